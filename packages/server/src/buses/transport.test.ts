@@ -12,6 +12,8 @@ async function memoryNetwork(): Promise<TestNetwork> {
     open: async (node, options) => network.open(node, options),
     kill: async () => network.down(),
     restart: async () => network.up(),
+    cut: async ({ node }) => network.cut(node),
+    mend: async ({ node }) => network.mend(node),
     inject: async (channel, text) => network.inject(channel, text),
     stop: async () => undefined,
   };

@@ -17,6 +17,10 @@ export type TestNetwork = {
   /** The carrier is gone, with everything that was registered. */
   kill(): Promise<void>;
   restart(): Promise<void>;
+  /** The node loses its connection; what is registered stays. */
+  cut(node: Transport): Promise<void>;
+  /** The node can connect again. */
+  mend(node: Transport): Promise<void>;
   /** Writes to a channel as a stranger would. */
   inject(channel: string, text: string): Promise<void>;
   stop(): Promise<void>;

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'bun:test';
 import type { Followed } from '../../core/ports/transport.ts';
-import { delivered, type Implementation, isUp, Nodes, note, until } from './network.ts';
+import { delivered, type Implementation, isDown, isUp, Nodes, note, until } from './network.ts';
 
 const has = (followed: Followed, ...nodes: string[]): Promise<void> =>
   until(() => followed.nodes.join() === nodes.join());
@@ -159,6 +159,19 @@ export function registryContract(implementation: Implementation): void {
     await fresh.ready;
     expect(fresh.entries.map(({ key }) => key).sort()).toEqual(['c:owner', 'w:one', 'w:two']);
     expect(followed.nodes).toEqual(['bob']);
+  });
+
+  test.skipIf(!implementation)('drops entries that were removed while their node was cut off', async () => {
+    const { ada, bob } = await pair();
+    const end = bob.registry.add('w:one');
+    const followed = ada.registry.follow(['w:one']);
+    await has(followed, 'bob');
+    await nodes.network.cut(bob);
+    await isDown(bob);
+    end();
+    await nodes.network.mend(bob);
+    await isUp(bob);
+    await has(followed);
   });
 
   test.skipIf(!implementation)('drops entries that were removed while messages were lost', async () => {

@@ -11,8 +11,8 @@ const nameOf = (node: NodeId, id: string): string => JSON.stringify([node, id]);
 export class Mirror {
   readonly entries = new Map<string, Mirrored>();
   readonly followers = new Set<() => void>();
-  /** what was registered has been read */
-  filled = false;
+  /** when what is registered was last read, 0 if it was not */
+  readAt = 0;
   /** names that have changed since a read was sent: its answer may be older */
   readonly #changedWhileReading = new Set<Set<string>>();
 
@@ -52,7 +52,7 @@ export class Mirror {
     const members = await this.carrier.members(this.key);
     this.#changedWhileReading.delete(changed);
     if (!members) return;
-    this.filled = true;
+    this.readAt = this.carrier.now();
     const registered = new Set<string>();
     for (const member of members) {
       const entry = decodeMember(this.key, member);

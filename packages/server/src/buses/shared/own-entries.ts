@@ -3,6 +3,14 @@ import type { NodeId } from '../../core/ports/lease.ts';
 import type { OwnEntry } from '../../core/ports/transport.ts';
 import { type Announcement, BARE, encodeMember } from './entry-member.ts';
 import type { RegistryCarrier } from './registry-carrier.ts';
+import { RemovedMembers } from './removed-members.ts';
+import type { Timings } from './timings.ts';
+
+export type OwnEntriesOptions = {
+  readonly carrier: RegistryCarrier;
+  readonly announce: (announcement: Announcement) => void;
+  readonly timings: Timings;
+};
 
 type Own = {
   readonly key: string;
@@ -16,12 +24,18 @@ type Own = {
 export class OwnEntries {
   /** by key and id; those that were renewed last are at the end */
   readonly #entries = new Map<string, Own>();
+  readonly #removed: RemovedMembers;
+  readonly #carrier: RegistryCarrier;
+  readonly #announce: (announcement: Announcement) => void;
 
   constructor(
     private readonly node: NodeId,
-    private readonly carrier: RegistryCarrier,
-    private readonly announce: (announcement: Announcement) => void,
-  ) {}
+    { carrier, announce, timings }: OwnEntriesOptions,
+  ) {
+    this.#carrier = carrier;
+    this.#announce = announce;
+    this.#removed = new RemovedMembers(carrier, timings.expiryMs);
+  }
 
   add(key: string, entry: OwnEntry = BARE): () => void {
     const name = JSON.stringify([key, entry.id]);
@@ -30,7 +44,7 @@ export class OwnEntries {
     own.count++;
     this.#entries.set(name, own);
     if (own.member !== member) {
-      this.carrier.remove(key, own.member);
+      this.#removed.remove(key, own.member);
       Object.assign(own, { entry, member });
       this.#register(name, own);
     } else if (own.count === 1) this.#register(name, own);
@@ -44,8 +58,9 @@ export class OwnEntries {
 
   /** Registers everything again: the carrier may have lost it. */
   async registerAll(): Promise<void> {
+    this.#removed.removeAgain();
     for (const [name, own] of [...this.#entries]) this.#register(name, own);
-    await this.carrier.settled();
+    await this.#carrier.settled();
   }
 
   /** Renews those that were registered before the given time. */
@@ -57,30 +72,29 @@ export class OwnEntries {
   }
 
   async removeAll(): Promise<void> {
-    for (const { key, member } of this.#entries.values()) this.carrier.remove(key, member);
+    for (const { key, member } of this.#entries.values()) void this.#carrier.remove(key, member);
     this.#entries.clear();
-    await this.carrier.settled();
+    await this.#carrier.settled();
   }
 
   #register(name: string, own: Own): void {
-    if (!this.carrier.connected) return;
+    if (!this.#carrier.connected) return;
     this.#renew(name, own);
     const { key, entry } = own;
-    this.announce({ add: { key, id: entry.id, value: entry.value } });
+    this.#announce({ add: { key, id: entry.id, value: entry.value } });
   }
 
   #renew(name: string, own: Own): void {
-    own.renewedAt = this.carrier.now();
+    own.renewedAt = this.#carrier.now();
     this.#entries.delete(name);
     this.#entries.set(name, own);
-    this.carrier.renew(own.key, own.member);
+    this.#carrier.renew(own.key, own.member);
   }
 
   #remove(name: string, own: Own): void {
     if (--own.count > 0 || this.#entries.get(name) !== own) return;
     this.#entries.delete(name);
-    if (!this.carrier.connected) return;
-    this.carrier.remove(own.key, own.member);
-    this.announce({ remove: { key: own.key, id: own.entry.id } });
+    this.#removed.remove(own.key, own.member);
+    if (this.#carrier.connected) this.#announce({ remove: { key: own.key, id: own.entry.id } });
   }
 }

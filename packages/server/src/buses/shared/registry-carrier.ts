@@ -28,10 +28,16 @@ export class RegistryCarrier {
     this.#last = wire.renew(prefix + key, [member], expiryMs).catch(reportedElsewhere);
   }
 
-  remove(key: string, member: string): void {
-    if (!this.connected) return;
+  /** Resolves with whether it has happened. */
+  remove(key: string, member: string): Promise<boolean> {
+    if (!this.connected) return Promise.resolve(false);
     const { wire, prefix } = this.options;
-    this.#last = wire.remove(prefix + key, [member]).catch(reportedElsewhere);
+    const removed = wire.remove(prefix + key, [member]).then(
+      () => true,
+      () => false,
+    );
+    this.#last = removed;
+    return removed;
   }
 
   /** Resolves when what was asked for so far has happened: calls are carried out in order. */

@@ -31,7 +31,7 @@ export class NodeRegistry implements Registry {
 
   constructor(private readonly options: RegistryOptions) {
     const { node, carrier, timings } = options;
-    this.#own = new OwnEntries(node, carrier, options.announce);
+    this.#own = new OwnEntries(node, options);
     this.#tickedAt = carrier.now();
     this.#renewing = setInterval(() => this.#tick(), timings.renewMs / 10);
     this.#renewing.unref();
@@ -44,7 +44,7 @@ export class NodeRegistry implements Registry {
   follow(keys: readonly string[]): Followed {
     const mirrors = keys.map((key) => this.#mirrorOf(key));
     const ready = readAll(
-      mirrors.filter(({ filled }) => !filled),
+      mirrors.filter(({ readAt }) => readAt === 0),
       false,
     );
     return new FollowedKeys(mirrors, ready, () => this.#dropUnused(keys));
@@ -104,6 +104,8 @@ export class NodeRegistry implements Registry {
     const silentSince = carrier.now() - timings.expiryMs;
     for (const mirror of this.#mirrors.values())
       mirror.removeIf(({ node, at }) => Math.max(at, heardAt(node) ?? 0) < silentSince);
+    const unread = [...this.#mirrors.values()].filter(({ readAt }) => readAt < silentSince);
+    void readAll(unread.slice(0, READ_AT_ONCE), true);
   }
 
   #mirrorOf(key: string): Mirror {

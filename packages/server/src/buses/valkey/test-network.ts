@@ -11,6 +11,13 @@ export async function valkeyNetwork(options?: RedisOptions): Promise<TestNetwork
     open: (node, given) => openValkeyTransport({ ...given, node, server: { url } }),
     kill: () => engine.kill(),
     restart: () => engine.restart(),
+    // All nodes are cut off: the server is not told which connections are whose.
+    async cut() {
+      engine.pause();
+    },
+    async mend() {
+      engine.resume();
+    },
     async inject(channel, text) {
       const client = new RedisClient(url);
       await client.publish(channel, text);

@@ -1,0 +1,44 @@
+/**
+ * Members that were removed and may still be in their sets, since the carrier was disconnected or has not answered yet. They
+ * would last until they expire, and other nodes would go on counting with them.
+ */
+import type { RegistryCarrier } from './registry-carrier.ts';
+
+type Removed = { readonly key: string; readonly member: string; readonly at: number };
+
+export class RemovedMembers {
+  /** oldest first */
+  readonly #removed = new Map<string, Removed>();
+
+  constructor(
+    private readonly carrier: RegistryCarrier,
+    private readonly expiryMs: number,
+  ) {}
+
+  remove(key: string, member: string): void {
+    this.#forgetExpired();
+    const removed = { key, member, at: this.carrier.now() };
+    this.#removed.set(JSON.stringify([key, member]), removed);
+    void this.#try(removed);
+  }
+
+  /** After a connection was made. What was added again since then is to be registered afterwards. */
+  removeAgain(): void {
+    this.#forgetExpired();
+    for (const removed of this.#removed.values()) void this.#try(removed);
+  }
+
+  async #try(removed: Removed): Promise<void> {
+    const name = JSON.stringify([removed.key, removed.member]);
+    if ((await this.carrier.remove(removed.key, removed.member)) && this.#removed.get(name) === removed)
+      this.#removed.delete(name);
+  }
+
+  #forgetExpired(): void {
+    const expired = this.carrier.now() - this.expiryMs;
+    for (const [name, { at }] of this.#removed) {
+      if (at > expired) return;
+      this.#removed.delete(name);
+    }
+  }
+}
