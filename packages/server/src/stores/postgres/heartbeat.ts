@@ -6,7 +6,7 @@
 import type { SessionRef } from '../../core/ports/event-store.ts';
 import type { Log } from '../../core/ports/logger.ts';
 import type { Statements } from './database.ts';
-import type { HeldLeases } from './held-leases.ts';
+import type { HeldLeases, Question } from './held-leases.ts';
 import type { LeaseTimes } from './lease-times.ts';
 
 export type NodeOptions = {
@@ -100,10 +100,11 @@ export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
         node.home,
         times.leaseMs,
         ownBusDown,
-        asked.map((one) => one.row),
-        asked.map((one) => one.epoch),
+        asked.held.map((one) => one.row),
+        asked.held.map((one) => one.epoch),
       ]);
     } catch (error) {
+      held.drop(asked);
       lateUntil = now() + times.leaseMs;
       throw error;
     }
@@ -113,17 +114,19 @@ export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
     // After a restart of the server, other nodes could not renew their leases either.
     lateUntil = Math.max(lateUntil, ended + times.leaseMs - Number(row?.uptime ?? 0));
     sentAt = began;
-    await learn(row ?? {});
+    await learn(row ?? {}, asked);
     watchFence();
   }
 
-  async function learn(row: Readonly<Record<string, unknown>>): Promise<void> {
+  async function learn(row: Readonly<Record<string, unknown>>, asked: Question): Promise<void> {
     busDown = row.bus_down === true;
     eventVersion = Math.min(node.eventVersion, Number(row.event_version ?? node.eventVersion));
     const before = changes;
     changes = String(row.changes);
     fenced = !healthy();
-    const lost = held.answer(
+    const lost = held.lost(
+      asked,
+
       String(row.lost ?? '')
         .split(',')
         .filter(Boolean)

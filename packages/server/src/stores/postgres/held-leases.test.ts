@@ -23,18 +23,28 @@ describe('the leases that a node holds', () => {
     held.learn(ONE, 1, { node: ME, epoch: 4 });
     const appended = Promise.withResolvers<void>();
     const before = held.changing(ONE, () => appended.promise);
-    held.ask();
+    const first = held.ask();
     appended.resolve();
     await before;
-    expect(held.answer([0])).toEqual([]);
-    held.ask();
+    expect(held.lost(first, [0])).toEqual([]);
+    const second = held.ask();
     await held.changing(ONE, async () => undefined);
-    expect(held.answer([0])).toEqual([]);
-    held.ask();
+    expect(held.lost(second, [0])).toEqual([]);
+    const third = held.ask();
     held.learn(ONE, 1, { node: ME, epoch: 5 });
-    expect(held.answer([0])).toEqual([]);
-    held.ask();
-    expect(held.answer([0])).toEqual([ONE]);
+    expect(held.lost(third, [0])).toEqual([]);
+    expect(held.lost(held.ask(), [0])).toEqual([ONE]);
     expect(held.size).toBe(0);
+  });
+
+  test('that the database has and the node does not are held, unless it is just changing them', async () => {
+    const held = new HeldLeases(ME);
+    const found = { ref: ONE, row: 1, epoch: 4 };
+    const question = held.ask();
+    await held.changing(ONE, async () => undefined);
+    expect(held.unknown(question, [found])).toEqual([]);
+    expect(held.unknown(held.ask(), [found])).toEqual([found]);
+    expect(held.epochOf(ONE)).toBe(4);
+    expect(held.unknown(held.ask(), [{ ...found, epoch: 3 }])).toEqual([]);
   });
 });

@@ -4,14 +4,14 @@ import type { Driver } from '../../core/ports/lease.ts';
 
 export type Held = { readonly ref: SessionRef; readonly row: number; readonly epoch: number };
 
-/** What a heartbeat asks about, and what was changed by this node meanwhile. */
-type Question = { readonly held: readonly Held[]; readonly changed: Set<string> };
+/** What the database is asked about, and what this node changes until it has answered. */
+export type Question = { readonly held: readonly Held[]; readonly changed: Set<string> };
 
 export class HeldLeases {
   readonly #held = new Map<string, Held>();
   /** how many changes of this node to the lease of a session are in flight */
   readonly #inFlight = new Map<string, number>();
-  #question: Question | null = null;
+  readonly #questions = new Set<Question>();
 
   constructor(private readonly node: string) {}
 
@@ -26,7 +26,7 @@ export class HeldLeases {
   /** Runs an operation that may change the lease of the session. */
   async changing<Result>(ref: SessionRef, work: () => Promise<Result>): Promise<Result> {
     const key = sessionKey(ref);
-    this.#question?.changed.add(key);
+    for (const { changed } of this.#questions) changed.add(key);
     this.#inFlight.set(key, (this.#inFlight.get(key) ?? 0) + 1);
     try {
       return await work();
@@ -51,23 +51,26 @@ export class HeldLeases {
     this.#held.delete(sessionKey(ref));
   }
 
-  /** What the next heartbeat asks about. */
-  ask(): readonly Held[] {
-    const held = [...this.#held.values()];
-    this.#question = { held, changed: new Set(this.#inFlight.keys()) };
-    return held;
+  /** End it with `lost` or `unknown`, or with `drop` if there is no answer. */
+  ask(): Question {
+    const question = { held: [...this.#held.values()], changed: new Set(this.#inFlight.keys()) };
+    this.#questions.add(question);
+    return question;
+  }
+
+  drop(question: Question): void {
+    this.#questions.delete(question);
   }
 
   /**
-   * `lost` are indexes into what was asked. Returns the sessions that were lost to another node; what this node changed
-   * meanwhile is left to the next heartbeat.
+   * `indexes` are those of leases that this node has no more. Returns the sessions that were lost to another node; what this
+   * node changed meanwhile is left to the next question.
    */
-  answer(lost: readonly number[]): SessionRef[] {
-    const question = this.#question;
-    this.#question = null;
+  lost(question: Question, indexes: readonly number[]): SessionRef[] {
+    this.drop(question);
     const refs: SessionRef[] = [];
-    for (const index of lost) {
-      const held = question?.held[index];
+    for (const index of indexes) {
+      const held = question.held[index];
       if (!held) continue;
       const key = sessionKey(held.ref);
       if (question.changed.has(key) || this.#held.get(key) !== held) continue;
@@ -75,5 +78,19 @@ export class HeldLeases {
       refs.push(held.ref);
     }
     return refs;
+  }
+
+  /**
+   * Of leases that the database says this node has, those that it does not know of: the answer to what took them was lost.
+   * They are held from now on.
+   */
+  unknown(question: Question, found: readonly Held[]): Held[] {
+    this.drop(question);
+    const unknown = found.filter(({ ref }) => {
+      const key = sessionKey(ref);
+      return !question.changed.has(key) && !this.#held.has(key);
+    });
+    for (const held of unknown) this.#held.set(sessionKey(held.ref), held);
+    return unknown;
   }
 }

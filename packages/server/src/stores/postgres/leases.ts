@@ -7,7 +7,7 @@ import { bucketOf } from './bucket.ts';
 import type { Row, Statements } from './database.ts';
 import { withFaults } from './errors.ts';
 import type { Heartbeat } from './heartbeat.ts';
-import type { HeldLeases } from './held-leases.ts';
+import type { Held, HeldLeases } from './held-leases.ts';
 
 export type LeaseOptions = {
   readonly node: string;
@@ -25,12 +25,41 @@ const FREE = `
       AND NOT EXISTS (SELECT 1 FROM nodes WHERE nodes.id = driver AND nodes.until > now())
   )`;
 
+/** The limit of PostgreSQL for a number of rows is larger. */
+const MOST = 2 ** 31 - 1;
+
+const heldIn = (row: Row): Held => ({
+  ref: { owner: PrincipalId.parse(row.owner), id: SessionId.parse(row.id) },
+  row: Number(row.row),
+  epoch: Number(row.epoch),
+});
+
 export function openLeases({ node, home, database, heartbeat, held, onLost }: LeaseOptions): Leases {
-  function learn(row: Row): Lease {
-    const ref = { owner: PrincipalId.parse(row.owner), id: SessionId.parse(row.id) };
-    const epoch = Number(row.epoch);
-    held.learn(ref, Number(row.row), { node, epoch });
+  function learn(found: Row): Lease {
+    const { ref, row, epoch } = heldIn(found);
+    held.learn(ref, row, { node, epoch });
     return { ref, epoch };
+  }
+
+  /**
+   * Running sessions that this node drives and does not know of: an append or a claim took the lease, and its answer was
+   * lost. Nobody else would take them, since this node is alive.
+   */
+  async function unknown(limit: number): Promise<Lease[]> {
+    if (limit <= 0) return [];
+    const question = held.ask();
+    const rows = await database
+      .query(
+        `SELECT row, owner, id, epoch FROM sessions WHERE status = 'running' AND driver = $1
+           AND NOT EXISTS (SELECT 1 FROM unnest($2::bigint[]) AS held (row) WHERE held.row = sessions.row)
+         LIMIT $3`,
+        [node, question.held.map(({ row }) => row), Math.min(limit, MOST)],
+      )
+      .catch((error) => {
+        held.drop(question);
+        throw error;
+      });
+    return held.unknown(question, rows.map(heldIn)).map(({ ref, epoch }) => ({ ref, epoch }));
   }
 
   return {
@@ -86,9 +115,10 @@ export function openLeases({ node, home, database, heartbeat, held, onLost }: Le
          )
          UPDATE sessions SET driver = $1, epoch = nextval('epochs') FROM free WHERE sessions.row = free.row
          RETURNING sessions.row, owner, id, epoch`,
-        [node, home, heartbeat.mayDepose, Math.min(limit, 2 ** 31 - 1)],
+        [node, home, heartbeat.mayDepose, Math.min(limit, MOST)],
       );
-      return rows.map(learn);
+      const taken = rows.map(learn);
+      return [...taken, ...(await unknown(limit - taken.length))];
     }),
   };
 }

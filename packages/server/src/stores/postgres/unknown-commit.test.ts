@@ -76,6 +76,26 @@ describe.skipIf(noPostgres)('an append whose answer is lost', () => {
     await store.close();
   });
 
+  test('and took a lease is found by the next sweep: this node drives the session', async () => {
+    const url = await server().newDatabase();
+    await using proxy = await openProxy(url);
+    const store = await openNode(proxy.url);
+    proxy.loseAnswerTo('event-1', Number.POSITIVE_INFINITY);
+    const lost = store.append(0, textEvents(ONE, 0, 1), recordOf(ONE, 1, RUNNING), {
+      by: 'command',
+      take: 'if-free',
+    });
+    await expect(lost).rejects.toMatchObject({ code: 'storage_unavailable' });
+    proxy.loseAnswerTo('nothing');
+    const [lease] = await store.leases.takeOver(10);
+    expect(lease?.ref).toEqual(ONE);
+    expect(lease && store.leases.good(lease)).toBe(true);
+    const as = { by: 'driver', epoch: lease?.epoch ?? 0 } as const;
+    await store.append(1, textEvents(ONE, 1, 1), recordOf(ONE, 2, RUNNING), as);
+    expect(await store.leases.takeOver(10)).toEqual([]);
+    await store.close();
+  });
+
   test('inside of a transaction is determined after its lock was released', async () => {
     const url = await server().newDatabase();
     await using proxy = await openProxy(url);
