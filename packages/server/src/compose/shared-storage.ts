@@ -55,7 +55,13 @@ export async function openShared(
   return {
     store,
     secret: new TextEncoder().encode(config.authSecret ?? store.cluster.secret),
-    cluster: { transport, wakeUps, sweepMs: SWEEP_MS, onFailover: store.onFailover },
+    cluster: {
+      transport,
+      wakeUps,
+      sweepMs: SWEEP_MS,
+      livingNodes: () => livingNodes(store),
+      onFailover: store.onFailover,
+    },
     loginAttempts: store.loginAttempts({ attempts: config.loginAttempts }),
     writable: () => writable(store),
     oneAtATime: store.oneAtATime,
@@ -67,6 +73,10 @@ async function isFirst(store: PostgresStore): Promise<boolean> {
   const living = (await store.nodes()).filter(({ alive }) => alive);
   living.sort((one, other) => one.startedAt - other.startedAt || (one.id < other.id ? -1 : 1));
   return living.length === 0 || living[0]?.id === store.leases.node;
+}
+
+async function livingNodes(store: PostgresStore): Promise<ReadonlySet<string>> {
+  return new Set((await store.nodes()).filter(({ alive }) => alive).map(({ id }) => id));
 }
 
 /** Without a bus, nodes hear of each other through the database. */

@@ -29,6 +29,7 @@ export class StageCluster {
   readonly network = openMemoryNetwork();
   readonly #table = new LeaseTable();
   readonly #exclusive = new ExclusiveSessions();
+  readonly #living = new Set<string>();
   readonly #ids = countingIds();
 
   /** `latencyMs`: of each way to the store; at once by default. */
@@ -56,6 +57,7 @@ export class StageCluster {
         };
       },
     };
+    this.#living.add(leases.node);
     const transport = this.network.open(leases.node, { log: QUIET });
     const append: EventStore['append'] = async (...given) => {
       if (dead) return never;
@@ -77,16 +79,18 @@ export class StageCluster {
       leases,
       exclusive: this.#exclusive,
       parts: {
-        cluster: { sweepMs: SWEEP_MS, transport },
+        cluster: { sweepMs: SWEEP_MS, transport, livingNodes: async () => this.#living },
         ...(this.latencyMs ? { store: distant(leased, this.latencyMs) } : {}),
         ...options.parts,
       },
     });
+    const living = this.#living;
     return {
       ...stage,
       leases,
       kill() {
         dead = true;
+        living.delete(memory.node);
         killed.reject(new Error('killed'));
         memory.close();
         void transport.close();

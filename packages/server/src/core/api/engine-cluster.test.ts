@@ -62,6 +62,9 @@ describe('a session that a node drives', () => {
     expect(there.provider.prompts).toHaveLength(0);
     await there.engine.send(SESSION, { type: 'session.rename', title: 'A title' }, CALLER);
     expect(typesOf(await stored(cluster))).not.toContain('turn.resumed');
+    expect(await there.engine.unfinished()).toEqual([]);
+    here.kill();
+    expect(await there.engine.unfinished()).toHaveLength(1);
   });
 
   test('that was cancelled on another node stops and records nothing more', async () => {

@@ -2,7 +2,7 @@
 import { nextAction } from '../domain/next-action.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { EventStore, SessionRecord } from '../ports/event-store.ts';
-import { Deposed, type Leases } from '../ports/lease.ts';
+import { Deposed, type Leases, type NodeId } from '../ports/lease.ts';
 import type { Log } from '../ports/logger.ts';
 import { type Meter, NO_METER } from '../ports/meter.ts';
 import { NO_TRACER, type Tracer } from '../ports/tracer.ts';
@@ -33,6 +33,7 @@ export type EngineParts = Omit<TurnDeps, 'clients' | 'meter' | 'tracer'> & {
     readonly transport: Transport;
     /** for the time in which messages of the transport may not arrive */
     readonly wakeUps?: WakeUps;
+    readonly livingNodes: () => Promise<ReadonlySet<NodeId>>;
     /** Calls the listener when another server takes over the store: it may lack the last acknowledged events. */
     readonly onFailover?: (listener: () => void) => () => void;
     /** how often sessions that no node drives are looked for, in milliseconds */

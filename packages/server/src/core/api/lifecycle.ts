@@ -16,8 +16,20 @@ export function lifecycle(internals: EngineInternals) {
   let sweep: Promise<unknown> | null = null;
   let fenced = false;
 
-  /** Sessions in which a turn is running: before `recover`, those that the end of the process interrupted. */
-  const unfinished = (): Promise<SessionRecord[]> => Array.fromAsync(resolver.all({ status: ['running'] }));
+  /**
+   * Sessions in which a turn is running that no other node drives: before `recover`, those that the end of a process
+   * interrupted.
+   */
+  const unfinished = async (): Promise<SessionRecord[]> => {
+    const running = await Array.fromAsync(resolver.all({ status: ['running'] }));
+    if (!cluster) return running;
+    const living = await cluster.livingNodes();
+    const drivers = await Promise.all(running.map(({ ref }) => leases.driverOf(ref)));
+    return running.filter((_, index) => {
+      const node = drivers[index]?.node;
+      return node === undefined || node === leases.node || !living.has(node);
+    });
+  };
 
   /** A session that cannot be read is logged and tried again later. Its lease is kept: another node could not read it, either. */
   const resume = async (lease: Lease, failures = 0): Promise<void> => {
