@@ -41,6 +41,11 @@ test('refuses callers who are not admins', async () => {
   await expect(dev.admin.users.list()).rejects.toMatchObject({ code: 'forbidden', status: 403 });
 });
 
+test('lists the nodes for admins', async () => {
+  expect(await ada.admin.nodes()).toMatchObject([{ here: true, alive: true, bus: 'none', leaseAgeMs: null }]);
+  await expect((await loggedIn('dev')).admin.nodes()).rejects.toMatchObject({ code: 'forbidden' });
+});
+
 test('lists listeners, MCP servers and metrics for callers with the permission', async () => {
   const dev = await loggedIn('dev');
   const socket = await server.connect(`/agentloop?token=${dev.token}`);

@@ -1,6 +1,6 @@
-/** Administration API: users, API keys, listeners, MCP servers, metrics. */
+/** Administration API: users, API keys, nodes, listeners, MCP servers, metrics. */
 import type { Role } from '@parlance/protocol';
-import type { ApiKey, Listener, McpServer, User } from './answers.ts';
+import type { ApiKey, Listener, McpServer, ServerNode, User } from './answers.ts';
 import type { CallOptions } from './session.ts';
 import type { Wire } from './wire.ts';
 
@@ -25,6 +25,8 @@ export type Administration = {
   };
   /** API keys of all users. Admins only. `keys.revoke` revokes any of them. */
   keys(options?: CallOptions): Promise<readonly ApiKey[]>;
+  /** Nodes in the order of their start. Admins only. */
+  nodes(options?: CallOptions): Promise<readonly ServerNode[]>;
   /** Listeners and their socket counts, the default listener first. Needs `metrics:read`. */
   listeners(options?: CallOptions): Promise<readonly Listener[]>;
   /** Configured MCP servers. Needs `metrics:read`. */
@@ -52,6 +54,9 @@ export function administration(wire: Wire): Administration {
     },
     async keys({ signal } = {}) {
       return (await wire.json<{ keys: ApiKey[] }>({ path: '/v1/admin/keys', signal })).keys;
+    },
+    async nodes({ signal } = {}) {
+      return (await wire.json<{ nodes: ServerNode[] }>({ path: '/v1/admin/nodes', signal })).nodes;
     },
     async listeners({ signal } = {}) {
       return (await wire.json<{ doors: Listener[] }>({ path: '/v1/admin/doors', signal })).doors;

@@ -72,7 +72,11 @@ export type SessionNow = {
   readonly approvalMode: ApprovalMode | null;
 };
 
-export type SessionDetails = Session & { readonly now: SessionNow };
+export type SessionDetails = Session & {
+  readonly now: SessionNow;
+  /** the node that drives the session, null while it has no work; for admins only */
+  readonly driver?: { readonly node: string } | null;
+};
 
 export type DurableEventPage = {
   readonly events: readonly DurableEvent[];
@@ -171,6 +175,27 @@ export type ApiKey = {
 
 /** `key` is the text of the key, which is not shown again. */
 export type MadeApiKey = ApiKey & { readonly key: string };
+
+/** A process of the server. Several nodes serve together if they share a database. */
+export type ServerNode = {
+  /** new with every start */
+  readonly id: string;
+  readonly version: string;
+  /** only nodes of the same home drive sessions that were created there */
+  readonly home: string | null;
+  /** ISO 8601 */
+  readonly startedAt: string;
+  /** since the last heartbeat; null: a single node, which needs no lease */
+  readonly leaseAgeMs: number | null;
+  /** false: the lease has ended, other nodes take over its sessions */
+  readonly alive: boolean;
+  /** connection to the other nodes; `down`: they hear of its events later */
+  readonly bus: 'none' | 'up' | 'down';
+  /** running sessions that it drives */
+  readonly sessions: number;
+  /** the node that answered */
+  readonly here: boolean;
+};
 
 /** An address that the server listens on. */
 export type Listener = {

@@ -57,6 +57,8 @@ export function serverContext(config: Config, parts: ContextParts): ServerContex
           ...listener,
           sockets: sockets.at(index),
         })),
+      nodes: async () =>
+        (await store.nodes()).map((node) => ({ ...node, here: node.id === store.leases.node })),
       mcpServers: mcp.servers,
     },
     readBody: bodyReader(config, { budgets, addressOf, meter: metrics }),

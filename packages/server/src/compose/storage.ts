@@ -1,4 +1,5 @@
 /** What the server stores in: the embedded database, or one that several nodes share. */
+import { version } from '../../package.json' with { type: 'json' };
 import { loadSecret } from '../auth/secret.ts';
 import type { Config } from '../config/config.ts';
 import { register } from '../config/data-folder.ts';
@@ -40,7 +41,7 @@ async function openEmbedded(
   { log }: StorageParts,
   resources: AsyncDisposableStack,
 ): Promise<Storage> {
-  const store = openSqliteStore(data, { exclusive: true });
+  const store = openSqliteStore(data, { exclusive: true, release: version });
   resources.defer(() => store.close());
   if (registration && !register(data, registration.registry) && !registration.isNamed)
     log.warn({ folder: data }, 'data folder not registered: name it with --data at the next start');

@@ -8,6 +8,7 @@ import { erasingContract } from './contract/erasing.ts';
 import { leasesContract } from './contract/leases.ts';
 import { listingContract } from './contract/listing.ts';
 import { lookupContract } from './contract/lookup.ts';
+import { nodesContract } from './contract/nodes.ts';
 import type { Implementation } from './contract/place.ts';
 import { preferencesContract } from './contract/preferences.ts';
 import { readingContract } from './contract/reading.ts';
@@ -26,6 +27,7 @@ export function storeContract(name: string, implementation: Implementation): voi
     describe('lookup', () => lookupContract(implementation));
     describe('erasing', () => erasingContract(implementation));
     describe('leases', () => leasesContract(implementation));
+    describe('nodes', () => nodesContract(implementation));
     describe('content', () => contentContract(implementation));
     describe('users', () => usersContract(implementation));
     describe('API keys', () => apiKeysContract(implementation));

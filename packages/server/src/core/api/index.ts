@@ -16,6 +16,7 @@ export {
 } from '../ports/event-store.ts';
 export type { Log } from '../ports/logger.ts';
 export type { Figures } from '../ports/meter.ts';
+export type { NodeState } from '../ports/nodes.ts';
 export type { PreferenceStore } from '../ports/preferences.ts';
 export type { ToolSpec } from '../ports/provider.ts';
 export type { Followed, Transport } from '../ports/transport.ts';

@@ -16,6 +16,7 @@ import type {
   SessionRecord,
   SessionRef,
 } from '../ports/event-store.ts';
+import type { NodeId } from '../ports/lease.ts';
 import type { ToolSpec } from '../ports/provider.ts';
 import { currentUse } from '../runtime/context-use.ts';
 import { toolSpec } from '../runtime/prompt.ts';
@@ -69,6 +70,10 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
     firstHolder: (name: string): Promise<SessionRef | null> => resolver.firstHolder(name),
 
     record: (ref: SessionRef): Promise<SessionRecord | null> => store.load(ref),
+
+    /** The node that drives the session; null if it has no work. */
+    driver: async (ref: SessionRef): Promise<NodeId | null> =>
+      (await parts.leases.driverOf(ref))?.node ?? null,
 
     /** One page of events. */
     events: (ref: SessionRef, after: number, limit: number): Promise<DurableEvent[]> =>

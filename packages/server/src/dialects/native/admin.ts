@@ -1,10 +1,10 @@
-/** Looking after the server: its users, its doors, its MCP servers, and what “always” has allowed. */
+/** Looking after the server: its users, its nodes, its doors, its MCP servers, and what “always” has allowed. */
 import { Fault, type Principal } from '@parlance/protocol';
 import type { Hono } from 'hono';
 import { requirePermission } from '../../core/api/index.ts';
 import type { Account, Accounts } from '../../http/accounts.ts';
 import { principalOf } from '../../http/request-identity.ts';
-import type { McpServerView } from '../shared/about.ts';
+import type { McpServerView, NodeView } from '../shared/about.ts';
 import { requestLimit } from '../shared/request-limit.ts';
 import type { Context } from './context.ts';
 import { body, checked } from './requests.ts';
@@ -15,7 +15,7 @@ export function adminRoutes(api: Hono, ctx: Context): void {
   for (const path of ['/v1/admin/*', '/v1/grants']) api.use(path, requestLimit(ctx));
 
   async function accounts(request: Request): Promise<Accounts> {
-    requireAdmin(await principalOf(authenticator, request));
+    requireAdmin(await principalOf(authenticator, request), 'look after users');
     return ctx.administration.accounts;
   }
 
@@ -55,6 +55,11 @@ export function adminRoutes(api: Hono, ctx: Context): void {
     return c.json({ access_token: login.token, token_type: 'bearer', role: login.principal.role });
   });
 
+  api.get('/v1/admin/nodes', async (c) => {
+    requireAdmin(await principalOf(authenticator, c.req.raw), 'see the nodes');
+    return c.json({ nodes: (await ctx.administration.nodes()).map(nodeView) });
+  });
+
   api.get('/v1/admin/doors', async (c) => {
     requirePermission(await principalOf(authenticator, c.req.raw), 'metrics:read');
     return c.json({ doors: ctx.administration.doors() });
@@ -76,13 +81,20 @@ export function adminRoutes(api: Hono, ctx: Context): void {
   });
 }
 
-function requireAdmin({ role }: Principal): void {
-  if (role !== 'admin') throw new Fault('forbidden', 'Only an admin may look after users.');
+function requireAdmin({ role }: Principal, what: string): void {
+  if (role !== 'admin') throw new Fault('forbidden', `Only an admin may ${what}.`);
 }
 
 const userView = ({ createdAt, ...account }: Account) => ({
   ...account,
   createdAt: new Date(createdAt).toISOString(),
+});
+
+const nodeView = ({ release, startedAt, leaseAge, ...node }: NodeView) => ({
+  ...node,
+  version: release,
+  startedAt: new Date(startedAt).toISOString(),
+  leaseAgeMs: leaseAge,
 });
 
 const mcpView = ({ trouble, ...server }: McpServerView) => ({

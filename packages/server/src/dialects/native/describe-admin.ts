@@ -3,7 +3,7 @@
 import { type Endpoint, named } from '../shared/description.ts';
 import { Token } from '../shared/token-schema.ts';
 import { nativeErrors as errors } from './described-errors.ts';
-import { DoorList, McpServerList, StandingGrants, User, UserList } from './response-schemas.ts';
+import { DoorList, McpServerList, NodeList, StandingGrants, User, UserList } from './response-schemas.ts';
 import { NewPassword, NewUser, PageQuery, UserChange } from './schemas.ts';
 
 export const admin: readonly Endpoint[] = [
@@ -62,6 +62,17 @@ export const admin: readonly Endpoint[] = [
     answers: {
       200: { description: 'Changed; a new token', schema: Token },
       ...errors(400, 401, 403, 429),
+    },
+  },
+  {
+    method: 'get',
+    path: '/v1/admin/nodes',
+    summary: 'The nodes that serve together, with the sessions that each drives; for admins',
+    security: 'token',
+    changing: true,
+    answers: {
+      200: { description: 'In the order of their start; one without DATABASE_URL', schema: NodeList },
+      ...errors(401, 403),
     },
   },
   {

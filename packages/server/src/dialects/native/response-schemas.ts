@@ -143,7 +143,17 @@ export const SessionList = named(
   'SessionList',
   z.object({ sessions: z.array(Session), next: z.string().nullable() }),
 );
-export const SessionView = named('SessionView', Session.extend({ now: SessionNow }));
+export const SessionView = named(
+  'SessionView',
+  Session.extend({
+    now: SessionNow,
+    driver: z
+      .object({ node: z.string() })
+      .nullable()
+      .optional()
+      .describe('the node that drives the session, null while it has no work; for admins only'),
+  }),
+);
 export const EventPage = named(
   'EventPage',
   z.object({
@@ -208,6 +218,30 @@ const ApiKey = named(
 );
 export const ApiKeyList = named('ApiKeyList', z.object({ keys: z.array(ApiKey) }));
 export const MadeApiKey = named('MadeApiKey', ApiKey.extend({ key: z.string() }));
+export const NodeList = named(
+  'NodeList',
+  z.object({
+    nodes: z.array(
+      z.object({
+        id: z.string().describe('new with every start'),
+        version: z.string(),
+        home: z.string().nullable().describe('PARLANCE_HOME: only such nodes drive its sessions'),
+        startedAt: z.iso.datetime(),
+        leaseAgeMs: z
+          .number()
+          .int()
+          .nullable()
+          .describe('since its last heartbeat; null without DATABASE_URL: it needs no lease'),
+        alive: z.boolean().describe('false: its lease has ended, and others take over its sessions'),
+        bus: z
+          .enum(['none', 'up', 'down'])
+          .describe('`down`: it does not reach the bus, so that others hear of its events later'),
+        sessions: z.number().int().describe('the running sessions that it drives'),
+        here: z.boolean().describe('the node that answers'),
+      }),
+    ),
+  }),
+);
 export const DoorList = named(
   'DoorList',
   z.object({

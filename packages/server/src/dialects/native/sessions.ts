@@ -6,7 +6,7 @@ import type { Context } from './context.ts';
 import { exportAnswer } from './export.ts';
 import { body, checked, sessionOf } from './requests.ts';
 import { CommandHeaders, SessionsQuery } from './schemas.ts';
-import { nowView, sessionView } from './views.ts';
+import { driverView, nowView, sessionView } from './views.ts';
 
 export function sessionRoutes(api: Hono, ctx: Context): void {
   const { engine, authenticator } = ctx;
@@ -19,10 +19,14 @@ export function sessionRoutes(api: Hono, ctx: Context): void {
   });
 
   api.get('/v1/sessions/:id', async (c) => {
-    const { ref } = await sessionOf(ctx, c.req.raw, c.req.param('id'));
+    const { principal, ref } = await sessionOf(ctx, c.req.raw, c.req.param('id'));
     const record = await engine.record(ref);
     if (!record) throw new Fault('not_found', 'There is no such session.');
-    return c.json({ ...sessionView(ctx.connections)(record), now: nowView(await engine.snapshot(ref)) });
+    return c.json({
+      ...sessionView(ctx.connections)(record),
+      now: nowView(await engine.snapshot(ref)),
+      ...(principal.role === 'admin' && { driver: driverView(await engine.driver(ref)) }),
+    });
   });
 
   api.delete('/v1/sessions/:id', async (c) => {

@@ -69,3 +69,5 @@ export const approvalView = (
   ask: pending.ask,
   hash: pending.hash,
 });
+
+export const driverView = (node: string | null) => (node === null ? null : { node });

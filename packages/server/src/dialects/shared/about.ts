@@ -1,5 +1,6 @@
 /** What the server is and how it was set up, as far as those who use it and those who administer it need to know. */
 import type { ApprovalMode } from '@parlance/protocol';
+import type { NodeState } from '../../core/api/index.ts';
 import type { Accounts } from '../../http/accounts.ts';
 import type { ApiKeys } from '../../http/api-keys.ts';
 import type { DialectList } from './dialect-list.ts';
@@ -43,10 +44,16 @@ export type McpServerView = {
   readonly trouble: { readonly at: number; readonly message: string } | null;
 };
 
+export type NodeView = NodeState & {
+  /** it is the one that answers */
+  readonly here: boolean;
+};
+
 /** What admins look after. */
 export type Administration = {
   readonly accounts: Accounts;
   readonly apiKeys: ApiKeys;
   readonly doors: () => readonly Door[];
+  readonly nodes: () => Promise<readonly NodeView[]>;
   readonly mcpServers: () => readonly McpServerView[];
 };

@@ -1,13 +1,21 @@
 /** The leases of a store that one process alone uses. Nodes that are opened on one `LeaseTable` exclude each other. */
 import { type EventStore, type SessionRef, sessionKey } from '../../core/ports/event-store.ts';
 import { type AppendAs, Deposed, type Driver, type Lease, type Leases } from '../../core/ports/lease.ts';
+import type { NodeState } from '../../core/ports/nodes.ts';
 
 type Held = { readonly lease: Lease; readonly node: Node };
 type Listener = (lost: readonly SessionRef[] | 'all') => void;
-type Node = { readonly id: string; readonly listeners: Set<Listener>; alive: boolean };
+type Node = {
+  readonly id: string;
+  readonly release: string;
+  readonly startedAt: number;
+  readonly listeners: Set<Listener>;
+  alive: boolean;
+};
 
 /** Who holds which lease, for all nodes of the table. */
 export class LeaseTable {
+  readonly nodes = new Set<Node>();
   readonly held = new Map<string, Held>();
   /** one count for all sessions: an epoch is never given out twice */
   epoch = 0;
@@ -15,6 +23,7 @@ export class LeaseTable {
 
 /** What `withLeases` calls around an append. */
 export type MemoryLeases = Leases & {
+  nodes(): NodeState[];
   /** Throws `Deposed` if the append must not be written. */
   check(ref: SessionRef, as: AppendAs): void;
   /** Takes or releases the lease with an append that is written. */
@@ -27,8 +36,19 @@ export type MemoryLeases = Leases & {
 /** How many running sessions are read at once. */
 const PAGE = 100;
 
-export function openMemoryLeases(table: LeaseTable, store: Pick<EventStore, 'list'>): MemoryLeases {
-  const node: Node = { id: crypto.randomUUID(), listeners: new Set(), alive: true };
+export function openMemoryLeases(
+  table: LeaseTable,
+  store: Pick<EventStore, 'list'>,
+  { release = '' }: { release?: string } = {},
+): MemoryLeases {
+  const node: Node = {
+    id: crypto.randomUUID(),
+    release,
+    startedAt: Date.now(),
+    listeners: new Set(),
+    alive: true,
+  };
+  table.nodes.add(node);
   const holder = (ref: SessionRef): Held | null => {
     const held = table.held.get(sessionKey(ref));
     return held?.node.alive ? held : null;
@@ -85,6 +105,7 @@ export function openMemoryLeases(table: LeaseTable, store: Pick<EventStore, 'lis
       node.listeners.add(listener);
       return () => void node.listeners.delete(listener);
     },
+    nodes: () => [...table.nodes].map((one) => stateOf(one, table)),
     check(ref, as) {
       if (as.by === 'driver' && !isCurrent({ ref, epoch: as.epoch })) throw new Deposed(ref, as.epoch);
     },
@@ -96,9 +117,22 @@ export function openMemoryLeases(table: LeaseTable, store: Pick<EventStore, 'lis
     forget: drop,
     close() {
       node.alive = false;
+      table.nodes.delete(node);
     },
   };
 }
 
 const takes = (take: Extract<AppendAs, { by: 'command' }>['take'], holder: Held | null): boolean =>
   take === 'always' || (take === 'if-free' && !holder);
+
+/** Nodes of one process need neither heartbeats nor a bus. */
+const stateOf = (node: Node, { held }: LeaseTable): NodeState => ({
+  id: node.id,
+  release: node.release,
+  home: null,
+  startedAt: node.startedAt,
+  leaseAge: null,
+  alive: node.alive,
+  bus: 'none',
+  sessions: [...held.values()].filter((one) => one.node === node).length,
+});

@@ -118,6 +118,7 @@ export function openMemoryStore(options: EventOptions = {}, database = new Memor
   return joined(events, userStore, {
     apiKeys: apiKeyStore,
     leases,
+    nodes: whileOpen(leases.nodes),
     preferences: preferenceStore,
     revocations,
   });

@@ -112,10 +112,10 @@ describe.skipIf(noPostgres)('leases in PostgreSQL', () => {
       id: here.leases.node,
       release: '1.2.3',
       alive: true,
-      busDown: false,
+      bus: 'up',
       sessions: 1,
     });
-    expect(two).toMatchObject({ id: there.leases.node, alive: true, busDown: true, sessions: 0 });
+    expect(two).toMatchObject({ id: there.leases.node, alive: true, bus: 'down', sessions: 0 });
   });
 
   test('of a killed process are taken over, and every acknowledged event is there', async () => {

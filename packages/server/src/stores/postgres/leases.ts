@@ -131,37 +131,3 @@ export async function leave(database: Statements, node: string): Promise<void> {
     [node],
   );
 }
-
-/** What operators see of a node. */
-export type NodeState = {
-  readonly id: string;
-  readonly release: string;
-  readonly home: string | null;
-  readonly startedAt: number;
-  /** in milliseconds, since its last heartbeat */
-  readonly leaseAge: number;
-  readonly alive: boolean;
-  readonly busDown: boolean;
-  /** running sessions that it drives */
-  readonly sessions: number;
-};
-
-export async function listNodes(database: Statements, leaseMs: number): Promise<NodeState[]> {
-  const rows = await database.query(
-    `SELECT id, release, home, extract(epoch FROM started_at)::float8 * 1000 AS started_at, bus_down, until > now() AS alive,
-       extract(epoch FROM now() - until)::float8 * 1000 + $1::float8 AS lease_age,
-       (SELECT count(*) FROM sessions WHERE driver = nodes.id AND status = 'running') AS sessions
-     FROM nodes ORDER BY nodes.started_at, id`,
-    [leaseMs],
-  );
-  return rows.map((row) => ({
-    id: String(row.id),
-    release: String(row.release),
-    home: row.home === null ? null : String(row.home),
-    startedAt: Math.round(Number(row.started_at)),
-    leaseAge: Math.max(0, Math.round(Number(row.lease_age))),
-    alive: row.alive === true,
-    busDown: row.bus_down === true,
-    sessions: Number(row.sessions),
-  }));
-}

@@ -8,7 +8,6 @@ import { type Database, openDatabase, type Statements } from './database.ts';
 import { storageError, withFaults } from './errors.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import { leaseTimes } from './lease-times.ts';
-import { listNodes, type NodeState } from './leases.ts';
 import { prepareLoginAttempts } from './login-attempts.ts';
 import { type Cluster, currentCluster, migrate } from './migrate.ts';
 import type { Migration } from './migrations.ts';
@@ -36,7 +35,6 @@ export type PostgresStore = Store & {
   readonly heartbeat: Pick<Heartbeat, 'age' | 'busDown' | 'eventVersion' | 'setBusDown'>;
   /** Another server answers for the database: what is in memory may be ahead of it. */
   readonly onFailover: (listener: () => void) => () => void;
-  readonly nodes: () => Promise<NodeState[]>;
   /** Failed logins, counted for all nodes. */
   readonly loginAttempts: (limits: LoginLimits) => LoginAttempts;
   /** Runs `work` while no other process that starts on this database runs its own. */
@@ -81,13 +79,19 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
           onChanges: changes.notify,
         })
       : withoutNode();
-    const store = storeOn({ database, changes, node: thisNode, options, closeAll: () => closeAll(opened) });
+    const store = storeOn({
+      database,
+      changes,
+      node: thisNode,
+      leaseMs,
+      options,
+      closeAll: () => closeAll(opened),
+    });
     return {
       ...store,
       cluster,
       heartbeat: thisNode.heartbeat,
       onFailover: thisNode.onFailover,
-      nodes: withFaults(() => listNodes(database, leaseMs)),
       loginAttempts: (limits) => countedWithFaults(prepareLoginAttempts(database)(limits)),
       oneAtATime: (work) => whileStarting(directUrl, work),
     };

@@ -21,6 +21,7 @@ import { prepareFindById } from './find-by-id.ts';
 import type { QueueLimits } from './group-append.ts';
 import { prepareHead, prepareHeads } from './head.ts';
 import { prepareList } from './list.ts';
+import { listNodes } from './list-nodes.ts';
 import { prepareLoad } from './load.ts';
 import { prepareLookup } from './lookup.ts';
 import type { ThisNode } from './node.ts';
@@ -40,11 +41,13 @@ export type StoreParts = {
   readonly database: Database;
   readonly changes: Changes;
   readonly node: ThisNode;
+  /** how long a lease is good without a heartbeat */
+  readonly leaseMs: number;
   readonly options: StoreOptions;
   readonly closeAll: () => Promise<unknown>;
 };
 
-export function storeOn({ database, changes, node, options, closeAll }: StoreParts): Store {
+export function storeOn({ database, changes, node, leaseMs, options, closeAll }: StoreParts): Store {
   const size = prepareSize(database);
   const erase = prepareErase(database);
   const log = openEventLog({
@@ -139,6 +142,7 @@ export function storeOn({ database, changes, node, options, closeAll }: StorePar
   return joined(eventStore, userStore, {
     apiKeys: apiKeyStore,
     leases: node.leases,
+    nodes: whileOpen(() => listNodes(database, leaseMs)),
     preferences: preferenceStore,
     revocations: revocationStore,
   });

@@ -1,8 +1,9 @@
-/** Combines sessions, leases, users, API keys, revocations and preferences of one place into one object. */
+/** Combines sessions, leases, nodes, users, API keys, revocations and preferences of one place into one object. */
 
 import type { ApiKeyStore } from '../../core/ports/api-keys.ts';
 import type { EventStore } from '../../core/ports/event-store.ts';
 import type { Leases } from '../../core/ports/lease.ts';
+import type { ListNodes } from '../../core/ports/nodes.ts';
 import type { PreferenceStore } from '../../core/ports/preferences.ts';
 import type { RevocationStore } from '../../core/ports/revocations.ts';
 import type { UserStore } from '../../core/ports/users.ts';
@@ -10,6 +11,7 @@ import type { UserStore } from '../../core/ports/users.ts';
 type Beside = {
   readonly apiKeys: ApiKeyStore;
   readonly leases: Leases;
+  readonly nodes: ListNodes;
   readonly preferences: PreferenceStore;
   readonly revocations: RevocationStore;
 };

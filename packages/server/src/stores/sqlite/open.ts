@@ -35,6 +35,8 @@ import { prepareUsers } from './users.ts';
 export type SqliteOptions = EventOptions & {
   /** for servers: no other exclusive opener may use the folder or upgrade its database at the same time */
   readonly exclusive?: boolean;
+  /** the version of Parlance, for operators */
+  readonly release?: string;
   /** receives the number of appends of each commit */
   readonly onCommit?: (appends: number) => void;
 };
@@ -186,11 +188,12 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
     follow: writes.follow,
   };
   // A folder belongs to one node: its leases need no table.
-  const leases = openMemoryLeases(new LeaseTable(), eventStore);
+  const leases = openMemoryLeases(new LeaseTable(), eventStore, options);
   const events = withLeases(eventStore, leases);
   return joined(events, userStore, {
     apiKeys: apiKeyStore,
     leases,
+    nodes: whileOpen(leases.nodes),
     preferences: preferenceStore,
     revocations: revocationStore,
   });

@@ -5,8 +5,8 @@ import { Empty } from '../../components/empty.tsx';
 import { attempt, toast } from '../../components/toast.tsx';
 import { hrefOf } from '../../router.ts';
 import { parlance, useServer } from '../../state/server.ts';
+import { usePolled } from '../../state/use-polled.ts';
 import { Section } from './section.tsx';
-import { usePolled } from './use-polled.ts';
 
 export function GrantsSection() {
   const polled = usePolled(parlance.grants.list);

@@ -8,9 +8,9 @@ import { CopyButton } from '../../components/copy-button.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { attempt, toast } from '../../components/toast.tsx';
 import { parlance, useServer } from '../../state/server.ts';
+import { usePolled } from '../../state/use-polled.ts';
 import { NewKey, RevokeKey } from './key-question.tsx';
 import { Section } from './section.tsx';
-import { usePolled } from './use-polled.ts';
 
 type Asking = { readonly what: 'add' } | { readonly what: 'revoke'; readonly key: ApiKey };
 

@@ -2,8 +2,8 @@
 import type { Listener } from '@parlance/sdk';
 import { Chip } from '../../components/chip.tsx';
 import { parlance } from '../../state/server.ts';
+import { usePolled } from '../../state/use-polled.ts';
 import { Section } from './section.tsx';
-import { usePolled } from './use-polled.ts';
 
 const EVERY_MS = 2_000;
 

@@ -4,8 +4,8 @@ import { Chip, type ChipLook } from '../../components/chip.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { CodeBlock } from '../../markdown/code-block.tsx';
 import { parlance } from '../../state/server.ts';
+import { usePolled } from '../../state/use-polled.ts';
 import { Section } from './section.tsx';
-import { usePolled } from './use-polled.ts';
 
 const STATES: Readonly<Record<McpServer['state'], readonly [ChipLook, string]>> = {
   starting: ['busy', 'starting'],

@@ -7,11 +7,13 @@ import { KeysSection } from './keys.tsx';
 import { ListenersSection } from './listeners.tsx';
 import { McpSection } from './mcp.tsx';
 import { MetricsSection } from './metrics/section.tsx';
+import { NodesSection } from './nodes.tsx';
 import { UsersSection } from './users.tsx';
 
 const SECTIONS = {
   metrics: { label: 'Metrics', Section: MetricsSection },
   listeners: { label: 'Listeners', Section: ListenersSection },
+  nodes: { label: 'Nodes', Section: NodesSection },
   mcp: { label: 'MCP servers', Section: McpSection },
   grants: { label: 'Standing grants', Section: GrantsSection },
   users: { label: 'Users', Section: UsersSection },

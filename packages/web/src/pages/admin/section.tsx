@@ -6,7 +6,7 @@ import { Empty } from '../../components/empty.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { hrefOf } from '../../router.ts';
 import { useServer } from '../../state/server.ts';
-import type { Polled } from './use-polled.ts';
+import type { Polled } from '../../state/use-polled.ts';
 
 type SectionProps<Value> = {
   readonly title: string;

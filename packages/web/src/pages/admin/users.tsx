@@ -5,8 +5,8 @@ import { Chip } from '../../components/chip.tsx';
 import { Menu } from '../../components/menu.tsx';
 import { attempt, toast } from '../../components/toast.tsx';
 import { parlance, useServer } from '../../state/server.ts';
+import { usePolled } from '../../state/use-polled.ts';
 import { Section } from './section.tsx';
-import { usePolled } from './use-polled.ts';
 import { type DecisionContext, UserQuestion } from './user-question.tsx';
 
 const { users } = parlance.admin;

@@ -1,6 +1,7 @@
 /** A session as a chat. */
 import type { SessionView } from '@parlance/sdk';
 import { useMemo, useState } from 'react';
+import { DriverChip } from '../../components/driver-chip.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Notice } from '../../components/notice.tsx';
@@ -32,6 +33,7 @@ export function ChatPage({ id }: { id: string }) {
       actions={
         gone === null && (
           <>
+            <DriverChip session={id} running={view.status === 'running'} />
             <ConnectionChip connection={connection} retryNow={followed.retryNow} />
             <a
               className="icon-button"

@@ -62,6 +62,12 @@ type Source = Pick<SessionHandle, 'id' | 'get' | 'historyPage' | 'frames'>;
 /** Subscribes to activity. Returns the unsubscribe function. */
 type Activity = (listener: (event: ActivityEvent) => void) => () => void;
 
+/** Whether a turn runs, or waits for an approval. */
+export function isRunning(events: readonly DurableEvent[]): boolean {
+  const last = events.findLast(({ type }) => type.startsWith('turn.'))?.type;
+  return last === 'turn.started' || last === 'turn.resumed';
+}
+
 export class TimelineFeed {
   readonly #stop = new AbortController();
   readonly #listeners = new Set<() => void>();

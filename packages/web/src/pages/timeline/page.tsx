@@ -97,6 +97,7 @@ function SessionTimeline({ id }: { id: string }) {
       <div className="timeline-top">
         <FilterBar filter={filter} choices={choices} wide={wide} onChange={setFilter} />
         <StatusBar
+          session={id}
           timeline={timeline}
           indented={indented}
           onIndent={setIndented}

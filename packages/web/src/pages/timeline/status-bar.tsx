@@ -1,11 +1,13 @@
 /** State of the feed: start of the frames, attached clients, pending and dropped frames. */
 import { Button } from '../../components/button.tsx';
 import { Chip } from '../../components/chip.tsx';
+import { DriverChip } from '../../components/driver-chip.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { clockTime } from '../../entries/cell.tsx';
-import { MOST_FRAMES, type Timeline } from './feed.ts';
+import { isRunning, MOST_FRAMES, type Timeline } from './feed.ts';
 
 type StatusBarProps = {
+  readonly session: string;
   readonly timeline: Timeline;
   readonly indented: boolean;
   readonly onIndent: (indented: boolean) => void;
@@ -16,7 +18,7 @@ type StatusBarProps = {
 const number = (value: number): string => value.toLocaleString('en');
 const counted = (value: number, one: string): string => `${number(value)} ${one}${value === 1 ? '' : 's'}`;
 
-export function StatusBar({ timeline, indented, onIndent, onRetry, onClear }: StatusBarProps) {
+export function StatusBar({ session, timeline, indented, onIndent, onRetry, onClear }: StatusBarProps) {
   const { connection, paused, waiting, dropped, missed, since, attached, erased, reading } = timeline;
   const attachedNow = Object.entries(attached);
   return (
@@ -49,6 +51,7 @@ export function StatusBar({ timeline, indented, onIndent, onRetry, onClear }: St
             </Chip>
           )}
           {missed > 0 && <Chip look="bad">{counted(missed, 'frame')} missed (too fast)</Chip>}
+          <DriverChip session={session} running={isRunning(timeline.events)} />
           {attachedNow.map(([dialect, sockets]) => (
             <Chip key={dialect} title={`Attached ${dialect} connections`}>
               {dialect} {sockets}

@@ -1,4 +1,4 @@
-/** Fetches data for a section, once or periodically. */
+/** Fetches data, once or periodically. */
 
 import type { CallOptions } from '@parlance/sdk';
 import { ParlanceError } from '@parlance/sdk';

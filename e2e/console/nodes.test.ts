@@ -1,0 +1,120 @@
+/** Nodes in the console: one without a cluster; several with their leases, their sessions and a bus that is down. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import type { Page } from 'playwright-core';
+import { type AskedModel, askedModel } from '../cluster/asked-model.ts';
+import { type Cluster, missing, startCluster } from '../cluster/nodes.ts';
+import type { ServerProcess } from '../server-process.ts';
+import { barriers, prepare } from './axe.ts';
+import { NO_BROWSER } from './chromium.ts';
+import { type Console, gone, openConsole, say, seen } from './console.ts';
+
+setDefaultTimeout(60_000);
+
+let place: Console;
+
+async function logIn(page: Page, name: string): Promise<void> {
+  await page.getByLabel('Name').fill(name);
+  await page.getByLabel('Password').fill(`${name}-password`);
+  await page.getByRole('button', { name: 'Log in' }).click();
+}
+
+const sideways = `document.documentElement.scrollWidth - document.documentElement.clientWidth`;
+
+/** Light, dark and on a small phone. */
+async function expectAccessible(page: Page): Promise<void> {
+  await prepare(page);
+  expect(await barriers(page, 'all')).toEqual([]);
+  await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
+  expect(await barriers(page, 'colours')).toEqual([]);
+  await page.setViewportSize({ width: 320, height: 640 });
+  expect(await page.evaluate(sideways)).toBe(0);
+  expect(await barriers(page, 'all but colours')).toEqual([]);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.emulateMedia({ colorScheme: 'light' });
+}
+
+/** A browser logs every unsuccessful response: those without the right to ask are expected. */
+const problems = () => place.problems().filter((problem) => !/status of 40[13]/.test(problem));
+
+describe.skipIf(NO_BROWSER)('nodes in the console', () => {
+  beforeAll(async () => {
+    place = await openConsole({ PARLANCE_AUTH: 'required' });
+  });
+  afterAll(() => place?.stop());
+
+  test('a server with its own data folder says that it is one node; only admins are told', async () => {
+    const page = await place.open('/admin?section=nodes', { reducedMotion: 'reduce' });
+    await logIn(page, 'ada');
+    await seen(page.getByText('One node: this server stores everything in its data folder'));
+    await seen(page.getByRole('row').filter({ hasText: 'this one' }).getByText('no lease'));
+    await expectAccessible(page);
+    const other = await place.open('/admin?section=nodes');
+    await logIn(other, 'dev');
+    await seen(other.getByText('Only for an admin'));
+    expect(problems()).toEqual([]);
+    for (const one of [page, other]) await one.context().close();
+  });
+
+  describe.skipIf(missing !== null)(`of a cluster${missing ? ` (not here: ${missing})` : ''}`, () => {
+    let cluster: Cluster;
+    let model: AskedModel;
+    let nodes: [ServerProcess, ServerProcess];
+    beforeAll(async () => {
+      model = askedModel();
+      cluster = await startCluster({
+        ...model.settings,
+        PARLANCE_AUTH: 'required',
+        AUTH_USERS: 'ada:ada-password:admin;dev:dev-password:developer',
+      });
+      nodes = await Promise.all([cluster.start(), cluster.start()]);
+    });
+    afterAll(async () => {
+      await cluster?.stop();
+      model?.stop();
+    });
+
+    const tokenOf = async ({ http }: ServerProcess, username: string): Promise<string> => {
+      const response = await fetch(`${http}/v1/auth/login`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ username, password: `${username}-password` }),
+      });
+      return ((await response.json()) as { access_token: string }).access_token;
+    };
+
+    test('they are shown with what they drive, degraded without the bus, and as gone', async () => {
+      const [here, there] = nodes;
+      const page = await place.open('/admin?section=nodes', { at: here.http, reducedMotion: 'reduce' });
+      await logIn(page, 'ada');
+      await seen(page.getByText('2 nodes are alive.'));
+      expect(await page.getByText('connected', { exact: true }).count()).toBe(2);
+      const other = page.getByRole('row').filter({ hasNotText: 'this one' }).nth(1);
+      const name = String(await other.getByRole('rowheader').locator('code').textContent());
+
+      const asked = model.asked();
+      await say({ http: there.http, token: await tokenOf(there, 'dev') }, 'driven', 'Hi');
+      await asked;
+      await seen(other.getByRole('cell', { name: '1', exact: true }));
+      const chat = await place.openBeside(page, '/sessions/driven');
+      await logIn(chat, 'ada');
+      await seen(chat.getByText(`node ${name}`));
+      await expectAccessible(chat);
+      const timeline = await place.openBeside(page, '/timeline/driven');
+      await logIn(timeline, 'ada');
+      await seen(timeline.getByText(`node ${name}`));
+      model.end();
+      for (const one of [chat, timeline]) await gone(one.getByText(`node ${name}`));
+
+      await cluster.redis.kill();
+      await seen(page.getByText(/Degraded: .* do not reach the bus/));
+      await expectAccessible(page);
+      await cluster.redis.restart();
+      await gone(page.getByText(/Degraded/));
+      await there.kill();
+      await seen(page.getByText('One node is alive.'));
+      await seen(other.getByText('gone'));
+      expect(problems()).toEqual([]);
+      await page.context().close();
+    });
+  });
+});

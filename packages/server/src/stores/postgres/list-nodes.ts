@@ -1,0 +1,24 @@
+/** The nodes with what they drive, in one statement. */
+import type { NodeState } from '../../core/ports/nodes.ts';
+import type { Statements } from './database.ts';
+
+/** A node that died is listed until another one that starts removes it, a day later. */
+export async function listNodes(database: Statements, leaseMs: number): Promise<NodeState[]> {
+  const rows = await database.query(
+    `SELECT id, release, home, extract(epoch FROM started_at)::float8 * 1000 AS started_at, bus_down, until > now() AS alive,
+       extract(epoch FROM now() - until)::float8 * 1000 + $1::float8 AS lease_age,
+       (SELECT count(*) FROM sessions WHERE driver = nodes.id AND status = 'running') AS sessions
+     FROM nodes ORDER BY nodes.started_at, id`,
+    [leaseMs],
+  );
+  return rows.map((row) => ({
+    id: String(row.id),
+    release: String(row.release),
+    home: row.home === null ? null : String(row.home),
+    startedAt: Math.round(Number(row.started_at)),
+    leaseAge: Math.max(0, Math.round(Number(row.lease_age))),
+    alive: row.alive === true,
+    bus: row.bus_down === true ? 'down' : 'up',
+    sessions: Number(row.sessions),
+  }));
+}

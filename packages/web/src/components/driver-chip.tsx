@@ -1,0 +1,29 @@
+import type { CallOptions } from '@parlance/sdk';
+import { useCallback } from 'react';
+import { parlance, useServer } from '../state/server.ts';
+import { usePolled } from '../state/use-polled.ts';
+import { Chip } from './chip.tsx';
+import { driverText } from './driver-text.ts';
+
+const EVERY_MS = 2_000;
+
+type DriverProps = { readonly session: string; readonly running: boolean };
+
+/** Which of several nodes drives the session, while a turn runs. For admins. */
+export function DriverChip({ session, running }: DriverProps) {
+  const { principal } = useServer();
+  return running && principal.role === 'admin' ? <Driver session={session} /> : null;
+}
+
+function Driver({ session }: { session: string }) {
+  const ask = useCallback(
+    async (options: CallOptions) => {
+      const details = parlance.session(session).get(options);
+      const nodes = parlance.admin.nodes(options);
+      return driverText(await details, await nodes);
+    },
+    [session],
+  );
+  const { value } = usePolled(ask, EVERY_MS);
+  return value && <Chip {...value}>{value.words}</Chip>;
+}

@@ -1,0 +1,102 @@
+/** The nodes that serve together: their leases, what they drive, and the bus between them. */
+import type { ServerNode } from '@parlance/sdk';
+import { Chip } from '../../components/chip.tsx';
+import { shortId } from '../../components/driver-text.ts';
+import { Notice } from '../../components/notice.tsx';
+import { parlance } from '../../state/server.ts';
+import { usePolled } from '../../state/use-polled.ts';
+import { seconds } from './metrics/format.ts';
+import { Section } from './section.tsx';
+
+const EVERY_MS = 2_000;
+
+export function NodesSection() {
+  const polled = usePolled(parlance.admin.nodes, EVERY_MS);
+  return (
+    <Section title="Nodes" whose="an admin" polled={polled}>
+      {(nodes) => (
+        <>
+          <p className="hint">{summary(nodes)}</p>
+          <Problems nodes={nodes} />
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+          <section className="admin-table" tabIndex={0} aria-label="Nodes">
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">Node</th>
+                  <th scope="col">Version</th>
+                  <th scope="col">Started</th>
+                  <th scope="col">Lease age</th>
+                  <th scope="col">Sessions</th>
+                  <th scope="col">Bus</th>
+                </tr>
+              </thead>
+              <tbody>
+                {nodes.map((node) => (
+                  <Row key={node.id} node={node} />
+                ))}
+              </tbody>
+            </table>
+          </section>
+        </>
+      )}
+    </Section>
+  );
+}
+
+function summary(nodes: readonly ServerNode[]) {
+  if (nodes.length === 1 && nodes[0]?.leaseAgeMs === null)
+    return (
+      <>
+        One node: this server stores everything in its data folder and serves alone. Several nodes share a
+        database: set <code>DATABASE_URL</code> and <code>REDIS_URL</code>.
+      </>
+    );
+  const alive = nodes.filter((node) => node.alive).length;
+  return (
+    <>
+      {alive === 1 ? 'One node is' : `${alive} nodes are`} alive. Every node serves every session; a running
+      session is driven by one of them. If a node is gone, the others take over what it drove.
+    </>
+  );
+}
+
+function Problems({ nodes }: { nodes: readonly ServerNode[] }) {
+  const cut = nodes.filter(({ alive, bus }) => alive && bus === 'down');
+  if (cut.length === 0) return null;
+  if (nodes.filter(({ alive }) => alive).length === 1)
+    return <p className="hint">It has no bus. Only several nodes need one.</p>;
+  const names = cut.map(({ id }) => shortId(id)).join(', ');
+  return (
+    <Notice look="warning">
+      Degraded: {names} {cut.length === 1 ? 'does' : 'do'} not reach the bus (<code>REDIS_URL</code>). Nothing
+      is lost, and turns go on. Until it is back, nodes hear of each other through the database: readers on
+      another node than the session’s get text block by block, not word by word.
+    </Notice>
+  );
+}
+
+const BUS = {
+  none: <span className="hint">not needed</span>,
+  up: <Chip look="good">connected</Chip>,
+  down: <Chip look="waiting">down</Chip>,
+} as const;
+
+function Row({ node }: { node: ServerNode }) {
+  const { id, version, home, startedAt, leaseAgeMs, alive, bus, sessions, here } = node;
+  return (
+    <tr>
+      <th scope="row">
+        <code title={id}>{shortId(id)}</code>
+        {here && <Chip look="busy">this one</Chip>}
+        {home !== null && <Chip title="PARLANCE_HOME">{home}</Chip>}
+        {!alive && <Chip look="bad">gone</Chip>}
+      </th>
+      <td>{version}</td>
+      <td>{new Date(startedAt).toLocaleString()}</td>
+      <td>{leaseAgeMs === null ? <span className="hint">no lease</span> : seconds(leaseAgeMs / 1_000)}</td>
+      <td>{sessions}</td>
+      <td>{alive ? BUS[bus] : '–'}</td>
+    </tr>
+  );
+}
