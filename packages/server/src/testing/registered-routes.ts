@@ -13,7 +13,8 @@ export type RegisteredRoute = { readonly method: string; readonly path: string }
 /** Every endpoint once. Middleware is left out: it answers nothing by itself. */
 export function registeredRoutes(dialects: readonly Dialect[] = DIALECTS): RegisteredRoute[] {
   const config = loadConfig([], {}, import.meta.dir);
-  const ctx = { log: QUIET, now: Date.now, channels: new ChannelBus() } as unknown as ServerContext;
+  const engine = { transport: null };
+  const ctx = { engine, log: QUIET, now: Date.now, channels: new ChannelBus() } as unknown as ServerContext;
   const served = dialects.map((dialect) => openDialect(dialect, config, ctx));
   const { routes } = httpRoutes(served, {} as Operations, QUIET);
   const unique = new Map(routes.map(({ method, path }) => [`${method} ${path}`, { method, path }]));
