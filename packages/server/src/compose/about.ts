@@ -1,4 +1,4 @@
-/** What clients are told about the server: it follows from the configuration and the dialects. */
+/** Public information about the server, from the configuration and the dialects. */
 import { version } from '../../package.json' with { type: 'json' };
 import { type Config, ConfigError } from '../config/config.ts';
 import type { About } from '../dialects/shared/about.ts';

@@ -74,7 +74,7 @@ export function serverContext(config: Config, parts: ContextParts): ServerContex
   };
 }
 
-/** Callers are told apart by their token, or by their address if they have none. */
+/** Callers are distinguished by their token, or by their address without one. */
 function requestCounter(config: Config, metrics: Metrics) {
   const callers = new TokenBuckets(config.apiRequestsPerMinute);
   return (request: Request): void => {

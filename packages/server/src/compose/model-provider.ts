@@ -1,4 +1,4 @@
-/** The composition of providers: which wire answers for which model. */
+/** Selects the provider for each model. */
 import { Fault } from '@parlance/protocol';
 import {
   type Config,
@@ -48,7 +48,7 @@ export function openProvider(choice: ModelChoice, config: Config, log: Log): Pro
 /** Sessions may name any model: so many are kept open. */
 const MOST_OPENED = 100;
 
-/** Providers for agents and sessions that name a model of their own. Throws `invalid` where it cannot be reached. */
+/** Providers for agents and sessions with their own model. Throws `invalid` if it is not available. */
 export function providersByModel(config: Config, log: Log): (model: string) => Provider {
   const opened = new Map<string, Provider>();
   return (model) => {

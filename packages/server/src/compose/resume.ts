@@ -1,7 +1,7 @@
 /** Unfinished turns go on after the start. */
 import type { Engine, Log } from '../core/api/index.ts';
 
-/** Begins after the caller has the server: no turn, whatever a model asked for in it, delays the start. */
+/** Starts after the caller has the server: no turn delays the start, whatever a model requested in it. */
 export async function resumeTurns(engine: Engine, log: Log): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
   try {

@@ -10,7 +10,7 @@ export type RunningServer = {
   readonly doors: readonly { readonly dialect: string; readonly port: number }[];
   /** the password of the user `admin`, if this start created it */
   readonly adminPassword: string | null;
-  /** Drains: no new turns, a grace period for running ones, clients are told, everything is closed. */
+  /** Drains: no new turns, a grace period for running ones, clients are notified, everything is closed. */
   stop(): Promise<void>;
 };
 

@@ -9,8 +9,8 @@ const PATIENCE_MS = 5_000;
 const LOOK_AGAIN_MS = 50;
 
 /**
- * A marker file names the cluster. The first node makes it; a node whose folder has none, or that of another cluster,
- * would work on other files than the rest. Throws then.
+ * A marker file names the cluster; the first node creates it. Throws if it is missing or names another cluster,
+ * because the node would then work on other files than the rest.
  */
 export async function checkSharedFolder(folder: string, cluster: string, isFirst: boolean): Promise<void> {
   const path = join(folder, MARKER_FILE);

@@ -79,7 +79,7 @@ async function livingNodes(store: PostgresStore): Promise<ReadonlySet<string>> {
   return new Set((await store.nodes()).filter(({ alive }) => alive).map(({ id }) => id));
 }
 
-/** Without a bus, nodes hear of each other through the database. */
+/** Without a bus, nodes notify each other through the database. */
 async function openTransport(
   { redis }: SharedConfig,
   { cluster, leases }: PostgresStore,
@@ -96,7 +96,7 @@ async function openTransport(
   return openValkeyTransport({ ...options, server: { url: redis }, meter: metrics });
 }
 
-/** Nobody watches, and no client is connected, on a node whose lease has ended. */
+/** A node whose lease has expired has no watchers and no clients. */
 function forgetDeadNodes(store: PostgresStore, transport: Transport, { log }: StorageParts): () => void {
   const { others, registry } = transport;
   const forget = async (): Promise<void> => {

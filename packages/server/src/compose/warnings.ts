@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts';
 import { isInstallation } from '../config/installation.ts';
 import type { Log } from '../core/api/index.ts';
 
-/** Creates the working directory, to see where it is. */
+/** Creates the working directory, to resolve its path. */
 export function warnAbout(config: Config, log: Log): void {
   for (const file of config.ignoredFiles)
     log.warn({ file }, 'configuration file ignored: name it with --config, or put it into the data folder');

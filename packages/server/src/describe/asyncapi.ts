@@ -1,4 +1,4 @@
-/** The AsyncAPI 3.0 document of every dialect that is spoken over WebSockets. */
+/** The AsyncAPI 3.0 document of every dialect with WebSockets. */
 import { EXAMPLE_IDS } from '../dialects/shared/description.ts';
 import type { Described, DescribedSocket } from './descriptions.ts';
 import { type JsonSchema, payloadSchema } from './json-schema.ts';

@@ -1,4 +1,4 @@
-/** The dialects of one server as clients are told about them, from the descriptions. */
+/** The public list of the dialects of one server, from the descriptions. */
 import { EXAMPLE_IDS, type LearnedId } from '../dialects/shared/description.ts';
 import type { DialectList, DialectView } from '../dialects/shared/dialect-list.ts';
 import { httpRoutes, socketRoutes } from '../dialects/shared/listen.ts';

@@ -21,7 +21,7 @@ export function componentSchemas(): Record<string, JsonSchema> {
   );
 }
 
-/** By reference where it has a name; a list of what has one, too. */
+/** By reference if the schema has a name; lists of named schemas, too. */
 export function bodySchema(schema: z.ZodType): JsonSchema {
   const id = COMPONENTS.get(schema)?.id;
   if (id !== undefined) return { $ref: PREFIX + id };
@@ -29,7 +29,7 @@ export function bodySchema(schema: z.ZodType): JsonSchema {
   return described(schema, 'input');
 }
 
-/** What is sent as text is described as what it becomes, where that can be said. */
+/** Values sent as text are described by their parsed type, if it can be expressed. */
 export function parameterSchema(schema: z.ZodType): JsonSchema {
   const becomes = described(schema, 'output');
   const sent = described(schema, 'input');

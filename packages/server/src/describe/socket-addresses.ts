@@ -1,15 +1,15 @@
-/** Where the sockets of a dialect are, in words: derived from the `listen` entries. */
+/** The socket addresses of a dialect as text, derived from the `listen` entries. */
 import type { ExampleIds, SocketDescription } from '../dialects/shared/description.ts';
 import type { Dialect } from '../dialects/shared/dialect.ts';
 import { type SocketRoute, socketRoutes } from '../dialects/shared/listen.ts';
 
 type Listening = Pick<Dialect, 'name' | 'listen'>;
 
-/** `/app/{key}`, and when the dialect is spoken there; null: always. */
+/** `/app/{key}`, and when the dialect is served there; null: always. */
 export type SocketAddress = { readonly address: string; readonly condition: string | null };
 
 export type SocketAddresses = {
-  /** the path at which nothing else is spoken, with `{name}` for each parameter */
+  /** the path that no other dialect shares, with `{name}` for each parameter */
   readonly address: string;
   readonly others: readonly SocketAddress[];
   /** the handshake carries no token and no session */

@@ -21,7 +21,7 @@ export type AttemptOptions = {
   readonly firstByteMs?: number;
   /** default: the socket client */
   readonly http?: HttpClient;
-  /** receives bugs of a wire, with their cause */
+  /** receives bugs of a model API adapter, with their cause */
   readonly log?: Log;
 };
 
@@ -76,7 +76,7 @@ export class Attempt<State> {
     this.#take = take;
   }
 
-  /** Resolves when the response begins: with no events, or with the failure. */
+  /** Resolves when the response starts: with no events, or with the failure. */
   async begin(prompt: Prompt, plain: boolean): Promise<Batch> {
     const { firstByteMs = FIRST_BYTE_MS, idleMs } = this.options;
     const timer = setTimeout(this.#giveUp, firstByteMs);

@@ -24,7 +24,7 @@ import { BROKEN_OFF, DAMAGED, KEPT_PIECE, type Wire, type WireEvent, type WireRe
 
 type State = {
   readonly calls: number;
-  /** the calls that have begun, by the index of their item */
+  /** the started calls, by the index of their item */
   readonly begun: ReadonlyMap<
     unknown,
     { readonly index: number; readonly call: string; readonly tool: string }

@@ -19,7 +19,7 @@ export const assistantItem = (id: string, text: string): Item => ({
   content: [{ type: 'output_text', text }],
 });
 
-/** Which answer the item is a piece of; null where it is none. */
+/** The answer that the item is a piece of; null if it is not a piece. */
 export const answerId = (item: Item): string | null =>
   item.type === 'message' && item.role === 'assistant' ? item.id : null;
 
@@ -47,7 +47,7 @@ export const reasoningItem = ({ block, text, durationMs }: DurableEvent<'reasoni
   duration_ms: durationMs,
 });
 
-/** A call as it begins. A local shell call is shown when it has ended: its item carries the status. */
+/** A call when it starts. A local shell call is shown when it has ended: its item carries the status. */
 export function callItem(id: string, { tool, input }: TrackedCall): Item | null {
   if (tool === 'local_shell') return null;
   return { id, type: 'function_call', call_id: id, name: tool, arguments: JSON.stringify(input) };

@@ -43,7 +43,7 @@ export type State = {
   readonly approvals: WaitingApprovals;
   /** the texts of the turn that are complete, for a socket that joins in the middle of it */
   readonly texts: readonly { readonly block: string; readonly text: string }[];
-  /** how many of them belong to steps that are complete: the others are void if the step begins anew */
+  /** how many of them belong to complete steps: the others are void if the step restarts */
   readonly settled: number;
 };
 

@@ -12,7 +12,7 @@ afterAll(() => server.stop());
 
 const chat = (message: unknown, session_id?: unknown) => ({ type: 'chat', message, session_id });
 
-/** Frames of one session: a socket hears all sessions of its principal, so other tests' too. */
+/** Frames of one session: a socket receives all sessions of its principal, including those of other tests. */
 const of = (session: string) => (frame: AnyFrame) => frame.session_id === session;
 
 async function turn(client: TestClient, message: string, session: string) {

@@ -18,7 +18,7 @@ import type { Body } from './schemas.ts';
 export const projection: Projection<State, Body> = { start, step, attach };
 
 export type State = {
-  /** undefined where the session has no name that a client could use */
+  /** undefined if the session has no name for clients */
   readonly session_id: string | undefined;
   readonly inputs: Inputs;
   readonly calls: Calls;

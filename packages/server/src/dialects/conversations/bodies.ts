@@ -62,7 +62,7 @@ export function conversationOf(body: Body): string | undefined {
   return body.type === 'conversation_started' ? body.payload.conversationId : body.conversationId;
 }
 
-/** Who speaks, and in which conversation: what every message of a stream names. */
+/** The agent and the conversation, which every message of a stream names. */
 type Voice = { readonly conversationId: string; readonly agent: AgentRef };
 
 const speaker = ({ id, name }: AgentRef): Speaker => ({ agentId: id, agentName: name });

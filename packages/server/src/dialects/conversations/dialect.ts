@@ -13,7 +13,7 @@ import { projection, type State } from './projection.ts';
 import { KNOWN_TYPES } from './requests.ts';
 import { HTTP_PATHS, routes } from './routes.ts';
 
-/** A client without a token that speaks this dialect at a shared path is told why it is disconnected. */
+/** A client without a token that uses this dialect at a shared path gets the reason for its disconnection. */
 const WITHOUT_TOKEN = {
   when: noToken,
   firstFrame: new Set<string>(KNOWN_TYPES),

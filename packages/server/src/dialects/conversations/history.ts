@@ -1,4 +1,4 @@
-/** What REST shows of a conversation, read from its events from the end: a long history costs no more than a short one. */
+/** The history of a conversation over REST, read from the end: a long history costs no more than a short one. */
 import type { DurableEvent } from '@parlance/protocol';
 import type { Engine, SessionRecord } from '../../core/api/index.ts';
 import { latestEvents } from '../shared/latest-events.ts';

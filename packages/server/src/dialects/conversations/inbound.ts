@@ -24,7 +24,7 @@ type Context = Pick<DialectContext, 'engine' | 'log' | 'newId'> & { readonly inh
 
 export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>): Connection {
   const { principal } = socket;
-  // `local` is whoever came without a token; this contract has no such callers.
+  // `local` is a caller without a token; this contract has none.
   if (!principal || principal.id === LOCAL.id) return refused(socket);
   return connectionOf({ socket, principal }, ctx, hub);
 }
@@ -169,7 +169,7 @@ function connectionOf({ socket, principal }: Peer, ctx: Context, hub: Subscripti
     onInvalidFrame: (reason) => sendFault(new Fault('invalid', `Invalid message: ${reason}`)),
     onRateLimited: (fault) => sendFault(fault),
     closed: (unsent) => inheritance.orphans.left({ socket, principal }, unsent as Body[], writing),
-    // The contract has no words for it. An `error` would end a stream that goes on after the reconnect.
+    // The contract has no frame for it. An `error` would end a stream that continues after the reconnect.
     draining: () => undefined,
   };
 }

@@ -63,7 +63,7 @@ export class Inheritance {
 
 const isApproval = (body: object): boolean => (body as Body).type === 'tool_approval_required';
 
-/** The user's own conversations, begun in this dialect, that wait for an approval. */
+/** The user's own conversations of this dialect with a pending approval. */
 async function ownWaiting(engine: Engine, principal: Principal): Promise<SessionRef[]> {
   // Listed as an owner: an admin's list would be everyone's.
   const owner: Principal = { ...principal, role: 'user' };

@@ -1,6 +1,6 @@
 /**
- * Conversations whose socket closed before it had everything. Each goes on to the next socket of the same user that
- * opens within a minute, from the frame after the last one that the old socket was sent.
+ * Conversations whose socket closed before it had received everything. Each continues on the next socket of the same
+ * user that opens within a minute, from the frame after the last one sent.
  */
 import type { ConnectionId, Principal, PrincipalId } from '@parlance/protocol';
 import { maySee, type SessionRef, type SessionSnapshot, sessionKey } from '../../core/api/index.ts';
@@ -65,7 +65,7 @@ export class Orphans {
     for (const orphan of this.#of(principal.id)) {
       const key = sessionKey(orphan.ref);
       if (taken.has(key)) continue;
-      // A socket that is too slow for what it is sent may close in between: the next one takes over the rest.
+      // A socket that is too slow may close in between: the next one takes over the rest.
       if (!socket.open) return;
       taken.add(key);
       const isNamed = named !== null && sessionKey(named) === key;
@@ -119,11 +119,11 @@ export class Orphans {
 
 const isUnderWay = ({ turn, queued }: SessionSnapshot): boolean => turn !== null || queued > 0;
 
-/** The request that an approval is asked for. */
+/** The approval request of a call. */
 const requestOf = (body: Body): string | null =>
   body.type === 'tool_approval_required' ? body.payload.requestId : null;
 
-/** For a client that begins with nothing: each answer as one chunk before its end. */
+/** For a client that starts with nothing: each answer as one chunk before its end. */
 const restated = (bodies: readonly Body[]): Body[] =>
   bodies.flatMap((body): Body[] => {
     if (body.type === 'message_chunk') return [];

@@ -42,7 +42,7 @@ export function read<Schema extends z.ZodType>(
   return parsed.data;
 }
 
-/** `/tool <id> <JSON object>`; undefined where the message is something else. Throws `tool_invalid`. */
+/** `/tool <id> <JSON object>`; undefined if the message is something else. Throws `tool_invalid`. */
 export function directCall(content: string): DirectCall | undefined {
   if (!/^\/tool(?:\s|$)/.test(content)) return undefined;
   const [, tool, input] = /^\/tool\s+(\S+)\s+(\{[\s\S]*\})$/.exec(content) ?? [];

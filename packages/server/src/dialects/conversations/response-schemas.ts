@@ -1,4 +1,4 @@
-/** What the REST side of `conversations` answers. */
+/** Response schemas of the REST endpoints. */
 import { Permission, Role } from '@parlance/protocol';
 import { z } from 'zod';
 import { named } from '../shared/description.ts';

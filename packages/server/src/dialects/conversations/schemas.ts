@@ -1,4 +1,4 @@
-/** What clients send to the REST side. */
+/** Request schemas of the REST endpoints. */
 import { z } from 'zod';
 
 export const MOST_MESSAGES = 1_000;

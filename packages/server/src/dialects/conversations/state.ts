@@ -12,9 +12,9 @@ export type State = {
   readonly calls: Calls;
   /** inputs that ask for a tool by name */
   readonly directInputs: readonly InputId[];
-  /** the turn is one call that was asked for by name: no agent speaks in it */
+  /** the turn is a direct call: no agent answers in it */
   readonly direct: boolean;
-  /** the id of the turn's answer: the turn's own, until an answer is begun anew */
+  /** the id of the turn's answer: the turn's own, until an answer restarts */
   readonly message: string;
   /** the text blocks of the turn that are complete */
   readonly texts: readonly string[];

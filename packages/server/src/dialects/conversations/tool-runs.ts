@@ -40,7 +40,7 @@ export async function latestRuns(engine: Engine, principal: Principal, limit: nu
   return runs;
 }
 
-/** Null for what is unknown or someone else's. */
+/** Null if it is unknown or belongs to another user. */
 export async function findRun(engine: Engine, principal: Principal, id: string): Promise<ToolRun | null> {
   const turn = turnIn(id);
   const key = turn

@@ -40,7 +40,7 @@ export function accountRoutes(app: Hono, ctx: AccountContext): void {
 
   api.get('/v1/auth/session', async (c) => c.json(accountObject(await caller(c))));
 
-  /** The token is good for nothing from now on; whatever is connected with it is let go. */
+  /** Revokes the token and closes its connections. */
   api.post('/v1/auth/logout', async (c) => {
     await authenticator.revoke(shownToken(c.req.raw));
     return c.body(null, 204);

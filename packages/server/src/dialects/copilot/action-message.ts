@@ -1,4 +1,4 @@
-/** The message of a call that the client carries out. */
+/** The message of a call that the client executes. */
 import { type CalledTool, sendWritten } from '@parlance/copilot';
 import { type DurableEvent, isObject, type JsonObject, textOf } from '@parlance/protocol';
 import type { CopilotMessage } from './message.ts';

@@ -1,4 +1,4 @@
-/** Sessions on channels: what is said in a session is published on `private-session-<id>`. */
+/** Publishes the messages of a session on `private-session-<id>`. */
 import type { ConnectionId } from '@parlance/protocol';
 import { type Engine, type Log, type SessionRef, sessionKey } from '../../core/api/index.ts';
 import type { Subscriber } from '../../http/connection.ts';
@@ -7,18 +7,18 @@ import type { SubscriptionHub } from '../shared/subscription-hub.ts';
 import { followedElsewhere } from './followed-elsewhere.ts';
 
 const PREFIX = 'private-session-';
-/** Sessions that are followed though nobody is known to listen; the one followed longest ago is let go. */
+/** Sessions that are followed without a known subscriber; the oldest is dropped. */
 const MOST_FOLLOWED = 1_000;
 
 export const sessionChannel = (sessionId: string): string => PREFIX + sessionId;
 
 export type ChannelWatch = {
-  /** From now on what is said in the session is published. */
+  /** From now on the messages of the session are published. */
   follow(ref: SessionRef): Promise<void>;
   stop(): void;
 };
 
-/** Whoever asks for it while the channel is still joining waits for that, too. */
+/** Concurrent callers wait for the same subscription. */
 type Followed = {
   readonly ref: SessionRef;
   readonly subscriber: ChannelSubscriber;
@@ -45,7 +45,7 @@ export function watchChannels<State>(
 
   async function follow(ref: SessionRef): Promise<void> {
     const key = sessionKey(ref);
-    // A channel is named by the id alone, so it belongs to whoever used the id first.
+    // A channel is named by the id only, so it belongs to the first user of the id.
     const holder = followed.has(key) ? null : await engine.firstHolder(ref.id);
     if (holder && holder.owner !== ref.owner) return;
     await (followed.get(key) ?? begin(ref, key)).subscribed;

@@ -29,6 +29,6 @@ export type ServerContext = Pick<
 
 export type Context = ServerContext & {
   readonly hub: SubscriptionHub<State>;
-  /** from now on what is said in the session is published on its channel */
+  /** from now on the messages of the session are published on its channel */
   readonly follow: (ref: SessionRef) => Promise<void>;
 };

@@ -26,7 +26,7 @@ export function checked<Schema extends z.ZodType>(schema: Schema, value: unknown
   return result.data;
 }
 
-/** The JSON body of the request. Throws `invalid` where there is none, or it does not fit. */
+/** The JSON body of the request. Throws `invalid` if it is missing or invalid. */
 export async function checkedBody<Schema extends z.ZodType>(
   schema: Schema,
   bytes: Promise<Uint8Array>,

@@ -1,6 +1,6 @@
 /**
- * Sessions that are followed for their channels, over several nodes. A client may subscribe at one node to the channel of a
- * session that begins at another one later: the nodes tell each other which sessions they follow.
+ * Sessions that are followed for their channels, over several nodes. A client may subscribe at one node to the channel
+ * of a session that is created at another one later, so nodes announce which sessions they follow.
  */
 import { PrincipalId, SessionId } from '@parlance/protocol';
 import { z } from 'zod';
@@ -52,5 +52,5 @@ export function followedElsewhere(
 }
 
 function ignore(): void {
-  // A single node has nobody to tell.
+  // A single node has no others to notify.
 }

@@ -7,7 +7,7 @@ import { withOutcome } from './action-message.ts';
 import type { CopilotMessage } from './message.ts';
 import { startAt, step } from './projection.ts';
 
-/** Events of this wire carry whole pages. */
+/** Events of this dialect contain whole pages. */
 const PAGE = 100;
 
 export type Wanted = {
@@ -39,10 +39,7 @@ export async function latestMessages(
     .slice(-limit);
 }
 
-/**
- * All messages of these events; an action has the outcome that came later. `said` is how many messages there are before
- * them.
- */
+/** All messages of these events; an action has its later outcome. `said` is the number of earlier messages. */
 export function messagesOf(events: readonly DurableEvent[], said = 0): CopilotMessage[] {
   const messages: CopilotMessage[] = [];
   const actions = new Map<CallId, number>();

@@ -89,7 +89,7 @@ export function interactions(ctx: Context) {
     return { ref: await engine.resolve(principal, sessionId), began: false };
   }
 
-  /** Begins a task; it takes the place of the one that is under way. */
+  /** Starts a task, which replaces the current one. */
   async function begin(call: Call, now: SessionSnapshot): Promise<TurnId> {
     const { ref, request, page, caller } = call;
     await name(call, now);
@@ -109,7 +109,7 @@ export function interactions(ctx: Context) {
     return started.turn;
   }
 
-  /** A session is called after the site and its first query, unless somebody chose a name. */
+  /** A session is named after the site and its first query, unless a user chose a name. */
   async function name({ ref, request, caller }: Call, now: SessionSnapshot): Promise<void> {
     const domain = request.url ? rootDomain(request.url) : (now.labels.domain ?? '');
     const title = `${domain ? `${domain}: ` : ''}${request.query}`.trim().slice(0, 500);
@@ -124,8 +124,8 @@ export function interactions(ctx: Context) {
   }
 
   /**
-   * The query as the answer to what the task waits for. Replies that come at the same time are taken one after another, so that
-   * the first is answered before the next is looked at; null where the question had its answer already.
+   * The query as the answer to what the task waits for. Concurrent replies are processed in order, so that the first
+   * is answered before the next is considered; null if the question was already answered.
    */
   async function reply(call: Call, question: Question): Promise<Interaction | null> {
     const session = sessionKey(call.ref);
@@ -147,7 +147,7 @@ export function interactions(ctx: Context) {
     const { query } = request;
     if (question.kind === 'approval') {
       const answer = spokenAnswer(query);
-      // What is neither yes nor no answers nothing: the question is asked again.
+      // Anything but yes or no answers nothing: the question is repeated.
       if (!answer) return;
       const { approval } = question;
       await engine.send(ref, { type: 'approval.answer', approval, answer, said: query.trim() }, caller);
@@ -180,7 +180,7 @@ export function interactions(ctx: Context) {
         deferred.tool === 'browser_read'
           ? broughtPage(page)
           : reportedAction(deferred.input, request, { before, page });
-      // Another device may have reported already: then this call only asks how the task stands.
+      // Another device may have reported already: then this call only requests the state of the task.
       await unless(['not_found'], () =>
         engine.send(ref, { type: 'call.answer', call: deferred.call, ...report, untrusted: true }, caller),
       );
@@ -188,7 +188,7 @@ export function interactions(ctx: Context) {
     return turn;
   }
 
-  /** The task when the session rests. Superseded tasks are known to the projection for a while. */
+  /** The task when the session is idle. The projection keeps superseded tasks for a while. */
   async function answered({ ref, page, projected }: Call, taskId: TurnId): Promise<Interaction> {
     await engine.rested(ref);
     const snapshot = projected.snapshot();
@@ -200,7 +200,7 @@ export function interactions(ctx: Context) {
   }
 }
 
-/** Whether the work was done; false where it failed with one of these. */
+/** Whether the work was done; false if it failed with one of these codes. */
 async function unless(codes: readonly FaultCode[], work: () => Promise<unknown>): Promise<boolean> {
   try {
     await work();

@@ -22,7 +22,7 @@ export type CopilotMessage = {
     readonly dialect?: string;
     readonly taskId?: TurnId;
     readonly interrupted?: true;
-    /** said elsewhere, before the session took the conversation over */
+    /** from a conversation that the session took over */
     readonly imported?: true;
     /** of a plan: newer clients show plans by these messages alone */
     readonly messageType?: 'plan_preview' | 'plan_update';

@@ -21,7 +21,7 @@ export type MessageState = {
   readonly plan: PlanProgress | null;
 };
 
-/** `said`: how many messages there are before the events that are to come. */
+/** `said`: the number of messages before the coming events. */
 export const startMessages = (said: number): MessageState => ({
   next: said,
   calls: new Map(),
@@ -62,7 +62,7 @@ const importedMessages = (event: DurableEvent<'history.imported'>, next: number)
       metadata: { dialect: event.dialect, imported: true as const },
     }));
 
-/** The message that this event is where `next` is its number; null where it is none. */
+/** The message of this event, with `next` as its number; null if it is not a message. */
 function messageOf(event: DurableEvent, { next, calls }: MessageState): CopilotMessage | null {
   const base = {
     messageId: event.id,

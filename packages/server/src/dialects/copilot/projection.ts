@@ -25,7 +25,7 @@ type Body =
 export type State = {
   readonly messages: MessageState;
   readonly tasks: TaskList;
-  /** the agent itself said that the task cannot be done */
+  /** the agent reported that the task cannot be done */
   readonly failed: boolean;
 };
 
@@ -33,7 +33,7 @@ function start(now: SessionSnapshot): State {
   return startAt(now.messageCountAtIdle);
 }
 
-/** `said`: how many messages there are before the events that are to come. */
+/** `said`: the number of messages before the coming events. */
 export const startAt = (said: number): State => ({
   messages: startMessages(said),
   tasks: NO_TASKS,

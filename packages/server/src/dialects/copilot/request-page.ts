@@ -7,7 +7,7 @@ import type { InteractRequest } from './request.ts';
 const PAGE_TOKENS = 6_000;
 const MORE_BUTTONS = 100;
 
-/** Null where none came. */
+/** Null if there is none. */
 export function pageOf(request: InteractRequest): Page | null {
   const { dom, interactiveTree, semanticNodes, skeletonDom, url } = request;
   if (

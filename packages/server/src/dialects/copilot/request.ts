@@ -56,5 +56,5 @@ export const interactRequest = (maxDom: number) =>
   });
 export type InteractRequest = z.infer<ReturnType<typeof interactRequest>>;
 
-/** As servers take it that are not told otherwise. */
+/** With the default size limit of a page. */
 export const InteractRequest = interactRequest(1_000_000);

@@ -8,7 +8,7 @@ const SHARED = new Set(
 /** What a label of a session holds at most. */
 const LONGEST_LABEL = 2_000;
 
-/** The root domain; a host that is a single name or a number is its own. Empty where the address has no host. */
+/** The root domain; a host that is a single name or a number is its own. Empty if the address has no host. */
 export function rootDomain(url: string): string {
   const host = URL.parse(url)?.hostname.replace(/\.$/, '') ?? '';
   if (host.startsWith('[') || /^[\d.]+$/.test(host)) return host;
@@ -24,7 +24,7 @@ export function addressOf(text: string): string | null {
   return address?.href ?? null;
 }
 
-/** What a session is found by: where it is about. */
+/** The label by which a session is found: its site. */
 export const siteLabels = (url: string): { url: string; domain: string } => ({
   url: url.slice(0, LONGEST_LABEL),
   domain: rootDomain(url),

@@ -155,7 +155,7 @@ export function sessionRoutes(app: Hono, ctx: SessionContext): void {
     return record;
   }
 
-  /** The one that changed last of those that can be opened here: other wires name sessions as they like. */
+  /** The last changed session that can be opened here: other dialects allow other names. */
   async function newest(principal: Principal, filter: SessionFilter): Promise<SessionRecord | null> {
     let cursor: string | undefined;
     do {

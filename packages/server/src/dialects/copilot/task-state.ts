@@ -10,7 +10,7 @@ export type TaskState = {
   readonly calls: ReadonlyMap<string, CalledTool>;
   readonly progress: PlanProgress | null;
   readonly text: string;
-  /** The deferred call that the client carries out. */
+  /** The deferred call that the client executes. */
   readonly waiting: CalledTool | null;
   readonly ended: 'completed' | 'failed' | null;
   /** The reason of the end. */

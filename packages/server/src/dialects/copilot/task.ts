@@ -41,7 +41,7 @@ export type Task = {
     readonly missingInformation: string[];
     readonly reasoning: string;
   } | null;
-  /** what the text of the page is needed for, where it did not come and the client can send it */
+  /** what the text of the page is needed for, if it is missing and the client can send it */
   readonly needsFullDom: string | null;
   readonly verification: JsonObject | null;
   readonly correction: JsonObject | null;

@@ -7,7 +7,7 @@ import { startTask, stepTask, type TaskState } from './task-state.ts';
 const MOST_TASKS = 8;
 
 export type TaskList = {
-  /** In the order in which they began. */
+  /** In order of their start. */
   readonly tasks: ReadonlyMap<TurnId, TaskState>;
   readonly inputs: Inputs;
   /** The time of the last event. */

@@ -60,7 +60,7 @@ export type Content =
 
 export type Body = { id: string; timestamp: number } & Content;
 
-/** `id` is a UUID; on the wire it has the form of the contract. */
+/** `id` is a UUID; frames have it in the form of the contract. */
 export const stamped = (content: Content, at: number, id: string): Body => ({
   id: stampedId('msg', at, id),
   timestamp: at,

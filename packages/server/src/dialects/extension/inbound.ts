@@ -92,7 +92,7 @@ export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>):
     await showOpened();
   }
 
-  /** What is still to be read of the socket is nobody's. */
+  /** Unread frames of the socket belong to no user. */
   function dismiss(reason: string): void {
     registered = false;
     principal = null;
@@ -203,7 +203,7 @@ export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>):
 
 const isThinking = (body: object): boolean => 'status' in body && body.status === 'thinking';
 
-/** Named tools and `all_tools` are offered; `browser_api_access` stands in for tools that nobody names. */
+/** Named tools and `all_tools` are offered; `browser_api_access` is a fallback for tools that no client names. */
 const offerOf = (capabilities: readonly string[]): ToolClient['offer'] => ({
   tools: capabilities.includes('all_tools') ? 'all' : capabilities,
   fallback: capabilities.includes('browser_api_access'),

@@ -44,7 +44,7 @@ async function summarize(c: RequestContext, ctx: RouteContext): Promise<Response
 
 // Faults
 
-/** What a request can be refused for before it is looked at; anything else is a bug. */
+/** Expected refusals before a request is handled; anything else is a bug. */
 const REFUSALS: ReadonlySet<FaultCode> = new Set([
   'limited',
   'unauthenticated',

@@ -46,7 +46,7 @@ export function progressContent(event: EphemeralEvent<'call.progress'>): Content
   return { type: 'tool_execution_status', executionId, status, progress, statusMessage, sessionId };
 }
 
-/** What came of a call, in words; undefined where it went well. */
+/** The outcome of a call as text; undefined if it succeeded. */
 export const OUTCOMES = {
   ok: () => undefined,
   failed: (tool) => `${tool} failed.`,
@@ -55,7 +55,7 @@ export const OUTCOMES = {
   unknown: (tool) => `It is not known what came of ${tool}: the server was restarted while it ran.`,
 } satisfies Record<Outcome, (tool: string) => string | undefined>;
 
-/** Null where the tool was not used after all. */
+/** Null if the tool was not used. */
 export function toolUse(call: TrackedCall | undefined, event: DurableEvent<'tool.ended'>): ToolUse | null {
   if (!call || event.outcome === 'denied' || event.outcome === 'aborted') return null;
   return {
@@ -66,6 +66,6 @@ export function toolUse(call: TrackedCall | undefined, event: DurableEvent<'tool
   };
 }
 
-/** As the contract shows it: the words themselves where a tool was given nothing but words, else JSON. */
+/** As in the contract: the text itself if a tool has only text input, otherwise JSON. */
 const inputWords = ([only, ...others]: Json[], input: Json): string =>
   typeof only === 'string' && others.length === 0 ? only : JSON.stringify(input);

@@ -1,4 +1,4 @@
-/** Looking after the server: its users, its nodes, its doors, its MCP servers, and what “always” has allowed. */
+/** Administration: users, listeners, nodes, MCP servers and standing grants. */
 import { Fault, type Principal } from '@parlance/protocol';
 import type { Hono } from 'hono';
 import { requirePermission } from '../../core/api/index.ts';

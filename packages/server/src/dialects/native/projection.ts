@@ -4,7 +4,7 @@ import type { SessionSnapshot } from '../../core/api/index.ts';
 import type { Pieces } from '../../http/connection.ts';
 import type { Projection, Stepped } from '../shared/projection.ts';
 
-/** Where the session stands when a reader starts to receive live events. */
+/** The state of the session when a reader starts to receive live events. */
 type Snapshot = {
   readonly snapshot: Pick<SessionSnapshot, 'seq' | 'turn' | 'open' | 'approval'> & {
     /** absent if there are none */

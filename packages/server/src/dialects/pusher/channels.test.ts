@@ -14,7 +14,7 @@ function setUp(limits: Partial<Limits> = {}, log = QUIET) {
   return { clock, channels, changes, stop };
 }
 
-/** Keeps what it hears. */
+/** Records what it receives. */
 function listener(id: string) {
   const texts: string[] = [];
   const subscriber: ChannelSubscriber = { id, send: (text) => texts.push(text) };

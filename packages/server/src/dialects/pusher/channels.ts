@@ -146,7 +146,10 @@ export class Channels implements ChannelServer {
     if (channel) this.#send(channel, text, except);
   }
 
-  /** Tells the subscribers on this node whose users came or went at other nodes; `before` are those who were there. */
+  /**
+   * Notifies the subscribers on this node of users that joined or left at other nodes; `before` are the earlier
+   * members.
+   */
   membersChanged(name: string, before: ReadonlyMap<string, Member>): void {
     const channel = this.#channels.get(name);
     if (!channel) return;

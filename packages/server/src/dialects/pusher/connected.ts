@@ -25,7 +25,7 @@ export class Connected {
 
   constructor(private readonly most: { readonly sockets: number; readonly channelsPerSocket: number }) {}
 
-  /** Takes the socket in under an id of its own; null where there is no room. */
+  /** Adds the socket under a new id; null if there is no room. */
   add(close: Client['close']): Client | null {
     if (this.#entries.size >= this.most.sockets) return null;
     let id = newSocketId();
@@ -60,7 +60,7 @@ export class Connected {
     return true;
   }
 
-  /** Closes the sockets that depend on a token whose name begins so. */
+  /** Closes the sockets that depend on a token whose name has this prefix. */
   closeDependents(prefix: string, code: number, message: string): void {
     for (const { client, tokens } of [...this.#entries.values()])
       if ([...tokens.keys()].some((token) => token.startsWith(prefix))) client.close(code, message);
@@ -91,7 +91,7 @@ export class Connected {
     }
   }
 
-  /** The socket may subscribe to that channel. A socket that is not here, or asks for too many, gets nothing by it. */
+  /** Allows the socket to subscribe to that channel. No effect for unknown sockets and beyond the limit. */
   permit(id: string, channel: string): void {
     const permitted = this.#entries.get(id)?.permitted;
     if (permitted && permitted.size < this.most.channelsPerSocket) permitted.add(channel);

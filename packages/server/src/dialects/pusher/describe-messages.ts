@@ -4,7 +4,7 @@ import type { ExampleIds, InboundMessage, MessageExample, OutboundMessage } from
 import { type KNOWN_EVENTS, Message, SignIn, Subscribe, Unsubscribe } from './protocol.ts';
 import { subscriptionAuth } from './signature.ts';
 
-/** The application of a server that was not told otherwise; servers with another secret refuse its signatures. */
+/** The default application; servers with another secret refuse its signatures. */
 const APPLICATION = { id: 'app-id', key: 'app-key', secret: 'app-secret', known: true, guarded: false };
 const FORGED = `${APPLICATION.key}:${'0'.repeat(64)}`;
 

@@ -43,7 +43,7 @@ const errors = (...codes: (keyof typeof ERRORS)[]): Answers =>
     codes.map((code) => [code, { description: ERRORS[code], type: 'text/plain', schema: z.string() }]),
   );
 
-/** The id of the application of a server that was not told otherwise. */
+/** The id of the default application. */
 const APP = { app: 'app-id' };
 
 const permits = (first: string, ...others: string[]): readonly [RequestExample, ...RequestExample[]] => {

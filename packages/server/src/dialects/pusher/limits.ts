@@ -1,6 +1,6 @@
 /** What a peer can make grow, and how far: the numbers of the Pusher family. Sizes are bytes of JSON as it is sent. */
 export const LIMITS = {
-  /** sockets at once; one more is told 4100 */
+  /** concurrent sockets; one more gets 4100 */
   sockets: 100_000,
   channelsPerSocket: 1_000,
   membersPerChannel: 100,
@@ -13,9 +13,9 @@ export const LIMITS = {
   channelsPerEvent: 100,
   eventsPerBatch: 10,
   requestBytes: 1_048_576,
-  /** a client that is not heard for this long is asked whether it is there … */
+  /** a client that is silent for this long receives a ping … */
   silenceMs: 120_000,
-  /** … and let go if it is not heard within this */
+  /** … and is closed if it stays silent for this long */
   answerMs: 30_000,
   /** cache channels whose last event is remembered; beyond that the oldest is forgotten */
   rememberedChannels: 1_000,

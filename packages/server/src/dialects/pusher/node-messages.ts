@@ -1,4 +1,4 @@
-/** What nodes tell each other about channels and their sockets. */
+/** Messages between nodes about channels and their sockets. */
 import { z } from 'zod';
 
 export const KINDS = {
@@ -24,7 +24,7 @@ export type RemoteEvent = z.infer<typeof RemoteEvent>;
 
 export const Terminate = z.object({ user: z.string() });
 
-/** Of which channels: those named, or all that begin with a prefix. */
+/** Selects channels: the named ones, or all with a prefix. */
 export const StateQuery = z.union([
   z.object({ names: z.array(z.string()) }),
   z.object({ prefix: z.string() }),

@@ -89,7 +89,7 @@ export class OtherNodes {
     return 'permitted';
   }
 
-  /** Nobody watches the tokens for sockets that were vouched for by a node that is gone: they connect again. */
+  /** The tokens of sockets authorised by a failed node are no longer watched: these sockets reconnect. */
   #nodesChanged(): void {
     const { transport, connected } = this.parts;
     const { nodes } = transport.others;

@@ -1,6 +1,6 @@
 /**
- * `POST /api/pusher/auth`: which channels are a caller's own. A principal is given the channel of each of its
- * sessions and one of its own; every other private or presence channel is somebody else's to permit.
+ * `POST /api/pusher/auth`: authorises channels. A principal may use the channels of its sessions and its own user
+ * channel; every other private or presence channel needs a signature of the application.
  */
 import { Fault, type Principal } from '@parlance/protocol';
 import type { Hono, Context as RequestContext } from 'hono';
@@ -110,8 +110,8 @@ const MOST_BYTES = 16_384;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * Channel names are the same for everyone while session ids are each principal's own: the channel of an id belongs to
- * whoever had a session of that id first. An id that nobody has yet must be one that nobody guesses.
+ * Channel names are global while session ids belong to a principal: a channel belongs to the first user with a session
+ * of that id. An unused id must be unguessable.
  */
 async function isTheirs(
   channel: string,

@@ -14,7 +14,7 @@ const unpacked = (data: unknown): unknown => {
   }
 };
 
-/** Everything that a client may say; what begins with `client-` goes to other clients. */
+/** Client messages; events whose name starts with `client-` go to other clients. */
 export const KNOWN_EVENTS = [
   'pusher:ping',
   'pusher:pong',
@@ -76,7 +76,7 @@ export type RelayedEvent = {
   readonly user_id?: string;
 };
 
-/** A client event goes on with `data` as the sender wrote it. */
+/** A client event is relayed with `data` unchanged. */
 export const relayed = ({ event, channel, data, user_id }: RelayedEvent): string =>
   JSON.stringify({ event, channel, data, user_id });
 

@@ -20,7 +20,7 @@ export class RemoteTokens {
 
   constructor(private readonly parts: RemoteTokensParts) {}
 
-  /** Tells tokens apart without giving them away. */
+  /** Identifies tokens without revealing them. */
   static nameOf(token: string): string {
     return createHash('sha256').update(token).digest('hex');
   }

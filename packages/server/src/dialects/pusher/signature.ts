@@ -48,7 +48,7 @@ export const isUserAuth = (app: Credentials, user: User, auth: string): boolean 
 export type Signable = {
   readonly method: string;
   readonly path: string;
-  /** empty where there is none */
+  /** empty if there is none */
   readonly body: string | Uint8Array;
   /** parameters of the request's own */
   readonly query?: URLSearchParams;

@@ -21,11 +21,11 @@ export type TriggerOptions = {
 export type Trigger = ChannelServer & {
   /** of the external server */
   readonly origin: string;
-  /** What waits is tried once more, within a second; the rest is given up. */
+  /** Queued events are tried once more, within a second; the rest is dropped. */
   close(): Promise<void>;
 };
 
-/** Beyond this the oldest event is dropped: the newest tells clients the most. */
+/** Beyond this the oldest event is dropped: the newest one matters most. */
 const QUEUE_LENGTH = 1_000;
 const ATTEMPTS = 5;
 const FIRST_PAUSE_MS = 250;

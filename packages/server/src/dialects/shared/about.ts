@@ -18,7 +18,7 @@ export type About = {
   readonly doors: () => readonly { readonly dialect: string; readonly port: number }[];
   /** what is served, and at which WebSocket paths */
   readonly dialects: readonly { readonly name: string; readonly sockets: readonly string[] }[];
-  /** how clients speak each of them; built on the first call */
+  /** the descriptions of the dialects; built on the first call */
   readonly dialectList: () => Promise<DialectList>;
   /** what the dialects add, by their own keys */
   readonly additions: () => Readonly<Record<string, unknown>>;

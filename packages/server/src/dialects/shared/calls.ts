@@ -15,7 +15,7 @@ export type TrackedCall = {
   readonly input: JsonObject;
   /** the approval it waited for, or waits for */
   readonly approval: string | null;
-  /** it has begun, so clients know of it */
+  /** it has started, so clients know it */
   readonly shown: boolean;
   readonly status: CallStatus;
 };
@@ -63,8 +63,8 @@ const change = (calls: Calls, id: string, what: Partial<TrackedCall>): Calls => 
 };
 
 /**
- * The call, where this event is the first that clients are to see of it: it begins, or it ends without having begun
- * (denied, aborted, impossible). `calls` are those before the event.
+ * The call, if this event is the first that clients see of it: it starts, or ends without having started (denied,
+ * aborted, invalid). `calls` are those before the event.
  */
 export function firstSeen(
   calls: Calls,

@@ -1,4 +1,4 @@
-/** Named channels: any dialect publishes on them, and whoever serves channels delivers to their subscribers. */
+/** Named channels: any dialect can publish, and the channel server delivers to the subscribers. */
 
 export type OccupancyWatcher = {
   /** the channel has its first subscriber */
@@ -7,7 +7,7 @@ export type OccupancyWatcher = {
   vacated(channel: string): void;
 };
 
-/** Where the subscribers of channels are. */
+/** The server of channels. */
 export interface ChannelServer {
   /**
    * Sends the event to all subscribers on this node. For what every node tells its own, such as what happens in a session.
@@ -25,7 +25,7 @@ export class ChannelBus implements ChannelServer {
   readonly #servers = new Set<ChannelServer>();
   readonly #watchers = new Map<OccupancyWatcher, Map<ChannelServer, () => void>>();
 
-  /** From now on `server` is published to, and watchers hear of its channels. */
+  /** From now on `server` receives published events, and watchers are notified of its channels. */
   attach(server: ChannelServer): void {
     this.#servers.add(server);
     for (const [watcher, stops] of this.#watchers) stops.set(server, server.watch(watcher));

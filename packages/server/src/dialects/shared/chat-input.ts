@@ -13,7 +13,7 @@ export type Chat = {
   readonly text: string;
   /** when the message came in: it may have waited since, and answers no approval that was requested after that */
   readonly arrivedAt: number;
-  /** whether the client named the session that the message may begin; true if it is left out */
+  /** whether the client named the session that the message may create; true if absent */
   readonly named?: boolean;
 };
 
@@ -38,7 +38,7 @@ type Reply = {
   readonly caller: Caller;
 };
 
-/** False if somebody else was first. */
+/** False if another client was first. */
 async function answered(engine: Engine, { ref, text }: Chat, reply: Reply): Promise<boolean> {
   const { answer, caller } = reply;
   const { approval } = reply.approval;

@@ -3,7 +3,7 @@ import type { ConnectionId, Principal, PrincipalId } from '@parlance/protocol';
 import { type SessionRef, sessionKey } from '../../core/api/index.ts';
 import type { FrameTap, Subscriber } from '../../http/connection.ts';
 
-/** One frame as it was on the wire. */
+/** One frame as sent or received. */
 export type TappedFrame = {
   readonly at: number;
   readonly dialect: string;

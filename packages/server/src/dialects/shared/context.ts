@@ -13,7 +13,7 @@ export type DialectContext<Settings = unknown> = {
   readonly log: Log;
   /** the part of the configuration that the dialect's `settings` schema picks */
   readonly settings: Settings;
-  /** what clients are told about the server */
+  /** public information about the server */
   readonly about: About;
   /** the counters and gauges of this moment */
   readonly figures: () => Promise<Readonly<Record<string, Figures>>>;

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 
-/** The ids that an example is about. Documents show `EXAMPLE_IDS`; the isolation walk fills in someone else's. */
+/** The ids in an example. Documents show `EXAMPLE_IDS`; the isolation walk uses those of another user. */
 export type ExampleIds = Readonly<
   Record<
     | 'owner'
@@ -42,14 +42,14 @@ export const EXAMPLE_IDS: ExampleIds = {
 type ExampleMarks = {
   /** The guide shows it: what a client may send first. */
   readonly first?: true;
-  /** Must be refused or ignored: sent by the isolation walk and the fuzzer, and shown to nobody. */
+  /** Must be refused or ignored: used by the isolation walk and the fuzzer, never shown. */
   readonly probe?: true;
 };
 
 /** An id that the server hands out: examples that name it are filled in with it. */
 export type LearnedId = {
   readonly id: keyof ExampleIds;
-  /** where the frame has it, such as `payload.requestId`; JSON in a string is looked into */
+  /** the path in the frame, such as `payload.requestId`; JSON in a string is parsed */
   readonly at: string;
   /** the part of the text that is the id, as a regular expression; default: all of it */
   readonly match?: string;
@@ -82,7 +82,7 @@ export type RequestExample = ExampleMarks & {
   readonly body?: object;
   /** creates the session if there is none of that id */
   readonly creates?: true;
-  /** asks for server-sent events */
+  /** returns server-sent events */
   readonly stream?: true;
 };
 
@@ -102,7 +102,7 @@ export type Endpoint = {
   readonly answers: Answers;
   /** needed if the path has parameters or there is a body */
   readonly examples?: Examples<RequestExample>;
-  /** `forbidden`: what belongs to someone else is answered with 403. Default: as what does not exist */
+  /** `forbidden`: data of another user is answered with 403. Default: like missing data */
   readonly foreign?: 'forbidden';
   /** the answer has figures that change without a request */
   readonly changing?: true;
@@ -142,7 +142,7 @@ export type OutboundMessage = {
 export type SocketDescription = {
   /** the field that has a message's name */
   readonly nameField: 'type' | 'event';
-  /** values for the path parameters of a server that was not told otherwise */
+  /** values of the path parameters with default settings */
   readonly params?: Readonly<Record<string, string>>;
   /** what a client says in the query, beside session and token */
   readonly query?: Readonly<Record<string, string>>;

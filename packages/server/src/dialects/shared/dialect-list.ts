@@ -1,4 +1,4 @@
-/** What clients are told about the dialects: enough to connect in one and to send its messages. */
+/** The public description of the dialects: enough to connect and to send messages. */
 import { z } from 'zod';
 import { named } from './description.ts';
 

@@ -24,7 +24,7 @@ export type Inbound = {
   routes?(app: Hono): void;
   /** Called once at the start, before unfinished turns go on and before anyone can connect. */
   resume?(): Promise<void>;
-  /** what it adds to what clients are told about the server */
+  /** its part of the public information about the server */
   readonly about?: Readonly<Record<string, unknown>>;
   /** how clients of this server reach its sockets, if that differs from the description */
   readonly sockets?: {

@@ -1,4 +1,4 @@
-/** Faults as HTTP has them, for wires that speak in its numbers. */
+/** Faults as HTTP status codes. */
 import type { FaultCode } from '@parlance/protocol';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 

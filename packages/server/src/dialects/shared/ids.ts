@@ -1,4 +1,4 @@
-/** Ids on the wire, made from the id of the event: the same event always gives the same ids. */
+/** Ids in frames, derived from the event id: the same event always gives the same ids. */
 
 /**
  * The nth id derived from a UUID, itself a UUID: `n` (below 2^48) is XORed into the last group, so that different

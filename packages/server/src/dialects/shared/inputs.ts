@@ -1,4 +1,4 @@
-/** Inputs whose turn has not begun, as a projection remembers them: a message is shown when its turn starts. */
+/** Queued inputs as a projection keeps them: a message is shown when its turn starts. */
 import type { ConnectionId, Part, SessionEvent } from '@parlance/protocol';
 
 export type WaitingInput = { readonly parts: readonly Part[]; readonly via: ConnectionId | undefined };

@@ -1,6 +1,6 @@
-/** Where a dialect is served. Plain data: routing, protocol detection and the descriptions are derived from it. */
+/** The addresses of a dialect. Plain data: routing, protocol detection and the descriptions are derived from it. */
 
-/** A WebSocket address. Several dialects may share a path: `when` and `firstFrame` tell them apart. */
+/** A WebSocket address. Several dialects may share a path: `when` and `firstFrame` distinguish them. */
 export type SocketRoute = {
   /** a path such as `/ws`, or one with parameters such as `/app/:key` */
   readonly ws: string;

@@ -23,7 +23,7 @@ export interface Projection<State, Body extends object = object> {
   step(state: State, event: SessionEvent): Stepped<State, Body>;
   /** The frames that carry a text in pieces: they are merged for a slow reader. */
   readonly pieces?: Pieces<Body>;
-  /** The text of a frame on the wire; JSON if absent. */
+  /** The encoded frame; JSON if absent. */
   encode?(body: Body): string;
   /** The frames for a subscriber that joins now, such as a pending approval or the block that is being streamed. */
   attach(state: State, now: SessionSnapshot): readonly Body[];

@@ -1,4 +1,4 @@
-/** Several dialects at one WebSocket path: the first frame tells which one a client speaks. */
+/** Several dialects at one WebSocket path: the first frame selects the dialect. */
 import { isObject } from '@parlance/protocol';
 import type { Connection, Socket } from '../../http/connection.ts';
 import type { SocketRoute } from './listen.ts';

@@ -1,4 +1,4 @@
-/** When a refused caller may try again: in words, and in the numbers that a wire has for it. */
+/** The retry time of a refused caller: as text, and in the numeric fields of a dialect. */
 import type { Fault, FaultCode } from '@parlance/protocol';
 import type { Context } from 'hono';
 
@@ -19,14 +19,14 @@ function retrySeconds(fault: Fault): number | undefined {
   return milliseconds === undefined ? undefined : Math.max(1, Math.ceil(milliseconds / 1_000));
 }
 
-/** The message, and when to try again where the fault says so. */
+/** The message, with the retry time if the fault has one. */
 export function retryWords(fault: Fault): string {
   const seconds = fault.retryAfterMs === undefined ? undefined : retrySeconds(fault);
   if (seconds === undefined) return fault.message;
   return `${fault.message} Try again in ${seconds} second${seconds === 1 ? '' : 's'}.`;
 }
 
-/** `{[field]: seconds}` for wires that have a field for it; nothing where the fault does not say when. */
+/** `{[field]: seconds}` for dialects with such a field; empty if the fault has no retry time. */
 export const retryField = <Field extends string>(
   field: Field,
   fault: Fault,

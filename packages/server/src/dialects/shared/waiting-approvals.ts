@@ -1,4 +1,4 @@
-/** For wires that show one approval at a time: those that wait, in the order in which they were requested. */
+/** For dialects that show one approval at a time: the pending ones, in order of request. */
 import type { DurableEvent, SessionEvent } from '@parlance/protocol';
 
 /** The first is the one that is shown, and that an answer without an id answers. */
