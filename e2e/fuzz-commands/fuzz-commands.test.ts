@@ -1,10 +1,13 @@
 /** The short run; `npm run fuzz:commands -- --seed N --count N` is the long one. */
-import { expect, test } from 'bun:test';
+import { expect, setDefaultTimeout, test } from 'bun:test';
 import { findSandbox } from '../../packages/server/src/tools/shell/sandbox.ts';
 import { Chance } from '../fuzz/random.ts';
 import { LEAST_UNASKED } from './limits.ts';
 import { lineFrom } from './lines.ts';
 import { fuzzCommands } from './run.ts';
+
+/** Every line starts a process or two: on a busy machine that takes longer than the default. */
+setDefaultTimeout(120_000);
 
 test('hundreds of command lines that run without approval read, change and run nothing outside, and many do run', async () => {
   const { judged, ran, programs, complaints } = await fuzzCommands({ seed: 1, count: 800, sandbox: null });
