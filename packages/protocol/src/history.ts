@@ -29,7 +29,7 @@ export const HistoryItem = z.discriminatedUnion('type', [
 ]);
 export type HistoryItem = z.infer<typeof HistoryItem>;
 
-export const MOST_HISTORY_ITEMS = 10_000;
+export const MOST_HISTORY_ITEMS = 5_000;
 
 /** In order. Every call has one result after it and before the next message of the user. */
 export const History = z

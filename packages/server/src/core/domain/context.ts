@@ -104,10 +104,13 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
     }
     case 'history.imported': {
       const { seq, input, items } = event;
-      const turns = input ? [...context.turns, { started: seq, input: seq, id: input }] : context.turns;
+      const turns = input ? context.turns.concat({ started: seq, input: seq, id: input }) : context.turns;
       const turn = turns.at(-1)?.started ?? 0;
       const added = promptItems(items).map((item): Entry => ({ item, tokens: itemTokens(item), turn }));
-      return keep({ ...context, turns }, [...context.entries, ...added]);
+      // `concat` and no second sum: a history may have thousands of these events.
+      const entries = context.entries.concat(added);
+      const tokens = added.reduce((sum, entry) => sum + entry.tokens, context.tokens);
+      return { ...context, turns, entries, tokens, settled: entries.length };
     }
     case 'reasoning.ended':
       return add(
