@@ -12,8 +12,9 @@ import { pendingApprovals } from './scenes/approval.ts';
 /** Sessions of these belong to the user with the token. */
 const OWNED = new Set(['conversations', 'copilot']);
 const AT_ONCE = 8;
-/** Timeout of the final answers. */
+/** Timeout of the final answers, and what each session adds to it. */
 const ANSWERS_MS = 10_000;
+const SESSION_MS = 50;
 const PAGE = 1_000;
 
 type Run = { readonly token: string; readonly folder: string; readonly ledger: Ledger };
@@ -26,7 +27,7 @@ export async function collect(server: ServerProcess, { token, folder, ledger }: 
   for (const one of waiting) await deny(server, one.id, one.token);
   const events = new Map<string, DurableEvent[]>();
   const left = [...ledger.conversations];
-  const deadline = performance.now() + ANSWERS_MS;
+  const deadline = performance.now() + ANSWERS_MS + left.length * SESSION_MS;
   const work = async () => {
     for (let next = left.shift(); next; next = left.shift()) {
       const owner = OWNED.has(next.dialect) ? token : undefined;

@@ -7,7 +7,7 @@ import type { ServerProcess } from '../server-process.ts';
 import type { Sent } from './evidence.ts';
 import type { Conversation, Ledger } from './ledger.ts';
 import type { Random } from './random.ts';
-import type { Victim } from './victim.ts';
+import type { Lives } from './victim.ts';
 
 /** The inputs of a client: an address, a conversation, and a ledger. */
 export type Seat = {
@@ -39,7 +39,7 @@ export type ClientKind = {
 };
 
 export type World = {
-  readonly victim: Victim;
+  readonly victim: Lives;
   readonly ledger: Ledger;
   readonly token: string;
   stopping: boolean;

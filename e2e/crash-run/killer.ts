@@ -18,7 +18,7 @@ const PATIENCE_MS = 500;
 const DEAD_MS = 10_000;
 
 /** How often each aim was hit. A moment that timed out counts as `any`. */
-export type Hits = Map<Aim, number>;
+export type Hits = Map<string, number>;
 
 type Targets = { readonly victim: Victim; readonly moments: Moments; readonly random: Random };
 

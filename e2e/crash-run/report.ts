@@ -10,7 +10,7 @@ export function spreadOf(values: readonly number[]): Spread {
 }
 
 export function reportOf(seed: number, outcome: Outcome): string[] {
-  const { kills, hits, recoveries, starts, evidence, violations } = outcome;
+  const { kills, hits, times, evidence, violations } = outcome;
   const { sent, events, happened, shown, assembled, waited, pending } = evidence;
   const acknowledged = sent.filter((message) => message.acknowledged).length;
   const lost = violations.filter(({ rule }) => rule === 'lost').length;
@@ -29,8 +29,10 @@ export function reportOf(seed: number, outcome: Outcome): string[] {
     `texts           ${shown.length} shown as complete, ${assembled.length} put together from pieces`,
     `side effects    ${happened.length} happened, ${unknown} outcomes told as unknown`,
     `approvals       ${waited.length} left waiting, ${pending.length} pending at the end`,
-    `recovery        ${written(spreadOf(recoveries))} (until the first acknowledged message)`,
-    `                ${written(spreadOf(starts))} (of it, until the server listens)`,
+    ...times.map(
+      ({ what, values }, index) =>
+        `${index === 0 ? 'recovery' : '        '}        ${written(spreadOf(values))} (${what})`,
+    ),
     `violations      ${violations.length}`,
     ...violations.map(({ rule, session, what }) => `  ${rule}: ${session} ${what}`),
   ];

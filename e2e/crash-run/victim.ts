@@ -3,7 +3,15 @@ import { type ServerProcess, type StartingProcess, spawnProcess } from '../serve
 
 export type Life = { readonly number: number; readonly server: ServerProcess };
 
-export class Victim {
+/** What the clients of a run need of the servers that are killed. */
+export interface Lives {
+  /** A listening server, now or later. */
+  up(): Promise<Life>;
+  /** Resolves with true if that life is over, with false on timeout. */
+  over(number: number, patienceMs: number): Promise<boolean>;
+}
+
+export class Victim implements Lives {
   kills = 0;
   /** from the spawn to the first acknowledged message, in milliseconds */
   readonly recoveries: number[] = [];
@@ -65,12 +73,10 @@ export class Victim {
     this.#process = null;
   }
 
-  /** The listening server, now or later. */
   up(): Promise<Life> {
     return this.#listening.promise;
   }
 
-  /** Resolves with true if that life is over, with false on timeout. */
   async over(number: number, patienceMs: number): Promise<boolean> {
     if (number !== this.#number || this.#process === null) return true;
     const { promise, resolve } = Promise.withResolvers<boolean>();

@@ -36,10 +36,11 @@ export const endsIn = (events: readonly DurableEvent[]): number =>
   events.filter(({ type }) => type === 'turn.ended' || type === 'turn.cancelled' || type === 'turn.failed')
     .length;
 
-export async function nativeTalking(world: World, random: Random): Promise<void> {
+/** `name` begins the ids of its sessions. */
+export async function nativeTalking(world: World, random: Random, name = 'native'): Promise<void> {
   const { ledger } = world;
   for (let count = 1; !world.stopping; count++) {
-    const conversation = ledger.begin('native', `native-${count}`);
+    const conversation = ledger.begin('native', `${name}-${count}`);
     const reader = follower(conversation.id, ledger);
     for (let burst = random.between(2, 5); burst > 0 && !world.stopping; burst--) {
       await sendBurst({ conversation, reader }, world, random);

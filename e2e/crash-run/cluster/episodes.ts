@@ -1,0 +1,59 @@
+/** Failures, and how long it took until nothing of them was left to notice. */
+import type { DurableEvent } from '../../../packages/protocol/src/index.ts';
+
+/** Longer than a lease: what a node drove has been taken over. */
+export const CALM_MS = 2_300;
+
+type Interrupts = 'turns' | 'nothing';
+type Episode = { readonly since: number; readonly interrupts: Interrupts; acknowledged: number | null };
+
+export class Episodes {
+  readonly #episodes: Episode[] = [];
+  #waiting = Promise.withResolvers<void>();
+
+  /** `since`: when the failure happened; of the database, when it was back. */
+  begin(since: number, interrupts: Interrupts = 'turns'): void {
+    this.#episodes.push({ since, interrupts, acknowledged: null });
+  }
+
+  /** A message was acknowledged. */
+  acknowledged(): void {
+    const now = Date.now();
+    for (const episode of this.#episodes) episode.acknowledged ??= now;
+    this.#waiting.resolve();
+    this.#waiting = Promise.withResolvers();
+  }
+
+  /** Resolves with true when a message is acknowledged from now on, with false on timeout. */
+  async recovered(patienceMs: number): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const timer = setTimeout(() => resolve(false), patienceMs);
+    this.#waiting.promise.then(() => resolve(true));
+    return promise.finally(() => clearTimeout(timer));
+  }
+
+  /** From each failure to the first acknowledged message, in milliseconds. */
+  get services(): number[] {
+    return this.#episodes.flatMap(({ since, acknowledged }) =>
+      acknowledged === null ? [] : [acknowledged - since],
+    );
+  }
+
+  /** From the failure to each turn that was resumed; of failures that follow quickly, from the first. */
+  resumptions(events: Iterable<readonly DurableEvent[]>): number[] {
+    return [...events]
+      .flat()
+      .filter(({ type }) => type === 'turn.resumed')
+      .flatMap(({ at }) => {
+        const before = this.#episodes.filter(
+          ({ since, interrupts }) => since <= at && interrupts === 'turns',
+        );
+        let first = before.pop();
+        for (const earlier of before.reverse()) {
+          if (!first || first.since - earlier.since > CALM_MS) break;
+          first = earlier;
+        }
+        return first ? [at - first.since] : [];
+      });
+  }
+}

@@ -1,0 +1,115 @@
+/** Kills nodes, Valkey and PostgreSQL, pauses nodes, and starts everything again, at moments that the seed determines. */
+import type { Cluster } from '../../cluster/nodes.ts';
+import type { Hits, Killing } from '../killer.ts';
+import { MOMENTS, type Moments } from '../moments.ts';
+import type { Random } from '../random.ts';
+import { CALM_MS, type Episodes } from './episodes.ts';
+import type { ClusterLives } from './lives.ts';
+
+export const TARGETS = ['node', 'pause', 'valkey', 'postgres'] as const;
+export type Target = (typeof TARGETS)[number];
+
+/** Of ten failures. */
+const SHARES: Readonly<Record<Target, number>> = { node: 5, pause: 1, valkey: 2, postgres: 2 };
+
+/** Timeout of a moment. */
+const PATIENCE_MS = 500;
+/** Nothing was acknowledged for this long: the nodes do not recover. */
+const DEAD_MS = 20_000;
+/** The next kill follows while others still take over. */
+const TWICE = 0.2;
+
+type Parts = {
+  readonly cluster: Cluster;
+  /** of each node */
+  readonly settings: Record<string, string>;
+  readonly lives: ClusterLives;
+  readonly episodes: Episodes;
+  readonly moments: Moments;
+  readonly random: Random;
+};
+
+export async function killingCluster(
+  parts: Parts,
+  { kills, until, targets }: Killing & { readonly targets: readonly [Target, ...Target[]] },
+): Promise<{ kills: number; hits: Hits; recovered: boolean }> {
+  const { lives, episodes, moments, random } = parts;
+  const hits: Hits = new Map();
+  const repairs = new Map<Target, Promise<void>>();
+  const [first] = targets;
+  const weighted = [
+    first,
+    ...targets.flatMap((target) => Array<Target>(SHARES[target]).fill(target)),
+  ] as const;
+  let count = 0;
+  while (count < kills && performance.now() < until) {
+    if (!(await episodes.recovered(DEAD_MS))) return { kills: count, hits, recovered: false };
+    if (!random.chance(TWICE)) await Bun.sleep(CALM_MS);
+    if (random.chance(0.5)) await moments.next(random.pick(MOMENTS), PATIENCE_MS);
+    await Bun.sleep(random.between(0, 100));
+    const target = random.pick(weighted);
+    // One of each at a time, and a node remains.
+    await repairs.get(target);
+    while (lives.count < 2) await Bun.sleep(10);
+    const repair = (await FAULTS[target](parts))();
+    repairs.set(target, repair);
+    // A failed repair shows in what clients see.
+    repair.catch(() => undefined);
+    hits.set(target, (hits.get(target) ?? 0) + 1);
+    count++;
+  }
+  const recovered = await episodes.recovered(DEAD_MS);
+  await Promise.all(repairs.values());
+  return { kills: count, hits, recovered };
+}
+
+/** Resolves when it has happened, with what repairs it. */
+type Fault = (parts: Parts) => Promise<() => Promise<void>>;
+
+const anyNode = ({ lives, random }: Parts): number[] => [random.between(0, lives.count - 1)];
+
+const FAULTS: Readonly<Record<Target, Fault>> = {
+  async node(parts) {
+    const { cluster, settings, lives, episodes } = parts;
+    const since = Date.now();
+    await lives.leave(anyNode(parts), (process) => process.kill());
+    episodes.begin(since);
+    return async () => lives.join(await cluster.start(settings));
+  },
+
+  async pause(parts) {
+    const { lives, episodes, random } = parts;
+    const since = Date.now();
+    const [paused] = await lives.leave(anyNode(parts), ({ pid }) => process.kill(pid, 'SIGSTOP'));
+    episodes.begin(since);
+    return async () => {
+      await Bun.sleep(random.between(2_000, 4_000));
+      if (!paused) return;
+      process.kill(paused.pid, 'SIGCONT');
+      await lives.join(paused);
+    };
+  },
+
+  /** No client is told: everything goes on. */
+  async valkey({ cluster, episodes, random }) {
+    await cluster.redis.kill();
+    episodes.begin(Date.now(), 'nothing');
+    return async () => {
+      await Bun.sleep(random.between(100, 1_500));
+      await cluster.redis.restart();
+    };
+  },
+
+  /** Clients come back when the nodes are ready. */
+  async postgres({ cluster, lives, episodes, random }) {
+    const all = Array.from({ length: lives.count }, (_, index) => index);
+    await cluster.postgres.kill();
+    const nodes = await lives.leave(all, () => undefined);
+    return async () => {
+      await Bun.sleep(random.between(0, 1_000));
+      await cluster.postgres.restart();
+      episodes.begin(Date.now());
+      await Promise.all(nodes.map((node) => lives.join(node)));
+    };
+  },
+};

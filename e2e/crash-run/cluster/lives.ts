@@ -1,0 +1,78 @@
+/** The nodes that clients of a run may talk to, like a load balancer that asks for readiness. */
+import type { ServerProcess } from '../../server-process.ts';
+import type { Life, Lives } from '../victim.ts';
+
+type Member = {
+  readonly life: Life;
+  /** the process, without what this life adds to it */
+  readonly process: ServerProcess;
+  readonly over: PromiseWithResolvers<void>;
+};
+
+const LOOK_AGAIN_MS = 10;
+
+export class ClusterLives implements Lives {
+  readonly #over = new Map<number, Promise<void>>();
+  #members: Member[] = [];
+  #number = 0;
+  #turn = 0;
+  #joined = Promise.withResolvers<void>();
+
+  /** How many nodes clients may use now. */
+  get count(): number {
+    return this.#members.length;
+  }
+
+  /** Resolves when the node is ready; clients may use it from then on. */
+  async join(process: ServerProcess): Promise<void> {
+    while (!(await isReady(process))) await Bun.sleep(LOOK_AGAIN_MS);
+    const over = Promise.withResolvers<void>();
+    const server: ServerProcess = {
+      ...process,
+      async connect(path) {
+        const client = await process.connect(path);
+        over.promise.then(() => client.close());
+        return client;
+      },
+    };
+    const number = ++this.#number;
+    this.#over.set(number, over.promise);
+    this.#members.push({ life: { number, server }, process, over });
+    this.#joined.resolve();
+    this.#joined = Promise.withResolvers();
+  }
+
+  /**
+   * Ends the lives of those nodes with `end`: their clients are told, and go to another node or wait for one. Resolves with
+   * the processes.
+   */
+  async leave(which: readonly number[], end: (process: ServerProcess) => unknown): Promise<ServerProcess[]> {
+    const leaving = this.#members.filter((_, index) => which.includes(index));
+    this.#members = this.#members.filter((member) => !leaving.includes(member));
+    await Promise.all(leaving.map(({ process }) => end(process)));
+    for (const { over } of leaving) over.resolve();
+    return leaving.map(({ process }) => process);
+  }
+
+  /** One node after another. */
+  async up(): Promise<Life> {
+    for (;;) {
+      const member = this.#members[this.#turn++ % Math.max(this.#members.length, 1)];
+      if (member) return member.life;
+      await this.#joined.promise;
+    }
+  }
+
+  async over(number: number, patienceMs: number): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const timer = setTimeout(() => resolve(false), patienceMs);
+    this.#over.get(number)?.then(() => resolve(true));
+    return promise.finally(() => clearTimeout(timer));
+  }
+}
+
+const isReady = ({ http }: ServerProcess): Promise<boolean> =>
+  fetch(`${http}/ready`).then(
+    ({ ok }) => ok,
+    () => false,
+  );

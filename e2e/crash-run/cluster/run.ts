@@ -1,0 +1,79 @@
+/** One run on three nodes: clients of every dialect talk, nodes and engines are killed, and the result is checked. */
+import { startCluster } from '../../cluster/nodes.ts';
+import { login } from '../../server-process.ts';
+import { collect } from '../afterwards.ts';
+import { check } from '../checker.ts';
+import type { World } from '../client.ts';
+import { Ledger } from '../ledger.ts';
+import { Moments } from '../moments.ts';
+import { seeded } from '../random.ts';
+import { AFTERWARDS_MS, type Options, type Outcome } from '../run.ts';
+import { finished, startTalkers } from '../talkers.ts';
+import { prepareFolder } from '../working-folder.ts';
+import { Episodes } from './episodes.ts';
+import { killingCluster, TARGETS, type Target } from './killer.ts';
+import { ClusterLives } from './lives.ts';
+
+const MOST_RECOVERY_MS = 2_000;
+const NODES = 3;
+
+export async function runCluster({
+  seed,
+  kills,
+  seconds,
+  more = 0,
+  targets = TARGETS,
+  onTrouble = () => undefined,
+}: Options & {
+  /** further clients of each dialect */
+  readonly more?: number;
+  /** what is killed or paused; everything if it is left out */
+  readonly targets?: readonly [Target, ...Target[]];
+}): Promise<Outcome> {
+  const until = performance.now() + Math.max(seconds * 1_000 - AFTERWARDS_MS * (more + 1), seconds * 300);
+  const random = seeded(seed);
+  const cluster = await startCluster({ PARLANCE_OFFLINE_DELAY: '1', PARLANCE_LEASE: '1500' });
+  // Also if the run itself is stopped: remaining processes would never exit.
+  const leaveNothing = () => void cluster.stop();
+  process.on('exit', leaveNothing);
+  try {
+    const settings = prepareFolder(cluster.folder);
+    const moments = new Moments();
+    const episodes = new Episodes();
+    const lives = new ClusterLives();
+    const ledger = new Ledger(moments, () => episodes.acknowledged(), onTrouble);
+    for (let node = 0; node < NODES; node++) await lives.join(await cluster.start(settings));
+    const { server } = await lives.up();
+    const token = await login(server, 'dev', 'dev-password');
+    const world: World = { victim: lives, ledger, token, stopping: false };
+    const talkers = startTalkers(world, random, more);
+    const parts = { cluster, settings, lives, episodes, moments, random: random.branch('killer') };
+    const killed = await killingCluster(parts, { kills, until, targets });
+    if (!killed.recovered) ledger.trouble('nodes', 'acknowledged nothing any more');
+    world.stopping = true;
+    await finished(talkers, ledger);
+    const life = await lives.up();
+    const evidence = await collect(life.server, { token, folder: cluster.folder, ledger });
+    return {
+      kills: killed.kills,
+      hits: killed.hits,
+      times: [
+        {
+          what: 'until the first acknowledged message',
+          values: episodes.services,
+          under: MOST_RECOVERY_MS,
+        },
+        {
+          what: 'until an interrupted turn was resumed',
+          values: episodes.resumptions(evidence.events.values()),
+          under: MOST_RECOVERY_MS,
+        },
+      ],
+      evidence,
+      violations: check(evidence),
+    };
+  } finally {
+    process.off('exit', leaveNothing);
+    await cluster.stop();
+  }
+}
