@@ -51,6 +51,7 @@ export function messagesOf(record: SessionRecord, events: readonly DurableEvent[
         if (event.type === 'text.ended' && event.interrupted) message.metadata.interrupted = true;
         break;
       }
+      case 'turn.resumed':
       case 'step.restarted': {
         // What was sent of the step is void.
         const known = answers.get(event.turn);

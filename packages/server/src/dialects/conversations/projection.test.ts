@@ -68,16 +68,32 @@ describe('the concatenated chunks are the content', () => {
     expect(contentOf(told)).toBe('xy\n\nz');
   });
 
-  test('for a resumed turn, with the unfinished block repeated', () => {
-    const past = [begun(), ended('a', 'xy')];
+  test('for a resumed turn: what was sent of the step is discarded', () => {
+    const stepped = event('step.ended', { usage: { inputTokens: 1, outputTokens: 1 } });
+    const past = [begun(), ended('a', 'xy'), stepped, delta('b', 'hal')];
     const told = hear(past, { turn: 't' }, [
       event('turn.resumed', {}),
       delta('c', 'new'),
       ended('c', 'new'),
       over(),
     ]);
-    expect(joinedChunks(told)).toBe('xy\n\nnew');
+    const from = told.findIndex(({ type }) => type === 'message_discarded');
+    expect(from).toBeGreaterThan(-1);
+    expect(joinedChunks(told.slice(from))).toBe('xy\n\nnew');
     expect(contentOf(told)).toBe('xy\n\nnew');
+  });
+
+  test('for a resumed turn whose open block a socket joined', () => {
+    const now = { turn: 't', open: { kind: 'text', turn: 't', block: 'b', text: 'hal' } };
+    const told = hear([begun()], now, [
+      event('turn.resumed', {}),
+      delta('c', 'new'),
+      ended('c', 'new'),
+      over(),
+    ]);
+    const from = told.findIndex(({ type }) => type === 'message_discarded');
+    expect(from).toBeGreaterThan(-1);
+    expect(joinedChunks(told.slice(from))).toBe('new');
   });
 
   test('for a block without deltas', () => {

@@ -13,6 +13,7 @@ import {
   firstChunk,
   frames,
   restarted,
+  resumed,
   toolEnded,
   turnStarted,
 } from './transitions.ts';
@@ -63,7 +64,8 @@ export function step(before: State, event: SessionEvent): Stepped<State, Body> {
       return [{ ...state, begun: event.block, said: true }, frames(firstChunk(state, event.text))];
     case 'text.ended': {
       const seen = event.block === state.begun;
-      const next = { ...state, texts: [...state.texts, event.text], said: true };
+      const begun = seen ? null : state.begun;
+      const next = { ...state, begun, texts: [...state.texts, event.text], said: true };
       return [next, seen ? NONE : frames(firstChunk(state, event.text))];
     }
     case 'step.ended': {
@@ -74,6 +76,8 @@ export function step(before: State, event: SessionEvent): Stepped<State, Body> {
     }
     case 'step.restarted':
       return restarted(state, event);
+    case 'turn.resumed':
+      return resumed(state, event);
     case 'approval.requested': {
       const { tool = 'unknown', input = {} } = state.calls[event.call] ?? {};
       return [state, frames(approvalRequired(state, { ...event, tool, input }))];
@@ -92,9 +96,6 @@ export function step(before: State, event: SessionEvent): Stepped<State, Body> {
       const cancelled = () => failure(event, 'cancelled', 'Stream cancelled');
       return [{ ...state, ...REST }, event.reason === 'denied' ? answered(state, event) : cancelled()];
     }
-    // After a restart the unfinished block is told anew under a new id. Every socket that hears it joined after the
-    // restart, and was shown only what is in `texts`: for each, the chunks joined are the content.
-    case 'turn.resumed':
     case 'session.created':
     case 'history.imported':
     case 'session.cleared':

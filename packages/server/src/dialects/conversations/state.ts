@@ -22,7 +22,7 @@ export type State = {
   readonly settled: number;
   /** clients have seen text of the step that is not complete */
   readonly said: boolean;
-  /** the text block of which clients have seen the beginning; ids are not used twice, so it need not be reset */
+  /** the open text block of which clients have seen the beginning */
   readonly begun: string | null;
   readonly turnMeter: Meter;
   readonly agentMeter: Meter;

@@ -45,11 +45,24 @@ export function restarted(before: State, event: DurableEvent<'step.restarted'>):
   const { id, fault } = event;
   const words = restartWords(event);
   const retrying = words === null ? [] : [thought(before, words)];
-  if (!before.said) return [before, frames(...retrying)];
-  const state = { ...before, message: id, texts: before.texts.slice(0, before.settled), said: false };
-  const discarded = messageDiscarded(before, before.message, fault.message);
+  return discarded(before, id, { reason: fault.message, words: retrying });
+}
+
+/** A socket on a node that goes on has heard what the failed node said of the step. */
+export const resumed = (before: State, { id }: DurableEvent<'turn.resumed'>): Stepped<State, Body> =>
+  discarded(before, id, { reason: 'The turn was interrupted and is resumed.', words: [] });
+
+function discarded(
+  before: State,
+  id: string,
+  { reason, words }: { readonly reason: string; readonly words: readonly Body[] },
+): Stepped<State, Body> {
+  // A block that was open when the first socket joined has begun, although no delta of it was heard here.
+  if (!before.said && before.begun === null) return [before, frames(...words)];
+  const texts = before.texts.slice(0, before.settled);
+  const state = { ...before, message: id, texts, said: false, begun: null };
   const again = state.texts.length === 0 ? [] : [chunk(state, id, state.texts.join(BETWEEN_BLOCKS))];
-  return [state, frames(discarded, ...retrying, ...again)];
+  return [state, frames(messageDiscarded(before, before.message, reason), ...words, ...again)];
 }
 
 export function agentChanged(
