@@ -17,6 +17,8 @@ export type TurnRead = {
   /** texts since the last call */
   lastStep: string[];
   all: string[];
+  /** how many texts belong to steps that are complete: the others are void if the step begins anew */
+  settled: number;
   /** outcome of the last call */
   outcome: string;
   readonly ends: string[];
@@ -65,6 +67,7 @@ const begun = (turn: string, asked: string): TurnRead => ({
   blocks: new Map(),
   lastStep: [],
   all: [],
+  settled: 0,
   outcome: '',
   ends: [],
   interrupted: false,
@@ -79,6 +82,13 @@ function step(turn: TurnRead, event: DurableEvent): void {
       if (event.interrupted) turn.interrupted = true;
       turn.lastStep.push(event.text);
       turn.all.push(event.text);
+      break;
+    case 'step.ended':
+      turn.settled = turn.all.length;
+      break;
+    case 'step.restarted':
+    case 'turn.resumed':
+      turn.all = turn.all.slice(0, turn.settled);
       break;
     case 'call.requested':
       turn.lastStep = [];

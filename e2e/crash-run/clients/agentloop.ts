@@ -11,6 +11,9 @@ const itemOf = (frame: AnyFrame): Item | null =>
   frame.type === 'response_item' ? (frame.payload as Item) : null;
 const isLoading = (frame: AnyFrame): boolean =>
   frame.type === 'loading_state' && (frame.payload as { loading: boolean }).loading;
+/** What was shown of the answer is void. */
+const isRestart = (frame: AnyFrame): boolean =>
+  itemOf(frame)?.role === 'system' && (itemOf(frame)?.content?.[0]?.text ?? '').endsWith(' is void.');
 const isFinished = (frame: AnyFrame): boolean => frame.type === 'agent_finished';
 const isText = (frame: AnyFrame): boolean => itemOf(frame)?.role === 'assistant';
 const isOver = (frame: AnyFrame): boolean => isFinished(frame) || frame.type === 'error';
@@ -25,7 +28,7 @@ export const agentloop: ClientKind = {
     const blocks = new Map<string, string>();
     const take = (frames: readonly AnyFrame[]) => {
       for (const frame of frames) {
-        if (isLoading(frame)) blocks.clear();
+        if (isLoading(frame) || isRestart(frame)) blocks.clear();
         const item = itemOf(frame);
         if (item?.role === 'assistant')
           blocks.set(item.id, (blocks.get(item.id) ?? '') + (item.content?.[0]?.text ?? ''));
