@@ -19,8 +19,8 @@ beforeAll(async () => {
   ann = { name: 'ann', role: 'user', passwordHash: await hashPassword('correct'), createdAt: start - 1000 };
 });
 
-function gateOver(users: ReturnType<typeof usersInMemory>, open = false) {
-  const revocations = revocationsInMemory();
+function gateOver(users: ReturnType<typeof usersInMemory>, open = false, mayKeep?: () => boolean) {
+  const revocations = revocationsInMemory(mayKeep);
   const { apiKeys } = openMemoryStore();
   const counted: string[] = [];
   const meter = { add: (_: string, label = '') => void counted.push(label), observe: quiet, gauge: quiet };
@@ -52,6 +52,30 @@ test('a user logs in and each request with the token has that principal', async 
   expect(login).toMatchObject({ principal, expiresAt: start + 24 * 60 * 60 * 1000 });
   expect(await authenticator.verify(login.token)).toEqual(principal);
   expect(counted).toEqual(['accepted']);
+});
+
+test('who holds a token is read once while the store says so, and again after any change', async () => {
+  const users = usersInMemory(ann);
+  let reads = 0;
+  const { find } = users;
+  const counting = { ...users, find: (name: string) => find(name).finally(() => reads++) };
+  let noticed = true;
+  const { authenticator, revocations } = gateOver(counting, false, () => noticed);
+  const { token } = await authenticator.login('ann', 'correct', here);
+  const readsOf = async (work: () => Promise<unknown>) => {
+    const before = reads;
+    await work();
+    return reads - before;
+  };
+  const verify = () => authenticator.verify(token);
+  expect([await readsOf(verify), await readsOf(verify), await readsOf(verify)]).toEqual([1, 0, 0]);
+  revocations.notify();
+  expect([await readsOf(verify), await readsOf(verify)]).toEqual([1, 0]);
+  noticed = false;
+  expect([await readsOf(verify), await readsOf(verify)]).toEqual([1, 1]);
+  noticed = true;
+  await authenticator.revoke(token);
+  await expect(verify()).rejects.toMatchObject(refusal);
 });
 
 test('a wrong password and an unknown name get the same error', async () => {

@@ -8,12 +8,16 @@ import type { RevocationStore } from '../core/ports/revocations.ts';
 import type { KeptUser, UserStore } from '../core/ports/users.ts';
 import type { Authenticator } from '../http/authenticator.ts';
 import { isApiKey } from '../http/request-identity.ts';
+import { LruMap } from '../lib/lru-map.ts';
 import { type KeyClaims, openKeyring } from './keyring.ts';
 import { type Claims, watchTokens } from './live-tokens.ts';
 import { limitLogins } from './login-limit.ts';
 import { verifyPassword } from './passwords.ts';
 import { notValid, openTokens, type TokenClaims } from './tokens.ts';
 import { nameProblem } from './users.ts';
+
+/** Maximum number of tokens whose holders are kept. */
+const MAX_KEPT = 10_000;
 
 export type AuthenticatorOptions = {
   readonly users: UserStore;
@@ -61,13 +65,22 @@ export function openAuthenticator(options: AuthenticatorOptions): Authenticator 
   const attempts = options.attempts ?? limitLogins(options.limits);
   const find = async (name: string) => (nameProblem(name) === null ? users.find(name) : null);
 
+  /** holders of tokens by their ids, while the store says that they may be kept */
+  let kept = new LruMap<KeptUser>(MAX_KEPT);
+
   /** Null if the token was revoked, or its user was removed or changed: each change of a user increments the token version. */
   async function holderOf({ id, name, tokenVersion }: TokenClaims): Promise<KeptUser | null> {
+    const known = revocations.mayKeep?.() ? kept.get(id) : undefined;
+    if (known) return known;
+    // A change during the reads replaces the map: what was read before it is not kept.
+    const into = kept;
     const user = await find(name);
-    return user?.tokenVersion === tokenVersion && !(await revocations.has(id)) ? user : null;
+    if (user?.tokenVersion !== tokenVersion || (await revocations.has(id))) return null;
+    if (revocations.mayKeep?.()) into.set(id, user);
+    return user;
   }
 
-  const keyring = openKeyring({ keys: apiKeys, users, limits, now, log });
+  const keyring = openKeyring({ keys: apiKeys, users, limits, mayKeep: revocations.mayKeep, now, log });
 
   /** An API key is watched together with the role it has granted: `watched` is both, with a blank between. */
   async function readWatched(watched: string): Promise<Claims> {
@@ -86,6 +99,7 @@ export function openAuthenticator(options: AuthenticatorOptions): Authenticator 
 
   const live = watchTokens({ read: readWatched, isValid, now, log });
   const endFollow = revocations.follow(() => {
+    kept = new LruMap(MAX_KEPT);
     keyring.changed();
     live.recheck();
   });
@@ -132,6 +146,7 @@ export function openAuthenticator(options: AuthenticatorOptions): Authenticator 
       }
       const { claims } = await holding(token);
       await revocations.add(claims.id, claims.validUntil);
+      kept = new LruMap(MAX_KEPT);
       live.revoked(claims.id);
     },
 

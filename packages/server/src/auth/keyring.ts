@@ -40,13 +40,16 @@ export type KeyringOptions = {
   readonly keys: ApiKeyStore;
   readonly users: Pick<UserStore, 'find'>;
   readonly limits: LoginLimits;
+  /** false while changes would not be noticed in time */
+  readonly mayKeep?: () => boolean;
   readonly now: () => number;
   readonly log: Log;
 };
 
 type Known = { readonly hash: string; readonly claims: KeyClaims };
 
-export function openKeyring({ keys, users, limits, now, log }: KeyringOptions): Keyring {
+export function openKeyring(options: KeyringOptions): Keyring {
+  const { keys, users, limits, mayKeep = () => true, now, log } = options;
   let cache = new LruMap<Known>(MAX_CACHED);
   const failed = limitFailedKeys(limits);
   const use = recordKeyUse(keys, log);
@@ -65,7 +68,7 @@ export function openKeyring({ keys, users, limits, now, log }: KeyringOptions): 
   return {
     async read(text, address) {
       const id = idOf(text);
-      let known = id === null ? undefined : cache.get(id);
+      let known = id === null || !mayKeep() ? undefined : cache.get(id);
       if (!known) {
         failed.admit(id, address);
         known = (id !== null && (await load(id))) || undefined;

@@ -20,10 +20,11 @@ export function usersInMemory(...given: User[]): UserStore & { readonly writes: 
 }
 
 /** `notify` simulates a change by another process. */
-export function revocationsInMemory(): RevocationStore & { notify(): void } {
+export function revocationsInMemory(mayKeep?: () => boolean): RevocationStore & { notify(): void } {
   const ids = new Set<string>();
   const followers = new Set<() => void>();
   return {
+    mayKeep,
     add: async (id) => void ids.add(id),
     has: async (id) => ids.has(id),
     follow: (changed) => {

@@ -8,4 +8,9 @@ export interface RevocationStore {
    * were removed through this store, within half a second for changes of another process. Returns what ends it; closing the store ends it, too.
    */
   follow(changed: () => void): () => void;
+  /**
+   * Whether what was read may be kept until `follow` reports a change. For stores where reading costs a round trip; false
+   * while changes would not be noticed in time. Undefined: read again each time.
+   */
+  readonly mayKeep?: () => boolean;
 }

@@ -33,6 +33,8 @@ export type DatabaseOptions = {
   readonly name: string;
   /** settings of each connection */
   readonly settings?: Readonly<Record<string, string | number>>;
+  /** connects through a pooler, which refuses settings: the role must have them */
+  readonly pooled?: boolean;
 };
 
 export class DeadlineExceeded extends Error {
@@ -95,13 +97,14 @@ export function inTime<Result>(
   return promise;
 }
 
-function connect(url: string, { deadlineMs, name, settings }: DatabaseOptions): SQL {
+function connect(url: string, { deadlineMs, name, settings, pooled }: DatabaseOptions): SQL {
+  const own = pooled ? {} : { ...serverTimeouts(deadlineMs), ...settings };
   return new SQL(url, {
     adapter: 'postgres',
     database: databaseIn(url),
     max: 1,
     connectionTimeout: Math.max(1, Math.ceil(deadlineMs / 1000)),
-    connection: { application_name: name, ...serverTimeouts(deadlineMs), ...settings },
+    connection: { application_name: name, ...own },
   });
 }
 

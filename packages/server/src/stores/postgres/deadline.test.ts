@@ -84,6 +84,21 @@ describe.skipIf(noPostgres)('a server that does not answer', () => {
     await database.close();
   });
 
+  test('behind a pooler gets no settings, which poolers refuse', async () => {
+    const url = await server().newDatabase();
+    const shown = async (pooled: boolean) => {
+      const database = openDatabase(url, { max: 1, deadlineMs: DEADLINE_MS, name: 'test', pooled });
+      const [row] = await database.query('SHOW statement_timeout');
+      await database.close();
+      return row?.statement_timeout;
+    };
+    expect([await shown(false), await shown(true)]).toEqual(['800ms', '0']);
+    const store = await openNode(url, { directUrl: `${url}?connect_timeout=5` });
+    await begin(store, ONE);
+    expect(await store.head(ONE)).toBe(1);
+    await store.close();
+  });
+
   test('does not keep the lock of a session after a transaction that hangs', async () => {
     const { newDatabase } = server();
     const store = await openNode(await newDatabase(), { deadlineMs: DEADLINE_MS });

@@ -60,7 +60,8 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
   };
   try {
     const cluster = await prepared(directUrl, options);
-    const database = open(url, { max: connections, deadlineMs, name: 'parlance', settings: PLANNER });
+    const pooled = directUrl !== url;
+    const database = open(url, { max: connections, deadlineMs, name: 'parlance', settings: PLANNER, pooled });
     const changes = watchChanges(node ? null : database);
     const { leaseMs, fenceMs } = leaseTimes(node?.leaseMs);
     const heartbeatSettings = { ...PLANNER, synchronous_commit: 'off' };

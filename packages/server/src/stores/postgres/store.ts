@@ -127,6 +127,7 @@ export function storeOn({ database, changes, node, leaseMs, options, closeAll }:
     add: whileOpen(revocations.add),
     has: whileOpen(revocations.has),
     follow: changes.follow,
+    mayKeep: () => node.heartbeat.healthy,
   };
   const apiKeyStore: ApiKeyStore = {
     find: whileOpen(apiKeys.find),
