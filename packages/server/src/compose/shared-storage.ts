@@ -1,5 +1,4 @@
 /** A database that several nodes share, and the bus between them. Loaded only if they are configured. */
-import { Fault } from '@parlance/protocol';
 import { version } from '../../package.json' with { type: 'json' };
 import { openMemoryNetwork } from '../buses/memory/transport.ts';
 import type { Config } from '../config/config.ts';
@@ -7,6 +6,7 @@ import type { Transport } from '../core/ports/transport.ts';
 import type { WakeUps } from '../core/ports/wake-up.ts';
 import { openPostgresStore, type PostgresStore } from '../stores/postgres/open.ts';
 import { openWakeUps } from '../stores/postgres/wake-up.ts';
+import { leasedWrite } from './leased-writes.ts';
 import { checkSharedFolder } from './shared-folder.ts';
 import type { Storage, StorageParts } from './storage.ts';
 
@@ -63,7 +63,7 @@ export async function openShared(
       onFailover: store.onFailover,
     },
     loginAttempts: store.loginAttempts({ attempts: config.loginAttempts }),
-    writable: () => writable(store),
+    writable: () => leasedWrite(store, READY_MS),
     oneAtATime: store.oneAtATime,
   };
 }
@@ -109,13 +109,4 @@ function forgetDeadNodes(store: PostgresStore, transport: Transport, { log }: St
   }, NODES_MS);
   timer.unref();
   return () => clearInterval(timer);
-}
-
-async function writable(store: PostgresStore): Promise<void> {
-  const late = Promise.withResolvers<never>();
-  const unavailable = () =>
-    late.reject(new Fault('storage_unavailable', 'The database does not answer just now.'));
-  if (!store.leases.healthy) unavailable();
-  const timer = setTimeout(unavailable, READY_MS);
-  await Promise.race([late.promise, store.writable()]).finally(() => clearTimeout(timer));
 }

@@ -1,0 +1,66 @@
+/** What probes are told while PostgreSQL does not answer. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { type ServerProcess, submit } from '../server-process.ts';
+import { type Cluster, missing, startCluster } from './nodes.ts';
+
+setDefaultTimeout(60_000);
+
+describe.skipIf(missing !== null)(`probes of a node${missing ? ` (not here: ${missing})` : ''}`, () => {
+  let cluster: Cluster;
+  let node: ServerProcess;
+  beforeAll(async () => {
+    cluster = await startCluster({ PARLANCE_LEASE: '1500' });
+    node = await cluster.start();
+  });
+  afterAll(() => cluster?.stop());
+
+  const health = async () => (await fetch(`${node.http}/health`)).status;
+
+  /** Polls until the status is the expected one. The node must be alive all the time. */
+  async function readyWith(status: number): Promise<unknown> {
+    for (;;) {
+      const answer = await fetch(`${node.http}/ready`);
+      const body = await answer.json();
+      expect(await health()).toBe(200);
+      if (answer.status === status) return body;
+      await Bun.sleep(20);
+    }
+  }
+
+  test('it is not ready while the database is frozen, alive all the time, and ready again afterwards', async () => {
+    expect(await readyWith(200)).toEqual({ status: 'ready' });
+    cluster.postgres.pause();
+    try {
+      expect(await readyWith(503)).toMatchObject({
+        status: 'unavailable',
+        reason: 'storage_unavailable',
+        detail: expect.stringMatching(/database/),
+      });
+      expect(await submit(node, 'one', 'Hi')).toBe(false);
+      expect(await readyWith(503)).toMatchObject({ reason: 'storage_unavailable' });
+    } finally {
+      cluster.postgres.resume();
+    }
+    expect(await readyWith(200)).toEqual({ status: 'ready' });
+    expect(await submit(node, 'one', 'Hi')).toBe(true);
+  });
+
+  test('it is not ready while the database is gone, and ready again when it is back', async () => {
+    await cluster.postgres.kill();
+    expect(await readyWith(503)).toMatchObject({ reason: 'storage_unavailable' });
+    await cluster.postgres.restart();
+    expect(await readyWith(200)).toEqual({ status: 'ready' });
+  });
+
+  test('it stays ready without the bus', async () => {
+    await cluster.redis.kill();
+    while (!(await degraded())) await Bun.sleep(20);
+    expect(await readyWith(200)).toEqual({ status: 'ready' });
+    await cluster.redis.restart();
+  });
+
+  const degraded = async (): Promise<boolean> => {
+    const metrics = await (await fetch(`${node.http}/metrics`)).text();
+    return /^parlance_bus_up 0$/m.test(metrics);
+  };
+});
