@@ -14,6 +14,8 @@ export type StageNode = Stage & {
   readonly leases: MemoryLeases;
   /** The process is gone: what it does afterwards reaches the store no more. */
   kill(): void;
+  /** Others take over what it drives, and it does not know yet. */
+  replace(): void;
   /** Nothing that it writes from now on is answered; it speaks with other nodes. */
   stall(): void;
   /** Without contact to the store for too long, or in contact again. */
@@ -38,6 +40,7 @@ export class StageCluster {
   async open(answers: readonly (readonly Line[])[], options: StageOptions = {}): Promise<StageNode> {
     let dead = false;
     let healthy = true;
+    let replaced = false;
     const never = new Promise<never>(() => undefined);
     const memory = openMemoryLeases(this.#table, this.store);
     const fences = new Set<(lost: 'all') => void>();
@@ -46,10 +49,10 @@ export class StageCluster {
       get healthy() {
         return healthy;
       },
-      good: (lease) => healthy && memory.good(lease),
+      good: (lease) => healthy && (replaced || memory.good(lease)),
       takeOver: async (limit) => (healthy && !dead ? memory.takeOver(limit) : []),
       onLost(listener) {
-        const end = memory.onLost(listener);
+        const end = memory.onLost((lost) => replaced || listener(lost));
         fences.add(listener);
         return () => {
           fences.delete(listener);
@@ -94,6 +97,10 @@ export class StageCluster {
         killed.reject(new Error('killed'));
         memory.close();
         void transport.close();
+      },
+      replace() {
+        replaced = true;
+        memory.close();
       },
       stall() {
         dead = true;

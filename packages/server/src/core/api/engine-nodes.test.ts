@@ -292,6 +292,30 @@ describe('an interruption on another node than the driver', () => {
   });
 });
 
+test('a driver that was replaced adds nothing to what the other node streams', async () => {
+  const cluster = new StageCluster();
+  const [old, fresh] = [writtenModel(), writtenModel()];
+  const here = await openNode(cluster, [], { parts: { provider: old.provider } });
+  const there = await openNode(cluster, [], { parts: { provider: fresh.provider } });
+  await say(here.engine, 'Hi');
+  await old.begun;
+  old.write('Void ');
+  await until(() => textIn(there.events) === 'Void ');
+  here.replace();
+  await there.engine.recover();
+  await fresh.begun;
+  fresh.write('One ');
+  await until(() => textIn(here.events) === 'Void One ');
+  old.write('late ');
+  fresh.write('two');
+  fresh.end();
+  await until(() => has(here, 'turn.ended') && has(there, 'turn.ended'));
+  for (const node of [here, there]) {
+    expect(textIn(node.events)).toBe('Void One two');
+    expect(node.events.filter(isDurable)).toEqual(await cluster.store.read(SESSION, 0, 1_000));
+  }
+});
+
 test('an approval answered on another node lets a call continue beside a running one', async () => {
   const cluster = new StageCluster();
   const both: Line[] = [

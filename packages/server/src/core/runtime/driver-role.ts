@@ -63,10 +63,9 @@ export class DriverRole {
     this.#elsewhere = false;
   }
 
-  /** Applies the driver that another node reports with its events. */
-  learned(driver: Driver | null): void {
-    if (driver === null || driver.node === this.leases.node || driver.epoch <= this.epoch) return;
-    this.deposed();
+  /** Whether another node tells with its events that it drives the session now. */
+  isReplacedBy(driver: Driver | null): boolean {
+    return driver !== null && driver.node !== this.leases.node && driver.epoch > this.epoch;
   }
 
   appendAs(authority: Authority): AppendAs {

@@ -91,8 +91,7 @@ export class LiveSession extends RecordedSession {
 
   /** Another node drives the session: the running action is stopped. */
   async depose(): Promise<void> {
-    this.role.deposed();
-    this.abandon();
+    this.lost();
     await this.refresh();
   }
 
@@ -155,12 +154,14 @@ export class LiveSession extends RecordedSession {
       if (first && (this.role.isHere || first.seq !== this.state.seq + 1)) await this.catchUp();
       else for (const event of events) if (event.seq === this.state.seq + 1) this.follow(event);
       if (!this.driving && first) this.resumeTurn();
-      this.role.learned(driver);
+      if (this.role.isReplacedBy(driver)) this.lost();
     });
   }
 
   /** Aborted when the turn is cancelled or superseded, as soon as that is decided. */
   signal(turn: TurnId): AbortSignal {
+    // Nothing runs here that was abandoned.
+    if (!this.driving) this.abort.resume();
     return this.abort.signal(turn);
   }
 

@@ -149,6 +149,7 @@ export abstract class RecordedSession extends LiveState {
 
   /** Applies an event of another node. What was not shown of a block that it ends is shown first. */
   protected follow(event: DurableEvent): void {
+    if (this.sources.shared && event.type === 'turn.resumed' && this.role.holdsLease) this.lost();
     const missing = this.sources.shared ? missingDelta(event, this.open, this.sources.newId()) : null;
     if (missing) this.show(missing);
     this.abort.byEvents([event]);
@@ -163,6 +164,15 @@ export abstract class RecordedSession extends LiveState {
     const { turn } = this.state;
     if (turn && statusOf(this.state) === 'running')
       this.interrupted = { type: 'turn.resumed', turn: turn.id };
+  }
+
+  /**
+   * Another node drives the session. What still runs here is stopped at once: it must not add to a block that the other node
+   * streams.
+   */
+  protected lost(): void {
+    this.role.deposed();
+    this.abort.now();
   }
 
   protected forget(): void {
@@ -192,7 +202,7 @@ export abstract class RecordedSession extends LiveState {
       return { change, driver: await log.append(change.before.seq, change.events, change.record, as) };
     } catch (thrown) {
       resume();
-      if (thrown instanceof Deposed) this.role.deposed();
+      if (thrown instanceof Deposed) this.lost();
       throw thrown;
     }
   }
@@ -206,6 +216,7 @@ export abstract class RecordedSession extends LiveState {
       this.channel.publish(event, this.observed);
     }
     this.role.became(written.driver);
+    if (this.role.isElsewhere) this.abort.now();
     this.link?.committed(events, written.driver);
     this.#report(events, before);
     return events;

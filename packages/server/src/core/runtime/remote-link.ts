@@ -69,8 +69,11 @@ export class RemoteLink implements SessionLink {
     const { nodes } = this.#watchers;
     if (nodes.length === 0) return;
     const { ref, state, role, open } = this.session;
-    const offset = isDelta(event) && open ? open.text.length - event.text.length : 0;
     const { epoch } = role;
+    const isBlock = isDelta(event);
+    // Only the driver streams: a node that was replaced a moment ago sends nothing more.
+    if (isBlock && (epoch === 0 || open?.block !== event.block)) return;
+    const offset = isBlock && open ? open.text.length - event.text.length : 0;
     this.parts.transport.send(nodes, liveMessage({ ref, epoch, seq: state.seq, offset, event }));
   }
 
