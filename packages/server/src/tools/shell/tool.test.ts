@@ -8,6 +8,9 @@ import { shell } from './tool.ts';
 
 const found = await findSandbox();
 
+/** A duration for `sleep` that no process of another test run has. */
+const sleepFor = (test: number) => `6${process.pid}${test}`;
+
 /** Resolves when the file exists and is not empty. */
 async function appears(place: Workshop, path: string): Promise<string> {
   for (;;) {
@@ -133,27 +136,27 @@ for (const sandbox of found ? [null, found] : [null]) {
 
     test('a timeout kills grandchildren', async () => {
       await using place = await workshop();
-      const script = "sh -c 'sleep 654321 & wait' & wait";
+      const script = `sh -c 'sleep ${sleepFor(1)} & wait' & wait`;
       await run(place, { command: ['sh', '-c', script], timeout: 300 });
-      await noneRuns('654321');
+      await noneRuns(sleepFor(1));
     });
 
     test('background processes end with the command', async () => {
       await using place = await workshop();
-      const result = await run(place, { command: ['sh', '-c', 'sleep 654322 & echo done'] });
+      const result = await run(place, { command: ['sh', '-c', `sleep ${sleepFor(2)} & echo done`] });
       expect(result.data).toMatchObject({ output: 'done\n', exit_code: 0 });
-      await noneRuns('654322');
+      await noneRuns(sleepFor(2));
     });
 
     test('an abort kills the command and cancels the call', async () => {
       await using place = await workshop();
       const abort = new AbortController();
-      const command = ['sh', '-c', 'echo up > up; sleep 654323 & wait'];
+      const command = ['sh', '-c', `echo up > up; sleep ${sleepFor(3)} & wait`];
       const call = use(tool, { command, timeout: 60_000 }, contextIn(place.root, { signal: abort.signal }));
       await appears(place, 'up');
       abort.abort();
       expect((await faultOf(call)).code).toBe('cancelled');
-      await noneRuns('654323');
+      await noneRuns(sleepFor(3));
     });
 
     test('an abort right after the start, or before it, leaves nothing running', async () => {
@@ -162,14 +165,14 @@ for (const sandbox of found ? [null, found] : [null]) {
         const abort = new AbortController();
         const call = use(
           tool,
-          { command: ['sleep', '654324'] },
+          { command: ['sleep', sleepFor(4)] },
           contextIn(place.root, { signal: abort.signal }),
         );
         if (round % 2 === 0) await new Promise(setImmediate);
         abort.abort();
         expect((await faultOf(call)).code).toBe('cancelled');
       }
-      await noneRuns('654324');
+      await noneRuns(sleepFor(4));
     });
 
     test('a command that reads standard input finds it empty', async () => {
@@ -191,22 +194,22 @@ for (const sandbox of found ? [null, found] : [null]) {
 
 describe('without a sandbox', () => {
   const tool = shell('shell', { sandbox: null, hide: [] });
-  const daemon = (seconds: number, clear = '') =>
+  const daemon = (seconds: string, clear = '') =>
     `${clear} setsid sh -c 'echo $$ > pid; exec sleep ${seconds}' & while ! [ -s pid ]; do :; done; echo done`;
 
   test('a process that left its group neither delays the result nor outlives the command', async () => {
     await using place = await workshop();
-    const result = await use(tool, { command: ['sh', '-c', daemon(654325)] }, contextIn(place.root));
+    const result = await use(tool, { command: ['sh', '-c', daemon(sleepFor(5))] }, contextIn(place.root));
     expect(result.data).toMatchObject({ output: 'done\n', exit_code: 0 });
-    await noneRuns('654325');
+    await noneRuns(sleepFor(5));
   });
 
   test('a process that also cleared its environment is killed with a stopped command', async () => {
     await using place = await workshop();
-    const script = `${daemon(654326, 'env -i PATH="$PATH"')}; sleep 600`;
+    const script = `${daemon(sleepFor(6), 'env -i PATH="$PATH"')}; sleep 600`;
     const result = await use(tool, { command: ['sh', '-c', script], timeout: 2_000 }, contextIn(place.root));
     expect(result.data).toMatchObject({ exit_code: 124 });
-    await noneRuns('654326');
+    await noneRuns(sleepFor(6));
   });
 
   test('a concurrent command and its background processes are not affected', async () => {
