@@ -2,68 +2,10 @@
  * Whole turns, played on the real engine. Their events are stored as transcripts; each dialect has a golden file for
  * every one of them.
  */
-import { type CallId, type Json, type SessionEvent, textPart } from '@parlance/protocol';
-import { calls, type Line, says, USAGE } from './scripted-provider.ts';
-import { CALLER, countingIds, SESSION, type Stage, say, setStage } from './stage.ts';
-
-type Scenario = () => Promise<readonly SessionEvent[]>;
-
-type End = { readonly last?: SessionEvent['type']; readonly turns?: number };
-
-/** Runs `act` on a stage with these answers until the last of `turns` turns has ended. */
-const played =
-  (
-    answers: Line[][],
-    act: (stage: Stage) => Promise<unknown>,
-    { last = 'turn.ended', turns = 1 }: End = {},
-  ): Scenario =>
-  async () => {
-    const stage = await setStage(answers);
-    const ended = (async () => {
-      for (let turn = 0; turn < turns; turn++) await stage.happens(last);
-    })();
-    await act(stage);
-    await ended;
-    return stage.events;
-  };
-
-const asks = calls(
-  'shell',
-  { command: ['npm', 'test'] },
-  { before: [{ type: 'text', text: 'I will run the tests.' }] },
-);
-
-const answerWith = (...wanted: (readonly [tool: string, input: Record<string, Json>])[]): Line[] => [
-  ...wanted.map(([tool, input], at): Line => ({ type: 'call', call: `call_${at + 1}`, tool, input })),
-  { type: 'ended', usage: USAGE, stop: 'calls' },
-];
-
-async function answered(stage: Stage, command: object): Promise<void> {
-  const asked = stage.happens('approval.requested');
-  await say(stage.engine, 'run the tests');
-  await asked;
-  await stage.engine.send(SESSION, { type: 'approval.answer', ...command } as never, CALLER);
-}
-
-/** The answers before and after the kill. */
-type Lives = { readonly answers: Line[][]; readonly after: Line[][] };
-
-/** The first process dies at `at`; a second one continues from the same store. */
-const killed =
-  (text: string, at: (stage: Stage) => Promise<unknown>, { answers, after }: Lives): Scenario =>
-  async () => {
-    const ids = countingIds();
-    const first = await setStage(answers, { ids });
-    const dead = at(first);
-    await say(first.engine, text);
-    await dead;
-    const before = [...first.events];
-    const second = await setStage(after, { ids, store: first.store });
-    const ended = second.happens('turn.ended');
-    await second.engine.recover();
-    await ended;
-    return [...before, ...second.events];
-  };
+import { type CallId, textPart } from '@parlance/protocol';
+import { answered, answerWith, asks, killed, played, type Scenario } from './play-scenario.ts';
+import { calls, says } from './scripted-provider.ts';
+import { CALLER, SESSION, say } from './stage.ts';
 
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'plain-answer': played([says('Hello ', 'there.')], ({ engine }) => say(engine, 'Hi')),

@@ -4,43 +4,7 @@ import { isDurable, type SessionEvent, type SessionId, textPart } from '@parlanc
 import { StageCluster, type StageNode } from '../../testing/nodes.ts';
 import { calls, type Line, says, USAGE } from '../../testing/scripted-provider.ts';
 import { CALLER, SESSION, say } from '../../testing/stage.ts';
-import type { Provider } from '../ports/provider.ts';
-
-/** A model whose answer the test writes word by word. */
-function writtenModel() {
-  let say: (line: Line) => void = () => undefined;
-  const prompts: unknown[] = [];
-  const begun = Promise.withResolvers<void>();
-  const provider: Provider = {
-    name: 'written',
-    model: 'written',
-    contextLimit: 1_000,
-    async *stream(prompt, signal) {
-      prompts.push(prompt);
-      const lines: Line[] = [];
-      let wake = Promise.withResolvers<void>();
-      say = (line) => {
-        lines.push(line);
-        wake.resolve();
-      };
-      signal.addEventListener('abort', () => wake.resolve());
-      begun.resolve();
-      for (;;) {
-        for (let line = lines.shift(); line; line = lines.shift()) if (line.type !== 'hang') yield line;
-        if (signal.aborted) return;
-        wake = Promise.withResolvers();
-        if (lines.length === 0) await wake.promise;
-      }
-    },
-  };
-  return {
-    provider,
-    prompts,
-    begun: begun.promise,
-    write: (text: string) => say({ type: 'text', text }),
-    end: () => say({ type: 'ended', usage: USAGE, stop: 'done' }),
-  };
-}
+import { writtenModel } from '../../testing/written-model.ts';
 
 let opened: StageNode[] = [];
 afterEach(async () => {
@@ -217,7 +181,7 @@ describe('readers on another node', () => {
   });
 });
 
-test('a session that was erased while the bus was down is told as erased and begun anew', async () => {
+test('a session that was erased while the bus was down is reported as erased, then as new', async () => {
   const cluster = new StageCluster();
   const here = await openNode(cluster, [says('One.'), says('Two.')]);
   const there = await openNode(cluster, []);
