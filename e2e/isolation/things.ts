@@ -224,6 +224,7 @@ export function plain(text: string, { owner, ...ids }: Ids): string {
     .replace(/"id":"[0-9A-Za-z]{16}"/g, '"id":"<key>"')
     .replace(/plk_\w+/g, '<key>')
     .replace(/\b\d{13}\b/g, '<ms>')
+    .replace(/"created":\d{10}\b/g, '"created":<seconds>')
     .replace(/[0-9a-f]{64}/g, '<hash>')
     .replace(
       /"(durationMs|requestDuration|executionTimeMs|executionTime|duration_ms|retryAfter)":[\d.]+/g,

@@ -1,5 +1,6 @@
 /** Everything that is answered over HTTP. */
 import { Hono } from 'hono';
+import { getPath } from 'hono/utils/url';
 import { CONSOLE_FOLDER } from '../console-folder.ts';
 import type { Log } from '../core/api/index.ts';
 import type { ServedDocuments } from '../describe/served.ts';
@@ -15,7 +16,6 @@ import { type Operations, operationRoutes } from '../telemetry/routes.ts';
 export function httpRoutes(served: readonly ServedDialect[], operations: Operations, log: Log): Hono {
   const routes = new Hono();
   const dialects = served.map(({ dialect }) => dialect);
-  const refusal = refusalOf(dialects);
   routes.use(crossOrigin());
   for (const { inbound } of served) inbound.routes?.(routes);
   operationRoutes(routes, {
@@ -24,6 +24,10 @@ export function httpRoutes(served: readonly ServedDialect[], operations: Operati
   });
   consoleRoutes(routes, CONSOLE_FOLDER);
   documentRoutes(routes, dialects);
+  return refusing(routes, refusalOf(dialects), log);
+}
+
+function refusing(routes: Hono, refusal: ReturnType<typeof refusalOf>, log: Log): Hono {
   routes.notFound((c) => c.json(refusal(c.req.path, 404, 'Not found'), 404));
   routes.onError((thrown, c) => {
     const ids = { request: requestIdOf(c.req.raw), path: c.req.path };
@@ -31,6 +35,17 @@ export function httpRoutes(served: readonly ServedDialect[], operations: Operati
     return c.json(refusal(c.req.path, 500, 'Something went wrong.'), 500);
   });
   return routes;
+}
+
+/** The same routes on an extra listener of the dialect. */
+export function routesAlone(routes: Hono, dialect: Dialect, log: Log): Hono {
+  const { alone } = dialect;
+  if (!alone) return routes;
+  const { at, serves } = alone;
+  const served = (path: string) =>
+    path === at || path.startsWith(`${at}/`) ? serves + path.slice(at.length) : path;
+  const moved = new Hono({ router: routes.router, getPath: (request) => served(getPath(request)) });
+  return refusing(moved, refusalOf([dialect]), log);
 }
 
 /** Built on the first request: a server that is not asked for descriptions does not pay for them. */

@@ -2,6 +2,7 @@
 import type { Hono } from 'hono';
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config.ts';
+import type { Dialect } from '../dialects/shared/dialect.ts';
 import {
   listenerRouter,
   type ServedDialect,
@@ -12,7 +13,7 @@ import { clientAddress, rememberAddress } from '../http/client-address.ts';
 import { originPolicy } from '../http/origin-policy.ts';
 import type { SocketTransport } from '../http/websocket.ts';
 import type { Backend } from './engine.ts';
-import { refusalOf } from './http.ts';
+import { refusalOf, routesAlone } from './http.ts';
 import { listenOrExplain } from './listen.ts';
 import { openingOf } from './sockets.ts';
 import type { ListeningPort } from './state.ts';
@@ -37,7 +38,8 @@ export function openListeners(
   const addressOf = (request: Request, peer: string | undefined) =>
     clientAddress(request.headers, peer, config.trustedProxies);
 
-  return listenersOf(config, served).map(({ port, dialect, router }, listener) => {
+  return listenersOf(config, served).map(({ port, dialect, router, own }, listener) => {
+    const answering = own ? routesAlone(routes, own, log) : routes;
     const handshake = { authenticator, log, router, listener };
     const server = listenOrExplain(dialect, {
       hostname: config.host,
@@ -50,7 +52,7 @@ export function openListeners(
       opening: (request, peer) => openingOf(request, addressOf(request, peer), handshake),
       routes: (request, peer) => {
         rememberAddress(request, addressOf(request, peer));
-        return routes.fetch(request);
+        return answering.fetch(request);
       },
     });
     resources.defer(() => server.stop(true));
@@ -58,13 +60,19 @@ export function openListeners(
   });
 }
 
-type Listener = { readonly port: number; readonly dialect: string | null; readonly router: SocketRouter };
+type Listener = {
+  readonly port: number;
+  readonly dialect: string | null;
+  readonly router: SocketRouter;
+  /** of an extra listener */
+  readonly own?: Dialect;
+};
 
 function listenersOf({ port, doors }: Config, served: readonly ServedDialect[]): Listener[] {
   const extra = doors.map((door) => {
     const own = served.find(({ dialect }) => dialect.name === door.dialect);
     if (!own) throw new ConfigError(`door ${door.dialect}=${door.port} names no dialect that is served`);
-    return { ...door, router: listenerRouter(own) };
+    return { ...door, router: listenerRouter(own), own: own.dialect };
   });
   return [{ port, dialect: null, router: socketRouter(served) }, ...extra];
 }

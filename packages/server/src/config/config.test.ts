@@ -28,6 +28,7 @@ describe('defaults', () => {
       allowedToolOrigins: [],
       model: { provider: 'offline' },
       modelNamed: expect.any(Function),
+      modelAliases: [],
       http: 'socket',
       providerIdle: 60_000,
       contextLimit: undefined,

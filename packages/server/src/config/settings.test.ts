@@ -105,7 +105,7 @@ const refusals: [argv: string[], variables: Record<string, string>, line: string
   [
     ['--door', 'telnet=23'],
     {},
-    '--door names "telnet", which is not a dialect (agentloop, broadcast, conversations, copilot, extension, native, pusher)',
+    '--door names "telnet", which is not a dialect (agentloop, broadcast, conversations, copilot, extension, native, openai, pusher)',
   ],
   [['--channels', 'maybe'], {}, '--channels must be true or false, not "maybe"'],
   [[], { SOCKUDO_PORT: '0' }, 'SOCKUDO_PORT must be a whole number from 1 to 65535, not "0"'],

@@ -89,6 +89,26 @@ export const origins = () =>
     }),
   );
 
+const alias = z.string('must hold FROM=TO').transform((raw, context) => {
+  const [from = '', to = '', ...rest] = raw.split('=').map((side) => side.trim());
+  if (from !== '' && to !== '' && rest.length === 0 && !/\*./.test(from)) return { from, to };
+  context.addIssue({
+    code: 'custom',
+    message: `must hold FROM=TO with * only at the end of FROM, not "${raw}"`,
+  });
+  return z.NEVER;
+});
+
+/** `claude-*=gpt-5.5,gpt-4o=coder`, a list of these, or in the file also `{"gpt-4o": "coder"}`. */
+export const aliases = () =>
+  z.preprocess(
+    (raw) =>
+      typeof raw === 'object' && raw !== null && !Array.isArray(raw)
+        ? Object.entries(raw).map(([from, to]) => `${from}=${to}`)
+        : raw,
+    listOf(alias),
+  );
+
 const isDialect = (name: string): boolean => DIALECT_NAMES.some((dialect) => dialect === name);
 
 const door = z.string('must hold NAME=PORT').transform((raw, context): Door => {

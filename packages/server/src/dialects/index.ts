@@ -5,10 +5,11 @@ import { conversations } from './conversations/dialect.ts';
 import { copilot } from './copilot/dialect.ts';
 import { extension } from './extension/dialect.ts';
 import { native } from './native/dialect.ts';
+import { openai } from './openai/dialect.ts';
 import { pusher } from './pusher/dialect.ts';
 import type { Dialect, ProjectedDialect } from './shared/dialect.ts';
 
-const ALL = [agentloop, broadcast, conversations, copilot, extension, native, pusher] as const;
+const ALL = [agentloop, broadcast, conversations, copilot, extension, native, openai, pusher] as const;
 
 export type DialectName = (typeof ALL)[number]['name'];
 

@@ -2,6 +2,7 @@
 import type { Server } from 'bun';
 import type { Log } from '../core/ports/logger.ts';
 import type { Opening } from './dialect-socket.ts';
+import { rememberServer } from './idle-connections.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
 import type { Refusal } from './socket-counts.ts';
 import type { SocketTransport } from './websocket.ts';
@@ -84,6 +85,7 @@ export function listen(listening: Listening): Server<unknown> {
       const began = performance.now();
       const { method, url } = request;
       const id = requestIdOf(request);
+      rememberServer(request, server);
       const response = await answer(request, server);
       response?.headers.set(REQUEST_ID_HEADER, id);
       // The rest of a late body is not awaited.

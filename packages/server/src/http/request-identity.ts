@@ -40,8 +40,25 @@ const principals = new WeakMap<Request, Principal>();
 export const identifiedAs = (request: Request): Principal | undefined => principals.get(request);
 
 /** As `identify`, for requests that cannot do without a principal. */
-export async function principalOf(authenticator: Authenticator, request: Request): Promise<Principal> {
-  const principal = await identify(authenticator, tokenOf(request), addressOf(request));
+export const principalOf = (authenticator: Authenticator, request: Request): Promise<Principal> =>
+  principalWith(authenticator, request, tokenOf(request));
+
+/**
+ * As `principalOf`, for clients of vendors, which do not start without a key: in open mode a text that has not the form of a
+ * token or API key of this server counts as none.
+ */
+export function principalOfVendorClient(authenticator: Authenticator, request: Request): Promise<Principal> {
+  const token = tokenOf(request);
+  const isNone = authenticator.open && token !== null && !isIssued(token);
+  return principalWith(authenticator, request, isNone ? null : token);
+}
+
+async function principalWith(
+  authenticator: Authenticator,
+  request: Request,
+  token: string | null,
+): Promise<Principal> {
+  const principal = await identify(authenticator, token, addressOf(request));
   if (!principal) throw new Fault('unauthenticated', 'A token is required.');
   principals.set(request, principal);
   return principal;

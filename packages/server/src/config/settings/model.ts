@@ -1,5 +1,5 @@
 /** Model APIs. */
-import { oneOf, text, wholeNumber } from '../values.ts';
+import { aliases, oneOf, text, wholeNumber } from '../values.ts';
 import type { Setting } from './setting.ts';
 import { vendorAddress, vendorKey } from './vendor.ts';
 
@@ -49,6 +49,16 @@ export const MODEL = {
   anthropicBaseUrl: vendorAddress(['ANTHROPIC_BASE_URL'], 'anthropic'),
   googleKey: vendorKey(['GOOGLE_API_KEY', 'GEMINI_API_KEY'], 'google'),
   googleBaseUrl: vendorAddress(['GOOGLE_BASE_URL'], 'google'),
+  modelAliases: {
+    env: ['MODEL_ALIASES'],
+    flag: '--model-aliases',
+    argument: 'FROM=TO,…',
+    fallback: [],
+    fallbackText: 'none',
+    schema: aliases,
+    description:
+      'names that clients of vendors use for a model or an agent of this server; one may end in *: claude-*=gpt-5.5',
+  },
   http: {
     env: ['PARLANCE_HTTP'],
     flag: '--http',

@@ -5,11 +5,11 @@
 import { lastPage, type Page } from '@parlance/copilot';
 import { asFault, Fault, type FaultCode, type Principal, type TurnId, textPart } from '@parlance/protocol';
 import { type SessionRef, type SessionSnapshot, sessionKey, spokenAnswer } from '../../core/api/index.ts';
+import { KeyedQueue } from '../shared/keyed-queue.ts';
 import type { ProjectedSession } from '../shared/subscription-hub.ts';
 import { broughtPage, reportedAction } from './action-report.ts';
 import { activeTask } from './active-task.ts';
 import type { Context } from './context.ts';
-import { KeyedQueue } from './keyed-queue.ts';
 import type { State } from './projection.ts';
 import { isSame, isShown, type PendingReply, type Question, questionOf } from './question.ts';
 import type { InteractRequest } from './request.ts';

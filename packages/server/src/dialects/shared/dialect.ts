@@ -46,6 +46,8 @@ export interface Dialect<Name extends string = string, State = unknown, Settings
   readonly name: Name;
   /** the WebSocket and HTTP addresses */
   readonly listen: readonly Route[];
+  /** On an extra listener of its own, paths below `at` are served as those below `serves`. */
+  readonly alone?: { readonly at: string; readonly serves: string };
   /** picks the part of the configuration that the dialect uses */
   readonly settings?: z.ZodType<Settings>;
   /** the agents that work for its clients, and their domains */

@@ -1,0 +1,197 @@
+/** What happens to the turn behind a request: hang-ups, approvals, answers that break off, and kills. */
+import { afterEach, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type OpenAI from 'openai';
+import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { dictatedModel } from '../dictated-model.ts';
+import { type Answer, fakeModel } from '../fake-model.ts';
+import { durableOf, followed, getJson, postJson, startProcess, type Where } from '../server-process.ts';
+import { openaiClient } from './client.ts';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function serverOf(settings: Record<string, string>): Promise<TestServer> {
+  const server = await startTestServer(settings);
+  cleanups.push(() => server.stop());
+  return server;
+}
+
+/** A server with a model that gives these answers, one after another. */
+async function answering(...answers: Answer[]) {
+  const model = fakeModel((_, count) => answers[count - 1] ?? { say: 'No more.' });
+  cleanups.push(model.stop);
+  const settings = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' };
+  return { model, settings, server: await serverOf(settings) };
+}
+
+async function dictated() {
+  const model = dictatedModel();
+  cleanups.push(model.stop);
+  return { model, server: await serverOf(model.settings) };
+}
+
+const hello = { model: 'parlance', messages: [{ role: 'user' as const, content: 'hello' }] };
+
+const contentOf = ({ choices }: OpenAI.ChatCompletionChunk): string => choices[0]?.delta.content ?? '';
+
+const ends =
+  (...types: string[]) =>
+  (events: readonly { readonly type: string }[]) =>
+    events.some(({ type }) => types.includes(type));
+
+const failure = (asked: PromiseLike<unknown>): PromiseLike<unknown> =>
+  asked.then(
+    () => null,
+    (error: unknown) => error,
+  );
+
+test('text is streamed piece by piece, as the model speaks', async () => {
+  const { model, server } = await dictated();
+  const stream = await (async () => {
+    model.say('One ');
+    return openaiClient(server.http).chat.completions.create({ ...hello, stream: true });
+  })();
+  const pieces: string[] = [];
+  for await (const chunk of stream) {
+    const text = contentOf(chunk);
+    if (text === '') continue;
+    pieces.push(text);
+    if (text === 'One ') model.say('two ');
+    else if (text === 'two ') {
+      model.say('three');
+      model.end();
+    }
+  }
+  expect(pieces).toEqual(['One ', 'two ', 'three']);
+});
+
+describe('a client that hangs up', () => {
+  test('while an answer is streamed ends the turn and the request to the model; what was said is kept', async () => {
+    const { model, server } = await answering({ say: 'Half an answer ', after: 'silence' });
+    const client = openaiClient(server.http, { session: 'left' });
+    const stream = await client.chat.completions.create({ ...hello, stream: true });
+    for await (const chunk of stream) if (contentOf(chunk) !== '') break;
+    await model.aborted;
+    const events = await followed(server, 'left', ends('turn.cancelled'));
+    expect(events.find(({ type }) => type === 'text.ended')).toMatchObject({ interrupted: true });
+  });
+
+  test('while it waits for a whole answer ends the turn, too', async () => {
+    const { model, server } = await answering({ say: 'Half an answer ', after: 'silence' });
+    const client = openaiClient(server.http, { session: 'left' });
+    const stop = new AbortController();
+    const asked = failure(client.chat.completions.create(hello, { signal: stop.signal }));
+    while (model.requests.length === 0) await Bun.sleep(20);
+    stop.abort();
+    await asked;
+    await model.aborted;
+    await followed(server, 'left', ends('turn.cancelled'));
+  });
+});
+
+describe('a call of the agent that needs an approval', () => {
+  const asks = (server: Where) => async (): Promise<string> => {
+    for (;;) {
+      const { approvals } = await getJson<{ approvals: { id: string }[] }>(`${server.http}/v1/approvals`);
+      if (approvals[0]) return approvals[0].id;
+      await Bun.sleep(20);
+    }
+  };
+
+  test.each([false, true])('waits for the answer from elsewhere (stream: %p)', async (stream) => {
+    const { server } = await answering(
+      { call: 'shell', input: { command: ['touch', 'a.txt'] } },
+      { say: 'Done.' },
+    );
+    const client = openaiClient(server.http);
+    const text = stream
+      ? client.chat.completions.stream({ ...hello }).finalContent()
+      : client.chat.completions.create(hello).then(({ choices }) => choices[0]?.message.content ?? null);
+    const approval = await asks(server)();
+    await postJson(`${server.http}/v1/approvals/${approval}`, { answer: 'once' });
+    expect(await text).toBe('Done.');
+  });
+});
+
+describe('an answer that breaks off and is asked again', () => {
+  test('goes on silently while it is the same', async () => {
+    const { server } = await answering({ say: 'The same ', after: 'cut' }, { say: 'The same words.' });
+    const stream = openaiClient(server.http).chat.completions.stream({ ...hello });
+    expect(await stream.finalContent()).toBe('The same words.');
+  });
+
+  test('ends with an error the moment it differs', async () => {
+    const { server } = await answering({ say: 'One thing ', after: 'cut' }, { say: 'Another thing.' });
+    const response = await fetch(`${server.http}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...hello, stream: true }),
+    });
+    const text = await response.text();
+    expect(text).not.toContain('Another');
+    expect(text).not.toContain('[DONE]');
+    const last = text.trim().split('\n\n').at(-1) ?? '';
+    expect(JSON.parse(last.slice('data: '.length))).toMatchObject({ error: { type: 'server_error' } });
+  });
+
+  test('is the new one alone where nothing was shown', async () => {
+    const { server } = await answering({ say: 'One thing ', after: 'cut' }, { say: 'Another thing.' });
+    const { choices } = await openaiClient(server.http).chat.completions.create(hello);
+    expect(choices[0]?.message.content).toBe('Another thing.');
+  });
+});
+
+test('a failure in the middle of a stream is thrown by the client', async () => {
+  const { model, server } = await dictated();
+  model.say('Half ');
+  const stream = await openaiClient(server.http, { session: 'fails' }).chat.completions.create({
+    ...hello,
+    stream: true,
+  });
+  const read = async () => {
+    for await (const chunk of stream)
+      if (contentOf(chunk) === 'Half ')
+        await postJson(`${server.http}/v1/sessions/fails/commands`, { type: 'turn.cancel' });
+  };
+  expect(await failure(read())).toMatchObject({ type: 'invalid_request_error' });
+});
+
+test('after a kill the calls still wait for their results, and a request with the same key has the same answer', async () => {
+  const model = fakeModel(({ messages }) =>
+    messages.at(-1)?.role === 'tool' ? { say: 'Warm.' } : { call: 'weather', input: { city: 'Rome' } },
+  );
+  cleanups.push(model.stop);
+  const folder = mkdtempSync(join(tmpdir(), 'parlance-openai-'));
+  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
+  const settings = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' };
+  const tools: OpenAI.ChatCompletionTool[] = [{ type: 'function', function: { name: 'weather' } }];
+  const first = await startProcess(folder, settings);
+  const { data, response } = await openaiClient(first.http)
+    .chat.completions.create({ ...hello, tools })
+    .withResponse();
+  const message = data.choices[0]?.message as OpenAI.ChatCompletionMessage;
+  await first.kill();
+
+  const second = await startProcess(folder, settings);
+  const id = message.tool_calls?.[0]?.id ?? '';
+  const result = { role: 'tool', tool_call_id: id, content: 'sun' } as const;
+  const next = { ...hello, tools, messages: [...hello.messages, message, result] };
+  const key = { headers: { 'Idempotency-Key': 'results' } };
+  const answer = await openaiClient(second.http).chat.completions.create(next, key);
+  expect(answer.choices[0]?.message.content).toBe('Warm.');
+  await second.kill();
+
+  const third = await startProcess(folder, settings);
+  cleanups.push(() => third.kill());
+  const again = await openaiClient(third.http).chat.completions.create(next, key).withResponse();
+  expect(again.data).toEqual({ ...answer, created: expect.any(Number) });
+  const session = response.headers.get('x-parlance-session') ?? '';
+  expect(again.response.headers.get('x-parlance-session')).toBe(session);
+  const events = await durableOf(third, session);
+  expect(events.filter(({ type }) => type === 'turn.started')).toHaveLength(1);
+}, 60_000);

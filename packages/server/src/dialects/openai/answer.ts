@@ -1,0 +1,108 @@
+/** What a request is answered with, gathered from the pieces of a turn. */
+import type { Usage } from '@parlance/protocol';
+import { CallAnswers, type CallPart } from './call-parts.ts';
+import type { AskedCall, Piece } from './projection.ts';
+import { RepeatedText } from './repeated-text.ts';
+
+export type Finish = 'stop' | 'length' | 'content_filter' | 'tool_calls';
+
+/** What a piece adds to what was shown. */
+export type Addition = { readonly kind: 'text' | 'reasoning'; readonly text: string } | CallPart;
+
+const NOTHING: readonly Addition[] = [];
+const BETWEEN_BLOCKS = '\n\n';
+
+export class Answer {
+  readonly usage: Required<Usage> = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 };
+  readonly #text = new RepeatedText();
+  readonly #calls: CallAnswers;
+  #finish: Finish = 'stop';
+  #block: string | null = null;
+  #hasReasoned = false;
+  #skipsReasoning = false;
+
+  /**
+   * `shows` is whether each addition is shown at once: it cannot be taken back then. `isCallers` tells the caller's tools
+   * from those that other clients carry out.
+   */
+  constructor(
+    private readonly shows: boolean,
+    isCallers: (tool: string) => boolean,
+  ) {
+    this.#calls = new CallAnswers(shows, isCallers);
+  }
+
+  get text(): string {
+    return this.#text.value;
+  }
+
+  /** the calls that the caller is asked to carry out */
+  get calls(): readonly AskedCall[] {
+    return this.#calls.asked;
+  }
+
+  get finish(): Finish {
+    return this.calls.length > 0 ? 'tool_calls' : this.#finish;
+  }
+
+  /** Throws a `Fault` if the model says something else than what was shown before it began again. */
+  add(piece: Piece): readonly Addition[] {
+    switch (piece.kind) {
+      case 'text':
+        return this.#say(piece.block, piece.text);
+      case 'reasoning':
+        if (this.#skipsReasoning || piece.text === '') return NOTHING;
+        this.#hasReasoned = true;
+        return [{ kind: 'reasoning', text: piece.text }];
+      case 'arguments':
+        return this.#calls.write(piece);
+      case 'restarted':
+        return this.#restart();
+      case 'step':
+        return this.#endStep(piece);
+      case 'waits':
+        return this.#calls.ask(piece.calls);
+      case 'ended':
+        this.#calls.end();
+        return NOTHING;
+      default:
+        return NOTHING;
+    }
+  }
+
+  #say(block: string, words: string): readonly Addition[] {
+    if (words === '') return NOTHING;
+    const isNext = this.#block !== block && !this.#text.isEmpty;
+    this.#block = block;
+    const fresh = this.#text.say(isNext ? BETWEEN_BLOCKS + words : words);
+    return fresh === '' ? NOTHING : [{ kind: 'text', text: fresh }];
+  }
+
+  #restart(): readonly Addition[] {
+    this.#text.restart(this.shows);
+    this.#calls.restart();
+    this.#block = null;
+    this.#skipsReasoning = this.#hasReasoned;
+    return NOTHING;
+  }
+
+  #endStep({ usage, stop }: Extract<Piece, { kind: 'step' }>): readonly Addition[] {
+    this.#text.settle();
+    this.#block = null;
+    this.#hasReasoned = false;
+    this.#skipsReasoning = false;
+    this.usage.inputTokens += usage.inputTokens;
+    this.usage.outputTokens += usage.outputTokens;
+    this.usage.cachedTokens += usage.cachedTokens ?? 0;
+    this.usage.reasoningTokens += usage.reasoningTokens ?? 0;
+    this.#finish = FINISHES[stop];
+    return NOTHING;
+  }
+}
+
+const FINISHES = {
+  done: 'stop',
+  calls: 'stop',
+  length: 'length',
+  refused: 'content_filter',
+} as const satisfies Record<Extract<Piece, { kind: 'step' }>['stop'], Finish>;

@@ -1,0 +1,72 @@
+/** The calls of the caller's tools: their arguments come in pieces while the model writes them, or whole at the end. */
+import type { CallId } from '@parlance/protocol';
+import type { AskedCall, Piece } from './projection.ts';
+import { changed } from './repeated-text.ts';
+
+export type CallPart =
+  | { readonly kind: 'call'; readonly index: number; readonly call: CallId; readonly tool: string }
+  | { readonly kind: 'arguments'; readonly index: number; readonly text: string };
+
+type Shown = { readonly call: CallId; readonly index: number; text: string };
+
+export class CallAnswers {
+  asked: readonly AskedCall[] = [];
+  readonly #shown: Shown[] = [];
+
+  constructor(
+    private readonly shows: boolean,
+    private readonly isCallers: (tool: string) => boolean,
+  ) {}
+
+  write({ call, tool, offset, text }: Extract<Piece, { kind: 'arguments' }>): CallPart[] {
+    if (!this.shows || !this.isCallers(tool)) return [];
+    const known = this.#shown.find((shown) => shown.call === call);
+    if (!known) return offset === 0 ? this.#begin(call, tool, text) : [];
+    return known.text.length === offset ? this.#append(known, text) : [];
+  }
+
+  /** Throws if what was shown is not what the model asks for. */
+  ask(calls: readonly AskedCall[]): CallPart[] {
+    this.asked = calls.filter(({ tool }) => this.isCallers(tool));
+    if (!this.shows || this.asked.length === 0) return [];
+    if (this.#shown.some(({ call }) => !this.asked.some((asked) => asked.call === call))) throw changed();
+    return this.asked.flatMap(({ call, tool, input }) => {
+      const whole = JSON.stringify(input);
+      const known = this.#shown.find((shown) => shown.call === call);
+      if (!known) return this.#begin(call, tool, whole);
+      if (isJson(known.text)) return [];
+      if (!whole.startsWith(known.text)) throw changed();
+      return this.#append(known, whole.slice(known.text.length));
+    });
+  }
+
+  /** Throws if calls were shown, and the model does without them in the end. */
+  end(): void {
+    if (this.#shown.length > 0) throw changed();
+  }
+
+  /** Throws if calls were shown: they cannot be taken back. */
+  restart(): void {
+    this.end();
+  }
+
+  #begin(call: CallId, tool: string, text: string): CallPart[] {
+    const shown = { call, index: this.#shown.length, text: '' };
+    this.#shown.push(shown);
+    return [{ kind: 'call', index: shown.index, call, tool }, ...this.#append(shown, text)];
+  }
+
+  #append(shown: Shown, text: string): CallPart[] {
+    shown.text += text;
+    return text === '' ? [] : [{ kind: 'arguments', index: shown.index, text }];
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

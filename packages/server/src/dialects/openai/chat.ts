@@ -1,0 +1,186 @@
+/** `POST /chat/completions`. */
+import type { TurnTerms } from '@parlance/protocol';
+import type { EventStream } from '../../http/connection.ts';
+import { mayStaySilent } from '../../http/idle-connections.ts';
+import { reported, requestIds } from '../shared/dialect.ts';
+import { Answer } from './answer.ts';
+import {
+  ChunkEncoder,
+  type ChunkFrame,
+  completionObject,
+  DONE,
+  frameOf,
+  type Head,
+  pieces,
+} from './chat-objects.ts';
+import type { Context } from './context.ts';
+import { Exchange } from './exchange.ts';
+import { errorBody, invalid } from './faults.ts';
+import { conversationOf } from './messages.ts';
+import type { Asked } from './requests.ts';
+import type { ChatRequest } from './schemas.ts';
+import type { Begun, Question } from './sessions.ts';
+
+/** A stream is opened after this time if there is nothing to show yet; until then a failure has a status of its own. */
+const OPENS_AFTER_MS = 5_000;
+
+export async function answerChat(ctx: Context, asked: Asked, body: ChatRequest): Promise<Response> {
+  const question = questionOf(ctx, asked, body);
+  const isStream = body.stream === true;
+  const begun = await ctx.sessions.begin(question, asked.progress);
+  const { tools = [] } = question.terms;
+  // The turn may have been begun by a request that named the tools, and this one has the results alone.
+  const isCallers = (tool: string) =>
+    tools.some(({ name }) => name === tool) || (tools.length === 0 && begun.followed.turn !== null);
+  const answer = new Answer(isStream, isCallers);
+  const exchange = new Exchange(ctx, question, { begun, answer });
+  const head = await headOf(ctx, question, begun);
+  if (!isStream) return whole(ctx, asked.request, { question, exchange, answer, head, begun });
+  const timer = Promise.withResolvers<void>();
+  const timeout = setTimeout(timer.resolve, OPENS_AFTER_MS);
+  await Promise.race([exchange.begun, timer.promise]).finally(() => clearTimeout(timeout));
+  if (answer.text === '' && answer.calls.length === 0) await failedAlready(exchange);
+  const includesUsage = body.stream_options?.include_usage === true;
+  return streamed(ctx, asked.request, { question, exchange, answer, head, begun, includesUsage });
+}
+
+type Answering = {
+  readonly question: Question;
+  readonly exchange: Exchange;
+  readonly answer: Answer;
+  readonly head: Head;
+  readonly begun: Begun;
+};
+
+/** Throws if the answer has failed by now. */
+async function failedAlready({ done }: Exchange): Promise<void> {
+  await Promise.race([done, Promise.resolve()]);
+}
+
+async function whole(ctx: Context, request: Request, answering: Answering): Promise<Response> {
+  const { question, exchange, answer, head, begun } = answering;
+  mayStaySilent(request);
+  const gone = () => exchange.abandon();
+  if (request.signal.aborted) gone();
+  request.signal.addEventListener('abort', gone, { once: true });
+  try {
+    await exchange.done;
+  } finally {
+    request.signal.removeEventListener('abort', gone);
+  }
+  await remember(ctx, question, { begun, answer });
+  return Response.json(completionObject(head, answer));
+}
+
+function streamed(
+  ctx: Context,
+  request: Request,
+  answering: Answering & { readonly includesUsage: boolean },
+): Response {
+  const encoder = new ChunkEncoder(answering.head, answering.includesUsage);
+  return ctx.stream(request, {
+    dialect: 'openai',
+    encode: (frame) => encoder.encode(frame as ChunkFrame),
+    produce: producer(ctx, { ...answering, encoder, ids: requestIds(request) }),
+  });
+}
+
+type Produced = Answering & {
+  readonly includesUsage: boolean;
+  readonly encoder: ChunkEncoder;
+  readonly ids: ReturnType<typeof requestIds>;
+};
+
+/** Made outside of the handler: a closure there would keep the request in memory until the stream ends. */
+const producer =
+  (ctx: Context, { question, exchange, answer, begun, encoder, includesUsage, ids }: Produced) =>
+  async (stream: EventStream): Promise<void> => {
+    const send = (frame: ChunkFrame) => stream.send(encoder.encode(frame), frame, pieces as never);
+    send({ delta: { role: 'assistant', content: '', refusal: null } });
+    exchange.show((addition) => void send(frameOf(addition)));
+    void stream.lost().then(() => exchange.abandon());
+    try {
+      await exchange.done;
+      await remember(ctx, question, { begun, answer });
+    } catch (thrown) {
+      const { error } = errorBody(reported(thrown, ctx, ids));
+      stream.send(`data: ${JSON.stringify({ error })}\n\n`);
+      return stream.ready();
+    }
+    send({ delta: {}, finish: answer.finish });
+    if (includesUsage) send({ usage: answer.usage });
+    stream.send(DONE);
+    await stream.ready();
+  };
+
+/** Without it the next request begins a session of its own with the same history: no reason to fail this one. */
+async function remember(
+  { sessions, log }: Context,
+  question: Question,
+  { begun, answer }: Pick<Answering, 'begun' | 'answer'>,
+): Promise<void> {
+  if (begun.again) return;
+  await sessions.remember(begun.ref, question, answer).catch((thrown: unknown) => {
+    log.warn({ err: thrown, session: begun.ref.id }, 'the history of a session could not be noted');
+  });
+}
+
+async function headOf({ engine, models, now }: Context, question: Question, begun: Begun): Promise<Head> {
+  const { agent, model } = await engine.snapshot(begun.ref);
+  const { input, turn, answered } = begun.followed;
+  const about = input ?? [turn, ...answered].join('-');
+  return {
+    id: `chatcmpl-${about.replace(/[^\w-]/g, '')}`,
+    created: Math.floor(now() / 1000),
+    model: models.answering(question.agent ?? agent.id, model),
+  };
+}
+
+function questionOf({ models }: Context, asked: Asked, body: ChatRequest): Question {
+  const { instructions, items, newFrom } = conversationOf(body.messages);
+  const { agent } = models.choose(body.model);
+  const tools = (body.tools ?? []).flatMap((tool) => ('function' in tool ? [tool.function] : []));
+  const choice = body.tool_choice;
+  if (typeof choice === 'object' && choice && !tools.some(({ name }) => name === choice.function.name))
+    throw invalid('tool_choice', `There is no tool ${choice.function.name}.`);
+  const terms: TurnTerms = {
+    ...(tools.length > 0 && {
+      tools: tools.map(({ name, description, parameters }) => ({
+        name,
+        description: description ?? '',
+        parameters: parameters ?? {},
+      })),
+      agentTools: false,
+    }),
+    ...(instructions !== undefined && { instructions }),
+    options: optionsOf(body),
+  };
+  const { principal, session, key } = asked;
+  return { principal, session, key, items, newFrom, terms, agent };
+}
+
+const EFFORTS = new Set(['none', 'minimal', 'low', 'medium', 'high']);
+
+function optionsOf(body: ChatRequest): TurnTerms['options'] {
+  const { stop, response_format: format, tool_choice: choice, reasoning_effort: effort } = body;
+  const most = body.max_completion_tokens ?? body.max_tokens;
+  return {
+    ...(body.temperature != null && { temperature: body.temperature }),
+    ...(body.top_p != null && { topP: body.top_p }),
+    ...(most != null && { maxOutputTokens: most }),
+    ...(stop != null && { stop: typeof stop === 'string' ? [stop] : stop }),
+    ...(format && { responseFormat: formatOf(format) }),
+    ...(effort != null && EFFORTS.has(effort) && { reasoningEffort: effort as 'low' }),
+    ...(choice && { toolChoice: typeof choice === 'string' ? choice : { tool: choice.function.name } }),
+    ...(body.parallel_tool_calls != null && { parallelToolCalls: body.parallel_tool_calls }),
+  };
+}
+
+function formatOf(
+  format: NonNullable<ChatRequest['response_format']>,
+): NonNullable<NonNullable<TurnTerms['options']>['responseFormat']> {
+  if (format.type === 'text') return { type: 'text' };
+  if (format.type === 'json_object') return { type: 'json' };
+  const { name, schema, strict } = format.json_schema;
+  return { type: 'json_schema', name, schema, ...(strict != null && { strict }) };
+}

@@ -1,0 +1,150 @@
+import { z } from 'zod';
+import {
+  type Answers,
+  type Description,
+  type Endpoint,
+  type Examples,
+  named,
+  type RequestExample,
+} from '../shared/description.ts';
+import { Completion, ErrorAnswer, ModelList, ModelView } from './response-schemas.ts';
+import { ChatRequest, RequestHeaders } from './schemas.ts';
+
+const REASONS: Readonly<Record<number, string>> = {
+  400: 'A field is missing or wrong',
+  401: 'The key is missing or not good',
+  403: 'The caller may not do this',
+  404: 'There is no such model',
+  409: 'The turn was cancelled',
+  413: 'The body is too large',
+  429: 'Too many requests, here or at the model',
+  502: 'The model has failed',
+  503: 'The server is overloaded or shutting down',
+};
+
+const errors = (...codes: (keyof typeof REASONS)[]): Answers =>
+  Object.fromEntries(codes.map((code) => [code, { description: REASONS[code] ?? '', schema: ErrorAnswer }]));
+
+const SESSION = { 'x-parlance-session': 'the session that the answer is in' };
+
+const hello = { role: 'user', content: 'count to 20' } as const;
+const WEATHER = {
+  type: 'function',
+  function: {
+    name: 'weather',
+    description: 'The weather of a city',
+    parameters: { type: 'object', properties: { city: { type: 'string' } } },
+  },
+} as const;
+
+const STREAMED: RequestExample = {
+  title: 'Stream an answer',
+  first: true,
+  stream: true,
+  creates: true,
+  body: { model: 'parlance', messages: [hello], stream: true },
+};
+
+const UNKNOWN: RequestExample = { probe: true, body: { model: 'nobody', messages: [hello] } };
+
+const examples: Examples<RequestExample> = ({ call }) => [
+  STREAMED,
+  {
+    title: 'With tools of the caller',
+    creates: true,
+    body: { model: 'parlance', messages: [hello], tools: [WEATHER] },
+  },
+  {
+    title: 'With a history and results',
+    creates: true,
+    body: {
+      model: 'parlance',
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        hello,
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: [{ id: call, type: 'function', function: { name: 'weather', arguments: '{}' } }],
+        },
+        { role: 'tool', tool_call_id: call, content: 'sunny' },
+        { role: 'user', content: 'count to 3' },
+      ],
+    },
+  },
+  UNKNOWN,
+];
+
+const endpoints = (base: string): Endpoint[] => [
+  {
+    method: 'get',
+    path: `${base}/models`,
+    summary: 'The models and agents that a request may name',
+    security: 'caller',
+    answers: { 200: { description: 'The list', schema: ModelList }, ...errors(401) },
+  },
+  {
+    method: 'get',
+    path: `${base}/models/{model}`,
+    summary: 'A model or agent',
+    security: 'caller',
+    examples: () => [{ params: { model: 'parlance' } }, { params: { model: 'nobody' }, probe: true }],
+    answers: { 200: { description: 'The model', schema: ModelView }, ...errors(401, 404) },
+  },
+  {
+    method: 'post',
+    path: `${base}/chat/completions`,
+    summary: 'Chat Completions: the answer to a conversation, whole or as a stream',
+    security: 'caller',
+    headers: RequestHeaders,
+    body: named('OpenaiChatRequest', ChatRequest),
+    examples: base === '/v1' ? () => [STREAMED, UNKNOWN] : examples,
+    answers: {
+      200: [
+        { description: 'The answer, whole or as server-sent events', schema: Completion, headers: SESSION },
+        {
+          description: '',
+          type: 'text/event-stream',
+          schema: z.string().describe('`chat.completion.chunk` objects, then `[DONE]`'),
+        },
+      ],
+      ...errors(400, 401, 403, 404, 409, 413, 429, 502, 503),
+    },
+  },
+];
+
+const NODE_SCRIPT = {
+  title: 'Node and Bun, with openai',
+  language: 'ts',
+  code: `import OpenAI from 'openai';
+
+const client = new OpenAI({ baseURL: '{{origin}}/openai/v1', apiKey: process.env.PARLANCE_TOKEN ?? 'none' });
+const stream = await client.chat.completions.create({
+  model: 'parlance',
+  messages: [{ role: 'user', content: 'count to 20' }],
+  stream: true,
+});
+for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.content ?? '');`,
+} as const;
+
+const LANGCHAIN_SCRIPT = {
+  title: 'LangChain, with @langchain/openai',
+  language: 'ts',
+  code: `import { ChatOpenAI } from '@langchain/openai';
+
+const model = new ChatOpenAI({
+  model: 'parlance',
+  apiKey: process.env.PARLANCE_TOKEN ?? 'none',
+  configuration: { baseURL: '{{origin}}/openai/v1' },
+});
+console.log((await model.invoke('count to 20')).text);`,
+} as const;
+
+export const description: Description = {
+  title: 'OpenAI clients',
+  summary:
+    'Whatever is written for the OpenAI API: set its base URL to /openai/v1, and its key to a token or API key.',
+  note: 'Clients that have no setting for the key read OPENAI_API_KEY, and OPENAI_BASE_URL for the address.',
+  scripts: [NODE_SCRIPT, LANGCHAIN_SCRIPT],
+  endpoints: [...endpoints('/openai/v1'), ...endpoints('/v1')],
+};

@@ -1,0 +1,21 @@
+/**
+ * `openai`: clients of the OpenAI API. They send the whole conversation with each request, so a session is found by a digest
+ * of what it holds, unless `X-Parlance-Session` names it. Tools of the caller are deferred calls of the core; without any the
+ * agent's own run here, and only the answer is shown. A client that hangs up ends the turn that its request began.
+ */
+import { defineDialect } from '../shared/dialect.ts';
+import { refusal } from './faults.ts';
+import { projection } from './projection.ts';
+import { HTTP_PATHS, routes } from './routes.ts';
+import { Settings } from './schemas.ts';
+
+export const openai = defineDialect({
+  name: 'openai',
+  listen: [{ http: '/openai/v1/*' }, ...HTTP_PATHS.map((path) => ({ http: `/v1${path}` }))],
+  alone: { at: '/v1', serves: '/openai/v1' },
+  settings: Settings,
+  inbound: (ctx) => ({ routes: (app) => routes(app, ctx) }),
+  projection,
+  faults: { refusal },
+  describe: async () => (await import('./describe.ts')).description,
+});

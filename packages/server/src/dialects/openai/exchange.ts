@@ -1,0 +1,98 @@
+/** One request and its answer: from what it began in the session to the end of the turn, or to calls of the caller's tools. */
+import { Fault } from '@parlance/protocol';
+import type { DialectContext } from '../shared/dialect.ts';
+import type { Addition, Answer } from './answer.ts';
+import type { Begun, Question } from './sessions.ts';
+
+export class Exchange {
+  /** Resolves when the answer is complete; rejects with a `Fault` if it fails. */
+  readonly done: Promise<void>;
+  /** Resolves when there is something to show, or the answer may take long, or is complete. */
+  readonly begun: Promise<void>;
+  readonly #begins = Promise.withResolvers<void>();
+  readonly #ends = Promise.withResolvers<void>();
+  /** what is not shown yet */
+  readonly #pending: Addition[] = [];
+  #show: ((addition: Addition) => void) | null = null;
+  #isOver = false;
+  #isAbandoned = false;
+
+  constructor(
+    private readonly ctx: Pick<DialectContext, 'engine' | 'log'>,
+    private readonly question: Question,
+    private readonly parts: { readonly begun: Begun; readonly answer: Answer },
+  ) {
+    this.done = this.#ends.promise;
+    this.begun = this.#begins.promise;
+    this.done.catch(() => undefined);
+    const { reading, followed } = parts.begun;
+    reading.follow(followed, {
+      piece: (piece) => this.#guarded(() => this.#take(piece)),
+      ended: (fault) => this.#end(fault),
+    });
+  }
+
+  /** `show` is called with what is pending, and then with all that follows. */
+  show(show: (addition: Addition) => void): void {
+    for (const addition of this.#pending.splice(0)) show(addition);
+    this.#show = show;
+  }
+
+  /** The client is gone: the turn that its request began ends with it. */
+  abandon(): void {
+    const { begun } = this.parts;
+    if (this.#isOver || this.#isAbandoned) return;
+    this.#isAbandoned = true;
+    if (begun.again || this.ctx.engine.draining) this.#end(GONE);
+    else if (begun.reading.turn !== null) void this.#cancel();
+  }
+
+  #take(piece: Parameters<Answer['add']>[0]): void {
+    if (this.#isOver) return;
+    const { answer, begun } = this.parts;
+    if (this.#isAbandoned && piece.turn === begun.reading.turn) return void this.#cancel();
+    for (const addition of answer.add(piece)) {
+      if (this.#show) this.#show(addition);
+      else this.#pending.push(addition);
+      this.#begins.resolve();
+    }
+    if (piece.kind === 'asks') this.#begins.resolve();
+    if (piece.kind === 'waits' && answer.calls.length > 0) this.#end(null);
+  }
+
+  async #cancel(): Promise<void> {
+    const { engine, log } = this.ctx;
+    const { ref, reading } = this.parts.begun;
+    const { turn } = reading;
+    this.#end(GONE);
+    try {
+      const snapshot = await engine.snapshot(ref);
+      if (snapshot.turn !== turn) return;
+      const { principal } = this.question;
+      await engine.send(ref, { type: 'turn.cancel' }, { principal, dialect: 'openai' });
+    } catch (thrown) {
+      if (!(thrown instanceof Fault))
+        log.error({ err: thrown, session: ref.id }, 'a turn could not be cancelled');
+    }
+  }
+
+  /** What the model says may contradict what was shown of it. */
+  #guarded(work: () => void): void {
+    try {
+      work();
+    } catch (thrown) {
+      this.#end(thrown);
+    }
+  }
+
+  #end(failure: unknown): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.parts.begun.reading.stop();
+    if (failure === null) this.#ends.resolve();
+    else this.#ends.reject(failure);
+    this.#begins.resolve();
+  }
+}
+
+const GONE = new Fault('cancelled', 'The client has hung up.');

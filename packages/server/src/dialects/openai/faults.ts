@@ -1,0 +1,69 @@
+/** Faults as errors of the OpenAI API: `{error: {message, type, param, code}}`. */
+import { Fault, type FaultCode } from '@parlance/protocol';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { HTTP_STATUS } from '../shared/http-status.ts';
+import { retryWords } from '../shared/retry.ts';
+
+export type ErrorBody = {
+  readonly error: {
+    readonly message: string;
+    readonly type: string;
+    readonly param: string | null;
+    readonly code: string | null;
+  };
+};
+
+/** A fault that names the field of the request, or has a code of the API. */
+export class RequestFault extends Fault {
+  readonly param: string | null;
+  readonly apiCode: string | null;
+
+  constructor(
+    code: FaultCode,
+    message: string,
+    { param, apiCode }: { readonly param?: string; readonly apiCode?: string } = {},
+  ) {
+    super(code, message);
+    this.param = param ?? null;
+    this.apiCode = apiCode ?? null;
+  }
+}
+
+export const invalid = (param: string, message: string): RequestFault =>
+  new RequestFault('invalid', message, { param });
+
+const STATUSES: Record<FaultCode, ContentfulStatusCode> = { ...HTTP_STATUS, context_too_long: 400 };
+
+export const statusOf = ({ code }: Fault): ContentfulStatusCode => STATUSES[code];
+
+const CODES: Partial<Record<FaultCode, string>> = {
+  unauthenticated: 'invalid_api_key',
+  context_too_long: 'context_length_exceeded',
+  limited: 'rate_limit_exceeded',
+  provider_limited: 'rate_limit_exceeded',
+};
+
+export const errorBody = (fault: Fault): ErrorBody => {
+  const { param, apiCode } =
+    fault instanceof RequestFault
+      ? fault
+      : { param: fault.code === 'empty' ? 'messages' : null, apiCode: null };
+  return body(statusOf(fault), {
+    message: retryWords(fault),
+    param,
+    code: apiCode ?? CODES[fault.code] ?? null,
+  });
+};
+
+/** The origin is not allowed, there is no such endpoint, or something went wrong. */
+export const refusal = (status: number, message: string): ErrorBody =>
+  body(status, { message, param: null, code: null });
+
+const body = (status: number, error: Omit<ErrorBody['error'], 'type'>): ErrorBody => ({
+  error: { message: error.message, type: typeOf(status), param: error.param, code: error.code },
+});
+
+function typeOf(status: number): string {
+  if (status === 429) return 'rate_limit_error';
+  return status < 500 ? 'invalid_request_error' : 'server_error';
+}

@@ -1,0 +1,109 @@
+/** Chat messages as a conversation of the core. */
+import {
+  type CallId,
+  type HistoryItem,
+  isObject,
+  type JsonObject,
+  jsonRefusal,
+  type Part,
+  textPart,
+} from '@parlance/protocol';
+import { invalid } from './faults.ts';
+import type { Content, Message } from './schemas.ts';
+
+export type Conversation = {
+  /** in place of the agent's; absent if the caller gives none */
+  readonly instructions?: string;
+  readonly items: readonly HistoryItem[];
+  /** the items from here on follow the last message of the assistant */
+  readonly newFrom: number;
+};
+
+export function conversationOf(messages: readonly Message[]): Conversation {
+  const instructions: string[] = [];
+  const items: HistoryItem[] = [];
+  let newFrom = 0;
+  for (const [index, message] of messages.entries()) {
+    switch (message.role) {
+      case 'system':
+      case 'developer':
+        instructions.push(wordsOf(message.content));
+        break;
+      case 'user':
+        items.push({ type: 'user', parts: partsOf(message.content, `messages[${index}].content`) });
+        break;
+      case 'assistant':
+        items.push(...assistantItems(message));
+        newFrom = items.length;
+        break;
+      case 'tool':
+        items.push({
+          type: 'result',
+          call: message.tool_call_id as CallId,
+          parts: [textPart(wordsOf(message.content))],
+        });
+    }
+  }
+  return { ...(instructions.length > 0 && { instructions: instructions.join('\n\n') }), items, newFrom };
+}
+
+type Words = string | readonly ({ readonly text: string } | { readonly refusal: string })[];
+
+const wordsOf = (content: Words): string =>
+  typeof content === 'string'
+    ? content
+    : content.map((part) => ('text' in part ? part.text : part.refusal)).join('');
+
+function assistantItems({
+  content,
+  refusal,
+  tool_calls: calls,
+}: Extract<Message, { role: 'assistant' }>): HistoryItem[] {
+  const text = wordsOf(content ?? '') || (refusal ?? '');
+  return [
+    ...(text === '' ? [] : [{ type: 'text' as const, text }]),
+    ...(calls ?? []).map(({ id, function: { name, arguments: input } }) => ({
+      type: 'call' as const,
+      call: id as CallId,
+      tool: name,
+      input: inputOf(input),
+    })),
+  ];
+}
+
+/** What a model wrote may not be JSON: it then said nothing. */
+function inputOf(text: string): JsonObject {
+  if (jsonRefusal(text) !== null) return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? (value as JsonObject) : {};
+  } catch {
+    return {};
+  }
+}
+
+function partsOf(content: Content, param: string): Part[] {
+  if (typeof content === 'string') return [textPart(content)];
+  const parts = content.map((part, index) => partOf(part, `${param}[${index}]`));
+  return parts.length > 0 ? parts : [textPart('')];
+}
+
+function partOf(part: Exclude<Content, string>[number], param: string): Part {
+  switch (part.type) {
+    case 'text':
+      return textPart(part.text);
+    case 'image_url':
+      return { type: 'image', ...fromDataUrl(part.image_url.url, `${param}.image_url.url`) };
+    case 'file': {
+      const { filename = 'file', file_data: url = '' } = part.file;
+      return { type: 'file', name: filename, ...fromDataUrl(url, `${param}.file.file_data`) };
+    }
+  }
+}
+
+function fromDataUrl(url: string, param: string): { readonly mime: string; readonly data: string } {
+  const [, mime, data] = /^data:([\w.+-]+\/[\w.+-]+);base64,([A-Za-z0-9+/]*={0,2})$/.exec(url) ?? [];
+  if (mime === undefined || data === undefined || data === '')
+    throw invalid(param, 'Images and files are taken as data: URLs with base64 only.');
+  return { mime, data };
+}

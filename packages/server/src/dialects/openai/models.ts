@@ -1,0 +1,89 @@
+/** Which model or agent a request names, and what is listed. */
+import type { Engine } from '../../core/api/index.ts';
+import type { DialectContext } from '../shared/dialect.ts';
+import { RequestFault } from './faults.ts';
+import type { Settings } from './schemas.ts';
+
+/** Names the default agent. */
+const DEFAULT = 'parlance';
+
+export type Model = {
+  readonly id: string;
+  readonly object: 'model';
+  readonly created: number;
+  readonly owned_by: string;
+};
+
+export type Chosen = {
+  /** the agent that answers; absent: the session's, or the default one */
+  readonly agent?: string;
+};
+
+type ModelContext = {
+  readonly engine: Pick<Engine, 'catalog'>;
+  readonly about: Pick<DialectContext['about'], 'model' | 'provider'>;
+  readonly settings: Settings;
+};
+
+export class Models {
+  constructor(
+    private readonly ctx: ModelContext,
+    /** when the server started, in seconds */
+    private readonly created: number,
+  ) {}
+
+  list(): Model[] {
+    const { about, engine } = this.ctx;
+    const agents = engine.catalog.listed.agents.map(({ id }) => id);
+    const ids = new Set([DEFAULT, about.model, ...agents]);
+    return [...ids].map((id) => this.#object(id));
+  }
+
+  /** Throws `not_found` in the words of the API. */
+  find(name: string): Model {
+    return this.#object(this.#known(name));
+  }
+
+  /** Throws as `find`. */
+  choose(name: string): Chosen {
+    const id = this.#known(name);
+    return id === DEFAULT || id === this.ctx.about.model ? {} : { agent: id };
+  }
+
+  /** The model that answers as this agent in a session that names that model, or none. */
+  answering(agent: string, sessionModel: string | null): string {
+    const { engine, about } = this.ctx;
+    const named = engine.catalog.agents.find(({ id }) => id === agent)?.model;
+    return sessionModel ?? named ?? about.model;
+  }
+
+  #known(name: string): string {
+    const id = this.#isServed(name) ? name : this.#alias(name);
+    if (id !== undefined && this.#isServed(id)) return id;
+    const message = `The model \`${name}\` does not exist or you do not have access to it.`;
+    throw new RequestFault('not_found', message, { param: 'model', apiCode: 'model_not_found' });
+  }
+
+  #isServed(id: string): boolean {
+    const { about, engine } = this.ctx;
+    return (
+      id === DEFAULT || id === about.model || engine.catalog.listed.agents.some((agent) => agent.id === id)
+    );
+  }
+
+  #alias(name: string): string | undefined {
+    return this.ctx.settings.modelAliases.find(({ from }) =>
+      from.endsWith('*') ? name.startsWith(from.slice(0, -1)) : name === from,
+    )?.to;
+  }
+
+  #object(id: string): Model {
+    const { about } = this.ctx;
+    return {
+      id,
+      object: 'model',
+      created: this.created,
+      owned_by: id === about.model ? about.provider : 'parlance',
+    };
+  }
+}

@@ -1,0 +1,109 @@
+/** Follows what a request has begun in a session: a turn, or a turn that goes on with the caller's results. */
+import { Fault, type InputId, type SessionEvent, type TurnId } from '@parlance/protocol';
+import type { Engine, SessionRef, Watch } from '../../core/api/index.ts';
+import { type Piece, projection, type State } from './projection.ts';
+
+export type Followed = {
+  /** the input whose turn is shown last; null if there is none */
+  readonly input: InputId | null;
+  /** the turn that went on with results */
+  readonly turn: TurnId | null;
+  /** the calls with these results */
+  readonly answered: ReadonlySet<string>;
+};
+
+export type Reader = {
+  piece(piece: Piece): void;
+  /** nothing follows */
+  ended(fault: Fault | null): void;
+};
+
+export class Reading {
+  #state: State = { block: null, calls: [] };
+  /** what has happened before it was known what to follow */
+  #held: (Piece | null)[] | null = [];
+  #watch: Watch | null = null;
+  #followed: Followed | null = null;
+  #reader: Reader | null = null;
+  /** the turn of the input, once it has started */
+  #last: TurnId | null = null;
+
+  private constructor(readonly ref: SessionRef) {}
+
+  /** Nothing that happens from now on, or after event number `after`, is missed. */
+  static async open(engine: Engine, ref: SessionRef, after: number | 'now'): Promise<Reading> {
+    const reading = new Reading(ref);
+    await engine.watch(ref, (event) => reading.#take(event), {
+      after,
+      begin: (watch) => reading.#begin(watch, after),
+    });
+    return reading;
+  }
+
+  follow(followed: Followed, reader: Reader): void {
+    const held = this.#held ?? [];
+    this.#held = null;
+    this.#followed = followed;
+    this.#reader = reader;
+    for (const piece of held) this.#pass(piece);
+  }
+
+  /** the turn that is shown and has not ended; null if it has not started */
+  get turn(): TurnId | null {
+    return this.#followed?.input ? this.#last : (this.#followed?.turn ?? null);
+  }
+
+  stop(): void {
+    this.#watch?.stop();
+    this.#reader = null;
+  }
+
+  #begin(watch: Watch, after: number | 'now'): void {
+    this.#watch = watch;
+    const now = watch.snapshot();
+    if (after === 'now') this.#state = projection.start(now);
+    else {
+      // The past has whole blocks only: what is being streamed comes from the snapshot.
+      for (const piece of projection.attach(this.#state, now)) this.#pass(piece);
+      this.#state = { ...this.#state, block: now.open?.block ?? null };
+    }
+  }
+
+  #take(event: SessionEvent): void {
+    if (event.type === 'session.erased') this.#pass(null);
+    const [state, frames] = projection.step(this.#state, event);
+    this.#state = state;
+    for (const { body } of frames) this.#pass(body);
+  }
+
+  /** Null: the session is gone. */
+  #pass(piece: Piece | null): void {
+    if (this.#held) {
+      this.#held.push(piece);
+      return;
+    }
+    if (!this.#followed || !this.#reader) return;
+    if (piece === null) {
+      this.#reader.ended(new Fault('not_found', 'The session was deleted.'));
+      return;
+    }
+    const { input, turn } = this.#followed;
+    if (piece.kind === 'started' && piece.input === input) this.#last = piece.turn;
+    if (piece.turn !== this.#last && piece.turn !== turn) return;
+    const shown = this.#withoutAnswered(piece);
+    if (shown) this.#reader.piece(shown);
+    if (piece.turn !== (input ? this.#last : turn)) return;
+    if (piece.kind === 'ended') this.#reader?.ended(null);
+    if (piece.kind === 'failed') {
+      const { code, message, retryAfterMs } = piece.fault;
+      this.#reader?.ended(new Fault(code, message, { retryAfterMs }));
+    }
+  }
+
+  /** A call waits until its result has been stored, also if the request has brought it. */
+  #withoutAnswered(piece: Piece): Piece | null {
+    if (piece.kind !== 'waits') return piece;
+    const calls = piece.calls.filter(({ call }) => !this.#followed?.answered.has(call));
+    return calls.length > 0 ? { ...piece, calls } : null;
+  }
+}

@@ -1,0 +1,71 @@
+/** Reads and checks what a request carries. */
+import type { Principal } from '@parlance/protocol';
+import type { z } from 'zod';
+import { principalOfVendorClient } from '../../http/request-identity.ts';
+import { parseBody } from '../shared/json-body.ts';
+import type { Context } from './context.ts';
+import { digestOf } from './digest.ts';
+import { invalid, RequestFault } from './faults.ts';
+import type { Progress } from './sessions.ts';
+
+export const SESSION_HEADER = 'x-parlance-session';
+
+/** Who asks, and about which session. */
+export type Asked = {
+  readonly request: Request;
+  readonly principal: Principal;
+  /** null if the request names none */
+  readonly session: string | null;
+  /** digest of the idempotency key; null without one */
+  readonly key: string | null;
+  readonly progress: Progress;
+};
+
+export async function askedBy(ctx: Context, request: Request, progress: Progress): Promise<Asked> {
+  const principal = await principalOfVendorClient(ctx.authenticator, request);
+  const session = request.headers.get(SESSION_HEADER);
+  const key = request.headers.get('idempotency-key');
+  return {
+    request,
+    principal,
+    session: session ? fromHeader(session) : null,
+    key: key ? digestOf(key) : null,
+    progress,
+  };
+}
+
+/** Call it after the caller has authenticated: it reads large bodies. */
+export async function body<Schema extends z.ZodType>(
+  { readBody }: Pick<Context, 'readBody'>,
+  request: Request,
+  schema: Schema,
+): Promise<z.output<Schema>> {
+  const parsed = parseBody(await readBody(request, 'identified'));
+  if ('problem' in parsed) throw new RequestFault('invalid', `The body ${parsed.problem}.`);
+  const result = schema.safeParse(parsed.value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const param = paramOf(issue?.path ?? []);
+  throw param === ''
+    ? new RequestFault('invalid', 'The body must be a JSON object.')
+    : invalid(param, `Invalid value for '${param}': ${issue?.message ?? 'it does not fit'}.`);
+}
+
+/** `messages[2].role` */
+const paramOf = (path: readonly PropertyKey[]): string =>
+  path
+    .map((step, at) => (typeof step === 'number' ? `[${step}]` : `${at > 0 ? '.' : ''}${String(step)}`))
+    .join('');
+
+/** Headers have ASCII only: other names of sessions are percent-encoded. */
+export const toHeader = (session: string): string =>
+  /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(session) ? session : encodeURIComponent(session);
+
+function fromHeader(value: string): string {
+  try {
+    const decoded = decodeURIComponent(value);
+    return toHeader(decoded) === value ? decoded : value;
+  } catch {
+    return value;
+  }
+}
