@@ -70,7 +70,8 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
       try {
         return await work({ query: (...statement) => run(reserved, client, statement) });
       } finally {
-        await reserved.release();
+        // A connection that cannot be given back in time is closed: nothing may wait for it without an end.
+        await inTime(reserved.release(), deadlineMs, client.discard).catch(() => client.discard());
       }
     });
 

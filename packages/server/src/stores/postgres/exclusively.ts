@@ -5,7 +5,10 @@
 import type { SessionRef } from '../../core/ports/event-store.ts';
 import { storableRef } from '../shared/text.ts';
 import { bucketOf } from './bucket.ts';
-import { CommitUnknown, type Database, type Statements } from './database.ts';
+import { CommitUnknown, type Database, inTime, type Statements } from './database.ts';
+
+/** The server ends a transaction that rests for less: work that takes longer has lost its lock. */
+const LONGEST_MS = 10_000;
 
 /** `missing`: there is no such session, and nothing was done. */
 export type Locked<Result> = { readonly value: Result } | 'missing';
@@ -24,7 +27,7 @@ export async function whileLocked<Result>(
   let done: Locked<Result> = 'missing';
   try {
     await database.transaction(async (statements) => {
-      if (await lockRow(statements, ref)) done = { value: await work(statements) };
+      if (await lockRow(statements, ref)) done = { value: await inTime(work(statements), LONGEST_MS) };
     });
     return done;
   } catch (error) {

@@ -102,6 +102,8 @@ describe('appends in groups', () => {
     await before;
     await tick();
     expect(order).toEqual(['apart']);
+    // Readers do not wait for it, so that it can read itself.
+    expect([groups.inFlight(), groups.inFlight(appendTo('a').key)]).toEqual([null, null]);
     const after = groups.add(appendTo('a', 1));
     await tick();
     expect(sent.length).toBe(1);

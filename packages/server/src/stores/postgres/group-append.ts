@@ -29,7 +29,10 @@ export interface GroupAppend {
    * written; with why the group failed; or with `overloaded` if too much waits already.
    */
   add(append: Append): Promise<Driver | null>;
-  /** Resolves when what was in flight for the session is decided, or what was in flight at all. Null if nothing was. */
+  /**
+   * Resolves when the groups in flight are decided, or the one of the session. Null if there are none. What works on a
+   * session apart is not waited for: it may read itself.
+   */
   inFlight(key?: string): Promise<void> | null;
   /** Runs `work` after the appends to the session that were requested before; later ones wait for it. */
   apart<Result>(key: string, work: () => Promise<Result>): Promise<Result>;
@@ -50,8 +53,10 @@ export function groupAppend({ write, onCommit, limits = QUEUE_LIMITS }: GroupApp
   let characters = 0;
   let scheduled = false;
   let groups = 0;
-  /** by session: when what is in flight is decided */
+  /** by session: when what is in flight is decided, in a group or apart */
   const busy = new Map<string, Promise<void>>();
+  /** sessions that are in a group */
+  const flying = new Map<string, Promise<void>>();
 
   function schedule(): void {
     if (scheduled) return;
@@ -69,10 +74,16 @@ export function groupAppend({ write, onCommit, limits = QUEUE_LIMITS }: GroupApp
       groups++;
       const done = send(group).finally(() => {
         groups--;
-        for (const { append } of group) busy.delete(append.key);
+        for (const { append } of group) {
+          busy.delete(append.key);
+          flying.delete(append.key);
+        }
         start();
       });
-      for (const { append } of group) busy.set(append.key, done);
+      for (const { append } of group) {
+        busy.set(append.key, done);
+        flying.set(append.key, done);
+      }
     }
   }
 
@@ -128,8 +139,8 @@ export function groupAppend({ write, onCommit, limits = QUEUE_LIMITS }: GroupApp
       return promise;
     },
     inFlight(key) {
-      if (key !== undefined) return busy.get(key) ?? null;
-      return busy.size === 0 ? null : Promise.all(busy.values()).then(() => undefined);
+      if (key !== undefined) return flying.get(key) ?? null;
+      return flying.size === 0 ? null : Promise.all(flying.values()).then(() => undefined);
     },
     async apart(key, work) {
       const before = () =>
