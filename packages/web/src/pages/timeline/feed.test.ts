@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type ActivityEvent, connect, type Parlance } from '@parlance/sdk';
 import { startTestServer, type TestServer } from '../../../../server/src/testing/server.ts';
 import { alignedRows } from '../../entries/rows.ts';
-import { type Timeline, TimelineFeed } from './feed.ts';
+import { isRunning, type Timeline, TimelineFeed } from './feed.ts';
 
 let server: TestServer;
 let parlance: Parlance;
@@ -136,4 +136,19 @@ describe('the timeline feed', () => {
     await until(feed, ({ attached }) => attached.broadcast === undefined);
     feed.close();
   });
+});
+
+test('a turn runs from its start until it has ended, however it ends', async () => {
+  await parlance.session('running').submit('count to 3');
+  const feed = feedOf('running');
+  const { events } = await until(feed, (timeline) =>
+    timeline.events.some(({ type }) => type === 'turn.ended'),
+  );
+  feed.close();
+  const upTo = (type: string) => events.slice(0, events.findIndex((event) => event.type === type) + 1);
+  expect(isRunning([])).toBe(false);
+  expect(isRunning(upTo('input.accepted'))).toBe(false);
+  expect(isRunning(upTo('turn.started'))).toBe(true);
+  expect(isRunning(upTo('text.ended'))).toBe(true);
+  expect(isRunning(upTo('turn.ended'))).toBe(false);
 });
