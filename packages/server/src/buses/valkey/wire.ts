@@ -11,6 +11,8 @@ export type ValkeyServer = {
 };
 
 const RETRY_MS = 100;
+/** A command that is not answered in this time ends the connection: a client that is closed may leave it unsettled. */
+const COMMAND_MS = 2_000;
 const FIRST_ANSWER_MS = 1_000;
 /** Published and not yet acknowledged. Beyond it the server does not keep up, and messages are dropped until it does. */
 const MOST_UNACKNOWLEDGED = 32 * 1024 * 1024;
@@ -84,7 +86,7 @@ export class ValkeyWire implements Wire {
     const live = this.#live;
     if (!live) throw new Error('not connected');
     try {
-      return await act(live);
+      return await deadline(act(live), COMMAND_MS);
     } catch (thrown) {
       if (live === this.#live) this.#lose(messageOf(thrown));
       throw thrown;

@@ -49,7 +49,11 @@ export function lifecycle(internals: EngineInternals) {
   const takeOver = async (limit: number): Promise<number> => {
     const taken = queue.draining ? [] : await leases.takeOver(limit);
     if (taken.length > 0) deps.meter.add('takeovers', undefined, taken.length);
-    for (const lease of taken) await resume(lease);
+    for (const lease of taken) {
+      const resumed = resume(lease);
+      // One session that hangs must not keep the others of a node that is gone.
+      if (!cluster) await resumed;
+    }
     return taken.length;
   };
 

@@ -164,7 +164,7 @@ export class RemoteLink implements SessionLink {
 
   #queued(work: () => Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
-      if (this.#closed) resolve();
+      if (this.#closed || this.#waiting.length >= MOST_WAITING) resolve();
       else this.#queue(() => work().then(resolve, reject));
     });
   }
