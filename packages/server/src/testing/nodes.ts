@@ -16,6 +16,8 @@ export type StageNode = Stage & {
   kill(): void;
   /** Others take over what it drives, and it does not know yet. */
   replace(): void;
+  /** The store refuses its next appends. */
+  refuse(appends: number): void;
   /** Nothing that it writes from now on is answered; it speaks with other nodes. */
   stall(): void;
   /** Without contact to the store for too long, or in contact again. */
@@ -41,6 +43,7 @@ export class StageCluster {
     let dead = false;
     let healthy = true;
     let replaced = false;
+    let outage = 0;
     const never = new Promise<never>(() => undefined);
     const memory = openMemoryLeases(this.#table, this.store);
     const fences = new Set<(lost: 'all') => void>();
@@ -64,7 +67,7 @@ export class StageCluster {
     const transport = this.network.open(leases.node, { log: QUIET });
     const append: EventStore['append'] = async (...given) => {
       if (dead) return never;
-      if (!healthy) throw new Fault('storage_unavailable', 'The store does not answer.');
+      if (!healthy || outage-- > 0) throw new Fault('storage_unavailable', 'The store does not answer.');
       return this.store.append(...given);
     };
     const killed = Promise.withResolvers<never>();
@@ -101,6 +104,9 @@ export class StageCluster {
       replace() {
         replaced = true;
         memory.close();
+      },
+      refuse(appends) {
+        outage = appends;
       },
       stall() {
         dead = true;

@@ -8,6 +8,8 @@ import { CALLER, SESSION, say } from '../../testing/stage.ts';
 import { quiet } from '../../testing/ticks.ts';
 import { defineTool } from '../ports/tool.ts';
 
+const ignore = () => undefined;
+const QUIET = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 const HANG: Line[] = [{ type: 'text', text: 'Half ' }, { type: 'hang' }];
 
 let opened: StageNode[] = [];
@@ -153,6 +155,23 @@ describe('a node without contact to the store', () => {
       shown: true,
     });
   });
+});
+
+test('a turn whose events the store refuses for a moment continues, and is not recorded as failed', async () => {
+  const cluster = new StageCluster();
+  const node = await cluster.open([says('Lost.'), says('Kept.')], { parts: { restMs: () => 1, log: QUIET } });
+  opened.push(node);
+  await node.engine.watch(SESSION, (event) => {
+    if (event.type === 'text.delta' && event.text === 'Lost.') node.refuse(1);
+  });
+  await say(node.engine, 'Hi');
+  await node.engine.rested(SESSION);
+  expect(typesOf(await stored(cluster)).slice(3)).toEqual([
+    'step.restarted',
+    'text.ended',
+    'step.ended',
+    'turn.ended',
+  ]);
 });
 
 describe('a node that is behind', () => {

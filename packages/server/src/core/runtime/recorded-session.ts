@@ -1,5 +1,5 @@
 /** A session whose changes are decided one after another, stored, and only then applied and published. */
-import type { AgentRef, DurableEvent, DurableEventBody } from '@parlance/protocol';
+import { type AgentRef, asFault, type DurableEvent, type DurableEventBody } from '@parlance/protocol';
 import { type SessionState, statusOf } from '../domain/session-state.ts';
 import type { Channel } from '../ports/bus.ts';
 import {
@@ -48,6 +48,8 @@ export abstract class RecordedSession extends LiveState {
   protected checkpoint: SessionRecord['checkpoint'] = null;
   protected readonly changes = new SerialQueue();
   protected readonly abort = new TurnAbort();
+  /** why the last append failed */
+  #unstored: unknown = null;
 
   protected constructor(
     ref: SessionRef,
@@ -68,6 +70,14 @@ export abstract class RecordedSession extends LiveState {
    */
   transact(decide: Decide, authority: Authority = 'driver'): Promise<DurableEvent[]> {
     return this.changes.run(() => this.#decided(decide, authority));
+  }
+
+  /**
+   * Whether this is the failure of the last append, to a store that other nodes use as well: it restarts and fails over, and
+   * the turn continues when it is back.
+   */
+  isOutage(thrown: unknown): boolean {
+    return this.sources.shared && thrown === this.#unstored && asFault(thrown).code === 'storage_unavailable';
   }
 
   /** Resolves when every earlier change is done. */
@@ -203,6 +213,7 @@ export abstract class RecordedSession extends LiveState {
     } catch (thrown) {
       resume();
       if (thrown instanceof Deposed) this.lost();
+      this.#unstored = thrown;
       throw thrown;
     }
   }

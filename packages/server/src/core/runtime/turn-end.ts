@@ -42,6 +42,7 @@ export async function failTurn(
           ...(session.open ? { shown: true } : {}),
         }
       : { type: 'turn.resumed', turn };
+  if (session.isOutage(thrown)) throw thrown;
   await recordFailure(active, thrown);
   session.interrupted = null;
 }
