@@ -17,6 +17,8 @@ export type Lane = {
 export type Running = {
   /** the root of the server's process tree */
   readonly pid: number;
+  /** of further processes that count as part of it */
+  readonly others?: readonly number[];
   /** a lane that is connected and has a conversation of its own */
   lane(): Promise<Lane>;
   stop(): Promise<void>;

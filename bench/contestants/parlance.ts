@@ -107,11 +107,15 @@ const conversations: Open = async (server) => {
 };
 
 /** Posts a command and follows the session as server-sent events. */
-const native: Open = async ({ http }) => {
-  const session = `${http}/v1/sessions/${crypto.randomUUID()}`;
+const native: Open = ({ http }) => nativeLane(http);
+
+/** `readAt`: another node, of which the events are read. */
+export async function nativeLane(http: string, readAt = http, words = WORDS): Promise<Lane> {
+  const path = `/v1/sessions/${crypto.randomUUID()}`;
+  const session = http + path;
   await postJson(`${session}/commands`, { type: 'session.create' });
   let take: (data: string, arrivedAt: number) => void = () => undefined;
-  const events = await readEvents(`${session}/events`, {}, (data, at) => take(data, at));
+  const events = await readEvents(`${readAt}${path}/events`, {}, (data, at) => take(data, at));
   return {
     async ask(heard) {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -121,12 +125,12 @@ const native: Open = async ({ http }) => {
         else if (event.type === 'turn.ended') resolve();
         else if (event.type === 'turn.failed') reject(new Error(data));
       };
-      await postJson(`${session}/commands`, { type: 'input.submit', parts: [{ type: 'text', text: WORDS }] });
+      await postJson(`${session}/commands`, { type: 'input.submit', parts: [{ type: 'text', text: words }] });
       await promise;
     },
     close: () => events.close(),
   };
-};
+}
 
 export const DIALECTS = { agentloop, conversations, native } satisfies Record<string, Open>;
 export type StreamingDialect = keyof typeof DIALECTS;

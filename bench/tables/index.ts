@@ -1,5 +1,6 @@
 import { append } from './append.ts';
 import { bus } from './bus.ts';
+import { cluster } from './cluster.ts';
 import { coldStart } from './cold-start.ts';
 import { compaction } from './compaction.ts';
 import { dom } from './dom.ts';
@@ -22,6 +23,7 @@ export const TABLES: readonly Table[] = [
   load,
   append,
   bus,
+  cluster,
   history,
   manySessions,
   coldStart,

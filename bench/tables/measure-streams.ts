@@ -89,10 +89,12 @@ export type MeasuredRound = Used & {
 export async function measureRound(server: Running, load: StreamLoad): Promise<MeasuredRound> {
   const delays: number[] = [];
   const lanes = await openLanes(server.lane, load.streams);
-  const used = watchTree(server.pid);
+  const watched = [server.pid, ...(server.others ?? [])].map((pid) => watchTree(pid));
   const { ms, given: verdicts } = await timed(() => playRound(lanes, load, delays));
+  const used = watched.map((end) => end());
   return {
-    ...used(),
+    cpuMicros: sumOf(used, ({ cpuMicros }) => cpuMicros),
+    peakBytes: sumOf(used, ({ peakBytes }) => peakBytes),
     ms,
     delays,
     received: sumOf(verdicts, (verdict) => verdict.received),
