@@ -32,10 +32,12 @@ export async function collect(server: ServerProcess, { token, folder, ledger }: 
     for (let next = left.shift(); next; next = left.shift()) {
       const owner = OWNED.has(next.dialect) ? token : undefined;
       const exchange = lastExchange(server, next, { token: owner, ledger, deadline });
-      const read = await within(deadline + PATIENCE_MS, exchange).catch((thrown) =>
-        ledger.trouble(`the last message to ${next?.id}`, thrown),
-      );
-      if (read) events.set(next.id, read);
+      const { id } = next;
+      const read = within(deadline + PATIENCE_MS, exchange).catch((thrown) => {
+        ledger.trouble(`the last message to ${id}`, thrown);
+        return allEvents(server, id, owner);
+      });
+      events.set(id, await read);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));

@@ -66,6 +66,18 @@ export async function killingCluster(
 /** Resolves when it has happened, with what repairs it. */
 type Fault = (parts: Parts) => Promise<() => Promise<void>>;
 
+/** A node that starts while the database is away ends with an error, and is started again. */
+async function supervised<Node>(start: () => Promise<Node>): Promise<Node> {
+  for (const deadline = performance.now() + DEAD_MS; ; ) {
+    try {
+      return await start();
+    } catch (thrown) {
+      if (performance.now() > deadline) throw thrown;
+      await Bun.sleep(100);
+    }
+  }
+}
+
 const anyNode = ({ lives, random }: Parts): number[] => [random.between(0, lives.count - 1)];
 
 const FAULTS: Readonly<Record<Target, Fault>> = {
@@ -74,7 +86,7 @@ const FAULTS: Readonly<Record<Target, Fault>> = {
     const since = Date.now();
     await lives.leave(anyNode(parts), (process) => process.kill());
     episodes.begin(since);
-    return async () => lives.join(await cluster.start(settings));
+    return async () => lives.join(await supervised(() => cluster.start(settings)));
   },
 
   async pause(parts) {
