@@ -13,7 +13,7 @@ const REPORTED_MS = 11_000;
 export async function transactionsPerTurn(
   { database, observer }: Engines,
   settings: Record<string, string>,
-): Promise<{ perTurn: number; perCall: number }> {
+): Promise<{ perTurn: number; withCall: number }> {
   using folder = temporaryFolder();
   const node = await startParlance(folder.path, {
     PROVIDER: 'offline',
@@ -43,7 +43,7 @@ export async function transactionsPerTurn(
     const [simple, calling] = [await nativeLane(node.http), await callingLane(node.http)];
     const atRest = await idle();
     const perTurn = await perTurnOf(simple, atRest);
-    return { perTurn, perCall: (await perTurnOf(calling, atRest)) - perTurn };
+    return { perTurn, withCall: await perTurnOf(calling, atRest) };
   } finally {
     await node.stop();
   }

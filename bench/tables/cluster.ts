@@ -32,7 +32,7 @@ export const cluster: Table = {
     { key: 'p99', title: 'delay p99 ms', digits: 2 },
     { key: 'turnsPerSecond', title: 'turns/s' },
     { key: 'perTurn', title: 'transactions/turn', digits: 1 },
-    { key: 'perCall', title: 'further per tool call', digits: 1 },
+    { key: 'withCall', title: 'with a tool call', digits: 1 },
   ],
   jobs: (quick) => {
     const nodes = quick ? [1] : [1, 2, 3];
