@@ -1,5 +1,7 @@
 /** A short run of `npm run test:crash`, and every seed that once found a bug. No time is asserted. */
 import { expect, test } from 'bun:test';
+import { missing } from './cluster/nodes.ts';
+import { runCluster } from './crash-run/cluster/run.ts';
 import { reportOf } from './crash-run/report.ts';
 import { run } from './crash-run/run.ts';
 import { BAD_SEEDS } from './crash-run/seeds.ts';
@@ -18,3 +20,15 @@ for (const { seed, kills, found } of SEEDS) {
     );
   }, 90_000);
 }
+
+test.skipIf(missing !== null)(
+  `nothing is lost when nodes, PostgreSQL and Valkey are killed${missing ? ` (${missing})` : ''}`,
+  async () => {
+    const seed = 2024;
+    const outcome = await runCluster({ seed, kills: 5, seconds: 60 });
+    if (outcome.violations.length > 0) console.log(reportOf(seed, outcome).join('\n'));
+    expect(outcome.violations).toEqual([]);
+    expect(outcome.evidence.sent.filter(({ acknowledged }) => acknowledged)).not.toBeEmpty();
+  },
+  120_000,
+);
