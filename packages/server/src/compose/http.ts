@@ -37,15 +37,25 @@ function refusing(routes: Hono, refusal: ReturnType<typeof refusalOf>, log: Log)
   return routes;
 }
 
-/** The same routes on an extra listener of the dialect. */
-export function routesAlone(routes: Hono, dialect: Dialect, log: Log): Hono {
-  const { alone } = dialect;
+/** The same routes on an extra listener of the dialect: its own may be at another prefix, before those of others there. */
+export function routesAlone(routes: Hono, { alone, faults }: Dialect, log: Log): Hono {
   if (!alone) return routes;
   const { at, serves } = alone;
+  const below = `${serves}/`;
+  const firstOf = (path: string) => path.split('/', 1)[0];
+  const own = new Set(
+    routes.routes.flatMap(({ path }) => (path.startsWith(below) ? [firstOf(path.slice(below.length))] : [])),
+  );
   const served = (path: string) =>
-    path === at || path.startsWith(`${at}/`) ? serves + path.slice(at.length) : path;
+    path.startsWith(`${at}/`) && own.has(firstOf(path.slice(at.length + 1)))
+      ? serves + path.slice(at.length)
+      : path;
   const moved = new Hono({ router: routes.router, getPath: (request) => served(getPath(request)) });
-  return refusing(moved, refusalOf([dialect]), log);
+  return refusing(
+    moved,
+    (_path, status, reason) => faults?.refusal(status, reason) ?? plainRefusal(reason),
+    log,
+  );
 }
 
 /** Built on the first request: a server that is not asked for descriptions does not pay for them. */

@@ -46,7 +46,7 @@ export interface Dialect<Name extends string = string, State = unknown, Settings
   readonly name: Name;
   /** the WebSocket and HTTP addresses */
   readonly listen: readonly Route[];
-  /** On an extra listener of its own, paths below `at` are served as those below `serves`. */
+  /** On an extra listener of its own, its endpoints below `serves` are also at the same paths below `at`. */
   readonly alone?: { readonly at: string; readonly serves: string };
   /** picks the part of the configuration that the dialect uses */
   readonly settings?: z.ZodType<Settings>;

@@ -103,7 +103,7 @@ describe.each(['open', 'required'] as const)('in %s mode', (auth) => {
     expect(needing.map(({ dialect }) => dialect)).toEqual(
       auth === 'open'
         ? ['conversations', 'copilot']
-        : ['agentloop', 'broadcast', 'conversations', 'copilot', 'extension', 'native'],
+        : ['agentloop', 'broadcast', 'conversations', 'copilot', 'extension', 'native', 'openai'],
     );
   });
 

@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'bun:test';
+import type { CallId, TurnId } from '@parlance/protocol';
+import { Answer } from './answer.ts';
+import type { Piece } from './projection.ts';
+
+const turn = 'turn' as TurnId;
+const one = 'one' as CallId;
+
+const text = (words: string, block = 'a'): Piece => ({ turn, kind: 'text', block, text: words });
+const restarted: Piece = { turn, kind: 'restarted' };
+const step: Piece = { turn, kind: 'step', usage: { inputTokens: 1, outputTokens: 2 }, stop: 'done' };
+const written = (offset: number, words: string): Piece => ({
+  turn,
+  kind: 'arguments',
+  call: one,
+  tool: 'mine',
+  offset,
+  text: words,
+});
+const waits = (input: { city?: string }): Piece => ({
+  turn,
+  kind: 'waits',
+  calls: [{ call: one, tool: 'mine', input }],
+});
+
+const shownBy = (answer: Answer, ...pieces: Piece[]) => pieces.flatMap((piece) => answer.add(piece));
+const streamed = () => new Answer(true, (tool) => tool === 'mine');
+
+describe('text', () => {
+  test('of two blocks is apart', () => {
+    const answer = streamed();
+    shownBy(answer, text('One.'), step, text('Two.', 'b'), step);
+    expect(answer.text).toBe('One.\n\nTwo.');
+    expect(answer.usage).toMatchObject({ inputTokens: 2, outputTokens: 4 });
+  });
+
+  test('that is said again is not shown again', () => {
+    const answer = streamed();
+    const shown = shownBy(answer, text('One '), restarted, text('On', 'b'), text('e two', 'b'), step);
+    expect(shown).toEqual([
+      { kind: 'text', text: 'One ' },
+      { kind: 'text', text: 'two' },
+    ]);
+  });
+
+  test('that differs or is shorter the second time is an error', () => {
+    expect(() => shownBy(streamed(), text('One '), restarted, text('Two', 'b'))).toThrow('broke off');
+    expect(() => shownBy(streamed(), text('One '), restarted, text('One', 'b'), step)).toThrow('broke off');
+  });
+
+  test('that was not shown is replaced', () => {
+    const answer = new Answer(false, () => false);
+    shownBy(answer, text('One '), restarted, text('Two', 'b'), step);
+    expect(answer.text).toBe('Two');
+  });
+});
+
+describe('calls', () => {
+  test('come in pieces with their index, and the rest at the end', () => {
+    const shown = shownBy(streamed(), written(0, ''), written(0, '{"city":'), waits({ city: 'Rome' }));
+    expect(shown).toEqual([
+      { kind: 'call', index: 0, call: one, tool: 'mine' },
+      { kind: 'arguments', index: 0, text: '{"city":' },
+      { kind: 'arguments', index: 0, text: '"Rome"}' },
+    ]);
+  });
+
+  test('are shown whole where the model does not stream them, and without arguments are an empty object', () => {
+    expect(shownBy(streamed(), waits({}))).toEqual([
+      { kind: 'call', index: 0, call: one, tool: 'mine' },
+      { kind: 'arguments', index: 0, text: '{}' },
+    ]);
+  });
+
+  test('that were shown cannot be taken back', () => {
+    expect(() => shownBy(streamed(), written(0, '{'), restarted)).toThrow('broke off');
+    expect(() => shownBy(streamed(), written(0, '{'), { turn, kind: 'ended' })).toThrow('broke off');
+  });
+
+  test('of tools that other clients carry out are not shown', () => {
+    const answer = new Answer(true, () => false);
+    expect(shownBy(answer, written(0, '{'), waits({}))).toEqual([]);
+    expect(answer.finish).toBe('stop');
+  });
+});
