@@ -39,8 +39,11 @@ export class Episodes {
     );
   }
 
-  /** From the failure to each turn that was resumed; of failures that follow quickly, from the first. */
-  resumptions(events: Iterable<readonly DurableEvent[]>): number[] {
+  /**
+   * From a failure to each turn that was resumed after it. Failures that follow quickly are left out if `alone` is set:
+   * which of them interrupted the turn is not known. Otherwise the first of them counts.
+   */
+  resumptions(events: Iterable<readonly DurableEvent[]>, { alone }: { readonly alone: boolean }): number[] {
     return [...events]
       .flat()
       .filter(({ type }) => type === 'turn.resumed')
@@ -51,6 +54,7 @@ export class Episodes {
         let first = before.pop();
         for (const earlier of before.reverse()) {
           if (!first || first.since - earlier.since > CALM_MS) break;
+          if (alone) return [];
           first = earlier;
         }
         return first ? [at - first.since] : [];

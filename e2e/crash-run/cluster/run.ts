@@ -65,8 +65,12 @@ export async function runCluster({
         },
         {
           what: 'until an interrupted turn was resumed',
-          values: episodes.resumptions(evidence.events.values()),
+          values: episodes.resumptions(evidence.events.values(), { alone: true }),
           under: MOST_RECOVERY_MS,
+        },
+        {
+          what: 'the same, after failures that followed quickly as well',
+          values: episodes.resumptions(evidence.events.values(), { alone: false }),
         },
       ],
       evidence,
