@@ -32,12 +32,20 @@ const MOST_STARTING_MS = 20_000;
 export async function runEngine(options: EngineOptions): Promise<Engine> {
   const { url, port, folder, start, answers } = options;
   let process = start();
+  /**
+   * A program that ends at once is started again until the deadline: after a kill, children of the earlier one may still
+   * hold its memory or its port.
+   */
   const ready = async (): Promise<void> => {
     const deadline = performance.now() + MOST_STARTING_MS;
     while (!(await answers())) {
-      if (process.exitCode !== null) throw new Error(`the program has ended with ${process.exitCode}`);
-      if (performance.now() > deadline) throw new Error('the program does not answer');
-      await Bun.sleep(5);
+      const { exitCode } = process;
+      if (performance.now() > deadline)
+        throw new Error(
+          exitCode === null ? 'the program does not answer' : `the program ends with ${exitCode}`,
+        );
+      await Bun.sleep(exitCode === null ? 5 : 50);
+      if (exitCode !== null) process = start();
     }
   };
   const kill = async (): Promise<void> => {
