@@ -15,6 +15,8 @@ const served = await documentsOf(DIALECTS);
 const between = (text: string, table: string): string =>
   text.replace(/(<!-- made by scripts\/docs\.ts -->\n)[\s\S]*?(?=\n<!-- until here -->)/, `$1${table}`);
 
+const dialects = DESCRIPTIONS.filter(({ name }) => name !== 'server');
+
 const HEADINGS: Readonly<Record<string, string>> = {
   'client-messages': 'Client → server',
   'server-messages': 'Server → client',
@@ -60,7 +62,16 @@ ${settingsMarkdown().trim()}
       '|---|---|---|---|',
       ...metricRows().map(({ name, type, label, help }) => `| \`${name}\` | ${type} | ${label} | ${help} |`),
     ]),
-  ...Object.fromEntries(DESCRIPTIONS.filter(({ name }) => name !== 'server').map(dialectPage)),
+  'README.md': () =>
+    withTable('README.md', 'dialects', [
+      '| dialect | clients | |',
+      '|---|---|---|',
+      ...dialects.map(
+        ({ name, title, summary }) =>
+          `| [\`${name}\`](docs/dialects/${name}.md) | ${title} | ${summary.replaceAll('<', '&lt;')} |`,
+      ),
+    ]),
+  ...Object.fromEntries(dialects.map(dialectPage)),
 };
 
 /** The page of a dialect: its tables are generated; a missing page is created with them. */

@@ -143,7 +143,7 @@ console.log((await model.invoke('count to 20')).text);`,
 export const description: Description = {
   title: 'OpenAI clients',
   summary:
-    'Whatever is written for the OpenAI API: set its base URL to /openai/v1, and its key to a token or API key.',
+    'SDKs and applications of the OpenAI API: set the base URL to /openai/v1 and the key to a token or an API key.',
   note: 'Clients that have no setting for the key read OPENAI_API_KEY, and OPENAI_BASE_URL for the address.',
   scripts: [NODE_SCRIPT, LANGCHAIN_SCRIPT],
   endpoints: [...endpoints('/openai/v1'), ...endpoints('/v1')],
