@@ -70,6 +70,13 @@ function isOwnOrShared(from: string, to: string): boolean {
   return own === null || other === own || other === 'shared';
 }
 
+/** Loaded only if several nodes are configured: imported dynamically, or by each other. */
+const LOADED_ON_DEMAND = ['compose/shared-storage.ts', 'stores/postgres/', 'buses/valkey/'].map((path) =>
+  join(SERVER, path),
+);
+
+const isOnDemand = (path: string): boolean => LOADED_ON_DEMAND.some((start) => path.startsWith(start));
+
 const isPort = (path: string): boolean => folderIn(CORE, path) === 'ports';
 
 const isLowerLayer = (from: string, to: string): boolean =>
@@ -119,10 +126,12 @@ for (const path of [...sources('packages/*/src/**/*.{ts,tsx}'), ...sources('scri
   if (path.includes('.test.') || isTestSupport(path)) continue;
   looked++;
   const source = await Bun.file(join(ROOT, path)).text();
-  for (const { path: imported } of new Bun.Transpiler({
+  for (const { path: imported, kind } of new Bun.Transpiler({
     loader: path.endsWith('x') ? 'tsx' : 'ts',
   }).scanImports(source)) {
     check(path, imported);
+    if (kind !== 'dynamic-import' && isOnDemand(join(dirname(path), imported)) && !isOnDemand(path))
+      problems.push(`${path} imports ${imported}: it is loaded on demand, with import()`);
     if (path.startsWith(SDK) && !imported.startsWith('.') && imported !== SDK_CODE)
       problems.push(`${path} imports ${imported}: the SDK has no code but its own`);
     if (path.startsWith(WEB) && /^@parlance\/(?!sdk$)/.test(imported))
