@@ -1,9 +1,16 @@
 /** The objects of Chat Completions. */
 import type { Usage } from '@parlance/protocol';
 import type { Pieces } from '../../http/connection.ts';
-import type { Addition, Answer, Finish } from './answer.ts';
+import type { Addition, Answer, Finish } from '../shared/exchange/answer.ts';
 
 export type Head = { readonly id: string; readonly created: number; readonly model: string };
+
+const FINISH_REASONS = {
+  done: 'stop',
+  length: 'length',
+  refused: 'content_filter',
+  calls: 'tool_calls',
+} as const satisfies Record<Finish, string>;
 
 export const completionObject = ({ id, created, model }: Head, answer: Answer) => ({
   id,
@@ -25,7 +32,7 @@ export const completionObject = ({ id, created, model }: Head, answer: Answer) =
           })),
         }),
       },
-      finish_reason: answer.finish,
+      finish_reason: FINISH_REASONS[answer.finish],
       logprobs: null,
     },
   ],
@@ -82,7 +89,7 @@ export class ChunkEncoder {
   #chunk(delta: object, finish: Finish | null): string {
     return encoded({
       ...this.#head,
-      choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
+      choices: [{ index: 0, delta, logprobs: null, finish_reason: finish && FINISH_REASONS[finish] }],
       ...(this.includesUsage && { usage: null }),
     });
   }

@@ -3,7 +3,11 @@ import type { TurnTerms } from '@parlance/protocol';
 import type { EventStream } from '../../http/connection.ts';
 import { mayStaySilent } from '../../http/idle-connections.ts';
 import { reported, requestIds } from '../shared/dialect.ts';
-import { Answer } from './answer.ts';
+import { Answer } from '../shared/exchange/answer.ts';
+import { Exchange } from '../shared/exchange/exchange.ts';
+import { invalid } from '../shared/exchange/request-fault.ts';
+import type { Asked } from '../shared/exchange/requests.ts';
+import type { Begun, Question } from '../shared/exchange/sessions.ts';
 import {
   ChunkEncoder,
   type ChunkFrame,
@@ -14,12 +18,9 @@ import {
   pieces,
 } from './chat-objects.ts';
 import type { Context } from './context.ts';
-import { Exchange } from './exchange.ts';
-import { errorBody, invalid } from './faults.ts';
+import { errorBody } from './faults.ts';
 import { conversationOf } from './messages.ts';
-import type { Asked } from './requests.ts';
 import type { ChatRequest } from './schemas.ts';
-import type { Begun, Question } from './sessions.ts';
 
 /** A stream is opened after this time if there is nothing to show yet; until then a failure has a status of its own. */
 const OPENS_AFTER_MS = 5_000;
@@ -156,7 +157,7 @@ function questionOf({ models }: Context, asked: Asked, body: ChatRequest): Quest
     options: optionsOf(body),
   };
   const { principal, session, key } = asked;
-  return { principal, session, key, items, newFrom, terms, agent };
+  return { dialect: 'openai', principal, session, key, items, newFrom, terms, agent };
 }
 
 const EFFORTS = new Set(['none', 'minimal', 'low', 'medium', 'high']);

@@ -1,11 +1,11 @@
+import type { z } from 'zod';
 import type { DialectContext } from '../shared/dialect.ts';
-import type { Models } from './models.ts';
-import type { Settings } from './schemas.ts';
-import type { Sessions } from './sessions.ts';
+import type { ModelSettings, Models } from '../shared/exchange/models.ts';
+import type { Sessions } from '../shared/exchange/sessions.ts';
 
 /** What the endpoints use. */
 export type Context = Pick<
-  DialectContext<Settings>,
+  DialectContext<z.output<typeof ModelSettings>>,
   | 'about'
   | 'asked'
   | 'authenticator'

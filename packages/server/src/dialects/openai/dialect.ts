@@ -4,16 +4,16 @@
  * agent's own run here, and only the answer is shown. A client that hangs up ends the turn that its request began.
  */
 import { defineDialect } from '../shared/dialect.ts';
+import { ModelSettings } from '../shared/exchange/models.ts';
+import { projection } from '../shared/exchange/pieces.ts';
 import { refusal } from './faults.ts';
-import { projection } from './projection.ts';
 import { HTTP_PATHS, routes } from './routes.ts';
-import { Settings } from './schemas.ts';
 
 export const openai = defineDialect({
   name: 'openai',
   listen: [{ http: '/openai/v1/*' }, ...HTTP_PATHS.map((path) => ({ http: `/v1${path}` }))],
   alone: { at: '/v1', serves: '/openai/v1' },
-  settings: Settings,
+  settings: ModelSettings,
   inbound: (ctx) => ({ routes: (app) => routes(app, ctx) }),
   projection,
   faults: { refusal },

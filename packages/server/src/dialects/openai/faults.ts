@@ -1,6 +1,7 @@
 /** Faults as errors of the OpenAI API: `{error: {message, type, param, code}}`. */
-import { Fault, type FaultCode } from '@parlance/protocol';
+import type { Fault, FaultCode } from '@parlance/protocol';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { RequestFault } from '../shared/exchange/request-fault.ts';
 import { HTTP_STATUS } from '../shared/http-status.ts';
 import { retryWords } from '../shared/retry.ts';
 
@@ -12,25 +13,6 @@ export type ErrorBody = {
     readonly code: string | null;
   };
 };
-
-/** A fault that names the field of the request, or has a code of the API. */
-export class RequestFault extends Fault {
-  readonly param: string | null;
-  readonly apiCode: string | null;
-
-  constructor(
-    code: FaultCode,
-    message: string,
-    { param, apiCode }: { readonly param?: string; readonly apiCode?: string } = {},
-  ) {
-    super(code, message);
-    this.param = param ?? null;
-    this.apiCode = apiCode ?? null;
-  }
-}
-
-export const invalid = (param: string, message: string): RequestFault =>
-  new RequestFault('invalid', message, { param });
 
 const STATUSES: Record<FaultCode, ContentfulStatusCode> = { ...HTTP_STATUS, context_too_long: 400 };
 

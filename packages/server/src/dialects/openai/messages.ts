@@ -8,7 +8,7 @@ import {
   type Part,
   textPart,
 } from '@parlance/protocol';
-import { invalid } from './faults.ts';
+import { invalid } from '../shared/exchange/request-fault.ts';
 import type { Content, Message } from './schemas.ts';
 
 export type Conversation = {

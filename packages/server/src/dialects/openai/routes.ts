@@ -1,35 +1,37 @@
 /** In: the HTTP endpoints, below `/openai/v1` and, as far as no other dialect has them, below `/v1`. */
 import { Hono, type Context as HonoContext } from 'hono';
 import { principalOfVendorClient } from '../../http/request-identity.ts';
-import { type DialectContext, reported, requestIds } from '../shared/dialect.ts';
+import { reported, requestIds } from '../shared/dialect.ts';
+import { Models } from '../shared/exchange/models.ts';
+import { askedBy, body, SESSION_HEADER, toHeader } from '../shared/exchange/requests.ts';
+import { type Progress, Sessions } from '../shared/exchange/sessions.ts';
 import { sayRetryAfter } from '../shared/retry.ts';
 import { answerChat } from './chat.ts';
 import type { Context } from './context.ts';
 import { errorBody, statusOf } from './faults.ts';
-import { Models } from './models.ts';
-import { askedBy, body, SESSION_HEADER, toHeader } from './requests.ts';
-import { ChatRequest, type Settings } from './schemas.ts';
-import { type Progress, Sessions } from './sessions.ts';
+import { modelObject } from './model-object.ts';
+import { ChatRequest } from './schemas.ts';
 
 /** Below `/v1` of the default listener. One that ends in a star is also the path without it. */
 export const HTTP_PATHS = ['/chat/completions', '/models/*'] as const;
 
-export function routes(app: Hono, given: DialectContext<Settings>): void {
-  const models = new Models(given, Math.floor(given.now() / 1000));
+export function routes(app: Hono, given: Omit<Context, 'models' | 'sessions'>): void {
+  const models = new Models(given);
+  const started = Math.floor(given.now() / 1000);
   const ctx: Context = { ...given, models, sessions: new Sessions(given) };
   const api = new Hono();
 
   api.get('/models', (c) =>
     answered(ctx, c, async () => {
       await principalOfVendorClient(ctx.authenticator, c.req.raw);
-      return c.json({ object: 'list', data: models.list() });
+      return c.json({ object: 'list', data: models.list().map((id) => modelObject(ctx.about, id, started)) });
     }),
   );
 
   api.get('/models/:model', (c) =>
     answered(ctx, c, async () => {
       await principalOfVendorClient(ctx.authenticator, c.req.raw);
-      return c.json(models.find(c.req.param('model')));
+      return c.json(modelObject(ctx.about, models.find(c.req.param('model')), started));
     }),
   );
 

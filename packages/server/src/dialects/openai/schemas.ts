@@ -2,12 +2,6 @@
 import { CallerTool } from '@parlance/protocol';
 import { z } from 'zod';
 
-/** The part of the configuration that the dialect uses. */
-export const Settings = z.object({
-  modelAliases: z.array(z.object({ from: z.string(), to: z.string() })),
-});
-export type Settings = z.output<typeof Settings>;
-
 const TextPart = z.object({ type: z.literal('text'), text: z.string() });
 const RefusalPart = z.object({ type: z.literal('refusal'), refusal: z.string() });
 const ImagePart = z.object({ type: z.literal('image_url'), image_url: z.object({ url: z.string() }) });

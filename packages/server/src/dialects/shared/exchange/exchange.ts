@@ -1,6 +1,6 @@
 /** One request and its answer: from what it began in the session to the end of the turn, or to calls of the caller's tools. */
 import { Fault } from '@parlance/protocol';
-import type { DialectContext } from '../shared/dialect.ts';
+import type { DialectContext } from '../dialect.ts';
 import type { Addition, Answer } from './answer.ts';
 import type { Begun, Question } from './sessions.ts';
 
@@ -68,8 +68,8 @@ export class Exchange {
     try {
       const snapshot = await engine.snapshot(ref);
       if (snapshot.turn !== turn) return;
-      const { principal } = this.question;
-      await engine.send(ref, { type: 'turn.cancel' }, { principal, dialect: 'openai' });
+      const { principal, dialect } = this.question;
+      await engine.send(ref, { type: 'turn.cancel' }, { principal, dialect });
     } catch (thrown) {
       if (!(thrown instanceof Fault))
         log.error({ err: thrown, session: ref.id }, 'a turn could not be cancelled');

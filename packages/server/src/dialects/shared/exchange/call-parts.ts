@@ -1,6 +1,6 @@
 /** The calls of the caller's tools: their arguments come in pieces while the model writes them, or whole at the end. */
 import type { CallId } from '@parlance/protocol';
-import type { AskedCall, Piece } from './projection.ts';
+import type { AskedCall, Piece } from './pieces.ts';
 import { changed } from './repeated-text.ts';
 
 export type CallPart =

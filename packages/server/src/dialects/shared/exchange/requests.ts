@@ -1,11 +1,11 @@
 /** Reads and checks what a request carries. */
 import type { Principal } from '@parlance/protocol';
 import type { z } from 'zod';
-import { principalOfVendorClient } from '../../http/request-identity.ts';
-import { parseBody } from '../shared/json-body.ts';
-import type { Context } from './context.ts';
+import { principalOfVendorClient } from '../../../http/request-identity.ts';
+import type { DialectContext } from '../dialect.ts';
+import { parseBody } from '../json-body.ts';
 import { digestOf } from './digest.ts';
-import { invalid, RequestFault } from './faults.ts';
+import { invalid, RequestFault } from './request-fault.ts';
 import type { Progress } from './sessions.ts';
 
 export const SESSION_HEADER = 'x-parlance-session';
@@ -21,7 +21,11 @@ export type Asked = {
   readonly progress: Progress;
 };
 
-export async function askedBy(ctx: Context, request: Request, progress: Progress): Promise<Asked> {
+export async function askedBy(
+  ctx: Pick<DialectContext, 'authenticator'>,
+  request: Request,
+  progress: Progress,
+): Promise<Asked> {
   const principal = await principalOfVendorClient(ctx.authenticator, request);
   const session = request.headers.get(SESSION_HEADER);
   const key = request.headers.get('idempotency-key');
@@ -36,7 +40,7 @@ export async function askedBy(ctx: Context, request: Request, progress: Progress
 
 /** Call it after the caller has authenticated: it reads large bodies. */
 export async function body<Schema extends z.ZodType>(
-  { readBody }: Pick<Context, 'readBody'>,
+  { readBody }: Pick<DialectContext, 'readBody'>,
   request: Request,
   schema: Schema,
 ): Promise<z.output<Schema>> {

@@ -9,22 +9,23 @@ import type {
   TurnId,
   TurnTerms,
 } from '@parlance/protocol';
-import { type Caller, labelKey, type SessionRecord, type SessionRef } from '../../core/api/index.ts';
-import type { DialectContext } from '../shared/dialect.ts';
-import { KeyedQueue } from '../shared/keyed-queue.ts';
+import { type Caller, labelKey, type SessionRecord, type SessionRef } from '../../../core/api/index.ts';
+import type { DialectContext } from '../dialect.ts';
+import { KeyedQueue } from '../keyed-queue.ts';
 import type { Answer } from './answer.ts';
 import { ConversationDigest } from './digest.ts';
-import { invalid } from './faults.ts';
 import { importable } from './history.ts';
 import { type Followed, Reading } from './reading.ts';
+import { invalid } from './request-fault.ts';
 
 /** The digest of the conversation after the last answer here. */
-const HISTORY = '@openai.history';
+const HISTORY = '@exchange.history';
 /** The idempotency key of the last request that had one, and where the session was then. */
-const KEY = '@openai.key';
-const KEY_AT = 'openai.at';
+const KEY = '@exchange.key';
+const KEY_AT = 'exchange.at';
 
 export type Question = {
+  readonly dialect: string;
   readonly principal: Principal;
   readonly items: readonly HistoryItem[];
   /** the items from here on follow the last message of the assistant */
@@ -70,12 +71,12 @@ export class Sessions {
   }
 
   /** The next request that has this conversation and the answer as its history goes on in the session. */
-  async remember(ref: SessionRef, { principal, items }: Question, answer: Answer): Promise<void> {
+  async remember(ref: SessionRef, { principal, dialect, items }: Question, answer: Answer): Promise<void> {
     const digest = new ConversationDigest(items);
     if (answer.text !== '') digest.add({ type: 'text', text: answer.text });
     for (const { call, tool, input } of answer.calls) digest.add({ type: 'call', call, tool, input });
     const labels = { [HISTORY]: digest.value };
-    await this.ctx.engine.send(ref, { type: 'session.label', labels }, { principal, dialect: 'openai' });
+    await this.ctx.engine.send(ref, { type: 'session.label', labels }, { principal, dialect });
   }
 
   async #begin(
@@ -207,9 +208,9 @@ export class Sessions {
   }
 }
 
-const callerOf = ({ principal, key }: Question): Caller => ({
+const callerOf = ({ principal, dialect, key }: Question): Caller => ({
   principal,
-  dialect: 'openai',
+  dialect,
   ...(key !== null && { key }),
 });
 

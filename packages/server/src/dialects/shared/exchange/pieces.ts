@@ -1,7 +1,7 @@
 /** Out: what a turn says, piece by piece. The requests that show it put the pieces into the objects of their endpoint. */
 import type { CallId, FaultData, JsonObject, SessionEvent, TurnId, Usage } from '@parlance/protocol';
-import type { SessionSnapshot } from '../../core/api/index.ts';
-import { NONE, type Projection, type Stepped } from '../shared/projection.ts';
+import type { SessionSnapshot } from '../../../core/api/index.ts';
+import { NONE, type Projection, type Stepped } from '../projection.ts';
 
 export type AskedCall = { readonly call: CallId; readonly tool: string; readonly input: JsonObject };
 

@@ -1,7 +1,7 @@
 /** Follows what a request has begun in a session: a turn, or a turn that goes on with the caller's results. */
 import { Fault, type InputId, type SessionEvent, type TurnId } from '@parlance/protocol';
-import type { Engine, SessionRef, Watch } from '../../core/api/index.ts';
-import { type Piece, projection, type State } from './projection.ts';
+import type { Engine, SessionRef, Watch } from '../../../core/api/index.ts';
+import { type Piece, projection, type State } from './pieces.ts';
 
 export type Followed = {
   /** the input whose turn is shown last; null if there is none */

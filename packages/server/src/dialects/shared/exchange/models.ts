@@ -1,18 +1,17 @@
 /** Which model or agent a request names, and what is listed. */
-import type { Engine } from '../../core/api/index.ts';
-import type { DialectContext } from '../shared/dialect.ts';
-import { RequestFault } from './faults.ts';
-import type { Settings } from './schemas.ts';
+
+import { z } from 'zod';
+import type { Engine } from '../../../core/api/index.ts';
+import type { DialectContext } from '../dialect.ts';
+import { RequestFault } from './request-fault.ts';
+
+/** The part of the configuration that it uses. */
+export const ModelSettings = z.object({
+  modelAliases: z.array(z.object({ from: z.string(), to: z.string() })),
+});
 
 /** Names the default agent. */
 const DEFAULT = 'parlance';
-
-export type Model = {
-  readonly id: string;
-  readonly object: 'model';
-  readonly created: number;
-  readonly owned_by: string;
-};
 
 export type Chosen = {
   /** the agent that answers; absent: the session's, or the default one */
@@ -22,26 +21,21 @@ export type Chosen = {
 type ModelContext = {
   readonly engine: Pick<Engine, 'catalog'>;
   readonly about: Pick<DialectContext['about'], 'model' | 'provider'>;
-  readonly settings: Settings;
+  readonly settings: z.output<typeof ModelSettings>;
 };
 
 export class Models {
-  constructor(
-    private readonly ctx: ModelContext,
-    /** when the server started, in seconds */
-    private readonly created: number,
-  ) {}
+  constructor(private readonly ctx: ModelContext) {}
 
-  list(): Model[] {
+  list(): string[] {
     const { about, engine } = this.ctx;
     const agents = engine.catalog.listed.agents.map(({ id }) => id);
-    const ids = new Set([DEFAULT, about.model, ...agents]);
-    return [...ids].map((id) => this.#object(id));
+    return [...new Set([DEFAULT, about.model, ...agents])];
   }
 
-  /** Throws `not_found` in the words of the API. */
-  find(name: string): Model {
-    return this.#object(this.#known(name));
+  /** Throws `not_found` if no model or agent has this name. */
+  find(name: string): string {
+    return this.#known(name);
   }
 
   /** Throws as `find`. */
@@ -75,15 +69,5 @@ export class Models {
     return this.ctx.settings.modelAliases.find(({ from }) =>
       from.endsWith('*') ? name.startsWith(from.slice(0, -1)) : name === from,
     )?.to;
-  }
-
-  #object(id: string): Model {
-    const { about } = this.ctx;
-    return {
-      id,
-      object: 'model',
-      created: this.created,
-      owned_by: id === about.model ? about.provider : 'parlance',
-    };
   }
 }

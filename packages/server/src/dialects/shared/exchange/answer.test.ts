@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { CallId, TurnId } from '@parlance/protocol';
 import { Answer } from './answer.ts';
-import type { Piece } from './projection.ts';
+import type { Piece } from './pieces.ts';
 
 const turn = 'turn' as TurnId;
 const one = 'one' as CallId;
@@ -80,6 +80,6 @@ describe('calls', () => {
   test('of tools that other clients carry out are not shown', () => {
     const answer = new Answer(true, () => false);
     expect(shownBy(answer, written(0, '{'), waits({}))).toEqual([]);
-    expect(answer.finish).toBe('stop');
+    expect(answer.finish).toBe('done');
   });
 });

@@ -1,10 +1,11 @@
 /** What a request is answered with, gathered from the pieces of a turn. */
 import type { Usage } from '@parlance/protocol';
 import { CallAnswers, type CallPart } from './call-parts.ts';
-import type { AskedCall, Piece } from './projection.ts';
+import type { AskedCall, Piece } from './pieces.ts';
 import { RepeatedText } from './repeated-text.ts';
 
-export type Finish = 'stop' | 'length' | 'content_filter' | 'tool_calls';
+/** Why an answer ends. */
+export type Finish = 'done' | 'length' | 'refused' | 'calls';
 
 /** What a piece adds to what was shown. */
 export type Addition = { readonly kind: 'text' | 'reasoning'; readonly text: string } | CallPart;
@@ -16,7 +17,7 @@ export class Answer {
   readonly usage: Required<Usage> = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 };
   readonly #text = new RepeatedText();
   readonly #calls: CallAnswers;
-  #finish: Finish = 'stop';
+  #finish: Finish = 'done';
   #block: string | null = null;
   #hasReasoned = false;
   #skipsReasoning = false;
@@ -42,7 +43,7 @@ export class Answer {
   }
 
   get finish(): Finish {
-    return this.calls.length > 0 ? 'tool_calls' : this.#finish;
+    return this.calls.length > 0 ? 'calls' : this.#finish;
   }
 
   /** Throws a `Fault` if the model says something else than what was shown before it began again. */
@@ -95,14 +96,7 @@ export class Answer {
     this.usage.outputTokens += usage.outputTokens;
     this.usage.cachedTokens += usage.cachedTokens ?? 0;
     this.usage.reasoningTokens += usage.reasoningTokens ?? 0;
-    this.#finish = FINISHES[stop];
+    this.#finish = stop === 'calls' ? 'done' : stop;
     return NOTHING;
   }
 }
-
-const FINISHES = {
-  done: 'stop',
-  calls: 'stop',
-  length: 'length',
-  refused: 'content_filter',
-} as const satisfies Record<Extract<Piece, { kind: 'step' }>['stop'], Finish>;
