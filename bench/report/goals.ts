@@ -1,22 +1,8 @@
 /** The goals with their measured figures. A goal whose rows were not measured is neither met nor missed. */
 import type { Row } from '../tables/table.ts';
-
-export type Goal = {
-  readonly goal: string;
-  readonly figure: string;
-  readonly met: boolean | null;
-};
-
-type Cell = { readonly table: string; readonly subject: string; readonly size: number; readonly key: string };
-type Find = (cell: Cell) => number | null;
-
-const finder =
-  (rows: readonly Row[]): Find =>
-  ({ table, subject, size, key }) => {
-    const row = rows.find((row) => row.table === table && row.subject === subject && row.size === size);
-    const figure = row?.figures?.[key];
-    return typeof figure === 'number' && Number.isFinite(figure) ? figure : null;
-  };
+import { clusterGoals } from './cluster-goals.ts';
+import { type Cell, finder } from './find-figure.ts';
+import { type Goal, NOT_MEASURED } from './goal.ts';
 
 const FAN_OUT = { table: 'fan-out', size: 1_000, key: 'cpuPerFrame' };
 const APPEND = { table: 'append', subject: 'native HTTP', size: 1_000 };
@@ -36,7 +22,7 @@ export function goalsOf(rows: readonly Row[]): Goal[] {
     const cell = { table: 'relay', size, key: 'cpuPerToken' };
     const ours = worst(cell);
     const theirs = find({ ...cell, subject: peer });
-    if (ours === null || theirs === null) return { goal, figure: 'not measured', met: null };
+    if (ours === null || theirs === null) return { goal, ...NOT_MEASURED };
     const times = ours / theirs;
     return {
       goal,
@@ -50,17 +36,17 @@ export function goalsOf(rows: readonly Row[]): Goal[] {
     { most, unit }: { most: number; unit: string },
   ): Goal =>
     figure === null
-      ? { goal, figure: 'not measured', met: null }
+      ? { goal, ...NOT_MEASURED }
       : { goal, figure: `${figure.toFixed(1)} ${unit}`, met: figure < most };
   const fanOut = (goal: string, ours: number | null): Goal => {
     const plain = find({ ...FAN_OUT, subject: 'plain ws broadcast' });
-    if (ours === null || plain === null) return { goal, figure: 'not measured', met: null };
+    if (ours === null || plain === null) return { goal, ...NOT_MEASURED };
     return { goal, figure: `${ours.toFixed(2)} against ${plain.toFixed(2)} µs a frame`, met: ours <= plain };
   };
   const append = (goal: string): Goal => {
     const rate = find({ ...APPEND, key: 'rate' });
     const p99 = find({ ...APPEND, key: 'p99' });
-    if (rate === null || p99 === null) return { goal, figure: 'not measured', met: null };
+    if (rate === null || p99 === null) return { goal, ...NOT_MEASURED };
     // The last answers arrive after the last second, so the rate is slightly below the requested one.
     return {
       goal,
@@ -95,6 +81,7 @@ export function goalsOf(rows: readonly Row[]): Goal[] {
       find({ ...FAN_OUT, subject: 'Parlance, pusher channel' }),
     ),
     append('append p99 under 10 ms at 1,000 acknowledged messages a second'),
+    ...clusterGoals(find),
     {
       goal: 'every token arrived, in order, in every row',
       figure:
