@@ -5,17 +5,18 @@ import { CONSOLE_FOLDER } from '../console-folder.ts';
 import type { Log } from '../core/api/index.ts';
 import type { ServedDocuments } from '../describe/served.ts';
 import type { Dialect } from '../dialects/shared/dialect.ts';
-import { httpOwner, type ServedDialect } from '../dialects/shared/routes.ts';
+import { type HttpRouter, httpOwner, httpRouter, type ServedDialect } from '../dialects/shared/routes.ts';
 import { consoleRoutes } from '../http/console.ts';
 import { crossOrigin } from '../http/cross-origin.ts';
 import { forDialect } from '../http/dialect-scope.ts';
-import { plainRefusal } from '../http/listener.ts';
+import { plainRefusal, type Refusing } from '../http/listener.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { type Operations, operationRoutes } from '../telemetry/routes.ts';
 
 export function httpRoutes(served: readonly ServedDialect[], operations: Operations, log: Log): Hono {
-  const routes = new Hono();
   const dialects = served.map(({ dialect }) => dialect);
+  const router = httpRouter(dialects);
+  const routes = new Hono({ getPath: (request) => router(getPath(request), request.headers) });
   routes.use(crossOrigin());
   for (const { inbound } of served) inbound.routes?.(routes);
   operationRoutes(routes, {
@@ -27,33 +28,35 @@ export function httpRoutes(served: readonly ServedDialect[], operations: Operati
   return refusing(routes, refusalOf(dialects), log);
 }
 
-function refusing(routes: Hono, refusal: ReturnType<typeof refusalOf>, log: Log): Hono {
-  routes.notFound((c) => c.json(refusal(c.req.path, 404, 'Not found'), 404));
-  routes.onError((thrown, c) => {
-    const ids = { request: requestIdOf(c.req.raw), path: c.req.path };
+function refusing(routes: Hono, refusal: Refusing, log: Log): Hono {
+  routes.notFound(({ req }) => refusal({ request: req.raw, path: req.path }, 404, 'Not found'));
+  routes.onError((thrown, { req }) => {
+    const ids = { request: requestIdOf(req.raw), path: req.path };
     log.error({ ...ids, err: thrown }, 'a request could not be handled');
-    return c.json(refusal(c.req.path, 500, 'Something went wrong.'), 500);
+    return refusal({ request: req.raw, path: req.path }, 500, 'Something went wrong.');
   });
   return routes;
 }
 
 /** The same routes on an extra listener of the dialect: its own may be at another prefix, before those of others there. */
-export function routesAlone(routes: Hono, { alone, faults }: Dialect, log: Log): Hono {
-  if (!alone) return routes;
-  const { at, serves } = alone;
+export function routesAlone(routes: Hono, dialect: Dialect, log: Log): Hono {
+  if (!dialect.alone) return routes;
+  const { at, serves } = dialect.alone;
   const below = `${serves}/`;
   const firstOf = (path: string) => path.split('/', 1)[0];
   const own = new Set(
     routes.routes.flatMap(({ path }) => (path.startsWith(below) ? [firstOf(path.slice(below.length))] : [])),
   );
-  const served = (path: string) =>
-    path.startsWith(`${at}/`) && own.has(firstOf(path.slice(at.length + 1)))
+  const served = (request: Request) => {
+    const path = getPath(request);
+    return path.startsWith(`${at}/`) && own.has(firstOf(path.slice(at.length + 1)))
       ? serves + path.slice(at.length)
-      : path;
-  const moved = new Hono({ router: routes.router, getPath: (request) => served(getPath(request)) });
+      : routes.getPath(request);
+  };
+  const moved = new Hono({ router: routes.router, getPath: served });
   return refusing(
     moved,
-    (_path, status, reason) => faults?.refusal(status, reason) ?? plainRefusal(reason),
+    ({ request }, status, reason) => refusedBy(dialect, request, { status, reason }),
     log,
   );
 }
@@ -71,8 +74,18 @@ function documentRoutes(routes: Hono, dialects: readonly Dialect[]): void {
   routes.get('/asyncapi.json', async (c) => c.body((await built()).asyncApi, 200, headers));
 }
 
-/** The body of a refusal, in the shape of the dialect that the path belongs to. */
-export const refusalOf =
-  (dialects: readonly Dialect[]) =>
-  (path: string, status: number, reason: string): object =>
-    httpOwner(dialects, path)?.faults?.refusal(status, reason) ?? plainRefusal(reason);
+/** A refusal in the shape of the dialect that the path belongs to. */
+export function refusalOf(dialects: readonly Dialect[], router: HttpRouter = httpRouter(dialects)): Refusing {
+  return ({ request, path }, status, reason) =>
+    refusedBy(httpOwner(dialects, router(path, request.headers)), request, { status, reason });
+}
+
+function refusedBy(
+  dialect: Dialect | undefined,
+  request: Request,
+  { status, reason }: { readonly status: number; readonly reason: string },
+): Response {
+  const { faults } = dialect ?? {};
+  const body = faults?.refusal(status, reason, request) ?? plainRefusal(reason);
+  return Response.json(body, { status, headers: faults?.headers?.(request) });
+}

@@ -10,6 +10,13 @@ import type { SocketTransport } from './websocket.ts';
 /** when a place for a socket may be free */
 const SOCKET_RETRY_SECONDS = 5;
 
+/** How a request is refused. `path` is without the query. */
+export type Refusing = (
+  refused: { readonly request: Request; readonly path: string },
+  status: number,
+  reason: string,
+) => Response;
+
 export type Listening = {
   readonly hostname: string;
   readonly port: number;
@@ -22,8 +29,8 @@ export type Listening = {
   readonly maxBodyBytes: number;
   /** `peer` is the address of the connection */
   readonly routes: (request: Request, peer: string | undefined) => Response | Promise<Response>;
-  /** The body of a refusal, in the error format of that path. */
-  readonly refusal?: (path: string, status: number, reason: string) => object;
+  /** A refusal in the error format of that path. */
+  readonly refusal?: Refusing;
   /** receives every request, at level debug */
   readonly log?: Log;
 };
@@ -46,12 +53,12 @@ const pathOf = (url: string): string => /^(?:[a-z]+:\/\/[^/?#]*)?([^?#]*)/i.exec
 /** Throws an error with code EADDRINUSE if the port is in use, even by another server of ours. */
 export function listen(listening: Listening): Server<unknown> {
   const { hostname, port, sockets, admit, opening, routes, maxBodyBytes, log } = listening;
-  const { refusal: bodyOf = (_path, _status, reason) => plainRefusal(reason) } = listening;
+  const { refusal: refuse = (_, status, reason) => refused(reason, status) } = listening;
 
   /** Undefined if it was upgraded to a socket. */
   async function answer(request: Request, server: Server<unknown>): Promise<Response | undefined> {
     const refusal = admit(request);
-    if (refusal !== null) return Response.json(bodyOf(pathOf(request.url), 403, refusal), { status: 403 });
+    if (refusal !== null) return refuse({ request, path: pathOf(request.url) }, 403, refusal);
     if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket')
       return routes(request, server.requestIP(request)?.address);
     const found = await opening(request, server.requestIP(request)?.address);

@@ -39,7 +39,9 @@ export type Inbound = {
 /** How a request to one of the dialect's HTTP paths is refused before the dialect sees it. */
 export type Faults = {
   /** The body: the origin is not allowed, there is no such endpoint, or something went wrong. */
-  refusal(status: number, reason: string): object;
+  refusal(status: number, reason: string, request: Request): object;
+  /** what the contract wants beside the body */
+  headers?(request: Request): Readonly<Record<string, string>>;
 };
 
 export interface Dialect<Name extends string = string, State = unknown, Settings = unknown> {

@@ -20,7 +20,14 @@ export type SocketRoute = {
 };
 
 /** An HTTP path, or a prefix that ends in `/*` and matches the path without it as well. */
-export type HttpRoute = { readonly http: string };
+export type HttpRoute = {
+  readonly http: string;
+  /**
+   * Several dialects may share a path: requests with this header are routed to the dialect's own path `as`, which ends in
+   * `/*` if `http` does. Other requests belong to the dialect that lists the path without `when`.
+   */
+  readonly when?: { readonly header: string; readonly as: string };
+};
 
 export type Route = SocketRoute | HttpRoute;
 

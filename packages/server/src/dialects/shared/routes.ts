@@ -108,12 +108,26 @@ function paramsOf(
   return groups === undefined && given.length === 0 ? undefined : { ...Object.fromEntries(given), ...groups };
 }
 
-/** The dialect that an HTTP path belongs to: the first that lists it. */
+/** The dialect that an HTTP path belongs to: the first that lists it. The path is one that `httpRouter` has returned. */
 export const httpOwner = (dialects: readonly Dialect[], path: string): Dialect | undefined =>
-  dialects.find(({ listen }) => httpRoutes(listen).some(({ http }) => covers(http, path)));
+  dialects.find(({ listen }) => httpRoutes(listen).some(({ http, when }) => !when && covers(http, path)));
+
+/** The path by which a request to `path` is routed: its headers may choose the dialect. */
+export type HttpRouter = (path: string, headers: Headers) => string;
+
+export function httpRouter(dialects: readonly Dialect[]): HttpRouter {
+  const chosen = dialects.flatMap(({ listen }) =>
+    httpRoutes(listen).flatMap(({ http, when }) => (when ? [{ http, ...when }] : [])),
+  );
+  return (path, headers) => {
+    const route = chosen.find(({ http, header }) => covers(http, path) && headers.has(header));
+    return route ? prefixOf(route.as) + path.slice(prefixOf(route.http).length) : path;
+  };
+}
+
+const prefixOf = (route: string): string => (route.endsWith('/*') ? route.slice(0, -'/*'.length) : route);
 
 function covers(route: string, path: string): boolean {
-  if (!route.endsWith('/*')) return path === route;
-  const prefix = route.slice(0, -'/*'.length);
-  return path === prefix || path.startsWith(`${prefix}/`);
+  const prefix = prefixOf(route);
+  return path === prefix || (prefix !== route && path.startsWith(`${prefix}/`));
 }

@@ -1,0 +1,64 @@
+import { expect, test } from 'bun:test';
+import type { Hono } from 'hono';
+import { type Dialect, defineDialect } from '../dialects/shared/dialect.ts';
+import type { Operations } from '../telemetry/routes.ts';
+import { QUIET } from '../testing/pusher.ts';
+import { unstartedDialects } from '../testing/unstarted.ts';
+import { httpRoutes, refusalOf, routesAlone } from './http.ts';
+
+const answering = (path: string, text: string) => ({
+  routes: (app: Hono) => void app.get(path, (c) => c.text(`${text} ${c.req.param('id') ?? ''}`)),
+});
+
+const plain = defineDialect({
+  name: 'plain',
+  listen: [{ http: '/v1/things/*' }],
+  inbound: () => answering('/v1/things/:id?', 'plain'),
+  faults: { refusal: (status) => ({ plain: status }) },
+});
+
+const marked = defineDialect({
+  name: 'marked',
+  listen: [
+    { http: '/marked/*' },
+    { http: '/v1/things/*', when: { header: 'x-marked', as: '/marked/things/*' } },
+  ],
+  alone: { at: '/v1', serves: '/marked' },
+  inbound: () => answering('/marked/things/:id?', 'marked'),
+  faults: {
+    refusal: (status, _reason, { headers }) => ({ marked: status, by: headers.get('x-marked') }),
+    headers: () => ({ 'x-refused': 'yes' }),
+  },
+});
+
+const DIALECTS: readonly Dialect[] = [plain, marked];
+const routes = httpRoutes(unstartedDialects(DIALECTS), {} as Operations, QUIET);
+
+const request = (path: string, headers: Record<string, string> = {}) =>
+  new Request(`http://localhost${path}`, { headers });
+const textOf = async (app: Hono, asked: Request) => (await app.fetch(asked)).text();
+
+const MARKED = { 'x-marked': 'me' };
+
+test('a header chooses between dialects that share a path', async () => {
+  expect(await textOf(routes, request('/v1/things/7'))).toBe('plain 7');
+  expect(await textOf(routes, request('/v1/things/7', MARKED))).toBe('marked 7');
+  expect(await textOf(routes, request('/v1/things', MARKED))).toBe('marked ');
+  expect(await textOf(routes, request('/marked/things/7'))).toBe('marked 7');
+});
+
+test('on a listener of its own a dialect has the path without the header', async () => {
+  expect(await textOf(routesAlone(routes, marked, QUIET), request('/v1/things/7'))).toBe('marked 7');
+  expect(await textOf(routesAlone(routes, plain, QUIET), request('/v1/things/7', MARKED))).toBe('marked 7');
+});
+
+test('requests are refused in the shape of the dialect that the header chooses', async () => {
+  const missing = await routes.fetch(request('/v1/things/7/more', MARKED));
+  expect(missing.status).toBe(404);
+  expect(missing.headers.get('x-refused')).toBe('yes');
+  expect(await missing.json()).toEqual({ marked: 404, by: 'me' });
+  expect(await (await routes.fetch(request('/v1/things/7/more'))).json()).toEqual({ plain: 404 });
+  const asked = request('/v1/things', MARKED);
+  const refused = refusalOf(DIALECTS)({ request: asked, path: '/v1/things' }, 403, 'No.');
+  expect(await refused.json()).toEqual({ marked: 403, by: 'me' });
+});
