@@ -1,6 +1,7 @@
 /** `parlance serve`: starts the server. */
 import { Fault } from '@parlance/protocol';
-import { type Config, ConfigError, helpText, loadConfig } from '@parlance/server/config';
+import { type Config, ConfigError, fullHelpText, helpText, loadConfig } from '@parlance/server/config';
+import { bannerOf } from './banner.ts';
 import { CommandError } from './command-error.ts';
 import { complain } from './complain.ts';
 import { whenSignalled } from './stopping.ts';
@@ -35,14 +36,17 @@ async function explain(error: unknown, { host, data }: Config): Promise<unknown>
 
 /** Resolves with null when the server is ready; signals then end the process. */
 export async function serve(argv: readonly string[]): Promise<number | null> {
-  if (argv.includes('--help') || argv.includes('-h')) {
-    console.log(helpText());
+  const help = argv.findIndex((word) => word === '--help' || word === '-h');
+  if (help !== -1) {
+    console.log(argv[help + 1] === 'all' ? fullHelpText() : helpText());
     return 0;
   }
   const config = configFrom(argv);
   const started = import('@parlance/server').then(({ startServer }) => startServer(config));
 
+  let waiting = () => null as string | null;
   const signalled = whenSignalled({
+    waiting: () => waiting(),
     stop: async () => (await started).stop(),
     exit: (code) => process.exit(code),
     report: (line) => complain(`parlance: ${line}`),
@@ -58,5 +62,14 @@ export async function serve(argv: readonly string[]): Promise<number | null> {
   console.log(`parlance listening on ${urlOf(server.host, server.port)}`);
   for (const listener of server.doors)
     console.log(`parlance door ${listener.dialect} on ${urlOf(server.host, listener.port)}`);
+  if (process.stdout.isTTY) console.log(bannerOf(config, urlOf(server.host, server.port)));
+  if (process.stderr.isTTY) waiting = () => waitingLine(server.running(), config.grace);
   return null;
+}
+
+function waitingLine(turns: number, graceMs: number): string | null {
+  if (turns === 0) return null;
+  const running = turns === 1 ? '1 running turn' : `${turns} running turns`;
+  const seconds = Math.ceil(graceMs / 1_000);
+  return `waiting up to ${seconds} s for ${running}; what is unfinished goes on at the next start. Ctrl-C again stops at once.`;
 }

@@ -11,16 +11,26 @@ export type Stopping = {
   readonly stop: () => Promise<void>;
   readonly exit: (code: number) => void;
   readonly report: (line: string) => void;
+  /** what a person who stops it is shown; null if there is nothing to wait for */
+  readonly waiting?: () => string | null;
   /** in milliseconds */
   readonly now?: () => number;
 };
 
 /** The first signal drains and exits 0, or 1 if draining fails; a second one exits 1 at once. */
-export function whenSignalled({ stop, exit, report, now = performance.now.bind(performance) }: Stopping) {
+export function whenSignalled({
+  stop,
+  exit,
+  report,
+  waiting = () => null,
+  now = performance.now.bind(performance),
+}: Stopping) {
   let first: { readonly signal: NodeJS.Signals; readonly at: number } | null = null;
   return (signal: NodeJS.Signals): void => {
     if (first === null) {
       first = { signal, at: now() };
+      const line = waiting();
+      if (line !== null) report(line);
       stop().then(
         () => exit(0),
         (error: unknown) => {

@@ -10,6 +10,8 @@ export type RunningServer = {
   readonly doors: readonly { readonly dialect: string; readonly port: number }[];
   /** the password of the user `admin`, if this start created it */
   readonly adminPassword: string | null;
+  /** how many turns are running */
+  readonly running: () => number;
   /** Drains: no new turns, a grace period for running ones, clients are notified, everything is closed. */
   stop(): Promise<void>;
 };
@@ -34,5 +36,12 @@ export function runServer(config: Config, parts: ServerParts, opened: AsyncDispo
     sockets.drain();
     await opened.disposeAsync();
   }
-  return { host: config.host, port, doors, adminPassword: parts.adminPassword, stop };
+  return {
+    host: config.host,
+    port,
+    doors,
+    adminPassword: parts.adminPassword,
+    running: () => engine.running,
+    stop,
+  };
 }

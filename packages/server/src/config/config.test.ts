@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { helpText, loadConfig, loadDataFolder, SETTINGS, settingsMarkdown } from './config.ts';
+import { fullHelpText, loadConfig, loadDataFolder, SETTINGS, settingsMarkdown } from './config.ts';
 import { configFolders } from './testing.ts';
 
 const { folder } = configFolders();
@@ -126,13 +126,13 @@ describe('help', () => {
   test('lists every flag and variable', () => {
     for (const { flag, env } of Object.values(SETTINGS))
       for (const name of [...env, ...(flag === null ? [] : [flag])]) {
-        expect(helpText()).toContain(name);
+        expect(fullHelpText()).toContain(name);
         expect(settingsMarkdown()).toContain(name);
       }
   });
 
   test('shows defaults', () => {
-    expect(helpText()).toContain(
+    expect(fullHelpText()).toContain(
       '--port PORT\n      port of the default listener; 0 for any free port\n      [PORT; default: 3000]',
     );
   });

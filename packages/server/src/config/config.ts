@@ -11,7 +11,7 @@ import { type Environment, type Given, readSources, settingOf } from './sources.
 
 export { beginDataFolder } from './data-folder.ts';
 export { ConfigError } from './error.ts';
-export { helpText, limitsMarkdown, settingsMarkdown } from './help.ts';
+export { fullHelpText, helpText, limitsMarkdown, settingsMarkdown } from './help.ts';
 export { contextLimitOf, knownContextLimit, type ModelChoice } from './model.ts';
 export { SETTINGS, type Setting } from './settings.ts';
 export type { ConfiguredUser, Door } from './values.ts';

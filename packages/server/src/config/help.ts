@@ -1,6 +1,6 @@
 /** Help text and documentation tables of the settings. */
 import { LIMITS, type LimitSetting } from './limits.ts';
-import { CONFIG_FILE, SETTING_KEYS, SETTINGS, type Setting } from './settings.ts';
+import { CONFIG_FILE, SETTING_KEYS, SETTINGS, type Setting, type SettingKey } from './settings.ts';
 
 function defaultText({ fallback, fallbackText }: Setting): string {
   if (fallbackText !== undefined) return fallbackText;
@@ -17,19 +17,33 @@ function entry([key, setting]: readonly [string, Setting]): string {
   return `  ${head}\n      ${setting.description}\n      [${places}${repeatable}; default: ${defaultText(setting)}]`;
 }
 
-export function helpText(): string {
-  const settings = SETTING_KEYS.map((key) => [key, SETTINGS[key]] as const);
-  return [
-    'Usage: parlance serve [flags]',
-    '',
-    'A flag counts more than its environment variable, and that more than the config file.',
-    '',
-    entry(['config', CONFIG_FILE]),
-    ...settings.map(entry),
-    '',
-    `Keys of the config file: ${SETTING_KEYS.join(', ')}`,
-  ].join('\n');
-}
+/** Those that most people set. */
+const COMMON = [
+  'port',
+  'host',
+  'auth',
+  'data',
+  'cwd',
+  'model',
+  'openaiKey',
+  'openaiBaseUrl',
+  'anthropicKey',
+  'approval',
+] as const satisfies readonly SettingKey[];
+
+const HEAD = `Usage: parlance serve [flags]
+
+A flag takes precedence over its environment variable, which takes precedence over the config file.
+`;
+
+const entries = (keys: readonly SettingKey[]): string =>
+  keys.map((key) => entry([key, SETTINGS[key]])).join('\n');
+
+export const helpText = (): string =>
+  `${HEAD}\n${entries(COMMON)}\n\nparlance serve --help all lists all settings.`;
+
+export const fullHelpText = (): string =>
+  `${HEAD}\n${entry(['config', CONFIG_FILE])}\n${entries(SETTING_KEYS)}\n\nKeys of the config file: ${SETTING_KEYS.join(', ')}`;
 
 const cell = (value: string) => value.replaceAll('|', '\\|');
 

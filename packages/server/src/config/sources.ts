@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { isObject } from '@parlance/protocol';
 import { isRegistered, registryIn } from './data-folder.ts';
 import { ConfigError } from './error.ts';
+import { positionOfError } from './json-position.ts';
 import { CONFIG_FILE, SETTING_KEYS, SETTINGS, type Setting, type SettingKey } from './settings.ts';
 
 /** `label` names the source of the value in errors. */
@@ -104,7 +105,8 @@ function parseObject(content: string, name: string): Record<string, unknown> {
     value = JSON.parse(content);
   } catch {
     // The parser's message quotes the text, which may contain secrets: neither the message nor its cause repeats it.
-    throw new ConfigError(`${name} is not valid JSON`);
+    const { line, column } = positionOfError(content) ?? { line: 1, column: 1 };
+    throw new ConfigError(`${name} is not valid JSON: line ${line}, column ${column}`);
   }
   if (!isObject(value)) throw new ConfigError(`${name} must hold a JSON object`);
   return value;

@@ -14,6 +14,8 @@ export type Engine = Commands &
     readonly clients: NonNullable<EngineParts['clients']>;
     /** to the other nodes; null if there are none */
     readonly transport: Transport | null;
+    /** how many turns are running here */
+    readonly running: number;
     /** `drain` has been called */
     readonly draining: boolean;
   };
@@ -32,6 +34,9 @@ export function createEngine(parts: EngineParts): Engine {
     root,
     clients: internals.deps.clients,
     transport: parts.cluster?.transport ?? null,
+    get running() {
+      return internals.queue.running;
+    },
     get draining() {
       return internals.queue.draining;
     },

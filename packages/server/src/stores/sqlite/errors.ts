@@ -21,7 +21,7 @@ const TROUBLES: readonly Trouble[] = [
   {
     codes: ['SQLITE_READONLY', 'SQLITE_PERM', 'EROFS', 'EACCES', 'EPERM'],
     client: 'The server cannot write to its storage.',
-    operator: 'it cannot be written to',
+    operator: 'it cannot be written to; choose another folder with --data',
   },
   {
     codes: ['SQLITE_CORRUPT', 'SQLITE_NOTADB'],
