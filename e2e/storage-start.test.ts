@@ -124,7 +124,9 @@ describe.skipIf(noDisk)('on a small disk (skipped if none can be mounted)', () =
     disk.readOnly();
     const reason = `EROFS: read-only file system, open '${join(data, 'parlance.lock')}'`;
     expect(await startOn(data)).toEqual(
-      refused(`${data} cannot be used: it cannot be written to; choose another folder with --data (${reason})`),
+      refused(
+        `${data} cannot be used: it cannot be written to; choose another folder with --data (${reason})`,
+      ),
     );
     const none = join(disk.path, 'none');
     expect((await startOn(none)).stderr).toStartWith(
