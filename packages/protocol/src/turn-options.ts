@@ -45,7 +45,18 @@ export const TURN_TERMS = {
   agentTools: z.boolean().optional(),
   /** in place of those of the agent and the server; not part of the conversation */
   instructions: z.string().max(200_000).optional(),
+  /** after the instructions, whosever they are: what the caller's application shows; not part of the conversation */
+  context: z.string().max(200_000).optional(),
   options: ModelOptions.optional(),
 };
 export const TurnTerms = z.object(TURN_TERMS);
 export type TurnTerms = z.infer<typeof TurnTerms>;
+
+/** The terms among the fields of a command or an event. */
+export const turnTermsOf = ({ tools, agentTools, instructions, context, options }: TurnTerms): TurnTerms => ({
+  tools,
+  agentTools,
+  instructions,
+  context,
+  options,
+});

@@ -43,6 +43,19 @@ test('tools, instructions and options of an input apply to its turn only', async
   expect(second?.tools.map(({ name }) => name)).not.toContain('weather');
 });
 
+test('context follows the instructions in its turn only, the agent’s or the caller’s', async () => {
+  const { engine, provider } = await setStage([says('One.'), says('Two.'), says('Three.')]);
+  for (const more of [{ context: 'It rains.' }, { context: 'It rains.', instructions: 'Rhyme.' }, {}]) {
+    await engine.send(SESSION, submit(more), CALLER);
+    await engine.rested(SESSION);
+  }
+  const [first, second, third] = provider.prompts.map(({ instructions }) => instructions);
+  expect(first).toStartWith('Be brief.');
+  expect(first).toEndWith('\n\nIt rains.');
+  expect(second).toBe('Rhyme.\n\nIt rains.');
+  expect(third).not.toContain('It rains.');
+});
+
 test('the tools of the caller are offered beside those of the agent, and replace one with the same name', async () => {
   const { engine, provider } = await setStage([says('Done.')]);
   const tools = [WEATHER, { ...WEATHER, name: 'lookup' }];

@@ -1,4 +1,4 @@
-import { type Command, type DurableEventBody, Fault, textOf } from '@parlance/protocol';
+import { type Command, type DurableEventBody, Fault, textOf, turnTermsOf } from '@parlance/protocol';
 import { sessionCreated } from './decide-session.ts';
 import type { DecisionContext } from './decision.ts';
 import type { SessionState } from './session-state.ts';
@@ -35,7 +35,6 @@ export function decideInput(
   if (command.replaces) events.push(rewinding(state, context));
   const { via, dialect } = context;
   const { input, turn } = ids;
-  const { tools, agentTools, instructions, options } = command;
   events.push({
     type: 'input.accepted',
     input,
@@ -46,10 +45,7 @@ export function decideInput(
     call: command.call,
     data: command.data,
     agent: context.answeredBy,
-    tools,
-    agentTools,
-    instructions,
-    options,
+    ...turnTermsOf(command),
   });
   if (turn && startsTurn(state, command)) {
     const next = state.queue[0] ?? { input, via, call: command.call, agent: context.answeredBy };

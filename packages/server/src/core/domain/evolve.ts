@@ -5,6 +5,7 @@ import {
   type Part,
   type TurnId,
   textOf,
+  turnTermsOf,
   type Usage,
 } from '@parlance/protocol';
 import { type OpenCall, type SessionState, type Turn, waitingCall } from './session-state.ts';
@@ -37,15 +38,14 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
         cutAt: event.seq,
       };
     case 'input.accepted': {
-      const { input, via, call, key, agent, tools, agentTools, instructions, options } = event;
-      const terms = { tools, agentTools, instructions, options };
+      const { input, via, call, key, agent } = event;
       return {
         ...state,
         messageCount: state.messageCount + 1,
         archived: false,
         title: state.title || titleOf(firstLine(event.parts)),
         firstInput: state.firstInput || beginning(event.parts),
-        queue: state.queue.concat({ input, via, call, agent, terms }),
+        queue: state.queue.concat({ input, via, call, agent, terms: turnTermsOf(event) }),
         keys: withKey(state.keys, key, event.seq),
       };
     }

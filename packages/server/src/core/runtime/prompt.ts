@@ -47,9 +47,10 @@ function requestWith(
 ): Request {
   const terms = session.state.turn?.terms ?? {};
   const own = `${deps.instructions}\n\nYou are ${agent.name}. ${agent.instructions}`;
+  const instructions = terms.instructions ?? own;
   return {
     provider,
-    instructions: terms.instructions ?? own,
+    instructions: terms.context === undefined ? instructions : `${instructions}\n\n${terms.context}`,
     ...(terms.options ? { options: terms.options } : {}),
     tools: [...offeredTo(deps, agent.id, terms).values()]
       .filter((tool) => tool.available?.(session.ref.owner) ?? true)
