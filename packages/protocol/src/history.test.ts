@@ -36,3 +36,8 @@ describe('a history', () => {
     expect(refusal(history)).toStartWith(says);
   });
 });
+
+test('an item keeps the id of the client’s message', () => {
+  const history = [user('Hi'), { ...text('Hello.'), id: 'message-2' }];
+  expect(History.parse(history)[1]).toMatchObject({ id: 'message-2' });
+});

@@ -4,6 +4,9 @@ import { CallId } from './ids.ts';
 import { JsonValue } from './json.ts';
 import { Part } from './parts.ts';
 
+/** of the client's message, if it has one: clients are shown the message under the same id */
+const id = z.string().min(1).max(200).optional();
+
 export const HistoryItem = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('user'),
@@ -12,19 +15,21 @@ export const HistoryItem = z.discriminatedUnion('type', [
     key: z.string().min(1).max(200).optional(),
   }),
   /** of the assistant */
-  z.strictObject({ type: z.literal('text'), text: z.string().min(1) }),
-  z.strictObject({ type: z.literal('reasoning'), text: z.string().min(1) }),
+  z.strictObject({ type: z.literal('text'), text: z.string().min(1), id }),
+  z.strictObject({ type: z.literal('reasoning'), text: z.string().min(1), id }),
   z.strictObject({
     type: z.literal('call'),
     call: CallId,
     tool: z.string().min(1).max(200),
     input: z.record(z.string(), JsonValue),
+    id,
   }),
   z.strictObject({
     type: z.literal('result'),
     call: CallId,
     parts: z.array(Part).max(100),
     failed: z.boolean().optional(),
+    id,
   }),
 ]);
 export type HistoryItem = z.infer<typeof HistoryItem>;
