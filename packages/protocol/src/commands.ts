@@ -5,7 +5,7 @@ import { History } from './history.ts';
 import { ApprovalId, CallId, InputId } from './ids.ts';
 import { JsonValue } from './json.ts';
 import { Part } from './parts.ts';
-import { TURN_TERMS } from './turn-options.ts';
+import { ANSWER_TERMS, TURN_TERMS } from './turn-options.ts';
 
 export const SessionCreate = z.object({
   type: z.literal('session.create'),
@@ -56,6 +56,7 @@ export const ApprovalAnswerCommand = z.object({
   hash: z.string().optional(),
   /** with deny: end the turn instead of reporting to the model */
   exit: z.boolean().default(false),
+  ...ANSWER_TERMS,
 });
 
 export const ApprovalExplain = z.object({
@@ -73,6 +74,7 @@ export const CallAnswer = z.object({
   untrusted: z.boolean().default(false),
   /** the user's text, if it is the outcome */
   said: z.string().max(10_000).optional(),
+  ...ANSWER_TERMS,
 });
 
 /** Revokes a standing grant. */

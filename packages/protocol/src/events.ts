@@ -19,7 +19,7 @@ import { HistoryItem } from './history.ts';
 import { ApprovalId, BlockId, CallId, ConnectionId, InputId, SessionId, TurnId } from './ids.ts';
 import { JsonValue } from './json.ts';
 import { Part } from './parts.ts';
-import { TURN_TERMS } from './turn-options.ts';
+import { ANSWER_TERMS, TURN_TERMS } from './turn-options.ts';
 
 const durable = <Shape extends z.ZodRawShape>(shape: Shape) => ({
   durable: true as const,
@@ -178,6 +178,7 @@ export const EVENTS = {
     said: z.string().optional(),
     /** the standing grant created by "always" */
     grant: z.string().optional(),
+    ...ANSWER_TERMS,
   }),
   /** Stored before the side effect. */
   'tool.started': durable({ turn: TurnId, call: CallId }),
@@ -204,6 +205,7 @@ export const EVENTS = {
     final: z.boolean().optional(),
     /** the call shows something to the user, such as a plan */
     notice: z.boolean().optional(),
+    ...ANSWER_TERMS,
   }),
   /** A standing grant was revoked. */
   'grant.revoked': durable({ grant: z.string(), by: z.string() }),

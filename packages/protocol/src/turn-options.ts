@@ -60,3 +60,11 @@ export const turnTermsOf = ({ tools, agentTools, instructions, context, options 
   context,
   options,
 });
+
+/** Fields of an answer that lets a turn continue, and of the stored answer. */
+export const ANSWER_TERMS = {
+  /** in place of the terms of the turn's input, for the rest of the turn */
+  terms: TurnTerms.optional(),
+  /** data for programs about the request that brought the answer; not shown to the model */
+  attributes: z.record(z.string(), JsonValue).optional(),
+};

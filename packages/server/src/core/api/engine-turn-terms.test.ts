@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { type CallId, type CommandInput, textPart } from '@parlance/protocol';
-import { type Line, says, USAGE } from '../../testing/scripted-provider.ts';
+import { calls, type Line, says, USAGE } from '../../testing/scripted-provider.ts';
 import { CALLER, SESSION, say, setStage } from '../../testing/stage.ts';
 
 const WEATHER = {
@@ -91,6 +91,37 @@ test('calls of the tools of the caller wait for its answers, all at once, also i
     'one',
     'two',
   ]);
+});
+
+test('an answer may bring other terms for the rest of its turn', async () => {
+  const { engine, provider } = await setStage([asksForBoth, says('Done.'), says('Again.')]);
+  await engine.send(SESSION, submit({ tools: [WEATHER], instructions: 'Rhyme.' }), CALLER);
+  await engine.rested(SESSION);
+  await engine.send(SESSION, answer('one', 'sun'), CALLER);
+  const terms = { agentTools: false, instructions: 'In prose.' };
+  const attributes = { request: 'second' };
+  const { events } = await engine.send(
+    SESSION,
+    { ...answer('two', 'snow'), terms, attributes } as CommandInput,
+    CALLER,
+  );
+  expect(events).toMatchObject([{ type: 'tool.ended', terms, attributes }]);
+  await engine.rested(SESSION);
+  expect(provider.prompts[1]).toMatchObject({ instructions: 'In prose.', tools: [] });
+  await say(engine, 'Again');
+  await engine.rested(SESSION);
+  expect(provider.prompts[2]?.instructions).toStartWith('Be brief.');
+});
+
+test('the answer to an approval may bring other terms, too', async () => {
+  const asks = calls('shell', { command: ['npm', 'test'] });
+  const { engine, provider } = await setStage([asks, says('Done.')]);
+  await say(engine, 'Go');
+  await engine.rested(SESSION);
+  const terms = { agentTools: false, instructions: 'In prose.' };
+  await engine.send(SESSION, { type: 'approval.answer', answer: 'deny', terms }, CALLER);
+  await engine.rested(SESSION);
+  expect(provider.prompts[1]).toMatchObject({ instructions: 'In prose.', tools: [] });
 });
 
 test('a tool name that no model API accepts is refused, and so are options out of range', async () => {

@@ -22,7 +22,7 @@ export function decideAnswer(
   const { call, approval, ask } = waiting;
   const grant = command.answer === 'always' ? ask.grant : undefined;
   const { by, dialect } = context;
-  const { reason, said } = command;
+  const { reason, said, terms, attributes } = command;
   const answered: DurableEventBody = {
     type: 'approval.answered',
     turn: turn.id,
@@ -34,6 +34,8 @@ export function decideAnswer(
     reason,
     said,
     grant,
+    terms,
+    attributes,
   };
   if (command.answer !== 'deny') return [answered];
   const denial = textPart(reason ? `The user denied this call: ${reason}` : 'The user denied this call.');

@@ -8,7 +8,7 @@ export function decideCallAnswer(
   const { turn } = state;
   const call = turn?.calls.find((open) => open.call === command.call && open.phase === 'deferred');
   if (!turn || !call) throw new Fault('not_found', 'No client was asked for this call.');
-  const { parts, data, failed, untrusted, said } = command;
+  const { parts, data, failed, untrusted, said, terms, attributes } = command;
   const outcome = failed ? 'failed' : 'ok';
   const ended: DurableEventBody = {
     type: 'tool.ended',
@@ -19,6 +19,8 @@ export function decideCallAnswer(
     data,
     durationMs: 0,
     said,
+    terms,
+    attributes,
   };
   return [untrusted ? { ...ended, untrusted } : ended];
 }

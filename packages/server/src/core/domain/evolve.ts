@@ -106,7 +106,10 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
       const granted = event.grant
         ? { ...counted, grants: [...new Set([...state.grants, event.grant])] }
         : counted;
-      const allowed = withCall(granted, event.call, (call) => ({ ...base(call), phase: 'allowed' }));
+      const allowed = withCall(inTurn(granted, withTerms(event)), event.call, (call) => ({
+        ...base(call),
+        phase: 'allowed',
+      }));
       const next = waitingCall(allowed);
       if (!next || next.approval === waitingCall(state)?.approval) return allowed;
       return withCall(allowed, next.call, () => ({ ...next, requestedAt: event.at }));
@@ -127,7 +130,7 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
     case 'tool.ended': {
       const message = event.final || event.said !== undefined ? 1 : 0;
       const messageCount = state.messageCount + message + (event.notice ? 1 : 0);
-      return inTurn({ ...state, messageCount }, (turn) => ({
+      return inTurn(inTurn({ ...state, messageCount }, withTerms(event)), (turn) => ({
         ...turn,
         answered: turn.answered || event.final === true,
         gaveUp: event.final ? event.outcome !== 'ok' : turn.gaveUp,
@@ -192,6 +195,11 @@ const base = ({ call, tool, input }: OpenCall) => ({ call, tool, input });
 
 const inTurn = (state: SessionState, change: (turn: Turn) => Turn): SessionState =>
   state.turn ? { ...state, turn: change(state.turn) } : state;
+
+const withTerms =
+  ({ terms }: { readonly terms?: Turn['terms'] | undefined }) =>
+  (turn: Turn): Turn =>
+    terms ? { ...turn, terms } : turn;
 
 const withCall = (state: SessionState, id: CallId, change: (call: OpenCall) => OpenCall): SessionState =>
   inTurn(state, (turn) => ({
