@@ -1,12 +1,15 @@
 /** The composition root: `compose/` names the concrete adapters. */
 import { ensureUsers } from './auth/users.ts';
+import { type EmbeddedServer, runEmbedded } from './compose/embedded.ts';
 import { openBackend } from './compose/engine.ts';
 import { openFront } from './compose/front.ts';
+import { openListeners } from './compose/listeners.ts';
 import { type RunningServer, runServer } from './compose/running-server.ts';
 import type { Config } from './config/config.ts';
 import { DIALECTS } from './dialects/index.ts';
 import type { Dialect } from './dialects/shared/dialect.ts';
 
+export type { EmbeddedPeer, EmbeddedServer, EmbeddedSocket } from './compose/embedded.ts';
 export type { RunningServer } from './compose/running-server.ts';
 
 /**
@@ -22,8 +25,28 @@ export async function startServer(
   await using resources = new AsyncDisposableStack();
   const backend = await openBackend(config, dialects, resources);
   const front = await openFront(config, { backend, dialects }, resources);
+  openListeners(config, { backend, front }, resources);
   // After the ports are ours: a start that fails must not create a user whose password nobody was told.
   const { store, oneAtATime } = backend.storage;
   const adminPassword = await oneAtATime(() => ensureUsers(store, config.authUsers));
   return runServer(config, { backend, front, adminPassword }, resources.move());
+}
+
+/**
+ * The server inside this process, for its own user: no port, no accounts, and every caller is `local`. Rejects as
+ * `startServer`.
+ *
+ * @example
+ * const server = await embedServer(loadConfig([], process.env, process.cwd()));
+ * const response = await server.fetch('/v1/sessions');
+ */
+export async function embedServer(
+  given: Config,
+  dialects: readonly Dialect[] = DIALECTS,
+): Promise<EmbeddedServer> {
+  const config: Config = { ...given, auth: 'open', doors: [] };
+  await using resources = new AsyncDisposableStack();
+  const backend = await openBackend(config, dialects, resources);
+  const front = await openFront(config, { backend, dialects }, resources);
+  return runEmbedded(config, { backend, front }, resources.move());
 }

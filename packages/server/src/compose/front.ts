@@ -1,4 +1,5 @@
-/** What clients reach: the dialects, their HTTP routes and sockets, and the listeners. */
+/** What clients reach: the dialects, their HTTP routes and sockets. */
+import type { Hono } from 'hono';
 import type { Config } from '../config/config.ts';
 import type { Dialect } from '../dialects/shared/dialect.ts';
 import { anonymousBudget, ByteBudget } from '../http/byte-budget.ts';
@@ -8,19 +9,19 @@ import { serverContext } from './context.ts';
 import { openDialect } from './dialects.ts';
 import type { Backend } from './engine.ts';
 import { httpRoutes } from './http.ts';
-import { openListeners } from './listeners.ts';
 import { openTransport } from './sockets.ts';
-import type { ListeningPort, ServerState } from './state.ts';
+import type { ServerState } from './state.ts';
 
 export type Front = {
-  readonly listening: readonly ListeningPort[];
+  readonly state: ServerState;
   readonly sockets: SocketTransport;
+  readonly routes: Hono;
   readonly readiness: Readiness;
 };
 
 export type FrontParts = { readonly backend: Backend; readonly dialects: readonly Dialect[] };
 
-/** Listens when the promise resolves. What is opened is closed by `resources`. */
+/** Nothing listens yet. What is opened is closed by `resources`. */
 export async function openFront(
   config: Config,
   { backend, dialects }: FrontParts,
@@ -47,7 +48,5 @@ export async function openFront(
   const { metricsToken } = config;
   const routes = httpRoutes(state.served, { authenticator, metrics, metricsToken, readiness }, log);
   for (const { inbound } of state.served) await inbound.resume?.();
-  const parts = { backend, served: state.served, sockets, routes };
-  state.listening.push(...openListeners(config, parts, resources));
-  return { listening: state.listening, sockets, readiness };
+  return { state, sockets, routes, readiness };
 }

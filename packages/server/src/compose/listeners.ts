@@ -1,5 +1,4 @@
 /** The default listener and the extra ones, each of one dialect. */
-import type { Hono } from 'hono';
 import type { Config } from '../config/config.ts';
 import { ConfigError } from '../config/config.ts';
 import type { Dialect } from '../dialects/shared/dialect.ts';
@@ -11,34 +10,30 @@ import {
 } from '../dialects/shared/routes.ts';
 import { clientAddress, rememberAddress } from '../http/client-address.ts';
 import { originPolicy } from '../http/origin-policy.ts';
-import type { SocketTransport } from '../http/websocket.ts';
 import type { Backend } from './engine.ts';
+import type { Front } from './front.ts';
 import { refusalOf, routesAlone } from './http.ts';
 import { listenOrExplain } from './listen.ts';
 import { openingOf } from './sockets.ts';
 import type { ListeningPort } from './state.ts';
 
-export type ListenerParts = {
-  readonly backend: Backend;
-  readonly served: readonly ServedDialect[];
-  readonly sockets: SocketTransport;
-  readonly routes: Hono;
-};
+export type ListenerParts = { readonly backend: Backend; readonly front: Front };
 
-/** Listens on every port; the default listener comes first in the result. Throws if a port is in use. */
+/** Listens on every port, the default listener first. Throws if a port is in use. */
 export function openListeners(
   config: Config,
-  parts: ListenerParts,
+  { backend, front }: ListenerParts,
   resources: AsyncDisposableStack,
-): ListeningPort[] {
-  const { served, sockets, routes } = parts;
-  const { authenticator, log } = parts.backend;
+): void {
+  const { sockets, routes, state } = front;
+  const { served } = state;
+  const { authenticator, log } = backend;
   const admit = originPolicy({ host: config.host, allowedOrigins: config.allowedOrigins }, log);
   const refusal = refusalOf(served.map(({ dialect }) => dialect));
   const addressOf = (request: Request, peer: string | undefined) =>
     clientAddress(request.headers, peer, config.trustedProxies);
 
-  return listenersOf(config, served).map(({ port, dialect, router, own }, listener) => {
+  const listen = ({ port, dialect, router, own }: Listener, listener: number): ListeningPort => {
     const answering = own ? routesAlone(routes, own, log) : routes;
     const handshake = { authenticator, log, router, listener };
     const server = listenOrExplain(dialect, {
@@ -57,7 +52,8 @@ export function openListeners(
     });
     resources.defer(() => server.stop(true));
     return { dialect: dialect ?? 'all', port: server.port ?? port };
-  });
+  };
+  state.listening.push(...listenersOf(config, served).map(listen));
 }
 
 type Listener = {

@@ -25,10 +25,10 @@ export type ServerParts = {
 /** From now on the server is ready and unfinished turns go on. `opened` is closed by `stop`. */
 export function runServer(config: Config, parts: ServerParts, opened: AsyncDisposableStack): RunningServer {
   const { engine, log } = parts.backend;
-  const { listening, sockets, readiness } = parts.front;
+  const { state, sockets, readiness } = parts.front;
   readiness.serving();
   const resuming = resumeTurns(engine, log);
-  const [{ port } = { port: config.port }, ...doors] = listening;
+  const [{ port } = { port: config.port }, ...doors] = state.listening;
   async function stop(): Promise<void> {
     readiness.draining();
     await engine.drain(config.grace);

@@ -1,0 +1,41 @@
+/** Standard output as lines, one protocol message each. Nothing else may be written to it. */
+import type { Writable } from 'node:stream';
+
+/** What may wait for a reader that does not read. */
+const MOST_UNREAD_BYTES = 256 * 1024 * 1024;
+
+export class LineOutput {
+  readonly #stream: Writable;
+  readonly #gone = Promise.withResolvers<string>();
+  #isGone = false;
+
+  constructor(stream: Writable) {
+    this.#stream = stream;
+    stream.on('error', () => this.#end('the reader of standard output is gone'));
+  }
+
+  /** Resolves with the reason if the reader is gone, or too far behind. */
+  get gone(): Promise<string> {
+    return this.#gone.promise;
+  }
+
+  /** The text has no line feed. */
+  write(text: string): void {
+    if (this.#isGone) return;
+    this.#stream.write(`${text}\n`);
+    if (this.#stream.writableLength > MOST_UNREAD_BYTES)
+      this.#end('the reader of standard output is too slow');
+  }
+
+  /** Resolves when everything has been written, or nobody reads. */
+  async flushed(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#stream.write('', () => resolve());
+    await Promise.race([promise, this.gone]);
+  }
+
+  #end(reason: string): void {
+    this.#isGone = true;
+    this.#gone.resolve(reason);
+  }
+}

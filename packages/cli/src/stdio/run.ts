@@ -1,0 +1,59 @@
+/** Runs a protocol on standard input and output until the input ends. */
+import { once } from 'node:events';
+import { complain } from '../complain.ts';
+import { inputLines, TOO_LONG } from './input-lines.ts';
+import { LineOutput } from './line-output.ts';
+import { openServerLink, type ServerLink } from './server-link.ts';
+
+/** One connection of a client that speaks in lines. */
+export type StdioProtocol = {
+  /** One line, not blank. The next one is read when the promise resolves. */
+  receive(line: Buffer): void | Promise<void>;
+  /** A line was longer than `MOST_BYTES` and is lost. */
+  onTooLong(): void;
+  /** The input has ended. Resolves when every request has its answer. */
+  settled(): Promise<void>;
+};
+
+/** Of one message. */
+export const MOST_BYTES = 64 * 1024 * 1024;
+
+/** How long answers may take after the end of the input. Turns of a running server go on without us. */
+const SETTLE_MS = 1_000;
+/** How long an embedded server may take to stop. What it has stored is safe without that. */
+const STOP_MS = 5_000;
+
+/**
+ * Resolves with the exit code: 0 if the input has ended, the reader is gone or a signal came. Rejects if no server can be
+ * reached or started.
+ *
+ * @example
+ * runStdio(argv, (link, write) => new Bridge(link, write));
+ */
+export async function runStdio(
+  argv: readonly string[],
+  open: (link: ServerLink, write: (text: string) => void) => StdioProtocol,
+): Promise<number> {
+  const link = await openServerLink(argv);
+  const output = new LineOutput(process.stdout);
+  const protocol = open(link, (text) => output.write(text));
+  const signalled = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
+  const ended = readAll(protocol);
+  const reason = await Promise.race([ended, output.gone, signalled.then(() => 'signalled')]);
+  if (reason === 'ended') await Promise.race([protocol.settled(), Bun.sleep(SETTLE_MS)]);
+  await Promise.race([link.close(0), Bun.sleep(STOP_MS)]);
+  await Promise.race([output.flushed(), Bun.sleep(SETTLE_MS)]);
+  return 0;
+}
+
+async function readAll(protocol: StdioProtocol): Promise<'ended'> {
+  try {
+    for await (const line of inputLines(Bun.stdin.stream(), MOST_BYTES)) {
+      if (line === TOO_LONG) protocol.onTooLong();
+      else await protocol.receive(line);
+    }
+  } catch (error) {
+    complain(`parlance: standard input cannot be read (${error instanceof Error ? error.message : error})`);
+  }
+  return 'ended';
+}

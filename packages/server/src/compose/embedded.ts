@@ -1,0 +1,58 @@
+/** A server without a port: its only clients are in this process. */
+import type { Config } from '../config/config.ts';
+import { socketRouter } from '../dialects/shared/routes.ts';
+import { rememberAddress } from '../http/client-address.ts';
+import { type EmbeddedPeer, EmbeddedSockets, type InProcessSocket } from '../http/embedded-socket.ts';
+import type { Backend } from './engine.ts';
+import type { Front } from './front.ts';
+import { resumeTurns } from './resume.ts';
+
+export type { EmbeddedPeer } from '../http/embedded-socket.ts';
+
+export type EmbeddedSocket = Pick<InProcessSocket, 'receive' | 'idle' | 'close'>;
+
+export type EmbeddedServer = {
+  /** Answers a request to a path such as `/v1/sessions`. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+  /** Opens a socket at a path such as `/acp`. Throws if none is served there. */
+  connect(path: string, peer: EmbeddedPeer): EmbeddedSocket;
+  /** Drains and closes everything. Turns that have not ended within `graceMs` continue at the next start. */
+  stop(graceMs: number): Promise<void>;
+};
+
+export type EmbeddedParts = { readonly backend: Backend; readonly front: Front };
+
+/** The host of requests. Nothing listens there. */
+const ORIGIN = 'http://localhost';
+
+export function runEmbedded(
+  config: Config,
+  { backend, front }: EmbeddedParts,
+  opened: AsyncDisposableStack,
+): EmbeddedServer {
+  const { engine, log } = backend;
+  const { state, routes, readiness } = front;
+  const router = socketRouter(state.served);
+  const sockets = new EmbeddedSockets(config.maxFrame, log);
+  readiness.serving();
+  const resuming = resumeTurns(engine, log);
+  return {
+    async fetch(path, init) {
+      const request = new Request(ORIGIN + path, init);
+      rememberAddress(request, 'local');
+      return routes.fetch(request);
+    },
+    connect(path, peer) {
+      const target = router(new URL(path, ORIGIN), false);
+      if (!target) throw new Error(`no socket is served at ${path}`);
+      return sockets.open(target, peer);
+    },
+    async stop(graceMs) {
+      readiness.draining();
+      await engine.drain(graceMs);
+      await resuming;
+      sockets.drain();
+      await opened.disposeAsync();
+    },
+  };
+}
