@@ -53,7 +53,7 @@ export function readTurns(events: readonly DurableEvent[]): SessionRead {
       heard.add(event.input);
       turns.set(event.turn, begun(event.turn, words.get(event.input) ?? ''));
     }
-    const turn = 'turn' in event ? turns.get(event.turn) : undefined;
+    const turn = 'turn' in event && event.turn ? turns.get(event.turn) : undefined;
     if (turn) step(turn, event);
   }
   const inputs = events.flatMap((event) => (event.type === 'input.accepted' ? [wordsOf(event)] : []));

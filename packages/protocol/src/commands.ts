@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ApprovalAnswer, ApprovalMode, DirectCall, InputMode } from './event-fields.ts';
 import { History } from './history.ts';
-import { ApprovalId, CallId, InputId } from './ids.ts';
+import { ApprovalId, CallId, InputId, TurnId } from './ids.ts';
 import { JsonValue } from './json.ts';
 import { Part } from './parts.ts';
 import { ANSWER_TERMS, TURN_TERMS } from './turn-options.ts';
@@ -43,7 +43,11 @@ export const InputSubmit = z.object({
   ...TURN_TERMS,
 });
 
-export const TurnCancel = z.object({ type: z.literal('turn.cancel') });
+export const TurnCancel = z.object({
+  type: z.literal('turn.cancel'),
+  /** only this turn, also if its input still waits; default: the running one */
+  turn: TurnId.optional(),
+});
 
 export const ApprovalAnswerCommand = z.object({
   type: z.literal('approval.answer'),

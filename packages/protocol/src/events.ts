@@ -90,8 +90,12 @@ export const EVENTS = {
     data: z.record(z.string(), JsonValue).optional(),
     /** the agent to answer, if it is not the session's */
     agent: AgentRef.optional(),
+    /** the id that its turn will have, if the input waits for other turns */
+    turn: TurnId.optional(),
     ...TURN_TERMS,
   }),
+  /** A waiting input was cancelled: its turn will not start. */
+  'input.cancelled': durable({ input: InputId, turn: TurnId, by: z.string() }),
 
   'turn.started': durable({ turn: TurnId, input: InputId, agent: AgentRef }),
   /** The process died during the turn, or could not store anything; the unfinished step is repeated. */

@@ -8,8 +8,8 @@ import { EMPTY, fold, foldAll, type SessionView } from './view.ts';
 const NAMES = readdirSync(dirname(transcriptPath('x'))).map((file) => file.replace('.jsonl', ''));
 const viewOf = (name: string): SessionView => foldAll(EMPTY, readTranscript(name));
 
-/** Events that discard output of a step. */
-const VOIDING = new Set<string>(['step.restarted', 'turn.resumed', 'session.rewound']);
+/** Events that discard a message or output of a step. */
+const VOIDING = new Set<string>(['step.restarted', 'turn.resumed', 'session.rewound', 'input.cancelled']);
 
 /** Freezes every object of the view, so that a fold that mutates its input throws. */
 function frozen<Value>(value: Value): Value {

@@ -112,6 +112,8 @@ function withEvent(view: SessionView, event: DurableEvent): SessionView {
         title: view.title || titleOf(event.parts),
         queued: [...view.queued, inputOf(view, event)],
       };
+    case 'input.cancelled':
+      return { ...view, queued: view.queued.filter(({ input }) => input !== event.input) };
     case 'turn.started': {
       const input = view.queued.find(({ input }) => input === event.input) ?? null;
       const queued = view.queued.filter((waiting) => waiting !== input);

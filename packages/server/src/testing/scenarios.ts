@@ -177,6 +177,12 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     { turns: 2 },
   ),
 
+  'queue-cancelled': played([says('One.')], async ({ engine }) => {
+    const [, second] = await Promise.all([say(engine, 'First'), say(engine, 'Second')]);
+    const queued = second.events.find((event) => event.type === 'input.accepted');
+    await engine.send(SESSION, { type: 'turn.cancel', turn: queued?.turn }, CALLER);
+  }),
+
   resume: killed('Hi', ({ provider }) => provider.hanging, {
     answers: [[{ type: 'text', text: 'Half an ' }, { type: 'hang' }]],
     after: [says('A whole ', 'answer.')],

@@ -73,6 +73,7 @@ const SUMMARIES: { readonly [Type in DurableEventType]: (event: DurableEvent<Typ
     ),
   'input.accepted': ({ parts, dialect, call }) =>
     `${call ? `calls ${call.tool}` : partsText(parts)}, from ${dialect}`,
+  'input.cancelled': ({ by }) => `cancelled by ${by}`,
   'turn.started': ({ agent }) => `${agent.name} begins`,
   'turn.resumed': () => 'resumed after a server restart',
   'turn.ended': ({ usage, durationMs, context }) =>

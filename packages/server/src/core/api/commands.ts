@@ -103,6 +103,7 @@ function parseCommand(input: CommandInput): Command {
 const readsBeforehand = (command: Command): boolean =>
   command.type === 'approval.explain' ||
   command.type === 'context.compact' ||
+  (command.type === 'turn.cancel' && command.turn !== undefined) ||
   (command.type === 'input.submit' && command.replaces !== undefined);
 
 async function carryOut(
@@ -122,7 +123,8 @@ async function carryOut(
     approvalKnown: await approvalKnown(session, command, resolver),
     mostQueued: limits.inputsQueued,
   };
-  if (mayEndTurn(command)) {
+  const endsTurn = mayEndTurn(command, session.state);
+  if (endsTurn) {
     // What another node has streamed is kept as far as it was shown.
     await session.link?.stop();
     await readContext(session, deps);
@@ -133,6 +135,6 @@ async function carryOut(
       const context = decisionContext({ ...known, session, command }, parts);
       return withContextUse(decide(state, command, context), session, deps);
     },
-    mayEndTurn(command) && !queue.draining ? 'always' : ifFree,
+    endsTurn && !queue.draining ? 'always' : ifFree,
   );
 }

@@ -10,7 +10,6 @@ import {
 } from '@parlance/protocol';
 import type { AgentCatalog } from '../domain/agent-catalog.ts';
 import { mayEndTurn } from '../domain/decide.ts';
-import { startsTurn } from '../domain/decide-input.ts';
 import type { Decided, DecisionContext } from '../domain/decision.ts';
 import { waitingCall } from '../domain/session-state.ts';
 import type { Provider } from '../ports/provider.ts';
@@ -25,6 +24,8 @@ export type Caller = {
   readonly via?: ConnectionId;
   /** an input that is sent twice with the same key is accepted once */
   readonly key?: string;
+  /** the id of the input's turn, if the dialect gives it; no other turn may have it */
+  readonly turn?: TurnId;
 };
 
 type Known = Pick<DecisionContext, 'mostQueued' | 'replaced' | 'approvalKnown'> & {
@@ -55,19 +56,18 @@ export function decisionContext(known: Known, { catalog, now, newId }: Sources):
     agent: catalog.first(domain, chosen),
     answeredBy: answering(command, catalog),
     // As long as the answer, so it is joined only if the command may need it.
-    open: mayEndTurn(command) ? streamedSoFar(session.open, now) : null,
+    open: mayEndTurn(command, session.state) ? streamedSoFar(session.open, now) : null,
     replaced,
     approvalKnown,
     mostQueued,
-    ids: newIds(session, command, newId),
+    ids: command.type === 'input.submit' ? newIds(caller, newId) : null,
     historyInputs: historyInputs(command, newId),
   };
 }
 
-function newIds(session: LiveSession, command: Decided, newId: () => string): DecisionContext['ids'] {
-  if (command.type !== 'input.submit') return null;
+function newIds({ turn }: Caller, newId: () => string): DecisionContext['ids'] {
   const input = newId() as InputId;
-  return { input, turn: startsTurn(session.state, command) ? (newId() as TurnId) : null };
+  return { input, turn: turn ?? (newId() as TurnId) };
 }
 
 function historyInputs(command: Decided, newId: () => string): InputId[] {

@@ -106,7 +106,7 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
     },
 
     /**
-     * The session in which the approval was requested or the turn was started, open or over, or which has or had the
+     * The session in which the approval was requested or the turn was queued or started, open or over, or which has or had the
      * label. Null if it is unknown or not the principal's; an admin finds everyone's, unless only `own` are asked for.
      */
     async lookup(

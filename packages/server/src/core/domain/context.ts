@@ -89,6 +89,8 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
       const { input, seq, data } = event;
       return { ...context, waiting: context.waiting.concat({ input, parts: partsOf(event), seq, data }) };
     }
+    case 'input.cancelled':
+      return { ...context, waiting: context.waiting.filter(({ input }) => input !== event.input) };
     case 'turn.started': {
       const input = context.waiting.find((waiting) => waiting.input === event.input);
       const waiting = context.waiting.filter((other) => other !== input);

@@ -35,6 +35,8 @@ export function decideInput(
   if (command.replaces) events.push(rewinding(state, context));
   const { via, dialect } = context;
   const { input, turn } = ids;
+  const starts = startsTurn(state, command);
+  const [waiting] = state.queue;
   events.push({
     type: 'input.accepted',
     input,
@@ -45,12 +47,12 @@ export function decideInput(
     call: command.call,
     data: command.data,
     agent: context.answeredBy,
+    turn: starts && !waiting ? undefined : turn,
     ...turnTermsOf(command),
   });
-  if (turn && startsTurn(state, command)) {
-    const next = state.queue[0] ?? { input, via, call: command.call, agent: context.answeredBy };
-    const agent = state.created ? state.agent : context.agent;
-    events.push(...turnStarted(next, turn, agent));
+  if (starts) {
+    const next = waiting ?? { input, turn, via, call: command.call, agent: context.answeredBy };
+    events.push(...turnStarted(next, state.created ? state.agent : context.agent));
   }
   return events;
 }
@@ -59,8 +61,7 @@ const supersedes = ({ mode, replaces }: SubmitInput): boolean =>
   mode === 'supersede' || replaces !== undefined;
 
 /** Whether a turn starts with the input, rather than the input waiting in the queue. */
-export const startsTurn = (state: SessionState, command: SubmitInput): boolean =>
-  !state.turn || supersedes(command);
+const startsTurn = (state: SessionState, command: SubmitInput): boolean => !state.turn || supersedes(command);
 
 function rewinding(state: SessionState, { replaced, by }: DecisionContext): DurableEventBody {
   if (!replaced) throw new Fault('not_found', 'There is no such message in this session.');

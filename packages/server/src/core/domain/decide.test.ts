@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { type CallId, textPart } from '@parlance/protocol';
+import { type CallId, type TurnId, textPart } from '@parlance/protocol';
 import { decide } from './decide.ts';
 import type { Decided } from './decision.ts';
 import { nextAction } from './next-action.ts';
@@ -119,6 +119,30 @@ describe('inputs', () => {
     const state = give(queued, { type: 'turn.cancel' });
     expect(state.queue).toEqual(queued.queue);
     expect(nextAction(state)).toEqual({ kind: 'startTurn' });
+  });
+
+  test('the turn of a queued input has the id that was given to it', () => {
+    const turn = queued.queue[0]?.turn;
+    expect(turn).toBeDefined();
+    expect(give(queued, submit('Third', 'supersede')).turn?.id).toBe(turn as never);
+  });
+
+  test('an input that an older version has queued names its turn, and the next input has another', () => {
+    const older = { ...queued, queue: queued.queue.map(({ turn: _, ...input }) => input) };
+    const state = give(older, submit('Third', 'supersede'));
+    expect(state.turn?.id).toBe(older.queue[0]?.input as never);
+    expect(state.queue[0]?.turn).not.toBe(state.turn?.id as never);
+  });
+
+  test('a cancel with a turn ends that turn alone', () => {
+    const cancel = (turn?: string): Decided => ({ type: 'turn.cancel', turn: turn as TurnId });
+    const [running, waits] = [queued.turn?.id, queued.queue[0]?.turn];
+    expect(outcomeOf(queued, cancel(running))).toEqual(ENDS);
+    expect(outcomeOf(queued, cancel(waits))).toEqual(['input.cancelled']);
+    expect(outcomeOf(queued, cancel('another'))).toBe('no_turn');
+    const state = give(queued, cancel(waits));
+    expect([state.turn?.id, state.queue]).toEqual([running, []]);
+    expect(outcomeOf(state, cancel(waits))).toBe('no_turn');
   });
 
   test('a direct call is queued with its input and needs no model', () => {

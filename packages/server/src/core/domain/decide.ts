@@ -2,6 +2,7 @@
 import { type DurableEventBody, Fault } from '@parlance/protocol';
 import { decideAnswer } from './decide-approval.ts';
 import { decideCallAnswer } from './decide-call.ts';
+import { decideCancel, endsRunningTurn } from './decide-cancel.ts';
 import { decideInput } from './decide-input.ts';
 import { decideCreation, decideLabels, decideRename, inExisting } from './decide-session.ts';
 import type { Decided, DecisionContext } from './decision.ts';
@@ -16,8 +17,7 @@ export function decide(state: SessionState, command: Decided, context: DecisionC
     case 'input.submit':
       return decideInput(state, command, context);
     case 'turn.cancel':
-      if (!state.turn) throw new Fault('no_turn', 'No turn is running.');
-      return interruption(state.turn, 'cancelled', context.open);
+      return decideCancel(state, command, context);
     case 'approval.answer':
       return decideAnswer(state, command, context);
     case 'call.answer':
@@ -45,10 +45,11 @@ export function decide(state: SessionState, command: Decided, context: DecisionC
   }
 }
 
-/** Whether the command can end a running turn. */
-export function mayEndTurn(command: Decided): boolean {
+/** Whether the command can end the running turn. */
+export function mayEndTurn(command: Decided, state: SessionState): boolean {
   switch (command.type) {
     case 'turn.cancel':
+      return endsRunningTurn(command, state);
     case 'session.clear':
       return true;
     case 'input.submit':

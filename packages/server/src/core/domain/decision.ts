@@ -27,8 +27,8 @@ export type DecisionContext = {
   readonly approvalKnown: boolean;
   /** how many inputs may wait in the session */
   readonly mostQueued: number;
-  /** the ids of a new input and, if it starts one, of its turn; null for commands that create neither */
-  readonly ids: { readonly input: InputId; readonly turn: TurnId | null } | null;
+  /** the ids of a new input and of its turn; null for commands that create neither */
+  readonly ids: { readonly input: InputId; readonly turn: TurnId } | null;
   /** an id for each message of the user in a history that is taken over */
   readonly historyInputs: readonly InputId[];
 };

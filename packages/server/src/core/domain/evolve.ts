@@ -38,17 +38,20 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
         cutAt: event.seq,
       };
     case 'input.accepted': {
-      const { input, via, call, key, agent } = event;
+      const { input, via, call, key, agent, turn } = event;
+      const queued = { input, via, call, agent, ...(turn && { turn }) };
       return {
         ...state,
         messageCount: state.messageCount + 1,
         archived: false,
         title: state.title || titleOf(firstLine(event.parts)),
         firstInput: state.firstInput || beginning(event.parts),
-        queue: state.queue.concat({ input, via, call, agent, terms: turnTermsOf(event) }),
+        queue: state.queue.concat({ ...queued, terms: turnTermsOf(event) }),
         keys: withKey(state.keys, key, event.seq),
       };
     }
+    case 'input.cancelled':
+      return { ...state, queue: state.queue.filter(({ input }) => input !== event.input) };
     case 'turn.started': {
       const input = state.queue.find((queued) => queued.input === event.input);
       const turn: Turn = {

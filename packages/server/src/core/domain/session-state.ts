@@ -70,6 +70,8 @@ export type QueuedInput = {
   readonly agent: AgentRef | undefined;
   /** what its caller wants for the turn; absent if nothing */
   readonly terms?: TurnTerms;
+  /** the id of its turn; absent if an older version has queued it: the turn then has the id of the input */
+  readonly turn?: TurnId;
 };
 
 export type SessionState = {

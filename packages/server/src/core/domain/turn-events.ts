@@ -7,7 +7,8 @@ import type { OpenCall, QueuedInput, Turn } from './session-state.ts';
 export const directCallId = (turn: TurnId): CallId => `call_${turn}` as CallId;
 
 /** Starts a turn for this input, with its direct call if it has one. */
-export function turnStarted(next: QueuedInput, turn: TurnId, agent: AgentRef): DurableEventBody[] {
+export function turnStarted(next: QueuedInput, agent: AgentRef): DurableEventBody[] {
+  const turn = next.turn ?? (next.input as string as TurnId);
   const started: DurableEventBody = {
     type: 'turn.started',
     turn,

@@ -60,7 +60,7 @@ export type SessionQuery = SessionFilter & {
   readonly cursor?: string;
 };
 
-/** Finds a session by what was requested or started in it, open or over, or by a label that it has or had. */
+/** Finds a session by what was requested, queued or started in it, open or over, or by a label that it has or had. */
 export type LookupKey =
   | { readonly kind: 'approval'; readonly id: ApprovalId }
   | { readonly kind: 'turn'; readonly id: TurnId }
@@ -115,7 +115,7 @@ export interface EventStore {
   /** Every owner's session of that id, most recently changed first. */
   findById(id: SessionId): Promise<SessionRecord[]>;
   /**
-   * The session whose events requested this approval, started this turn or set this label, of this owner and id if they are given.
+   * The session whose events requested this approval, queued or started this turn or set this label, of this owner and id if they are given.
    * If several hold copies of it, one in which the approval still waits comes first, then the one that changed last.
    * Takes the same time however many sessions there are.
    */

@@ -2,7 +2,6 @@
  * The turn loop. The next action follows from the state alone (`domain/next-action.ts`), so a turn continues in the same
  * way after an approval and after a crash.
  */
-import type { TurnId } from '@parlance/protocol';
 import { type NextAction, nextAction } from '../domain/next-action.ts';
 import { turnStarted } from '../domain/turn-events.ts';
 import { Deposed } from '../ports/lease.ts';
@@ -23,7 +22,7 @@ export async function drive(session: LiveSession, deps: TurnDeps, stopping: () =
   while (!stopping() && session.role.isHere && !session.abandoned) {
     const action = nextAction(session.state);
     if (action.kind === 'idle') return;
-    if (action.kind === 'startTurn') await startTurn(session, deps);
+    if (action.kind === 'startTurn') await startTurn(session);
     else await advance(activeTurn({ session, deps, stopping }, action.turn), action);
     // A cancel may be on its way to the log: the next action is decided after it.
     await session.settled();
@@ -52,10 +51,8 @@ async function advance(active: ActiveTurn, action: TurnAction): Promise<void> {
   }
 }
 
-async function startTurn(session: LiveSession, deps: TurnDeps): Promise<void> {
-  await session.transact(({ turn, queue: [next], agent }) =>
-    turn || !next ? [] : turnStarted(next, deps.newId() as TurnId, agent),
-  );
+async function startTurn(session: LiveSession): Promise<void> {
+  await session.transact(({ turn, queue: [next], agent }) => (turn || !next ? [] : turnStarted(next, agent)));
 }
 
 async function resumeTurn(session: LiveSession, event: ResumeEvent): Promise<void> {

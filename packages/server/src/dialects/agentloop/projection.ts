@@ -155,6 +155,7 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'call.deferred':
     case 'grant.revoked':
     case 'input.accepted':
+    case 'input.cancelled':
     case 'call.requested':
     case 'reasoning.delta':
     case 'call.arguments.delta':

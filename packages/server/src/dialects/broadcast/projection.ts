@@ -100,6 +100,7 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'session.cleared':
     case 'step.ended':
     case 'session.renamed':
+    case 'input.cancelled':
     case 'session.archived':
     case 'session.labelled':
     case 'session.rewound':

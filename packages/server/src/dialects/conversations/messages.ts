@@ -36,6 +36,11 @@ export function messagesOf(record: SessionRecord, events: readonly DurableEvent[
         // Without parts the model went on from what was there.
         if (event.parts.length > 0 || event.call) messages.push(question(event));
         break;
+      case 'input.cancelled': {
+        const cancelled = messages.findIndex((message) => message.id === event.input);
+        if (cancelled >= 0) messages.splice(cancelled, 1);
+        break;
+      }
       case 'session.rewound': {
         const replaced = messages.findIndex((message) => message.id === event.input);
         if (replaced >= 0) messages.splice(replaced);

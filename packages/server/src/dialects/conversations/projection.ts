@@ -97,6 +97,7 @@ export function step(before: State, event: SessionEvent): Stepped<State, Body> {
       return [{ ...state, ...REST }, event.reason === 'denied' ? answered(state, event) : cancelled()];
     }
     case 'session.created':
+    case 'input.cancelled':
     case 'history.imported':
     case 'session.cleared':
     case 'call.requested':

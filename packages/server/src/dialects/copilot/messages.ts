@@ -126,6 +126,7 @@ function messageOf(event: DurableEvent, { next, calls }: MessageState): CopilotM
     case 'history.imported':
     case 'session.cleared':
     case 'session.renamed':
+    case 'input.cancelled':
     case 'session.archived':
     case 'session.labelled':
     case 'session.rewound':

@@ -75,6 +75,7 @@ function progress(event: DurableEvent, failed: boolean): Body[] {
     case 'history.imported':
     case 'session.cleared':
     case 'session.renamed':
+    case 'input.cancelled':
     case 'session.archived':
     case 'session.labelled':
     case 'session.rewound':

@@ -76,6 +76,7 @@ export function stepTask(before: TaskState, event: DurableEvent): TaskState {
     case 'session.rewound':
     case 'session.configured':
     case 'input.accepted':
+    case 'input.cancelled':
     case 'turn.started':
     case 'turn.resumed':
     case 'agent.changed':

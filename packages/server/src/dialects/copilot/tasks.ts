@@ -24,7 +24,7 @@ export function trackTasks(before: TaskList, event: DurableEvent): TaskList {
     const kept = [...before.tasks].slice(1 - MOST_TASKS);
     return { tasks: new Map([...kept, [event.turn, startTask(event.turn, query, at)]]), inputs, at };
   }
-  const task = 'turn' in event ? before.tasks.get(event.turn) : undefined;
+  const task = 'turn' in event && event.turn ? before.tasks.get(event.turn) : undefined;
   const next = task && stepTask(task, event);
   const tasks = next && next !== task ? new Map(before.tasks).set(next.taskId, next) : before.tasks;
   return { tasks, inputs, at };

@@ -131,6 +131,7 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'input.accepted':
     case 'step.ended':
     case 'session.renamed':
+    case 'input.cancelled':
     case 'session.archived':
     case 'session.labelled':
     case 'session.rewound':

@@ -32,7 +32,10 @@ const COMMANDS: Readonly<Record<Command['type'], (ids: ExampleIds) => readonly E
       },
     ],
   ],
-  'turn.cancel': () => [['Stop the turn']],
+  'turn.cancel': ({ turn }) => [
+    ['Stop the turn'],
+    ['Stop one turn, or cancel its waiting message', { turn }],
+  ],
   'approval.answer': ({ approval, hash }) => [
     ['Approve once', { answer: 'once' }],
     ['Approve always, exactly what was shown', { answer: 'always', approval, hash }],

@@ -11,6 +11,7 @@ export function trackInputs(inputs: Inputs, event: SessionEvent): Inputs {
   switch (event.type) {
     case 'input.accepted':
       return { ...inputs, [event.input]: { parts: event.parts, via: event.via } };
+    case 'input.cancelled':
     case 'turn.started': {
       const { [event.input]: _begun, ...waiting } = inputs;
       return waiting;

@@ -36,6 +36,15 @@ const turnEvent = (ref: SessionRef, seq: number, turn: string): DurableEvent => 
   agent: { id: 'assistant', name: 'Assistant' },
 });
 
+const queuedEvent = (ref: SessionRef, seq: number, turn?: string): DurableEvent => ({
+  ...base(ref, seq),
+  type: 'input.accepted',
+  input: InputId.parse('input'),
+  parts: [],
+  dialect: 'native',
+  turn: turn === undefined ? undefined : TurnId.parse(turn),
+});
+
 /** Creates a session with this pending approval. */
 const ask = (
   store: EventStore,
@@ -73,6 +82,18 @@ export function lookupContract(implementation: Implementation): void {
       expect(await idFor(store, turnKey('second'), ADA)).toBe(ref.id);
       expect(await idFor(store, approvalKey('first'))).toBeNull();
       expect(await idFor(store, turnKey('turn'))).toBeNull();
+    }));
+
+  test('a session is found by a turn that is queued, and still when it has started', () =>
+    withStore(implementation, async (store) => {
+      const ref = refOf('ada', 'works');
+      await store.append(0, [queuedEvent(ref, 1), queuedEvent(ref, 2, 'later')], recordOf(ref, 2));
+      expect(await idFor(store, turnKey('later'))).toBe(ref.id);
+      await store.append(2, [turnEvent(ref, 3, 'later')], recordOf(ref, 3));
+      expect(await idFor(store, turnKey('later'))).toBe(ref.id);
+      const at = [queuedEvent(ref, 4, 'both'), turnEvent(ref, 5, 'both')];
+      await store.append(3, at, recordOf(ref, 5));
+      expect(await idFor(store, turnKey('both'))).toBe(ref.id);
     }));
 
   test('a session is found by each value that a label with @ has had, and by no other label', () =>

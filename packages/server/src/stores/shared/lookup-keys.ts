@@ -6,6 +6,7 @@ import { storable } from './text.ts';
 export const lookupKeysOf = (events: readonly DurableEvent[]): LookupKey[] =>
   events.flatMap((event): LookupKey[] => {
     if (event.type === 'approval.requested') return [storableKey({ kind: 'approval', id: event.approval })];
+    if (event.type === 'input.accepted' && event.turn) return [storableKey({ kind: 'turn', id: event.turn })];
     if (event.type === 'turn.started') return [storableKey({ kind: 'turn', id: event.turn })];
     if (event.type === 'session.labelled') return labelKeys(event.labels);
     return [];

@@ -116,6 +116,7 @@ function step(state: State, event: SessionEvent): Stepped<State, Piece> {
     case 'session.labelled':
     case 'session.erased':
     case 'input.accepted':
+    case 'input.cancelled':
     case 'agent.changed':
     case 'approval.explained':
     case 'approval.answered':
