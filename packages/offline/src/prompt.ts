@@ -3,7 +3,7 @@ import { type JsonObject, type Part, textOf } from '@parlance/protocol';
 
 export type Item =
   | { readonly kind: 'user'; readonly parts: readonly Part[]; readonly data?: JsonObject }
-  | { readonly kind: 'text' | 'reasoning' | 'summary'; readonly text: string }
+  | { readonly kind: 'system' | 'text' | 'reasoning' | 'summary'; readonly text: string }
   | { readonly kind: 'call'; readonly call: string; readonly tool: string; readonly input: JsonObject }
   | {
       readonly kind: 'result';

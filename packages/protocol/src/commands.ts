@@ -1,7 +1,7 @@
 /** Commands of a session. The native dialect accepts them as they are. */
 import { z } from 'zod';
 import { ApprovalAnswer, ApprovalMode, DirectCall, InputMode } from './event-fields.ts';
-import { History } from './history.ts';
+import { History, SystemText } from './history.ts';
 import { ApprovalId, CallId, InputId, TurnId } from './ids.ts';
 import { JsonValue } from './json.ts';
 import { Part } from './parts.ts';
@@ -38,6 +38,8 @@ export const InputSubmit = z.object({
   answeredBy: z.string().optional(),
   /** the earlier input that this one replaces: the conversation continues from before it */
   replaces: InputId.optional(),
+  /** instructions for the model directly before and after the parts; not shown as messages */
+  system: z.object({ before: SystemText.optional(), after: SystemText.optional() }).optional(),
   /** true: without parts, the model continues from the session, such as from results in its history */
   continues: z.boolean().optional(),
   ...TURN_TERMS,
@@ -79,6 +81,8 @@ export const CallAnswer = z.object({
   /** the user's text, if it is the outcome */
   said: z.string().max(10_000).optional(),
   ...ANSWER_TERMS,
+  /** an instruction for the model after the results; not shown as a message */
+  system: SystemText.optional(),
 });
 
 /** Revokes a standing grant. */

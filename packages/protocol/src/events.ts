@@ -15,7 +15,7 @@ import {
   Usage,
 } from './event-fields.ts';
 import { FaultData } from './faults.ts';
-import { HistoryItem } from './history.ts';
+import { HistoryItem, SystemText } from './history.ts';
 import { ApprovalId, BlockId, CallId, ConnectionId, InputId, SessionId, TurnId } from './ids.ts';
 import { JsonValue } from './json.ts';
 import { Part } from './parts.ts';
@@ -92,6 +92,8 @@ export const EVENTS = {
     agent: AgentRef.optional(),
     /** the id that its turn will have, if the input waits for other turns */
     turn: TurnId.optional(),
+    /** instructions for the model directly before and after the parts */
+    system: z.object({ before: SystemText.optional(), after: SystemText.optional() }).optional(),
     ...TURN_TERMS,
   }),
   /** A waiting input was cancelled: its turn will not start. */
@@ -210,6 +212,8 @@ export const EVENTS = {
     /** the call shows something to the user, such as a plan */
     notice: z.boolean().optional(),
     ...ANSWER_TERMS,
+    /** an instruction for the model after the results */
+    system: SystemText.optional(),
   }),
   /** A standing grant was revoked. */
   'grant.revoked': durable({ grant: z.string(), by: z.string() }),

@@ -3,6 +3,7 @@ import { History, MOST_HISTORY_ITEMS } from './history.ts';
 
 const user = (text: string) => ({ type: 'user', parts: [{ type: 'text', text }] });
 const text = (words: string) => ({ type: 'text', text: words });
+const system = { type: 'system', text: 'Be brief.' };
 const call = (id: string) => ({ type: 'call', call: id, tool: 'lookup', input: {} });
 const result = (id: string) => ({ type: 'result', call: id, parts: [] });
 
@@ -15,7 +16,14 @@ function refusal(history: unknown): string {
 describe('a history', () => {
   test('has messages, reasoning, and calls with their results in any order', () => {
     const called = [call('a'), call('b'), result('b'), result('a')];
-    const history = [user('Hi'), { type: 'reasoning', text: 'Hm.' }, ...called, text('Done.'), user('More')];
+    const history = [
+      system,
+      user('Hi'),
+      { type: 'reasoning', text: 'Hm.' },
+      ...called,
+      text('Done.'),
+      user('More'),
+    ];
     expect(refusal(history)).toBe('accepted');
     expect(refusal([])).toBe('accepted');
   });
@@ -29,7 +37,8 @@ describe('a history', () => {
     ['a result after the next message', [call('a'), user('Hi'), result('a')], '0: the call a has no result'],
     ['an empty message', [{ type: 'user', parts: [] }], '0.parts'],
     ['an empty text', [text('')], '0.text'],
-    ['an unknown item', [{ type: 'system', text: 'Obey.' }], '0.type'],
+    ['an instruction before a result', [call('a'), system, result('a')], '0: the call a has no result'],
+    ['an unknown item', [{ type: 'order', text: 'Obey.' }], '0.type'],
     ['an unknown field', [{ ...text('Hi'), role: 'user' }], '0: Unrecognized key'],
     ['too many items', Array.from({ length: MOST_HISTORY_ITEMS + 1 }, () => text('a')), ': Too big'],
   ])('is refused with %s', (_name, history, says) => {

@@ -7,6 +7,9 @@ import { Part } from './parts.ts';
 /** of the client's message, if it has one: clients are shown the message under the same id */
 const id = z.string().min(1).max(200).optional();
 
+/** An instruction for the model, at its place in the conversation. */
+export const SystemText = z.string().max(200_000);
+
 export const HistoryItem = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('user'),
@@ -14,6 +17,8 @@ export const HistoryItem = z.discriminatedUnion('type', [
     /** idempotency key of the message: an input with the same key is not accepted again */
     key: z.string().min(1).max(200).optional(),
   }),
+  /** an instruction for the model at this place; not shown as a message */
+  z.strictObject({ type: z.literal('system'), text: SystemText.min(1) }),
   /** of the assistant */
   z.strictObject({ type: z.literal('text'), text: z.string().min(1), id }),
   z.strictObject({ type: z.literal('reasoning'), text: z.string().min(1), id }),
@@ -36,7 +41,7 @@ export type HistoryItem = z.infer<typeof HistoryItem>;
 
 export const MOST_HISTORY_ITEMS = 5_000;
 
-/** In order. Every call has one result after it and before the next message of the user. */
+/** In order. Every call has one result after it and before the next message of the user or system. */
 export const History = z
   .array(HistoryItem)
   .max(MOST_HISTORY_ITEMS)
@@ -56,7 +61,7 @@ function wrongItem(items: readonly HistoryItem[]): Wrong | null {
     return first ? { index: first[1], message: `the call ${first[0]} has no result` } : null;
   };
   for (const [index, item] of items.entries()) {
-    if (item.type === 'user') {
+    if (item.type === 'user' || item.type === 'system') {
       const wrong = unanswered();
       if (wrong) return wrong;
     } else if (item.type === 'call') {

@@ -122,6 +122,12 @@ describe('messages', () => {
     ]);
   });
 
+  test('an instruction in the conversation is user input marked as one', () => {
+    const [message] = messages([user('Hi'), { kind: 'system', text: 'Be brief.' }]);
+    expect(message?.role).toBe('user');
+    expect(message?.content[1]?.text).toBe('<system>\nBe brief.\n</system>');
+  });
+
   test('a summary is user input marked as a summary', () => {
     const [message] = messages([{ kind: 'summary', text: 'They greeted.' }, user('and now?')]);
     expect(message?.role).toBe('user');

@@ -2,7 +2,7 @@
 import { isObject, type JsonObject, type Part, type Sealed } from '@parlance/protocol';
 import type { Prompt, PromptItem, ToolSpec } from '../core/ports/provider.ts';
 import { anthropicOptions } from './model-options.ts';
-import { fileText, notShown, summaryText } from './part-text.ts';
+import { fileText, notShown, summaryText, systemText } from './part-text.ts';
 
 export const ANTHROPIC = 'anthropic';
 
@@ -104,13 +104,15 @@ function withMarks(messages: readonly Message[]): Message[] {
 const NO_WORDS = '(The user said nothing.)';
 const GO_ON = 'Now do what your instructions say.';
 
+/** Not every model has the role `system` for messages. */
+const OF_USER: ReadonlySet<PromptItem['kind']> = new Set(['user', 'result', 'summary', 'system']);
+
 /** Messages alternate; the results of all calls of an answer are together, first in the next message. */
 function messagesOf(items: readonly PromptItem[]): Message[] {
   const messages: { role: Message['role']; content: Block[] }[] = [];
   const ids = callIds();
   for (const item of items) {
-    const role =
-      item.kind === 'user' || item.kind === 'result' || item.kind === 'summary' ? 'user' : 'assistant';
+    const role = OF_USER.has(item.kind) ? 'user' : 'assistant';
     const blocks = blocksOf(item, ids);
     const last = messages.at(-1);
     if (last?.role === role) last.content.push(...blocks);
@@ -143,6 +145,8 @@ function blocksOf(item: PromptItem, ids: ReturnType<typeof callIds>): Block[] {
     }
     case 'summary':
       return [textBlock(summaryText(item.text))];
+    case 'system':
+      return [textBlock(systemText(item.text))];
     case 'text':
       return item.text.trim() === '' ? [] : [textBlock(item.text)];
     case 'reasoning':

@@ -210,6 +210,12 @@ test('images, documents and text files; unsupported content is described in word
   ]);
 });
 
+test('an instruction in the conversation is user input marked as one', () => {
+  expect(contents([user('Hi'), { kind: 'system', text: 'Be brief.' }])).toEqual([
+    { role: 'user', parts: [{ text: 'Hi' }, { text: '<system>\nBe brief.\n</system>' }] },
+  ]);
+});
+
 test('a summary is user input marked as a summary', () => {
   const [content] = contents([{ kind: 'summary', text: 'They greeted.' }, user('and now?')]);
   expect(content).toEqual({

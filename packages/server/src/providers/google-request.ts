@@ -2,7 +2,7 @@
 import { isObject, type JsonObject, type Part, type Sealed } from '@parlance/protocol';
 import type { Prompt, PromptItem, ToolSpec } from '../core/ports/provider.ts';
 import { googleGeneration, googleToolConfig } from './model-options.ts';
-import { fileText, notShown, summaryText } from './part-text.ts';
+import { fileText, notShown, summaryText, systemText } from './part-text.ts';
 
 export const GOOGLE = 'google';
 
@@ -81,6 +81,9 @@ function contentsOf(items: readonly PromptItem[], model: GoogleModel): Content[]
       }
       case 'summary':
         add(groups, 'user', [{ text: summaryText(item.text) }]);
+        break;
+      case 'system':
+        add(groups, 'user', [{ text: systemText(item.text) }]);
         break;
       case 'text':
         add(groups, 'model', signedText(item.text, spansAfter(items[at + 1])));

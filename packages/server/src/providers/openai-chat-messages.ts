@@ -1,7 +1,7 @@
 /** Converts a prompt to the messages of Chat Completions. */
 import { isObject, type Part, type Sealed } from '@parlance/protocol';
 import type { Prompt } from '../core/ports/provider.ts';
-import { dataUrl, fileText, notShown, summaryText } from './part-text.ts';
+import { dataUrl, fileText, notShown, summaryText, systemText } from './part-text.ts';
 import { shortId } from './short-id.ts';
 
 export const SEALER = 'openai-chat';
@@ -62,6 +62,14 @@ export function chatMessages({ instructions, items }: Prompt, model: string, pla
         break;
       case 'summary':
         say([{ type: 'text', text: summaryText(item.text) }]);
+        break;
+      case 'system':
+        // Some servers refuse it after the beginning.
+        if (plain) say([{ type: 'text', text: systemText(item.text) }]);
+        else {
+          flush();
+          messages.push({ role: 'system', content: item.text });
+        }
         break;
       case 'text': {
         const message = assistant();

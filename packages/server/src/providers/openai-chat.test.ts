@@ -75,6 +75,17 @@ describe('a request of Chat Completions', () => {
     ]);
   });
 
+  test('has instructions at their place, and as input of the user in the plain form', () => {
+    const items: PromptItem[] = [user(said('Hi')), { kind: 'system', text: 'Be brief.' }];
+    expect(messages(...items)).toEqual([
+      { role: 'user', content: 'Hi' },
+      { role: 'system', content: 'Be brief.' },
+    ]);
+    expect(request(items, true).body.messages).toEqual([
+      { role: 'user', content: 'Hi\n\n<system>\nBe brief.\n</system>' },
+    ]);
+  });
+
   test('has the text and the calls of an answer in one message, followed by the results', () => {
     expect(
       messages({ kind: 'text', text: 'A' }, call('a'), call('b'), result('a', said('1')), result('b')),

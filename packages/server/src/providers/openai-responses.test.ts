@@ -144,6 +144,12 @@ describe('a request of the Responses API', () => {
     expect(result?.call_id).toBe(call?.call_id ?? '');
   });
 
+  test('has instructions at their place', () => {
+    expect(input({ kind: 'system', text: 'Be brief.' })).toEqual([
+      { role: 'developer', content: [{ type: 'input_text', text: 'Be brief.' }] },
+    ]);
+  });
+
   test('marks a summary as one', () => {
     expect(input({ kind: 'summary', text: 'They met.' })).toEqual([
       {

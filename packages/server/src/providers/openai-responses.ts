@@ -92,6 +92,8 @@ function inputItems(item: PromptItem, next: PromptItem | undefined, plain: boole
       return [{ role: 'user', content: item.parts.map(inputPart) }];
     case 'summary':
       return [{ role: 'user', content: [{ type: 'input_text', text: summaryText(item.text) }] }];
+    case 'system':
+      return [{ role: 'developer', content: [{ type: 'input_text', text: item.text }] }];
     case 'text':
       return [{ role: 'assistant', content: [{ type: 'output_text', text: item.text }] }];
     case 'reasoning':

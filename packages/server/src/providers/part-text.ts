@@ -15,5 +15,8 @@ export const notShown = ({ name, mime }: FilePart): string => `[File ${name} (${
 export const dataUrl = ({ mime, data }: { mime: string; data: string }): string =>
   `data:${mime};base64,${data}`;
 
+/** For models that have no role for instructions in the middle of a conversation. */
+export const systemText = (text: string): string => `<system>\n${text}\n</system>`;
+
 export const summaryText = (text: string): string =>
   `This is a summary of the conversation so far:\n\n${text}`;

@@ -39,6 +39,24 @@ describe('the context', () => {
     expect(shown(folded(numbered([...events, ended, rewound])))).toEqual(taken.slice(0, 2));
   });
 
+  test('has instructions at their place: around an input, and after the results of all calls', () => {
+    const instructed = { ...input('one'), system: { before: 'first', after: 'last' } };
+    const answered = { ...result('b'), system: 'go on' } as DurableEventBody;
+    const calls = [call('a'), call('b'), step, answered, result('a')];
+    const events = [instructed as DurableEventBody, started('one'), ...calls, text('1'), step];
+    expect(shown(folded(numbered(events)))).toEqual([
+      'system first',
+      'user one',
+      'system last',
+      'call a',
+      'call b',
+      'result ok a',
+      'result ok b',
+      'system go on',
+      'text 1',
+    ]);
+  });
+
   test('voids the unfinished step when the turn is resumed, and keeps the finished ones', () => {
     const finished = [input('one'), started('one'), text('1'), call('a'), step, result('a')];
     const events = [...finished, reasoning('half a thought'), resumed, text('2'), step];

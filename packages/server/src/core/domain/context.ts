@@ -12,6 +12,7 @@ type WaitingInput = {
   readonly parts: readonly Part[];
   readonly seq: number;
   readonly data?: JsonObject;
+  readonly system?: DurableEvent<'input.accepted'>['system'];
 };
 
 export type Context = {
@@ -47,13 +48,24 @@ function add(context: Context, item: PromptItem, settles: boolean): Context {
   };
 }
 
-/** Moves the result that was added last to its place: the model reads the results in the order of the calls. */
+/** The input of a turn that starts. Without parts the model continues from the existing context. */
+function spoken(context: Context, input: WaitingInput | undefined): Context {
+  const { parts = [], data, system } = input ?? {};
+  const before = instructed(context, system?.before);
+  const said = parts.length > 0 ? add(before, { kind: 'user', parts, data }, true) : before;
+  return instructed(said, system?.after);
+}
+
+const instructed = (context: Context, text: string | undefined): Context =>
+  text ? add(context, { kind: 'system', text }, true) : context;
+
+/** Sorts the results at the end: the model reads them in the order of the calls, before instructions that came with them. */
 function inCallOrder(context: Context): Context {
   const { entries } = context;
-  const first = entries.findLastIndex(({ item }) => item.kind !== 'result') + 1;
+  const first = entries.findLastIndex(({ item }) => item.kind !== 'result' && item.kind !== 'system') + 1;
   if (entries.length - first < 2) return context;
   const asked = new Map(entries.map(({ item }, at) => [item.kind === 'call' ? item.call : null, at]));
-  const place = ({ item }: Entry) => (item.kind === 'result' ? (asked.get(item.call) ?? 0) : 0);
+  const place = ({ item }: Entry) => (item.kind === 'result' ? (asked.get(item.call) ?? 0) : entries.length);
   const results = entries.slice(first).sort((a, b) => place(a) - place(b));
   return { ...context, entries: [...entries.slice(0, first), ...results] };
 }
@@ -86,8 +98,9 @@ function partsOf({ parts, call }: DurableEvent<'input.accepted'>): readonly Part
 export function evolveContext(context: Context, event: DurableEvent): Context {
   switch (event.type) {
     case 'input.accepted': {
-      const { input, seq, data } = event;
-      return { ...context, waiting: context.waiting.concat({ input, parts: partsOf(event), seq, data }) };
+      const { input, seq, data, system } = event;
+      const waiting = context.waiting.concat({ input, parts: partsOf(event), seq, data, system });
+      return { ...context, waiting };
     }
     case 'input.cancelled':
       return { ...context, waiting: context.waiting.filter(({ input }) => input !== event.input) };
@@ -98,11 +111,7 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
         ...context.turns,
         { started: event.seq, input: input?.seq ?? event.seq, id: event.input },
       ];
-      const begun = { ...context, waiting, turns };
-      // Without parts the model continues from the existing context.
-      return input && input.parts.length > 0
-        ? add(begun, { kind: 'user', parts: input.parts, data: input.data }, true)
-        : begun;
+      return spoken({ ...context, waiting, turns }, input);
     }
     case 'history.imported': {
       const { seq, input, items } = event;
@@ -130,10 +139,9 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
         true,
       );
     case 'tool.ended': {
-      const { call, parts, data } = event;
-      return inCallOrder(
-        add(context, { kind: 'result', call, parts, failed: event.outcome !== 'ok', data }, true),
-      );
+      const { call, parts, data, outcome } = event;
+      const answered = add(context, { kind: 'result', call, parts, failed: outcome !== 'ok', data }, true);
+      return inCallOrder(instructed(answered, event.system));
     }
     case 'step.ended': {
       const { inputTokens, outputTokens } = event.usage;

@@ -8,7 +8,7 @@ export function decideCallAnswer(
   const { turn } = state;
   const call = turn?.calls.find((open) => open.call === command.call && open.phase === 'deferred');
   if (!turn || !call) throw new Fault('not_found', 'No client was asked for this call.');
-  const { parts, data, failed, untrusted, said, terms, attributes } = command;
+  const { parts, data, failed, untrusted, said, terms, attributes, system } = command;
   const outcome = failed ? 'failed' : 'ok';
   const ended: DurableEventBody = {
     type: 'tool.ended',
@@ -21,6 +21,7 @@ export function decideCallAnswer(
     said,
     terms,
     attributes,
+    ...(system && { system }),
   };
   return [untrusted ? { ...ended, untrusted } : ended];
 }

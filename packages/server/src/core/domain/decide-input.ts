@@ -47,6 +47,7 @@ export function decideInput(
     call: command.call,
     data: command.data,
     agent: context.answeredBy,
+    system: command.system,
     turn: starts && !waiting ? undefined : turn,
     ...turnTermsOf(command),
   });

@@ -20,6 +20,7 @@ function promptItem(item: HistoryItem): PromptItem {
   switch (item.type) {
     case 'user':
       return { kind: 'user', parts: item.parts };
+    case 'system':
     case 'text':
     case 'reasoning':
       return { kind: item.type, text: item.text };

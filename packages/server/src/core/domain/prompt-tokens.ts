@@ -38,6 +38,7 @@ function countItem(item: PromptItem): number {
     }
     case 'call':
       return countTokens(item.tool) + countTokens(JSON.stringify(item.input));
+    case 'system':
     case 'text':
     case 'reasoning':
     case 'summary':

@@ -23,6 +23,7 @@ export function brief(item: PromptItem): string {
       return `${item.kind} ${item.parts.map((part) => (part.type === 'text' ? part.text : part.type))}`;
     case 'call':
       return `call ${item.call}`;
+    case 'system':
     case 'text':
     case 'reasoning':
     case 'summary':

@@ -8,9 +8,11 @@ export type ToolSpec = {
   readonly parameters: JsonObject;
 };
 
-/** The conversation as the model sees it: a flat list, in order. Every `call` has a `result` after it. */
+/** The conversation as the model sees it: a flat list, in order. Every `call` has a `result` after it, before any `system`. */
 export type PromptItem =
   | { readonly kind: 'user'; readonly parts: readonly Part[]; readonly data?: JsonObject }
+  /** an instruction in the middle of the conversation */
+  | { readonly kind: 'system'; readonly text: string }
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'reasoning'; readonly text: string; readonly sealed?: Sealed }
   | {

@@ -29,6 +29,12 @@ function ItemView({ name, item, dialect }: ItemProps) {
           </div>
         </div>
       );
+    case 'system':
+      return (
+        <Folded name={name} icon="thought" className="reasoning" summary="System message">
+          <Markdown text={item.text} />
+        </Folded>
+      );
     case 'text':
       return <Markdown text={item.text} />;
     case 'reasoning':

@@ -35,6 +35,7 @@ function countedPart(item: HistoryItem): unknown[] | null {
       return ['call', item.call, item.tool, sorted(item.input)];
     case 'result':
       return ['result', item.call, textOf(item.parts)];
+    case 'system':
     case 'reasoning':
       return null;
   }
