@@ -33,7 +33,7 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
     await seen(card);
     expect(await card.locator('.approval-command code').textContent()).toBe("touch 'a file.txt'");
     expect(await card.locator('p').first().textContent()).toContain('Runs touch');
-    expect(await card.textContent()).toContain('“Always” would allow commands like touch');
+    expect(await card.textContent()).toContain('Always allow: commands like touch run without asking');
     await titled(page, '(1) Approvals · Parlance');
     expect(existsSync(fileOf('a file.txt'))).toBe(false);
 
@@ -64,7 +64,7 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
     await seen(card.locator('.approval-explained').filter({ hasText: 'touch' }));
 
     await page.keyboard.press('n');
-    await seen(card.getByLabel('Reason (sent to the agent)'));
+    await seen(card.getByLabel('Reason (optional, shared with the agent)'));
     // In a text field, letters are letters.
     await page.keyboard.type('nay, ye');
     await page.keyboard.press('Enter');
@@ -155,5 +155,28 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
     await page.keyboard.press('y');
     await seen(second.getByText('Allowed once by you.'));
     expect(await first.getAttribute('data-state')).toBe('pending');
+  });
+
+  test('in the chat keys answer while the message is empty; the command is shown once', async () => {
+    await say(place.server, 'chat-keys', 'run touch typed.txt');
+    await goTo('/sessions/chat-keys');
+    const field = page.getByRole('textbox', { name: 'Message' });
+    const card = cardOf(page, 'typed.txt');
+    await seen(card);
+    expect(await page.locator('.call').count()).toBe(0);
+    await field.fill('yes, but ');
+    await page.keyboard.type('any');
+    expect(await field.inputValue()).toBe('yes, but any');
+    expect(await card.getAttribute('data-state')).toBe('pending');
+    await field.fill('');
+    await page.keyboard.press('Escape');
+    await seen(page.locator('.approval:focus'));
+    await field.focus();
+    await page.keyboard.press('y');
+    await seen(page.locator('.call').getByText('Allowed once by you.'));
+    await gone(card);
+    await seen(page.locator('.call').getByText('Done', { exact: true }));
+    expect(await field.inputValue()).toBe('');
+    expect(existsSync(fileOf('typed.txt'))).toBe(true);
   });
 });

@@ -90,9 +90,9 @@ describe.skipIf(NO_BROWSER)('chat', () => {
     await begin();
     await turn('What is two and two?', 'Five.');
     await page.locator('.said').hover();
-    await page.getByRole('button', { name: 'Edit and send again' }).click();
+    await page.getByRole('button', { name: 'Edit' }).click();
     await page.getByRole('textbox', { name: 'Edited message' }).fill('What is 2 + 2?');
-    await page.getByRole('button', { name: 'Send again' }).click();
+    await page.locator('.said-edit').getByRole('button', { name: 'Send' }).click();
     model.say('Four.');
     model.end();
     await seen(answers().filter({ hasText: 'Four.' }));
@@ -104,12 +104,45 @@ describe.skipIf(NO_BROWSER)('chat', () => {
   test('an answer can be regenerated', async () => {
     await begin();
     await turn('Send a message', 'Something dull.');
-    await page.getByRole('button', { name: 'Answer again' }).click();
+    await page.getByRole('button', { name: 'Regenerate' }).click();
     model.say('Something bright.');
     model.end();
     await seen(answers().filter({ hasText: 'Something bright.' }));
     await gone(page.getByText('Something dull.'));
     expect(await page.locator('.said').count()).toBe(1);
+  });
+
+  test('drafts survive a reload, and arrow keys bring earlier messages back', async () => {
+    await begin();
+    await turn('The first message', 'One.');
+    await turn('The second message', 'Two.');
+    const field = page.getByRole('textbox', { name: 'Message' });
+    await page.keyboard.press('ArrowUp');
+    expect(await field.inputValue()).toBe('The second message');
+    await page.keyboard.press('ArrowUp');
+    expect(await field.inputValue()).toBe('The first message');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    expect(await field.inputValue()).toBe('');
+    await field.fill('Half a thought');
+    await page.reload();
+    await seen(answers().filter({ hasText: 'Two.' }));
+    expect(await field.inputValue()).toBe('Half a thought');
+    await field.fill('');
+  });
+
+  test('full-auto is confirmed first', async () => {
+    await begin();
+    await turn('Hello', 'Hello!');
+    const mode = page.getByRole('combobox', { name: 'Approval mode' });
+    await mode.selectOption('full-auto');
+    const question = page.getByRole('dialog', { name: 'Run everything without asking?' });
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    expect(await mode.inputValue()).not.toBe('full-auto');
+    await mode.selectOption('full-auto');
+    await question.getByRole('button', { name: 'Turn on full-auto' }).click();
+    await seen(page.locator('select[data-risky]'));
+    expect(await mode.inputValue()).toBe('full-auto');
   });
 
   test('a message during a turn is shown as queued, and processed afterwards', async () => {

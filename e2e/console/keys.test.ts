@@ -10,7 +10,7 @@ async function openKeys(name: string): Promise<Page> {
   const page = await place.open('/admin?section=keys');
   await page.getByLabel('Name').fill(name);
   await page.getByLabel('Password').fill(`${name}-password`);
-  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.getByRole('button', { name: 'Sign in' }).click();
   await seen(page.getByRole('heading', { name: 'API keys', exact: true }));
   return page;
 }

@@ -9,7 +9,7 @@ let place: Console;
 async function logIn(page: Page, name: string, password: string): Promise<void> {
   await page.getByLabel('Name').fill(name);
   await page.getByLabel('Password').fill(password);
-  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
 /** A browser logs every unsuccessful response: the one of a refusal is expected. */
@@ -35,11 +35,11 @@ describe.skipIf(NO_BROWSER)('login', () => {
     // The token is stored for the tab.
     await page.reload();
     await seen(page.getByRole('heading', { name: 'what dev said' }));
-    await page.getByRole('button', { name: 'Log out' }).click();
-    await seen(page.getByRole('heading', { name: 'Log in to Parlance' }));
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await seen(page.getByRole('heading', { name: 'Sign in to Parlance' }));
     expect(await page.getByText('what dev said').count()).toBe(0);
     await page.reload();
-    await seen(page.getByRole('heading', { name: 'Log in to Parlance' }));
+    await seen(page.getByRole('heading', { name: 'Sign in to Parlance' }));
     expect(place.problems().filter((problem) => !refusals.test(problem))).toEqual([]);
     await page.context().close();
   });
@@ -51,7 +51,7 @@ describe.skipIf(NO_BROWSER)('login', () => {
     const token = String(await page.evaluate("sessionStorage.getItem('parlance.token')"));
     const headers = { authorization: `Bearer ${token}` };
     await fetch(`${place.server.http}/v1/auth/logout`, { method: 'POST', headers });
-    await seen(page.getByText('Your session has expired. Log in again.'));
+    await seen(page.getByText('You have been signed out. Sign in again.'));
     await logIn(page, 'uma', 'uma-password');
     await seen(page.getByRole('heading', { name: 'Approvals', exact: true }));
     expect(place.problems().filter((problem) => !refusals.test(problem))).toEqual([]);
@@ -64,7 +64,7 @@ describe.skipIf(NO_BROWSER)('login', () => {
     const page = await place.open('/sessions/secret');
     await logIn(page, 'dev', 'dev-password');
     await seen(page.getByRole('heading', { name: 'a secret of dev' }));
-    await page.getByRole('button', { name: 'Log out' }).click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
     await logIn(page, 'uma', 'uma-password');
     await seen(page.locator('.account-name').getByText('uma').first());
     expect(await page.getByText('a secret of dev').count()).toBe(0);

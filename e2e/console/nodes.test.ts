@@ -15,7 +15,7 @@ let place: Console;
 async function logIn(page: Page, name: string): Promise<void> {
   await page.getByLabel('Name').fill(name);
   await page.getByLabel('Password').fill(`${name}-password`);
-  await page.getByRole('button', { name: 'Log in' }).click();
+  await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
 const sideways = `document.documentElement.scrollWidth - document.documentElement.clientWidth`;

@@ -85,8 +85,8 @@ export const PAGES: readonly Shown[] = [
     async ready(page) {
       await page.getByLabel('Name').fill('ada');
       await page.getByLabel('Password').fill('ada-password');
-      await page.getByRole('button', { name: 'Log in' }).click();
-      await gone(page.getByRole('heading', { name: 'Log in to Parlance' }));
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await gone(page.getByRole('heading', { name: 'Sign in to Parlance' }));
       await page.goto(`${new URL(page.url()).origin}/#/admin?section=keys`);
       for (const name of ['laptop', 'build server']) {
         await page.getByRole('button', { name: 'New key' }).click();
@@ -102,7 +102,7 @@ export const PAGES: readonly Shown[] = [
   {
     name: 'login',
     path: '/login',
-    ready: (page) => seen(page.getByRole('heading', { name: 'Log in to Parlance' })),
+    ready: (page) => seen(page.getByRole('heading', { name: 'Sign in to Parlance' })),
   },
 ];
 

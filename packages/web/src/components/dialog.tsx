@@ -1,5 +1,6 @@
 /** Modal dialog. The browser traps the focus and closes it with Escape. */
 import { type FormEvent, type ReactNode, useEffect, useId, useRef } from 'react';
+import { createPortal } from 'react-dom';
 import { Button } from './button.tsx';
 
 type DialogProps = {
@@ -8,12 +9,15 @@ type DialogProps = {
   /** label of the confirm button */
   readonly confirm: string;
   readonly danger?: boolean;
+  /** there is nothing to decide: the confirm button closes it */
+  readonly plain?: boolean;
   /** form fields by name */
   readonly onConfirm: (fields: FormData) => void;
   readonly onClose: () => void;
 };
 
-export function Dialog({ title, children, confirm, danger = false, onConfirm, onClose }: DialogProps) {
+export function Dialog(props: DialogProps) {
+  const { title, children, confirm, danger = false, plain = false, onConfirm, onClose } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const label = useId();
   useEffect(() => {
@@ -22,23 +26,26 @@ export function Dialog({ title, children, confirm, danger = false, onConfirm, on
 
   function submit(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
+    event.stopPropagation();
     const fields = new FormData(event.currentTarget);
     dialog.current?.close();
     onConfirm(fields);
   }
 
-  return (
+  // Outside of the page's own forms, which would be submitted with it.
+  return createPortal(
     <dialog ref={dialog} className="dialog" aria-labelledby={label} onClose={onClose}>
       <form onSubmit={submit}>
         <h2 id={label}>{title}</h2>
         {children}
         <div className="dialog-buttons">
-          <Button onClick={() => dialog.current?.close()}>Cancel</Button>
+          {!plain && <Button onClick={() => dialog.current?.close()}>Cancel</Button>}
           <Button type="submit" look={danger ? 'danger' : 'primary'}>
             {confirm}
           </Button>
         </div>
       </form>
-    </dialog>
+    </dialog>,
+    document.body,
   );
 }

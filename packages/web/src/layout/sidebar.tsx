@@ -116,15 +116,15 @@ function Account() {
       <span className="account-name">
         {local ? 'Open mode' : principal.id}
         <small>
-          {local ? 'no login required' : principal.role} · {version}
+          {local ? 'no sign-in required' : principal.role} · {version}
         </small>
       </span>
       {local ? (
         <a className="button button-quiet" href={hrefOf({ page: 'login' })}>
-          Log in
+          Sign in
         </a>
       ) : (
-        <IconButton icon="leave" label="Log out" onClick={() => void logOut()} />
+        <IconButton icon="leave" label="Sign out" onClick={() => void logOut()} />
       )}
     </footer>
   );

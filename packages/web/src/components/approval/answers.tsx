@@ -59,15 +59,8 @@ export function DenyForm({ onDeny, onClose }: DenyProps) {
   return (
     <form className="approval-deny" onSubmit={submit}>
       <label className="field">
-        Reason (sent to the agent)
-        <input
-          ref={field}
-          name="reason"
-          maxLength={2_000}
-          autoComplete="off"
-          placeholder="Optional"
-          onKeyDown={onKeyDown}
-        />
+        Reason (optional, shared with the agent)
+        <input ref={field} name="reason" maxLength={2_000} autoComplete="off" onKeyDown={onKeyDown} />
       </label>
       <div className="approval-answers">
         <Button type="submit" look="danger">

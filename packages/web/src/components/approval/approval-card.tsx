@@ -70,13 +70,14 @@ export function ApprovalCard({ session, approval, from }: CardProps) {
     <article
       className="card approval"
       ref={card}
+      tabIndex={-1}
       data-state={state.status}
       data-approval={id}
       aria-label={`Approval of ${tool}`}
     >
       <header className="approval-head">
         <Icon name="shield" />
-        <strong>{answered === null ? 'Needs your approval' : 'Answered'}</strong>
+        <strong>{answered === null ? 'Needs approval' : 'Answered'}</strong>
         <Chip>{tool}</Chip>
         {from && <span className="approval-from">{from}</span>}
       </header>
@@ -134,12 +135,12 @@ function AskView({ ask, explanations, explaining }: AskViewProps) {
 function Grant({ grant }: { grant: string | undefined }) {
   if (grant === undefined)
     return (
-      <p className="hint">“Always” is not available for this call: it would allow more than this one call.</p>
+      <p className="hint">“Always” is not available for this call: it would allow more than this one.</p>
     );
-  const { what, exactly } = grantText(grant);
+  const { what, exactly, runs } = grantText(grant);
   return (
     <p className="hint">
-      “Always” would allow {what} <code>{exactly}</code> in this session without asking.
+      Always allow: {what} <code>{exactly}</code> {runs} without asking for the rest of this session.
     </p>
   );
 }

@@ -9,12 +9,13 @@ test('quotes the arguments of a command like a shell', () => {
 });
 
 test('describes what a standing grant allows', () => {
-  expect(grantText('shell:git push')).toEqual({ what: 'commands like', exactly: 'git push' });
+  expect(grantText('shell:git push')).toEqual({ what: 'commands like', exactly: 'git push', runs: 'run' });
   expect(grantText('mcp:files:write')).toEqual({
-    what: 'all calls to the files tool',
+    what: 'the files tool',
     exactly: 'write',
+    runs: 'runs',
   });
-  expect(grantText('apply_patch')).toEqual({ what: 'every call of', exactly: 'apply_patch' });
+  expect(grantText('apply_patch')).toEqual({ what: '', exactly: 'apply_patch', runs: 'runs' });
 });
 
 test('describes an answer: decision, principal and dialect', () => {

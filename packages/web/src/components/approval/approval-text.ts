@@ -8,13 +8,18 @@ export const commandLine = (command: readonly string[]): string =>
   command.map((word) => (PLAIN.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ');
 
 /** Describes a grant key. */
-export function grantText(grant: string): { readonly what: string; readonly exactly: string } {
-  if (grant.startsWith('shell:')) return { what: 'commands like', exactly: grant.slice('shell:'.length) };
+export function grantText(grant: string): {
+  readonly what: string;
+  readonly exactly: string;
+  readonly runs: 'run' | 'runs';
+} {
+  if (grant.startsWith('shell:'))
+    return { what: 'commands like', exactly: grant.slice('shell:'.length), runs: 'run' };
   if (grant.startsWith('mcp:')) {
     const [server = '', ...tool] = grant.slice('mcp:'.length).split(':');
-    return { what: `all calls to the ${server} tool`, exactly: tool.join(':') };
+    return { what: `the ${server} tool`, exactly: tool.join(':'), runs: 'runs' };
   }
-  return { what: 'every call of', exactly: grant };
+  return { what: '', exactly: grant, runs: 'runs' };
 }
 
 const DONE = { once: 'Allowed once', always: 'Allowed always', deny: 'Denied' } as const;

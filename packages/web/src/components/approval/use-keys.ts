@@ -1,4 +1,4 @@
-/** Keys y, a, n, e: apply to the focused card, or to the first pending one. */
+/** Keys y, a, n, e: apply to the focused card, or to the first pending one. They work in an empty message field, too. */
 import { type RefObject, useEffect, useRef } from 'react';
 
 export type Key = 'y' | 'a' | 'n' | 'e';
@@ -7,7 +7,15 @@ const PENDING_CARD = '.approval[data-state="pending"]';
 
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
-  (target.isContentEditable || target.matches('input, textarea, select, [role="menuitem"]'));
+  (target.isContentEditable || target.matches('input, textarea, select, [role="menuitem"]')) &&
+  !(target instanceof HTMLTextAreaElement && target.dataset.empty === 'true');
+
+/** Moves the focus to the first pending card; false if there is none. */
+export function focusPendingCard(): boolean {
+  const card = document.querySelector<HTMLElement>(PENDING_CARD);
+  card?.focus();
+  return card !== null;
+}
 
 function aimedAt(): Element | null {
   const focused = document.activeElement?.closest(PENDING_CARD);
@@ -21,7 +29,15 @@ export function useKeys(card: RefObject<HTMLElement | null>, onKey: (key: Key) =
   useEffect(() => {
     function pressed(event: KeyboardEvent): void {
       const key = event.key.toLowerCase();
-      if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+      if (
+        event.repeat ||
+        event.isComposing ||
+        event.ctrlKey ||
+        event.metaKey ||
+        event.altKey ||
+        event.defaultPrevented
+      )
+        return;
       if (!KEYS.has(key) || isTyping(event.target) || document.querySelector('dialog[open]')) return;
       if (card.current === null || aimedAt() !== card.current) return;
       event.preventDefault();

@@ -17,10 +17,10 @@ export function AccountSection() {
       </div>
       {auth === 'open' && principal.id === 'local' ? (
         <Empty
-          title="You are not logged in"
+          title="You are not signed in"
           action={
             <a className="button button-primary" href={hrefOf({ page: 'login' })}>
-              Log in
+              Sign in
             </a>
           }
         >
@@ -86,7 +86,7 @@ function PasswordForm({ name }: { name: string }) {
         />
       </label>
       <p className="hint">
-        This logs you out everywhere else: other tabs, and clients that use one of your tokens.
+        This signs you out everywhere else: other tabs, and clients that use one of your tokens.
       </p>
       <div>
         <Button type="submit" look="primary">

@@ -43,7 +43,7 @@ export function KeysSection() {
       {(keys) => (
         <>
           <p className="hint">
-            For clients that cannot log in. A key acts as its user, works wherever a token does, and is valid
+            For clients that cannot sign in. A key acts as its user, works wherever a token does, and is valid
             until it expires or is revoked. Send it as <code>Authorization: Bearer</code> or{' '}
             <code>x-api-key</code>.
           </p>

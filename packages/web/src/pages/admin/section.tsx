@@ -52,20 +52,20 @@ function Refused({ whose, fault }: { whose: string; fault: ParlanceError }) {
       action={
         local ? (
           <a className="button button-primary" href={hrefOf({ page: 'login' })}>
-            Log in
+            Sign in
           </a>
         ) : undefined
       }
     >
       {local ? (
         <>
-          You are not logged in: in open mode everyone on this machine is <code>local</code>, a developer. Log
-          in as {whose}. The server printed the password of <code>admin</code> on its first start, unless
+          You are not signed in: in open mode everyone on this machine is <code>local</code>, a developer.
+          Sign in as {whose}. The server printed the password of <code>admin</code> on its first start, unless
           AUTH_USERS defines users.
         </>
       ) : (
         <>
-          You are {principal.id} with the role {principal.role} ({fault.message.replace(/\.$/, '')}). Log in
+          You are {principal.id} with the role {principal.role} ({fault.message.replace(/\.$/, '')}). Sign in
           as {whose}, or ask one for help.
         </>
       )}

@@ -48,7 +48,7 @@ export function UserQuestion({ asking, mine, doing, close }: QuestionProps) {
     );
   const { user } = asking;
   const { name } = user;
-  const end = name === mine ? 'This logs you out here, too.' : `${name} will have to log in again.`;
+  const end = name === mine ? 'This signs you out here, too.' : `${name} will have to sign in again.`;
   switch (asking.what) {
     case 'role':
       return (
@@ -84,10 +84,10 @@ export function UserQuestion({ asking, mine, doing, close }: QuestionProps) {
       return (
         <Dialog
           title={`Log ${name} out?`}
-          confirm="Log out"
+          confirm="Sign out"
           danger
           onClose={close}
-          onConfirm={() => void doing(() => users.logout(name), `${name} was logged out everywhere.`)}
+          onConfirm={() => void doing(() => users.logout(name), `${name} was signed out everywhere.`)}
         >
           <p>
             This revokes all tokens of {name} and closes their connections. Running turns continue. {end}
@@ -104,7 +104,7 @@ export function UserQuestion({ asking, mine, doing, close }: QuestionProps) {
           onConfirm={() => void doing(() => users.remove(name), `${name} was removed.`)}
         >
           <p>
-            {name} can no longer log in, and all tokens are revoked. The sessions remain visible to admins; a
+            {name} can no longer sign in, and all tokens are revoked. The sessions remain visible to admins; a
             new user with the same name would own them.
           </p>
         </Dialog>

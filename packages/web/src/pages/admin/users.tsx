@@ -36,7 +36,7 @@ export function UsersSection() {
       {(list) => (
         <>
           <p className="hint">
-            A token is valid for 24 hours. Logging a user out revokes all their tokens and closes their
+            A token is valid for 24 hours. Signing a user out revokes all their tokens and closes their
             sockets and streams.
           </p>
           <ul className="admin-list" aria-label="Users">
@@ -55,7 +55,7 @@ export function UsersSection() {
                   onClick={() => setAsking({ what: 'logout', user })}
                   aria-label={`Log ${user.name} out`}
                 >
-                  Log out
+                  Sign out
                 </Button>
                 <Menu
                   label={`Actions for ${user.name}`}

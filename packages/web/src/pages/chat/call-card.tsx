@@ -1,12 +1,13 @@
 /** One tool call: input, progress and output. */
 import type { ApprovalView, CallState, CallView } from '@parlance/sdk';
-import { memo, type ReactNode, useState } from 'react';
+import { memo, type ReactNode } from 'react';
 import { ApprovalCard } from '../../components/approval/approval-card.tsx';
 import { answerText } from '../../components/approval/approval-text.ts';
 import { Chip, type ChipLook } from '../../components/chip.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Code } from '../../markdown/code-block.tsx';
+import { useServer } from '../../state/server.ts';
 import { duration } from './cost.ts';
 import { Folded } from './folded.tsx';
 import { Parts } from './parts.tsx';
@@ -33,6 +34,7 @@ type CallProps = { readonly session: string; readonly call: CallView };
 
 export const CallCard = memo(function CallCard({ session, call }: CallProps) {
   const { state, approval, tool } = call;
+  if (approval?.state.status === 'pending') return <ApprovalCard session={session} approval={approval} />;
   const busy = state.phase === 'running' || state.phase === 'deferred';
   const bad = state.phase === 'ended' && (state.outcome === 'failed' || state.outcome === 'unknown');
   return (
@@ -54,19 +56,18 @@ export const CallCard = memo(function CallCard({ session, call }: CallProps) {
         {state.phase === 'running' && state.progress && <Progress progress={state.progress} />}
         {state.phase === 'ended' && <Output state={state} />}
       </Folded>
-      {approval && <Approval session={session} approval={approval} />}
+      {approval && <Approval approval={approval} />}
     </div>
   );
 });
 
-/** Expanded while pending or just answered here; collapsed when read later. */
-function Approval({ session, approval }: { session: string; approval: ApprovalView }) {
-  const [waited] = useState(approval.state.status === 'pending');
-  if (waited) return <ApprovalCard session={session} approval={approval} />;
+function Approval({ approval: { state } }: { approval: ApprovalView }) {
+  const { principal } = useServer();
+  const here = state.status === 'answered' && state.by === principal.id && state.dialect === 'native';
   return (
     <p className="divider">
       <Icon name="shield" />
-      <span>{answerText(approval.state, false)}</span>
+      <span>{answerText(state, here)}</span>
     </p>
   );
 }

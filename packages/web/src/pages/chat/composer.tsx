@@ -10,12 +10,15 @@ import {
   useRef,
   useState,
 } from 'react';
+import { focusPendingCard } from '../../components/approval/use-keys.ts';
 import { Button, IconButton } from '../../components/button.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { useServer } from '../../state/server.ts';
+import { readStorage, writeStorage } from '../../state/storage.ts';
 import { ACCEPTED } from './attachments.ts';
 import { useFiles } from './files.ts';
+import { useRecall } from './recall.ts';
 import { type Choice, parseSlash, type Slash, slashChoices } from './slash.ts';
 import { optionId, SlashMenu } from './slash-menu.tsx';
 
@@ -27,6 +30,8 @@ type ComposerProps = {
   readonly draft: string;
   /** a turn is running: a message is queued or interrupts it */
   readonly running: boolean;
+  /** earlier messages, the last one first: the arrow keys bring them back */
+  readonly earlier?: readonly string[];
   /** True if it was accepted; otherwise the text stays. */
   readonly onSend: (parts: Part[], mode: Mode) => Promise<boolean>;
   readonly onSlash: (slash: Slash) => Promise<boolean>;
@@ -35,11 +40,13 @@ type ComposerProps = {
   readonly children: ReactNode;
 };
 
-const drafts = new Map<string, string>();
+/** Kept until the tab is closed. */
+const draftName = (draft: string): string => `parlance.draft.${draft}`;
 
-export function Composer({ draft, running, onSend, onSlash, onStop, children }: ComposerProps) {
+export function Composer(props: ComposerProps) {
+  const { draft, running, earlier = [], onSend, onSlash, onStop, children } = props;
   const about = useServer();
-  const [text, setText] = useState(drafts.get(draft) ?? '');
+  const [text, setText] = useState(() => readStorage('session', draftName(draft)) ?? '');
   const [busy, setBusy] = useState(false);
   const [chosen, setChosen] = useState(0);
   const [dismissed, setDismissed] = useState(false);
@@ -47,6 +54,7 @@ export function Composer({ draft, running, onSend, onSlash, onStop, children }: 
   const area = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
   const menu = useId();
+  const recall = useRecall(earlier);
   const choices = dismissed ? [] : slashChoices(text, about);
   const at = Math.min(chosen, choices.length - 1);
   const empty = text.trim() === '' && files.attached.length === 0;
@@ -55,8 +63,7 @@ export function Composer({ draft, running, onSend, onSlash, onStop, children }: 
     setText(next);
     setChosen(0);
     setDismissed(false);
-    if (next === '') drafts.delete(draft);
-    else drafts.set(draft, next);
+    writeStorage('session', draftName(draft), next === '' ? null : next);
   }
 
   useEffect(() => area.current?.focus(), []);
@@ -86,6 +93,7 @@ export function Composer({ draft, running, onSend, onSlash, onStop, children }: 
       files.clear();
     }
     setBusy(false);
+    area.current?.focus();
   }
 
   function choose(choice: Choice): void {
@@ -104,6 +112,16 @@ export function Composer({ draft, running, onSend, onSlash, onStop, children }: 
       else if (event.key === 'Tab' || event.key === 'Enter') choose(choice);
       else return;
       event.preventDefault();
+      return;
+    }
+    if (event.key === 'Escape') {
+      if (!focusPendingCard()) area.current?.blur();
+      return;
+    }
+    const recalled = recall(event.key, text);
+    if (recalled !== null) {
+      event.preventDefault();
+      change(recalled);
       return;
     }
     if (event.key !== 'Enter' || event.shiftKey) return;
@@ -148,6 +166,7 @@ export function Composer({ draft, running, onSend, onSlash, onStop, children }: 
           ref={area}
           rows={1}
           value={text}
+          data-empty={empty}
           aria-label="Message"
           aria-autocomplete="list"
           aria-controls={choices.length > 0 ? menu : undefined}

@@ -8,9 +8,7 @@ import { CopyButton } from '../../components/copy-button.tsx';
 import { attempt } from '../../components/toast.tsx';
 import { parlance } from '../../state/server.ts';
 import { Parts } from './parts.tsx';
-
-const textOf = (parts: readonly Part[]): string =>
-  parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+import { textOf } from './rows.ts';
 
 type InputProps = { readonly session: string; readonly input: InputView; readonly queued?: boolean };
 
@@ -41,9 +39,7 @@ export const InputRow = memo(function InputRow({ session, input, queued = false 
           {new Date(input.at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })}
         </time>
         {text !== '' && <CopyButton text={text} label="Copy message" />}
-        {!queued && !input.call && (
-          <IconButton icon="edit" label="Edit and send again" onClick={() => setEditing(true)} />
-        )}
+        {!queued && !input.call && <IconButton icon="edit" label="Edit" onClick={() => setEditing(true)} />}
       </div>
     </div>
   );
@@ -80,7 +76,7 @@ function Edit({ session, input, onDone }: { session: string; input: InputView; o
         onChange={(event) => setText(event.target.value)}
         onKeyDown={onKeyDown}
       />
-      <p className="hint">Later messages will leave the conversation. The timeline keeps them.</p>
+      <p className="hint">Sending replaces everything after this message.</p>
       <div className="said-edit-buttons">
         <Button onClick={onDone}>Cancel</Button>
         <Button
@@ -88,7 +84,7 @@ function Edit({ session, input, onDone }: { session: string; input: InputView; o
           disabled={busy || (text.trim() === '' && input.parts.length < 2)}
           onClick={() => void send()}
         >
-          Send again
+          Send
         </Button>
       </div>
     </div>

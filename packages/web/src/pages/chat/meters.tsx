@@ -2,9 +2,9 @@
 import type { SessionView } from '@parlance/sdk';
 import { useState } from 'react';
 import { useServer } from '../../state/server.ts';
-import { costOfSession, dollars, shortNumber } from './cost.ts';
+import { costOfSession, dollars } from './cost.ts';
 import { PriceDialog, usePrices } from './prices.tsx';
-import { usageText } from './turn-end.tsx';
+import { shortUsage, usageText } from './turn-end.tsx';
 
 export function ContextMeter({ context }: Pick<SessionView, 'context'>) {
   if (!context) return null;
@@ -32,7 +32,8 @@ export function Totals({ view, model }: { view: SessionView; model: string }) {
         title={`${usageText(view.usage)}. Set a price to see the cost.`}
         onClick={() => setAsking(true)}
       >
-        {shortNumber(tokens)} tokens{cost !== null && ` · ${dollars(cost)}`}
+        {shortUsage(view.usage)}
+        {cost !== null && ` · ${dollars(cost)}`}
       </button>
       {asking && <PriceDialog model={model} onClose={() => setAsking(false)} />}
     </>

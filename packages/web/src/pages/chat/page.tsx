@@ -19,7 +19,7 @@ import { HelpDialog } from './help.tsx';
 import { ContextMeter, Totals } from './meters.tsx';
 import { type Chosen, Pickers } from './pickers.tsx';
 import { Plan } from './plan.tsx';
-import { rowsOf } from './rows.ts';
+import { messagesOf, rowsOf } from './rows.ts';
 import { Transcript } from './transcript.tsx';
 
 export function ChatPage({ id }: { id: string }) {
@@ -82,6 +82,7 @@ function Chat({ id, view }: { id: string; view: SessionView }) {
   const [helping, setHelping] = useState(false);
   const handle = useMemo(() => parlance.session(id), [id]);
   const rows = useMemo(() => rowsOf(view), [view]);
+  const earlier = useMemo(() => messagesOf(rows), [rows]);
   const agent = view.agent?.id ?? null;
   const chosen: Chosen = {
     model: view.model,
@@ -100,10 +101,11 @@ function Chat({ id, view }: { id: string; view: SessionView }) {
       {view.archived && <Notice>This session is archived. A new message restores it.</Notice>}
       <Transcript session={id} rows={rows} />
       <div className="chat-foot">
-        {view.plan && <Plan session={id} plan={view.plan} />}
+        {view.plan && <Plan session={id} plan={view.plan} running={running} />}
         <Composer
           draft={id}
           running={running}
+          earlier={earlier}
           onSend={(parts, mode) => attempt(() => handle.submit(parts, { mode }))}
           onStop={() => void attempt(() => handle.cancel())}
           onSlash={(slash) =>

@@ -16,11 +16,13 @@ export type Chosen = {
 
 type PickersProps = { readonly chosen: Chosen; readonly onChoose: (change: Partial<Chosen>) => void };
 
+const FULL_AUTO = 'full-auto' satisfies ApprovalMode;
 const OTHER = '\u0000other';
 
 export function Pickers({ chosen, onChoose }: PickersProps) {
   const about = useServer();
   const [naming, setNaming] = useState(false);
+  const [confirming, setConfirming] = useState(false);
   const { agents, domains } = about;
   const domain = domains.find(({ id }) => id === chosen.domain);
   const offered = agents.filter(({ id }) => !domain || domain.agents.includes(id));
@@ -67,9 +69,12 @@ export function Pickers({ chosen, onChoose }: PickersProps) {
         className="picker"
         aria-label="Approval mode"
         title="What runs without approval"
+        data-risky={(chosen.approval ?? about.approval) === FULL_AUTO || undefined}
         value={chosen.approval ?? ''}
         onChange={({ target }) =>
-          onChoose({ approval: target.value === '' ? null : (target.value as ApprovalMode) })
+          target.value === FULL_AUTO
+            ? setConfirming(true)
+            : onChoose({ approval: target.value === '' ? null : (target.value as ApprovalMode) })
         }
       >
         <option value="">{about.approval} (default)</option>
@@ -79,6 +84,19 @@ export function Pickers({ chosen, onChoose }: PickersProps) {
           </option>
         ))}
       </select>
+      {confirming && (
+        <Dialog
+          title="Run everything without asking?"
+          confirm="Turn on full-auto"
+          danger
+          onClose={() => setConfirming(false)}
+          onConfirm={() => onChoose({ approval: FULL_AUTO })}
+        >
+          <p>
+            In this session the agent will edit files and run commands in the sandbox without your approval.
+          </p>
+        </Dialog>
+      )}
       {naming && (
         <Dialog
           title="Other model"

@@ -5,7 +5,9 @@ import { Folded } from './folded.tsx';
 
 const LABELS = { pending: 'to do', in_progress: 'in progress', completed: 'done' } as const;
 
-export function Plan({ session, plan }: { session: string; plan: PlanView }) {
+type PlanProps = { readonly session: string; readonly plan: PlanView; readonly running: boolean };
+
+export function Plan({ session, plan, running }: PlanProps) {
   const done = plan.steps.filter(({ status }) => status === 'completed').length;
   const current = plan.steps.find(({ status }) => status === 'in_progress');
   if (plan.steps.length === 0) return null;
@@ -14,7 +16,7 @@ export function Plan({ session, plan }: { session: string; plan: PlanView }) {
       name={`plan ${session}`}
       icon="plan"
       className="plan"
-      usually={done < plan.steps.length && plan.steps.length <= 6 && innerHeight > 700}
+      usually={running && done < plan.steps.length && plan.steps.length <= 6 && innerHeight > 700}
       summary={
         <>
           Plan: {done} of {plan.steps.length} done

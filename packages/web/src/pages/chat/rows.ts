@@ -2,6 +2,7 @@
  * A session as rows of a virtualised list. Unchanged rows stay the same object, so that a token renders one row and not
  * the whole session.
  */
+import type { Part } from '@parlance/protocol';
 import type { Entry, InputView, Item, SessionView, TurnView } from '@parlance/sdk';
 
 export type Row = { readonly key: string } & (
@@ -36,6 +37,16 @@ export function rowsOf(view: SessionView): readonly Row[] {
   for (const input of view.queued) rows.push({ key: `queued ${input.input}`, kind: 'queued', input });
   return rows;
 }
+
+export const textOf = (parts: readonly Part[]): string =>
+  parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+
+/** The texts of the messages, the last one first. */
+export const messagesOf = (rows: readonly Row[]): string[] =>
+  rows
+    .flatMap((row) => ('input' in row ? [textOf(row.input.parts)] : []))
+    .filter((text) => text !== '')
+    .reverse();
 
 function turnRows(turn: TurnView): readonly Row[] {
   const known = rowsOfTurn.get(turn);

@@ -1,4 +1,4 @@
-/** Outcome and usage of a turn, with "answer again". */
+/** Outcome and usage of a turn, with "regenerate". */
 import type { TurnView } from '@parlance/sdk';
 import { memo } from 'react';
 import { Button, IconButton } from '../../components/button.tsx';
@@ -40,13 +40,14 @@ export const TurnEnd = memo(function TurnEnd({ session, turn }: { session: strin
       <div className="turn-end-line">
         {said !== '' && <CopyButton text={said} label="Copy answer" />}
         {input && !input.call && state.status !== 'failed' && (
-          <IconButton icon="retry" label="Answer again" onClick={again} />
+          <IconButton icon="retry" label="Regenerate" onClick={again} />
         )}
         {state.status === 'cancelled' && <span>{CANCELLED[state.reason]}</span>}
         {'durationMs' in state && <span>{duration(state.durationMs)}</span>}
         {tokens > 0 && (
           <span title={usageText(usage)}>
-            {shortNumber(tokens)} tokens{price && ` · ${dollars(costOf(usage, price))}`}
+            {shortUsage(usage)}
+            {price && ` · ${dollars(costOf(usage, price))}`}
           </span>
         )}
       </div>
@@ -59,6 +60,10 @@ const CANCELLED: Readonly<Record<'cancelled' | 'superseded' | 'denied', string>>
   superseded: 'Interrupted by a new message',
   denied: 'Ended by denial',
 };
+
+/** `1.2K in, 300 out` */
+export const shortUsage = ({ inputTokens, outputTokens }: TurnView['usage']): string =>
+  `${shortNumber(inputTokens)} in, ${shortNumber(outputTokens)} out`;
 
 export const usageText = ({
   inputTokens,

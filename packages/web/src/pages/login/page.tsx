@@ -11,7 +11,7 @@ export function LoginPage({ expired }: { expired: boolean }) {
   const [busy, setBusy] = useState(false);
   const open = useAccess().status === 'in';
   useEffect(() => {
-    document.title = 'Log in · Parlance';
+    document.title = 'Sign in · Parlance';
   }, []);
 
   async function submit(event: FormEvent<HTMLFormElement>): Promise<void> {
@@ -33,8 +33,8 @@ export function LoginPage({ expired }: { expired: boolean }) {
   return (
     <main className="alone">
       <form className="login" onSubmit={submit}>
-        <h1>Log in to Parlance</h1>
-        {expired && problem === null && <Notice>Your session has expired. Log in again.</Notice>}
+        <h1>Sign in to Parlance</h1>
+        {expired && problem === null && <Notice>You have been signed out. Sign in again.</Notice>}
         {problem !== null && <Notice look="danger">{problem}</Notice>}
         <label className="field">
           Name
@@ -45,14 +45,14 @@ export function LoginPage({ expired }: { expired: boolean }) {
           <input name="password" type="password" autoComplete="current-password" required />
         </label>
         <Button look="primary" type="submit" disabled={busy}>
-          {busy ? 'Logging in …' : 'Log in'}
+          {busy ? 'Signing in …' : 'Sign in'}
         </Button>
         {open ? (
-          <a href={hrefOf({ page: 'new' })}>Continue without login</a>
+          <a href={hrefOf({ page: 'new' })}>Continue without signing in</a>
         ) : (
           <p className="hint">
-            The server’s operator adds users with <code>parlance user add</code>. The first start prints the
-            password of <code>admin</code>.
+            Ask your administrator for an account. On a new server, the first start prints the password of{' '}
+            <code>admin</code>.
           </p>
         )}
       </form>

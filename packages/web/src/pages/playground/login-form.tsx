@@ -23,7 +23,7 @@ export function LoginForm({ logIn }: { logIn: (name: string, password: string) =
   }
 
   return (
-    <form className="playground-login" onSubmit={submit} aria-label="Log in for the playground">
+    <form className="playground-login" onSubmit={submit} aria-label="Sign in for the playground">
       <p className="hint">
         This dialect needs a token, even in open mode. After login, both panes connect as that user; the token
         is not stored. The server’s first start printed the password of <code>admin</code>.
@@ -39,7 +39,7 @@ export function LoginForm({ logIn }: { logIn: (name: string, password: string) =
           <input name="password" type="password" autoComplete="current-password" required />
         </label>
         <Button type="submit" look="primary" disabled={busy}>
-          Log in
+          Sign in
         </Button>
       </div>
     </form>

@@ -91,7 +91,7 @@ function Playground({ list }: { list: DialectList }) {
           <p className="hint">
             New connections use the login <strong>{identities.identity.name}</strong>.{' '}
             <Button look="quiet" onClick={identities.forget}>
-              Log out
+              Sign out
             </Button>
           </p>
         )}

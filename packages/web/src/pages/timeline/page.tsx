@@ -2,6 +2,7 @@
  * Timeline of a session: every event from the log, and beside it the frames on its sockets since the page was opened.
  * Keys in the list: arrows, Home and End move, Enter expands, c copies, w copies as a wscat command.
  */
+import type { DurableEvent } from '@parlance/protocol';
 import { useCallback, useMemo, useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Empty } from '../../components/empty.tsx';
@@ -61,12 +62,13 @@ function SessionTimeline({ id }: { id: string }) {
     const lines = exportLines(alignedRows(events, frames));
     download(`${id}.timeline.jsonl`, new Blob([lines], { type: 'application/jsonl' }));
   };
+  const title = useMemo(() => titleIn(timeline.events), [timeline.events]);
   const counts = { events: events.length, frames: frames.length };
   const totals = { events: timeline.events.length, frames: timeline.frames.length };
 
   return (
     <Page
-      title="Timeline"
+      title={title === '' ? 'Timeline' : `Timeline: ${title}`}
       filled
       actions={
         <>
@@ -161,6 +163,12 @@ function SessionTimeline({ id }: { id: string }) {
       )}
     </Page>
   );
+}
+
+/** The last title in the log. */
+function titleIn(events: readonly DurableEvent[]): string {
+  const renamed = events.findLast((event) => event.type === 'session.renamed');
+  return renamed?.title ?? '';
 }
 
 const TITLES: Readonly<Record<Tab, string>> = { events: 'Events', frames: 'Frames' };

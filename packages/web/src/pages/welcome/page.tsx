@@ -116,7 +116,7 @@ function Tokens({ server }: { server: ServerInfo }) {
         The commands below read it from <code>PARLANCE_TOKEN</code>.{' '}
         {local
           ? 'The server printed the password of admin on its first start, unless AUTH_USERS defines users. parlance user add adds users.'
-          : 'Use the token of this page, which is revoked when you log out, or log in from a terminal.'}
+          : 'Use the token of this page, which is revoked when you sign out, or sign in from a terminal.'}
       </p>
       {!local && <OwnToken />}
       <CodeBlock code={logIn(origin, local ? 'admin' : name).code} language="sh" />

@@ -57,5 +57,5 @@ export function logIn(origin: string, name: string): Snippet {
     `-d ${shellWord(body)}`,
     `| sed -n 's/.*"access_token":"\\([^"]*\\)".*/\\1/p')"`,
   ].join(' \\\n  ');
-  return { title: 'Log in from a terminal (insert your password)', language: 'sh', code, needsToken: false };
+  return { title: 'Sign in from a terminal (insert your password)', language: 'sh', code, needsToken: false };
 }
