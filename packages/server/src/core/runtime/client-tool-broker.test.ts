@@ -1,6 +1,11 @@
 import { beforeEach, describe, expect, test } from 'bun:test';
 import { type ConnectionId, LOCAL, PrincipalId } from '@parlance/protocol';
-import type { ClientProgress, ClientRequest, ToolClient } from '../ports/client-tools.ts';
+import {
+  type ClientProgress,
+  type ClientRequest,
+  OutcomeUnknown,
+  type ToolClient,
+} from '../ports/client-tools.ts';
 import { ClientToolBroker, type Dispatch } from './client-tool-broker.ts';
 
 const REQUEST: ClientRequest = {
@@ -76,11 +81,14 @@ describe('a call executed by a client', () => {
     expect(broker.answer(id('a'), 'exec_1', OK)).toBe(false);
   });
 
-  test('fails if the client disconnects', async () => {
+  test('has an unknown outcome if the client disconnects', async () => {
     register('a', 'open_url');
     const result = dispatch();
     broker.unregister(id('a'));
-    await expect(result).rejects.toThrow('Client disconnected during tool execution: open_url');
+    await expect(result).rejects.toThrow(
+      new OutcomeUnknown('Client disconnected during tool execution: open_url.'),
+    );
+    await expect(result).rejects.toBeInstanceOf(OutcomeUnknown);
     expect(statuses()).toEqual(['queued', 'executing', 'failed']);
     expect(broker.offers(LOCAL.id, 'open_url')).toBe(false);
   });

@@ -10,6 +10,7 @@ import {
   type ClientRequest,
   type ClientTools,
   isOffered,
+  OutcomeUnknown,
   type RemoteToolClient,
   type RemoteToolClients,
   type ToolClient,
@@ -21,7 +22,7 @@ type Lease = {
   readonly client: ToolClient;
   readonly tool: string;
   readonly report: (progress: ClientProgress) => void;
-  readonly settle: (answer: ClientAnswer | Fault) => void;
+  readonly settle: (answer: ClientAnswer | Fault | OutcomeUnknown) => void;
 };
 
 export type Dispatch = {
@@ -58,7 +59,7 @@ export class ClientToolBroker implements ClientTools {
     this.#announce(client);
   }
 
-  /** The client has disconnected: its running calls fail. */
+  /** The client has disconnected. It may have carried out its running calls: their outcome is unknown. */
   unregister(connection: ConnectionId): void {
     this.#clients.delete(connection);
     this.#announcements.get(connection)?.();
@@ -67,7 +68,7 @@ export class ClientToolBroker implements ClientTools {
       if (lease.client.connection !== connection) continue;
       const message = `Client disconnected during tool execution: ${lease.tool}`;
       lease.report({ status: 'failed', message });
-      lease.settle(new Fault('tool_failed', message));
+      lease.settle(new OutcomeUnknown(`${message}.`));
     }
   }
 
@@ -101,7 +102,7 @@ export class ClientToolBroker implements ClientTools {
     return remote ? remote.run(job) : this.dispatchHere(job);
   }
 
-  /** Runs one call at a client of this node. */
+  /** Runs one call at a client of this node. Rejects with a fault, or with `OutcomeUnknown` if it may have run. */
   async dispatchHere(job: Dispatch): Promise<Json> {
     const { request } = job;
     let first: string | undefined;
@@ -184,8 +185,8 @@ export class ClientToolBroker implements ClientTools {
     execution: string,
   ): Promise<ClientAnswer> {
     const { promise, resolve, reject } = Promise.withResolvers<ClientAnswer>();
-    const settle = (answer: ClientAnswer | Fault) =>
-      answer instanceof Fault ? reject(answer) : resolve(answer);
+    const settle = (answer: ClientAnswer | Fault | OutcomeUnknown) =>
+      answer instanceof Error ? reject(answer) : resolve(answer);
     const timer = setTimeout(() => {
       report({ status: 'timeout' });
       settle(new Fault('tool_failed', `Tool execution timeout: ${request.tool}`));

@@ -1,6 +1,7 @@
 /** Calls of other nodes that run at clients of this one. */
 import { asFault } from '@parlance/protocol';
 import { sleep } from '../../lib/sleep.ts';
+import { OutcomeUnknown } from '../ports/client-tools.ts';
 import type { NodeId } from '../ports/lease.ts';
 import type { Log } from '../ports/logger.ts';
 import { NoAnswer, type Transport } from '../ports/transport.ts';
@@ -72,6 +73,8 @@ export class RemoteCalls {
       if (JSON.stringify(result).length <= LARGEST_RESULT) return { id, result };
       return { id, fault: { code: 'tool_failed', message: 'The result is too large.' } };
     } catch (thrown) {
+      if (thrown instanceof OutcomeUnknown)
+        return { id, fault: { code: 'tool_failed', message: thrown.message }, unknown: true };
       const { code, message } = asFault(thrown);
       return { id, fault: { code, message } };
     }

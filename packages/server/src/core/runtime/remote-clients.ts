@@ -122,8 +122,9 @@ export class RemoteClients implements RemoteToolClients {
   #answer(answer: ToolAnswer, from: NodeId): null {
     const call = this.#calls.get(answer.id);
     if (call?.node !== from) return null;
-    if ('fault' in answer) call.reject(new Fault(answer.fault.code, answer.fault.message));
-    else call.resolve(answer.result);
+    if ('result' in answer) call.resolve(answer.result);
+    else if (answer.unknown) call.reject(new OutcomeUnknown(answer.fault.message));
+    else call.reject(new Fault(answer.fault.code, answer.fault.message));
     return null;
   }
 

@@ -42,7 +42,12 @@ export type ToolProgress = z.infer<typeof ToolProgress>;
 
 export const ToolAnswer = z.union([
   z.object({ id: z.string(), result: z.json() }),
-  z.object({ id: z.string(), fault: z.object({ code: FaultCode, message: z.string() }) }),
+  z.object({
+    id: z.string(),
+    fault: z.object({ code: FaultCode, message: z.string() }),
+    /** the client may have carried it out */
+    unknown: z.boolean().optional(),
+  }),
 ]);
 export type ToolAnswer = z.infer<typeof ToolAnswer>;
 

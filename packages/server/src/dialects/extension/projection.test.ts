@@ -144,7 +144,7 @@ describe('the projection', () => {
   test.each([
     ['failed', 'echo failed.', 1],
     ['denied', 'echo was not allowed to run.', 0],
-    ['unknown', 'It is not known what came of echo: the server was restarted while it ran.', 1],
+    ['unknown', 'It is not known what came of echo.', 1],
   ])('a call with the outcome %s is reported', (outcome, message, used) => {
     const frames = project(STARTED, requested('c', 'echo', {}), started('c'), ended('c', '', outcome), ENDED);
     expect(frames).toContainEqual({ ...analyzing, message });

@@ -211,7 +211,8 @@ describe('an answer', () => {
     browser.close();
     const frames = await chatting.until('agent_response');
     const message = 'Client disconnected during tool execution: extract_page_content';
-    expect(frames.at(-1)?.toolsUsed).toMatchObject([{ output: message }]);
+    const output = `${message}. The outcome is unknown: it may have happened wholly, in part or not at all. It was not repeated.`;
+    expect(frames.at(-1)?.toolsUsed).toMatchObject([{ output }]);
     expect(frames).toContainEqual({
       ...head,
       type: 'tool_execution_status',

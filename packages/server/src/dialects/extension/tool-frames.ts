@@ -52,7 +52,7 @@ export const OUTCOMES = {
   failed: (tool) => `${tool} failed.`,
   denied: (tool) => `${tool} was not allowed to run.`,
   aborted: (tool) => `${tool} was stopped.`,
-  unknown: (tool) => `It is not known what came of ${tool}: the server was restarted while it ran.`,
+  unknown: (tool) => `It is not known what came of ${tool}.`,
 } satisfies Record<Outcome, (tool: string) => string | undefined>;
 
 /** Null if the tool was not used. */
