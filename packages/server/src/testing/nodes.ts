@@ -18,6 +18,8 @@ export type StageNode = Stage & {
   replace(): void;
   /** The store refuses its next appends. */
   refuse(appends: number): void;
+  /** The store refuses its next reads of events. */
+  refuseReads(reads: number): void;
   /** Nothing that it writes from now on is answered; it speaks with other nodes. */
   stall(): void;
   /** Without contact to the store for too long, or in contact again. */
@@ -44,6 +46,7 @@ export class StageCluster {
     let healthy = true;
     let replaced = false;
     let outage = 0;
+    let unread = 0;
     const never = new Promise<never>(() => undefined);
     const memory = openMemoryLeases(this.#table, this.store);
     const fences = new Set<(lost: 'all') => void>();
@@ -70,9 +73,13 @@ export class StageCluster {
       if (!healthy || outage-- > 0) throw new Fault('storage_unavailable', 'The store does not answer.');
       return this.store.append(...given);
     };
+    const read: EventStore['read'] = async (...given) => {
+      if (unread-- > 0) throw new Fault('storage_unavailable', 'The store does not answer.');
+      return this.store.read(...given);
+    };
     const killed = Promise.withResolvers<never>();
     killed.promise.catch(ignore);
-    const plain = withLeases({ ...this.store, append }, leases, this.#exclusive);
+    const plain = withLeases({ ...this.store, append, read }, leases, this.#exclusive);
     const leased: EventStore = {
       ...plain,
       // The lock of a node that is gone goes with it.
@@ -81,7 +88,7 @@ export class StageCluster {
     const stage = await setStage(answers, {
       ids: this.#ids,
       ...options,
-      store: { ...this.store, append },
+      store: { ...this.store, append, read },
       leases,
       exclusive: this.#exclusive,
       parts: {
@@ -107,6 +114,9 @@ export class StageCluster {
       },
       refuse(appends) {
         outage = appends;
+      },
+      refuseReads(reads) {
+        unread = reads;
       },
       stall() {
         dead = true;

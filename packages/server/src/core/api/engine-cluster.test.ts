@@ -174,6 +174,23 @@ test('a turn whose events the store refuses for a moment continues, and is not r
   ]);
 });
 
+test('a turn whose context cannot be read for a moment continues, and is not recorded as failed', async () => {
+  const cluster = new StageCluster();
+  const [before] = await openNodes(cluster, [says('One.')]);
+  await say(before.engine, 'Hi');
+  await before.engine.rested(SESSION);
+  const node = await cluster.open([says('Two.')], { parts: { restMs: () => 1, log: QUIET } });
+  opened.push(node);
+  await node.engine.watch(SESSION, (event) => {
+    if (event.type === 'turn.started') node.refuseReads(1);
+  });
+  await say(node.engine, 'Go on');
+  await node.engine.rested(SESSION);
+  const types = typesOf(await stored(cluster));
+  expect(types).not.toContain('turn.failed');
+  expect(types.slice(-4)).toEqual(['step.restarted', 'text.ended', 'step.ended', 'turn.ended']);
+});
+
 describe('a node that is behind', () => {
   test('decides and answers based on events acknowledged by other nodes', async () => {
     const cluster = new StageCluster();

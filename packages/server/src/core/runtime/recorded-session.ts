@@ -48,8 +48,6 @@ export abstract class RecordedSession extends LiveState {
   protected checkpoint: SessionRecord['checkpoint'] = null;
   protected readonly changes = new SerialQueue();
   protected readonly abort = new TurnAbort();
-  /** why the last append failed */
-  #unstored: unknown = null;
 
   protected constructor(
     ref: SessionRef,
@@ -73,11 +71,11 @@ export abstract class RecordedSession extends LiveState {
   }
 
   /**
-   * Whether this is the failure of the last append, to a store that other nodes use as well: it restarts and fails over, and
+   * Whether the store, which other nodes use as well, did not answer a read or an append: it restarts and fails over, and
    * the turn continues when it is back.
    */
   isOutage(thrown: unknown): boolean {
-    return this.sources.shared && thrown === this.#unstored && asFault(thrown).code === 'storage_unavailable';
+    return this.sources.shared && asFault(thrown).code === 'storage_unavailable';
   }
 
   /** Resolves when every earlier change is done. */
@@ -213,7 +211,6 @@ export abstract class RecordedSession extends LiveState {
     } catch (thrown) {
       resume();
       if (thrown instanceof Deposed) this.lost();
-      this.#unstored = thrown;
       throw thrown;
     }
   }
