@@ -35,7 +35,10 @@ describe('a session changed by another process', () => {
     expect(JSON.stringify(first.provider.prompts.at(-1)?.items)).toContain('Two.');
     const loaded = await LiveSession.load(
       SESSION,
-      first.engine.catalog.first(first.engine.catalog.defaultDomain),
+      {
+        agent: first.engine.catalog.first(first.engine.catalog.defaultDomain),
+        upTo: Number.POSITIVE_INFINITY,
+      },
       {
         store,
         leases: store.leases,

@@ -169,6 +169,41 @@ describe('readers on another node', () => {
     stop();
   });
 
+  test('of all sessions of an owner see each event with the session as it was then', async () => {
+    const cluster = new StageCluster();
+    const model = writtenModel();
+    const here = await openNode(cluster, [], { parts: { provider: model.provider } });
+    const there = await openNode(cluster, []);
+    const other = { ...SESSION, id: 'another' as SessionId };
+    const heard: { event: SessionEvent; seq: number; since: number[] }[] = [];
+    await here.engine.send(other, { type: 'input.submit', parts: [textPart('Hi')], mode: 'queue' }, CALLER);
+    await model.begun;
+    model.write('Yes.');
+    const stop = there.engine.watchOwner(SESSION.owner, (event, session) => {
+      const since = session.eventsSinceIdle().map(({ seq }) => seq);
+      heard.push({ event, seq: session.snapshot().seq, since });
+    });
+    // Until the other node knows that someone listens here.
+    await here.engine.send(SESSION, { type: 'session.create' }, CALLER);
+    for (let title = 0; heard.length === 0; title++) {
+      await here.engine.send(SESSION, rename(String(title)), CALLER);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    model.end();
+    // By the time the session is read there, the whole turn is stored.
+    await until(() => heard.some(({ event }) => event.type === 'turn.ended'));
+    const stored = await cluster.store.read(other, 0, 1_000);
+    const durable = heard.filter(({ event }) => isDurable(event) && event.session === other.id);
+    expect(durable.map(({ event }) => event)).toEqual(stored.slice(-3) as SessionEvent[]);
+    expect(textIn(heard.map(({ event }) => event))).toBe('Yes.');
+    expect(durable).toMatchObject([
+      { seq: 4, since: [2, 3, 4] },
+      { seq: 5, since: [2, 3, 4, 5] },
+      { seq: 6, since: [] },
+    ]);
+    stop();
+  });
+
   test('are notified that the session was erased', async () => {
     const cluster = new StageCluster();
     const here = await openNode(cluster, [says('Yes.')]);

@@ -8,7 +8,7 @@ import { checkpointOf } from '../domain/session-record.ts';
 import { statusOf } from '../domain/session-state.ts';
 import type { SessionRef } from '../ports/event-store.ts';
 import type { Driver, Lease } from '../ports/lease.ts';
-import { type Delta, followedBlock, missingDelta } from './open-block.ts';
+import { type Delta, followedBlock } from './open-block.ts';
 import { RecordedSession } from './recorded-session.ts';
 import { restartOf } from './session-change.ts';
 import type { SessionSources } from './session-sources.ts';
@@ -17,8 +17,12 @@ export class LiveSession extends RecordedSession {
   /** another node is about to end the turn */
   held = false;
 
-  /** Reads the session from the store. A session that does not exist is empty. */
-  static async load(ref: SessionRef, agent: AgentRef, sources: SessionSources): Promise<LiveSession> {
+  /** Reads the session from the store, up to event number `upTo`. A session that does not exist is empty. */
+  static async load(
+    ref: SessionRef,
+    { agent, upTo }: { readonly agent: AgentRef; readonly upTo: number },
+    sources: SessionSources,
+  ): Promise<LiveSession> {
     const session = new LiveSession(ref, agent, sources);
     session.link = sources.network?.link(session) ?? null;
     const record = await sources.store.load(ref);
@@ -27,11 +31,12 @@ export class LiveSession extends RecordedSession {
       return session;
     }
     const restored = restoredState(record.checkpoint);
-    if (restored) {
-      session.checkpoint = checkpointOf(restored);
-      session.restore(restored);
+    if (restored) session.checkpoint = checkpointOf(restored);
+    if (restored && restored.seq <= upTo) session.restore(restored);
+    for await (const event of session.events(session.state.seq)) {
+      if (event.seq > upTo) break;
+      session.apply(event);
     }
-    for await (const event of session.events(session.state.seq)) session.apply(event);
     session.resumeTurn();
     return session;
   }
@@ -133,19 +138,6 @@ export class LiveSession extends RecordedSession {
     this.channel.publish(event, this.observed);
   }
 
-  /** Publishes stored events from number `first` on, for subscribers that joined before the session was read. */
-  async republish(first: number): Promise<void> {
-    const last = this.state.seq;
-    await this.changes.run(async () => {
-      for await (const event of this.events(first - 1)) {
-        if (event.seq > last) return;
-        const missing = missingDelta(event, null, this.sources.newId());
-        if (missing) this.channel.publish(missing, this.observed);
-        this.channel.publish(event, this.observed);
-      }
-    });
-  }
-
   /** Applies what another node has stored, told by that node: read from the store if anything is missing. */
   async received(events: readonly DurableEvent[], driver: Driver | null): Promise<void> {
     await this.changes.run(async () => {
@@ -180,8 +172,9 @@ export class LiveSession extends RecordedSession {
     this.abort.resume();
   }
 
+  /** It can be dropped from memory and read again without anyone noticing. */
   get idle(): boolean {
-    return !this.driving && !this.channel.watched;
+    return !this.driving && !this.channel.watched && !this.link?.followed;
   }
 
   /** Call when the session is dropped from memory. */

@@ -1,5 +1,5 @@
 /** A session's link to other nodes: sends what happens here, and follows what happens at the node that drives it. */
-import type { DurableEvent, EphemeralEvent } from '@parlance/protocol';
+import type { DurableEvent, EphemeralEvent, PrincipalId } from '@parlance/protocol';
 import { statusOf } from '../domain/session-state.ts';
 import type { Driver, Leases, NodeId } from '../ports/lease.ts';
 import type { Meter } from '../ports/meter.ts';
@@ -32,6 +32,8 @@ export type LinkParts = {
   readonly leases: Leases;
   readonly meter: Meter;
   readonly newId: () => string;
+  /** whether a subscriber on this node hears all sessions of the owner */
+  readonly isHeard: (owner: PrincipalId) => boolean;
   /** the keys under which nodes announce their interest in the session */
   readonly interests: readonly string[];
 };
@@ -61,8 +63,9 @@ export class RemoteLink implements SessionLink {
     this.#watchers = parts.transport.registry.follow(parts.interests);
   }
 
-  get watched(): boolean {
-    return this.#interest !== null;
+  get followed(): boolean {
+    if (this.#interest) return true;
+    return statusOf(this.session.state) === 'running' && this.parts.isHeard(this.session.ref.owner);
   }
 
   publish(event: EphemeralEvent): void {

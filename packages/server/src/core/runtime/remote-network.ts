@@ -62,11 +62,8 @@ export class RemoteNetwork implements SessionNetwork {
       this.parts.wakeUps?.listen((concerns) => this.#wakeUp(concerns)) ?? (() => undefined),
       transport.on(EVENTS, (body) => {
         const { ref, events, driver } = readEvents(body);
-        this.#deliver(ref, (session, wasRead) => {
-          const [first] = events;
-          if (wasRead && first) session.republish(first.seq).catch((err) => this.#notRead(session, err));
-          this.#links.get(session)?.receive(events, driver);
-        });
+        const before = (events[0]?.seq ?? 1) - 1;
+        this.#deliver(ref, (session) => this.#links.get(session)?.receive(events, driver), before);
       }),
       transport.on(LIVE, (body, from) => {
         const live = readLive(body);
@@ -99,7 +96,7 @@ export class RemoteNetwork implements SessionNetwork {
 
   link(session: LinkedSession): RemoteLink {
     const interests = [watchKey(session.ref), ofOwner(session.ref.owner), EVERYONE];
-    const link = new RemoteLink(session, { ...this.parts, interests });
+    const link = new RemoteLink(session, { ...this.parts, interests, isHeard: this.#isHeard });
     this.#links.set(session, link);
     return link;
   }
@@ -120,18 +117,21 @@ export class RemoteNetwork implements SessionNetwork {
     };
   }
 
-  /** `wasRead`: the session was not in memory. Its events up to now are not news for it, but for those who hear its owner. */
-  #deliver(ref: SessionRef, deliver: (session: LiveSession, wasRead: boolean) => void): void {
+  readonly #isHeard = (owner: PrincipalId): boolean =>
+    this.#heard.has(EVERYONE) || this.#heard.has(ofOwner(owner));
+
+  /** A session that is not in memory is read for those who hear its owner, up to event number `upTo`: the rest is news. */
+  #deliver(ref: SessionRef, deliver: (session: LiveSession) => void, upTo?: number): void {
     const sessions = this.#sessions;
     const known = sessions?.known(ref) ?? null;
     if (!sessions) return;
     if (known && !(known instanceof Promise)) {
-      deliver(known, false);
+      deliver(known);
       return;
     }
-    if (!known && !this.#heard.has(EVERYONE) && !this.#heard.has(ofOwner(ref.owner))) return;
+    if (!known && !this.#isHeard(ref.owner)) return;
     sessions
-      .use(ref, async (session) => deliver(session, !known))
+      .use(ref, async (session) => deliver(session), upTo)
       .catch((err) => this.parts.log.warn({ err, session: ref.id }, 'session not read'));
   }
 
@@ -141,25 +141,25 @@ export class RemoteNetwork implements SessionNetwork {
     return session;
   }
 
-  #watched(): LiveSession[] {
+  #followed(): LiveSession[] {
     const all = [...(this.#sessions?.all() ?? [])];
-    return all.filter((session) => !session.role.isHere && this.#links.get(session)?.watched);
+    return all.filter((session) => !session.role.isHere && session.link?.followed);
   }
 
   /** Messages may have been lost. */
   #joinAll(): void {
-    for (const session of this.#watched()) session.link?.join().catch((err) => this.#notRead(session, err));
+    for (const session of this.#followed()) session.link?.join().catch((err) => this.#notRead(session, err));
   }
 
   /** One read for all, however many there are. */
   #compare(): void {
-    const watched = this.#watched();
-    if (watched.length === 0 || this.#comparing) return;
+    const followed = this.#followed();
+    if (followed.length === 0 || this.#comparing) return;
     this.#comparing = true;
     this.parts.store
-      .heads(watched.map(({ ref }) => ref))
+      .heads(followed.map(({ ref }) => ref))
       .then((heads) => {
-        for (const [index, session] of watched.entries())
+        for (const [index, session] of followed.entries())
           if (heads[index] !== session.state.seq) session.fresh().catch((err) => this.#notRead(session, err));
       })
       .catch((err) => this.parts.log.debug({ err }, 'sessions not compared'))
@@ -171,7 +171,7 @@ export class RemoteNetwork implements SessionNetwork {
   /** Also for sessions driven here: an answer given on another node lets a call continue. */
   #wakeUp(concerns: (ref: SessionRef) => boolean): void {
     for (const session of this.#sessions?.all() ?? []) {
-      const isConcerned = session.role.isHere || this.#links.get(session)?.watched;
+      const isConcerned = session.role.isHere || session.link?.followed;
       if (isConcerned && concerns(session.ref)) session.compare().catch((err) => this.#notRead(session, err));
     }
   }

@@ -25,9 +25,13 @@ export class SessionCache {
     private readonly keep: number,
   ) {}
 
-  /** The session stays in memory while `work` runs. */
-  async use<Result>(ref: SessionRef, work: (session: LiveSession) => Promise<Result>): Promise<Result> {
-    const entry = this.#entry(ref);
+  /** The session stays in memory while `work` runs. If it has to be read, it is read up to event number `upTo`. */
+  async use<Result>(
+    ref: SessionRef,
+    work: (session: LiveSession) => Promise<Result>,
+    upTo = Number.POSITIVE_INFINITY,
+  ): Promise<Result> {
+    const entry = this.#entry(ref, upTo);
     entry.pins++;
     entry.used = true;
     try {
@@ -79,12 +83,12 @@ export class SessionCache {
     return this.#entries.size;
   }
 
-  #entry(ref: SessionRef): Entry {
+  #entry(ref: SessionRef, upTo = Number.POSITIVE_INFINITY): Entry {
     const key = sessionKey(ref);
     const known = this.#entries.get(key);
     if (known) return known;
     if (this.#entries.size >= this.keep) this.#evict();
-    const loading = LiveSession.load(ref, this.firstAgent, this.sources);
+    const loading = LiveSession.load(ref, { agent: this.firstAgent, upTo }, this.sources);
     const entry: Entry = { loading, session: null, pins: 0, used: false };
     this.#entries.set(key, entry);
     loading.then(

@@ -7,6 +7,8 @@ import type { DriverRole } from './driver-role.ts';
 import type { Delta, OpenBlock } from './open-block.ts';
 
 export interface SessionLink {
+  /** Someone on this node receives what another node does in the session. */
+  readonly followed: boolean;
   /** To the nodes that watch the session; on the token path: nothing is done if there are none. */
   publish(event: EphemeralEvent): void;
   /** Events that are stored, to the nodes that watch or drive the session. */
