@@ -1,5 +1,5 @@
 /** The present state of a session, for its subscribers. */
-import type { ApprovalId, Ask, CallId, DurableEvent, JsonObject, TurnId } from '@parlance/protocol';
+import type { ApprovalId, Ask, BlockId, CallId, DurableEvent, JsonObject, TurnId } from '@parlance/protocol';
 import { deferredCalls, type SessionState, type WaitingCall, waitingCalls } from '../domain/session-state.ts';
 import type { EventSink } from '../ports/bus.ts';
 import type { SessionRef } from '../ports/event-store.ts';
@@ -56,7 +56,7 @@ export type SessionSnapshot = {
   readonly open: {
     readonly kind: 'text' | 'reasoning';
     readonly turn: TurnId;
-    readonly block: string;
+    readonly block: BlockId;
     readonly text: string;
   } | null;
   /** the calls whose arguments are being written, so far */

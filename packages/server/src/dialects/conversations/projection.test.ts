@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { DurableEvent, SessionEvent } from '@parlance/protocol';
 import type { SessionRecord, SessionSnapshot } from '../../core/api/index.ts';
+import { Delivery } from '../shared/delivery.ts';
 import { conversations } from './dialect.ts';
 import { latestMessages, messagesOf } from './messages.ts';
 import { joinedChunks, of, typesOf } from './test-chat.ts';
@@ -27,9 +28,10 @@ const over = () => event('turn.ended', { usage: { inputTokens: 1, outputTokens: 
 
 /** What a socket is told that joins with `now`, when `past` has happened, and hears `events`. */
 function hear(past: SessionEvent[], now: object, events: SessionEvent[]) {
-  let state = projection.start({ ...IDLE, ...now } as unknown as SessionSnapshot);
-  for (const event of past) [state] = projection.step(state, event);
-  const bodies: object[] = [...projection.attach(state, { ...IDLE, ...now } as unknown as SessionSnapshot)];
+  const snapshot = { ...IDLE, ...now } as unknown as SessionSnapshot;
+  const session = { snapshot: () => snapshot, eventsSinceIdle: () => past as DurableEvent[] };
+  let state = new Delivery(projection, console).stateOf(session);
+  const bodies: object[] = [...projection.attach(state, snapshot)];
   for (const heard of events) {
     const [next, frames] = projection.step(state, heard);
     state = next;
@@ -94,6 +96,14 @@ describe('the concatenated chunks are the content', () => {
     const from = told.findIndex(({ type }) => type === 'message_discarded');
     expect(from).toBeGreaterThan(-1);
     expect(joinedChunks(told.slice(from))).toBe('new');
+  });
+
+  test('for a socket that joins the second block of a turn that was resumed before', () => {
+    const now = { turn: 't', open: { kind: 'text', turn: 't', block: 'b', text: 'zz' } };
+    const past = [begun(), ended('a', 'xy'), event('step.ended', { usage: {} }), event('turn.resumed', {})];
+    const told = hear(past, now, [delta('b', 'z'), ended('b', 'zzz'), over()]);
+    expect(joinedChunks(told)).toBe('xy\n\nzzz');
+    expect(of(told, 'message_complete')[0]?.payload).toMatchObject({ messageId: 't', content: 'xy\n\nzzz' });
   });
 
   test('for a block without deltas', () => {

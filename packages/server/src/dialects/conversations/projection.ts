@@ -30,19 +30,13 @@ export const pieces: Pieces<Body> = {
 
 export const projection: Projection<State, Body> = { start, step, attach, pieces };
 
-function start({ ref, agent, open: block }: Pick<SessionSnapshot, 'ref' | 'agent' | 'open'>): State {
-  return {
-    ...REST,
-    conversationId: ref.id,
-    agent,
-    directInputs: [],
-    begun: block?.kind === 'text' ? block.block : null,
-  };
+function start({ ref, agent }: Pick<SessionSnapshot, 'ref' | 'agent'>): State {
+  return { ...REST, conversationId: ref.id, agent, directInputs: [], begun: null };
 }
 
 /** The state before the events of a log. */
 export const startOf = ({ ref, agent }: SessionRecord): State =>
-  start({ ref, agent: { id: agent, name: agent }, open: null });
+  start({ ref, agent: { id: agent, name: agent } });
 
 export function step(before: State, event: SessionEvent): Stepped<State, Body> {
   const calls = trackCalls(before.calls, event);

@@ -57,8 +57,7 @@ function discarded(
   id: string,
   { reason, words }: { readonly reason: string; readonly words: readonly Body[] },
 ): Stepped<State, Body> {
-  // A block that was open when the first socket joined has begun, although no delta of it was heard here.
-  if (!before.said && before.begun === null) return [before, frames(...words)];
+  if (!before.said) return [before, frames(...words)];
   const texts = before.texts.slice(0, before.settled);
   const state = { ...before, message: id, texts, said: false, begun: null };
   const again = state.texts.length === 0 ? [] : [chunk(state, id, state.texts.join(BETWEEN_BLOCKS))];

@@ -1,10 +1,25 @@
 /** Sends the frames of one projection to subscribers. */
-import type { ConnectionId, SessionEvent } from '@parlance/protocol';
-import type { Log, ObservedSession } from '../../core/api/index.ts';
+import type { ConnectionId, EphemeralEvent, SessionEvent } from '@parlance/protocol';
+import type { Log, ObservedSession, SessionSnapshot } from '../../core/api/index.ts';
 import type { Pieces, Subscriber } from '../../http/connection.ts';
 import type { Frame, Projection } from './projection.ts';
 
 export type Subscribers = Map<ConnectionId, Subscriber>;
+
+/** What was streamed of the open block before the event, as one delta: it came after all stored events. */
+function streamedBefore(
+  { ref, open }: SessionSnapshot,
+  before: SessionEvent | undefined,
+): EphemeralEvent<'text.delta' | 'reasoning.delta'> | null {
+  if (!open) return null;
+  const { kind, turn, block, text } = open;
+  const isPartOf =
+    (before?.type === 'text.delta' || before?.type === 'reasoning.delta') && before.block === block;
+  const earlier = isPartOf ? text.slice(0, text.length - before.text.length) : text;
+  if (earlier === '') return null;
+  const ids = { id: block, session: ref.id, at: 0 } as const;
+  return { type: kind === 'text' ? 'text.delta' : 'reasoning.delta', turn, block, text: earlier, ...ids };
+}
 
 export class Delivery<State> {
   readonly #pieces: Pieces | undefined;
@@ -18,10 +33,13 @@ export class Delivery<State> {
 
   /** The current state of the session; with `before`, the state before that event. */
   stateOf(session: ObservedSession, before?: SessionEvent): State {
-    let state = this.projection.start(session.snapshot());
+    const now = session.snapshot();
+    let state = this.projection.start(now);
     for (const event of session.eventsSinceIdle()) {
       if (event !== before) [state] = this.projection.step(state, event);
     }
+    const streamed = streamedBefore(now, before);
+    if (streamed) [state] = this.projection.step(state, streamed);
     return state;
   }
 

@@ -18,7 +18,8 @@ export type Stepped<State, Body extends object = object> = readonly [State, read
  * projection of a session serves all of its subscribers in the dialect, and each frame is encoded once.
  */
 export interface Projection<State, Body extends object = object> {
-  start(now: SessionSnapshot): State;
+  /** The state before the events since the session was last idle; a block that is being streamed follows as a delta. */
+  start(now: Omit<SessionSnapshot, 'open'>): State;
   /** Called for each token: returns the same state if the event does not change it, and copies no text. */
   step(state: State, event: SessionEvent): Stepped<State, Body>;
   /** The frames that carry a text in pieces: they are merged for a slow reader. */
