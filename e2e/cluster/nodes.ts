@@ -9,7 +9,7 @@ import {
 } from '../../packages/server/src/testing/engines/postgres.ts';
 import type { Engine } from '../../packages/server/src/testing/engines/program.ts';
 import { redisProgram, startRedis } from '../../packages/server/src/testing/engines/redis.ts';
-import { type ServerProcess, startProcess } from '../server-process.ts';
+import { type ServerProcess, type StartingProcess, spawnProcess } from '../server-process.ts';
 
 /** Why the tests cannot run here; null if they can. */
 export const missing: string | null = !postgresPrograms
@@ -35,6 +35,8 @@ export type Cluster = {
   /** Starts three. */
   startThree(settings?: Record<string, string>): Promise<ThreeNodes>;
   stop(): Promise<void>;
+  /** Ends all processes at once, for a handler of `exit`, which cannot wait. */
+  abandon(): void;
 };
 
 export async function startCluster(common: Record<string, string> = {}): Promise<Cluster> {
@@ -50,10 +52,12 @@ export async function startCluster(common: Record<string, string> = {}): Promise
     ...common,
   };
   const started: ServerProcess[] = [];
-  let count = 0;
+  const spawned: StartingProcess[] = [];
   const start = async (own: Record<string, string> = {}) => {
-    const data = mkdtempSync(join(folder, `node-${++count}-`));
-    const node = await startProcess(data, { ...settings, ...own });
+    const data = mkdtempSync(join(folder, `node-${spawned.length + 1}-`));
+    const starting = spawnProcess(data, { ...settings, ...own });
+    spawned.push(starting);
+    const node = await starting.listening;
     started.push(node);
     return node;
   };
@@ -65,10 +69,13 @@ export async function startCluster(common: Record<string, string> = {}): Promise
     start,
     startThree: (own) => Promise.all([start(own), start(own), start(own)]),
     async stop() {
-      await Promise.all(started.map((node) => node.kill()));
+      await Promise.all(spawned.map((node) => node.kill()));
       if (process.env.TEST_LOG) for (const node of started) console.error(node.http, await node.stderr());
       await Promise.all([postgres.stop(), redis.stop()]);
       rmSync(folder, { recursive: true, force: true });
+    },
+    abandon() {
+      for (const engine of [...spawned, postgres, redis]) void engine.kill();
     },
   };
 }

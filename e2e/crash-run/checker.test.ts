@@ -102,6 +102,29 @@ test('a healthy run has no violations', () => {
   expect(check(healthy())).toEqual([]);
 });
 
+test('an unacknowledged message may be stored late, an acknowledged one may not', () => {
+  const late: Bodies = [...asked('t4', 'echo late'), said('t4', 'The echo came back: `late`'), ended('t4')];
+  const evidence = (acknowledged: boolean): Evidence => {
+    const run = stored([...LOG, ...late]);
+    const [first, ...rest] = run.sent;
+    const sent = [first, { ...message(2, 'echo late'), acknowledged }, ...rest].flatMap((one) => one ?? []);
+    return { ...run, sent };
+  };
+  expect(rules(evidence(false))).toEqual([]);
+  expect(rules(evidence(true))).toEqual(['out of order']);
+});
+
+test('an answer may have the id of a restart of its own turn only', () => {
+  const restart: Bodies = [{ type: 'turn.resumed', turn: 't1' }];
+  const log = [...LOG.slice(0, 2), ...restart, ...LOG.slice(2)];
+  const shownAs = (of: string): Evidence => ({
+    ...stored(log),
+    shown: [{ session: SESSION, dialect: 'conversations', part: 'turn', of, text: '1 2 3' }],
+  });
+  expect(check(shownAs('event-3'))).toEqual([]);
+  expect(rules(shownAs('event-4'))).toEqual(['half as complete']);
+});
+
 test('an unacknowledged message may be missing', () => {
   const { sent, ...rest } = healthy();
   expect(check({ ...rest, sent: [...sent, { ...message(4, 'echo never'), acknowledged: false }] })).toEqual(

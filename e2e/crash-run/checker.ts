@@ -41,7 +41,10 @@ export function check(evidence: Evidence): Violation[] {
   ];
 }
 
-/** Every acknowledged message is stored exactly once and in order; the others at most once. */
+/**
+ * Every acknowledged message is stored exactly once and in order; the others at most once. An unacknowledged one may come
+ * late: it waited at a paused node while its client went on at another.
+ */
 function messages({ sent }: Evidence, read: Read): Violation[] {
   const violations: Violation[] = [];
   const bySession = Map.groupBy(sent, ({ session }) => session);
@@ -49,11 +52,13 @@ function messages({ sent }: Evidence, read: Read): Violation[] {
     const own = bySession.get(session) ?? [];
     const stored = read.get(session)?.inputs ?? [];
     for (const message of own) violations.push(...storedOnce(message, stored));
-    const order = stored.map((text) => own.findIndex((message) => message.text === text));
-    for (const [index, at] of order.entries()) {
-      if (at < 0) violations.push({ rule: 'never sent', session, what: stored[index] ?? '' });
-      else if (index > 0 && at < (order[index - 1] ?? 0))
-        violations.push({ rule: 'out of order', session, what: stored[index] ?? '' });
+    let latest = -1;
+    for (const text of stored) {
+      const at = own.findIndex((message) => message.text === text);
+      if (at < 0) violations.push({ rule: 'never sent', session, what: text });
+      else if (at < latest && own[at]?.acknowledged)
+        violations.push({ rule: 'out of order', session, what: text });
+      latest = Math.max(latest, at);
     }
   }
   return violations;
@@ -150,7 +155,7 @@ function isStored({ part, of, text }: Shown, turns: readonly TurnRead[]): boolea
   if (part === 'block') return turns.some(({ blocks }) => blocks.get(of ?? '') === text);
   return turns.some(
     (turn) =>
-      (of === undefined || of === turn.turn) && turn.ends[0] === ENDED && shownOf(turn, part) === text,
+      (of === undefined || turn.names.includes(of)) && turn.ends[0] === ENDED && shownOf(turn, part) === text,
   );
 }
 

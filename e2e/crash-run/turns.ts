@@ -10,6 +10,8 @@ export type Call = {
 
 export type TurnRead = {
   readonly turn: string;
+  /** ids of its answer: the turn's own, and those of its restarts */
+  readonly names: string[];
   /** text of its input */
   readonly asked: string;
   readonly calls: Map<string, Call>;
@@ -62,6 +64,7 @@ export function readTurns(events: readonly DurableEvent[]): SessionRead {
 
 const begun = (turn: string, asked: string): TurnRead => ({
   turn,
+  names: [turn],
   asked,
   calls: new Map(),
   blocks: new Map(),
@@ -88,6 +91,7 @@ function step(turn: TurnRead, event: DurableEvent): void {
       break;
     case 'step.restarted':
     case 'turn.resumed':
+      turn.names.push(event.id);
       turn.all = turn.all.slice(0, turn.settled);
       break;
     case 'call.requested':

@@ -18,17 +18,12 @@ export const conversations: ClientKind = {
     const isOver = (frame: AnyFrame) => own('message_complete')(frame) || own('error')(frame);
     const client = await server.connect(`/ws?token=${token}&session=${session}`);
     const chunks = new Map<string, string>();
-    /** the answer continues under another id than that of its turn */
-    let discarded = false;
     const take = (frames: readonly AnyFrame[]) => {
       for (const frame of frames) {
         const { messageId: of = '', chunk = '', content = '' } = payloadOf(frame);
         if (own('message_chunk')(frame)) chunks.set(of, (chunks.get(of) ?? '') + chunk);
-        if (own('message_discarded')(frame)) discarded = true;
         if (!own('message_complete')(frame)) continue;
-        const named = discarded ? {} : { of };
-        ledger.shown.push({ session, dialect: 'conversations', part: 'turn', ...named, text: content });
-        discarded = false;
+        ledger.shown.push({ session, dialect: 'conversations', part: 'turn', of, text: content });
         const pieces = chunks.get(of) ?? '';
         ledger.assembled.push({ session, dialect: 'conversations', pieces, whole: content });
       }

@@ -34,7 +34,7 @@ export async function runCluster({
   const random = seeded(seed);
   const cluster = await startCluster({ PARLANCE_OFFLINE_DELAY: '1', PARLANCE_LEASE: '1500' });
   // Also if the run itself is stopped: remaining processes would never exit.
-  const leaveNothing = () => void cluster.stop();
+  const leaveNothing = () => cluster.abandon();
   process.on('exit', leaveNothing);
   try {
     const settings = prepareFolder(cluster.folder);
