@@ -148,6 +148,40 @@ describe('the same request again', () => {
   });
 });
 
+test('earlier keys of a session are remembered, too', async () => {
+  const history: Message[] = [];
+  const answers: { readonly session: string; readonly text: string; readonly asked: Message[] }[] = [];
+  for (const [index, content] of ['first', 'second', 'third'].entries()) {
+    history.push(user(content));
+    const asked = [...history];
+    const { message, session, text } = await ask(asked, { 'Idempotency-Key': `number ${index}` });
+    history.push(message);
+    answers.push({ session, text, asked });
+  }
+  for (const [index, { session, text, asked }] of answers.entries()) {
+    const again = await ask(asked, { 'Idempotency-Key': `number ${index}` });
+    expect(again).toMatchObject({ session, text });
+  }
+  expect(await turnsOf(answers[0]?.session ?? '')).toBe(3);
+});
+
+test('a part of a session that was named is not taken for the whole of it', async () => {
+  const named = { 'X-Parlance-Session': 'known in part' };
+  await ask([user('unseen')], named);
+  const second = await ask([user('later')], named);
+  const unnamed = await ask([user('later'), second.message, user('next')]);
+  expect(unnamed.session).not.toBe('known in part');
+  expect(JSON.stringify(model.requests.at(-1)?.messages)).not.toContain('unseen');
+});
+
+test('a session that was continued by its name goes on without it, too', async () => {
+  const named = { 'X-Parlance-Session': 'known as a whole' };
+  const first = await ask([user('x')], named);
+  const second = await ask([user('y')], named);
+  const third = await ask([user('x'), first.message, user('y'), second.message, user('z')]);
+  expect(third.session).toBe('known as a whole');
+});
+
 test('fifty requests at once do not mix', async () => {
   const numbers = Array.from({ length: 50 }, (_, number) => number);
   const answers = await Promise.all(

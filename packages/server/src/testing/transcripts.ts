@@ -60,6 +60,7 @@ export const UNBORN: SessionSnapshot = {
   deferred: [],
   open: null,
   openArguments: [],
+  terms: null,
 };
 
 /** The frames that a socket of the dialect receives, one per line; frames that some sockets do not receive are marked. */

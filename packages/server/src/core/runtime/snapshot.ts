@@ -1,5 +1,14 @@
 /** The present state of a session, for its subscribers. */
-import type { ApprovalId, Ask, BlockId, CallId, DurableEvent, JsonObject, TurnId } from '@parlance/protocol';
+import type {
+  ApprovalId,
+  Ask,
+  BlockId,
+  CallId,
+  DurableEvent,
+  JsonObject,
+  TurnId,
+  TurnTerms,
+} from '@parlance/protocol';
 import { deferredCalls, type SessionState, type WaitingCall, waitingCalls } from '../domain/session-state.ts';
 import type { EventSink } from '../ports/bus.ts';
 import type { SessionRef } from '../ports/event-store.ts';
@@ -27,6 +36,8 @@ export type SessionSnapshot = {
   readonly turn: TurnId | null;
   /** the number of the event that started the turn */
   readonly began: number | null;
+  /** what the turn's caller wants for it; null without a turn */
+  readonly terms: TurnTerms | null;
   readonly finished: SessionState['finished'];
   readonly title: string;
   /** a user chose the title */
@@ -92,6 +103,7 @@ export function snapshotOf(source: SnapshotSource): SessionSnapshot {
     agent: state.agent,
     turn: state.turn?.id ?? null,
     began: state.turn?.began ?? null,
+    terms: state.turn?.terms ?? null,
     finished: state.finished,
     title: state.title,
     renamed: state.renamed,

@@ -121,7 +121,7 @@ async function remember(
   { begun, answer }: Pick<Answering, 'begun' | 'answer'>,
 ): Promise<void> {
   if (begun.again) return;
-  await sessions.remember(begun.ref, question, answer).catch((thrown: unknown) => {
+  await sessions.remember(begun, question, answer.items).catch((thrown: unknown) => {
     log.warn({ err: thrown, session: begun.ref.id }, 'the history of a session could not be noted');
   });
 }

@@ -1,5 +1,5 @@
 /** What a request is answered with, gathered from the pieces of a turn. */
-import type { Usage } from '@parlance/protocol';
+import type { HistoryItem, Usage } from '@parlance/protocol';
 import { CallAnswers, type CallPart } from './call-parts.ts';
 import type { AskedCall, Piece } from './pieces.ts';
 import { RepeatedText } from './repeated-text.ts';
@@ -40,6 +40,12 @@ export class Answer {
   /** the calls that the caller is asked to carry out */
   get calls(): readonly AskedCall[] {
     return this.#calls.asked;
+  }
+
+  /** the answer as a client sends it back */
+  get items(): HistoryItem[] {
+    const text: HistoryItem[] = this.text === '' ? [] : [{ type: 'text', text: this.text }];
+    return [...text, ...this.calls.map((asked) => ({ type: 'call' as const, ...asked }))];
   }
 
   get finish(): Finish {

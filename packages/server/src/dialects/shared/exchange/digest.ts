@@ -1,32 +1,33 @@
-/** A digest of a conversation: two with the same roles, texts, calls and results have the same. */
-import { type HistoryItem, type Json, textOf } from '@parlance/protocol';
-
-export class ConversationDigest {
-  readonly #hash = new Bun.CryptoHasher('sha256');
-
-  constructor(items: readonly HistoryItem[] = []) {
-    for (const item of items) this.add(item);
-  }
-
-  add(item: HistoryItem): void {
-    const counted = countedPart(item);
-    if (counted !== null) this.#hash.update(`${JSON.stringify(counted)}\n`);
-  }
-
-  /** of what was added so far */
-  get value(): string {
-    return this.#hash.copy().digest('hex');
-  }
-}
+/**
+ * A digest of a conversation: two with the same roles, texts, calls and results have the same. It is a chain, so that a
+ * conversation can be continued from its digest alone.
+ */
+import type { HistoryItem, Json, Part } from '@parlance/protocol';
 
 export const digestOf = (text: string): string => new Bun.CryptoHasher('sha256').update(text).digest('hex');
+
+const EMPTY = digestOf('');
+
+/** The digest of these items, or of a conversation with that digest and these items after it. */
+export function conversationDigest(items: readonly HistoryItem[], before = EMPTY): string {
+  let digest = before;
+  for (const item of items) {
+    const counted = countedPart(item);
+    if (counted !== null) digest = digestOf(`${digest}${JSON.stringify(counted)}`);
+  }
+  return digest;
+}
+
+/** Clients may send a text whole or in several parts. */
+const wordsOf = (parts: readonly Part[]): string =>
+  parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
 
 function countedPart(item: HistoryItem): unknown[] | null {
   switch (item.type) {
     case 'user':
       return [
         'user',
-        textOf(item.parts),
+        wordsOf(item.parts),
         ...item.parts.flatMap((part) => ('data' in part ? [part.data] : [])),
       ];
     case 'text':
@@ -34,7 +35,7 @@ function countedPart(item: HistoryItem): unknown[] | null {
     case 'call':
       return ['call', item.call, item.tool, sorted(item.input)];
     case 'result':
-      return ['result', item.call, textOf(item.parts)];
+      return ['result', item.call, wordsOf(item.parts)];
     case 'system':
     case 'reasoning':
       return null;

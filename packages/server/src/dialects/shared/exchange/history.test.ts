@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { type CallId, type HistoryItem, textPart } from '@parlance/protocol';
-import { ConversationDigest } from './digest.ts';
+import { conversationDigest } from './digest.ts';
 import { importable } from './history.ts';
 
 const user = (text: string): HistoryItem => ({ type: 'user', parts: [textPart(text)] });
@@ -42,7 +42,7 @@ test('an id that is used again is another call, and a result without a call is l
 });
 
 test('the digest does not depend on the order of the arguments and on reasoning, but on everything else', () => {
-  const digest = (...items: HistoryItem[]) => new ConversationDigest(items).value;
+  const digest = (...items: HistoryItem[]) => conversationDigest(items);
   const same = digest(user('a'), call('1', { a: 1, b: [{ c: 2, d: 3 }] }));
   expect(
     digest(user('a'), { type: 'reasoning', text: 'Hm.' }, call('1', { b: [{ d: 3, c: 2 }], a: 1 })),
@@ -50,4 +50,11 @@ test('the digest does not depend on the order of the arguments and on reasoning,
   expect(digest(user('b'), call('1', { a: 1, b: [{ c: 2, d: 3 }] }))).not.toBe(same);
   expect(digest(user('a'), call('2', { a: 1, b: [{ c: 2, d: 3 }] }))).not.toBe(same);
   expect(digest(user('ab'))).not.toBe(digest(user('a'), user('b')));
+});
+
+test('the digest of a conversation is continued from the digest of its beginning, and joins the parts of a text', () => {
+  const whole = conversationDigest([user('a'), call('1'), result('1')]);
+  expect(conversationDigest([call('1'), result('1')], conversationDigest([user('a')]))).toBe(whole);
+  const inParts: HistoryItem = { type: 'user', parts: [textPart('a'), textPart('b')] };
+  expect(conversationDigest([inParts])).toBe(conversationDigest([user('ab')]));
 });

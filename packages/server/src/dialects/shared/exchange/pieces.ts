@@ -1,22 +1,48 @@
 /** Out: what a turn says, piece by piece. The requests that show it put the pieces into the objects of their endpoint. */
-import type { CallId, FaultData, JsonObject, SessionEvent, TurnId, Usage } from '@parlance/protocol';
+import type {
+  ApprovalId,
+  CallId,
+  DurableEvent,
+  FaultData,
+  JsonObject,
+  SessionEvent,
+  TurnId,
+  Usage,
+} from '@parlance/protocol';
 import type { SessionSnapshot } from '../../../core/api/index.ts';
 import { NONE, type Projection, type Stepped } from '../projection.ts';
 
 export type AskedCall = { readonly call: CallId; readonly tool: string; readonly input: JsonObject };
+export type AskedApproval = AskedCall & { readonly approval: ApprovalId };
+type Ended = Pick<DurableEvent<'tool.ended'>, 'outcome' | 'parts'>;
 
 export type Piece = { readonly turn: TurnId } & (
   | { readonly kind: 'started'; readonly input: string }
   | { readonly kind: 'text' | 'reasoning'; readonly block: string; readonly text: string }
+  /** the block is complete */
+  | { readonly kind: 'closed'; readonly block: string }
   /** `offset` characters of the call's arguments came before */
   | (Writing & { readonly kind: 'arguments' })
   /** what was said since the last step is void */
   | { readonly kind: 'restarted' }
   | { readonly kind: 'step'; readonly usage: Usage; readonly stop: 'done' | 'calls' | 'length' | 'refused' }
+  | (AskedCall & { readonly kind: 'requested' | 'running' | 'deferred' })
+  /** `before` is how the call stood */
+  | (AskedCall & Ended & { readonly kind: 'result'; readonly before: Phase })
   /** the turn goes on when a person has answered */
   | { readonly kind: 'asks' }
+  | { readonly kind: 'replied'; readonly call: CallId }
   /** the turn goes on when clients have answered all of these calls */
   | { readonly kind: 'waits'; readonly calls: readonly AskedCall[] }
+  /**
+   * No call runs: the turn goes on only with an answer to one of these, unless a call that was not considered yet starts in
+   * the same moment.
+   */
+  | {
+      readonly kind: 'pauses';
+      readonly calls: readonly AskedCall[];
+      readonly approvals: readonly AskedApproval[];
+    }
   | { readonly kind: 'ended' }
   | { readonly kind: 'failed'; readonly fault: FaultData }
 );
@@ -28,7 +54,8 @@ type Writing = {
   readonly text: string;
 };
 
-type OpenCall = AskedCall & { readonly deferred: boolean };
+export type Phase = 'requested' | 'waiting' | 'running' | 'deferred';
+type OpenCall = AskedCall & { readonly phase: Phase; readonly approval?: ApprovalId };
 
 export type State = {
   /** the block whose text is streamed */
@@ -37,12 +64,12 @@ export type State = {
   readonly calls: readonly OpenCall[];
 };
 
-const REST: State = { block: null, calls: [] };
+export const REST: State = { block: null, calls: [] };
 
 export const projection: Projection<State, Piece> = { start, step, attach };
 
 function start({ open, deferred }: SessionSnapshot): State {
-  return { block: open?.block ?? null, calls: deferred.map((call) => ({ ...call, deferred: true })) };
+  return { block: open?.block ?? null, calls: deferred.map((call) => ({ ...call, phase: 'deferred' })) };
 }
 
 /** What is being streamed, so far. */
@@ -72,8 +99,12 @@ function step(state: State, event: SessionEvent): Stepped<State, Piece> {
     case 'reasoning.ended': {
       const { turn, block, text } = event;
       const kind = event.type === 'text.ended' ? 'text' : 'reasoning';
+      const closed = { body: { turn, kind: 'closed', block } } as const;
       const wasStreamed = state.block === block || text === '';
-      return [{ ...state, block: null }, wasStreamed ? NONE : [{ body: { turn, kind, block, text } }]];
+      return [
+        { ...state, block: null },
+        wasStreamed ? [closed] : [{ body: { turn, kind, block, text } }, closed],
+      ];
     }
     case 'step.restarted':
     case 'turn.resumed':
@@ -83,23 +114,30 @@ function step(state: State, event: SessionEvent): Stepped<State, Piece> {
       return [state, [{ body: { turn, kind: 'step', usage, stop } }]];
     }
     case 'call.requested': {
-      const { call, tool, input } = event;
-      return [{ ...state, calls: [...state.calls, { call, tool, input, deferred: false }] }, NONE];
+      const { turn, call, tool, input } = event;
+      const calls = [...state.calls, { call, tool, input, phase: 'requested' as const }];
+      return [{ ...state, calls }, [{ body: { turn, kind: 'requested', call, tool, input } }]];
     }
-    case 'approval.requested':
-      return [state, [{ body: { turn: event.turn, kind: 'asks' } }]];
-    case 'call.deferred':
-      return waiting(
-        event.turn,
-        state,
-        state.calls.map((open) => (open.call === event.call ? { ...open, deferred: true } : open)),
-      );
-    case 'tool.ended':
-      return waiting(
-        event.turn,
-        state,
-        state.calls.filter(({ call }) => call !== event.call),
-      );
+    case 'approval.requested': {
+      const { turn, call, approval } = event;
+      return changed(state, { turn, call, to: { phase: 'waiting', approval } }, [{ turn, kind: 'asks' }]);
+    }
+    case 'approval.answered': {
+      const { turn, call } = event;
+      return changed(state, { turn, call, to: { phase: 'running' } }, [{ turn, kind: 'replied', call }]);
+    }
+    case 'tool.started':
+    case 'call.deferred': {
+      const { turn, call } = event;
+      const phase = event.type === 'tool.started' ? 'running' : 'deferred';
+      return changed(state, { turn, call, to: { phase } }, ofCall(state, event, { kind: phase }));
+    }
+    case 'tool.ended': {
+      const { turn, call, outcome, parts } = event;
+      const before = state.calls.find((open) => open.call === call)?.phase ?? 'running';
+      const result = ofCall(state, event, { kind: 'result' as const, outcome, parts, before });
+      return changed(state, { turn, call, to: null }, result);
+    }
     case 'turn.ended':
       return [REST, [{ body: { turn: event.turn, kind: 'ended' } }]];
     case 'turn.failed':
@@ -119,8 +157,6 @@ function step(state: State, event: SessionEvent): Stepped<State, Piece> {
     case 'input.cancelled':
     case 'agent.changed':
     case 'approval.explained':
-    case 'approval.answered':
-    case 'tool.started':
     case 'grant.revoked':
     case 'context.compacted':
     case 'call.progress':
@@ -130,9 +166,33 @@ function step(state: State, event: SessionEvent): Stepped<State, Piece> {
 
 const CANCELLED: FaultData = { code: 'cancelled', message: 'The turn was cancelled.' };
 
+type Named = { readonly turn: TurnId; readonly call: CallId };
+
+/** A piece about a call whose request is known. */
+function ofCall<Rest extends object>(state: State, { turn, call }: Named, rest: Rest) {
+  const known = state.calls.find((open) => open.call === call);
+  return known ? [{ ...rest, turn, call, tool: known.tool, input: known.input }] : [];
+}
+
+type Change = Named & {
+  /** null: the call has ended */
+  readonly to: Pick<OpenCall, 'phase' | 'approval'> | null;
+};
+
+function changed(state: State, { turn, call, to }: Change, pieces: readonly Piece[]): Stepped<State, Piece> {
+  const calls = state.calls.flatMap((open) => {
+    if (open.call !== call) return [open];
+    return to ? [{ call, tool: open.tool, input: open.input, ...to }] : [];
+  });
+  return [{ ...state, calls }, [...pieces, ...waiting(turn, calls)].map((body) => ({ body }))];
+}
+
 /** Once clients carry out all that is open, the turn goes on only with their answers. */
-function waiting(turn: TurnId, state: State, calls: readonly OpenCall[]): Stepped<State, Piece> {
-  const waits = calls.length > 0 && calls.every(({ deferred }) => deferred);
-  const asked = calls.map(({ call, tool, input }) => ({ call, tool, input }));
-  return [{ ...state, calls }, waits ? [{ body: { turn, kind: 'waits', calls: asked } }] : NONE];
+function waiting(turn: TurnId, open: readonly OpenCall[]): Piece[] {
+  const asked = ({ call, tool, input }: OpenCall): AskedCall => ({ call, tool, input });
+  const calls = open.filter(({ phase }) => phase === 'deferred').map(asked);
+  const approvals = open.flatMap((one) => (one.approval ? [{ ...asked(one), approval: one.approval }] : []));
+  if (calls.length + approvals.length === 0 || open.some(({ phase }) => phase === 'running')) return [];
+  const pauses: Piece = { turn, kind: 'pauses', calls, approvals };
+  return calls.length === open.length ? [{ turn, kind: 'waits', calls }, pauses] : [pauses];
 }

@@ -1,7 +1,7 @@
 /** Follows what a request has begun in a session: a turn, or a turn that goes on with the caller's results. */
-import { Fault, type InputId, type SessionEvent, type TurnId } from '@parlance/protocol';
+import { Fault, type InputId, isDurable, type SessionEvent, type TurnId } from '@parlance/protocol';
 import type { Engine, SessionRef, Watch } from '../../../core/api/index.ts';
-import { type Piece, projection, type State } from './pieces.ts';
+import { type Piece, projection, REST, type State } from './pieces.ts';
 
 export type Followed = {
   /** the input whose turn is shown last; null if there is none */
@@ -18,21 +18,37 @@ export type Reader = {
   ended(fault: Fault | null): void;
 };
 
+/** A piece, null if the session is gone, and the last stored event. */
+type Passed = { readonly piece: Piece | null; readonly seq: number; readonly at: number };
+
 export class Reading {
-  #state: State = { block: null, calls: [] };
+  #state: State;
+  /** the last stored event up to the piece that is passed on, and when it happened */
+  seq = 0;
+  at = 0;
+  #read = { seq: 0, at: 0 };
   /** what has happened before it was known what to follow */
-  #held: (Piece | null)[] | null = [];
+  #held: Passed[] | null = [];
   #watch: Watch | null = null;
   #followed: Followed | null = null;
   #reader: Reader | null = null;
   /** the turn of the input, once it has started */
   #last: TurnId | null = null;
 
-  private constructor(readonly ref: SessionRef) {}
+  private constructor(
+    readonly ref: SessionRef,
+    state: State,
+  ) {
+    this.#state = state;
+  }
 
-  /** Nothing that happens from now on, or after event number `after`, is missed. */
-  static async open(engine: Engine, ref: SessionRef, after: number | 'now'): Promise<Reading> {
-    const reading = new Reading(ref);
+  /** Nothing that happens from now on, or after event number `after`, is missed. `state` is the one after that event. */
+  static async open(
+    engine: Pick<Engine, 'watch'>,
+    ref: SessionRef,
+    { after, state = REST }: { readonly after: number | 'now'; readonly state?: State },
+  ): Promise<Reading> {
+    const reading = new Reading(ref, state);
     await engine.watch(ref, (event) => reading.#take(event), {
       after,
       begin: (watch) => reading.#begin(watch, after),
@@ -45,7 +61,7 @@ export class Reading {
     this.#held = null;
     this.#followed = followed;
     this.#reader = reader;
-    for (const piece of held) this.#pass(piece);
+    for (const passed of held) this.#pass(passed);
   }
 
   /** the turn that is shown and has not ended; null if it has not started */
@@ -64,25 +80,28 @@ export class Reading {
     if (after === 'now') this.#state = projection.start(now);
     else {
       // The past has whole blocks only: what is being streamed comes from the snapshot.
-      for (const piece of projection.attach(this.#state, now)) this.#pass(piece);
+      for (const piece of projection.attach(this.#state, now)) this.#pass({ piece, ...this.#read });
       this.#state = { ...this.#state, block: now.open?.block ?? null };
     }
   }
 
   #take(event: SessionEvent): void {
-    if (event.type === 'session.erased') this.#pass(null);
+    if (isDurable(event)) this.#read = { seq: event.seq, at: event.at };
+    if (event.type === 'session.erased') this.#pass({ piece: null, ...this.#read });
     const [state, frames] = projection.step(this.#state, event);
     this.#state = state;
-    for (const { body } of frames) this.#pass(body);
+    for (const { body: piece } of frames) this.#pass({ piece, ...this.#read });
   }
 
-  /** Null: the session is gone. */
-  #pass(piece: Piece | null): void {
+  #pass(passed: Passed): void {
     if (this.#held) {
-      this.#held.push(piece);
+      this.#held.push(passed);
       return;
     }
     if (!this.#followed || !this.#reader) return;
+    const { piece } = passed;
+    this.seq = passed.seq;
+    this.at = passed.at;
     if (piece === null) {
       this.#reader.ended(new Fault('not_found', 'The session was deleted.'));
       return;
@@ -102,8 +121,11 @@ export class Reading {
 
   /** A call waits until its result has been stored, also if the request has brought it. */
   #withoutAnswered(piece: Piece): Piece | null {
-    if (piece.kind !== 'waits') return piece;
-    const calls = piece.calls.filter(({ call }) => !this.#followed?.answered.has(call));
-    return calls.length > 0 ? { ...piece, calls } : null;
+    if (piece.kind !== 'waits' && piece.kind !== 'pauses') return piece;
+    const isOpen = ({ call }: { readonly call: string }) => !this.#followed?.answered.has(call);
+    const calls = piece.calls.filter(isOpen);
+    if (piece.kind === 'waits') return calls.length > 0 ? { ...piece, calls } : null;
+    const approvals = piece.approvals.filter(isOpen);
+    return calls.length + approvals.length > 0 ? { ...piece, calls, approvals } : null;
   }
 }

@@ -1,0 +1,67 @@
+/** Idempotency keys of requests, in the labels of their session: the same request again is the same turn. */
+import type { DurableEvent } from '@parlance/protocol';
+import type { Engine, SessionRecord } from '../../../core/api/index.ts';
+import { type Question, resultsOf } from './question.ts';
+import type { Followed } from './reading.ts';
+
+/** The key of the last request that had one. A session is found by any that it had. */
+export const KEY = '@exchange.key';
+/** The latest keys, shortened, each with the number of the last event before the request. */
+const KEYS = 'exchange.keys';
+
+const SHORT = 16;
+const MOST_CHARACTERS = 2_000;
+
+type Labels = SessionRecord['labels'];
+
+/** The labels with which a session remembers the key of a request at event number `seq`. */
+export function keyLabels(labels: Labels, key: string, seq: number): Record<string, string> {
+  const known = (labels[KEYS] ?? '').split(' ').filter((entry) => entry !== '' && !isOf(entry, key));
+  const entries = [...known, `${key.slice(0, SHORT)}:${seq}`];
+  while (entries.join(' ').length > MOST_CHARACTERS) entries.shift();
+  return { [KEY]: key, [KEYS]: entries.join(' ') };
+}
+
+const isOf = (entry: string, key: string): boolean => entry.startsWith(`${key.slice(0, SHORT)}:`);
+
+function seqOf(labels: Labels, key: string): number | null {
+  const entry = (labels[KEYS] ?? '').split(' ').find((known) => isOf(known, key));
+  return entry === undefined ? null : Number(entry.slice(SHORT + 1));
+}
+
+export type Earlier = { readonly start: DurableEvent; readonly after: number; readonly followed: Followed };
+
+/** What an earlier request with the same key has caused; null if there was none. */
+export async function earlierRequest(
+  engine: Pick<Engine, 'events'>,
+  { ref, labels }: SessionRecord,
+  question: Question,
+): Promise<Earlier | null> {
+  const { key } = question;
+  const after = key === null ? null : seqOf(labels, key);
+  if (key === null || after === null) return null;
+  const calls = new Set(resultsOf(question).map(({ call }) => String(call)));
+  const approvals = new Set(question.approvals?.map(({ approval }) => String(approval)));
+  const caused = (await engine.events(ref, after, 100)).filter(
+    (event) =>
+      (event.type === 'input.accepted' && event.key === key) ||
+      (event.type === 'tool.ended' && calls.has(event.call)) ||
+      (event.type === 'approval.answered' && approvals.has(event.approval)),
+  );
+  const [start] = caused;
+  return start ? { start, after, followed: followedIn(caused) } : null;
+}
+
+/** What the events of a request let it follow. */
+export function followedIn(caused: readonly DurableEvent[]): Followed {
+  const answered = new Set<string>();
+  let input: Followed['input'] = null;
+  let turn: Followed['turn'] = null;
+  for (const event of caused) {
+    if (event.type === 'input.accepted') ({ input } = event);
+    if (event.type !== 'tool.ended' && event.type !== 'approval.answered') continue;
+    ({ turn } = event);
+    answered.add(event.call);
+  }
+  return { input, turn, answered };
+}
