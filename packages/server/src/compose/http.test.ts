@@ -62,3 +62,15 @@ test('requests are refused in the shape of the dialect that the header chooses',
   const refused = refusalOf(DIALECTS)({ request: asked, path: '/v1/things' }, 403, 'No.');
   expect(await refused.json()).toEqual({ marked: 403, by: 'me' });
 });
+
+test('a refusal that is a string is sent as plain text', async () => {
+  const texts = defineDialect({
+    name: 'texts',
+    listen: [{ http: '/texts/*' }],
+    inbound: () => ({}),
+    faults: { refusal: (_status, reason) => reason },
+  });
+  const refused = refusalOf([texts])({ request: request('/texts/1'), path: '/texts/1' }, 403, 'No.');
+  expect(refused.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+  expect(await refused.text()).toBe('No.');
+});

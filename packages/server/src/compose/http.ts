@@ -80,6 +80,8 @@ export function refusalOf(dialects: readonly Dialect[], router: HttpRouter = htt
     refusedBy(httpOwner(dialects, router(path, request.headers)), request, { status, reason });
 }
 
+const PLAIN_TEXT = { 'content-type': 'text/plain; charset=utf-8' };
+
 function refusedBy(
   dialect: Dialect | undefined,
   request: Request,
@@ -87,5 +89,8 @@ function refusedBy(
 ): Response {
   const { faults } = dialect ?? {};
   const body = faults?.refusal(status, reason, request) ?? plainRefusal(reason);
-  return Response.json(body, { status, headers: faults?.headers?.(request) });
+  const headers = faults?.headers?.(request);
+  return typeof body === 'string'
+    ? new Response(body, { status, headers: { ...PLAIN_TEXT, ...headers } })
+    : Response.json(body, { status, headers });
 }

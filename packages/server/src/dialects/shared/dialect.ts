@@ -38,8 +38,11 @@ export type Inbound = {
 
 /** How a request to one of the dialect's HTTP paths is refused before the dialect sees it. */
 export type Faults = {
-  /** The body: the origin is not allowed, there is no such endpoint, or something went wrong. */
-  refusal(status: number, reason: string, request: Request): object;
+  /**
+   * The body: the origin is not allowed, there is no such endpoint, or something went wrong. An object is sent as JSON, a
+   * string as plain text.
+   */
+  refusal(status: number, reason: string, request: Request): object | string;
   /** what the contract wants beside the body */
   headers?(request: Request): Readonly<Record<string, string>>;
 };
