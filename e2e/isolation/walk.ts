@@ -203,6 +203,8 @@ export function isolationWalk({ dialects, descriptions }: Walk): void {
       for (const [name, route] of Object.entries(routes)) {
         if (route.method !== 'get' || route.security !== 'caller' || !name.includes('{id}')) continue;
         for (const { status, text } of await tried(route, probesOf(route, things.ids), who)) {
+          // Nothing is under way in the session, so a stream may have nothing to show.
+          if (status === 204 && route.answers[204]) continue;
           expect([name, status]).toEqual([name, 200]);
           if (!/grants|workflow-logs/.test(name) && text !== STREAM) expect(text).toContain(things.word);
         }
