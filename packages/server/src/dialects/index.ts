@@ -1,5 +1,6 @@
 /** Every dialect we serve. A new one is a folder and one line here. If two share a path, the first here is tried first. */
 import { agentloop } from './agentloop/dialect.ts';
+import { aisdk } from './aisdk/dialect.ts';
 import { broadcast } from './broadcast/dialect.ts';
 import { conversations } from './conversations/dialect.ts';
 import { copilot } from './copilot/dialect.ts';
@@ -9,7 +10,7 @@ import { openai } from './openai/dialect.ts';
 import { pusher } from './pusher/dialect.ts';
 import type { Dialect, ProjectedDialect } from './shared/dialect.ts';
 
-const ALL = [agentloop, broadcast, conversations, copilot, extension, native, openai, pusher] as const;
+const ALL = [agentloop, aisdk, broadcast, conversations, copilot, extension, native, openai, pusher] as const;
 
 export type DialectName = (typeof ALL)[number]['name'];
 

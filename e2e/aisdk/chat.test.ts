@@ -1,0 +1,312 @@
+/** Chats of the official client: texts, reasoning, edits, files and the history. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { type Answer, type ChatRequest, type FakeModel, fakeModel } from '../fake-model.ts';
+import { durableOf } from '../server-process.ts';
+import {
+  chatWith,
+  chunksOf,
+  historyOf,
+  idOf,
+  post,
+  serverCalls,
+  shown,
+  textOf,
+  textsOf,
+  typesOf,
+  userMessage,
+} from './client.ts';
+
+let count = 0;
+
+/** Repeats the last message of the user, and counts. */
+function answerTo({ messages }: ChatRequest): Answer {
+  const last = messages.at(-1);
+  const text = typeof last?.content === 'string' ? last.content : JSON.stringify(last?.content);
+  if (last?.role === 'tool') return { say: `Found ${text}.` };
+  if (text.startsWith('echo')) return { call: 'echo', input: { value: 'seen' } };
+  if (text.startsWith('fail')) return { status: 400 };
+  return { say: `You said ${text}.`, ...(text.startsWith('think') && { think: 'Hm, yes.' }) };
+}
+
+let model: FakeModel;
+let server: TestServer;
+
+beforeAll(async () => {
+  model = fakeModel(answerTo);
+  server = await startTestServer({
+    OPENAI_BASE_URL: model.url,
+    OPENAI_API_KEY: 'key',
+    MODEL: 'fake',
+    PARLANCE_API_REQUESTS_PER_MINUTE: '100000',
+  });
+});
+afterAll(async () => {
+  await server.stop();
+  model.stop();
+});
+
+const newId = () => `chat ${++count}`;
+
+const promptOf = (): string => JSON.stringify(model.requests.at(-1)?.messages.slice(1));
+
+const turnsOf = async (session: string): Promise<number> =>
+  (await durableOf(server, encodeURIComponent(session))).filter(({ type }) => type === 'turn.started').length;
+
+describe('a message', () => {
+  test('is answered by a stream with the chunks in order', async () => {
+    const response = await post(server.http, { id: newId(), messages: [userMessage('think twice')] });
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    expect(response.headers.get('x-vercel-ai-ui-message-stream')).toBe('v1');
+    expect(response.headers.get('x-accel-buffering')).toBe('no');
+    const [raw, parsed] = response.body?.tee() ?? [];
+    const chunks = await chunksOf(new Response(parsed));
+    const types = typesOf(chunks).filter((type, at, all) => type !== all[at - 1]);
+    expect(types).toEqual([
+      'start',
+      'start-step',
+      'reasoning-start',
+      'reasoning-delta',
+      'reasoning-end',
+      'text-start',
+      'text-delta',
+      'text-end',
+      'finish-step',
+      'finish',
+    ]);
+    expect(chunks.at(-1)).toEqual({ type: 'finish', finishReason: 'stop' });
+    const lines = (await new Response(raw).text()).split('\n\n').filter((line) => line !== '');
+    expect(lines.every((line) => line.startsWith('data: '))).toBeTrue();
+    expect(lines.at(-1)).toBe('data: [DONE]');
+  });
+
+  test('and its answer are the same in the chat and in its history', async () => {
+    const chat = chatWith({ server, id: newId() });
+    await chat.sendMessage({ text: 'think', metadata: { from: 'page' } });
+    expect(chat.status).toBe('ready');
+    await chat.sendMessage({ text: 'again' });
+    expect(textsOf(chat)).toEqual([
+      'user: think',
+      'assistant: You said think.',
+      'user: again',
+      'assistant: You said again.',
+    ]);
+    expect(chat.messages[1]?.parts).toMatchObject([
+      { type: 'step-start' },
+      { type: 'reasoning', text: 'Hm, yes.', state: 'done' },
+      { type: 'text', state: 'done' },
+    ]);
+    const history = await historyOf(server.http, chat.id);
+    expect(history.map(({ id }) => id)).toEqual(chat.messages.map(({ id }) => id));
+    expect(history.map(textOf)).toEqual(chat.messages.map(textOf));
+    expect(history[0]?.metadata).toEqual({ from: 'page' });
+    expect(await turnsOf(chat.id)).toBe(2);
+  });
+
+  test('has the title of the session in its history, and only one is asked of the model', async () => {
+    const id = newId();
+    await chunksOf(await post(server.http, { id, messages: [userMessage('A title')] }));
+    const response = await fetch(`${server.http}/api/chat/${encodeURIComponent(id)}`);
+    expect(await response.json()).toMatchObject({ id, title: 'A title' });
+    expect(JSON.parse(promptOf())).toEqual([{ role: 'user', content: 'A title' }]);
+  });
+
+  test('posted twice is one turn, and the second request is shown the same stream', async () => {
+    const body = { id: newId(), messages: [userMessage('once')] };
+    const [one, two] = await Promise.all([post(server.http, body), post(server.http, body)]);
+    const first = await chunksOf(one);
+    const second = await chunksOf(two);
+    const third = await chunksOf(await post(server.http, body));
+    for (const chunks of [second, third]) {
+      expect(idOf(chunks)).toBe(idOf(first) ?? 'none');
+      expect(chunks.flatMap((chunk) => ('delta' in chunk ? chunk.delta : '')).join('')).toBe(
+        'You said once.',
+      );
+    }
+    expect(await turnsOf(body.id)).toBe(1);
+  });
+
+  test('may have files as data URLs, which come back as they were', async () => {
+    const chat = chatWith({ server, id: newId() });
+    const image = {
+      type: 'file' as const,
+      mediaType: 'image/png',
+      url: 'data:image/png;base64,iVBORw0KGgo=',
+    };
+    const note = {
+      type: 'file' as const,
+      mediaType: 'text/plain',
+      filename: 'a.txt',
+      url: 'data:,some%20text',
+    };
+    await chat.sendMessage({ text: 'look', files: [image, note] });
+    expect(chat.status).toBe('ready');
+    expect(promptOf()).toContain('iVBORw0KGgo=');
+    const [asked] = await historyOf(server.http, chat.id);
+    expect(asked?.parts).toEqual([
+      image,
+      { ...note, url: `data:text/plain;base64,${btoa('some text')}` },
+      { type: 'text', text: 'look' },
+    ]);
+  });
+
+  test('may have parts and fields that are not used', async () => {
+    const message = { ...userMessage('hello'), extra: { deep: [1] } };
+    const parts = [...message.parts, { type: 'data-mood', data: 'good' }, { type: 'source-url', url: 'x' }];
+    const body = { id: newId(), messages: [{ ...message, parts }], more: true, trigger: 'submit-message' };
+    expect(typesOf(await chunksOf(await post(server.http, body))).at(-1)).toBe('finish');
+    expect(promptOf()).toContain('hello');
+  });
+
+  test('of the system takes the place of the instructions and is not part of the chat', async () => {
+    const system = { id: 's', role: 'system', parts: [{ type: 'text', text: 'Rhyme.' }] };
+    const id = newId();
+    await chunksOf(await post(server.http, { id, messages: [system, userMessage('hi')] }));
+    expect(model.requests.at(-1)?.messages[0]).toEqual({ role: 'system', content: 'Rhyme.' });
+    expect((await historyOf(server.http, id)).map(({ role }) => role)).toEqual(['user', 'assistant']);
+  });
+
+  test('that fails is an error in the stream, and regenerate tries again', async () => {
+    const chat = chatWith({ server, id: newId() });
+    await chat.sendMessage({ text: 'fail' });
+    expect(chat.status).toBe('error');
+    expect(chat.error?.message).toMatch(/^[^{\n]+\.$/);
+    const asked = model.requests.length;
+    await chat.regenerate();
+    expect(model.requests).toHaveLength(asked + 1);
+    const response = await post(server.http, { id: newId(), messages: [userMessage('fail')] });
+    expect(response.status).toBe(200);
+    expect(typesOf(await chunksOf(response)).slice(-1)).toEqual(['error']);
+  });
+});
+
+test('tools of the server are shown as dynamic tools that the page does not run', async () => {
+  const asked: unknown[] = [];
+  const chat = chatWith({ server, id: newId(), onToolCall: (call) => void asked.push(call) });
+  await chat.sendMessage({ text: 'echo' });
+  expect(asked).toEqual([]);
+  expect(serverCalls(chat)).toMatchObject([
+    { toolName: 'echo', state: 'output-available', input: { value: 'seen' }, providerExecuted: true },
+  ]);
+  expect(chat.lastMessage?.parts.filter(({ type }) => type === 'step-start')).toHaveLength(2);
+  expect(textOf(chat.lastMessage)).toMatch(/^Found .*seen.*\.$/s);
+  expect(shown(await historyOf(server.http, chat.id))).toEqual(shown(chat.messages));
+});
+
+describe('history is changed by', () => {
+  test('regenerate: the old answer leaves the context, the new one has a new id', async () => {
+    const chat = chatWith({ server, id: newId() });
+    await chat.sendMessage({ text: 'one' });
+    await chat.sendMessage({ text: 'two' });
+    const before = chat.messages.map(({ id }) => id);
+    await chat.regenerate();
+    const after = chat.messages.map(({ id }) => id);
+    expect(after.slice(0, 3)).toEqual(before.slice(0, 3));
+    expect(after).toHaveLength(4);
+    expect(after[3]).not.toBe(before[3]);
+    expect(JSON.parse(promptOf())).toHaveLength(3);
+    expect(shown(await historyOf(server.http, chat.id))).toEqual(shown(chat.messages));
+    expect(await turnsOf(chat.id)).toBe(3);
+    // The message is still the same: posted again it is shown the answer of now.
+    const again = await post(server.http, { id: chat.id, messages: chat.messages.slice(0, 3) });
+    expect(idOf(await chunksOf(again))).toBe(after[3] ?? 'none');
+    expect(await turnsOf(chat.id)).toBe(3);
+  });
+
+  test('regenerate of an earlier answer: what followed leaves the context, too', async () => {
+    const chat = chatWith({ server, id: newId() });
+    await chat.sendMessage({ text: 'one' });
+    await chat.sendMessage({ text: 'two' });
+    await chat.regenerate({ messageId: chat.messages[1]?.id });
+    expect(textsOf(chat)).toEqual(['user: one', 'assistant: You said one.']);
+    expect(shown(await historyOf(server.http, chat.id))).toEqual(shown(chat.messages));
+    expect(JSON.parse(promptOf())).toHaveLength(1);
+  });
+
+  test('an edit: the message keeps its id, it and what followed leave the context', async () => {
+    const chat = chatWith({ server, id: newId() });
+    await chat.sendMessage({ text: 'one' });
+    await chat.sendMessage({ text: 'two' });
+    const [first] = chat.messages;
+    await chat.sendMessage({ text: 'uno', messageId: first?.id });
+    expect(textsOf(chat)).toEqual(['user: uno', 'assistant: You said uno.']);
+    await chat.sendMessage({ text: 'tres' });
+    expect(promptOf()).not.toContain('one');
+    expect(promptOf()).not.toContain('two');
+    expect(shown(await historyOf(server.http, chat.id))).toEqual(shown(chat.messages));
+    expect(chat.messages[0]?.id).toBe(first?.id ?? 'none');
+  });
+
+  test('nothing where a client is behind', async () => {
+    const chat = chatWith({ server, id: newId() });
+    await chat.sendMessage({ text: 'one' });
+    const stale = chatWith({ server, id: chat.id, messages: structuredClone(chat.messages) });
+    await chat.sendMessage({ text: 'two' });
+    await stale.sendMessage({ text: 'three' });
+    expect(promptOf()).toContain('two');
+    expect((await historyOf(server.http, chat.id)).map(textOf)).toEqual([
+      'one',
+      'You said one.',
+      'two',
+      'You said two.',
+      'three',
+      'You said three.',
+    ]);
+  });
+});
+
+test('a message that was not accepted is sent by regenerate', async () => {
+  const chat = chatWith({ server, id: newId(), messages: [userMessage('lost on its way')] });
+  await chat.regenerate();
+  expect(textsOf(chat)).toEqual(['user: lost on its way', 'assistant: You said lost on its way.']);
+});
+
+test('a chat with messages from elsewhere begins with them', async () => {
+  const chat = chatWith({
+    server,
+    id: newId(),
+    messages: [
+      { id: 'greeting', role: 'assistant', parts: [{ type: 'text', text: 'Welcome.' }] },
+      userMessage('earlier', 'u1'),
+      {
+        id: 'a1',
+        role: 'assistant',
+        parts: [
+          { type: 'step-start' },
+          {
+            type: 'dynamic-tool',
+            toolName: 'clock',
+            toolCallId: 'c1',
+            state: 'output-available',
+            input: {},
+            output: { at: 7 },
+          },
+          { type: 'text', text: 'It is seven.' },
+        ],
+      },
+    ],
+  });
+  await chat.sendMessage({ text: 'and now?' });
+  expect(promptOf()).toContain('It is seven.');
+  expect(promptOf()).toContain('Welcome.');
+  const history = await historyOf(server.http, chat.id);
+  expect(history.map(({ id }) => id)).toEqual(chat.messages.map(({ id }) => id));
+  expect(history.map(textOf)).toEqual(chat.messages.map(textOf));
+  expect(await turnsOf(chat.id)).toBe(1);
+});
+
+test('fifty chats at once do not mix', async () => {
+  const chats = Array.from({ length: 50 }, (_, number) => ({
+    number,
+    chat: chatWith({ server, id: newId() }),
+  }));
+  await Promise.all(chats.map(({ number, chat }) => chat.sendMessage({ text: `number ${number}!` })));
+  await Promise.all(chats.map(({ number, chat }) => chat.sendMessage({ text: `and ${number}?` })));
+  for (const { number, chat } of chats)
+    expect(textsOf(chat)).toEqual([
+      `user: number ${number}!`,
+      `assistant: You said number ${number}!.`,
+      `user: and ${number}?`,
+      `assistant: You said and ${number}?.`,
+    ]);
+});

@@ -1,0 +1,131 @@
+/** What a request begins in its session. */
+import { type CommandInput, Fault, type InputId, type Part, type TurnTerms } from '@parlance/protocol';
+import type { SessionSnapshot } from '../../core/api/index.ts';
+import { continueTurn, giveAnswers, type Target } from './continue.ts';
+import type { Followed } from './follow.ts';
+import { type AcceptedInput, inputOf, runningInput } from './log.ts';
+import { inputData, type StoredInput } from './message-ids.ts';
+import { historyItems, instructionsOf, userParts } from './messages.ts';
+import type { ChatRequest, Message } from './schemas.ts';
+
+/** Throws a `Fault` if the request is not possible; nothing is stored then. */
+export async function begin(target: Target, body: ChatRequest): Promise<Followed> {
+  const { engine, ref } = target;
+  const { messages, messageId } = body;
+  const isNew = (await engine.record(ref)) === null;
+  const named = messageId == null ? undefined : messages.findLast(({ id }) => id === messageId);
+  const last = messages.findLast(({ role }) => role !== 'system');
+  const continued = [named, last].find((message) => message?.role === 'assistant');
+  const asked = messages.findLast(({ role }) => role === 'user');
+  if (body.trigger !== 'regenerate-message' && continued && (named === continued || !named)) {
+    if (isNew) throw new Fault('not_found', 'There is no such chat.');
+    return continueTurn(target, continued);
+  }
+  if (!asked) throw new Fault('invalid', 'There is no message of the user.');
+  const question = { asked, parts: userParts(asked), terms: termsOf(body) };
+  if (isNew) return first(target, question, messages);
+  if (body.trigger === 'regenerate-message') return again(target, question, 'stored');
+  return named === asked ? again(target, question, 'sent') : submit(target, question, messages);
+}
+
+type Question = {
+  readonly asked: Message;
+  readonly parts: readonly Part[];
+  readonly terms: TurnTerms;
+};
+
+function termsOf({ tools, messages }: ChatRequest): TurnTerms {
+  const instructions = instructionsOf(messages);
+  return {
+    ...(tools && {
+      tools: tools.map(({ name, description, inputSchema }) => ({
+        name,
+        description: description ?? '',
+        parameters: inputSchema ?? {},
+      })),
+    }),
+    ...(instructions !== undefined && { instructions }),
+  };
+}
+
+/** The session begins with the messages before, which come from elsewhere. */
+async function first(target: Target, question: Question, messages: readonly Message[]): Promise<Followed> {
+  const { engine, ref, caller } = target;
+  const history = historyItems(messages.slice(0, messages.indexOf(question.asked)));
+  if (history.length > 0) await engine.send(ref, { type: 'session.create', history }, caller);
+  return submit(target, question, []);
+}
+
+async function submit(target: Target, question: Question, messages: readonly Message[]): Promise<Followed> {
+  const { engine, ref } = target;
+  const { asked } = question;
+  const before = await engine.snapshot(ref);
+  await giveAnswers(
+    target,
+    before,
+    messages.filter(({ role }) => role === 'assistant'),
+  );
+  const mode = await modeFor(target, before);
+  const input =
+    (await accept(target, question, { key: asked.id, mode })) ?? (await sentBefore(target, asked));
+  return { ref, input, known: null };
+}
+
+/** The input of a message that was sent before. */
+async function sentBefore({ engine, ref }: Target, { id }: Message): Promise<AcceptedInput> {
+  const { seq: head } = await engine.snapshot(ref);
+  const input = await inputOf(engine, { ref, head }, id);
+  if (input?.type !== 'input.accepted') throw new Fault('busy', 'This message was answered already.');
+  return input;
+}
+
+/** A message instead of the results that a page owes closes the calls that wait for them. Other messages are queued. */
+async function modeFor({ engine, ref }: Target, before: SessionSnapshot): Promise<'queue' | 'supersede'> {
+  if (before.deferred.length === 0) return 'queue';
+  const now = await engine.snapshot(ref);
+  const input = now.deferred.length > 0 ? await runningInput(engine, now) : null;
+  const names = input?.dialect === 'aisdk' ? input.tools?.map(({ name }) => name) : [];
+  return now.deferred.some(({ tool }) => names?.includes(tool)) ? 'supersede' : 'queue';
+}
+
+/**
+ * The message is edited (`sent`) or answered once more (`stored`): it and what followed leave the context. One that the
+ * session does not know was not accepted before, and is now.
+ */
+async function again(target: Target, question: Question, content: 'sent' | 'stored'): Promise<Followed> {
+  const { engine, ref } = target;
+  const now = await engine.snapshot(ref);
+  const known = await inputOf(engine, { ref, head: now.seq }, question.asked.id);
+  if (!known?.input) return submit(target, question, []);
+  const running = content === 'sent' ? await runningInput(engine, now) : null;
+  if (running?.input === known.input && Bun.deepEquals(running.parts, question.parts))
+    return { ref, input: running, known: null };
+  const parts = content === 'stored' ? storedParts(known) : question.parts;
+  const input = await accept(target, { ...question, parts }, { replaces: known.input });
+  if (!input) throw new Error('an input without a key was not accepted');
+  return { ref, input, known: null };
+}
+
+function storedParts(known: StoredInput): readonly Part[] {
+  if (known.type === 'input.accepted') return known.parts;
+  const [first] = known.items;
+  return first?.type === 'user' ? first.parts : [];
+}
+
+type How = {
+  readonly key?: string;
+  readonly mode?: 'queue' | 'supersede';
+  readonly replaces?: InputId;
+};
+
+/** Null if an input with this key was accepted before. */
+async function accept(
+  { engine, ref, caller }: Target,
+  { asked, parts, terms }: Question,
+  { key, ...how }: How,
+): Promise<AcceptedInput | null> {
+  const data = inputData(asked.id, asked.metadata);
+  const command: CommandInput = { type: 'input.submit', parts: [...parts], data, ...how, ...terms };
+  const { events } = await engine.send(ref, command, { ...caller, key });
+  return events.find((event): event is AcceptedInput => event.type === 'input.accepted') ?? null;
+}

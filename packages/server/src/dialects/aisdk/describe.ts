@@ -1,0 +1,182 @@
+import { z } from 'zod';
+import type { Answers, Description, Endpoint, Examples, RequestExample } from '../shared/description.ts';
+import { named } from '../shared/description.ts';
+import { ChatView, Sentence } from './response-schemas.ts';
+import { ChatRequest } from './schemas.ts';
+
+const REASONS: Readonly<Record<number, string>> = {
+  400: 'A field is missing or wrong, or the message is empty',
+  401: 'The token is missing or not good',
+  403: 'The caller may not do this',
+  404: 'There is no such chat or answer',
+  409: 'It was answered already, or nothing is new',
+  413: 'The body is too large',
+  429: 'Too many requests, or too many messages wait',
+  503: 'The server is overloaded or shutting down',
+};
+
+const errors = (...codes: (keyof typeof REASONS)[]): Answers =>
+  Object.fromEntries(
+    codes.map((code) => [code, { description: REASONS[code] ?? '', schema: Sentence, type: 'text/plain' }]),
+  );
+
+const STREAM: Answers = {
+  200: {
+    description: 'The answer as a UI message stream',
+    type: 'text/event-stream',
+    schema: z.string().describe('chunks from `start` to `finish`, `error` or `abort`, then `[DONE]`'),
+    headers: { 'x-vercel-ai-ui-message-stream': 'v1' },
+  },
+};
+
+const user = (id: string, text: string) => ({ id, role: 'user', parts: [{ type: 'text', text }] });
+
+const examples: Examples<RequestExample> = ({ session, turn, call, approval }) => [
+  {
+    title: 'Send a message',
+    first: true,
+    stream: true,
+    creates: true,
+    body: { id: session, trigger: 'submit-message', messages: [user('m1', 'count to 20')] },
+  },
+  {
+    title: 'Send a message, with a tool of the page',
+    stream: true,
+    creates: true,
+    body: {
+      id: session,
+      messages: [user('m2', 'count to 3')],
+      tools: [
+        {
+          name: 'weather',
+          description: 'The weather of a city',
+          inputSchema: { type: 'object', properties: { city: { type: 'string' } } },
+        },
+      ],
+    },
+  },
+  {
+    title: 'Answer the last message again',
+    stream: true,
+    creates: true,
+    body: { id: session, trigger: 'regenerate-message', messages: [user('m1', 'count to 20')] },
+  },
+  {
+    title: 'Edit a message',
+    stream: true,
+    creates: true,
+    body: { id: session, messageId: 'm1', messages: [user('m1', 'count to 10')] },
+  },
+  {
+    title: 'Answer an approval',
+    probe: true,
+    body: {
+      id: session,
+      messageId: turn,
+      messages: [
+        user('m1', 'touch a file'),
+        {
+          id: turn,
+          role: 'assistant',
+          parts: [
+            {
+              type: 'dynamic-tool',
+              toolName: 'shell',
+              toolCallId: call,
+              state: 'approval-responded',
+              input: {},
+              approval: { id: approval, approved: true },
+            },
+          ],
+        },
+      ],
+    },
+  },
+  { probe: true, body: { id: session, messages: [{ id: 'm1', role: 'user', parts: [] }] } },
+];
+
+const chat = (ids: { readonly session: string }): readonly [RequestExample] => [
+  { params: { id: ids.session } },
+];
+
+const endpoints: readonly Endpoint[] = [
+  {
+    method: 'post',
+    path: '/api/chat',
+    summary: 'Send, edit or regenerate a message, or continue an answer; returns the answer as a stream',
+    security: 'caller',
+    body: named('AisdkChatRequest', ChatRequest),
+    examples,
+    answers: { ...STREAM, ...errors(400, 401, 403, 404, 409, 413, 429, 503) },
+  },
+  {
+    method: 'get',
+    path: '/api/chat/{id}',
+    summary: 'The title and messages of a chat, in whatever dialects they were sent',
+    security: 'caller',
+    examples: chat,
+    answers: {
+      200: { description: 'The chat', schema: ChatView },
+      ...errors(401, 403, 404, 429),
+    },
+  },
+  {
+    method: 'get',
+    path: '/api/chat/{id}/stream',
+    summary: 'Resume the answer under way, from its start',
+    security: 'caller',
+    examples: ({ session }) => [{ params: { id: session }, stream: true }],
+    answers: {
+      ...STREAM,
+      204: { description: 'No answer is under way' },
+      ...errors(401, 403, 429),
+    },
+  },
+  {
+    method: 'post',
+    path: '/api/chat/{id}/stop',
+    summary: 'Stop the answer under way',
+    security: 'caller',
+    examples: chat,
+    answers: { 204: { description: 'No answer is under way any more' }, ...errors(401, 403, 404, 429) },
+  },
+];
+
+const REACT_SCRIPT = {
+  title: 'React, with @ai-sdk/react',
+  language: 'ts',
+  code: `import { useChat } from '@ai-sdk/react';
+import { DefaultChatTransport } from 'ai';
+
+const transport = new DefaultChatTransport({
+  api: '{{origin}}/api/chat',
+  headers: () => ({ authorization: \`Bearer \${token}\` }), // not needed in open mode
+});
+
+export const useParlance = (id: string) => useChat({ id, transport, resume: true });`,
+} as const;
+
+const NODE_SCRIPT = {
+  title: 'Node and Bun, with ai',
+  language: 'ts',
+  code: `import { DefaultChatTransport } from 'ai';
+
+const transport = new DefaultChatTransport({ api: '{{origin}}/api/chat' });
+const stream = await transport.sendMessages({
+  chatId: crypto.randomUUID(),
+  trigger: 'submit-message',
+  messageId: undefined,
+  abortSignal: undefined,
+  messages: [{ id: crypto.randomUUID(), role: 'user', parts: [{ type: 'text', text: 'count to 20' }] }],
+});
+for await (const chunk of stream) if (chunk.type === 'text-delta') process.stdout.write(chunk.delta);`,
+} as const;
+
+export const description: Description = {
+  title: 'Pages with the AI SDK',
+  summary:
+    'useChat of the Vercel AI SDK, for React, Vue, Svelte and Angular: set the api of its transport to /api/chat.',
+  note: 'Pages of another origin must be allowed with --origin; Authorization carries a token or an API key.',
+  scripts: [REACT_SCRIPT, NODE_SCRIPT],
+  endpoints,
+};

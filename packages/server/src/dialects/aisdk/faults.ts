@@ -1,0 +1,14 @@
+/** Faults as one plain sentence: clients show the body as the message of the error. */
+import type { Fault, FaultCode } from '@parlance/protocol';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { HTTP_STATUS } from '../shared/http-status.ts';
+import { retryWords } from '../shared/retry.ts';
+
+export const statusOf = ({ code }: { readonly code: FaultCode }): ContentfulStatusCode => HTTP_STATUS[code];
+
+export const sentenceOf = (fault: Fault): string => sentence(retryWords(fault));
+
+/** The origin is not allowed, there is no such endpoint, or something went wrong. */
+export const refusal = (_status: number, reason: string): string => sentence(reason);
+
+const sentence = (words: string): string => (/[.!?]$/.test(words) ? words : `${words}.`);

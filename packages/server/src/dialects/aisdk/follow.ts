@@ -1,0 +1,148 @@
+/** Follows one turn of a session as chunks, from its start or from where a client already is. */
+import { isDurable, type SessionEvent, type TurnId } from '@parlance/protocol';
+import type { Engine, SessionRef, SessionSnapshot, Watch } from '../../core/api/index.ts';
+import type { Chunk } from './chunks.ts';
+import type { AcceptedInput } from './log.ts';
+import { type Body, joined, START, step } from './projection.ts';
+import { isWaiting } from './state.ts';
+
+/** What the client has of the message that is continued. */
+export type Known = {
+  readonly turn: TurnId;
+  /** it has what happened up to this event */
+  readonly through: number;
+  /** the calls whose outcome it has */
+  readonly outcomes: ReadonlySet<string>;
+  /** the approvals that it answered, and how */
+  readonly approvals: ReadonlyMap<string, boolean>;
+};
+
+export type Followed = {
+  readonly ref: SessionRef;
+  /** the input of the turn */
+  readonly input: AcceptedInput;
+  /** null: the message is sent from its start */
+  readonly known: Known | null;
+};
+
+export type Reader = {
+  chunk(chunk: Chunk): void;
+  /** nothing follows */
+  ended(): void;
+};
+
+/** The last chunks of a stream. */
+const LAST: ReadonlySet<Chunk['type']> = new Set(['finish', 'error', 'abort']);
+
+export class Following {
+  #state = START;
+  #turn: TurnId | null = null;
+  #watch: Watch | null = null;
+  #isOver = false;
+  /** the step of the chunks so far is over for the client */
+  #isStepFinished = false;
+
+  private constructor(
+    private readonly followed: Followed,
+    private readonly reader: Reader,
+  ) {}
+
+  static async open(engine: Engine, followed: Followed, reader: Reader): Promise<Following> {
+    const following = new Following(followed, reader);
+    following.#greet();
+    await engine.watch(followed.ref, (event) => following.#take(event), {
+      after: followed.input.seq - 1,
+      begin: (watch) => following.#join(watch),
+    });
+    return following;
+  }
+
+  stop(): void {
+    this.#isOver = true;
+    this.#watch?.stop();
+  }
+
+  /** A message that is continued begins again with its id. */
+  #greet(): void {
+    const { known } = this.followed;
+    if (!known) return;
+    this.#isStepFinished = true;
+    this.reader.chunk({ type: 'start', messageId: known.turn });
+  }
+
+  /** The past has been read: what is being streamed comes from the snapshot. */
+  #join(watch: Watch): void {
+    this.#watch = watch;
+    if (this.#isOver) {
+      watch.stop();
+      return;
+    }
+    const now: SessionSnapshot = watch.snapshot();
+    const [state, frames] = joined(this.#state, now);
+    this.#state = state;
+    for (const { body } of frames) this.#pass(body);
+    this.#restIfWaiting();
+  }
+
+  #take(event: SessionEvent): void {
+    if (this.#isOver) return;
+    if (event.type === 'session.erased') this.#fail('The chat was deleted.');
+    const [state, frames] = step(this.#state, event);
+    this.#state = state;
+    const isTurns = event.type === 'turn.started' || event.type === 'input.cancelled';
+    if (isTurns && event.input === this.followed.input.input) this.#turn = event.turn;
+    const { known } = this.followed;
+    if (known && isDurable(event) && event.seq <= known.through) return;
+    for (const { body } of frames) this.#pass(body);
+  }
+
+  #pass(body: Body): void {
+    if (this.#isOver || body.turn !== this.#turn) return;
+    if ('waits' in body) {
+      // What is stored with this event may be the start of another call; waits of the past are over.
+      if (this.#watch) setImmediate(() => this.#restIfWaiting());
+      return;
+    }
+    const { chunk } = body;
+    if (this.#isKnown(chunk)) return;
+    if (chunk.type === 'start-step') this.#isStepFinished = false;
+    this.reader.chunk(chunk);
+    if (LAST.has(chunk.type)) this.#end();
+  }
+
+  #isKnown(chunk: Chunk): boolean {
+    if (chunk.type === 'finish-step') return this.#isStepFinished;
+    const { known } = this.followed;
+    if (!known) return false;
+    switch (chunk.type) {
+      case 'start':
+        return true;
+      case 'tool-approval-response':
+        return known.approvals.get(chunk.approvalId) === chunk.approved;
+      case 'tool-output-available':
+      case 'tool-output-error':
+      case 'tool-output-denied':
+        return known.outcomes.has(chunk.toolCallId);
+      default:
+        return false;
+    }
+  }
+
+  /** The stream ends where only an answer of the page or a person is missing. */
+  #restIfWaiting(): void {
+    if (this.#isOver || this.#state.turn !== this.#turn || !isWaiting(this.#state)) return;
+    if (!this.#isStepFinished) this.reader.chunk({ type: 'finish-step' });
+    this.reader.chunk({ type: 'finish', finishReason: 'tool-calls' });
+    this.#end();
+  }
+
+  #fail(errorText: string): void {
+    this.reader.chunk({ type: 'error', errorText });
+    this.#end();
+  }
+
+  #end(): void {
+    this.stop();
+    this.reader.ended();
+  }
+}

@@ -1,0 +1,66 @@
+/** Finds events of a session, reading from its end: what a page asks about is usually recent. */
+import type { DurableEvent, InputId, Principal, TurnId } from '@parlance/protocol';
+import { type Engine, type SessionRef, type SessionSnapshot, sessionKey } from '../../core/api/index.ts';
+import { messageId, type StoredInput } from './message-ids.ts';
+
+const PAGE = 200;
+
+/** A session up to event number `head`. */
+export type LogEnd = { readonly ref: SessionRef; readonly head: number };
+
+async function lastEvent<Wanted extends DurableEvent>(
+  engine: Pick<Engine, 'events'>,
+  { ref, head }: LogEnd,
+  isWanted: (event: DurableEvent) => event is Wanted,
+): Promise<Wanted | null> {
+  for (let end = head; end > 0; end -= PAGE) {
+    const after = Math.max(0, end - PAGE);
+    const found = (await engine.events(ref, after, end - after)).findLast(isWanted);
+    if (found) return found;
+  }
+  return null;
+}
+
+/** The input that has this message now: an edited message and one that is answered anew have several. */
+export const inputOf = (engine: Engine, log: LogEnd, id: string): Promise<StoredInput | null> =>
+  lastEvent(
+    engine,
+    log,
+    (event): event is StoredInput =>
+      (event.type === 'input.accepted' || event.type === 'history.imported') && messageId(event) === id,
+  );
+
+export type AcceptedInput = DurableEvent<'input.accepted'>;
+
+const accepted = (engine: Engine, log: LogEnd, input: InputId): Promise<AcceptedInput | null> =>
+  lastEvent(
+    engine,
+    log,
+    (event): event is AcceptedInput => event.type === 'input.accepted' && event.input === input,
+  );
+
+/** The input of the turn under way; null if there is none. */
+export async function runningInput(
+  engine: Engine,
+  { ref, began }: Pick<SessionSnapshot, 'ref' | 'began'>,
+): Promise<AcceptedInput | null> {
+  if (began === null) return null;
+  const [started] = await engine.events(ref, began - 1, 1);
+  return started?.type === 'turn.started' ? accepted(engine, { ref, head: began }, started.input) : null;
+}
+
+/** The input of a turn, under way or over. Null if the session has no such turn. */
+export async function turnInput(
+  engine: Engine,
+  log: LogEnd,
+  { turn, principal }: { readonly turn: TurnId; readonly principal: Principal },
+): Promise<AcceptedInput | null> {
+  const holder = await engine.lookup(principal, { kind: 'turn', id: turn });
+  if (!holder || sessionKey(holder) !== sessionKey(log.ref)) return null;
+  const started = await lastEvent(
+    engine,
+    log,
+    (event): event is DurableEvent<'turn.started'> => event.type === 'turn.started' && event.turn === turn,
+  );
+  return started && accepted(engine, { ref: log.ref, head: started.seq }, started.input);
+}

@@ -1,0 +1,160 @@
+/**
+ * Out: what each event adds to the message of its turn. A frame is a chunk with the turn that it belongs to; the streams
+ * and the history are made of the same frames. `waits` is no chunk: a stream that has come to it ends.
+ */
+import type { SessionEvent, TurnId } from '@parlance/protocol';
+import type { SessionSnapshot } from '../../core/api/index.ts';
+import { type Frame, NONE, type Projection, type Stepped } from '../shared/projection.ts';
+import type { Chunk, FinishReason } from './chunks.ts';
+import { type Changed, isWaiting, REST, type State, withCall } from './state.ts';
+import { approvalAnswered, approvalRequested, argumentsWritten, callRequested, toolEnded } from './tools.ts';
+
+export type Body = { readonly turn: TurnId } & ({ readonly chunk: Chunk } | { readonly waits: true });
+
+export const START: State = { ...REST, declared: {} };
+
+export const projection: Projection<State, Body> = {
+  start: () => START,
+  step,
+  attach: (state, now) => joined({ ...state, block: null }, now)[1].map(({ body }) => body),
+};
+
+const FINISH = {
+  done: 'stop',
+  calls: 'stop',
+  length: 'length',
+  refused: 'content-filter',
+} as const satisfies Record<string, FinishReason>;
+
+export function step(state: State, event: SessionEvent): Stepped<State, Body> {
+  switch (event.type) {
+    case 'input.accepted': {
+      // Tools of callers in other protocols are run by those: for the page they are like the server's.
+      const names = event.dialect === 'aisdk' ? (event.tools ?? []).map(({ name }) => name) : [];
+      if (names.length === 0) return [state, NONE];
+      return [{ ...state, declared: { ...state.declared, [event.input]: names } }, NONE];
+    }
+    case 'input.cancelled': {
+      const { [event.input]: _cancelled, ...declared } = state.declared;
+      return [{ ...state, declared }, framesOf(event.turn, { type: 'abort' })];
+    }
+    case 'turn.started': {
+      const { turn, input } = event;
+      const { [input]: pageTools = [], ...declared } = state.declared;
+      return [{ ...REST, turn, pageTools, declared }, framesOf(turn, { type: 'start', messageId: turn })];
+    }
+    case 'text.delta':
+    case 'reasoning.delta':
+      return streamed(state, event.type === 'text.delta' ? 'text' : 'reasoning', event);
+    case 'text.ended':
+    case 'reasoning.ended': {
+      const kind = event.type === 'text.ended' ? 'text' : 'reasoning';
+      if (event.text === '' && state.block !== event.block) return [state, NONE];
+      const [after, frames] = state.block === event.block ? [state, NONE] : streamed(state, kind, event);
+      const end = framesOf(event.turn, { type: `${kind}-end`, id: event.block });
+      return [{ ...after, block: null }, [...frames, ...end]];
+    }
+    case 'call.arguments.delta':
+      return inStep(state, event.turn, (before) => argumentsWritten(before, event));
+    case 'call.requested':
+      return inStep(state, event.turn, (before) => callRequested(before, event));
+    case 'step.ended':
+      return [{ ...state, step: 'ended', finish: FINISH[event.stop] }, NONE];
+    case 'step.restarted':
+    case 'turn.resumed':
+      return restarted(state, event.turn);
+    case 'approval.requested':
+      return checked(event.turn, approvalRequested(state, event));
+    case 'approval.answered':
+      return checked(event.turn, approvalAnswered(state, event));
+    case 'tool.started':
+      return [withCall(state, event.call, { phase: 'running' }), NONE];
+    case 'call.deferred':
+      return checked(event.turn, [withCall(state, event.call, { phase: 'deferred' }), []]);
+    case 'tool.ended':
+      return checked(event.turn, toolEnded(state, event));
+    case 'turn.ended': {
+      const last = state.step === 'none' ? [] : [{ type: 'finish-step' } as const];
+      return ended(state, event.turn, [...last, { type: 'finish', finishReason: state.finish }]);
+    }
+    case 'turn.failed':
+      return ended(state, event.turn, [{ type: 'error', errorText: event.fault.message }]);
+    case 'turn.cancelled':
+      return ended(state, event.turn, [{ type: 'abort' }]);
+    case 'session.created':
+    case 'history.imported':
+    case 'session.cleared':
+    case 'session.rewound':
+    case 'session.configured':
+    case 'session.renamed':
+    case 'session.archived':
+    case 'session.labelled':
+    case 'session.erased':
+    case 'agent.changed':
+    case 'approval.explained':
+    case 'grant.revoked':
+    case 'context.compacted':
+    case 'call.progress':
+      return [state, NONE];
+  }
+}
+
+/** What is being streamed, so far, for a reader that has read the stored events. */
+export function joined(before: State, { open, openArguments }: SessionSnapshot): Stepped<State, Body> {
+  const frames: Frame<Body>[] = [];
+  let state = before;
+  const add = ([next, more]: Stepped<State, Body>) => {
+    state = next;
+    frames.push(...more);
+  };
+  if (open && open.turn === state.turn && open.text !== '') add(streamed(state, open.kind, open));
+  for (const written of openArguments)
+    if (written.turn === state.turn)
+      add(inStep(state, written.turn, (now) => argumentsWritten(now, { ...written, offset: 0 })));
+  return [state, frames];
+}
+
+export const framesOf = (turn: TurnId, ...chunks: Chunk[]): Frame<Body>[] =>
+  chunks.map((chunk) => ({ body: { turn, chunk } }));
+
+type Text = { readonly turn: TurnId; readonly block: string; readonly text: string };
+
+/** On the token path: one chunk and the same state, unless a block begins. */
+function streamed(state: State, kind: 'text' | 'reasoning', event: Text): Stepped<State, Body> {
+  const { turn, block: id, text } = event;
+  const delta = { type: `${kind}-delta`, id, delta: text } as const;
+  if (state.block === id) return [state, framesOf(turn, delta)];
+  return inStep(state, turn, (before) => [
+    { ...before, step: 'writing', block: id },
+    [{ type: `${kind}-start`, id }, delta],
+  ]);
+}
+
+/** Begins a step first, unless the message is in one. */
+function inStep(before: State, turn: TurnId, change: (state: State) => Changed): Stepped<State, Body> {
+  const isOpen = before.step === 'writing' || before.step === 'calling';
+  const begins: Chunk[] = isOpen
+    ? []
+    : [...(before.step === 'ended' ? [{ type: 'finish-step' } as const] : []), { type: 'start-step' }];
+  const [state, chunks] = change(isOpen ? before : { ...before, step: 'writing' });
+  return [state, framesOf(turn, ...begins, ...chunks)];
+}
+
+/** What the model has written of the step is void. A step whose calls are known is not repeated. */
+function restarted(state: State, turn: TurnId): Stepped<State, Body> {
+  if (state.step !== 'writing') return [{ ...state, block: null }, NONE];
+  const kept = Object.entries(state.calls).filter(([, { phase }]) => phase !== 'writing');
+  const next = { ...state, block: null, calls: Object.fromEntries(kept) };
+  return [next, framesOf(turn, { type: 'reset-step' })];
+}
+
+/** Once only answers are missing, the turn waits for them. */
+function checked(turn: TurnId, [state, chunks]: Changed): Stepped<State, Body> {
+  const frames = framesOf(turn, ...chunks);
+  return [state, isWaiting(state) ? [...frames, { body: { turn, waits: true } }] : frames];
+}
+
+const ended = ({ declared }: State, turn: TurnId, chunks: readonly Chunk[]): Stepped<State, Body> => [
+  { ...REST, declared },
+  framesOf(turn, ...chunks),
+];

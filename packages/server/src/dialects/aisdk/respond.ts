@@ -1,0 +1,51 @@
+/** Answers a request with the chunks of a turn. */
+import type { EventStream } from '../../http/connection.ts';
+import { type LogIds, reported, requestIds } from '../shared/dialect.ts';
+import { type Chunk, DONE, encode, pieces } from './chunks.ts';
+import type { Context } from './context.ts';
+import { sentenceOf } from './faults.ts';
+import { type Followed, Following } from './follow.ts';
+
+/** Proxies must not collect the stream, neither to buffer nor to compress it. */
+const HEADERS = {
+  'cache-control': 'no-store, no-transform',
+  'x-accel-buffering': 'no',
+  'x-vercel-ai-ui-message-stream': 'v1',
+};
+
+export function respond(ctx: Context, request: Request, followed: Followed): Response {
+  const response = ctx.stream(request, {
+    dialect: 'aisdk',
+    encode,
+    produce: producer(ctx, followed, requestIds(request)),
+  });
+  for (const [name, value] of Object.entries(HEADERS)) response.headers.set(name, value);
+  return response;
+}
+
+/**
+ * The turn goes on if the client hangs up. Made outside of the handler: a closure there would keep the request in memory
+ * until the stream ends.
+ */
+const producer =
+  (ctx: Context, followed: Followed, ids: LogIds) =>
+  async (stream: EventStream): Promise<void> => {
+    const { promise: ended, resolve } = Promise.withResolvers<null>();
+    const send = (chunk: Chunk) => void stream.send(encode(chunk), chunk, pieces as never);
+    try {
+      const following = await Following.open(ctx.engine, followed, {
+        chunk: send,
+        ended: () => resolve(null),
+      });
+      const dropped = await Promise.race([ended, stream.lost()]);
+      following.stop();
+      if (dropped) {
+        await stream.ready();
+        send({ type: 'error', errorText: 'The connection is too slow for this answer: reload the chat.' });
+      }
+    } catch (thrown) {
+      send({ type: 'error', errorText: sentenceOf(reported(thrown, ctx, ids)) });
+    }
+    stream.send(DONE);
+    await stream.ready();
+  };

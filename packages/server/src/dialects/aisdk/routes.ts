@@ -1,0 +1,79 @@
+/** In: the HTTP endpoints. */
+import { Fault, type Principal } from '@parlance/protocol';
+import { Hono } from 'hono';
+import { requirePermission, type SessionRef } from '../../core/api/index.ts';
+import { principalOf } from '../../http/request-identity.ts';
+import { reported, requestIds } from '../shared/dialect.ts';
+import { body } from '../shared/exchange/requests.ts';
+import { KeyedQueue } from '../shared/keyed-queue.ts';
+import { requestLimit } from '../shared/request-limit.ts';
+import { sayRetryAfter } from '../shared/retry.ts';
+import { begin } from './begin.ts';
+import type { Context } from './context.ts';
+import { sentenceOf, statusOf } from './faults.ts';
+import { historyOf } from './history.ts';
+import { runningInput } from './log.ts';
+import { respond } from './respond.ts';
+import { ChatRequest } from './schemas.ts';
+
+export function routes(app: Hono, given: Omit<Context, 'queue'>): void {
+  const ctx: Context = { ...given, queue: new KeyedQueue() };
+  const { engine, authenticator, queue } = ctx;
+  const api = new Hono();
+  api.use('/*', requestLimit(ctx));
+
+  api.post('/', async (c) => {
+    const principal = await principalOf(authenticator, c.req.raw);
+    const asked = await body(ctx, c.req.raw, ChatRequest);
+    const ref = await engine.resolve(principal, asked.id);
+    const target = { engine, ref, caller: { principal, dialect: 'aisdk' } };
+    const followed = await queue.run(`${ref.owner} ${ref.id}`, () => begin(target, asked));
+    return respond(ctx, c.req.raw, followed);
+  });
+
+  api.get('/:id/stream', async (c) => {
+    const principal = await principalOf(authenticator, c.req.raw);
+    requirePermission(principal, 'chat:read');
+    const ref = await engine.find(principal, c.req.param('id'));
+    const isRunning = ref && (await engine.record(ref))?.status === 'running';
+    const input = isRunning && (await runningInput(engine, await engine.snapshot(ref)));
+    return input ? respond(ctx, c.req.raw, { ref, input, known: null }) : c.body(null, 204);
+  });
+
+  api.post('/:id/stop', async (c) => {
+    const principal = await principalOf(authenticator, c.req.raw);
+    const ref = await existing(principal, c.req.param('id'));
+    await engine.send(ref, { type: 'turn.cancel' }, { principal, dialect: 'aisdk' }).catch(unlessIdle);
+    return c.body(null, 204);
+  });
+
+  api.get('/:id', async (c) => {
+    const principal = await principalOf(authenticator, c.req.raw);
+    requirePermission(principal, 'chat:read');
+    const ref = await existing(principal, c.req.param('id'));
+    const { snapshot, messages } = await historyOf(engine, ref);
+    const { title } = snapshot;
+    return c.json({ id: ref.id, ...(title !== '' && { title }), messages });
+  });
+
+  api.onError((thrown, c) => {
+    const fault = reported(thrown, ctx, requestIds(c.req.raw));
+    if (fault.code === 'unauthenticated') c.header('WWW-Authenticate', 'Bearer');
+    sayRetryAfter(c, fault);
+    return c.text(sentenceOf(fault), statusOf(fault));
+  });
+
+  /** Throws `not_found` also for a chat of someone else. */
+  async function existing(principal: Principal, id: string): Promise<SessionRef> {
+    const ref = await engine.find(principal, id);
+    if (!ref || !(await engine.record(ref))) throw new Fault('not_found', 'There is no such chat.');
+    return ref;
+  }
+
+  app.route('/api/chat', api);
+}
+
+/** A turn that has ended meanwhile need not be stopped. */
+function unlessIdle(thrown: unknown): void {
+  if (!(thrown instanceof Fault && thrown.code === 'no_turn')) throw thrown;
+}

@@ -1,0 +1,54 @@
+/** What requests hold, as far as it is used. Unknown fields and parts are passed over. */
+import { CallerTool, JsonValue, SessionId } from '@parlance/protocol';
+import { z } from 'zod';
+
+const Part = z.looseObject({ type: z.string().min(1).max(200) });
+
+export const Message = z.object({
+  id: z.string().min(1).max(200),
+  role: z.enum(['system', 'user', 'assistant']),
+  parts: z.array(Part).max(10_000),
+  metadata: JsonValue.optional(),
+});
+export type Message = z.output<typeof Message>;
+
+const PageTool = z.object({
+  name: CallerTool.shape.name,
+  description: z.string().max(20_000).nullish(),
+  inputSchema: z.record(z.string(), JsonValue).nullish().describe('JSON Schema'),
+});
+
+export const ChatRequest = z.object({
+  id: SessionId.describe('the session'),
+  messages: z.array(Message).min(1).max(10_000),
+  trigger: z.enum(['submit-message', 'regenerate-message']).nullish(),
+  messageId: z.string().nullish().describe('a message of the user to edit, or an answer to continue'),
+  tools: z.array(PageTool).max(128).nullish().describe('run by the page, beside those of the agent'),
+});
+export type ChatRequest = z.output<typeof ChatRequest>;
+
+// Parts, each checked where it is used.
+
+export const TextPart = z.object({ type: z.literal('text'), text: z.string() });
+
+export const FilePart = z.object({
+  type: z.literal('file'),
+  url: z.string(),
+  mediaType: z.string().max(200).default(''),
+  filename: z.string().max(500).optional(),
+});
+
+const Called = { toolCallId: z.string(), providerExecuted: z.boolean().optional() };
+
+/** A call of a tool in a message of the assistant. Other states count as unanswered. */
+export const ToolPart = z.discriminatedUnion('state', [
+  z.object({
+    ...Called,
+    state: z.literal('approval-responded'),
+    approval: z.object({ id: z.string(), approved: z.boolean(), reason: z.string().max(10_000).optional() }),
+  }),
+  z.object({ ...Called, state: z.literal('output-available'), output: JsonValue.optional() }),
+  z.object({ ...Called, state: z.literal('output-error'), errorText: z.string() }),
+  z.object({ ...Called, state: z.literal('output-denied') }),
+]);
+export type ToolPart = z.output<typeof ToolPart>;
