@@ -1,8 +1,8 @@
 /** The messages of a conversation, from its events and the state that the projection has after each. */
 import { type DurableEvent, type TurnId, textOf } from '@parlance/protocol';
 import type { Engine, SessionRecord } from '../../core/api/index.ts';
+import { latest } from '../shared/latest-items.ts';
 import { replay } from '../shared/replay.ts';
-import { latest } from './history.ts';
 import { startOf, step } from './projection.ts';
 import { BETWEEN_BLOCKS, type State } from './state.ts';
 

@@ -2,9 +2,9 @@
 import type { DurableEvent } from '@parlance/protocol';
 import type { Engine, SessionRecord } from '../../core/api/index.ts';
 import { nthId } from '../shared/ids.ts';
+import { latest } from '../shared/latest-items.ts';
 import { replay } from '../shared/replay.ts';
 import type { Body } from './bodies.ts';
-import { latest } from './history.ts';
 import { startOf, step } from './projection.ts';
 
 type WorkflowBody = Extract<Body, { type: `workflow_${string}` }>;

@@ -1,14 +1,14 @@
-/** The history of a conversation over REST, read from the end: a long history costs no more than a short one. */
+/** Items made from the latest events of a session, read from the end: a long history costs no more than a short one. */
 import type { DurableEvent } from '@parlance/protocol';
 import type { Engine, SessionRecord } from '../../core/api/index.ts';
-import { latestEvents } from '../shared/latest-events.ts';
+import { latestEvents } from './latest-events.ts';
 
 const PAGE = 500;
 
 /** Events, and the index of the first that an item may be made from: the turn it belongs to is known from there on. */
 export type ItemsOf<Item> = (events: readonly DurableEvent[], first: number) => Item[];
 
-/** The latest `limit` items since the conversation was last cleared, oldest first. */
+/** The latest `limit` items since the session was last cleared, oldest first. */
 export async function latest<Item>(
   engine: Engine,
   record: SessionRecord,
