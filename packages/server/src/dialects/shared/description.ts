@@ -150,8 +150,12 @@ export type SocketDescription = {
   readonly greeting?: { readonly send?: string; readonly receive: string };
 };
 
-/** A program for the guide. `{{origin}}` is the server, `{{sockets}}` where its sockets are, `{{key}}` a path parameter. */
-export type Script = { readonly title: string; readonly language: 'js' | 'ts'; readonly code: string };
+/** A program or a configuration file for the guide. `{{origin}}` is the server, `{{sockets}}` where its sockets are, `{{key}}` a path parameter. */
+export type Script = {
+  readonly title: string;
+  readonly language: 'js' | 'ts' | 'json' | 'toml' | 'sh';
+  readonly code: string;
+};
 
 export type Description = {
   /** the kind of client */
