@@ -6,6 +6,7 @@ import { complain } from './complain.ts';
 const USAGE = `Usage: parlance COMMAND
 
   serve      start the server; parlance serve --help lists its settings
+  mcp        speak MCP on standard input and output; parlance mcp --help
   user       add, list, change and remove users; parlance user --help
   key        add, list and revoke API keys; parlance key --help
   export     write sessions as JSON lines; parlance export --help
@@ -20,6 +21,8 @@ async function run([command, ...rest]: string[]): Promise<number | null> {
   switch (command) {
     case 'serve':
       return (await import('./serve.ts')).serve(rest);
+    case 'mcp':
+      return (await import('./mcp.ts')).mcp(rest);
     case 'user':
       return (await import('./user.ts')).user(rest);
     case 'key':

@@ -68,6 +68,7 @@ describe('defaults', () => {
       anonymousBytes: 16_777_216,
       requestsPerMinute: 6_000,
       apiRequestsPerMinute: 60_000,
+      toolCallWithin: 50_000,
       sessionsPerPrincipal: 100_000,
       ephemeralIdle: 600_000,
       inputsQueued: 1_000,

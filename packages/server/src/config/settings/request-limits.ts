@@ -75,4 +75,13 @@ export const REQUEST_LIMITS = {
       "requests per minute of one caller to the other HTTP endpoints, in bursts of up to one minute's worth",
     reached: "429 with Retry-After in the dialect's own shape",
   }),
+  toolCallWithin: limit({
+    env: 'PARLANCE_TOOL_CALL_WITHIN',
+    flag: '--tool-call-within',
+    argument: 'MS',
+    fallback: 50_000,
+    range: [1, 3_600_000],
+    description: 'how long a tool call of an MCP client waits for the agent; most clients give up after 60 s',
+    reached: 'the call is answered with the status `running`, and the turn goes on',
+  }),
 } as const satisfies Record<string, LimitSetting>;

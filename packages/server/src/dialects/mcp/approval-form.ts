@@ -1,0 +1,57 @@
+/** Approvals as forms that a client shows to its user, and the answers. */
+import type { ApprovalId } from '@parlance/protocol';
+import { z } from 'zod';
+import type { PendingApproval } from '../../core/api/index.ts';
+import type { Params, RequestId } from './json-rpc.ts';
+
+const SCHEMA = {
+  type: 'object',
+  properties: {
+    answer: {
+      type: 'string',
+      title: 'Answer',
+      description:
+        'once: allow this call; always: allow such calls in this session from now on; deny: do not run it',
+      enum: ['once', 'always', 'deny'],
+    },
+  },
+  required: ['answer'],
+} as const;
+
+/** The parameters of `elicitation/create`. The mode was added in 2025-11-25. */
+export const formOf = (pending: PendingApproval, version: string) => ({
+  ...(version >= '2025-11-25' && { mode: 'form' }),
+  message: formText(pending),
+  requestedSchema: SCHEMA,
+});
+
+const MOST_SHOWN = 4_000;
+
+function formText({ tool, ask }: PendingApproval): string {
+  const { description, command, patch } = ask;
+  const exact = patch ?? command.join(' ');
+  const details = description.includes(exact) ? '' : `\n\n${cut(exact)}`;
+  return `Approval for the tool ${tool}: ${description}${details}`;
+}
+
+const cut = (text: string): string => (text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text);
+
+// Ids of requests to the client
+
+/** The approval is part of it: an answer is understood after a restart, and on another node. */
+export const formId = (approval: ApprovalId, unique: string): string => `${approval}/${unique}`;
+
+export const approvalIn = (id: RequestId): ApprovalId => String(id).split('/', 1)[0] as ApprovalId;
+
+// Answers
+
+const Accepted = z.object({
+  action: z.literal('accept'),
+  content: z.object({ answer: z.enum(['once', 'always', 'deny']) }),
+});
+
+/** Whatever is not a clear permission is none. */
+export function answerIn(result: Params): 'once' | 'always' | 'deny' {
+  const accepted = Accepted.safeParse(result);
+  return accepted.success ? accepted.data.content.answer : 'deny';
+}

@@ -1,0 +1,43 @@
+/** The answer to a call as a stream: messages on the way, then the result. */
+import type { EventStream } from '../../http/connection.ts';
+import { reported, requestIds } from '../shared/dialect.ts';
+import type { Answering } from './call-tool.ts';
+import type { Context } from './context.ts';
+import { errorOf } from './faults.ts';
+import { errorMessage, type RequestId, resultMessage } from './json-rpc.ts';
+import { encodeMark, encodeMessage } from './server-sent-events.ts';
+
+export type StreamedCall = {
+  readonly id: RequestId;
+  readonly run: (answering: Answering) => Promise<object>;
+};
+
+export function callStream(ctx: Context, request: Request, call: StreamedCall): Response {
+  const produce = producer(ctx, { ...call, ids: requestIds(request) });
+  return ctx.stream(request, { dialect: 'mcp', encode: JSON.stringify, produce });
+}
+
+/** Made outside of the handler: a closure there would keep the request in memory until the stream ends. */
+const producer =
+  (ctx: Context, { id, run, ids }: StreamedCall & { readonly ids: ReturnType<typeof requestIds> }) =>
+  async (stream: EventStream): Promise<void> => {
+    const gone = new AbortController();
+    void left(stream).then(() => gone.abort());
+    const messages = {
+      send: (message: object) => void stream.send(encodeMessage(message)),
+      prime: (mark: string) => void stream.send(encodeMark(mark)),
+      ready: () => stream.ready(),
+    };
+    const answer = await run({ stream: messages, gone: gone.signal }).then(
+      (result) => resultMessage(id, result),
+      (thrown) => errorMessage(id, errorOf(reported(thrown, ctx, ids))),
+    );
+    await stream.ready();
+    stream.send(encodeMessage(answer));
+    await stream.ready();
+  };
+
+/** Resolves when the reader is gone. Messages that were too many for it are lost, and the result follows nevertheless. */
+async function left(stream: EventStream): Promise<void> {
+  while (await stream.lost()) await stream.ready();
+}

@@ -1,0 +1,88 @@
+/** `tools/call`. */
+import { type Fault, isObject } from '@parlance/protocol';
+import { reported } from '../shared/dialect.ts';
+import { retryWords } from '../shared/retry.ts';
+import type { Context } from './context.ts';
+import { invalidParams, ProtocolFault } from './faults.ts';
+import { type Params, type Request, RequestId } from './json-rpc.ts';
+import { complete, type From } from './methods.ts';
+import { type CallStream, TAKEN_BACK, type ToolCall } from './tool-call.ts';
+import { toolNamed } from './tools/index.ts';
+import { errorResult } from './tools/tool.ts';
+
+/** How the call is answered. */
+export type Answering = {
+  readonly stream: CallStream | null;
+  /** aborted when the client is gone */
+  readonly gone: AbortSignal;
+};
+
+export const isLongCall = ({ method, params }: Request): boolean =>
+  method === 'tools/call' && toolNamed(params.name)?.isLong === true;
+
+/** Throws a `ProtocolFault` if there is no such tool. What else goes wrong is told in the result. */
+export async function callTool(
+  ctx: Context,
+  from: From,
+  { request, stream, gone }: Answering & { readonly request: Request },
+): Promise<object> {
+  const { params } = request;
+  const tool = toolNamed(params.name);
+  if (!tool) throw invalidParams(`Unknown tool: ${String(params.name).slice(0, 200)}`);
+  const args = tool.input.safeParse(params.arguments ?? {});
+  if (!args.success) {
+    const [issue] = args.error.issues;
+    return complete(
+      from.peer,
+      request.method,
+      errorResult(`${issue?.path.join('.') || 'arguments'}: ${issue?.message}`),
+    );
+  }
+  const until = ctx.now() + ctx.settings.toolCallWithin;
+  const call = { ...from, id: request.id, stream, until, ...metaOf(params), ...retryOf(params) };
+  const result = await answered(ctx, { call, gone }, (one) => tool.run(ctx, one, args.data as never));
+  return complete(from.peer, request.method, result);
+}
+
+type Unsigned = { readonly call: Omit<ToolCall, 'signal'>; readonly gone: AbortSignal };
+
+/** Runs the call so that the client can take it back. */
+export async function answered(
+  ctx: Context,
+  { call, gone }: Unsigned,
+  run: (call: ToolCall) => Promise<object>,
+): Promise<object> {
+  const { principal, peer, id } = call;
+  const abort = new AbortController();
+  // Since 2026-07-28 a client that hangs up takes the call back.
+  const leave = () => abort.abort(peer.era === 'modern' ? TAKEN_BACK : 'gone');
+  if (gone.aborted) leave();
+  gone.addEventListener('abort', leave);
+  const key = { principal: principal.id, session: peer.session, request: id };
+  const remove = ctx.calls.add(key, () => abort.abort(TAKEN_BACK));
+  try {
+    return await run({ ...call, signal: abort.signal });
+  } catch (thrown) {
+    if (thrown instanceof ProtocolFault) throw thrown;
+    const fault: Fault = reported(thrown, ctx, {});
+    return errorResult(retryWords(fault));
+  } finally {
+    remove();
+    gone.removeEventListener('abort', leave);
+  }
+}
+
+function metaOf({ _meta }: Params): Pick<ToolCall, 'progressToken'> {
+  const token = RequestId.safeParse(isObject(_meta) ? _meta.progressToken : undefined);
+  return { progressToken: token.success ? token.data : undefined };
+}
+
+function retryOf({
+  requestState,
+  inputResponses,
+}: Params): Pick<ToolCall, 'requestState' | 'inputResponses'> {
+  return {
+    requestState: typeof requestState === 'string' ? requestState : undefined,
+    inputResponses: isObject(inputResponses) ? inputResponses : {},
+  };
+}

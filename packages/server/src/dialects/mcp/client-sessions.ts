@@ -1,0 +1,48 @@
+/** What the sessions of clients before 2026-07-28 have subscribed to. */
+import type { PrincipalId } from '@parlance/protocol';
+import { LruMap } from '../../lib/lru-map.ts';
+
+const MOST_SESSIONS = 10_000;
+const MOST_SUBSCRIPTIONS = 1_000;
+
+export class ClientSessions {
+  readonly #sessions = new LruMap<Set<string>>(MOST_SESSIONS);
+  readonly #ended = new EventTarget();
+
+  begin(principal: PrincipalId, session: string): void {
+    this.#sessions.set(nameOf(principal, session), new Set());
+  }
+
+  /** False if the session has too many. */
+  subscribe(principal: PrincipalId, session: string, uri: string): boolean {
+    const name = nameOf(principal, session);
+    const uris = this.#sessions.get(name) ?? new Set();
+    if (uris.size >= MOST_SUBSCRIPTIONS && !uris.has(uri)) return false;
+    this.#sessions.set(name, uris.add(uri));
+    return true;
+  }
+
+  unsubscribe(principal: PrincipalId, session: string, uri: string): void {
+    this.#sessions.get(nameOf(principal, session))?.delete(uri);
+  }
+
+  /** A session that is not known may have subscribed before a restart: it is sent everything. */
+  wants(principal: PrincipalId, session: string, uri: string): boolean {
+    return this.#sessions.get(nameOf(principal, session))?.has(uri) ?? true;
+  }
+
+  /** Calls `ended` when the client ends the session. Returns what stops that. */
+  onEnd(principal: PrincipalId, session: string, ended: () => void): () => void {
+    const name = nameOf(principal, session);
+    this.#ended.addEventListener(name, ended);
+    return () => this.#ended.removeEventListener(name, ended);
+  }
+
+  end(principal: PrincipalId, session: string): void {
+    const name = nameOf(principal, session);
+    this.#sessions.delete(name);
+    this.#ended.dispatchEvent(new Event(name));
+  }
+}
+
+const nameOf = (principal: PrincipalId, session: string): string => JSON.stringify([principal, session]);

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import type { DialectContext } from '../shared/dialect.ts';
+import type { ClientSessions } from './client-sessions.ts';
+import type { OpenCalls } from './open-calls.ts';
+import type { OpenForms } from './open-forms.ts';
+import type { OpenStreams } from './open-streams.ts';
+
+/** The part of the configuration that it uses. */
+export const Settings = z.object({ toolCallWithin: z.number() });
+
+export type Given = Pick<
+  DialectContext<z.output<typeof Settings>>,
+  | 'about'
+  | 'asked'
+  | 'authenticator'
+  | 'connections'
+  | 'engine'
+  | 'log'
+  | 'newId'
+  | 'now'
+  | 'readBody'
+  | 'settings'
+  | 'stream'
+>;
+
+/** What the methods use. */
+export type Context = Given & {
+  readonly sessions: ClientSessions;
+  readonly calls: OpenCalls;
+  readonly forms: OpenForms;
+  readonly streams: OpenStreams;
+};

@@ -1,0 +1,34 @@
+/**
+ * `mcp`: Parlance as a server of the Model Context Protocol, revisions 2025-03-26, 2025-06-18, 2025-11-25 and 2026-07-28. Sessions
+ * are reached through tools, and read as resources. Nothing that a client needs to come back is kept in memory alone: what it
+ * agreed on is in its session id, and what a call follows in the ids and states that it gives back. Prompts, completions, logging,
+ * sampling and tasks are not served.
+ */
+import { defineDialect } from '../shared/dialect.ts';
+import { ClientSessions } from './client-sessions.ts';
+import { Settings } from './context.ts';
+import { refusal } from './faults.ts';
+import { OpenCalls } from './open-calls.ts';
+import { OpenForms } from './open-forms.ts';
+import { OpenStreams } from './open-streams.ts';
+import { projection } from './projection.ts';
+import { PATH, routes } from './routes.ts';
+
+export const mcp = defineDialect({
+  name: 'mcp',
+  listen: [{ http: PATH }],
+  settings: Settings,
+  inbound(given) {
+    const ctx = {
+      ...given,
+      sessions: new ClientSessions(),
+      calls: new OpenCalls(),
+      forms: new OpenForms(),
+      streams: new OpenStreams(),
+    };
+    return { routes: (app) => routes(app, ctx), close: () => ctx.streams.end() };
+  },
+  projection,
+  faults: { refusal },
+  describe: async () => (await import('./describe.ts')).description,
+});

@@ -1,0 +1,87 @@
+/** Answers a call with what comes of a turn: its end, a question to the user, or how it stands when time is up. */
+import { Fault } from '@parlance/protocol';
+import { formOf } from './approval-form.ts';
+import { ApprovalForms } from './approval-forms.ts';
+import type { Context } from './context.ts';
+import { encodeState } from './follow-state.ts';
+import { Progress } from './progress.ts';
+import { TAKEN_BACK, type ToolCall } from './tool-call.ts';
+import { turnResult } from './turn-result.ts';
+import { type Followed, TurnWatch } from './turn-watch.ts';
+
+/** Wakes up a loop that waits for one of several things. */
+class Bell {
+  #rung = Promise.withResolvers<void>();
+
+  readonly ring = (): void => this.#rung.resolve();
+
+  async heard(): Promise<void> {
+    await this.#rung.promise;
+    this.#rung = Promise.withResolvers();
+  }
+}
+
+export async function followTurn(ctx: Context, call: ToolCall, followed: Followed): Promise<object> {
+  const { engine, now, settings } = ctx;
+  const { signal, until, stream, peer } = call;
+  const bell = new Bell();
+  const turn = new TurnWatch(followed, { said: () => progress.touch(), changed: bell.ring });
+  const progress = new Progress(call, {
+    text: () => turn.text,
+    elapsed: () => now() - until + settings.toolCallWithin,
+  });
+  const forms = new ApprovalForms(ctx, call, bell.ring);
+  const timer = setTimeout(bell.ring, Math.max(0, until - now()));
+  signal.addEventListener('abort', bell.ring);
+  try {
+    await turn.open(engine);
+    if (peer.era === 'legacy' && peer.version >= '2025-11-25')
+      stream?.prime(encodeState(followed, { request: call.id, progress: call.progressToken, until }));
+    for (;;) {
+      if (signal.aborted) return await takenBack(ctx, call, turn);
+      if (turn.end || now() >= until) return turnResult(turn);
+      if (turn.approvals.length > 0 && !mayAsk(call)) return turnResult(turn);
+      if (turn.approvals.length > 0 && peer.era === 'modern') return inputRequired(turn);
+      forms.show(turn.approvals);
+      if (forms.isRefused) return turnResult(turn);
+      await bell.heard();
+    }
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', bell.ring);
+    forms.close();
+    progress.stop();
+    turn.stop();
+  }
+}
+
+/** Whether the user of the client can be asked, and may decide. */
+const mayAsk = ({ peer, stream, principal }: ToolCall): boolean =>
+  peer.hasForms &&
+  (peer.era === 'modern' || stream !== null) &&
+  principal.permissions.includes('tool:approve');
+
+const inputRequired = ({ followed, approvals }: TurnWatch) => ({
+  resultType: 'input_required' as const,
+  inputRequests: Object.fromEntries(
+    approvals.map((pending) => [
+      pending.approval,
+      { method: 'elicitation/create', params: formOf(pending, '2026-07-28') },
+    ]),
+  ),
+  requestState: encodeState(followed),
+});
+
+async function takenBack(ctx: Context, { signal, principal }: ToolCall, turn: TurnWatch): Promise<object> {
+  // A server that shuts down closes streams, too: its turns go on after the next start.
+  if (signal.reason !== TAKEN_BACK || ctx.engine.draining) return turnResult(turn);
+  const { followed, text } = turn;
+  try {
+    const command = { type: 'turn.cancel', turn: followed.turn } as const;
+    await ctx.engine.send(followed.ref, command, { principal, dialect: 'mcp' });
+  } catch (thrown) {
+    // It has ended meanwhile.
+    if (!(thrown instanceof Fault && thrown.code === 'no_turn')) throw thrown;
+  }
+  return turnResult({ followed, text, end: { status: 'cancelled' }, approvals: [] });
+}

@@ -1,0 +1,90 @@
+/** In: what each method does. */
+import type { Principal } from '@parlance/protocol';
+import { requirePermission } from '../../core/api/index.ts';
+import type { Context } from './context.ts';
+import { invalidParams, ProtocolFault } from './faults.ts';
+import type { Params, Request } from './json-rpc.ts';
+import { agreedVersion, META, MODERN, type Peer } from './peer.ts';
+import { listResources, readResource, resourceNamed, TEMPLATE } from './resources.ts';
+import { TOOLS } from './tools/index.ts';
+import { toolView } from './tools/tool.ts';
+
+/** Who asks, and how it is answered. */
+export type From = { readonly principal: Principal; readonly peer: Peer };
+
+type Method = (ctx: Context, from: From, params: Params) => object | Promise<object>;
+
+const CAPABILITIES = { tools: {}, resources: { subscribe: true, listChanged: true } };
+
+const INSTRUCTIONS =
+  'Parlance runs agents in durable sessions. Start or continue one with send_message. Tools of an agent may need the approval of the user: such calls have the status `waiting`.';
+
+const serverInfo = ({ about }: Context) => ({ name: 'parlance', title: 'Parlance', version: about.version });
+
+const COMMON: Readonly<Record<string, Method>> = {
+  'tools/list': () => ({ tools: TOOLS.map(toolView) }),
+  'resources/list': ({ engine }, { principal }, params) => listResources(engine, principal, params),
+  'resources/templates/list': () => ({ resourceTemplates: [TEMPLATE] }),
+  'resources/read': ({ engine }, { principal }, params) => readResource(engine, principal, params),
+};
+
+const LEGACY: Readonly<Record<string, Method>> = {
+  initialize: (ctx, _from, { protocolVersion }) => ({
+    protocolVersion: agreedVersion(protocolVersion),
+    capabilities: CAPABILITIES,
+    serverInfo: serverInfo(ctx),
+    instructions: INSTRUCTIONS,
+  }),
+  ping: () => ({}),
+  'resources/subscribe': async ({ engine, sessions }, { principal, peer }, { uri }) => {
+    requirePermission(principal, 'chat:read');
+    await resourceNamed(engine, principal, uri);
+    if (peer.session === null)
+      throw new ProtocolFault('request', 'Subscriptions need the header Mcp-Session-Id.');
+    if (!sessions.subscribe(principal.id, peer.session, String(uri)))
+      throw invalidParams('Too many subscriptions.');
+    return {};
+  },
+  'resources/unsubscribe': ({ sessions }, { principal, peer }, { uri }) => {
+    if (peer.session !== null) sessions.unsubscribe(principal.id, peer.session, String(uri));
+    return {};
+  },
+};
+
+const DAY_MS = 86_400_000;
+
+const MODERN_METHODS: Readonly<Record<string, Method>> = {
+  'server/discover': (ctx) => ({
+    supportedVersions: [MODERN],
+    capabilities: CAPABILITIES,
+    instructions: INSTRUCTIONS,
+    _meta: { [META.serverInfo]: serverInfo(ctx) },
+  }),
+};
+
+/** How long results may be kept by clients; sessions change at any time. */
+const KEPT_MS: Readonly<Record<string, number>> = {
+  'server/discover': DAY_MS,
+  'tools/list': DAY_MS,
+  'resources/templates/list': DAY_MS,
+  'resources/list': 0,
+  'resources/read': 0,
+};
+
+/** The result of a method other than `tools/call`. Throws a `Fault` if there is none. */
+export async function resultOf(ctx: Context, from: From, { method, params }: Request): Promise<object> {
+  const own = from.peer.era === 'modern' ? MODERN_METHODS : LEGACY;
+  const run = named(COMMON, method) ?? named(own, method);
+  if (!run) throw new ProtocolFault('method', `Method not found: ${method}`);
+  return complete(from.peer, method, await run(ctx, from, params));
+}
+
+const named = (methods: Readonly<Record<string, Method>>, name: string): Method | undefined =>
+  Object.hasOwn(methods, name) ? methods[name] : undefined;
+
+/** With what results have since 2026-07-28. */
+export function complete({ era }: Peer, method: string, result: object): object {
+  if (era === 'legacy' || 'resultType' in result) return result;
+  const ttlMs = KEPT_MS[method];
+  return { ...result, resultType: 'complete', ...(ttlMs !== undefined && { ttlMs, cacheScope: 'private' }) };
+}

@@ -1,0 +1,22 @@
+/** The forms that clients were asked to show and that calls wait for. */
+import type { PrincipalId } from '@parlance/protocol';
+
+/** `refused`: the client cannot show it. */
+export type FormOutcome = 'answered' | 'refused';
+
+export class OpenForms {
+  readonly #forms = new Map<string, (outcome: FormOutcome) => void>();
+
+  /** Returns what removes it. */
+  add(principal: PrincipalId, id: string, settled: (outcome: FormOutcome) => void): () => void {
+    const name = nameOf(principal, id);
+    this.#forms.set(name, settled);
+    return () => this.#forms.delete(name);
+  }
+
+  settle(principal: PrincipalId, id: string, outcome: FormOutcome): void {
+    this.#forms.get(nameOf(principal, id))?.(outcome);
+  }
+}
+
+const nameOf = (principal: PrincipalId, id: string): string => JSON.stringify([principal, id]);

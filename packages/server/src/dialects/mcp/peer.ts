@@ -1,0 +1,96 @@
+/**
+ * The client of a request. Revisions before 2026-07-28 begin with `initialize`, and what it agreed on is part of the session id
+ * that the client is given: it still holds after a restart, and on another node. Since 2026-07-28 every request carries it.
+ */
+import { isObject } from '@parlance/protocol';
+import { ProtocolFault } from './faults.ts';
+import type { Params } from './json-rpc.ts';
+import { checkHeaders } from './request-headers.ts';
+
+export const MODERN = '2026-07-28';
+/** The latest first. */
+export const LEGACY = ['2025-11-25', '2025-06-18', '2025-03-26'] as const;
+type Legacy = (typeof LEGACY)[number];
+
+export type Peer = {
+  readonly era: 'legacy' | 'modern';
+  readonly version: string;
+  /** it can show forms to its user */
+  readonly hasForms: boolean;
+  /** null if the client has none */
+  readonly session: string | null;
+};
+
+const PREFIX = 'io.modelcontextprotocol/';
+export const META = {
+  version: `${PREFIX}protocolVersion`,
+  capabilities: `${PREFIX}clientCapabilities`,
+  serverInfo: `${PREFIX}serverInfo`,
+  subscription: `${PREFIX}subscriptionId`,
+} as const;
+
+/** Throws a `ProtocolFault` if the version is not one of ours, or headers and body contradict each other. */
+export function peerOf(
+  headers: Headers,
+  message: { readonly method?: string; readonly params?: Params },
+): Peer {
+  const meta = isObject(message.params?._meta) ? message.params._meta : {};
+  const claimed = meta[META.version];
+  const named = headers.get('mcp-protocol-version');
+  if (claimed === undefined && named !== MODERN) return legacyPeer(headers, named);
+  // Notifications carry nothing: they are about a request that did.
+  if (claimed === undefined && message.method?.startsWith('notifications/')) return modernPeer({});
+  if (typeof claimed !== 'string')
+    throw new ProtocolFault('params', `params._meta["${META.version}"] is missing.`);
+  if (claimed !== MODERN) throw unsupported(claimed, [MODERN]);
+  checkHeaders(headers, { version: claimed, method: message.method, params: message.params });
+  const capabilities = meta[META.capabilities] ?? {};
+  if (!isObject(capabilities))
+    throw new ProtocolFault('params', `params._meta["${META.capabilities}"] must be an object.`);
+  return modernPeer(capabilities);
+}
+
+const modernPeer = (capabilities: Params): Peer => ({
+  era: 'modern',
+  version: MODERN,
+  hasForms: hasForms(capabilities),
+  session: null,
+});
+
+function legacyPeer(headers: Headers, named: string | null): Peer {
+  const session = headers.get('mcp-session-id');
+  const agreed = session === null ? null : agreedIn(session);
+  const version = named ?? agreed?.version ?? '2025-03-26';
+  if (!isLegacy(version)) throw unsupported(version, [MODERN, ...LEGACY]);
+  return { era: 'legacy', version, hasForms: agreed?.hasForms ?? false, session };
+}
+
+const unsupported = (requested: string, supported: readonly string[]) =>
+  new ProtocolFault('version', `Unsupported protocol version: ${requested.slice(0, 100)}`, {
+    supported,
+    requested: requested.slice(0, 100),
+  });
+
+const isLegacy = (version: string): version is Legacy => (LEGACY as readonly string[]).includes(version);
+
+/** The version that `initialize` agrees on: the client's, or the latest. */
+export const agreedVersion = (requested: unknown): Legacy =>
+  typeof requested === 'string' && isLegacy(requested) ? requested : LEGACY[0];
+
+/** Without a mode in particular, the capability means forms. */
+export function hasForms({ elicitation }: Params): boolean {
+  return isObject(elicitation) && ('form' in elicitation || !('url' in elicitation));
+}
+
+// Session ids
+
+type Agreed = { readonly version: string; readonly hasForms: boolean };
+
+export const sessionIdOf = ({ version, hasForms }: Agreed, unique: string): string =>
+  `${version}.${hasForms ? 'forms' : 'plain'}.${unique}`;
+
+/** Null if the id is not one of ours. */
+function agreedIn(session: string): Agreed | null {
+  const [, version, kind] = /^(\d{4}-\d\d-\d\d)\.(forms|plain)\./.exec(session) ?? [];
+  return version === undefined ? null : { version, hasForms: kind === 'forms' };
+}

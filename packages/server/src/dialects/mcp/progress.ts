@@ -1,0 +1,64 @@
+/** `notifications/progress` while an agent speaks: each has the whole text so far, so they are sent at intervals. */
+import { notificationMessage } from './json-rpc.ts';
+import type { ToolCall } from './tool-call.ts';
+
+const INTERVAL_MS = 100;
+/** Clients that extend their time-out with progress hear of it also while tools run. */
+const SILENCE_MS = 10_000;
+
+export class Progress {
+  #last = 0;
+  #isDue = false;
+  #isRunning = false;
+  #isOver = false;
+  readonly #heartbeat: ReturnType<typeof setInterval> | undefined;
+
+  constructor(
+    private readonly call: Pick<ToolCall, 'stream' | 'progressToken'>,
+    private readonly source: { text(): string; elapsed(): number },
+  ) {
+    if (this.#isWanted) this.#heartbeat = setInterval(() => this.#send(), SILENCE_MS);
+  }
+
+  /** There is more to tell. */
+  touch(): void {
+    if (!this.#isWanted || this.#isOver) return;
+    this.#isDue = true;
+    if (!this.#isRunning) void this.#run();
+  }
+
+  /** Sends what is due: nothing follows. */
+  stop(): void {
+    clearInterval(this.#heartbeat);
+    this.#isOver = true;
+    if (this.#isDue) this.#send();
+  }
+
+  get #isWanted(): boolean {
+    return this.call.progressToken !== undefined && this.call.stream !== null;
+  }
+
+  /** A slow reader is sent the next when it has read the last. */
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    while (this.#isDue && !this.#isOver) {
+      this.#send();
+      await this.call.stream?.ready();
+      await Bun.sleep(INTERVAL_MS);
+    }
+    this.#isRunning = false;
+  }
+
+  #send(): void {
+    this.#isDue = false;
+    // Milliseconds since the call began: they grow also if the stream is resumed after a restart.
+    this.#last = Math.max(this.#last + 1, this.source.elapsed());
+    const message = this.source.text();
+    const params = {
+      progressToken: this.call.progressToken,
+      progress: this.#last,
+      ...(message !== '' && { message }),
+    };
+    this.call.stream?.send(notificationMessage('notifications/progress', params));
+  }
+}

@@ -1,0 +1,37 @@
+/** A stream that broke off goes on where the client asks for it by `Last-Event-ID`: the turn has not stopped meanwhile. */
+import type { Principal } from '@parlance/protocol';
+import { callStream } from './call-stream.ts';
+import { answered } from './call-tool.ts';
+import type { Context } from './context.ts';
+import { decodeState } from './follow-state.ts';
+import { followTurn } from './follow-turn.ts';
+import { peerOf } from './peer.ts';
+
+/** Null if the request does not resume the stream of a call. */
+export async function resumed(
+  ctx: Context,
+  principal: Principal,
+  request: Request,
+): Promise<Response | null> {
+  const last = request.headers.get('last-event-id');
+  const decoded = last ? await decodeState(ctx.engine, principal, last) : null;
+  if (!decoded?.resumable) return null;
+  const { followed, resumable } = decoded;
+  const peer = peerOf(request.headers, {});
+  return callStream(ctx, request, {
+    id: resumable.request,
+    run: ({ stream, gone }) => {
+      const call = {
+        principal,
+        peer,
+        stream,
+        id: resumable.request,
+        progressToken: resumable.progress,
+        until: Math.min(resumable.until, ctx.now() + ctx.settings.toolCallWithin),
+        requestState: undefined,
+        inputResponses: {},
+      };
+      return answered(ctx, { call, gone }, (one) => followTurn(ctx, one, followed));
+    },
+  });
+}

@@ -1,0 +1,77 @@
+/** In: Streamable HTTP, all revisions at one path. */
+import type { Principal } from '@parlance/protocol';
+import type { Hono, Context as HonoContext } from 'hono';
+import { requirePermission } from '../../core/api/index.ts';
+import { principalOf } from '../../http/request-identity.ts';
+import { reported, requestIds } from '../shared/dialect.ts';
+import { parseBody } from '../shared/json-body.ts';
+import { sayRetryAfter } from '../shared/retry.ts';
+import type { Context } from './context.ts';
+import { errorOf, ProtocolFault, statusOf } from './faults.ts';
+import { errorMessage, idOf, type RequestId } from './json-rpc.ts';
+import { sessionNotifications } from './notifications.ts';
+import { peerOf } from './peer.ts';
+import { answerBatch, answerMessage } from './post.ts';
+import { resumed } from './resume.ts';
+
+export const PATH = '/mcp';
+
+export function routes(app: Hono, ctx: Context): void {
+  app.post(PATH, (c) =>
+    answered(ctx, c, async (principal, seen) => {
+      const body = await bodyOf(ctx, c.req.raw);
+      if (Array.isArray(body)) return answerBatch(ctx, { principal, request: c.req.raw }, body);
+      seen.id = idOf(body);
+      return answerMessage(ctx, { principal, request: c.req.raw }, body);
+    }),
+  );
+
+  app.get(PATH, (c) =>
+    answered(ctx, c, async (principal) => {
+      const { headers } = c.req.raw;
+      const { session } = peerOf(headers, {});
+      if (!headers.get('accept')?.includes('text/event-stream'))
+        return c.json(
+          errorMessage(null, { code: -32_000, message: 'GET needs Accept: text/event-stream.' }),
+          406,
+        );
+      requirePermission(principal, 'chat:read');
+      const resume = await resumed(ctx, principal, c.req.raw);
+      if (resume) return resume;
+      const produce = sessionNotifications(ctx, principal, session);
+      return ctx.stream(c.req.raw, { dialect: 'mcp', encode: JSON.stringify, produce });
+    }),
+  );
+
+  app.delete(PATH, (c) =>
+    answered(ctx, c, async (principal) => {
+      const session = c.req.header('mcp-session-id');
+      if (session) ctx.sessions.end(principal.id, session);
+      return c.body(null, 204);
+    }),
+  );
+}
+
+/** What is known of a request that fails. */
+type Seen = { id: RequestId | null };
+
+type Work = (principal: Principal, seen: Seen) => Promise<Response>;
+
+async function answered(ctx: Context, c: HonoContext, work: Work): Promise<Response> {
+  const seen: Seen = { id: null };
+  try {
+    ctx.asked(c.req.raw);
+    return await work(await principalOf(ctx.authenticator, c.req.raw), seen);
+  } catch (thrown) {
+    const fault = reported(thrown, ctx, requestIds(c.req.raw));
+    if (fault.code === 'unauthenticated') c.header('WWW-Authenticate', 'Bearer');
+    sayRetryAfter(c, fault);
+    return c.json(errorMessage(seen.id, errorOf(fault)), statusOf(fault));
+  }
+}
+
+async function bodyOf({ readBody }: Context, request: Request): Promise<unknown> {
+  const parsed = parseBody(await readBody(request, 'identified'));
+  if ('problem' in parsed) throw new ProtocolFault('parse', `The body ${parsed.problem}.`);
+  return parsed.value;
+}

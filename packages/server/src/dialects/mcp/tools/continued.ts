@@ -1,0 +1,38 @@
+/** Since 2026-07-28 a client that was asked something calls the same tool again, with the answers. */
+import { type ApprovalId, Fault } from '@parlance/protocol';
+import { answerIn } from '../approval-form.ts';
+import type { Context } from '../context.ts';
+import { invalidParams } from '../faults.ts';
+import { decodeState } from '../follow-state.ts';
+import type { Params } from '../json-rpc.ts';
+import type { ToolCall } from '../tool-call.ts';
+import type { Followed } from '../turn-watch.ts';
+
+/** What the earlier call followed; null if there was none. Gives the answers to the core. */
+export async function continued(ctx: Context, call: ToolCall): Promise<Followed | null> {
+  const { requestState, inputResponses, principal } = call;
+  if (requestState === undefined) return null;
+  const decoded = await decodeState(ctx.engine, principal, requestState);
+  if (!decoded) throw invalidParams('The requestState is not one of this server.');
+  for (const [approval, response] of Object.entries(inputResponses))
+    await answerApproval(ctx, principal, { approval, response: response as Params });
+  return decoded.followed;
+}
+
+type FormAnswer = { readonly approval: string; readonly response: Params };
+
+/** Of several answers the first counts: one that is late changes nothing. */
+export async function answerApproval(
+  { engine }: Pick<Context, 'engine'>,
+  principal: ToolCall['principal'],
+  { approval, response }: FormAnswer,
+): Promise<void> {
+  try {
+    const caller = { principal, dialect: 'mcp' };
+    await engine.answer(approval as ApprovalId, { answer: answerIn(response) }, caller);
+  } catch (thrown) {
+    if (!(thrown instanceof Fault) || !LATE.has(thrown.code)) throw thrown;
+  }
+}
+
+const LATE: ReadonlySet<string> = new Set(['no_approval', 'not_found']);

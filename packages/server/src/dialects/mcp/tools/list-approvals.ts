@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import { ApprovalView, approvalView } from '../turn-result.ts';
+import { dataResult, defineTool } from './tool.ts';
+
+const MOST = 100;
+
+export const listApprovals = defineTool({
+  name: 'list_approvals',
+  title: 'List approvals',
+  description: 'Lists the calls of tools that wait for approval, in all sessions of the user.',
+  input: z.object({}),
+  output: z.object({ approvals: z.array(ApprovalView.extend({ session: z.string() })) }),
+  readOnly: true,
+  async run({ engine }, { principal }) {
+    const { waiting } = await engine.approvals(principal, { limit: MOST });
+    const approvals = waiting.flatMap(({ ref, approvals }) =>
+      approvals.map((pending) => ({ ...approvalView(pending), session: ref.id })),
+    );
+    const lines = approvals.map(
+      ({ id, session, tool, description }) => `${id} (session ${session}) ${tool}: ${description}`,
+    );
+    return dataResult({ approvals }, lines.join('\n') || 'No approvals are waiting.');
+  },
+});

@@ -1,0 +1,66 @@
+/** The outcome of a turn as the result of a tool. */
+
+import { z } from 'zod';
+import type { PendingApproval } from '../../core/api/index.ts';
+import type { Followed, TurnEnd } from './turn-watch.ts';
+
+export const ApprovalView = z.object({
+  id: z.string(),
+  tool: z.string(),
+  input: z.record(z.string(), z.unknown()),
+  description: z.string(),
+});
+
+export const approvalView = ({
+  approval,
+  tool,
+  input,
+  ask,
+}: PendingApproval): z.output<typeof ApprovalView> => ({
+  id: approval,
+  tool,
+  input,
+  description: ask.description,
+});
+
+export const TurnView = z.object({
+  session: z.string().describe('id of the session; pass it to continue the conversation'),
+  turn: z.string(),
+  status: z
+    .enum(['done', 'running', 'waiting', 'cancelled', 'failed'])
+    .describe('running: the turn goes on, read it later with read_session; waiting: for an approval'),
+  text: z.string().describe('what the agent said'),
+  approval: ApprovalView.optional().describe('what waits for an answer with answer_approval'),
+});
+
+export type TurnNow = {
+  readonly followed: Followed;
+  readonly text: string;
+  readonly end: TurnEnd | null;
+  readonly approvals: readonly PendingApproval[];
+};
+
+export function turnResult({ followed: { ref, turn }, text: said, end, approvals: [pending] }: TurnNow) {
+  const status = end?.status ?? (pending ? 'waiting' : 'running');
+  const text = [said, note(end, pending)].filter((part) => part !== '').join('\n\n');
+  return {
+    content: [{ type: 'text' as const, text }],
+    structuredContent: {
+      session: ref.id,
+      turn,
+      status,
+      text,
+      ...(status === 'waiting' && pending && { approval: approvalView(pending) }),
+    },
+    ...(status === 'failed' && { isError: true }),
+  };
+}
+
+/** What follows the words of the agent unless the turn is done. */
+function note(end: TurnEnd | null, pending: PendingApproval | undefined): string {
+  if (end?.status === 'failed') return end.message;
+  if (end) return end.status === 'done' ? '' : 'The turn was cancelled.';
+  if (!pending) return 'The agent is still working. Read the session later with read_session.';
+  const { approval, tool, ask } = pending;
+  return `Waiting for approval of ${tool}: ${ask.description} Answer with answer_approval (approval: ${approval}).`;
+}

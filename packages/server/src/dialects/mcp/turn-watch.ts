@@ -1,0 +1,116 @@
+/** Follows a turn that a call has begun or continued: what it says, what it waits for, and how it ends. */
+import type { FaultData, SessionEvent, TurnId } from '@parlance/protocol';
+import type { Engine, PendingApproval, SessionRef, Watch } from '../../core/api/index.ts';
+import { Answer } from '../shared/exchange/answer.ts';
+import { type Piece, projection, type State } from '../shared/exchange/pieces.ts';
+
+/** What is followed: a turn, or the rest of one. Enough to find it again after a restart. */
+export type Followed = {
+  readonly ref: SessionRef;
+  readonly turn: TurnId;
+  /** the events after this number are followed */
+  readonly after: number;
+};
+
+export type TurnEnd =
+  | { readonly status: 'done' | 'cancelled' }
+  | { readonly status: 'failed'; readonly message: string };
+
+export type TurnListener = {
+  /** there is more text, or other text */
+  said(): void;
+  /** the turn has ended, or waits for something else */
+  changed(): void;
+};
+
+export class TurnWatch {
+  readonly #answer = new Answer(false, () => false);
+  #state: State = { block: null, calls: [] };
+  #end: TurnEnd | null = null;
+  #approvals: readonly PendingApproval[] = [];
+  #watch: Watch | null = null;
+
+  constructor(
+    readonly followed: Followed,
+    private readonly listener: TurnListener,
+  ) {}
+
+  /** Resolves when it has what has happened so far. */
+  async open(engine: Engine): Promise<void> {
+    const { ref, after } = this.followed;
+    await engine.watch(ref, (event, { snapshot }) => this.#take(event, snapshot), {
+      after,
+      begin: (watch) => this.#begin(watch),
+    });
+  }
+
+  get text(): string {
+    return this.#answer.text;
+  }
+
+  get end(): TurnEnd | null {
+    return this.#end;
+  }
+
+  /** What the session waits for, also if an earlier turn has requested it. */
+  get approvals(): readonly PendingApproval[] {
+    return this.#approvals;
+  }
+
+  stop(): void {
+    this.#watch?.stop();
+  }
+
+  #begin(watch: Watch): void {
+    this.#watch = watch;
+    const now = watch.snapshot();
+    this.#approvals = now.approvals;
+    // The past has whole blocks only: what is being streamed comes from the snapshot.
+    for (const piece of projection.attach(this.#state, now)) this.#pass(piece);
+    this.#state = { ...this.#state, block: now.open?.block ?? null };
+  }
+
+  #take(event: SessionEvent, snapshot: Watch['snapshot']): void {
+    if (this.#end) return;
+    const [state, frames] = projection.step(this.#state, event);
+    this.#state = state;
+    for (const { body } of frames) this.#pass(body);
+    switch (event.type) {
+      case 'text.delta':
+      case 'reasoning.delta':
+      case 'call.arguments.delta':
+        return;
+      case 'session.erased':
+        this.#ended({ status: 'failed', message: 'The session was deleted.' });
+        return;
+      case 'input.cancelled':
+        if (event.turn === this.followed.turn) this.#ended({ status: 'cancelled' });
+        return;
+      default:
+        this.#waitFor(snapshot().approvals);
+    }
+  }
+
+  #waitFor(approvals: readonly PendingApproval[]): void {
+    const idsOf = (list: readonly PendingApproval[]) => list.map(({ approval }) => approval).join();
+    if (idsOf(approvals) === idsOf(this.#approvals)) return;
+    this.#approvals = approvals;
+    this.listener.changed();
+  }
+
+  #pass(piece: Piece): void {
+    if (piece.turn !== this.followed.turn) return;
+    this.#answer.add(piece);
+    if (piece.kind === 'text' || piece.kind === 'restarted') this.listener.said();
+    if (piece.kind === 'ended') this.#ended({ status: 'done' });
+    if (piece.kind === 'failed') this.#ended(endOf(piece.fault));
+  }
+
+  #ended(end: TurnEnd): void {
+    this.#end = end;
+    this.listener.changed();
+  }
+}
+
+const endOf = ({ code, message }: FaultData): TurnEnd =>
+  code === 'cancelled' ? { status: 'cancelled' } : { status: 'failed', message };
