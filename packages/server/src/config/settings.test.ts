@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
+import { DIALECT_NAMES } from '../dialects/index.ts';
 import { type Config, loadConfig } from './config.ts';
 import { configFolders } from './testing.ts';
 
@@ -105,7 +106,7 @@ const refusals: [argv: string[], variables: Record<string, string>, line: string
   [
     ['--door', 'telnet=23'],
     {},
-    '--door names "telnet", which is not a dialect (agentloop, broadcast, conversations, copilot, extension, native, openai, pusher)',
+    `--door names "telnet", which is not a dialect (${DIALECT_NAMES.join(', ')})`,
   ],
   [['--channels', 'maybe'], {}, '--channels must be true or false, not "maybe"'],
   [[], { SOCKUDO_PORT: '0' }, 'SOCKUDO_PORT must be a whole number from 1 to 65535, not "0"'],
