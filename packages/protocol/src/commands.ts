@@ -20,6 +20,8 @@ export const SessionCreate = z.object({
   history: History.optional(),
   /** not listed, and erased after a period without use */
   ephemeral: z.boolean().optional(),
+  /** the folder that its tools work in: absolute, and one that the server allows; default: the server's */
+  cwd: z.string().min(1).max(4_096).optional(),
 });
 
 export const InputSubmit = z.object({

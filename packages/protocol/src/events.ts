@@ -39,6 +39,8 @@ export const EVENTS = {
     agent: AgentRef,
     /** not listed, and erased after a period without use */
     ephemeral: z.literal(true).optional(),
+    /** the folder that its tools work in, links resolved; absent: the server's */
+    cwd: z.string().optional(),
   }),
   /**
    * Part of a conversation that was taken over: a message of the user, if it starts with one, and what followed it. It

@@ -44,7 +44,7 @@ export async function embedServer(
   given: Config,
   dialects: readonly Dialect[] = DIALECTS,
 ): Promise<EmbeddedServer> {
-  const config: Config = { ...given, auth: 'open', doors: [] };
+  const config: Config = { ...given, auth: 'open', doors: [], anyFolder: true };
   await using resources = new AsyncDisposableStack();
   const backend = await openBackend(config, dialects, resources);
   const front = await openFront(config, { backend, dialects }, resources);

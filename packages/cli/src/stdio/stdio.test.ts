@@ -62,7 +62,7 @@ describe('the link to a server', () => {
       '--model is a setting of the server, which is at http://localhost:1',
     ],
   ])('%p is refused', async (argv, message) => {
-    expect(openServerLink(argv, {})).rejects.toThrow(message);
+    await expect(openServerLink(argv, {})).rejects.toThrow(message);
   });
 
   test('to a URL carries the token, and keeps the path of the URL', async () => {

@@ -71,6 +71,6 @@ describe('an embedded server', () => {
   });
 
   test('keeps its data folder for itself', async () => {
-    expect(embedServer(config)).rejects.toThrow(`another Parlance server is using ${data}`);
+    await expect(embedServer(config)).rejects.toThrow(`another Parlance server is using ${data}`);
   });
 });

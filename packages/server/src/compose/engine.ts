@@ -65,7 +65,7 @@ export async function openBackend(
   const catalog = agentCatalog(config, dialects);
   const providerFor = providersByModel(config, log);
   for (const { model } of catalog.agents) if (model !== undefined) providerFor(model);
-  const { tools, mcp } = await openTools(config, { clients, sandbox, catalog, log }, resources);
+  const { tools, folders, mcp } = await openTools(config, { clients, sandbox, catalog, log }, resources);
   const engine = createEngine({
     store: metered(store, metrics),
     bus: openMemoryBus(log),
@@ -81,6 +81,7 @@ export async function openBackend(
     tools,
     instructions: config.instructions ?? DEFAULT_INSTRUCTIONS,
     root: config.cwd,
+    folders,
     approvalMode: config.approval,
     context: { strategy: config.contextStrategy, threshold: config.contextThreshold },
     maxSteps: config.maxSteps,

@@ -2,7 +2,9 @@
 import type { Config } from '../config/config.ts';
 import { INSTALLATION, WORKSPACE } from '../config/installation.ts';
 import type { AgentCatalog, ClientToolBroker, Log } from '../core/api/index.ts';
+import type { Folders } from '../core/ports/folders.ts';
 import type { Tool } from '../core/ports/tool.ts';
+import { openFolders } from '../tools/folders.ts';
 import { openGuard } from '../tools/guard.ts';
 import { builtInTools } from '../tools/index.ts';
 import { type McpTools, openMcp } from '../tools/mcp/open.ts';
@@ -15,7 +17,11 @@ export type ToolParts = {
   readonly log: Log;
 };
 
-export type OpenTools = { readonly tools: ReadonlyMap<string, Tool>; readonly mcp: McpTools };
+export type OpenTools = {
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly folders: Folders;
+  readonly mcp: McpTools;
+};
 
 export async function openTools(
   config: Config,
@@ -33,7 +39,8 @@ export async function openTools(
   const builtIn = builtInTools({ clients, sandbox, agents, guard, web });
   const mcp = await openMcp(config.mcpServers, { log });
   resources.defer(() => mcp.close());
-  return { tools: toolsByName(builtIn, mcp), mcp };
+  const folders = openFolders({ root: config.cwd, anywhere: config.anyFolder === true, guard });
+  return { tools: toolsByName(builtIn, mcp), folders, mcp };
 }
 
 /** The map changes when an MCP server adds or removes tools. */

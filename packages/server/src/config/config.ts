@@ -41,6 +41,8 @@ export type Config = Settled & {
   /** how to register the data folder for the next start; null if it is registered */
   readonly registration: Registration | null;
   readonly auth: 'open' | 'required';
+  /** sessions may work in any folder, because the only caller is the user of this process; not a setting */
+  readonly anyFolder?: boolean;
   readonly model: ModelChoice;
   /** resolves another model by name, for an agent; throws `ConfigError` if its key is missing */
   readonly modelNamed: (model: string) => ModelChoice;

@@ -44,6 +44,10 @@ export function contains(folder: string, path: string): boolean {
   return between !== '..' && !between.startsWith(`..${sep}`) && !isAbsolute(between);
 }
 
+/** A relative path as rules name it. `folder` is the session's, from the working directory of the server on. */
+export const inFolder = (folder: string, path: string): string =>
+  folder === '' ? path : `${folder}${sep}${path}`;
+
 /** Whether `path`, links resolved, is one of these or inside of one. */
 export const isHidden = (hide: readonly string[], path: string): boolean =>
   hide.some((place) => contains(realpathOr(resolve(place)), path));

@@ -1,13 +1,13 @@
 /** Writes one whole file. */
 import { lstat, realpath } from 'node:fs/promises';
-import { isAbsolute, normalize } from 'node:path';
+import { isAbsolute, join, normalize } from 'node:path';
 import { type Ask, Fault, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineTool, type Tool } from '../core/ports/tool.ts';
 import { reachToChange } from './beneath.ts';
 import { changesGitFolder } from './git-folder.ts';
 import type { Guard } from './guard.ts';
-import { type Bounds, confine, exists } from './paths.ts';
+import { type Bounds, confine, exists, inFolder } from './paths.ts';
 import { writeWhole } from './write.ts';
 
 const Input = z.object({
@@ -31,7 +31,10 @@ export const saveFile = (guard: Guard): Tool =>
     input: Input,
     repeatable: true,
     asks: true,
-    subjects: ({ path }) => ({ literal: [path], normalised: [normalize(path)] }),
+    subjects: ({ path }, folder) => ({
+      literal: [inFolder(folder, path)],
+      normalised: [normalize(path), join(folder, path)],
+    }),
     approval: ({ path, content }, { root }) => askToSave({ path, content }, { root, ...guard }),
     run: async ({ path, content }, { root, permission }) => {
       const bounds = { root, ...guard };

@@ -37,8 +37,9 @@ export function commands(internals: EngineInternals, queries: Pick<Queries, 'loo
    * input is then accepted, not answered.
    */
   async function send(ref: SessionRef, input: CommandInput, caller: Caller): Promise<Receipt> {
-    const command = parseCommand(input);
-    authorise(ref, command, caller.principal);
+    const parsed = parseCommand(input);
+    authorise(ref, parsed, caller.principal);
+    const command = await withRealFolder(parsed, parts);
     // Decisions are kept for the next start; new work is for another server.
     if (queue.draining && command.type === 'input.submit')
       throw new Fault('shutting_down', 'The server is shutting down.');
@@ -97,6 +98,13 @@ function parseCommand(input: CommandInput): Command {
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   throw new Fault('invalid', `${issue?.path.join('.') || 'command'}: ${issue?.message}`);
+}
+
+/** Throws `invalid` if the session would work in a folder in which none may. */
+async function withRealFolder(command: Command, { folders }: EngineInternals['parts']): Promise<Command> {
+  if (command.type !== 'session.create' || command.cwd === undefined) return command;
+  if (!folders) throw new Fault('invalid', 'Sessions cannot have folders of their own here.');
+  return { ...command, cwd: await folders.admit(command.cwd) };
 }
 
 /** Whether more than the decision depends on the state. */

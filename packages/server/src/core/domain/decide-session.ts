@@ -2,10 +2,10 @@ import { type Command, type DurableEventBody, Fault, type HistoryItem } from '@p
 import type { DecisionContext } from './decision.ts';
 import type { SessionState } from './session-state.ts';
 
-type Created = { readonly named: boolean; readonly ephemeral?: boolean };
+type Created = { readonly named: boolean; readonly ephemeral?: boolean; readonly cwd?: string };
 
 export const sessionCreated = (
-  { named, ephemeral }: Created,
+  { named, ephemeral, cwd }: Created,
   { dialect, domain, agent }: DecisionContext,
 ): DurableEventBody => ({
   type: 'session.created',
@@ -14,6 +14,7 @@ export const sessionCreated = (
   domain,
   agent,
   ...(ephemeral && { ephemeral: true as const }),
+  ...(cwd !== undefined && { cwd }),
 });
 
 export function decideCreation(

@@ -22,8 +22,9 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
   const state = { ...before, seq: event.seq, updatedAt: event.at };
   switch (event.type) {
     case 'session.created': {
-      const { dialect, named, domain, agent, at, ephemeral } = event;
-      return { ...state, created: { dialect, named, domain, at, ...(ephemeral && { ephemeral }) }, agent };
+      const { dialect, named, domain, agent, at, ephemeral, cwd } = event;
+      const optional = { ...(ephemeral && { ephemeral }), ...(cwd !== undefined && { cwd }) };
+      return { ...state, created: { dialect, named, domain, at, ...optional }, agent };
     }
     case 'history.imported':
       return taken(state, event);

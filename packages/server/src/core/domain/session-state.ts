@@ -82,6 +82,8 @@ export type SessionState = {
     readonly domain: string;
     readonly at: number;
     readonly ephemeral?: true;
+    /** the folder that its tools work in; absent: the server's */
+    readonly cwd?: string;
   } | null;
   readonly agent: AgentRef;
   readonly title: string;

@@ -82,8 +82,11 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
   readonly asks?: boolean;
   /** What needs approval; null if nothing does. May read files, changes nothing. */
   approval(input: z.output<Schema>, context: { root: string }): Ask | null | Promise<Ask | null>;
-  /** What rules are matched against; the input as JSON if it is not given. */
-  subjects?(input: z.output<Schema>): RuleSubjects;
+  /**
+   * What rules are matched against; the input as JSON if it is not given. Rules name paths from the working directory of the
+   * server on: `folder` is the path of the session's folder from there, empty if it is the same.
+   */
+  subjects?(input: z.output<Schema>, folder: string): RuleSubjects;
   /** Further tools whose rules apply to this call. */
   ruledAs?(input: z.output<Schema>): readonly string[];
   /**

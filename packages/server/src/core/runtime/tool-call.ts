@@ -5,6 +5,7 @@ import type { OpenCall } from '../domain/session-state.ts';
 import { unknownOutcome } from '../domain/turn-events.ts';
 import type { ActiveTurn } from './active-turn.ts';
 import { offeredTo } from './prompt.ts';
+import { folderOf, type SessionFolder, withFolder } from './session-folder.ts';
 import { possibleCall } from './tool-input.ts';
 import { callFailed, type Runnable, toolFault } from './tool-run.ts';
 
@@ -23,12 +24,14 @@ export async function planCall(active: ActiveTurn, call: OpenCall, tainted: bool
     const message = `The arguments are not a JSON object: ${call.malformed.slice(0, 200)}`;
     return { kind: 'end', event: callFailed(active, call, message) };
   }
-  const { deps, turn } = active;
+  const { deps, turn, session } = active;
   let possible: Possible;
   let ask: Ask | null = null;
+  let folder: SessionFolder;
   try {
     possible = possibleCall(offeredTo(deps, turn.agent.id, turn.terms), call.tool, call.input);
-    if (call.phase === 'requested') ask = await possible.tool.approval(possible.input, { root: deps.root });
+    folder = await folderOf(session, deps);
+    if (call.phase === 'requested') ask = await possible.tool.approval(possible.input, { root: folder.root });
   } catch (thrown) {
     return { kind: 'end', event: callFailed(active, call, toolFault(active, call, thrown).message) };
   }
@@ -37,12 +40,12 @@ export async function planCall(active: ActiveTurn, call: OpenCall, tainted: bool
     exclusive === 'always' || (exclusive === 'if-asked' && (ask !== null || call.phase === 'allowed'));
   if (call.phase !== 'requested')
     return { kind: 'run', runnable: { ...possible, permission: 'approved' }, alone };
-  const judged = judgedCall(active, call, { ...possible, ask, tainted });
+  const judged = judgedCall(active, call, { ...possible, ask, tainted, folder });
   switch (judge(judged)) {
     case 'deny':
       return { kind: 'end', event: callDenied(active, call) };
     case 'ask':
-      return { kind: 'ask', ask: plainly(ask ?? plainAsk(call)) };
+      return { kind: 'ask', ask: plainly(withFolder(ask ?? plainAsk(call), session)) };
     case 'run':
       return { kind: 'run', runnable: { ...possible, permission: permissionOf(judged) }, alone };
   }
@@ -63,7 +66,13 @@ export function planInterrupted({ deps, turn }: ActiveTurn, call: OpenCall): Cal
 function judgedCall(
   { session, deps, turn }: ActiveTurn,
   call: OpenCall,
-  { tool, input, ask, tainted }: Possible & Pick<Judged, 'ask' | 'tainted'>,
+  {
+    tool,
+    input,
+    ask,
+    tainted,
+    folder,
+  }: Possible & Pick<Judged, 'ask' | 'tainted'> & { readonly folder: SessionFolder },
 ): Judged {
   const { approvalMode, grants } = session.state;
   return {
@@ -71,7 +80,7 @@ function judgedCall(
     mode: approvalMode ?? deps.catalog.agent(turn.agent.id).approval ?? deps.approvalMode,
     rules: deps.rules ?? [],
     ask,
-    subjects: tool.subjects?.(input) ?? { literal: [JSON.stringify(call.input)] },
+    subjects: tool.subjects?.(input, folder.inServer) ?? { literal: [JSON.stringify(call.input)] },
     grants,
     tainted,
   };

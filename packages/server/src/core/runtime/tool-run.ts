@@ -6,6 +6,7 @@ import { OutcomeUnknown } from '../ports/client-tools.ts';
 import type { Tool, ToolContext, ToolResult } from '../ports/tool.ts';
 import type { ActiveTurn } from './active-turn.ts';
 import { cappedData, cappedParts } from './output.ts';
+import { folderOf } from './session-folder.ts';
 
 export type Runnable = { readonly tool: Tool; readonly input: unknown } & Pick<ToolContext, 'permission'>;
 
@@ -73,7 +74,9 @@ async function toolResult(
   runnable: Runnable,
 ): Promise<ToolResult | OutcomeUnknown> {
   try {
-    return await runnable.tool.run(runnable.input, toolContext(active, call, runnable));
+    const folder = folderOf(active.session, active.deps);
+    const { root } = folder instanceof Promise ? await folder : folder;
+    return await runnable.tool.run(runnable.input, { ...toolContext(active, call, runnable), root });
   } catch (thrown) {
     if (active.signal.aborted) return { parts: [], failed: true };
     if (thrown instanceof OutcomeUnknown) return thrown;
@@ -116,14 +119,13 @@ function toolContext(
   { session, deps, turn, signal }: ActiveTurn,
   { call }: OpenCall,
   { permission }: Runnable,
-): ToolContext {
+): Omit<ToolContext, 'root'> {
   const { owner, id } = session.ref;
   const run = { at: deps.now(), id: deps.newId() };
   return {
     session: id,
     owner,
     call,
-    root: deps.root,
     signal,
     permission,
     eventsSinceIdle: session.eventsSinceIdle,

@@ -1,5 +1,6 @@
 import type { AgentCatalog } from '../domain/agent-catalog.ts';
 import type { ApprovalMode, Rule } from '../domain/approvals.ts';
+import type { Folders } from '../ports/folders.ts';
 import type { Log } from '../ports/logger.ts';
 import type { PromptItem, Provider } from '../ports/provider.ts';
 import type { Tool } from '../ports/tool.ts';
@@ -14,6 +15,8 @@ export type TurnDeps = Observers & {
   readonly catalog: AgentCatalog;
   readonly instructions: string;
   readonly root: string;
+  /** absent if all sessions work in `root` */
+  readonly folders?: Folders;
   readonly approvalMode: ApprovalMode;
   readonly rules?: readonly Rule[];
   /** leaves stale items out of a prompt, such as earlier states of a page */

@@ -13,7 +13,7 @@ import {
 import { seconds } from '../duration.ts';
 import { changesGitFolder } from '../git-folder.ts';
 import type { Guard } from '../guard.ts';
-import { type Bounds, confine, type Place } from '../paths.ts';
+import { type Bounds, confine, inFolder, type Place } from '../paths.ts';
 import { applyPatch, fits, replacedBy } from './apply.ts';
 import { type Change, contextReading, parsePatch, pathsOf } from './parse.ts';
 
@@ -33,15 +33,19 @@ export const applyPatchTool = (guard: Guard): Tool =>
       'Adds, updates, moves and deletes files by a patch: *** Add File, *** Delete File, *** Update File with hunks of context, - and + lines.',
     input: Input,
     asks: true,
-    subjects: ({ patch }) => ruleSubjects(patch),
+    subjects: ({ patch }, folder) => ruleSubjects(patch, folder),
     approval: ({ patch }, { root }) => askToPatch(patch, { root, ...guard }, root),
     run: ({ patch }, context) =>
       runPatch(patch, { bounds: { root: context.root, ...guard }, base: context.root }, context),
   });
 
-function ruleSubjects(patch: string): RuleSubjects {
-  const literal = patchedPaths(patch);
-  return literal ? { literal, normalised: literal.map((path) => normalize(path)) } : { literal };
+function ruleSubjects(patch: string, folder: string): RuleSubjects {
+  const paths = patchedPaths(patch);
+  if (!paths) return { literal: null };
+  return {
+    literal: paths.map((path) => inFolder(folder, path)),
+    normalised: paths.flatMap((path) => [normalize(path), join(folder, path)]),
+  };
 }
 
 /** The files a patch touches; null if the text is not a patch. */

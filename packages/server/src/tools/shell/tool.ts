@@ -15,7 +15,7 @@ import { cutText } from '../cut.ts';
 import { seconds } from '../duration.ts';
 import type { Guard } from '../guard.ts';
 import { askToPatch, patchedPaths, runPatch } from '../patch/tool.ts';
-import { confine } from '../paths.ts';
+import { confine, inFolder } from '../paths.ts';
 import { commandEnvironment, unaskedEnvironment } from './environment.ts';
 import { openGitView } from './git-view.ts';
 import { type GrantPlace, grantFor, quote } from './grant.ts';
@@ -56,11 +56,15 @@ export const shell = (name: 'shell' | 'local_shell', options: ShellOptions): Too
   });
 
 /** A patch passed to the shell is judged by the files it changes. */
-function ruleSubjects({ command, workdir = '.' }: Input): RuleSubjects {
+function ruleSubjects({ command, workdir = '.' }: Input, folder: string): RuleSubjects {
   const patch = patchIn(command);
   if (patch === null) return { literal: commandSubjects(command), ...normalForm(command) };
-  const literal = patchedPaths(patch);
-  return literal ? { literal, normalised: literal.map((path) => join(workdir, path)) } : { literal };
+  const paths = patchedPaths(patch);
+  if (!paths) return { literal: null };
+  return {
+    literal: paths.map((path) => inFolder(folder, path)),
+    normalised: paths.flatMap((path) => [join(workdir, path), join(folder, workdir, path)]),
+  };
 }
 
 async function askToRun(input: Input, root: string, options: ShellOptions): Promise<Ask | null> {
