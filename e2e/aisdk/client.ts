@@ -60,9 +60,9 @@ export const textOf = (message: UIMessage | undefined): string =>
 export const textsOf = ({ messages }: { readonly messages: readonly UIMessage[] }): string[] =>
   messages.map((message) => `${message.role}: ${textOf(message)}`);
 
-/** The calls of the server's tools in the last message. */
+/** The calls of the server's tools in the last message. Copies: some matchers write to what they compare. */
 export const serverCalls = (chat: Chat): DynamicToolUIPart[] =>
-  (chat.lastMessage?.parts ?? []).filter(isDynamicToolUIPart);
+  structuredClone(chat.lastMessage?.parts ?? []).filter(isDynamicToolUIPart);
 
 export const stateTypes = (message: UIMessage | undefined): string[] =>
   (message?.parts ?? []).map((part) =>

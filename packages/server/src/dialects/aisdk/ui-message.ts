@@ -2,7 +2,13 @@
 import type { Json } from '@parlance/protocol';
 import type { Chunk, ToolChunk } from './chunks.ts';
 
-type TextPart = { readonly type: 'text' | 'reasoning'; text: string; state?: 'streaming' | 'done' };
+type TextPart = {
+  readonly type: 'text' | 'reasoning';
+  /** of reasoning only */
+  readonly id?: string;
+  text: string;
+  state?: 'streaming' | 'done';
+};
 
 type Approval = { id: string; approved?: boolean; requestReason?: string; reason?: string };
 
@@ -59,9 +65,13 @@ export class MessageBuilder {
         break;
       case 'text-start':
       case 'reasoning-start': {
-        const type = chunk.type === 'text-start' ? 'text' : 'reasoning';
-        const part: TextPart = { type, text: '', state: 'streaming' };
-        this.#texts.set(chunk.id, part);
+        const { type, id } = chunk;
+        const part: TextPart = {
+          ...(type === 'text-start' ? { type: 'text' } : { type: 'reasoning', id }),
+          text: '',
+          state: 'streaming',
+        };
+        this.#texts.set(id, part);
         parts.push(part);
         break;
       }
