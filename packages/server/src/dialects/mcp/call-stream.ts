@@ -5,7 +5,7 @@ import type { Answering } from './call-tool.ts';
 import type { Context } from './context.ts';
 import { errorOf } from './faults.ts';
 import { errorMessage, type RequestId, resultMessage } from './json-rpc.ts';
-import { encodeMark, encodeMessage } from './server-sent-events.ts';
+import { encodeMark, encodeMessage, OPEN } from './server-sent-events.ts';
 
 export type StreamedCall = {
   readonly id: RequestId;
@@ -21,6 +21,7 @@ export function callStream(ctx: Context, request: Request, call: StreamedCall): 
 const producer =
   (ctx: Context, { id, run, ids }: StreamedCall & { readonly ids: ReturnType<typeof requestIds> }) =>
   async (stream: EventStream): Promise<void> => {
+    stream.send(OPEN);
     const gone = new AbortController();
     void left(stream).then(() => gone.abort());
     const messages = {

@@ -3,7 +3,6 @@ import type { DialectContext } from '../shared/dialect.ts';
 import type { ClientSessions } from './client-sessions.ts';
 import type { OpenCalls } from './open-calls.ts';
 import type { OpenForms } from './open-forms.ts';
-import type { OpenStreams } from './open-streams.ts';
 
 /** The part of the configuration that it uses. */
 export const Settings = z.object({ toolCallWithin: z.number() });
@@ -28,5 +27,4 @@ export type Context = Given & {
   readonly sessions: ClientSessions;
   readonly calls: OpenCalls;
   readonly forms: OpenForms;
-  readonly streams: OpenStreams;
 };

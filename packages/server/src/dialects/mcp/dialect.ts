@@ -10,7 +10,6 @@ import { Settings } from './context.ts';
 import { refusal } from './faults.ts';
 import { OpenCalls } from './open-calls.ts';
 import { OpenForms } from './open-forms.ts';
-import { OpenStreams } from './open-streams.ts';
 import { projection } from './projection.ts';
 import { PATH, routes } from './routes.ts';
 
@@ -24,9 +23,8 @@ export const mcp = defineDialect({
       sessions: new ClientSessions(),
       calls: new OpenCalls(),
       forms: new OpenForms(),
-      streams: new OpenStreams(),
     };
-    return { routes: (app) => routes(app, ctx), close: () => ctx.streams.end() };
+    return { routes: (app) => routes(app, ctx) };
   },
   projection,
   faults: { refusal },

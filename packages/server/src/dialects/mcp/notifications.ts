@@ -5,56 +5,49 @@ import { requirePermission } from '../../core/api/index.ts';
 import type { EventStream } from '../../http/connection.ts';
 import type { Context } from './context.ts';
 import { invalidParams } from './faults.ts';
-import { notificationMessage, type Params, type RequestId, resultMessage } from './json-rpc.ts';
+import { notificationMessage, type Params, type RequestId } from './json-rpc.ts';
 import { META } from './peer.ts';
 import { LIST_CHANGED, projection, type ResourceNotification } from './projection.ts';
-import { encodeMessage } from './server-sent-events.ts';
+import { encodeMessage, OPEN } from './server-sent-events.ts';
 
 type Source = {
   readonly principal: Principal;
   /** the message to send for a notification; null: none */
   readonly shown: (notification: ResourceNotification) => object | null;
-  /** the last message, if the server ends the stream */
-  readonly last?: object;
-  /** ends the stream when it is called; returns what stops that */
-  readonly onEnd?: (end: () => void) => () => void;
 };
 
-/** Sends notifications until the reader is gone. One that is too slow is disconnected: it connects again. */
+/** Sends notifications until the stream ends. A reader that is too slow is disconnected: it connects again. */
 async function sendNotifications(ctx: Context, stream: EventStream, source: Source): Promise<void> {
-  const { engine, connections, streams } = ctx;
-  const { principal, shown, last, onEnd } = source;
+  const { engine, connections } = ctx;
+  const { principal, shown } = source;
   const unwatch = engine.watchAll(principal, (event) => {
     for (const { body } of projection.step(null, event)[1]) {
       const message = shown(body);
       if (message) stream.send(encodeMessage(message));
     }
   });
-  const ended = Promise.withResolvers<void>();
-  const stops = [streams.add(ended.resolve), onEnd?.(ended.resolve)];
   connections.attach(principal.id, 'mcp', stream);
+  stream.send(OPEN);
   try {
-    const isEnded = await Promise.race([stream.lost().then(() => false), ended.promise.then(() => true)]);
-    if (isEnded && last) stream.send(encodeMessage(last));
+    await stream.lost();
   } finally {
     unwatch();
     connections.leave(stream);
-    for (const stop of stops) stop?.();
   }
 }
 
 /** The stream of a session. */
 export const sessionNotifications =
   (ctx: Context, principal: Principal, session: string | null) =>
-  (stream: EventStream): Promise<void> => {
+  async (stream: EventStream): Promise<void> => {
     const wants = (uri: string) => session === null || ctx.sessions.wants(principal.id, session, uri);
-    return sendNotifications(ctx, stream, {
+    const stop =
+      session === null ? null : ctx.sessions.onEnd(principal.id, session, () => stream.close(1000, ''));
+    await sendNotifications(ctx, stream, {
       principal,
       shown: (body) => (body.params?.uri === undefined || wants(body.params.uri) ? body : null),
-      ...(session !== null && {
-        onEnd: (end: () => void) => ctx.sessions.onEnd(principal.id, session, end),
-      }),
     });
+    stop?.();
   };
 
 const Filter = z.object({
@@ -86,7 +79,6 @@ export function listening(
     await sendNotifications(ctx, stream, {
       principal,
       shown: (body) => (isWanted(body) ? { ...body, params: { ...body.params, _meta } } : null),
-      last: resultMessage(id, { resultType: 'complete', _meta }),
     });
   };
 }
