@@ -1,5 +1,6 @@
 /** Every dialect we serve. A new one is a folder and one line here. If two share a path, the first here is tried first. */
 import { agentloop } from './agentloop/dialect.ts';
+import { agui } from './agui/dialect.ts';
 import { aisdk } from './aisdk/dialect.ts';
 import { broadcast } from './broadcast/dialect.ts';
 import { conversations } from './conversations/dialect.ts';
@@ -13,6 +14,7 @@ import type { Dialect, ProjectedDialect } from './shared/dialect.ts';
 
 const ALL = [
   agentloop,
+  agui,
   aisdk,
   broadcast,
   conversations,

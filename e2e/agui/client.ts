@@ -1,0 +1,102 @@
+/** The official client against a server of ours. What it complains of is kept: a test fails on it. */
+import { expect } from 'bun:test';
+import { type AgentSubscriber, HttpAgent, type Message, type RunAgentParameters } from '@ag-ui/client';
+
+/** Everything that the client prints as a warning: it prints one for whatever it has to drop or repair. */
+export const complaints: string[] = [];
+
+const warn = console.warn;
+const error = console.error;
+
+/** Call it before the tests of a file. */
+export function watchComplaints(): void {
+  console.warn = (...words: unknown[]) => {
+    complaints.push(words.map(String).join(' '));
+    warn(...words);
+  };
+  // It also prints what it throws.
+  console.error = (...words: unknown[]) => {
+    if (words[0] !== 'Agent execution failed:') error(...words);
+  };
+}
+
+/** Call it after each test. */
+export function expectNoComplaints(): void {
+  expect(complaints.splice(0)).toEqual([]);
+}
+
+export type Event = Record<string, unknown> & { readonly type: string };
+
+export type Outcome = {
+  readonly type: string;
+  readonly pendingToolCallIds?: string[];
+  readonly interrupts?: {
+    readonly id: string;
+    readonly reason: string;
+    readonly message: string;
+    readonly toolCallId: string;
+    readonly responseSchema: object;
+  }[];
+};
+
+export type Ran = {
+  readonly events: Event[];
+  readonly types: string[];
+  readonly newMessages: Message[];
+  /** of the last event */
+  readonly outcome: Outcome | undefined;
+};
+
+export type ClientOptions = {
+  readonly thread?: string;
+  readonly token?: string;
+  readonly agent?: string;
+  readonly messages?: Message[];
+};
+
+export function httpAgent(http: string, options: ClientOptions = {}): HttpAgent {
+  const { thread, token, agent, messages } = options;
+  return new HttpAgent({
+    url: `${http}/agui${agent === undefined ? '' : `/${agent}`}`,
+    threadId: thread ?? crypto.randomUUID(),
+    headers: token === undefined ? {} : { Authorization: `Bearer ${token}` },
+    ...(messages && { initialMessages: messages }),
+  });
+}
+
+export const user = (content: string, id: string = crypto.randomUUID()): Message => ({
+  id,
+  role: 'user',
+  content,
+});
+
+/** Runs the agent, with a message of the user if there is one, and keeps every event that has passed the client's checks. */
+export async function run(
+  agent: HttpAgent,
+  text: string | null,
+  { onEvent, ...parameters }: RunAgentParameters & { onEvent?: (event: Event) => void } = {},
+): Promise<Ran> {
+  if (text !== null) agent.addMessage(user(text));
+  const events: Event[] = [];
+  const subscriber: AgentSubscriber = {
+    onEvent: ({ event }) => {
+      events.push(event as unknown as Event);
+      onEvent?.(event as unknown as Event);
+    },
+  };
+  const { newMessages } = await agent.runAgent(parameters, subscriber);
+  const last = events.at(-1);
+  return {
+    events,
+    types: events.map(({ type }) => type),
+    newMessages,
+    outcome: last?.outcome as Outcome | undefined,
+  };
+}
+
+/** Consecutive events of one type count once. */
+export const distinct = (types: readonly string[]): string[] =>
+  types.filter((type, index) => type !== types[index - 1]);
+
+export const contentOf = (messages: readonly Message[], role: string): string[] =>
+  messages.filter((message) => message.role === role).map(({ content }) => String(content ?? ''));

@@ -1,0 +1,310 @@
+/** Runs, driven by the official client. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import type { Tool } from '@ag-ui/client';
+import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { type Answer, type ChatRequest, type FakeModel, fakeModel } from '../fake-model.ts';
+import { durableOf } from '../server-process.ts';
+import { contentOf, distinct, expectNoComplaints, httpAgent, run, watchComplaints } from './client.ts';
+
+const WEATHER: Tool = {
+  name: 'weather',
+  description: 'The weather of a city.',
+  parameters: { type: 'object', properties: { city: { type: 'string' } } },
+};
+
+/** Repeats the last message of the user; calls what it is told to call. */
+function answerTo({ messages }: ChatRequest): Answer {
+  const last = messages.at(-1);
+  const text = String(last?.content ?? '');
+  if (last?.role === 'tool') return { say: `It is ${text}.` };
+  if (text.startsWith('both'))
+    return {
+      calls: [
+        ['weather', { city: 'Rome' }],
+        ['weather', { city: 'Oslo' }],
+      ],
+    };
+  if (text.startsWith('mixed'))
+    return {
+      calls: [
+        ['weather', { city: 'Rome' }],
+        ['echo', { value: 'seen' }],
+      ],
+    };
+  if (text.startsWith('weather')) return { call: 'weather', input: { city: 'Rome' } };
+  if (text.startsWith('echo')) return { call: 'echo', input: { value: 'seen' } };
+  if (text.startsWith('think')) return { say: `You said ${text}.`, think: 'Hm, so.' };
+  return { say: `You said ${text}.` };
+}
+
+let model: FakeModel;
+let server: TestServer;
+
+beforeAll(async () => {
+  watchComplaints();
+  model = fakeModel((request) => answerTo(request));
+  server = await startTestServer({
+    OPENAI_BASE_URL: model.url,
+    OPENAI_API_KEY: 'key',
+    MODEL: 'fake',
+    PARLANCE_API_REQUESTS_PER_MINUTE: '100000',
+  });
+});
+afterAll(async () => {
+  await server.stop();
+  model.stop();
+});
+afterEach(expectNoComplaints);
+
+const turnsOf = async (thread: string): Promise<number> =>
+  (await durableOf(server, thread)).filter(({ type }) => type === 'turn.started').length;
+
+describe('an answer', () => {
+  test('is a text message between RUN_STARTED and RUN_FINISHED, with the usage', async () => {
+    const agent = httpAgent(server.http);
+    const { events, types, newMessages, outcome } = await run(agent, 'a b c', { runId: 'run-1' });
+    expect(distinct(types)).toEqual([
+      'RUN_STARTED',
+      'TEXT_MESSAGE_START',
+      'TEXT_MESSAGE_CONTENT',
+      'TEXT_MESSAGE_END',
+      'RUN_FINISHED',
+    ]);
+    expect(events[0]).toMatchObject({ threadId: agent.threadId, runId: 'run-1' });
+    expect(outcome).toEqual({ type: 'success' });
+    expect(events.at(-1)).toMatchObject({
+      threadId: agent.threadId,
+      runId: 'run-1',
+      usage: [{ inputTokens: 100, outputTokens: 5, totalTokens: 105 }],
+    });
+    expect(newMessages).toEqual([{ id: expect.any(String), role: 'assistant', content: 'You said a b c.' }]);
+  });
+
+  test('has its reasoning as a message of its own before it', async () => {
+    const { types, newMessages } = await run(httpAgent(server.http), 'think');
+    expect(distinct(types)).toEqual([
+      'RUN_STARTED',
+      'REASONING_START',
+      'REASONING_MESSAGE_START',
+      'REASONING_MESSAGE_CONTENT',
+      'REASONING_MESSAGE_END',
+      'REASONING_END',
+      'TEXT_MESSAGE_START',
+      'TEXT_MESSAGE_CONTENT',
+      'TEXT_MESSAGE_END',
+      'RUN_FINISHED',
+    ]);
+    expect(newMessages).toMatchObject([
+      { role: 'reasoning', content: 'Hm, so.' },
+      { role: 'assistant', content: 'You said think.' },
+    ]);
+  });
+
+  test('follows those before it in one session, however often the history comes back', async () => {
+    const agent = httpAgent(server.http);
+    for (const text of ['one', 'think two', 'three']) await run(agent, text);
+    expect(contentOf(agent.messages, 'user')).toEqual(['one', 'think two', 'three']);
+    expect(contentOf(agent.messages, 'assistant')).toEqual([
+      'You said one.',
+      'You said think two.',
+      'You said three.',
+    ]);
+    expect(await turnsOf(agent.threadId)).toBe(3);
+    const prompt = model.requests.at(-1)?.messages.filter(({ role }) => role !== 'system');
+    expect(prompt?.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant', 'user']);
+  });
+
+  test('comes from the agent of the path', async () => {
+    const agent = httpAgent(server.http, { agent: 'coder' });
+    await run(agent, 'hello');
+    const started = (await durableOf(server, agent.threadId)).find(({ type }) => type === 'turn.started');
+    expect(started).toMatchObject({ agent: { id: 'coder' } });
+  });
+
+  test('contains only fields of the protocol, and none that is null or empty', async () => {
+    const response = await fetch(`${server.http}/agui`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+      body: JSON.stringify({
+        threadId: 'raw',
+        runId: 'r',
+        messages: [{ id: 'm', role: 'user', content: 'think' }],
+      }),
+    });
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    const text = await response.text();
+    const frames = text.split('\n\n').filter((frame) => frame !== '' && !frame.startsWith(':'));
+    expect(frames.every((frame) => frame.startsWith('data: {'))).toBeTrue();
+    expect(text).not.toContain('null');
+    expect(text).not.toContain('"delta":""');
+    expect(text).not.toContain('protocolVersion');
+  });
+});
+
+describe('what goes into the prompt', () => {
+  test('context entries, for this run only', async () => {
+    const agent = httpAgent(server.http);
+    await run(agent, 'one', { context: [{ description: 'The open page', value: 'Invoices' }] });
+    const system = () => String(model.requests.at(-1)?.messages[0]?.content);
+    expect(system()).toContain('The open page');
+    expect(system()).toContain('Invoices');
+    await run(agent, 'two');
+    expect(system()).not.toContain('Invoices');
+    expect(JSON.stringify(await durableOf(server, agent.threadId))).toContain('Invoices');
+  });
+
+  test('system and developer messages take the place of the instructions', async () => {
+    const agent = httpAgent(server.http, {
+      messages: [
+        { id: 's', role: 'system', content: 'Rhyme.' },
+        { id: 'd', role: 'developer', content: 'Be brief.' },
+      ],
+    });
+    await run(agent, 'hi');
+    expect(model.requests.at(-1)?.messages[0]).toEqual({ role: 'system', content: 'Rhyme.\n\nBe brief.' });
+    expect(model.requests.at(-1)?.messages).toHaveLength(2);
+  });
+
+  test('images and files that are sent as data', async () => {
+    const agent = httpAgent(server.http);
+    agent.addMessage({
+      id: 'image',
+      role: 'user',
+      content: [
+        { type: 'text', text: 'look' },
+        { type: 'image', source: { type: 'data', value: 'aGk=', mimeType: 'image/png' } },
+      ],
+    });
+    await run(agent, null);
+    expect(JSON.stringify(model.requests.at(-1)?.messages.at(-1))).toContain('data:image/png;base64,aGk=');
+    const looked = await run(httpAgent(server.http, { thread: agent.threadId }), null);
+    expect(looked.newMessages[0]).toEqual(agent.messages[0] as never);
+  });
+
+  test('several new messages of the user are one input', async () => {
+    const agent = httpAgent(server.http);
+    agent.addMessages([
+      { id: 'a', role: 'user', content: 'first' },
+      { id: 'b', role: 'user', content: 'second' },
+    ]);
+    const { newMessages } = await run(agent, null);
+    expect(newMessages).toHaveLength(1);
+    await run(agent, 'third');
+    expect(await turnsOf(agent.threadId)).toBe(2);
+  });
+});
+
+describe('tools of the front end', () => {
+  test('are offered beside the agent’s own; a call ends the run and its result goes on in the turn', async () => {
+    const agent = httpAgent(server.http);
+    const { types, outcome, newMessages } = await run(agent, 'weather', { tools: [WEATHER] });
+    const offered = model.requests.at(-1)?.tools?.map((tool) => tool.function.name) ?? [];
+    expect(offered).toEqual(expect.arrayContaining(['weather', 'echo', 'shell']));
+    expect(distinct(types)).toEqual([
+      'RUN_STARTED',
+      'TOOL_CALL_START',
+      'TOOL_CALL_ARGS',
+      'TOOL_CALL_END',
+      'RUN_FINISHED',
+    ]);
+    const [message] = newMessages;
+    const call = message?.role === 'assistant' ? message.toolCalls?.[0] : undefined;
+    expect(call).toMatchObject({
+      type: 'function',
+      function: { name: 'weather', arguments: '{"city":"Rome"}' },
+    });
+    expect(outcome).toEqual({ type: 'success', pendingToolCallIds: [call?.id ?? ''] });
+
+    agent.addMessage({ id: 'result-1', role: 'tool', toolCallId: call?.id ?? '', content: 'sunny' });
+    const next = await run(agent, null, { tools: [WEATHER] });
+    expect(distinct(next.types)).toEqual([
+      'RUN_STARTED',
+      'TEXT_MESSAGE_START',
+      'TEXT_MESSAGE_CONTENT',
+      'TEXT_MESSAGE_END',
+      'RUN_FINISHED',
+    ]);
+    expect(next.newMessages).toMatchObject([{ role: 'assistant', content: 'It is sunny.' }]);
+    expect(next.events.at(-1)).toMatchObject({ usage: [{ inputTokens: 100, outputTokens: 5 }] });
+    expect(await turnsOf(agent.threadId)).toBe(1);
+  });
+
+  test('several calls are answered together, or one after another', async () => {
+    for (const together of [true, false]) {
+      const agent = httpAgent(server.http);
+      const { outcome } = await run(agent, 'both', { tools: [WEATHER] });
+      const [first = '', second = ''] = outcome?.pendingToolCallIds ?? [];
+      agent.addMessage({ id: 'r1', role: 'tool', toolCallId: first, content: 'sunny' });
+      if (!together) {
+        const waiting = await run(agent, null, { tools: [WEATHER] });
+        expect(waiting.types).toEqual(['RUN_STARTED', 'RUN_FINISHED']);
+        expect(waiting.outcome).toEqual({ type: 'success', pendingToolCallIds: [second] });
+      }
+      agent.addMessage({ id: 'r2', role: 'tool', toolCallId: second, content: 'snowy' });
+      const { newMessages } = await run(agent, null, { tools: [WEATHER] });
+      expect(contentOf(newMessages, 'assistant')).toEqual(['It is snowy.']);
+      expect(await turnsOf(agent.threadId)).toBe(1);
+    }
+  });
+
+  test('one beside a call of the agent’s waits for the latter’s result', async () => {
+    const agent = httpAgent(server.http);
+    const { types, newMessages, outcome } = await run(agent, 'mixed', { tools: [WEATHER] });
+    expect(types.filter((type) => type === 'TOOL_CALL_START')).toHaveLength(2);
+    expect(types.filter((type) => type === 'TOOL_CALL_RESULT')).toHaveLength(1);
+    expect(newMessages.map(({ role }) => role)).toEqual(['assistant', 'tool']);
+    expect(outcome?.pendingToolCallIds).toHaveLength(1);
+  });
+
+  test('a failed one is told to the model as a failure', async () => {
+    const agent = httpAgent(server.http);
+    const { outcome } = await run(agent, 'weather', { tools: [WEATHER] });
+    const call = outcome?.pendingToolCallIds?.[0] ?? '';
+    agent.addMessage({ id: 'r', role: 'tool', toolCallId: call, content: '', error: 'no network' });
+    expect(contentOf((await run(agent, null)).newMessages, 'assistant')[0]).toContain('no network');
+    const ended = (await durableOf(server, agent.threadId)).find(({ type }) => type === 'tool.ended');
+    expect(ended).toMatchObject({ outcome: 'failed' });
+  });
+
+  test('a message instead of the result closes the call', async () => {
+    const agent = httpAgent(server.http);
+    await run(agent, 'weather', { tools: [WEATHER] });
+    const { newMessages } = await run(agent, 'never mind');
+    expect(contentOf(newMessages, 'assistant')).toEqual(['You said never mind.']);
+    const ended = (await durableOf(server, agent.threadId)).find(({ type }) => type === 'tool.ended');
+    expect(ended).toMatchObject({ outcome: 'aborted' });
+  });
+
+  test('the context of the run with the result is in its prompt', async () => {
+    const agent = httpAgent(server.http);
+    const { outcome } = await run(agent, 'weather', {
+      tools: [WEATHER],
+      context: [{ description: 'List', value: 'empty' }],
+    });
+    const call = outcome?.pendingToolCallIds?.[0] ?? '';
+    agent.addMessage({ id: 'r', role: 'tool', toolCallId: call, content: 'sunny' });
+    await run(agent, null, { tools: [WEATHER], context: [{ description: 'List', value: 'one entry' }] });
+    const system = String(model.requests.at(-1)?.messages[0]?.content);
+    expect(system).toContain('one entry');
+    expect(system).not.toContain('empty');
+  });
+});
+
+test('a tool of the agent runs here: its call and its result are shown', async () => {
+  const agent = httpAgent(server.http);
+  const { types, newMessages, events } = await run(agent, 'echo');
+  expect(distinct(types)).toEqual([
+    'RUN_STARTED',
+    'TOOL_CALL_START',
+    'TOOL_CALL_ARGS',
+    'TOOL_CALL_END',
+    'TOOL_CALL_RESULT',
+    'TEXT_MESSAGE_START',
+    'TEXT_MESSAGE_CONTENT',
+    'TEXT_MESSAGE_END',
+    'RUN_FINISHED',
+  ]);
+  expect(newMessages.map(({ role }) => role)).toEqual(['assistant', 'tool', 'assistant']);
+  expect(contentOf(newMessages, 'tool')[0]).toContain('seen');
+  expect(events.at(-1)).toMatchObject({ outcome: { type: 'success' }, usage: [{ totalTokens: 210 }] });
+});

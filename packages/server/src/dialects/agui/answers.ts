@@ -1,0 +1,121 @@
+/** Answers to what a turn waits for: results of the front end's tools, and entries of `resume`. */
+import { type ApprovalId, Fault } from '@parlance/protocol';
+import type { DeferredCall, SessionRef, SessionSnapshot } from '../../core/api/index.ts';
+import type { DialectContext } from '../shared/dialect.ts';
+import { type Asked, callerOf, type Followed, followedTurn } from './asked.ts';
+import { givenTerms, resultOf, type ToolMessage } from './conversation.ts';
+import { type Answer, answerOf } from './interrupts.ts';
+import { findTurn } from './log.ts';
+import type { ResumeEntry } from './schemas.ts';
+
+type Checked = { readonly approval: ApprovalId } & Answer;
+
+export class Answers {
+  readonly #results: readonly ToolMessage[];
+  /** in order; some may have been answered elsewhere */
+  readonly #approvals: readonly Checked[];
+
+  private constructor(
+    private readonly engine: DialectContext['engine'],
+    private readonly thread: {
+      readonly ref: SessionRef;
+      readonly asked: Asked;
+      readonly now: SessionSnapshot;
+    },
+    approvals: readonly Checked[],
+  ) {
+    const { asked, now } = thread;
+    this.#approvals = approvals;
+    this.#results = lastResults(
+      asked.run.messages.filter((message) => message.role === 'tool'),
+      now.deferred,
+    );
+  }
+
+  /** Changes nothing. Throws `not_found` for an interrupt that was never raised here, `invalid` for a bad payload. */
+  static async check(
+    engine: DialectContext['engine'],
+    thread: { readonly ref: SessionRef; readonly asked: Asked; readonly now: SessionSnapshot },
+  ): Promise<Answers> {
+    const approvals: Checked[] = [];
+    for (const entry of thread.asked.run.resume ?? []) approvals.push(await checked(engine, thread, entry));
+    return new Answers(engine, thread, approvals);
+  }
+
+  get isEmpty(): boolean {
+    return this.#results.length + this.#approvals.length === 0;
+  }
+
+  /** the calls that the front end was asked to carry out, and that have no result yet */
+  get unanswered(): readonly DeferredCall[] {
+    const { deferred } = this.thread.now;
+    return deferred.filter(({ call }) => !this.#results.some(({ toolCallId }) => toolCallId === call));
+  }
+
+  /** Gives the answers. Returns what goes on with them: of an answer that comes too late, the turn that it was for. */
+  async give(): Promise<{ readonly followed: Followed | null; readonly owns: boolean }> {
+    const { now, ref } = this.thread;
+    let given = 0;
+    for (const message of this.#results) given += await this.#result(message);
+    for (const approval of this.#approvals) given += await this.#approval(approval);
+    if (given > 0 && now.turn && now.began) {
+      const followed = followedTurn({ turn: now.turn, began: now.began }, now.seq);
+      return { followed: { ...followed, more: now.queued }, owns: true };
+    }
+    const ids = new Set(this.#approvals.map(({ approval }) => approval));
+    const log = { engine: this.engine, ref, head: now.seq };
+    const late = await findTurn(
+      log,
+      (event) => event.type === 'approval.requested' && ids.has(event.approval),
+    );
+    return { followed: late && followedTurn(late, late.seq), owns: false };
+  }
+
+  async #result(message: ToolMessage): Promise<number> {
+    const { ref, asked, now } = this.thread;
+    const open = now.deferred.find(({ call }) => call === message.toolCallId);
+    if (!open) return 0;
+    const command = {
+      type: 'call.answer',
+      call: open.call,
+      ...resultOf(message),
+      ...givenTerms(asked.run),
+    } as const;
+    return unlessLate(this.engine.send(ref, command, callerOf(asked)));
+  }
+
+  #approval({ approval, answer, reason }: Checked): Promise<number> {
+    const { ref, asked } = this.thread;
+    const command = { type: 'approval.answer', approval, answer, reason, ...givenTerms(asked.run) } as const;
+    return unlessLate(this.engine.send(ref, command, callerOf(asked)));
+  }
+}
+
+/** 0 if someone else was first. */
+async function unlessLate(sent: Promise<unknown>): Promise<number> {
+  try {
+    await sent;
+    return 1;
+  } catch (thrown) {
+    if (thrown instanceof Fault && (thrown.code === 'no_approval' || thrown.code === 'not_found')) return 0;
+    throw thrown;
+  }
+}
+
+async function checked(
+  engine: DialectContext['engine'],
+  { ref, asked, now }: { readonly ref: SessionRef; readonly asked: Asked; readonly now: SessionSnapshot },
+  entry: ResumeEntry,
+): Promise<Checked> {
+  const approval = entry.interruptId as ApprovalId;
+  if (!now.approvals.some((pending) => pending.approval === approval)) {
+    const found = await engine.lookup(asked.principal, { kind: 'approval', id: approval });
+    if (found?.id !== ref.id || found.owner !== ref.owner)
+      throw new Fault('not_found', `There is no interrupt ${entry.interruptId} in this thread.`);
+  }
+  return { approval, ...answerOf(entry) };
+}
+
+/** Of several results for one call the last counts. */
+const lastResults = (messages: readonly ToolMessage[], open: readonly DeferredCall[]): ToolMessage[] =>
+  open.flatMap(({ call }) => messages.findLast(({ toolCallId }) => toolCallId === call) ?? []);

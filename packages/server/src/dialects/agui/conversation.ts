@@ -1,0 +1,103 @@
+/** The messages of a request as a conversation of the core. */
+import {
+  type CallId,
+  type HistoryItem,
+  isObject,
+  type JsonObject,
+  jsonRefusal,
+  type Part,
+  type TurnTerms,
+} from '@parlance/protocol';
+import { partsOf } from './content.ts';
+import type { Message, RunAgentInput } from './schemas.ts';
+
+export type UserMessage = Extract<Message, { role: 'user' }>;
+export type ToolMessage = Extract<Message, { role: 'tool' }>;
+
+export const isUser = (message: Message): message is UserMessage => message.role === 'user';
+
+/** The messages of a conversation, without instructions and what a client shows beside it. */
+export const spoken = (messages: readonly Message[]): Message[] =>
+  messages.filter(({ role }) => role !== 'system' && role !== 'developer' && role !== 'activity');
+
+/** What the request wants for its turn: the client's instructions, what its application shows, and its tools. */
+export function termsOf({ messages, tools, context }: RunAgentInput): TurnTerms {
+  const instructions = messages.flatMap((message) =>
+    message.role === 'system' || message.role === 'developer' ? [message.content] : [],
+  );
+  const entries = (context ?? []).map(({ description, value }) => `${description}:\n${value}`);
+  return {
+    ...(tools && tools.length > 0 && { tools: tools.map(toolOf) }),
+    ...(instructions.length > 0 && { instructions: instructions.join('\n\n') }),
+    ...(entries.length > 0 && { context: `Context of the application:\n\n${entries.join('\n\n')}` }),
+  };
+}
+
+/** Terms for the rest of a turn; those it has stay if the request brings none. */
+export function givenTerms(run: RunAgentInput): { readonly terms?: TurnTerms } {
+  const terms = termsOf(run);
+  return Object.keys(terms).length > 0 ? { terms } : {};
+}
+
+const toolOf = ({ name, description, parameters }: NonNullable<RunAgentInput['tools']>[number]) => ({
+  name,
+  description: description ?? '',
+  parameters: parameters ?? {},
+});
+
+/** New messages of the user are one input. */
+export const inputParts = (messages: readonly UserMessage[]): Part[] =>
+  messages.flatMap(({ id, content }) => partsOf(content, `The message ${id}`));
+
+/** Ids are kept, so that the messages are shown again as the client knows them. */
+export const itemsOf = (messages: readonly Message[]): HistoryItem[] => messages.flatMap(messageItems);
+
+function messageItems(message: Message): HistoryItem[] {
+  switch (message.role) {
+    case 'user':
+      return [
+        { type: 'user', parts: partsOf(message.content, `The message ${message.id}`), key: message.id },
+      ];
+    case 'assistant': {
+      const { id, content, toolCalls } = message;
+      return [
+        ...(content ? [{ type: 'text' as const, text: content, id }] : []),
+        ...(toolCalls ?? []).map(({ id: call, function: { name, arguments: input } }) => ({
+          type: 'call' as const,
+          call: call as CallId,
+          tool: name,
+          input: inputOf(input),
+          id,
+        })),
+      ];
+    }
+    case 'tool':
+      return [{ type: 'result', call: message.toolCallId as CallId, ...resultOf(message), id: message.id }];
+    case 'reasoning':
+      return message.content === '' ? [] : [{ type: 'reasoning', text: message.content, id: message.id }];
+    case 'system':
+    case 'developer':
+    case 'activity':
+      return [];
+  }
+}
+
+/** The result of a tool of the front end. */
+export function resultOf({ id, content, error }: ToolMessage): {
+  readonly parts: Part[];
+  readonly failed?: true;
+} {
+  const parts = partsOf(content === '' && error ? error : content, `The message ${id}`);
+  return error ? { parts, failed: true } : { parts };
+}
+
+/** What a model wrote may not be JSON: it then said nothing. */
+function inputOf(text: string): JsonObject {
+  if (jsonRefusal(text) !== null) return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? (value as JsonObject) : {};
+  } catch {
+    return {};
+  }
+}

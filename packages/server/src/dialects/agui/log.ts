@@ -1,0 +1,69 @@
+/** Finds what a request is about in the log of a session, from its end. */
+import { type DurableEvent, type InputId, type Part, type TurnId, textOf } from '@parlance/protocol';
+import type { Engine, SessionRef } from '../../core/api/index.ts';
+
+const PAGE = 200;
+
+type Log = { readonly engine: Pick<Engine, 'events'>; readonly ref: SessionRef; readonly head: number };
+
+async function* newestFirst({ engine, ref, head }: Log): AsyncGenerator<DurableEvent, void> {
+  for (let end = head; end > 0; end -= PAGE) {
+    const after = Math.max(0, end - PAGE);
+    yield* (await engine.events(ref, after, end - after)).reverse();
+  }
+}
+
+export type KnownInput = {
+  /** the id of the message, as the request has it; null if it was found by the run */
+  readonly message: string | null;
+  readonly input: InputId;
+  /** the number of the event that accepted it; null if it came with a history and has no turn here */
+  readonly seq: number | null;
+};
+
+export type Sought = {
+  /** ids of user messages */
+  readonly messages: ReadonlySet<string>;
+  /** the id of the run, and what it would submit */
+  readonly run: string;
+  readonly parts: readonly Part[];
+};
+
+/** The latest message of the user that is one of these, or that the same run has submitted; null if there is none. */
+export async function findInput(log: Log, { messages, run, parts }: Sought): Promise<KnownInput | null> {
+  if (messages.size === 0) return null;
+  const text = textOf(parts);
+  for await (const event of newestFirst(log)) {
+    if (event.type === 'input.accepted') {
+      const { input, seq, key } = event;
+      const message = [key, input].find((id) => id !== undefined && messages.has(id));
+      if (message !== undefined) return { message, input, seq };
+      if (event.data?.run === run && textOf(event.parts) === text) return { message: null, input, seq };
+    } else if (event.type === 'history.imported' && event.input) {
+      const [first] = event.items;
+      const key = first?.type === 'user' ? first.key : undefined;
+      const message = [key, event.input].find((id) => id !== undefined && messages.has(id));
+      if (message !== undefined) return { message, input: event.input, seq: null };
+    }
+  }
+  return null;
+}
+
+export type KnownTurn = {
+  readonly turn: TurnId;
+  /** the number of the event that started it */
+  readonly began: number;
+  /** the number of the event that was sought */
+  readonly seq: number;
+};
+
+/** The turn of the latest event that `fits`; null if there is none. */
+export async function findTurn(log: Log, fits: (event: DurableEvent) => boolean): Promise<KnownTurn | null> {
+  let found: { readonly turn: TurnId; readonly seq: number } | null = null;
+  for await (const event of newestFirst(log)) {
+    if (!found && 'turn' in event && event.turn && fits(event)) found = { turn: event.turn, seq: event.seq };
+    if (found && event.type === 'turn.started' && event.turn === found.turn)
+      return { ...found, began: event.seq };
+  }
+  return null;
+}

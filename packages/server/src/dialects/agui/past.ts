@@ -1,0 +1,28 @@
+/** Pieces of events that have happened already: what is void is left out, because it need not be shown first. */
+import type { SessionEvent } from '@parlance/protocol';
+import type { Frame } from '../shared/projection.ts';
+import type { Piece } from './projection.ts';
+
+export type PastPiece = { readonly piece: Piece; readonly seq: number };
+
+export class Past {
+  readonly #pieces: PastPiece[] = [];
+  #settled = 0;
+
+  get pieces(): readonly PastPiece[] {
+    return this.#pieces;
+  }
+
+  add(event: SessionEvent, frames: readonly Frame<Piece>[]): void {
+    if (!('seq' in event)) return;
+    for (const { body } of frames) {
+      if (body.kind === 'void') this.#pieces.length = this.#settled;
+      else this.#pieces.push({ piece: body, seq: event.seq });
+    }
+    if (settles(event)) this.#settled = this.#pieces.length;
+  }
+}
+
+/** What an answer of the model has shown is void until the answer is complete, unless the turn was interrupted. */
+export const settles = (event: SessionEvent): boolean =>
+  (event.type !== 'text.ended' && event.type !== 'reasoning.ended') || event.interrupted === true;

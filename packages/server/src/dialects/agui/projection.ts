@@ -1,0 +1,267 @@
+/**
+ * Out: what a turn says and does, as events of the protocol. Message ids follow from the log, so a message has the same id in
+ * a stream, in a snapshot and after a restart: the text and the calls of one answer of the model are the message
+ * `<turn>-<number of the answer>`, a reasoning block has its own id, and a result has that of its event.
+ */
+import type { FaultData, SessionEvent, TurnId, Usage } from '@parlance/protocol';
+import type { SessionSnapshot } from '../../core/api/index.ts';
+import { NONE, type Projection, type Stepped } from '../shared/projection.ts';
+import { NO_CALLS, type OpenCall, trackCalls, type Waits, waitsFor } from './calls.ts';
+import { resultOf } from './content.ts';
+import type { ContentEvent, DeltaEvent } from './events.ts';
+import { type CallWriting, endCall, endWriting, NOTHING_WRITTEN, writeCall } from './writing.ts';
+
+export type Piece = { readonly turn: TurnId } & (
+  | { readonly kind: 'started'; readonly input: string }
+  /** the input that waited for its turn was taken back */
+  | { readonly kind: 'dropped'; readonly input: string }
+  | { readonly kind: 'event'; readonly event: ContentEvent }
+  /** what the model has said since its last complete answer is void; it was shown */
+  | { readonly kind: 'void' }
+  | { readonly kind: 'answered'; readonly usage: Usage }
+  /** the turn goes on when these have been answered */
+  | ({ readonly kind: 'waits' } & Waits)
+  | { readonly kind: 'ended' | 'cancelled' }
+  | { readonly kind: 'failed'; readonly fault: FaultData }
+);
+
+/** The block that is being streamed. */
+type OpenBlock = {
+  readonly kind: 'text' | 'reasoning';
+  readonly block: string;
+  readonly message: string;
+  /** its message was ended by a call, and is started again if more text follows */
+  readonly paused: boolean;
+};
+
+export type State = {
+  readonly turn: TurnId | null;
+  /** the answers of the model in this turn so far, those that broke off included */
+  readonly answers: number;
+  /** the texts of the present answer so far */
+  readonly texts: number;
+  readonly open: OpenBlock | null;
+  /** the calls whose arguments are being streamed */
+  readonly writing: readonly CallWriting[];
+  readonly calls: readonly OpenCall[];
+  /** something of the present answer was shown */
+  readonly shown: boolean;
+};
+
+export const REST: State = {
+  turn: null,
+  answers: 0,
+  texts: 0,
+  open: null,
+  writing: NOTHING_WRITTEN,
+  calls: NO_CALLS,
+  shown: false,
+};
+
+export const projection: Projection<State, Piece> = { start: () => REST, step, attach };
+
+/** What is being streamed so far, for a reader that has read the log: the events, and the state after them. */
+export function join(state: State, { open, openArguments }: SessionSnapshot): Stepped<State, Piece> {
+  const [joined, pieces] = open
+    ? delta(state, { ...open, type: `${open.kind}.delta` })
+    : [state, NONE as Stepped<State, Piece>[1]];
+  let next = joined;
+  const all = [...pieces];
+  for (const call of openArguments) {
+    const [after, more] = write(next, { ...call, offset: 0 });
+    next = after;
+    all.push(...more);
+  }
+  return [next, all];
+}
+
+function attach(state: State, now: SessionSnapshot): Piece[] {
+  return join(state, now)[1].map(({ body }) => body);
+}
+
+function step(state: State, event: SessionEvent): Stepped<State, Piece> {
+  switch (event.type) {
+    case 'turn.started':
+      return [
+        { ...REST, turn: event.turn },
+        [{ body: { turn: event.turn, kind: 'started', input: event.input } }],
+      ];
+    case 'input.cancelled':
+      return [state, [{ body: { turn: event.turn, kind: 'dropped', input: event.input } }]];
+    case 'text.delta':
+    case 'reasoning.delta':
+      return delta(state, event);
+    case 'text.ended':
+    case 'reasoning.ended':
+      return endBlock(state, event);
+    case 'call.arguments.delta':
+      return write(state, event);
+    case 'call.requested': {
+      const { writing, events } = endCall(state.writing, event, messageOf(event.turn, state.answers));
+      const next = { ...state, writing, calls: trackCalls(state.calls, event), shown: true };
+      return [next, bodies(event.turn, events)];
+    }
+    case 'step.ended': {
+      const { turn, usage } = event;
+      const next = { ...state, answers: state.answers + 1, texts: 0, shown: false };
+      return [next, [{ body: { turn, kind: 'answered', usage } }]];
+    }
+    case 'step.restarted':
+    case 'turn.resumed':
+      return restart(state, event.turn);
+    case 'approval.requested':
+    case 'approval.answered':
+    case 'tool.started':
+    case 'call.deferred':
+      return moved(state, event, []);
+    case 'tool.ended': {
+      const { call, id, parts } = event;
+      const content = resultOf(parts);
+      return moved(state, event, [
+        { type: 'TOOL_CALL_RESULT', messageId: id, toolCallId: call, content, role: 'tool' },
+      ]);
+    }
+    case 'turn.ended':
+      return end(state, { turn: event.turn, kind: 'ended' });
+    case 'turn.failed':
+      return end(state, { turn: event.turn, kind: 'failed', fault: event.fault });
+    case 'turn.cancelled':
+      return end(state, { turn: event.turn, kind: 'cancelled' });
+    case 'session.created':
+    case 'history.imported':
+    case 'session.cleared':
+    case 'session.rewound':
+    case 'session.configured':
+    case 'session.renamed':
+    case 'session.archived':
+    case 'session.labelled':
+    case 'session.erased':
+    case 'input.accepted':
+    case 'agent.changed':
+    case 'approval.explained':
+    case 'grant.revoked':
+    case 'context.compacted':
+    case 'call.progress':
+      return [state, NONE];
+  }
+}
+
+const bodies = (turn: TurnId, events: readonly ContentEvent[]): { readonly body: Piece }[] =>
+  events.map((event) => ({ body: { turn, kind: 'event', event } }));
+
+/** The message with the first text and the calls of an answer; a further text is a message of its own. */
+const messageOf = (turn: string, answer: number, text = 0): string =>
+  text === 0 ? `${turn}-${answer}` : `${turn}-${answer}-${text}`;
+
+type Delta = {
+  readonly type: 'text.delta' | 'reasoning.delta';
+  readonly turn: TurnId;
+  readonly block: string;
+  readonly text: string;
+};
+
+/** On the token path: the state changes with the first piece of a block only. */
+function delta(state: State, { type, turn, block, text }: Delta): Stepped<State, Piece> {
+  if (text === '') return [state, NONE];
+  const { open } = state;
+  if (open?.block === block && !open.paused)
+    return [state, [{ body: { turn, kind: 'event', event: contentEvent(open.kind, open.message, text) } }]];
+  const kind = type === 'text.delta' ? 'text' : 'reasoning';
+  const next =
+    open?.block === block
+      ? { ...state, open: { ...open, paused: false } }
+      : opened(state, { kind, turn, block });
+  const { message } = next.open;
+  return [next, bodies(turn, [...started(kind, message), contentEvent(kind, message, text)])];
+}
+
+function opened(
+  state: State,
+  { kind, turn, block }: Pick<OpenBlock, 'kind' | 'block'> & { readonly turn: string },
+): State & { readonly open: OpenBlock } {
+  const isText = kind === 'text';
+  const message = isText ? messageOf(turn, state.answers, state.texts) : block;
+  const texts = isText ? state.texts + 1 : state.texts;
+  return { ...state, texts, open: { kind, block, message, paused: false }, shown: true };
+}
+
+const contentEvent = (kind: OpenBlock['kind'], messageId: string, text: string): DeltaEvent => ({
+  type: kind === 'text' ? 'TEXT_MESSAGE_CONTENT' : 'REASONING_MESSAGE_CONTENT',
+  messageId,
+  delta: text,
+});
+
+const started = (kind: OpenBlock['kind'], messageId: string): ContentEvent[] =>
+  kind === 'text'
+    ? [{ type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' }]
+    : [
+        { type: 'REASONING_START', messageId },
+        { type: 'REASONING_MESSAGE_START', messageId, role: 'reasoning' },
+      ];
+
+function ended(open: OpenBlock | null): ContentEvent[] {
+  if (!open || open.paused) return [];
+  const { kind, message: messageId } = open;
+  if (kind === 'text') return [{ type: 'TEXT_MESSAGE_END', messageId }];
+  return [
+    { type: 'REASONING_MESSAGE_END', messageId },
+    { type: 'REASONING_END', messageId },
+  ];
+}
+
+/** A block that was not streamed is shown as a whole. */
+function endBlock(
+  state: State,
+  event: Extract<SessionEvent, { type: 'text.ended' | 'reasoning.ended' }>,
+): Stepped<State, Piece> {
+  const { turn, block, text } = event;
+  const type = event.type === 'text.ended' ? 'text.delta' : 'reasoning.delta';
+  const wasStreamed = state.open?.block === block;
+  const [next, pieces] = wasStreamed ? [state, NONE] : delta(state, { type, turn, block, text });
+  return [{ ...next, open: null }, [...pieces, ...bodies(turn, ended(next.open))]];
+}
+
+type Writing = Pick<
+  Extract<SessionEvent, { type: 'call.arguments.delta' }>,
+  'turn' | 'call' | 'tool' | 'text'
+> & {
+  readonly offset: number;
+};
+
+/** A message ends before a call starts. */
+function write(state: State, part: Writing): Stepped<State, Piece> {
+  const { writing, events } = writeCall(state.writing, part, messageOf(part.turn, state.answers));
+  if (events.length === 0) return [state, NONE];
+  const open = state.open && { ...state.open, paused: true };
+  return [{ ...state, open, writing, shown: true }, bodies(part.turn, [...ended(state.open), ...events])];
+}
+
+/** Everything that is open is closed; what was shown of the answer is void, and the next one has other ids. */
+function restart(state: State, turn: TurnId): Stepped<State, Piece> {
+  const { calls, shown } = state;
+  const closed = bodies(turn, closing(state));
+  const isVoid: { readonly body: Piece }[] = shown ? [{ body: { turn, kind: 'void' } }] : [];
+  return [{ ...REST, turn, answers: state.answers + 1, calls }, [...closed, ...isVoid]];
+}
+
+/** Closes everything that is open. */
+export const closing = ({ open, writing }: State): ContentEvent[] => [...ended(open), ...endWriting(writing)];
+
+/** A call whose arguments were being written when the turn ended was not made. */
+function end(state: State, last: Piece): Stepped<State, Piece> {
+  const { turn } = last;
+  const isVoid: { readonly body: Piece }[] =
+    state.writing.length > 0 ? [{ body: { turn, kind: 'void' } }] : [];
+  return [REST, [...bodies(turn, closing(state)), ...isVoid, { body: last }]];
+}
+
+type CallEvent = Extract<SessionEvent, { readonly turn: TurnId; readonly call: unknown }>;
+
+function moved(state: State, event: CallEvent, events: readonly ContentEvent[]): Stepped<State, Piece> {
+  const calls = trackCalls(state.calls, event);
+  const waits = waitsFor(calls);
+  const rest: { readonly body: Piece }[] = waits
+    ? [{ body: { turn: event.turn, kind: 'waits', ...waits } }]
+    : [];
+  return [{ ...state, calls }, [...bodies(event.turn, events), ...rest]];
+}

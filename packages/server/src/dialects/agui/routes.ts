@@ -1,0 +1,68 @@
+/** In: the endpoint of each agent. */
+import { Fault } from '@parlance/protocol';
+import type { Hono, Context as HonoContext } from 'hono';
+import type { EventStream, Pieces } from '../../http/connection.ts';
+import { principalOf } from '../../http/request-identity.ts';
+import { reported, requestIds } from '../shared/dialect.ts';
+import { body } from '../shared/exchange/requests.ts';
+import { sayRetryAfter } from '../shared/retry.ts';
+import type { Asked } from './asked.ts';
+import type { Context } from './context.ts';
+import { type AguiEvent, encode } from './events.ts';
+import { errorBody, statusOf } from './faults.ts';
+import { Run, type RunParts } from './run.ts';
+import { RunAgentInput } from './schemas.ts';
+import { Threads } from './threads.ts';
+
+export function routes(app: Hono, ctx: Context): void {
+  const threads = new Threads(ctx);
+  const answer = (c: HonoContext, agent?: string) =>
+    answered(ctx, threads, { c, agent }).catch((thrown: unknown) => failed(ctx, c, thrown));
+  app.post('/agui', (c) => answer(c));
+  app.post('/agui/:agent', (c) => answer(c, c.req.param('agent')));
+}
+
+async function answered(
+  ctx: Context,
+  threads: Threads,
+  { c, agent }: { readonly c: HonoContext; readonly agent: string | undefined },
+): Promise<Response> {
+  const request = c.req.raw;
+  ctx.asked(request);
+  const principal = await principalOf(ctx.authenticator, request);
+  if (agent !== undefined && !ctx.engine.catalog.listed.agents.some(({ id }) => id === agent))
+    throw new Fault('not_found', `There is no agent ${agent}.`);
+  const asked: Asked = { principal, agent, run: await body(ctx, request, RunAgentInput) };
+  const begun = await threads.begin(asked);
+  const produce = producer(ctx, { asked, begun, ids: requestIds(request) });
+  return ctx.stream(request, { dialect: 'agui', encode, produce });
+}
+
+/** Made outside of the handler: a closure there would keep the request in memory until the stream ends. */
+const producer =
+  (ctx: Context, parts: Omit<RunParts, 'send'>) =>
+  async (stream: EventStream): Promise<void> => {
+    const send = (event: AguiEvent) => void stream.send(encode(event), event, pieces as Pieces);
+    const run = new Run(ctx, { ...parts, send });
+    // A reader that is too far behind has missed events, and cannot come back for them.
+    void stream.lost().then(() => run.abandon());
+    await run.follow();
+    await stream.ready();
+  };
+
+/** Pieces of text and arguments are joined for a slow reader. */
+const pieces: Pieces<AguiEvent> = {
+  key: (event) => ('delta' in event ? `${event.type} ${idOf(event)}` : null),
+  text: (event) => ('delta' in event ? event.delta : ''),
+  with: (event, delta) => ({ ...event, delta }) as AguiEvent,
+};
+
+const idOf = (event: Extract<AguiEvent, { delta: string }>): string =>
+  'toolCallId' in event ? event.toolCallId : event.messageId;
+
+function failed(ctx: Context, c: HonoContext, thrown: unknown): Response {
+  const fault = reported(thrown, ctx, requestIds(c.req.raw));
+  if (fault.code === 'unauthenticated') c.header('WWW-Authenticate', 'Bearer');
+  sayRetryAfter(c, fault);
+  return c.json(errorBody(fault), statusOf(fault));
+}

@@ -1,0 +1,239 @@
+/** One request and its stream: follows what the request has begun, or shows the thread and what is under way. */
+import { Fault, isDurable, type SessionEvent, type TurnId } from '@parlance/protocol';
+import type { Watch } from '../../core/api/index.ts';
+import { type LogIds, reported } from '../shared/dialect.ts';
+import { retryWords } from '../shared/retry.ts';
+import { type Asked, type Begun, callerOf } from './asked.ts';
+import { waitsFor } from './calls.ts';
+import { ClientView } from './client-view.ts';
+import type { Context } from './context.ts';
+import type { AguiEvent, ContentEvent, Outcome } from './events.ts';
+import { Past, type PastPiece } from './past.ts';
+import { closing, join, type Piece, projection, REST, type State } from './projection.ts';
+import { Spent } from './spent.ts';
+import { readTranscript, Transcript } from './transcript.ts';
+
+export type RunParts = {
+  readonly asked: Asked;
+  readonly begun: Begun;
+  readonly send: (event: AguiEvent) => void;
+  readonly ids: LogIds;
+};
+
+const PROTOCOL_VERSION = '1.0';
+
+export class Run {
+  readonly #ends = Promise.withResolvers<void>();
+  readonly #client: ClientView;
+  readonly #spent = new Spent();
+  /** the turns that are shown */
+  readonly #shown = new Set<TurnId>();
+  #state: State = REST;
+  /** what has happened before the present; null once it was shown */
+  #past: Past | null = new Past();
+  /** what has happened while a snapshot is made; null if none is */
+  #held: PastPiece[] | null = null;
+  #watch: Watch | null = null;
+  /** the number of the last event */
+  #seq = 0;
+  #isOver = false;
+  #isAbandoned = false;
+
+  constructor(
+    private readonly ctx: Context,
+    private readonly parts: RunParts,
+  ) {
+    this.#client = new ClientView(parts.asked.run.messages);
+    const turn = parts.begun.followed?.turn;
+    if (turn) this.#shown.add(turn);
+  }
+
+  /** Resolves when the last event was sent, or the client is gone. Never rejects. */
+  async follow(): Promise<void> {
+    const { threadId, runId, protocolVersion } = this.parts.asked.run;
+    const version = protocolVersion ? { protocolVersion: PROTOCOL_VERSION } : {};
+    this.parts.send({ type: 'RUN_STARTED', threadId, runId, ...version });
+    const { followed } = this.parts.begun;
+    await (followed ? this.#read(followed.after) : this.#look()).catch((thrown) => this.#fail(thrown));
+    await this.#ends.promise;
+  }
+
+  /** The client is gone: the turn that its request has begun ends with it. */
+  abandon(): void {
+    if (this.#isOver || this.#isAbandoned) return;
+    this.#isAbandoned = true;
+    if (!this.parts.begun.owns || this.ctx.engine.draining) this.#stop();
+    else this.#cancelShown();
+  }
+
+  async #read(after: number): Promise<void> {
+    const begin = (watch: Watch) => this.#begin(watch);
+    await this.ctx.engine.watch(this.parts.begun.ref, (event) => this.#take(event), { after, begin });
+  }
+
+  /** All messages, then what is under way. */
+  async #look(): Promise<void> {
+    const transcript = new Transcript();
+    const sink = (event: SessionEvent) => {
+      if (!this.#past) this.#take(event);
+      else if (isDurable(event)) transcript.add(event);
+    };
+    const begin = (watch: Watch) => {
+      const { turn } = watch.snapshot();
+      this.#state = transcript.state;
+      this.#send({ type: 'MESSAGES_SNAPSHOT', messages: this.#client.snapshot(transcript.messages) });
+      if (turn) this.#shown.add(turn);
+      this.#begin(watch);
+      if (!turn) this.#finish({ type: 'success' });
+    };
+    await this.ctx.engine.watch(this.parts.begun.ref, sink, { after: 0, begin });
+  }
+
+  /** The past was read: what follows happens now. */
+  #begin(watch: Watch): void {
+    this.#watch = watch;
+    const past = this.#past?.pieces ?? [];
+    this.#past = null;
+    for (const { piece, seq } of past) this.#pass(piece, seq);
+    const [state, pieces] = join(this.#state, watch.snapshot());
+    this.#state = state;
+    for (const { body } of pieces) this.#pass(body, this.#seq);
+    if (this.#isAbandoned) this.#cancelShown();
+    if (this.#isOver) watch.stop();
+    this.#restIfWaiting();
+  }
+
+  #take(event: SessionEvent): void {
+    if (this.#isOver) return;
+    if (event.type === 'session.erased') this.#fail(new Fault('not_found', 'The thread was deleted.'));
+    if (isDurable(event)) this.#seq = event.seq;
+    const [state, pieces] = projection.step(this.#state, event);
+    this.#state = state;
+    if (this.#past) this.#past.add(event, pieces);
+    else for (const { body } of pieces) this.#pass(body, this.#seq);
+  }
+
+  #pass(piece: Piece, seq: number): void {
+    if (this.#isOver) return;
+    if (this.#held) this.#held.push({ piece, seq });
+    else this.#show(piece, seq);
+  }
+
+  #show(piece: Piece, seq: number): void {
+    const { turn, kind } = piece;
+    if (kind === 'started' && this.#isFollowed(piece.input)) this.#shown.add(turn);
+    if (kind === 'waits') this.#restIfWaiting();
+    if (kind === 'dropped' && piece.input === this.parts.begun.followed?.input)
+      this.#finish({ type: 'cancelled' });
+    if (!this.#shown.has(turn)) return;
+    if (this.#isAbandoned) this.#cancelShown();
+    switch (kind) {
+      case 'event':
+        if (!this.#isKnown(piece.event)) this.#send(piece.event);
+        return;
+      case 'answered':
+        if (seq > (this.parts.begun.followed?.counted ?? 0)) this.#spent.add(piece.usage);
+        return;
+      case 'void':
+        this.#held = [];
+        this.#resend(seq).catch((thrown) => this.#fail(thrown));
+        return;
+      case 'ended':
+      case 'cancelled':
+        if (this.#isLast()) this.#finish({ type: kind === 'ended' ? 'success' : 'cancelled' });
+        return;
+      case 'failed': {
+        const { code, message, retryAfterMs } = piece.fault;
+        if (this.#isLast()) this.#fail(new Fault(code, message, { retryAfterMs }));
+      }
+    }
+  }
+
+  /** After a snapshot of the thread the client has nothing else. */
+  #isKnown(event: ContentEvent): boolean {
+    return this.parts.begun.followed !== null && this.#client.has(event);
+  }
+
+  /** Whether the present turn is shown. */
+  #isShown(): boolean {
+    return this.#state.turn !== null && this.#shown.has(this.#state.turn);
+  }
+
+  #isFollowed(input: string): boolean {
+    const { followed } = this.parts.begun;
+    return followed !== null && (followed.turn === null ? input === followed.input : !this.#isLast());
+  }
+
+  /** Whether no turn follows the one that is shown. */
+  #isLast(): boolean {
+    return this.#shown.size > (this.parts.begun.followed?.more ?? 0);
+  }
+
+  /** Something that was shown is void: all messages without it, and then what has happened meanwhile. */
+  async #resend(head: number): Promise<void> {
+    const { engine } = this.ctx;
+    const { messages } = await readTranscript(engine, this.parts.begun.ref, head);
+    this.#send({ type: 'MESSAGES_SNAPSHOT', messages: this.#client.snapshot(messages) });
+    const held = this.#held ?? [];
+    this.#held = null;
+    for (const { piece, seq } of held) this.#pass(piece, seq);
+    this.#restIfWaiting();
+  }
+
+  /** Ends if the turn goes on only with an answer. Another turn may hold back the input: then its interrupts are shown. */
+  #restIfWaiting(): void {
+    if (!waitsFor(this.#state.calls)) return;
+    const rest = () => {
+      const waits = waitsFor(this.#state.calls);
+      if (this.#isOver || this.#held || this.#past || !waits) return;
+      const { interrupts, pending } = waits;
+      if (interrupts.length > 0) this.#finish({ type: 'interrupt', interrupts });
+      else if (this.#isShown()) this.#finish({ type: 'success', pendingToolCallIds: pending });
+    };
+    // More may follow in the same moment.
+    this.ctx.engine.rested(this.parts.begun.ref).then(rest, (thrown) => this.#fail(thrown));
+  }
+
+  #finish(outcome: Outcome): void {
+    const { threadId, runId } = this.parts.asked.run;
+    this.#send({ type: 'RUN_FINISHED', threadId, runId, outcome, ...this.#spent.usage });
+    this.#stop();
+  }
+
+  #fail(thrown: unknown): void {
+    if (this.#isOver) return;
+    const fault = reported(thrown, this.ctx, this.parts.ids);
+    for (const event of this.#isShown() ? closing(this.#state) : []) this.#send(event);
+    this.#send({ type: 'RUN_ERROR', message: retryWords(fault), code: fault.code });
+    this.#stop();
+  }
+
+  #send(event: AguiEvent): void {
+    if (!this.#isOver && !this.#isAbandoned) this.parts.send(event);
+  }
+
+  /** Cancels the turn, also if it has not started yet. */
+  #cancelShown(): void {
+    const turn = this.#isShown() ? this.#state.turn : this.parts.begun.followed?.planned;
+    if (this.#past || !turn) return;
+    this.#stop();
+    void this.#cancel(turn);
+  }
+
+  async #cancel(turn: TurnId): Promise<void> {
+    const { engine, log } = this.ctx;
+    const { begun, asked } = this.parts;
+    try {
+      await engine.send(begun.ref, { type: 'turn.cancel', turn }, callerOf(asked));
+    } catch (thrown) {
+      if (!(thrown instanceof Fault))
+        log.error({ err: thrown, session: begun.ref.id }, 'a turn could not be cancelled');
+    }
+  }
+
+  #stop(): void {
+    this.#isOver = true;
+    this.#watch?.stop();
+    this.#ends.resolve();
+  }
+}

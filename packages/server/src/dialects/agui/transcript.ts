@@ -1,0 +1,93 @@
+/** The messages of a thread, made from its log by the same projection that streams it. */
+import { type DurableEvent, type Part, textPart } from '@parlance/protocol';
+import type { Engine, SessionRef } from '../../core/api/index.ts';
+import { contentOf } from './content.ts';
+import type { Message } from './events.ts';
+import { importedMessages } from './imported.ts';
+import { MessageList } from './message-list.ts';
+import { settles } from './past.ts';
+import { projection, REST, type State } from './projection.ts';
+
+export class Transcript {
+  state: State = REST;
+  readonly #list = new MessageList();
+  /** messages before this index stay if the model's answer breaks off */
+  #settled = 0;
+  /** the inputs without a turn yet */
+  readonly #waiting = new Map<string, Message>();
+  /** where the messages of each input start; `seq` is the event that accepted it */
+  readonly #inputs: { readonly id: string; readonly seq: number; at: number }[] = [];
+
+  /** Oldest first. Messages that wait for their turn are last. */
+  get messages(): readonly Message[] {
+    return [...this.#list.all, ...this.#waiting.values()];
+  }
+
+  add(event: DurableEvent): void {
+    this.#place(event);
+    const [state, pieces] = projection.step(this.state, event);
+    this.state = state;
+    for (const { body } of pieces) {
+      if (body.kind === 'event') this.#list.add(body.event);
+      else if (body.kind === 'void') this.#list.cut(this.#settled);
+    }
+    if (settles(event)) this.#settled = this.#list.length;
+  }
+
+  #place(event: DurableEvent): void {
+    switch (event.type) {
+      case 'input.accepted': {
+        const { input, seq } = event;
+        this.#waiting.set(input, userMessage(event));
+        this.#inputs.push({ id: input, seq, at: Number.POSITIVE_INFINITY });
+        return;
+      }
+      case 'input.cancelled':
+        this.#waiting.delete(event.input);
+        return;
+      case 'turn.started': {
+        const message = this.#waiting.get(event.input);
+        const input = this.#inputs.find(({ id }) => id === event.input);
+        this.#waiting.delete(event.input);
+        if (input) input.at = this.#list.length;
+        if (message && message.content !== '') this.#list.push(message);
+        return;
+      }
+      case 'history.imported':
+        this.#inputs.push({ id: event.input ?? '', seq: event.seq, at: this.#list.length });
+        this.#list.push(...importedMessages(event));
+        return;
+      case 'session.cleared':
+        this.#list.cut(0);
+        return;
+      case 'session.rewound': {
+        for (const { seq, at } of this.#inputs) if (seq >= event.from) this.#list.cut(at);
+      }
+    }
+  }
+}
+
+function userMessage({ input, key, parts, call }: DurableEvent<'input.accepted'>): Message {
+  const shown: readonly Part[] =
+    parts.length === 0 && call ? [textPart(`/tool ${call.tool} ${JSON.stringify(call.input)}`)] : parts;
+  return { id: key ?? input, role: 'user', content: contentOf(shown) };
+}
+
+const PAGE = 500;
+
+/** The thread up to event number `head`. */
+export async function readTranscript(
+  engine: Pick<Engine, 'events'>,
+  ref: SessionRef,
+  head: number,
+): Promise<Transcript> {
+  const transcript = new Transcript();
+  for (let seen = 0; seen < head; ) {
+    const events = await engine.events(ref, seen, Math.min(PAGE, head - seen));
+    for (const event of events) transcript.add(event);
+    const last = events.at(-1);
+    if (!last) break;
+    seen = last.seq;
+  }
+  return transcript;
+}
