@@ -11,6 +11,7 @@ import type { ByteBudgets } from '../http/byte-budget.ts';
 import { addressOf } from '../http/client-address.ts';
 import { bodyReader } from '../http/request-body.ts';
 import { tokenOf } from '../http/request-identity.ts';
+import { requestOrigin } from '../http/request-origin.ts';
 import { eventStreams } from '../http/sse.ts';
 import { TokenBuckets } from '../http/token-bucket.ts';
 import type { SocketTransport } from '../http/websocket.ts';
@@ -63,6 +64,7 @@ export function serverContext(config: Config, parts: ContextParts): ServerContex
     },
     readBody: bodyReader(config, { budgets, addressOf, meter: metrics }),
     addressOf,
+    originOf: ({ headers }) => requestOrigin(headers, config, config.trustedProxies),
     now: Date.now,
     newId: () => crypto.randomUUID(),
     connections: new ConnectionRegistry(),

@@ -24,6 +24,8 @@ export type DialectContext<Settings = unknown> = {
   readonly readBody: ReadBody;
   /** where a request comes from */
   readonly addressOf: (request: Request) => string;
+  /** scheme, host and port under which the client reaches the server */
+  readonly originOf: (request: Request) => string;
   readonly now: () => number;
   readonly newId: () => string;
   readonly connections: ConnectionRegistry;
