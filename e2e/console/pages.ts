@@ -98,6 +98,20 @@ export const PAGES: readonly Shown[] = [
       await seen(page.getByText('Copy the key of build server now.'));
     },
   },
+  {
+    name: 'settings',
+    path: '/settings',
+    ready: (page) => seen(page.getByRole('heading', { name: 'Theme' })),
+  },
+  {
+    name: 'palette',
+    path: '/approvals',
+    async ready(page) {
+      await seen(page.getByRole('heading', { name: 'Approvals' }));
+      await page.keyboard.press('Control+k');
+      await seen(page.getByRole('option').nth(1));
+    },
+  },
   { name: 'guide', path: '/welcome', ready: (page) => seen(page.getByRole('heading', { name: 'Guide' })) },
   {
     name: 'login',

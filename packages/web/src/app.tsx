@@ -4,6 +4,7 @@ import { Boundary } from './components/boundary.tsx';
 import { Button } from './components/button.tsx';
 import { Empty } from './components/empty.tsx';
 import { Toasts } from './components/toast.tsx';
+import { GlobalKeys } from './layout/global-keys.tsx';
 import { Layout } from './layout/layout.tsx';
 import { NewChatPage } from './pages/chat/new-page.tsx';
 import { ChatPage } from './pages/chat/page.tsx';
@@ -11,6 +12,7 @@ import { guideAtFirst } from './pages/welcome/first-run.ts';
 import { hrefOf, type Route, usePlace } from './router.ts';
 import { followActivity } from './state/activity.ts';
 import { followApprovals } from './state/approvals.ts';
+import { followNotifications } from './state/notifications.ts';
 import { lookAround, useAccess } from './state/server.ts';
 import { forgetSessions } from './state/session.ts';
 
@@ -25,6 +27,9 @@ const PlaygroundPage = lazy(() =>
   import('./pages/playground/page.tsx').then((m) => ({ default: m.PlaygroundPage })),
 );
 const AdminPage = lazy(() => import('./pages/admin/page.tsx').then((m) => ({ default: m.AdminPage })));
+const SettingsPage = lazy(() =>
+  import('./pages/settings/page.tsx').then((m) => ({ default: m.SettingsPage })),
+);
 const WelcomePage = lazy(() => import('./pages/welcome/page.tsx').then((m) => ({ default: m.WelcomePage })));
 const LoginPage = lazy(() => import('./pages/login/page.tsx').then((m) => ({ default: m.LoginPage })));
 
@@ -64,7 +69,9 @@ function Inside({ route }: { route: Route }) {
     void guideAtFirst();
     const unfollow = followApprovals();
     const stop = followActivity();
+    const silence = followNotifications();
     return () => {
+      silence();
       stop();
       unfollow();
       forgetSessions();
@@ -79,6 +86,7 @@ function Inside({ route }: { route: Route }) {
           </Suspense>
         </Boundary>
       </Layout>
+      <GlobalKeys />
       <Toasts />
     </>
   );
@@ -98,6 +106,8 @@ function Page({ route }: { route: Route }) {
       return <PlaygroundPage />;
     case 'admin':
       return <AdminPage />;
+    case 'settings':
+      return <SettingsPage />;
     case 'welcome':
     case 'login':
       return <WelcomePage />;

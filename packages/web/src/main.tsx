@@ -1,7 +1,9 @@
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
 import { lookAround } from './state/server.ts';
+import { applyTheme } from './state/theme.ts';
 
+applyTheme();
 void lookAround();
 const root = document.getElementById('root');
 if (root) createRoot(root).render(<App />);

@@ -10,13 +10,14 @@ export type Route =
   | { readonly page: 'timeline'; readonly id: string | null }
   | { readonly page: 'playground' }
   | { readonly page: 'admin' }
+  | { readonly page: 'settings' }
   | { readonly page: 'welcome' }
   | { readonly page: 'login' }
   | { readonly page: 'unknown'; readonly path: string };
 
 export type Place = { readonly route: Route; readonly query: Readonly<Record<string, string>> };
 
-const SINGLE = ['approvals', 'playground', 'admin', 'welcome', 'login'] as const;
+const SINGLE = ['approvals', 'playground', 'admin', 'settings', 'welcome', 'login'] as const;
 
 export function parsePlace(hash: string): Place {
   const [path = '', search = ''] = hash.replace(/^#/, '').split('?', 2);

@@ -1,23 +1,14 @@
 /** Navigation: the pages, and the searchable session list. */
 import { useState } from 'react';
 import { Button, IconButton } from '../components/button.tsx';
-import { Icon, type IconName } from '../components/icon.tsx';
+import { Icon } from '../components/icon.tsx';
 import { hrefOf, type Route } from '../router.ts';
 import { useApprovals } from '../state/approvals.ts';
 import { logOut, useServer } from '../state/server.ts';
 import { useSessions } from '../state/sessions.ts';
+import { dayGroups } from './day-groups.ts';
+import { PAGES } from './pages.ts';
 import { SessionRow } from './session-row.tsx';
-
-type Link = { readonly route: Route; readonly label: string; readonly icon: IconName };
-
-/** Pages in the navigation. */
-const LINKS: readonly Link[] = [
-  { route: { page: 'approvals' }, label: 'Approvals', icon: 'shield' },
-  { route: { page: 'timeline', id: null }, label: 'Timeline', icon: 'timeline' },
-  { route: { page: 'playground' }, label: 'Playground', icon: 'playground' },
-  { route: { page: 'admin' }, label: 'Admin', icon: 'admin' },
-  { route: { page: 'welcome' }, label: 'Guide', icon: 'guide' },
-];
 
 export function Sidebar({ route }: { route: Route }) {
   const waiting = useApprovals().approvals.length;
@@ -31,7 +22,7 @@ export function Sidebar({ route }: { route: Route }) {
         New session
       </a>
       <nav aria-label="Pages">
-        {LINKS.map(({ route: to, label, icon }) => (
+        {PAGES.map(({ route: to, label, icon }) => (
           <a
             key={to.page}
             className="nav-link"
@@ -89,21 +80,28 @@ function Sessions({ chosen }: { chosen: string | null }) {
               : 'No sessions yet. Sessions of all clients appear here.'}
         </p>
       )}
-      <ul className="session-list">
-        {sessions.map((session) => (
-          <SessionRow
-            key={`${session.owner} ${session.id}`}
-            session={session}
-            chosen={session.id === chosen}
-            foreign={session.owner !== mine}
-          />
+      <div className="session-list">
+        {dayGroups(sessions, new Date()).map(({ name, sessions: group }) => (
+          <section key={name} aria-label={name}>
+            <h2 className="session-day">{name}</h2>
+            <ul>
+              {group.map((session) => (
+                <SessionRow
+                  key={`${session.owner} ${session.id}`}
+                  session={session}
+                  chosen={session.id === chosen}
+                  foreign={session.owner !== mine}
+                />
+              ))}
+            </ul>
+          </section>
         ))}
-      </ul>
-      {hasMore && (
-        <Button look="quiet" onClick={more}>
-          Show more
-        </Button>
-      )}
+        {hasMore && (
+          <Button look="quiet" onClick={more}>
+            Show more
+          </Button>
+        )}
+      </div>
     </section>
   );
 }

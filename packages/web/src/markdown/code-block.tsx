@@ -1,6 +1,8 @@
 /** A code block: plain at first, highlighted once the highlighter is loaded. */
 import { memo, type ReactNode, useDeferredValue, useEffect, useMemo, useState } from 'react';
+import { IconButton } from '../components/button.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
+import { download } from '../layout/download.ts';
 
 type Highlighter = typeof import('./highlight.tsx');
 
@@ -29,16 +31,40 @@ const MOST_COLOURED = 60_000;
 type CodeProps = { readonly code: string; readonly language: string };
 
 export const CodeBlock = memo(function CodeBlock({ code, language }: CodeProps) {
+  const [wraps, setWraps] = useState(false);
   return (
-    <div className="code-block">
+    <div className="code-block" data-wraps={wraps || undefined}>
       <div className="code-head">
         <span>{language || 'text'}</span>
-        <CopyButton text={code} label="Copy code" />
+        <span className="code-tools">
+          <IconButton icon="wrap" label="Wrap lines" aria-pressed={wraps} onClick={() => setWraps(!wraps)} />
+          <IconButton
+            icon="download"
+            label="Download code"
+            onClick={() => download(fileName(language), new Blob([code], { type: 'text/plain' }))}
+          />
+          <CopyButton text={code} label="Copy code" />
+        </span>
       </div>
       <Code code={code} language={language} />
     </div>
   );
 });
+
+const ENDINGS: Readonly<Record<string, string>> = {
+  typescript: 'ts',
+  javascript: 'js',
+  python: 'py',
+  markdown: 'md',
+  shell: 'sh',
+  bash: 'sh',
+  rust: 'rs',
+  ruby: 'rb',
+};
+
+/** `code.ts`; the language comes from the model. */
+const fileName = (language: string): string =>
+  `code.${ENDINGS[language] ?? (/^[a-z\d]{1,8}$/.test(language) ? language : 'txt')}`;
 
 /** The code without a frame. */
 export const Code = memo(function Code({ code, language }: CodeProps) {

@@ -1,14 +1,6 @@
 import { Dialog } from '../../components/dialog.tsx';
+import { Shortcuts } from '../../components/shortcuts.tsx';
 import { SLASHES } from './slash.ts';
-
-const KEYS = [
-  ['Enter', 'Send; while the agent works, queue'],
-  ['Ctrl+Enter', 'Interrupt the agent with this message'],
-  ['Shift+Enter', 'New line'],
-  ['↑ ↓', 'Bring back earlier messages in an empty field'],
-  ['Escape', 'Leave the message field, to the pending approval if there is one'],
-  ['y a n e', 'Answer a pending approval: once, always, deny, explain'],
-] as const;
 
 export function HelpDialog({ onClose }: { onClose: () => void }) {
   return (
@@ -22,15 +14,8 @@ export function HelpDialog({ onClose }: { onClose: () => void }) {
             <dd>{slash.about}</dd>
           </div>
         ))}
-        {KEYS.map(([key, about]) => (
-          <div key={key}>
-            <dt>
-              <kbd>{key}</kbd>
-            </dt>
-            <dd>{about}</dd>
-          </div>
-        ))}
       </dl>
+      <Shortcuts />
     </Dialog>
   );
 }

@@ -2,7 +2,9 @@
 import type { Part } from '@parlance/protocol';
 import { Icon } from '../../components/icon.tsx';
 import { download } from '../../layout/download.ts';
+import { ansiRuns, hasAnsi } from '../../markdown/ansi.ts';
 import { Markdown } from '../../markdown/markdown.tsx';
+import { Picture } from './picture.tsx';
 
 const SHOWN = /^image\/(png|jpeg|gif|webp)$/;
 
@@ -26,12 +28,12 @@ function OnePart({ part, text }: { part: Part; text: PartsProps['text'] }) {
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
         <pre className="output" tabIndex={0}>
-          {part.text}
+          <Output text={part.text} />
         </pre>
       );
     case 'image':
       if (!SHOWN.test(part.mime)) return <span className="chip">Image of type {part.mime}</span>;
-      return <img className="picture" src={`data:${part.mime};base64,${part.data}`} alt="Attachment" />;
+      return <Picture src={`data:${part.mime};base64,${part.data}`} />;
     case 'file':
       return (
         <button
@@ -47,6 +49,16 @@ function OnePart({ part, text }: { part: Part; text: PartsProps['text'] }) {
         </button>
       );
   }
+}
+
+function Output({ text }: { text: string }) {
+  if (!hasAnsi(text)) return text;
+  return ansiRuns(text).map(({ text, className }, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: output never changes
+    <span key={index} className={className || undefined}>
+      {text}
+    </span>
+  ));
 }
 
 const fromBase64 = (data: string): Uint8Array<ArrayBuffer> =>
