@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { type EventUpcast, eventVersion, type StoredEvent, upcast } from './upcast.ts';
+import { EVENTS } from './events.ts';
+import { ADDED, type EventUpcast, eventVersion, kindVersion, type StoredEvent, upcast } from './upcast.ts';
 
 const UPCASTS: readonly EventUpcast[] = [
   { 'text.said': ({ words, ...event }) => ({ ...event, text: words }) },
@@ -36,6 +37,32 @@ test('an event of the current version is the same object', () => {
   const event = stored('text.ended');
   expect(upcast(event, eventVersion(UPCASTS), UPCASTS)).toBe(event);
   expect(upcast(event, eventVersion())).toBe(event);
+});
+
+test('an event is written in the last version that changed or added its kind', () => {
+  const upcasts = [...UPCASTS, { 'input.withdrawn': ADDED }];
+  expect(kindVersion('input.accepted', upcasts)).toBe(1);
+  expect(kindVersion('turn.ended', upcasts)).toBe(3);
+  expect(kindVersion('text.ended', upcasts)).toBe(4);
+  expect(kindVersion('input.withdrawn', upcasts)).toBe(5);
+  expect(kindVersion('constructor', upcasts)).toBe(1);
+  const event = stored('turn.ended', { durationMs: 7 });
+  expect(upcast(event, 3, upcasts)).toBe(event);
+});
+
+/** Nodes of the first release with several nodes read these. */
+const FIRST_KINDS = [
+  'agent.changed approval.answered approval.explained approval.requested call.deferred call.requested',
+  'context.compacted grant.revoked history.imported input.accepted input.cancelled reasoning.ended',
+  'session.archived session.cleared session.configured session.created session.labelled session.renamed',
+  'session.rewound step.ended step.restarted text.ended tool.ended tool.started turn.cancelled turn.ended',
+  'turn.failed turn.resumed turn.started',
+];
+
+test('a kind of event that was added later has a version of its own', () => {
+  const kinds = Object.entries(EVENTS).flatMap(([type, { durable }]) => (durable ? [type] : []));
+  const first = kinds.filter((type) => kindVersion(type) === 1);
+  expect(first.sort()).toEqual(FIRST_KINDS.join(' ').split(' ').sort());
 });
 
 test('an unknown version is refused with the session, the event and the version', () => {

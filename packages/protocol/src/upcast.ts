@@ -1,7 +1,7 @@
 /**
  * Brings events that an older version of Parlance stored to the current schema. Every stored event has a version; an
  * event without one has version 1. Versions are raised when a stored field is renamed, removed or changes its meaning;
- * an optional field that is added needs no version.
+ * an optional field that is added needs no version. A new kind of event needs one: a server of an older version cannot read it.
  */
 import { Fault } from './faults.ts';
 
@@ -12,11 +12,18 @@ export type StoredEvent = { readonly type: string; readonly [field: string]: unk
  */
 export type EventUpcast = Readonly<Record<string, (event: StoredEvent) => StoredEvent>>;
 
+/** In the step to the version that adds a kind of event. */
+export const ADDED = (event: StoredEvent): StoredEvent => event;
+
 /** The step from version 1 to 2 comes first. A step that was released is never changed: another is added. */
 const EVENT_UPCASTS: readonly EventUpcast[] = [];
 
-/** The version in which events are written. */
+/** The newest version of events. */
 export const eventVersion = (upcasts: readonly EventUpcast[] = EVENT_UPCASTS): number => upcasts.length + 1;
+
+/** The version in which events of this kind are written: the last one that has changed or added it. */
+export const kindVersion = (type: string, upcasts: readonly EventUpcast[] = EVENT_UPCASTS): number =>
+  upcasts.findLastIndex((step) => Object.hasOwn(step, type)) + 2;
 
 /**
  * The event in the current schema, to be parsed; an event of the current version is returned as it is. Throws a

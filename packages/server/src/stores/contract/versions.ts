@@ -10,14 +10,14 @@ export function versionsContract(implementation: Implementation): void {
   const ref = refOf('ada', 'first');
 
   test('events of older versions are upcast when read, beside events of the current version', async () => {
-    const upcasts: EventUpcast[] = [];
+    const upcasts: EventUpcast[] = [{}, {}, {}];
     await withStore(
       implementation,
       async (store) => {
         await begin(store, ref);
-        upcasts.push(LOUDER);
+        upcasts[0] = LOUDER;
         await store.append(1, textEvents(ref, 1, 1), recordOf(ref, 2));
-        upcasts.push(LOUDER, {});
+        upcasts[1] = LOUDER;
         await store.append(2, textEvents(ref, 2, 1), recordOf(ref, 3));
         expect(await store.read(ref, 0, 10)).toEqual([
           textEvent(ref, 1, 'text 1!!'),
@@ -30,12 +30,12 @@ export function versionsContract(implementation: Implementation): void {
   });
 
   test('an event of a newer version is refused with its session, type and version; earlier events are read', async () => {
-    const upcasts: EventUpcast[] = [];
+    const upcasts: EventUpcast[] = [{}];
     await withStore(
       implementation,
       async (store) => {
         await begin(store, ref);
-        upcasts.push(LOUDER);
+        upcasts[0] = LOUDER;
         await store.append(1, textEvents(ref, 1, 1), recordOf(ref, 2));
         upcasts.pop();
         expect(await store.read(ref, 0, 1)).toEqual([textEvent(ref, 1)]);

@@ -2,8 +2,8 @@
 import {
   type ApprovalId,
   type DurableEvent,
-  eventVersion,
   type JsonObject,
+  kindVersion,
   type PrincipalId,
   type SessionId,
 } from '@parlance/protocol';
@@ -168,8 +168,8 @@ function memorySessions(options: EventOptions, database: MemoryDatabase) {
         throw new AppendConflict(record.ref, expected, session.events.length);
       }
       session.record = storableRecord(record);
-      const version = eventVersion(options.upcasts);
-      session.events.push(...bodies.map((body) => ({ version, body })));
+      const versions = events.map(({ type }) => kindVersion(type, options.upcasts));
+      session.events.push(...bodies.map((body, index) => ({ version: versions[index] ?? 1, body })));
       for (const body of bodies) database.bytes += Buffer.byteLength(body);
       sessions.set(key, session);
       index(session, events);

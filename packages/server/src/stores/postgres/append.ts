@@ -1,5 +1,5 @@
 /** Appends as values of the append statement, and its answer. */
-import { type DurableEvent, eventVersion } from '@parlance/protocol';
+import { type DurableEvent, kindVersion } from '@parlance/protocol';
 import {
   AppendConflict,
   type LookupKey,
@@ -26,7 +26,8 @@ export type Append = {
   readonly expected: number;
   /** JSON of the events, in order */
   readonly bodies: readonly string[];
-  readonly version: number;
+  /** in which each of them is written */
+  readonly versions: readonly number[];
   readonly lookups: readonly LookupKey[];
   readonly record: SessionRecord;
   readonly as: AppendAs;
@@ -48,7 +49,7 @@ export function makeAppend(
     ref,
     key: sessionKey(ref),
     bodies,
-    version: eventVersion(upcasts),
+    versions: events.map(({ type }) => kindVersion(type, upcasts)),
     lookups: lookupKeysOf(events),
     characters: bodies.reduce((sum, body) => sum + body.length, 0),
   };
@@ -105,8 +106,8 @@ function valuesOf(
   appends: readonly Append[],
   { node, home, able, mayDepose, checkpoints }: Appender,
 ): unknown[] {
-  const events = appends.flatMap(({ bodies, version, expected }, n) =>
-    bodies.map((body, index) => ({ n, seq: expected + 1 + index, version, body })),
+  const events = appends.flatMap(({ bodies, versions, expected }, n) =>
+    bodies.map((body, index) => ({ n, seq: expected + 1 + index, version: versions[index] ?? 1, body })),
   );
   const lookups = appends.flatMap((append, n) => append.lookups.map(({ kind, id }) => ({ n, kind, id })));
   return [

@@ -1,4 +1,5 @@
 /** What is written to and read from sessions, with what this node learns about its leases. */
+import { Fault } from '@parlance/protocol';
 import type { Append as AppendOperation, SessionLog, SessionRef } from '../../core/ports/event-store.ts';
 import { sessionKey } from '../../core/ports/event-store.ts';
 import type { EventOptions } from '../shared/stored-event.ts';
@@ -15,6 +16,8 @@ export type EventLogOptions = EventOptions & {
   readonly database: Database;
   readonly held: HeldLeases;
   readonly appender: () => Appender;
+  /** the newest version of events that every node reads */
+  readonly writableVersion: () => number;
   readonly onAppend: (characters: number) => void;
   readonly onCommit: (appends: number) => void;
   readonly queue?: QueueLimits;
@@ -24,6 +27,9 @@ export interface EventLog extends SessionLog {
   readonly groups: GroupAppend;
   exclusively<Result>(ref: SessionRef, work: (log: SessionLog) => Promise<Result>): Promise<Result>;
 }
+
+const tooNew = () =>
+  new Fault('storage_unavailable', 'This is possible when all nodes of the cluster run the new version.');
 
 export function openEventLog(options: EventLogOptions): EventLog {
   const { database, held, appender, onAppend, onCommit, queue } = options;
@@ -44,6 +50,7 @@ export function openEventLog(options: EventLogOptions): EventLog {
 
   const made = (...[expected, events, record, as = COMMAND]: Parameters<AppendOperation>): Append => {
     const append = makeAppend({ expected, record, as }, events, options);
+    if (append.versions.some((version) => version > options.writableVersion())) throw tooNew();
     onAppend(append.characters);
     return append;
   };

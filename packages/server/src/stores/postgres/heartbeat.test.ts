@@ -14,7 +14,7 @@ function stage(leaseMs?: number) {
   const clock = { now: 1_000 };
   const told: (string | readonly SessionRef[])[] = [];
   const answers: { beat: Row; timeline: string; takesMs: number; fails: boolean } = {
-    beat: { changes: '1', server: 'first', uptime: 3_600_000, lost: '' },
+    beat: { changes: '1', server: 'first', uptime: 3_600_000, lost: '', event_version: 3 },
     timeline: '00000001',
     takesMs: 0,
     fails: false,
@@ -38,6 +38,7 @@ function stage(leaseMs?: number) {
     onChanges: () => told.push('changes'),
     onLost: (lost) => told.push(lost),
     onFailover: () => told.push('failover'),
+    onNewEvents: async (version) => void told.push(`events ${version}`),
   });
   return { clock, told, answers, held, heartbeat };
 }
@@ -135,16 +136,38 @@ describe('a heartbeat', () => {
     await heartbeat.stop();
   });
 
-  test('reports what other nodes publish about the bus and the events that they read', async () => {
+  test('reports what other nodes publish about the bus', async () => {
     const { heartbeat, answers } = stage();
     await heartbeat.beat();
-    expect([heartbeat.busDown, heartbeat.eventVersion]).toEqual([false, 3]);
+    expect(heartbeat.busDown).toBe(false);
     heartbeat.setBusDown(true);
     expect(heartbeat.busDown).toBe(true);
     heartbeat.setBusDown(false);
-    answers.beat = { ...answers.beat, bus_down: true, event_version: 2 };
+    answers.beat = { ...answers.beat, bus_down: true };
     await heartbeat.beat();
-    expect([heartbeat.busDown, heartbeat.eventVersion]).toEqual([true, 2]);
+    expect(heartbeat.busDown).toBe(true);
+    await heartbeat.stop();
+  });
+
+  test('has newer events allowed when every living node reads them', async () => {
+    const { heartbeat, told, answers } = stage();
+    answers.beat = { ...answers.beat, event_version: 1, oldest: 1 };
+    await heartbeat.beat();
+    expect([heartbeat.eventVersion, told]).toEqual([1, []]);
+    answers.beat = { ...answers.beat, oldest: 2 };
+    await heartbeat.beat();
+    expect(told.splice(0)).toEqual(['events 2']);
+    answers.beat = { ...answers.beat, event_version: 2, oldest: null };
+    await heartbeat.beat();
+    expect([heartbeat.eventVersion, told]).toEqual([2, ['events 3']]);
+    await heartbeat.stop();
+  });
+
+  test('of a node that is too old for the events of the others does not make it healthy', async () => {
+    const { heartbeat, answers } = stage();
+    answers.beat = { ...answers.beat, event_version: 4 };
+    await heartbeat.beat();
+    expect(heartbeat.healthy).toBe(false);
     await heartbeat.stop();
   });
 

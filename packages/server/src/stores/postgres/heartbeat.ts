@@ -28,6 +28,8 @@ export type HeartbeatOptions = {
   readonly onLost: (lost: readonly SessionRef[] | 'all') => void;
   /** another server answers for the database: what was acknowledged last may be missing */
   readonly onFailover: () => void;
+  /** Every living node reads events up to this version: allows them. The next heartbeat tells whether that is so. */
+  readonly onNewEvents: (version: number) => Promise<void>;
   /** monotonic, in milliseconds */
   readonly now?: () => number;
 };
@@ -39,7 +41,7 @@ export interface Heartbeat {
   readonly mayDepose: boolean;
   /** whether any living node is without the bus, this one included */
   readonly busDown: boolean;
-  /** the oldest event version that all living nodes read */
+  /** the newest version of events that may be written: every living node reads it, and no older one can start */
   readonly eventVersion: number;
   /** in milliseconds, since the last good heartbeat was sent */
   readonly age: number;
@@ -54,14 +56,15 @@ export interface Heartbeat {
 
 const BEAT = `
 WITH renewed AS (
-  INSERT INTO nodes (id, release, event_version, home, until, bus_down)
-  VALUES ($1, $2, $3, $4, clock_timestamp() + $5 * INTERVAL '1 millisecond', $6)
+  INSERT INTO nodes (id, release, event_version, home, lease_ms, until, bus_down)
+  VALUES ($1, $2, $3, $4, $5, clock_timestamp() + $5 * INTERVAL '1 millisecond', $6)
   ON CONFLICT (id) DO UPDATE SET until = excluded.until, bus_down = excluded.bus_down, heartbeats = nodes.heartbeats + 1
 )
 SELECT
   (SELECT changes FROM cluster) AS changes,
   EXISTS (SELECT 1 FROM nodes WHERE bus_down AND until > now() AND id <> $1) AS bus_down,
-  (SELECT min(event_version) FROM nodes WHERE until > now()) AS event_version,
+  (SELECT event_version FROM cluster) AS event_version,
+  (SELECT min(event_version) FROM nodes WHERE until > now() AND id <> $1) AS oldest,
   pg_postmaster_start_time()::text AS server,
   (extract(epoch FROM now() - pg_postmaster_start_time()) * 1000)::float8 AS uptime,
   (SELECT coalesce(string_agg((held.n - 1)::text, ','), '')
@@ -77,7 +80,7 @@ export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
   let fenced = true;
   let ownBusDown = false;
   let busDown = false;
-  let eventVersion = node.eventVersion;
+  let eventVersion = 0;
   let changes: string | null = null;
   let server: unknown = null;
   let timeline: string | null = null;
@@ -85,8 +88,11 @@ export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
   let fence: Timer | null = null;
   let next: Timer | null = null;
   let running: Promise<void> | null = null;
+  let allowing: Promise<void> | null = null;
 
-  const healthy = () => now() - sentAt < times.fenceMs;
+  /** A node that slept while the others were upgraded may meet events that it cannot read. */
+  const tooOld = () => eventVersion > node.eventVersion;
+  const healthy = () => now() - sentAt < times.fenceMs && !tooOld();
 
   async function beat(): Promise<void> {
     const began = now();
@@ -120,7 +126,7 @@ export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
 
   async function learn(row: Readonly<Record<string, unknown>>, asked: Question): Promise<void> {
     busDown = row.bus_down === true;
-    eventVersion = Math.min(node.eventVersion, Number(row.event_version ?? node.eventVersion));
+    learnVersion(row);
     const before = changes;
     changes = String(row.changes);
     fenced = !healthy();
@@ -138,6 +144,21 @@ export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
       server = row.server;
       await checkTimeline();
     }
+  }
+
+  function learnVersion(row: Readonly<Record<string, unknown>>): void {
+    const before = eventVersion;
+    eventVersion = Number(row.event_version);
+    if (tooOld() && before !== eventVersion)
+      log.error({ eventVersion }, 'node is too old: the other nodes run a newer version of Parlance');
+    const oldest = Math.min(node.eventVersion, Number(row.oldest ?? node.eventVersion));
+    if (oldest > eventVersion)
+      allowing ??= options
+        .onNewEvents(oldest)
+        .catch((error) => log.debug({ err: error }, 'newer events not allowed yet'))
+        .finally(() => {
+          allowing = null;
+        });
   }
 
   /** A server that was only restarted is on the timeline it was on; another one that was promoted is on a new one. */
@@ -213,7 +234,7 @@ export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
       stopped = true;
       if (next) clearTimeout(next);
       if (fence) clearTimeout(fence);
-      await running;
+      await Promise.all([running, allowing]);
     },
   };
 }

@@ -118,6 +118,15 @@ describe.skipIf(noPostgres)('leases in PostgreSQL', () => {
     expect(two).toMatchObject({ id: there.leases.node, alive: true, bus: 'down', sessions: 0 });
   });
 
+  test('are listed with the age of the last heartbeat, also if nodes have leases of other lengths', async () => {
+    const url = await server().newDatabase();
+    const [brief, long] = [await open(url), await open(url, { node: { leaseMs: 600_000 } })];
+    for (const node of [brief, long]) {
+      const ages = (await node.nodes()).map(({ leaseAge }) => leaseAge ?? 0);
+      expect(Math.max(...ages)).toBeLessThan(300_000);
+    }
+  });
+
   test('of a killed process are taken over, and every acknowledged event is there', async () => {
     const url = await server().newDatabase();
     const store = await open(url);

@@ -3,13 +3,12 @@ import type { NodeState } from '../../core/ports/nodes.ts';
 import type { Statements } from './database.ts';
 
 /** A node that died is listed until another one that starts removes it, a day later. */
-export async function listNodes(database: Statements, leaseMs: number): Promise<NodeState[]> {
+export async function listNodes(database: Statements): Promise<NodeState[]> {
   const rows = await database.query(
     `SELECT id, release, home, extract(epoch FROM started_at)::float8 * 1000 AS started_at, bus_down, until > now() AS alive,
-       extract(epoch FROM now() - until)::float8 * 1000 + $1::float8 AS lease_age,
+       extract(epoch FROM now() - until)::float8 * 1000 + lease_ms AS lease_age,
        (SELECT count(*) FROM sessions WHERE driver = nodes.id AND status = 'running') AS sessions
      FROM nodes ORDER BY nodes.started_at, id`,
-    [leaseMs],
   );
   return rows.map((row) => ({
     id: String(row.id),

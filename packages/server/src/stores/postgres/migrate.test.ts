@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
+import { ADDED, type DurableEvent } from '@parlance/protocol';
 import { SQL } from 'bun';
-import { begin, refOf } from '../contract/samples.ts';
+import { begin, outcomeOf, recordOf, refOf, textEvent } from '../contract/samples.ts';
 import { MIGRATIONS, type Migration } from './migrations.ts';
 import { openPostgresStore, type PostgresOptions } from './open.ts';
 import { NO_LOG, noPostgres, openNode, testServer } from './testing.ts';
@@ -81,6 +82,27 @@ describe.skipIf(noPostgres)('the schema', () => {
       await sql.unsafe(`CREATE TABLE ${table} (id INTEGER)`);
       await expect(openNode(url)).rejects.toThrow('holds the tables of another program');
     }
+  });
+
+  test('gets a new kind of event only when every living node reads it', async () => {
+    const url = await server().newDatabase();
+    const newer = { upcasts: [{ 'text.ended': ADDED }] };
+    const [old, other] = [await openNode(url), await openNode(url)];
+    const upgraded = await openNode(url, newer);
+    const ref = refOf('ada', 'one');
+    const create = (seq: number): DurableEvent => ({ ...textEvent(ref, seq), type: 'turn.resumed' }) as never;
+    const write = () => upgraded.append(1, [textEvent(ref, 2)], recordOf(ref, 2));
+    await upgraded.append(0, [create(1)], recordOf(ref, 1));
+    expect(await old.read(ref, 0, 10)).toHaveLength(1);
+    expect(await outcomeOf(write())).toBe('Fault');
+    await old.close();
+    // A node of the old release can still start.
+    const restarted = await openNode(url);
+    await Promise.all([other.close(), restarted.close()]);
+    while ((await outcomeOf(write())) !== 'written') await Bun.sleep(10);
+    await expect(openNode(url)).rejects.toThrow(/holds an event that has schema version 2/);
+    expect(await upgraded.read(ref, 0, 10)).toHaveLength(2);
+    await upgraded.close();
   });
 
   test('with events of a newer release is refused in one line', async () => {

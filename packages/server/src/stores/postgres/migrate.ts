@@ -7,7 +7,12 @@ import { shownUrl } from './errors.ts';
 import { MIGRATIONS, type Migration } from './migrations.ts';
 
 /** What all nodes of one database share. */
-export type Cluster = { readonly id: string; readonly secret: string };
+export type Cluster = {
+  readonly id: string;
+  readonly secret: string;
+  /** the newest version of events that may be written */
+  readonly eventVersion: number;
+};
 
 export type MigrateOptions = EventOptions & {
   readonly url: string;
@@ -51,8 +56,21 @@ export async function migrate(statements: Statements, options: MigrateOptions): 
 }
 
 async function clusterIn(statements: Statements): Promise<Cluster> {
-  const [found] = await statements.query('SELECT id, secret FROM cluster');
-  return { id: String(found?.id), secret: String(found?.secret) };
+  const [found] = await statements.query('SELECT id, secret, event_version FROM cluster');
+  return {
+    id: String(found?.id),
+    secret: String(found?.secret),
+    eventVersion: Number(found?.event_version),
+  };
+}
+
+/** Call with the start lock: then no older node is about to join. Does nothing while one is alive. */
+export async function allowEvents(statements: Statements, version: number): Promise<void> {
+  await statements.query(
+    `UPDATE cluster SET event_version = $1 WHERE event_version < $1
+       AND NOT EXISTS (SELECT 1 FROM nodes WHERE until > now() AND nodes.event_version < $1)`,
+    [version],
+  );
 }
 
 async function apply(
@@ -69,10 +87,10 @@ async function apply(
         [randomUUID(), randomBytes(48).toString('base64url')],
       );
     await statements.query(
-      `UPDATE cluster SET migrations = greatest(migrations, $1), schema = greatest(schema, $2),
-         event_version = greatest(event_version, $3)`,
-      [migrations.length, migrations.at(-1)?.oldest ?? 0, events],
+      'UPDATE cluster SET migrations = greatest(migrations, $1), schema = greatest(schema, $2)',
+      [migrations.length, migrations.at(-1)?.oldest ?? 0],
     );
+    await allowEvents(statements, events);
     await statements.query('COMMIT');
   } catch (error) {
     await statements.query('ROLLBACK').catch(() => undefined);

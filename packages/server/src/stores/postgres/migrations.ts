@@ -158,4 +158,11 @@ export const MIGRATIONS: readonly Migration[] = [
     CREATE INDEX login_attempts_by_end ON login_attempts (until);
     `,
   },
+  {
+    oldest: 1,
+    sql: `
+    -- how long a heartbeat of the node is good
+    ALTER TABLE nodes ADD COLUMN lease_ms INTEGER NOT NULL DEFAULT 1500;
+    `,
+  },
 ];

@@ -5,7 +5,7 @@ import type { Leases } from '../../core/ports/lease.ts';
 import type { Log } from '../../core/ports/logger.ts';
 import type { Appender } from './append.ts';
 import type { Database } from './database.ts';
-import { type Heartbeat, openHeartbeat } from './heartbeat.ts';
+import { type Heartbeat, type HeartbeatOptions, openHeartbeat } from './heartbeat.ts';
 import { HeldLeases } from './held-leases.ts';
 import { leaseTimes } from './lease-times.ts';
 import { leave, openLeases } from './leases.ts';
@@ -30,6 +30,7 @@ export type NodeParts = {
   readonly direct: Database;
   readonly log: Log;
   readonly onChanges: () => void;
+  readonly onNewEvents: HeartbeatOptions['onNewEvents'];
 };
 
 export interface ThisNode {
@@ -44,7 +45,7 @@ export interface ThisNode {
 
 /** Resolves after the first heartbeat. */
 export async function joinNode(parts: NodeParts): Promise<ThisNode> {
-  const { settings, eventVersion, database, direct, log, onChanges } = parts;
+  const { settings, eventVersion, database, direct, log, onChanges, onNewEvents } = parts;
   const { leaseMs, home = null, release = '', now } = settings;
   const id = randomUUID();
   const times = leaseTimes(leaseMs);
@@ -59,6 +60,7 @@ export async function joinNode(parts: NodeParts): Promise<ThisNode> {
     log,
     now,
     onChanges,
+    onNewEvents,
     onLost: (refs) => {
       for (const listener of [...lost]) listener(refs);
     },

@@ -9,7 +9,7 @@ import { storageError, withFaults } from './errors.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import { leaseTimes } from './lease-times.ts';
 import { prepareLoginAttempts } from './login-attempts.ts';
-import { type Cluster, currentCluster, migrate } from './migrate.ts';
+import { allowEvents, type Cluster, currentCluster, migrate } from './migrate.ts';
 import type { Migration } from './migrations.ts';
 import { joinNode, type NodeSettings, withoutNode } from './node.ts';
 import { PLANNER } from './planner.ts';
@@ -63,28 +63,33 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
     const pooled = directUrl !== url;
     const database = open(url, { max: connections, deadlineMs, name: 'parlance', settings: PLANNER, pooled });
     const changes = watchChanges(node ? null : database);
-    const { leaseMs, fenceMs } = leaseTimes(node?.leaseMs);
-    const heartbeatSettings = { ...PLANNER, synchronous_commit: 'off' };
+    const join = (settings: NodeSettings) =>
+      joinNode({
+        settings,
+        eventVersion: eventVersion(options.upcasts),
+        database,
+        direct: open(directUrl, {
+          max: 1,
+          deadlineMs: leaseTimes(settings.leaseMs).fenceMs,
+          name: 'parlance heartbeat',
+          settings: { ...PLANNER, synchronous_commit: 'off' },
+        }),
+        log: options.log,
+        onChanges: changes.notify,
+        onNewEvents: (version) => whileStarting(directUrl, (held) => allowEvents(held, version)),
+      });
     const thisNode = node
-      ? await joinNode({
-          settings: node,
-          eventVersion: eventVersion(options.upcasts),
-          database,
-          direct: open(directUrl, {
-            max: 1,
-            deadlineMs: fenceMs,
-            name: 'parlance heartbeat',
-            settings: heartbeatSettings,
-          }),
-          log: options.log,
-          onChanges: changes.notify,
+      ? await whileStarting(directUrl, async (held) => {
+          // Checked again with the lock: nodes of a newer version may have allowed their events meanwhile.
+          await currentCluster(held, { ...options, url: directUrl });
+          return join(node);
         })
       : withoutNode();
     const store = storeOn({
       database,
       changes,
       node: thisNode,
-      leaseMs,
+      writableVersion: () => (node ? thisNode.heartbeat.eventVersion : cluster.eventVersion),
       options,
       closeAll: () => closeAll(opened),
     });

@@ -41,13 +41,14 @@ export type StoreParts = {
   readonly database: Database;
   readonly changes: Changes;
   readonly node: ThisNode;
-  /** how long a lease is good without a heartbeat */
-  readonly leaseMs: number;
+  /** the newest version of events that every node reads */
+  readonly writableVersion: () => number;
   readonly options: StoreOptions;
   readonly closeAll: () => Promise<unknown>;
 };
 
-export function storeOn({ database, changes, node, leaseMs, options, closeAll }: StoreParts): Store {
+export function storeOn(parts: StoreParts): Store {
+  const { database, changes, node, options, closeAll } = parts;
   const size = prepareSize(database);
   const erase = prepareErase(database);
   const log = openEventLog({
@@ -55,6 +56,7 @@ export function storeOn({ database, changes, node, leaseMs, options, closeAll }:
     database,
     held: node.held,
     appender: node.appender,
+    writableVersion: parts.writableVersion,
     onAppend: size.add,
     onCommit: options.onCommit ?? (() => undefined),
   });
@@ -143,7 +145,7 @@ export function storeOn({ database, changes, node, leaseMs, options, closeAll }:
   return joined(eventStore, userStore, {
     apiKeys: apiKeyStore,
     leases: node.leases,
-    nodes: whileOpen(() => listNodes(database, leaseMs)),
+    nodes: whileOpen(() => listNodes(database)),
     preferences: preferenceStore,
     revocations: revocationStore,
   });

@@ -1,5 +1,6 @@
 /** A PostgreSQL server for the tests of one file, and stores on it. */
 import { afterAll, beforeAll } from 'bun:test';
+import { eventVersion } from '@parlance/protocol';
 import { SQL } from 'bun';
 import { type PostgresEngine, postgresPrograms, startPostgres } from '../../testing/engines/postgres.ts';
 import type { Implementation } from '../contract/place.ts';
@@ -56,6 +57,7 @@ async function emptied(url: string): Promise<void> {
      WHERE schemaname = 'public' AND tablename <> 'cluster' AND tablename NOT LIKE 'events\\_%'`,
   );
   await sql.unsafe(`TRUNCATE ${tables[0].names}`);
+  await sql`UPDATE cluster SET event_version = ${eventVersion()}`;
 }
 
 /** A node, as servers open it. */

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite';
-import { type DurableEvent, eventVersion } from '@parlance/protocol';
+import { type DurableEvent, kindVersion } from '@parlance/protocol';
 import { AppendConflict, type LookupKey, type SessionRecord } from '../../core/ports/event-store.ts';
 import { lookupKeysOf } from '../shared/lookup-keys.ts';
 import { checkNumbering } from '../shared/numbering.ts';
@@ -9,8 +9,8 @@ import { storable, storableLabels, storableRef } from '../shared/text.ts';
 /** A pending append, serialized when it was requested. */
 export type Append = {
   readonly expected: number;
-  /** JSON of the events, in order */
-  readonly bodies: readonly string[];
+  /** type and JSON of the events, in order */
+  readonly events: readonly { readonly type: string; readonly body: string }[];
   readonly keys: readonly LookupKey[];
   readonly record: SessionRecord;
 };
@@ -18,8 +18,8 @@ export type Append = {
 /** Throws if it can never be written. */
 export function makeAppend(expected: number, events: readonly DurableEvent[], record: SessionRecord): Append {
   checkNumbering(expected, events, record);
-  const bodies = events.map((event) => JSON.stringify(event));
-  return { expected, bodies, keys: lookupKeysOf(events), record };
+  const written = events.map((event) => ({ type: event.type, body: JSON.stringify(event) }));
+  return { expected, events: written, keys: lookupKeysOf(events), record };
 }
 
 /** Call inside a transaction. Throws `AppendConflict` before it writes anything. */
@@ -43,7 +43,7 @@ export function prepareAppend(database: Database, { upcasts }: EventOptions = {}
   const insertKey = database.prepare('INSERT OR IGNORE INTO lookups (kind, id, session) VALUES (?, ?, ?)');
   const keepCheckpoint = prepareCheckpoint(database);
 
-  return ({ expected, bodies, keys, record }) => {
+  return ({ expected, events, keys, record }) => {
     const ref = storableRef(record.ref);
     const found = find.get(ref.owner, ref.id);
     const actual = found?.head ?? 0;
@@ -52,9 +52,8 @@ export function prepareAppend(database: Database, { upcasts }: EventOptions = {}
     const values = sessionValues(record);
     const written = (found ? updateSession : insertSession).run(values);
     const row = found?.row ?? Number(written.lastInsertRowid);
-    const version = eventVersion(upcasts);
-    bodies.forEach((body, index) => {
-      insertEvent.run(row, expected + 1 + index, version, body);
+    events.forEach(({ type, body }, index) => {
+      insertEvent.run(row, expected + 1 + index, kindVersion(type, upcasts), body);
     });
     for (const { kind, id } of keys) insertKey.run(kind, id, row);
     keepCheckpoint(row, record.checkpoint);

@@ -112,7 +112,7 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
   const eventStore: PlainStore = {
     append: whileOpen((expected, events, record) => {
       const append = makeAppend(expected, events, record);
-      const characters = append.bodies.reduce((sum, body) => sum + body.length, 0);
+      const characters = append.events.reduce((sum, { body }) => sum + body.length, 0);
       size.add(characters);
       const kept = appends.add(append, characters);
       kept.then(
