@@ -1,4 +1,5 @@
 /** Every dialect we serve. A new one is a folder and one line here. If two share a path, the first here is tried first. */
+import { a2a } from './a2a/dialect.ts';
 import { agentloop } from './agentloop/dialect.ts';
 import { agui } from './agui/dialect.ts';
 import { aisdk } from './aisdk/dialect.ts';
@@ -13,6 +14,7 @@ import { pusher } from './pusher/dialect.ts';
 import type { Dialect, ProjectedDialect } from './shared/dialect.ts';
 
 const ALL = [
+  a2a,
   agentloop,
   agui,
   aisdk,

@@ -1,0 +1,271 @@
+/** Failures in the shape of the protocol, and the agent card. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { request as httpRequest } from 'node:http';
+import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { type FakeModel, fakeModel } from '../fake-model.ts';
+import { connect, failure, getTask, messageOf, requestOf, send } from './client.ts';
+
+let model: FakeModel;
+let server: TestServer;
+let closed: TestServer;
+
+beforeAll(async () => {
+  model = fakeModel(() => ({ say: 'Fine.' }));
+  const settings = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' };
+  const doors = [{ dialect: 'a2a', port: 0 }];
+  server = await startTestServer({ ...settings, PARLANCE_TRUSTED_PROXIES: '1' }, { doors });
+  closed = await startTestServer({
+    ...settings,
+    PARLANCE_AUTH: 'required',
+    PARLANCE_API_REQUESTS_PER_MINUTE: '60',
+  });
+});
+afterAll(async () => {
+  await server.stop();
+  await closed.stop();
+  model.stop();
+});
+
+type Failure = { jsonrpc: string; id: unknown; error: { code: number; message: string; data?: object[] } };
+
+const post = (body: string, headers: Record<string, string> = {}, at = server) =>
+  fetch(`${at.http}/a2a`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body,
+  });
+
+const rpc = (method: string, params: unknown, id: unknown = 7) =>
+  JSON.stringify({ jsonrpc: '2.0', id, method, params });
+
+const errorOf = async (response: Response) => ((await response.json()) as Failure).error;
+
+const hello = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'hello' }] };
+
+describe('a request that is none', () => {
+  test.each([
+    ['{"jsonrpc": "2.0", ', -32700, null],
+    ['', -32700, null],
+    ['['.repeat(5_000), -32700, null],
+    ['"text"', -32600, null],
+    ['[]', -32600, null],
+    [JSON.stringify({ id: 7, method: 'GetTask', params: {} }), -32600, 7],
+    [JSON.stringify({ jsonrpc: '1.0', id: 7, method: 'GetTask', params: {} }), -32600, 7],
+    [JSON.stringify({ jsonrpc: '2.0', id: 7 }), -32600, 7],
+    [JSON.stringify({ jsonrpc: '2.0', id: {}, method: 'GetTask' }), -32600, null],
+    [JSON.stringify({ jsonrpc: '2.0', id: 'x'.repeat(300), method: 'GetTask' }), -32600, null],
+    [rpc('GetTask', ['id']), -32600, 7],
+    [rpc('message/send', {}), -32601, 7],
+    [rpc('toString', {}), -32601, 7],
+    [rpc('CreateTaskPushNotificationConfig', {}), -32003, 7],
+    [rpc('GetExtendedAgentCard', {}), -32007, 7],
+  ])('%p', async (body, code, id) => {
+    const response = await post(body);
+    expect(response.status).toBe(200);
+    const answer = (await response.json()) as Failure;
+    expect(answer).toMatchObject({ jsonrpc: '2.0', id, error: { code, message: expect.any(String) } });
+  });
+});
+
+describe('parameters that do not fit are −32602, and name the field', () => {
+  test.each([
+    ['SendMessage', {}, 'message'],
+    ['SendMessage', { message: { ...hello, messageId: undefined } }, 'messageId'],
+    ['SendMessage', { message: { ...hello, messageId: '' } }, 'messageId'],
+    ['SendMessage', { message: { ...hello, parts: [] } }, 'parts'],
+    ['SendMessage', { message: { ...hello, parts: undefined } }, 'parts'],
+    ['SendMessage', { message: { ...hello, parts: [{}] } }, 'parts.0'],
+    ['SendMessage', { message: { ...hello, parts: [{ text: 'a', data: 1 }] } }, 'parts.0'],
+    ['SendMessage', { message: { ...hello, parts: [{ raw: 'no base64!' }] } }, 'raw'],
+    ['SendMessage', { message: { ...hello, parts: [{ text: '  ' }] } }, ''],
+    ['SendMessage', { message: { ...hello, role: 'ROLE_AGENT' } }, 'role'],
+    ['SendMessage', { message: { ...hello, contextId: 'a\nb' } }, 'contextId'],
+    ['SendMessage', { message: hello, configuration: { historyLength: -1 } }, 'historyLength'],
+    ['SendMessage', { message: hello, metadata: { skillId: 'nobody' } }, 'skillId'],
+    ['SendStreamingMessage', { message: { ...hello, parts: [] } }, 'parts'],
+    ['GetTask', {}, 'id'],
+    ['GetTask', { id: 'x', historyLength: 0.5 }, 'historyLength'],
+    ['ListTasks', { pageSize: 0 }, 'pageSize'],
+    ['ListTasks', { pageSize: 101 }, 'pageSize'],
+    ['ListTasks', { pageToken: 'nonsense' }, 'pageToken'],
+    ['ListTasks', { status: 'TASK_STATE_DREAMING' }, 'status'],
+    ['ListTasks', { statusTimestampAfter: 'yesterday' }, 'statusTimestampAfter'],
+  ])('%p %j', async (method, params, field) => {
+    const { code, message } = await errorOf(await post(rpc(method, params)));
+    expect(code).toBe(-32602);
+    expect(message).toContain(field);
+  });
+});
+
+test('a task that is unknown, or of another user, is not found by any method', async () => {
+  const client = await connect(server.http);
+  const task = await send(client, 'secret of local');
+  const ids = [task.id, 'nonsense', '__proto__'];
+  for (const name of ['uma', 'ada']) {
+    const authorization = `Bearer ${await server.login(name, `${name}-password`)}`;
+    for (const id of ids) {
+      const calls = ['GetTask', 'CancelTask', 'SubscribeToTask'].map((method) => rpc(method, { id }));
+      calls.push(rpc('SendMessage', { message: { ...hello, taskId: id } }));
+      calls.push(rpc('SendStreamingMessage', { message: { ...hello, taskId: id } }));
+      for (const call of calls) {
+        const text = await (await post(call, { authorization })).text();
+        expect(JSON.parse(text).error).toEqual({
+          code: -32001,
+          message: 'There is no such task.',
+          data: [
+            {
+              '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+              reason: 'TASK_NOT_FOUND',
+              domain: 'a2a-protocol.org',
+            },
+          ],
+        });
+      }
+    }
+  }
+  expect(await failure(getTask(client, 'nonsense'))).toMatchObject({ name: 'TaskNotFoundError' });
+});
+
+test('a message to a task in another context is refused', async () => {
+  const task = await send(await connect(server.http), 'hello');
+  const message = { ...hello, taskId: task.id, contextId: 'another' };
+  expect((await errorOf(await post(rpc('SendMessage', { message })))).code).toBe(-32602);
+});
+
+test('a message to a task that has ended is refused', async () => {
+  const client = await connect(server.http);
+  const { id } = await send(client, 'hello');
+  expect(await failure(send(client, 'more', { taskId: id }))).toMatchObject({ envelopeCode: -32004 });
+});
+
+describe('the version', () => {
+  test.each(['1.0', '1', '1.3', ''])('%p is served', async (version) => {
+    const { code } = await errorOf(await post(rpc('GetTask', { id: 'x' }), { 'a2a-version': version }));
+    expect(code).toBe(-32001);
+  });
+
+  test.each(['0.3', '2.0', '10', 'latest'])('%p is not supported', async (version) => {
+    const { code } = await errorOf(await post(rpc('GetTask', { id: 'x' }), { 'a2a-version': version }));
+    expect(code).toBe(-32009);
+  });
+});
+
+describe('without a good token', () => {
+  test.each(['', 'Bearer nonsense', 'Basic dXNlcjpwYXNz'])(
+    '%p is 401 with an error as body',
+    async (authorization) => {
+      const headers: Record<string, string> = authorization === '' ? {} : { authorization };
+      const response = await post(rpc('ListTasks', {}), headers, closed);
+      expect(response.status).toBe(401);
+      expect(response.headers.get('www-authenticate')).toBe('Bearer');
+      expect(await response.json()).toMatchObject({ jsonrpc: '2.0', id: null, error: { code: -32000 } });
+    },
+  );
+
+  test('the client throws the error', async () => {
+    const client = await connect(closed.http);
+    const thrown = await failure(client.sendMessage(requestOf(messageOf('hi'))));
+    expect(thrown).toMatchObject({ name: 'JsonRpcTransportError', message: 'A token is required.' });
+  });
+
+  test('a token is accepted, and an API key', async () => {
+    const client = await connect(closed.http);
+    const Authorization = `Bearer ${await closed.login('dev', 'dev-password')}`;
+    const task = await client.sendMessage(requestOf(messageOf('hi')), {
+      serviceParameters: { Authorization },
+    });
+    expect('status' in task && task.artifacts).toHaveLength(1);
+  });
+});
+
+test('a caller that asks too often is refused with 429, and told when to come back', async () => {
+  const authorization = `Bearer ${await closed.login('uma', 'uma-password')}`;
+  let refused: Response | null = null;
+  for (let count = 0; count < 200 && !refused; count++) {
+    const response = await post(rpc('ListTasks', {}), { authorization }, closed);
+    if (response.status !== 200) refused = response;
+  }
+  expect(refused?.status).toBe(429);
+  expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(refused && (await errorOf(refused)).code).toBe(-32000);
+});
+
+test('a body that is too large is refused with 413', async () => {
+  const large = rpc('SendMessage', { message: { ...hello, parts: [{ text: 'x'.repeat(60_000_000) }] } });
+  const response = await post(large);
+  expect(response.status).toBe(413);
+});
+
+test('a path that is not served is refused in the shape of the protocol', async () => {
+  const response = await fetch(`${server.http}/a2a`);
+  expect(response.status).toBe(404);
+  expect(await response.json()).toMatchObject({ jsonrpc: '2.0', id: null, error: { code: -32000 } });
+});
+
+describe('the agent card', () => {
+  /** `fetch` sets the Host header itself. */
+  const cardAs = (headers: Record<string, string>) =>
+    new Promise<{ status: number; text: string }>((resolve, reject) => {
+      const asked = httpRequest(
+        `${server.http}/.well-known/agent-card.json`,
+        { headers },
+        async (response) => {
+          let text = '';
+          for await (const chunk of response) text += chunk;
+          resolve({ status: response.statusCode ?? 0, text });
+        },
+      );
+      asked.on('error', reject).end();
+    });
+  const urlAs = async (headers: Record<string, string>): Promise<string> =>
+    JSON.parse((await cardAs(headers)).text).supportedInterfaces[0].url;
+
+  test('is public, and has a skill for each agent', async () => {
+    const response = await fetch(`${closed.http}/.well-known/agent-card.json`);
+    expect(response.status).toBe(200);
+    const card = (await response.json()) as Record<string, unknown> & { skills: { id: string }[] };
+    expect(card).toMatchObject({
+      name: expect.any(String),
+      description: expect.any(String),
+      version: expect.any(String),
+      supportedInterfaces: [
+        { url: `${closed.http}/a2a`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+      ],
+      capabilities: { streaming: true, pushNotifications: false },
+      securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },
+      securityRequirements: [{ schemes: { bearer: { list: [] } } }],
+      defaultOutputModes: ['text/plain'],
+    });
+    expect(card.skills.map(({ id }) => id)).toContain('coder');
+    for (const skill of card.skills)
+      expect(skill).toEqual({
+        id: expect.any(String),
+        name: expect.any(String),
+        description: expect.any(String),
+        tags: expect.any(Array),
+      } as never);
+  });
+
+  test('has the address under which it was asked for', async () => {
+    const { port } = new URL(server.http);
+    expect(await urlAs({ host: `localhost:${port}` })).toBe(`http://localhost:${port}/a2a`);
+    expect(await urlAs({ host: '127.0.0.1:9999' })).toBe('http://127.0.0.1:9999/a2a');
+    const behind = { host: 'localhost', 'x-forwarded-proto': 'https' };
+    expect(await urlAs(behind)).toBe('https://localhost/a2a');
+  });
+
+  test('is not given out under a foreign name', async () => {
+    const foreign = await cardAs({ host: 'evil.example' });
+    expect(foreign.status).toBe(403);
+    expect(JSON.parse(foreign.text)).toMatchObject({ jsonrpc: '2.0', error: { code: -32000 } });
+    for (const host of ['evil.example', 'localhost@evil.example', '"><script>'])
+      expect(await urlAs({ host: 'localhost', 'x-forwarded-host': host })).toBe('http://localhost/a2a');
+  });
+
+  test('is served on a listener of its own, too', async () => {
+    const { port } = server.running.doors.find(({ dialect }) => dialect === 'a2a') ?? {};
+    const client = await connect(`http://127.0.0.1:${port}`);
+    expect((await client.getAgentCard()).supportedInterfaces[0]?.url).toBe(`http://127.0.0.1:${port}/a2a`);
+    expect((await send(client, 'hello')).artifacts).toHaveLength(1);
+  });
+});

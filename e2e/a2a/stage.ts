@@ -1,0 +1,38 @@
+/** Servers and models for one test. */
+import { afterEach } from 'bun:test';
+import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { dictatedModel } from '../dictated-model.ts';
+import { type Answer, fakeModel } from '../fake-model.ts';
+import { connect } from './client.ts';
+
+const cleanups: (() => unknown)[] = [];
+
+/** Runs after the test, the last one first. */
+export const later = (cleanup: () => unknown): void => void cleanups.push(cleanup);
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+export async function serverOf(settings: Record<string, string>): Promise<TestServer> {
+  const server = await startTestServer(settings);
+  later(() => server.stop());
+  return server;
+}
+
+/** A server with a model that gives these answers, one after another. */
+export async function answering(...answers: Answer[]) {
+  const model = fakeModel((_, count) => answers[count - 1] ?? { say: 'No more.' });
+  later(model.stop);
+  const settings = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' };
+  const server = await serverOf(settings);
+  return { model, settings, server, client: await connect(server.http) };
+}
+
+/** A server with a model that says what the test dictates. */
+export async function dictated() {
+  const model = dictatedModel();
+  later(model.stop);
+  const server = await serverOf(model.settings);
+  return { model, server, client: await connect(server.http) };
+}

@@ -1,0 +1,119 @@
+/** In: a message begins a task, or answers one that waits. */
+import { Fault, type Principal } from '@parlance/protocol';
+import type { Caller, SessionRef } from '../../core/api/index.ts';
+import { answerApproval, notPending } from './approvals.ts';
+import type { Context } from './context.ts';
+import { RpcFault } from './faults.ts';
+import { taskIdFor } from './ids.ts';
+import { hasEnded, type Message, type Task } from './objects.ts';
+import type { SendParams, SentMessage } from './schemas.ts';
+import { coreParts, storedParts } from './sent-parts.ts';
+import { TaskFeed } from './task-feed.ts';
+import type { IndexedTask } from './task-index.ts';
+
+export type Begun = Pick<IndexedTask, 'id' | 'ref'> & {
+  /** from before the message was sent on; empty if the task has ended */
+  readonly feed: TaskFeed;
+};
+
+/** The caller has to close the feed. */
+export function begin(ctx: Context, principal: Principal, params: SendParams): Promise<Begun> {
+  const { message, configuration } = params;
+  if (configuration.taskPushNotificationConfig != null)
+    throw new RpcFault('PUSH_NOTIFICATION_NOT_SUPPORTED', 'There are no push notifications.');
+  return message.taskId === undefined
+    ? startTask(ctx, principal, params)
+    : answerTask(ctx, principal, { message, taskId: message.taskId });
+}
+
+const callerOf = (principal: Principal): Caller => ({ principal, dialect: 'a2a' });
+
+async function startTask(ctx: Context, principal: Principal, params: SendParams): Promise<Begun> {
+  const { messageId, contextId } = params.message;
+  const ref = ctx.tasks.contextOf(principal, contextId, messageId);
+  if (!ref) throw new RpcFault('INVALID_PARAMS', 'message.contextId: not the id of a session');
+  const id = taskIdFor(ref, messageId);
+  return following(ctx, { id, ref }, async (feed) => {
+    if (await ctx.engine.lookup(principal, { kind: 'turn', id }, 'own')) return { id, ref, feed };
+    const caller: Caller = { ...callerOf(principal), key: messageId, turn: id };
+    const { events } = await ctx.engine.send(ref, inputOf(ctx, params), caller);
+    if (events.length > 0) return { id, ref, feed };
+    return sentBefore(ctx, { id, ref, feed }, messageId);
+  });
+}
+
+/** The same message came in another dialect, or comes twice at once. */
+async function sentBefore(ctx: Context, begun: Begun, messageId: string): Promise<Begun> {
+  const { ref } = begun;
+  const other = await ctx.tasks.ofMessage(ref, messageId);
+  if (!other || other.id === begun.id) return begun;
+  begun.feed.close();
+  return following(ctx, other, async (feed) => ({ id: other.id, ref, feed }));
+}
+
+function inputOf({ engine }: Context, { message, metadata }: SendParams) {
+  const skill = metadata?.skillId ?? message.metadata?.skillId;
+  if (skill !== undefined && !engine.catalog.listed.agents.some(({ id }) => id === skill))
+    throw new RpcFault('INVALID_PARAMS', 'metadata.skillId: there is no such skill');
+  const agent = typeof skill === 'string' ? skill : undefined;
+  return {
+    type: 'input.submit',
+    parts: coreParts(message.parts),
+    data: storedParts(message.parts),
+    agent,
+    answeredBy: agent,
+  } as const;
+}
+
+type Answering = { readonly message: SentMessage; readonly taskId: string };
+
+async function answerTask(
+  ctx: Context,
+  principal: Principal,
+  { message, taskId }: Answering,
+): Promise<Begun> {
+  const { contextId, messageId } = message;
+  const found = await ctx.tasks.find(principal, taskId);
+  if (!found) throw new Fault('not_found', 'There is no such task.');
+  const { id, ref } = found;
+  if (contextId !== undefined && contextId !== ref.id)
+    throw new RpcFault('INVALID_PARAMS', 'message.contextId: the task is in another context');
+  return following(ctx, { id, ref }, async (feed) => {
+    const task = feed.task ?? (await ctx.tasks.reread(found));
+    if (task?.history?.some((known) => known.messageId === messageId)) return { id, ref, feed };
+    if (!task || hasEnded(task.status.state))
+      throw new RpcFault('UNSUPPORTED_OPERATION', 'The task has ended: send a message without taskId.');
+    if (task.status.state !== 'TASK_STATE_INPUT_REQUIRED') throw notPending();
+    feed.answering(exchange(task, message));
+    await answerApproval(ctx, found, { message, caller: callerOf(principal) });
+    return { id, ref, feed };
+  });
+}
+
+/** The question and the answer, as they become part of the history. */
+function exchange({ id, contextId, status }: Task, { messageId, parts }: SentMessage): Message[] {
+  const answer = {
+    messageId,
+    contextId,
+    taskId: id,
+    role: 'ROLE_USER',
+    parts: parts as Message['parts'],
+  } as const;
+  return status.message ? [status.message, answer] : [answer];
+}
+
+/** Subscribes before anything happens, so that nothing of it is missed. */
+async function following(
+  { hub }: Context,
+  { id, ref }: { readonly id: string; readonly ref: SessionRef },
+  work: (feed: TaskFeed) => Promise<Begun>,
+): Promise<Begun> {
+  const feed = new TaskFeed(hub, { ref, taskId: id });
+  try {
+    await feed.subscribe();
+    return await work(feed);
+  } catch (thrown) {
+    feed.close();
+    throw thrown;
+  }
+}

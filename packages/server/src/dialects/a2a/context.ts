@@ -1,0 +1,12 @@
+import type { DialectContext } from '../shared/dialect.ts';
+import type { SubscriptionHub } from '../shared/subscription-hub.ts';
+import type { State } from './projection.ts';
+import type { Tasks } from './tasks.ts';
+
+export type GivenContext = Pick<
+  DialectContext,
+  'about' | 'asked' | 'authenticator' | 'engine' | 'log' | 'originOf' | 'readBody' | 'stream'
+>;
+
+/** What the methods use. */
+export type Context = GivenContext & { readonly hub: SubscriptionHub<State>; readonly tasks: Tasks };

@@ -1,0 +1,166 @@
+/** Out: the events of a session as the streams of its tasks. A stream shows those of one task. */
+import type { DurableEvent, EphemeralEvent, SessionEvent } from '@parlance/protocol';
+import type { SessionSnapshot } from '../../core/api/index.ts';
+import type { Pieces } from '../../http/connection.ts';
+import { type Frame, NONE, type Projection, type Stepped } from '../shared/projection.ts';
+import { agentMessage, inputMessage } from './messages.ts';
+import { hasEnded, type Message, type StreamResponse } from './objects.ts';
+import { newTask, statusUpdate, type TaskProgress, taskObject, textUpdate, withStatus } from './task.ts';
+import { type ChangedTask, showText, stepTask } from './task-steps.ts';
+
+type Input = { readonly message: Message | null; readonly isDirect: boolean };
+
+const NO_INPUT: Input = { message: null, isDirect: false };
+
+export type State = {
+  /** inputs that have been accepted and whose turn starts at once */
+  readonly inputs: Readonly<Record<string, Input>>;
+  /** the tasks that have not ended, and the one that ended last */
+  readonly tasks: ReadonlyMap<string, TaskProgress>;
+  /** the block of which clients have seen the beginning */
+  readonly begun: string | null;
+};
+
+export const START: State = { inputs: {}, tasks: new Map(), begun: null };
+
+/** Pieces of one artifact. The first replaces what clients have, so it is sent alone. */
+const pieces: Pieces<StreamResponse> = {
+  key: (body) =>
+    'artifactUpdate' in body && body.artifactUpdate.append && !body.artifactUpdate.lastChunk
+      ? body.artifactUpdate.artifact.artifactId
+      : null,
+  text: (body) => {
+    const part = 'artifactUpdate' in body ? body.artifactUpdate.artifact.parts[0] : undefined;
+    return part && 'text' in part ? part.text : '';
+  },
+  with(body, text) {
+    if (!('artifactUpdate' in body)) return body;
+    const { artifactUpdate } = body;
+    const artifact = { ...artifactUpdate.artifact, parts: [{ text }] };
+    return { artifactUpdate: { ...artifactUpdate, artifact } };
+  },
+};
+
+export const projection: Projection<State, StreamResponse> = { start, step, attach, pieces };
+
+function start(): State {
+  return START;
+}
+
+/** The tasks that have not ended, with the text so far: what follows is exactly the rest. */
+function attach({ tasks }: State, { open }: SessionSnapshot): StreamResponse[] {
+  return [...tasks.values()]
+    .filter(({ status }) => !hasEnded(status.state))
+    .map((task) => ({ task: presentTask(task, open) }));
+}
+
+export const presentTask = (task: TaskProgress, open: SessionSnapshot['open']) =>
+  taskObject(task, open?.kind === 'text' && open.turn === task.id ? open.text : '');
+
+export function step(state: State, event: SessionEvent): Stepped<State, StreamResponse> {
+  switch (event.type) {
+    case 'text.delta':
+      return delta(state, event);
+    case 'input.accepted':
+      return accepted(state, event);
+    case 'turn.started':
+      return started(state, event);
+    case 'text.ended': {
+      const isStreamed = event.block === state.begun;
+      const next = isStreamed ? { ...state, begun: null } : state;
+      return changed(next, event.turn, (task) => stepTask(task, event, isStreamed));
+    }
+    case 'input.cancelled':
+    case 'turn.resumed':
+    case 'turn.ended':
+    case 'turn.failed':
+    case 'turn.cancelled':
+    case 'step.restarted':
+    case 'step.ended':
+    case 'call.requested':
+    case 'approval.requested':
+    case 'approval.answered':
+    case 'tool.ended':
+      return changed(state, event.turn, (task) => stepTask(task, event));
+    case 'session.erased':
+      return erased(state, event);
+    case 'session.created':
+    case 'history.imported':
+    case 'session.cleared':
+    case 'session.rewound':
+    case 'session.configured':
+    case 'session.renamed':
+    case 'session.archived':
+    case 'session.labelled':
+    case 'agent.changed':
+    case 'reasoning.ended':
+    case 'approval.explained':
+    case 'tool.started':
+    case 'call.deferred':
+    case 'grant.revoked':
+    case 'context.compacted':
+    case 'reasoning.delta':
+    case 'call.arguments.delta':
+    case 'call.progress':
+      return [state, NONE];
+  }
+}
+
+const frames = (bodies: readonly StreamResponse[]): readonly Frame<StreamResponse>[] =>
+  bodies.length === 0 ? NONE : bodies.map((body) => ({ body }));
+
+/** On the token path: only the first piece of a block changes the state. */
+function delta(state: State, event: EphemeralEvent<'text.delta'>): Stepped<State, StreamResponse> {
+  const { turn, block, text } = event;
+  const task = state.tasks.get(turn);
+  if (!task || text === '') return [state, NONE];
+  if (block === state.begun) return [state, [{ body: textUpdate(task, text, { append: true }) }]];
+  return changed({ ...state, begun: block }, turn, (begun) => showText(begun, text));
+}
+
+function changed(
+  state: State,
+  turn: string,
+  change: (task: TaskProgress) => ChangedTask,
+): Stepped<State, StreamResponse> {
+  const before = state.tasks.get(turn);
+  if (!before) return [state, NONE];
+  const [task, bodies] = change(before);
+  const tasks = task === before ? state.tasks : new Map(state.tasks).set(turn, task);
+  return [{ ...state, tasks }, frames(bodies)];
+}
+
+/** A message that waits is a task already. */
+function accepted(state: State, event: DurableEvent<'input.accepted'>): Stepped<State, StreamResponse> {
+  const { input, turn, call } = event;
+  const kept = { message: inputMessage(event, turn ?? ''), isDirect: call !== undefined };
+  if (turn === undefined) return [{ ...state, inputs: { ...state.inputs, [input]: kept } }, NONE];
+  const task = newTask(event, turn, kept);
+  const tasks = new Map(unfinished(state)).set(turn, task);
+  return [{ ...state, tasks }, frames([{ task: taskObject(task) }])];
+}
+
+function started(state: State, event: DurableEvent<'turn.started'>): Stepped<State, StreamResponse> {
+  const { turn, input } = event;
+  const known = state.tasks.get(turn);
+  const { [input]: given = NO_INPUT, ...inputs } = state.inputs;
+  const working = { state: 'TASK_STATE_WORKING' } as const;
+  const task = withStatus(known ?? newTask(event, turn, given), event, working);
+  const tasks = new Map(unfinished(state)).set(turn, task);
+  const body = known ? statusUpdate(task) : { task: taskObject(task) };
+  return [{ ...state, inputs, tasks }, frames([body])];
+}
+
+const unfinished = ({ tasks }: State): [string, TaskProgress][] =>
+  [...tasks].filter(([, { status }]) => !hasEnded(status.state));
+
+/** The session is gone, and its tasks with it. */
+function erased(state: State, event: EphemeralEvent<'session.erased'>): Stepped<State, StreamResponse> {
+  const ended = unfinished(state).map(([id, task]) =>
+    withStatus(task, event, {
+      state: 'TASK_STATE_CANCELED',
+      message: agentMessage(event, id, 'The session was deleted.'),
+    }),
+  );
+  return [START, frames(ended.map(statusUpdate))];
+}

@@ -1,0 +1,27 @@
+/** In: the parts of a message as the core has them. */
+import { type Json, type JsonObject, type Part, textPart } from '@parlance/protocol';
+import { SENT_PARTS } from './messages.ts';
+import type { SentPart } from './schemas.ts';
+
+export const coreParts = (parts: readonly SentPart[]): Part[] => parts.map(corePart);
+
+/** The model reads data as JSON, and a URL as text: nothing is fetched. */
+function corePart(part: SentPart): Part {
+  const { text, data, url, raw, mediaType = 'application/octet-stream', filename } = part;
+  if (text !== undefined) return textPart(text);
+  if (data !== undefined) return textPart(JSON.stringify(data));
+  if (url !== undefined) return textPart(filename === undefined ? url : `${filename}: ${url}`);
+  if (mediaType.startsWith('image/')) return { type: 'image', mime: mediaType, data: raw ?? '' };
+  return { type: 'file', name: filename ?? 'file', mime: mediaType, data: raw ?? '' };
+}
+
+/** What has to be stored with the input so that the history shows its parts as they were sent. */
+export function storedParts(parts: readonly SentPart[]): JsonObject | undefined {
+  const isText = ({ text, raw }: SentPart) => text !== undefined || raw !== undefined;
+  if (parts.every(isText)) return undefined;
+  const stored = parts.map(({ raw, ...part }): Json => {
+    const shown = raw === undefined ? part : { text: `[${part.filename ?? 'a file'}]` };
+    return JSON.parse(JSON.stringify(shown)) as Json;
+  });
+  return { [SENT_PARTS]: stored };
+}

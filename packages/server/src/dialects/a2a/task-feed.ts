@@ -1,0 +1,91 @@
+/** Follows one task of a session from a given moment: frames are held until they are read. */
+import type { ConnectionId } from '@parlance/protocol';
+import type { SessionRef } from '../../core/api/index.ts';
+import type { Pieces, Subscriber } from '../../http/connection.ts';
+import type { SubscriptionHub } from '../shared/subscription-hub.ts';
+import { isInterrupted, type Message, type StreamResponse, type Task, taskIdOf } from './objects.ts';
+import type { State } from './projection.ts';
+
+/** Takes an encoded frame; false if it was not accepted. */
+export type Sink = (text: string, frame: StreamResponse, pieces?: Pieces) => boolean;
+
+type Held = Parameters<Sink>;
+
+export class TaskFeed implements Subscriber {
+  readonly id = crypto.randomUUID() as string as ConnectionId;
+  open = true;
+  /** Resolves when the task has ended or waits for an input, and the reader knows. */
+  readonly settled: Promise<void>;
+  readonly #settles = Promise.withResolvers<void>();
+  readonly #held: Held[] = [];
+  #sink: Sink | null = null;
+  /** the task before the client's own message to it has been taken */
+  #opening: Task | null = null;
+
+  constructor(
+    private readonly hub: SubscriptionHub<State>,
+    private readonly about: { readonly ref: SessionRef; readonly taskId: string },
+  ) {
+    this.settled = this.#settles.promise;
+  }
+
+  /** The task comes first, if it is under way. */
+  subscribe(): Promise<void> {
+    return this.hub.subscribe(this.about.ref, this);
+  }
+
+  /** the state in which the task was when it was subscribed to; null if it was not under way */
+  get task(): Task | null {
+    const first = this.#held[0]?.[1];
+    return first && 'task' in first ? first.task : null;
+  }
+
+  get isEmpty(): boolean {
+    return this.#held.length === 0;
+  }
+
+  /** The client answers the task with these messages: the stream begins with the task as it is after that. */
+  answering(messages: readonly Message[]): void {
+    const { task } = this;
+    if (!task) return;
+    this.#held.shift();
+    this.#opening = { ...task, history: [...(task.history ?? []), ...messages] };
+  }
+
+  /** Passes on what is held, and what follows. */
+  pipe(sink: Sink): void {
+    this.#sink = sink;
+    for (const held of this.#held.splice(0)) this.#pass(held);
+  }
+
+  send(text: string, frame: object, pieces?: Pieces): void {
+    const response = frame as StreamResponse;
+    if (!this.open || taskIdOf(response) !== this.about.taskId) return;
+    if (this.#opening && 'statusUpdate' in response) {
+      const opening: StreamResponse = {
+        task: { ...this.#opening, status: response.statusUpdate.status },
+      };
+      this.#opening = null;
+      this.#take([JSON.stringify(opening), opening]);
+      if (!isInterrupted(response.statusUpdate.status.state)) return;
+    }
+    this.#take([text, response, pieces]);
+  }
+
+  close(): void {
+    this.open = false;
+    this.hub.leave(this);
+  }
+
+  #take(held: Held): void {
+    if (this.#sink) this.#pass(held);
+    else this.#held.push(held);
+  }
+
+  #pass(held: Held): void {
+    const [, response] = held;
+    if (!this.#sink?.(...held)) return;
+    if ('statusUpdate' in response && isInterrupted(response.statusUpdate.status.state))
+      this.#settles.resolve();
+  }
+}

@@ -1,0 +1,107 @@
+/** Finds and reads tasks. Only the caller's own: those of others do not exist, for an admin either. */
+import { type Principal, SessionId, type TurnId } from '@parlance/protocol';
+import { type Engine, requirePermission, type SessionRecord, type SessionRef } from '../../core/api/index.ts';
+import { replay } from '../shared/replay.ts';
+import type { SubscriptionHub } from '../shared/subscription-hub.ts';
+import { contextIdFor } from './ids.ts';
+import { hasEnded, type Task } from './objects.ts';
+import { presentTask, START, type State, step } from './projection.ts';
+import { taskObject } from './task.ts';
+import { type IndexedTask, TaskIndex } from './task-index.ts';
+
+const PAGE = 500;
+const SESSIONS = 100;
+
+type TasksContext = {
+  readonly engine: Pick<Engine, 'events' | 'list' | 'lookup' | 'record'>;
+  readonly hub: Pick<SubscriptionHub<State>, 'read'>;
+};
+
+export class Tasks {
+  readonly #index: TaskIndex;
+
+  constructor(private readonly ctx: TasksContext) {
+    this.#index = new TaskIndex(ctx.engine);
+  }
+
+  /** The session of a context, which may not exist; null if it cannot have this name. */
+  contextOf({ id }: Principal, contextId: string | undefined, messageId: string): SessionRef | null {
+    if (contextId === undefined) return { owner: id, id: contextIdFor(id, messageId) };
+    const parsed = SessionId.safeParse(contextId);
+    return parsed.success ? { owner: id, id: parsed.data } : null;
+  }
+
+  async find(principal: Principal, id: string): Promise<IndexedTask | null> {
+    const { engine } = this.ctx;
+    requirePermission(principal, 'chat:read');
+    const ref = await engine.lookup(principal, { kind: 'turn', id: id as TurnId }, 'own');
+    const record = ref && (await engine.record(ref));
+    return record ? ((await this.#index.of(record)).get(id) ?? null) : null;
+  }
+
+  /** The task of a message that was sent to the session before. */
+  async ofMessage(ref: SessionRef, messageId: string): Promise<IndexedTask | null> {
+    const record = await this.ctx.engine.record(ref);
+    const tasks = record ? [...(await this.#index.of(record)).values()] : [];
+    return tasks.find(({ key }) => key === messageId) ?? null;
+  }
+
+  /** As it is now; null if it has been deleted. */
+  read(task: IndexedTask): Promise<Task | null> {
+    return hasEnded(task.state) ? this.#readLog(task) : this.#readPresent(task);
+  }
+
+  /** As `read`, for a task whose state is not known. */
+  async reread({ id, ref }: Pick<IndexedTask, 'id' | 'ref'>): Promise<Task | null> {
+    const record = await this.ctx.engine.record(ref);
+    const indexed = record && (await this.#index.of(record)).get(id);
+    return indexed ? this.read(indexed) : null;
+  }
+
+  /** Every task of the principal, or of one of their sessions. */
+  async list(principal: Principal, contextId: string | undefined): Promise<IndexedTask[]> {
+    requirePermission(principal, 'chat:read');
+    const tasks: IndexedTask[] = [];
+    for await (const record of this.#sessions(principal, contextId))
+      tasks.push(...(await this.#index.of(record)).values());
+    return tasks;
+  }
+
+  async *#sessions(principal: Principal, contextId: string | undefined): AsyncGenerator<SessionRecord> {
+    const { engine } = this.ctx;
+    if (contextId !== undefined) {
+      const ref = this.contextOf(principal, contextId, '');
+      const record = ref && (await engine.record(ref));
+      if (record) yield record;
+      return;
+    }
+    // An admin's list would have everyone's sessions.
+    const owner: Principal = { ...principal, role: 'user' };
+    let cursor: string | undefined;
+    do {
+      const page = await engine.list(owner, { limit: SESSIONS, cursor });
+      yield* page.sessions;
+      cursor = page.next ?? undefined;
+    } while (cursor !== undefined);
+  }
+
+  async #readPresent({ id, ref }: IndexedTask): Promise<Task | null> {
+    const { state, snapshot } = await this.ctx.hub.read(ref);
+    const task = state.tasks.get(id);
+    // Without it, the task has ended since it was looked up.
+    return task ? presentTask(task, snapshot.open) : this.reread({ id, ref });
+  }
+
+  async #readLog({ id, ref, from, to }: IndexedTask): Promise<Task | null> {
+    let state = START;
+    for (let after = from - 1; after < to; ) {
+      const events = await this.ctx.engine.events(ref, after, Math.min(PAGE, to - after));
+      const last = events.at(-1);
+      if (!last) return null;
+      for (const replayed of replay(step, state, events)) state = replayed.state;
+      after = last.seq;
+    }
+    const task = state.tasks.get(id);
+    return task ? taskObject(task) : null;
+  }
+}
