@@ -57,7 +57,7 @@ const Tool = z.object({
 export const ResumeEntry = z.object({
   interruptId: Id,
   status: z.enum(['resolved', 'cancelled']),
-  payload: z.unknown(),
+  payload: z.unknown().optional(),
 });
 export type ResumeEntry = z.output<typeof ResumeEntry>;
 

@@ -1,0 +1,230 @@
+/** Threads: looks, requests that come again, histories that are taken over, and other dialects. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import type { Message } from '@ag-ui/client';
+import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { type FakeModel, fakeModel } from '../fake-model.ts';
+import { durableOf, followed, getJson, submit } from '../server-process.ts';
+import { contentOf, expectNoComplaints, httpAgent, run, user, watchComplaints } from './client.ts';
+
+let model: FakeModel;
+let server: TestServer;
+
+beforeAll(async () => {
+  watchComplaints();
+  model = fakeModel(({ messages }) => {
+    const last = messages.at(-1);
+    const text = String(last?.content ?? '');
+    if (last?.role === 'tool') return { say: `Result: ${text}` };
+    if (text.startsWith('echo')) return { call: 'echo', input: { value: text } };
+    if (text.startsWith('refuse')) return { status: 400 };
+    return { say: `re: ${text}`, think: 'Hm.' };
+  });
+  server = await startTestServer({
+    OPENAI_BASE_URL: model.url,
+    OPENAI_API_KEY: 'key',
+    MODEL: 'fake',
+    PARLANCE_API_REQUESTS_PER_MINUTE: '100000',
+  });
+});
+afterAll(async () => {
+  await server.stop();
+  model.stop();
+});
+afterEach(expectNoComplaints);
+
+const turnsOf = async (thread: string): Promise<number> =>
+  (await durableOf(server, thread)).filter(({ type }) => type === 'turn.started').length;
+
+describe('a look', () => {
+  test('shows every message under the ids of the stream, and asks no model', async () => {
+    const agent = httpAgent(server.http);
+    for (const text of ['one', 'echo two', 'three']) await run(agent, text);
+    const asks = model.requests.length;
+    const fresh = httpAgent(server.http, { thread: agent.threadId });
+    const looked = await run(fresh, null);
+    expect(looked.types).toEqual(['RUN_STARTED', 'MESSAGES_SNAPSHOT', 'RUN_FINISHED']);
+    expect(looked.outcome).toEqual({ type: 'success' });
+    expect(looked.events.at(-1)).not.toHaveProperty('usage');
+    expect(fresh.messages).toEqual(agent.messages);
+    expect(model.requests).toHaveLength(asks);
+  });
+
+  test('of a client that has everything changes nothing for it, system messages included', async () => {
+    const agent = httpAgent(server.http, { messages: [{ id: 's', role: 'system', content: 'Be brief.' }] });
+    await run(agent, 'echo one');
+    const before = structuredClone(agent.messages);
+    await run(agent, null);
+    expect(agent.messages).toEqual(before);
+    await run(agent, 'two');
+    expect(await turnsOf(agent.threadId)).toBe(2);
+  });
+
+  test('at a thread that is not there is 404', async () => {
+    const refused = await run(httpAgent(server.http), null).catch((error: unknown) => error);
+    expect(refused).toMatchObject({
+      status: 404,
+      payload: { code: 'not_found', message: expect.any(String) },
+    });
+  });
+});
+
+describe('the same again', () => {
+  test('message: the same turn, and it ends as the first request did', async () => {
+    const message = user('echo once', 'the-message');
+    const agents = [1, 2].map(() => httpAgent(server.http, { thread: 'again', messages: [message] }));
+    const ran = [];
+    for (const agent of agents) ran.push(await run(agent, null));
+    expect(agents[1]?.messages).toEqual(agents[0]?.messages as Message[]);
+    expect(ran[1]?.outcome).toEqual(ran[0]?.outcome as never);
+    expect(ran[1]?.events.at(-1)).toMatchObject({ usage: ran[0]?.events.at(-1)?.usage });
+    expect(await turnsOf('again')).toBe(1);
+  });
+
+  test('message at the same time: one turn, and both are shown it', async () => {
+    const message = user('echo at once', 'the-message');
+    const agents = [1, 2, 3].map(() => httpAgent(server.http, { thread: 'at-once', messages: [message] }));
+    await Promise.all(agents.map((agent) => run(agent, null)));
+    for (const agent of agents) expect(agent.messages).toEqual(agents[0]?.messages as Message[]);
+    expect(agents[0]?.messages).toHaveLength(4);
+    expect(await turnsOf('at-once')).toBe(1);
+  });
+
+  test('run, under another message id: the same turn', async () => {
+    const parameters = { runId: 'the-run' };
+    const first = httpAgent(server.http, { thread: 'same-run' });
+    await run(first, 'hello', parameters);
+    const second = httpAgent(server.http, { thread: 'same-run' });
+    await run(second, 'hello', parameters);
+    expect(contentOf(second.messages, 'assistant')).toEqual(['re: hello']);
+    expect(await turnsOf('same-run')).toBe(1);
+    await run(second, 'something else', parameters);
+    expect(await turnsOf('same-run')).toBe(2);
+  });
+
+  test('message of a turn that has failed: it fails again, and no model is asked', async () => {
+    const message = user('refuse', 'the-message');
+    const ended = [];
+    for (let count = 0; count < 2; count++) {
+      const agent = httpAgent(server.http, { thread: 'failed', messages: [message] });
+      ended.push((await run(agent, null)).events);
+    }
+    for (const events of ended) {
+      expect(events.map(({ type }) => type)).toEqual(['RUN_STARTED', 'RUN_ERROR']);
+      expect(events[1]).toMatchObject({ message: expect.any(String), code: 'provider_rejected' });
+    }
+    expect(await turnsOf('failed')).toBe(1);
+  });
+});
+
+describe('a history', () => {
+  const history: Message[] = [
+    user('What is the weather?', 'h1'),
+    { id: 'h2', role: 'reasoning', content: 'They ask.' },
+    {
+      id: 'h3',
+      role: 'assistant',
+      content: 'Let me see.',
+      toolCalls: [
+        { id: 'call-1', type: 'function', function: { name: 'weather', arguments: '{"city":"Rome"}' } },
+      ],
+    },
+    { id: 'h4', role: 'tool', toolCallId: 'call-1', content: 'sunny' },
+    { id: 'h5', role: 'assistant', content: 'Sunny.' },
+  ];
+
+  test('of a new thread is taken over without asking a model, under the ids that it has', async () => {
+    const agent = httpAgent(server.http, { messages: [...history] });
+    await run(agent, 'and tomorrow?');
+    const prompt = model.requests.at(-1)?.messages ?? [];
+    expect(prompt.map(({ role }) => role)).toEqual([
+      'system',
+      'user',
+      'assistant',
+      'tool',
+      'assistant',
+      'user',
+    ]);
+    expect(await turnsOf(agent.threadId)).toBe(1);
+    const fresh = httpAgent(server.http, { thread: agent.threadId });
+    await run(fresh, null);
+    expect(fresh.messages).toEqual(agent.messages);
+    expect(fresh.messages.slice(0, 5)).toEqual(history);
+    await run(agent, 'thanks');
+    expect(await turnsOf(agent.threadId)).toBe(2);
+  });
+
+  test('that ends with a result goes on from it', async () => {
+    const agent = httpAgent(server.http, { messages: history.slice(0, 4) });
+    const { newMessages } = await run(agent, null);
+    expect(contentOf(newMessages, 'assistant')).toEqual(['Result: sunny']);
+  });
+
+  test('of another conversation does not count in a thread that exists', async () => {
+    const agent = httpAgent(server.http);
+    await run(agent, 'first');
+    const other = httpAgent(server.http, { thread: agent.threadId, messages: [...history] });
+    await run(other, 'second');
+    const prompt = model.requests.at(-1)?.messages.filter(({ role }) => role === 'user');
+    expect(prompt?.map(({ content }) => content)).toEqual(['first', 'second']);
+  });
+});
+
+describe('other dialects', () => {
+  const ended = (count: number) => (events: readonly { type: string }[]) =>
+    events.filter(({ type }) => type === 'turn.ended').length >= count;
+
+  test('go on with the session, and what they say is part of the next prompt and of a look', async () => {
+    const agent = httpAgent(server.http);
+    await run(agent, 'from the front end');
+    await submit(server, agent.threadId, 'from elsewhere');
+    await followed(server, agent.threadId, ended(2));
+    const { newMessages } = await run(agent, 'back again');
+    expect(contentOf(newMessages, 'assistant')).toEqual(['re: back again']);
+    const prompt = JSON.stringify(model.requests.at(-1)?.messages);
+    expect(prompt).toContain('re: from elsewhere');
+    const fresh = httpAgent(server.http, { thread: agent.threadId });
+    await run(fresh, null);
+    expect(contentOf(fresh.messages, 'user')).toEqual(['from the front end', 'from elsewhere', 'back again']);
+    expect(new Set(fresh.messages.map(({ id }) => id)).size).toBe(fresh.messages.length);
+  });
+
+  test('begin a session that a thread then goes on with', async () => {
+    await submit(server, 'begun-natively', 'native words');
+    await followed(server, 'begun-natively', ended(1));
+    const agent = httpAgent(server.http, { thread: 'begun-natively' });
+    await run(agent, null);
+    expect(contentOf(agent.messages, 'user')).toEqual(['native words']);
+    await run(agent, 'more');
+    expect(await turnsOf('begun-natively')).toBe(2);
+  });
+
+  test('conversations has one message for each input and each answer', async () => {
+    const agent = httpAgent(server.http);
+    await run(agent, 'one');
+    await run(agent, 'two');
+    const headers = { authorization: `Bearer ${await server.login('ada', 'ada-password')}` };
+    const url = `${server.http}/v1/conversations/${agent.threadId}/messages`;
+    const messages = await getJson<{ content: string }[]>(url, headers);
+    expect(messages.map(({ content }) => content)).toEqual(['one', 're: one', 'two', 're: two']);
+  });
+});
+
+test('fifty runs at once are not mixed', async () => {
+  const agents = Array.from({ length: 50 }, () => httpAgent(server.http));
+  await Promise.all(agents.map((agent, index) => run(agent, `number ${index};`)));
+  for (const [index, agent] of agents.entries()) {
+    expect(contentOf(agent.messages, 'assistant')).toEqual([`re: number ${index};`]);
+    expect(await turnsOf(agent.threadId)).toBe(1);
+  }
+}, 60_000);
+
+test('two runs on one thread follow each other', async () => {
+  const agents = ['one', 'two', 'three'].map((text) => ({
+    text,
+    agent: httpAgent(server.http, { thread: 'queue' }),
+  }));
+  await Promise.all(agents.map(({ agent, text }) => run(agent, text)));
+  for (const { agent, text } of agents)
+    expect(contentOf(agent.messages, 'assistant')).toEqual([`re: ${text}`]);
+  expect(await turnsOf('queue')).toBe(3);
+});
