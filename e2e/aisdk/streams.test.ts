@@ -83,6 +83,7 @@ describe('a stream that is resumed', () => {
     model.say('One ');
     await shows(chat, 'One ');
     const reloaded = chatWith({ server, id, messages: await historyOf(server.http, id) });
+    // The history has the answer under way as far as it is known.
     expect(textsOf(reloaded)).toEqual(['user: count', 'assistant: One ']);
     const resumed = reloaded.resumeStream();
     const raw = chunksOf(await resume(server.http, id));
@@ -254,6 +255,47 @@ test('a message while a turn runs is queued, and each request is answered with i
   expect((await historyOf(server.http, 'queue')).map(textOf)).toEqual(['first', 'One', 'second', 'Two']);
 });
 
+describe('while an answer is streamed', () => {
+  test('regenerate and edit end it and begin another', async () => {
+    const { server } = await answering(
+      { say: 'First ', after: 'silence' },
+      { say: 'Second ', after: 'silence' },
+      { say: 'Third.' },
+    );
+    const asked = userMessage('hi');
+    const readUntil = async (body: object, text: string) => {
+      const heard = Promise.withResolvers<void>();
+      const see = (chunk: UIMessageChunk) =>
+        chunk.type === 'text-delta' && chunk.delta === text && heard.resolve();
+      const chunks = chunksOf(await post(server.http, { id: 'replaced', messages: [asked], ...body }), see);
+      await heard.promise;
+      return { chunks };
+    };
+    const first = await readUntil({}, 'First ');
+    const second = await readUntil({ trigger: 'regenerate-message' }, 'Second ');
+    expect((await first.chunks).at(-1)).toEqual({ type: 'abort' });
+    const edited = { ...asked, parts: [{ type: 'text', text: 'hello' }] };
+    const third = await readUntil({ messages: [edited], messageId: asked.id }, 'Third.');
+    expect((await second.chunks).at(-1)).toEqual({ type: 'abort' });
+    const ids = await Promise.all([first, second, third].map(async ({ chunks }) => idOf(await chunks)));
+    expect(new Set(ids).size).toBe(3);
+    expect((await historyOf(server.http, 'replaced')).map(textOf)).toEqual(['hello', 'Third.']);
+  });
+
+  test('the same edit again is the same turn', async () => {
+    const { server } = await answering({ say: 'First.' }, { say: 'Second ', after: 'silence' });
+    const asked = userMessage('hi');
+    await chunksOf(await post(server.http, { id: 'twice', messages: [asked] }));
+    const edited = { ...asked, parts: [{ type: 'text', text: 'hello' }] };
+    const body = { id: 'twice', messages: [edited], messageId: asked.id };
+    const [one, two] = await Promise.all([post(server.http, body), post(server.http, body)]);
+    await stop(server.http, 'twice');
+    expect(idOf(await chunksOf(one))).toBe(idOf(await chunksOf(two)) ?? 'none');
+    const events = await durableOf(server, 'twice');
+    expect(events.filter(({ type }) => type === 'turn.started')).toHaveLength(2);
+  });
+});
+
 test('a chat that is deleted ends its streams', async () => {
   const { model, server } = await dictated();
   model.say('Half ');
@@ -282,8 +324,8 @@ test('after a kill the answer goes on under the same id, and is there exactly on
 
   const second = await startProcess(folder, model.settings);
   cleanups.push(() => second.kill());
-  model.say('One ');
   const messages = await historyOf(second.http, 'killed');
+  model.say('One ');
   const reloaded = chatWith({ server: second, id: 'killed', messages });
   const resumed = reloaded.resumeStream();
   await shows(reloaded, 'One ');
@@ -305,8 +347,8 @@ test('after a kill the answer goes on under the same id, and is there exactly on
 test('a session that another dialect runs can be resumed', async () => {
   const { model, server } = await dictated();
   await submit(server, 'native', 'count');
-  model.say('One ');
   const chat = chatWith({ server, id: 'native', messages: await historyOf(server.http, 'native') });
+  model.say('One ');
   const resumed = chat.resumeStream();
   await shows(chat, 'One ');
   model.say('two');

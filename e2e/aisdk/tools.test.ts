@@ -261,6 +261,9 @@ describe('an approval', () => {
     const marked = first.find((chunk) => chunk.type === 'tool-input-available');
     expect(marked).toMatchObject({ providerExecuted: true, dynamic: true });
     const request = first.find((chunk) => chunk.type === 'tool-approval-request');
+    const same = await chunksOf(await post(server.http, { id, messages: [asked] }));
+    expect(same.find((chunk) => chunk.type === 'tool-approval-request')).toEqual(request);
+    expect(same.at(-1)).toEqual({ type: 'finish', finishReason: 'tool-calls' });
     const part = {
       type: 'dynamic-tool',
       toolName: 'shell',

@@ -36,6 +36,7 @@ export async function giveAnswers(
   messages: readonly Message[],
 ): Promise<boolean> {
   let isAccepted = false;
+  if (now.approvals.length === 0 && now.deferred.length === 0) return isAccepted;
   for (const message of messages)
     for (const answer of answeredCalls(message)) if (await giveAnswer(target, now, answer)) isAccepted = true;
   return isAccepted;
