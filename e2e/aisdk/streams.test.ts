@@ -8,6 +8,7 @@ import { startTestServer, type TestServer } from '../../packages/server/src/test
 import { cuttingProxy } from '../console/cutting-proxy.ts';
 import { type DictatedModel, dictatedModel } from '../dictated-model.ts';
 import { type Answer, fakeModel } from '../fake-model.ts';
+import { rawReader } from '../raw-reader.ts';
 import { durableOf, followed, startProcess, submit } from '../server-process.ts';
 import {
   type Chat,
@@ -294,6 +295,33 @@ describe('while an answer is streamed', () => {
     const events = await durableOf(server, 'twice');
     expect(events.filter(({ type }) => type === 'turn.started')).toHaveLength(2);
   });
+});
+
+test('a long turn is replayed whole to a reader that pauses', async () => {
+  const value = 'x'.repeat(150_000);
+  const calls = Array.from({ length: 40 }, () => ['echo', { value }] as const);
+  const model = fakeModel((_, count) => (count === 1 ? { calls } : { say: 'Half ', after: 'silence' }));
+  cleanups.push(model.stop);
+  const server = await serverOf({
+    OPENAI_BASE_URL: model.url,
+    OPENAI_API_KEY: 'key',
+    MODEL: 'fake',
+    CONTEXT_LIMIT: '100000000',
+    PARLANCE_ANSWER_CHARACTERS: '100000000',
+  });
+  await submit(server, 'long', 'go');
+  await until(() => model.requests.length === 2);
+  const slow = await rawReader(server.http, '/api/chat/long/stream', 'text/event-stream');
+  slow.stopReading();
+  await chunksOf(await resume(server.http, 'long'), async (chunk) => {
+    if (chunk.type === 'text-delta') await stop(server.http, 'long');
+  });
+  slow.goOn();
+  await slow.until((text) => text.includes('[DONE]'));
+  const chunks = slow.texts.join('').match(/"type":"tool-output-available"/g);
+  expect(chunks).toHaveLength(40);
+  expect(slow.texts.join('')).toContain('{"type":"abort"}');
+  slow.end();
 });
 
 test('a chat that is deleted ends its streams', async () => {

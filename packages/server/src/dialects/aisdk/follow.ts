@@ -27,9 +27,13 @@ export type Followed = {
 
 export type Reader = {
   chunk(chunk: Chunk): void;
+  /** Resolves when the chunks so far have been sent, or the reader is gone. */
+  ready(): Promise<void>;
   /** nothing follows */
   ended(): void;
 };
+
+const PAGE = 50;
 
 /** The last chunks of a stream. */
 const LAST: ReadonlySet<Chunk['type']> = new Set(['finish', 'error', 'abort']);
@@ -50,8 +54,9 @@ export class Following {
   static async open(engine: Engine, followed: Followed, reader: Reader): Promise<Following> {
     const following = new Following(followed, reader);
     following.#greet();
+    const after = await following.#catchUp(engine);
     await engine.watch(followed.ref, (event) => following.#take(event), {
-      after: followed.input.seq - 1,
+      after,
       begin: (watch) => following.#join(watch),
     });
     return following;
@@ -60,6 +65,21 @@ export class Following {
   stop(): void {
     this.#isOver = true;
     this.#watch?.stop();
+  }
+
+  /** Reads what is stored at the pace of the reader, which may be long. Returns the number of the last event. */
+  async #catchUp(engine: Engine): Promise<number> {
+    const { ref, input } = this.followed;
+    for (let seen = input.seq - 1; ; ) {
+      const events = await engine.events(ref, seen, PAGE);
+      for (const event of events) {
+        this.#take(event);
+        await this.reader.ready();
+      }
+      const last = events.at(-1);
+      if (!last || this.#isOver) return seen;
+      seen = last.seq;
+    }
   }
 
   /** A message that is continued begins again with its id. */

@@ -35,6 +35,7 @@ const producer =
     try {
       const following = await Following.open(ctx.engine, followed, {
         chunk: send,
+        ready: () => stream.ready(),
         ended: () => resolve(null),
       });
       const dropped = await Promise.race([ended, stream.lost()]);
