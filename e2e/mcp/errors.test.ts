@@ -291,6 +291,21 @@ describe('the transport', () => {
     await stream.text();
   });
 
+  test('in 2026 there is POST alone', async () => {
+    for (const method of ['GET', 'DELETE']) {
+      const headers = { accept: ACCEPT, 'mcp-protocol-version': '2026-07-28' };
+      const response = await fetch(`${server.http}/mcp`, { method, headers });
+      expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
+    }
+  });
+
+  test('a page of another origin that is allowed can read the session id', async () => {
+    const headers = { origin: 'http://localhost:6274' };
+    const response = await post(request('initialize', { capabilities: {} }), headers);
+    expect(response.headers.get('access-control-allow-origin')).toBe(headers.origin);
+    expect(response.headers.get('access-control-expose-headers')).toContain('mcp-session-id');
+  });
+
   test('an event id of another user or of nobody does not resume anything', async () => {
     const dev = await connect('2025', server.http, { token: await server.login('dev', 'dev-password') });
     const { session, turn } = await dev.turn('send_message', { text: 'secret words' });

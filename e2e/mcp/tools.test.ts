@@ -204,6 +204,7 @@ describe('with a model that is dictated', () => {
     expect(messages.slice(0, 2)).toEqual(['One ', 'One two ']);
     const values = seen.map(({ progress }) => progress);
     expect(values).toEqual([...new Set(values)].sort((one, other) => one - other));
+    expect(client.errors).toEqual([]);
   });
 
   test.each(ERAS)('a long turn in %s is answered as running, goes on and is found later', async (era) => {

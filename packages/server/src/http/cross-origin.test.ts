@@ -22,7 +22,13 @@ const sharingHeaders = ({ headers }: Response) =>
   [...headers].filter(([name]) => name === 'vary' || name.startsWith('access-control-')).sort();
 
 test("responses have the same headers as with hono's cors", async () => {
-  const exposeHeaders = ['request-id', 'x-next-cursor', 'x-parlance-session', 'x-request-id'];
+  const exposeHeaders = [
+    'mcp-session-id',
+    'request-id',
+    'x-next-cursor',
+    'x-parlance-session',
+    'x-request-id',
+  ];
   const theirs = serve(cors({ origin: (origin) => origin, credentials: false, exposeHeaders }));
   const ours = serve(crossOrigin());
   for (const path of ['whole', 'varies', 'stream', 'breaks', 'nowhere'])

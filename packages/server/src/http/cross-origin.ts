@@ -2,7 +2,7 @@
 import type { MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 
-const EXPOSED = ['request-id', 'x-next-cursor', 'x-parlance-session', 'x-request-id'];
+const EXPOSED = ['mcp-session-id', 'request-id', 'x-next-cursor', 'x-parlance-session', 'x-request-id'];
 
 /** Answers are given their headers when they are made: hono's own makes two answers more for each request. */
 export function crossOrigin(): MiddlewareHandler {

@@ -43,6 +43,7 @@ const REASONS: Readonly<Record<number, string>> = {
   400: 'Not JSON, not a message, or an unknown protocol version',
   401: 'The token is missing or not good',
   403: 'The caller may not do this',
+  405: 'The client speaks a revision without it',
   406: 'The client does not accept server-sent events',
   413: 'The body is too large',
   429: 'Too many requests',
@@ -218,7 +219,10 @@ export const description: Description = {
       headers: Headers.extend({
         'last-event-id': z.string().optional().describe('the event to resume after'),
       }),
-      answers: { 200: { ...STREAM, description: 'Server-sent events' }, ...errors(400, 401, 403, 406, 429) },
+      answers: {
+        200: { ...STREAM, description: 'Server-sent events' },
+        ...errors(400, 401, 403, 405, 406, 429),
+      },
     },
     {
       method: 'delete',
@@ -226,7 +230,7 @@ export const description: Description = {
       summary: 'Ends the session of a client, before 2026-07-28; the conversations stay',
       security: 'caller',
       headers: Headers,
-      answers: { 204: { description: 'Ended' }, ...errors(401, 403, 429) },
+      answers: { 204: { description: 'Ended' }, ...errors(401, 403, 405, 429) },
     },
   ],
 };

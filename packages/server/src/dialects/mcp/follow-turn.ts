@@ -31,7 +31,12 @@ export async function followTurn(ctx: Context, call: ToolCall, followed: Followe
     elapsed: () => now() - until + settings.toolCallWithin,
   });
   const forms = new ApprovalForms(ctx, call, bell.ring);
-  const timer = setTimeout(bell.ring, Math.max(0, until - now()));
+  let isLate = false;
+  const late = () => {
+    isLate = true;
+    bell.ring();
+  };
+  const timer = setTimeout(late, Math.max(0, until - now()));
   signal.addEventListener('abort', bell.ring);
   try {
     await turn.open(engine);
@@ -39,7 +44,7 @@ export async function followTurn(ctx: Context, call: ToolCall, followed: Followe
       stream?.prime(encodeState(followed, { request: call.id, progress: call.progressToken, until }));
     for (;;) {
       if (signal.aborted) return await takenBack(ctx, call, turn);
-      if (turn.end || now() >= until) return turnResult(turn);
+      if (turn.end || isLate) return turnResult(turn);
       if (turn.approvals.length > 0 && !mayAsk(call)) return turnResult(turn);
       if (turn.approvals.length > 0 && peer.era === 'modern') return inputRequired(turn);
       forms.show(turn.approvals);

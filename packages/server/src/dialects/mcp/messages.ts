@@ -42,7 +42,8 @@ export function draftsOf(events: readonly DurableEvent[], first: number): Draft[
         drafts.push(...imported(event));
         break;
       case 'input.accepted':
-        if (event.parts.length > 0) drafts.push(draft('user', event, [textOf(event.parts)]));
+        // Without parts the model went on from what was there.
+        if (event.parts.length > 0 || event.call) drafts.push(draft('user', event, [textOf(event.parts)]));
         break;
       case 'input.cancelled': {
         const cancelled = drafts.findIndex(({ input }) => input === event.input);
@@ -59,7 +60,8 @@ export function draftsOf(events: readonly DurableEvent[], first: number): Draft[
         break;
       case 'tool.ended':
         // A call that was asked for by name: its result is the answer.
-        if (direct.has(event.turn)) answerOf(event).texts.push(textOf(event.parts));
+        if (direct.has(event.turn) && event.outcome !== 'aborted')
+          answerOf(event).texts.push(textOf(event.parts));
         break;
       case 'step.ended': {
         const answer = answers.get(event.turn);

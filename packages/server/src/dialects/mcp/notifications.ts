@@ -43,11 +43,9 @@ export const sessionNotifications =
     const wants = (uri: string) => session === null || ctx.sessions.wants(principal.id, session, uri);
     const stop =
       session === null ? null : ctx.sessions.onEnd(principal.id, session, () => stream.close(1000, ''));
-    await sendNotifications(ctx, stream, {
-      principal,
-      shown: (body) => (body.params?.uri === undefined || wants(body.params.uri) ? body : null),
-    });
-    stop?.();
+    const shown = (body: ResourceNotification) =>
+      body.params?.uri === undefined || wants(body.params.uri) ? body : null;
+    await sendNotifications(ctx, stream, { principal, shown }).finally(() => stop?.());
   };
 
 const Filter = z.object({

@@ -7,10 +7,10 @@ import { reported, requestIds } from '../shared/dialect.ts';
 import { parseBody } from '../shared/json-body.ts';
 import { sayRetryAfter } from '../shared/retry.ts';
 import type { Context } from './context.ts';
-import { errorOf, ProtocolFault, statusOf } from './faults.ts';
+import { CODES, errorOf, ProtocolFault, statusOf } from './faults.ts';
 import { errorMessage, idOf, type RequestId } from './json-rpc.ts';
 import { sessionNotifications } from './notifications.ts';
-import { peerOf } from './peer.ts';
+import { MODERN, peerOf } from './peer.ts';
 import { answerBatch, answerMessage } from './post.ts';
 import { resumed } from './resume.ts';
 
@@ -29,10 +29,11 @@ export function routes(app: Hono, ctx: Context): void {
   app.get(PATH, (c) =>
     answered(ctx, c, async (principal) => {
       const { headers } = c.req.raw;
+      if (isModern(headers)) return postOnly(c);
       const { session } = peerOf(headers, {});
       if (!headers.get('accept')?.includes('text/event-stream'))
         return c.json(
-          errorMessage(null, { code: -32_000, message: 'GET needs Accept: text/event-stream.' }),
+          errorMessage(null, { code: CODES.refused, message: 'GET needs Accept: text/event-stream.' }),
           406,
         );
       requirePermission(principal, 'chat:read');
@@ -45,11 +46,20 @@ export function routes(app: Hono, ctx: Context): void {
 
   app.delete(PATH, (c) =>
     answered(ctx, c, async (principal) => {
+      if (isModern(c.req.raw.headers)) return postOnly(c);
       const session = c.req.header('mcp-session-id');
       if (session) ctx.sessions.end(principal.id, session);
       return c.body(null, 204);
     }),
   );
+}
+
+const isModern = (headers: Headers): boolean => headers.get('mcp-protocol-version') === MODERN;
+
+/** Since 2026-07-28 clients have no sessions, and listen with a request. */
+function postOnly(c: HonoContext): Response {
+  c.header('Allow', 'POST');
+  return c.json(errorMessage(null, { code: CODES.refused, message: `${MODERN} has POST only.` }), 405);
 }
 
 /** What is known of a request that fails. */
