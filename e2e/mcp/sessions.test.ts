@@ -118,6 +118,7 @@ describe.each(ERAS)('in %s', (era) => {
       for (const part of seen) expect(text).toStartWith(part);
     }
     expect(new Set(turns.map(({ session }) => session)).size).toBe(50);
+    expect([...one.errors, ...other.errors]).toEqual([]);
   });
 
   test('messages to one session at once are turns one after another', async () => {

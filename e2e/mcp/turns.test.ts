@@ -47,6 +47,7 @@ describe.each(ERAS)('in %s', (era) => {
     const events = await followed(server, 'left', has('turn.cancelled'));
     expect(events.find(({ type }) => type === 'text.ended')).toMatchObject({ interrupted: true });
     const { structuredContent } = await client.call('read_session', { session: 'left' });
+    expect(client.errors).toEqual([]);
     expect(structuredContent).toMatchObject({ messages: [{ text: 'hi' }, { text: 'Half an answer ' }] });
   });
 

@@ -92,6 +92,7 @@ export class McpBridge implements StdioProtocol {
     }
     await open.sent;
     await this.#transport.send(message as never).catch(ignore);
+    this.#done(id);
   }
 
   #pass(message: Message): void {

@@ -4,11 +4,12 @@ import { reported, requestIds } from '../shared/dialect.ts';
 import type { Answering } from './call-tool.ts';
 import type { Context } from './context.ts';
 import { errorOf } from './faults.ts';
-import { errorMessage, type RequestId, resultMessage } from './json-rpc.ts';
+import { errorMessage, resultMessage } from './json-rpc.ts';
+import type { CallKey } from './open-calls.ts';
 import { encodeMark, encodeMessage, OPEN } from './server-sent-events.ts';
 
 export type StreamedCall = {
-  readonly id: RequestId;
+  readonly key: CallKey;
   readonly run: (answering: Answering) => Promise<object>;
 };
 
@@ -19,7 +20,7 @@ export function callStream(ctx: Context, request: Request, call: StreamedCall): 
 
 /** Made outside of the handler: a closure there would keep the request in memory until the stream ends. */
 const producer =
-  (ctx: Context, { id, run, ids }: StreamedCall & { readonly ids: ReturnType<typeof requestIds> }) =>
+  (ctx: Context, { key, run, ids }: StreamedCall & { readonly ids: ReturnType<typeof requestIds> }) =>
   async (stream: EventStream): Promise<void> => {
     stream.send(OPEN);
     const gone = new AbortController();
@@ -30,9 +31,10 @@ const producer =
       ready: () => stream.ready(),
     };
     const answer = await run({ stream: messages, gone: gone.signal }).then(
-      (result) => resultMessage(id, result),
-      (thrown) => errorMessage(id, errorOf(reported(thrown, ctx, ids))),
+      (result) => resultMessage(key.request, result),
+      (thrown) => errorMessage(key.request, errorOf(reported(thrown, ctx, ids))),
     );
+    if (ctx.calls.isCancelled(key)) return;
     await stream.ready();
     stream.send(encodeMessage(answer));
     await stream.ready();

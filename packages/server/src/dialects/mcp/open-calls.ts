@@ -1,5 +1,6 @@
 /** The calls that are being answered, so that clients can take them back. */
 import type { PrincipalId } from '@parlance/protocol';
+import { LruMap } from '../../lib/lru-map.ts';
 import type { RequestId } from './json-rpc.ts';
 
 export type CallKey = {
@@ -8,13 +9,18 @@ export type CallKey = {
   readonly request: RequestId;
 };
 
+/** How many cancelled calls are remembered: their clients may try to resume the streams. */
+const MOST_CANCELLED = 1_000;
+
 export class OpenCalls {
   readonly #calls = new Map<string, () => void>();
+  readonly #cancelled = new LruMap<true>(MOST_CANCELLED);
 
   /** Returns what removes it. */
   add(key: CallKey, cancel: () => void): () => void {
     const name = nameOf(key);
     this.#calls.set(name, cancel);
+    this.#cancelled.delete(name);
     return () => {
       if (this.#calls.get(name) === cancel) this.#calls.delete(name);
     };
@@ -22,7 +28,16 @@ export class OpenCalls {
 
   /** Does nothing if the call is over. */
   cancel(key: CallKey): void {
-    this.#calls.get(nameOf(key))?.();
+    const name = nameOf(key);
+    const cancel = this.#calls.get(name);
+    if (!cancel) return;
+    this.#cancelled.set(name, true);
+    cancel();
+  }
+
+  /** Such a call gets no answer. */
+  isCancelled(key: CallKey): boolean {
+    return this.#cancelled.get(nameOf(key)) ?? false;
   }
 }
 

@@ -43,7 +43,7 @@ export async function answerMessage(ctx: Context, posted: Posted, body: unknown)
   }
   if (isLongCall(message) && request.headers.get('accept')?.includes('text/event-stream'))
     return callStream(ctx, request, {
-      id: message.id,
+      key: { principal: principal.id, session: peer.session, request: message.id },
       run: (answering) => callTool(ctx, from, { request: message, ...answering }),
     });
   const response = Response.json(await whole(ctx, posted, { from, message }));

@@ -3,6 +3,7 @@ import type { Principal } from '@parlance/protocol';
 import { callStream } from './call-stream.ts';
 import { answered } from './call-tool.ts';
 import type { Context } from './context.ts';
+import { refusal } from './faults.ts';
 import { decodeState } from './follow-state.ts';
 import { followTurn } from './follow-turn.ts';
 import { peerOf } from './peer.ts';
@@ -18,8 +19,12 @@ export async function resumed(
   if (!decoded?.resumable) return null;
   const { followed, resumable } = decoded;
   const peer = peerOf(request.headers, {});
+  const key = { principal: principal.id, session: peer.session, request: resumable.request };
+  // Clients do not try again after this status.
+  if (ctx.calls.isCancelled(key))
+    return Response.json(refusal(405, 'The call was cancelled.'), { status: 405 });
   return callStream(ctx, request, {
-    id: resumable.request,
+    key,
     run: ({ stream, gone }) => {
       const call = {
         principal,
