@@ -24,6 +24,13 @@ export const SessionCreate = z.object({
   cwd: z.string().min(1).max(4_096).optional(),
 });
 
+/** Result of a call that was deferred to a client. */
+const CallResult = z.object({
+  call: CallId,
+  failed: z.boolean().default(false),
+  parts: z.array(Part).max(100),
+});
+
 export const InputSubmit = z.object({
   type: z.literal('input.submit'),
   parts: z.array(Part).max(100),
@@ -42,6 +49,8 @@ export const InputSubmit = z.object({
   replaces: InputId.optional(),
   /** instructions for the model directly before and after the parts; not shown as messages */
   system: z.object({ before: SystemText.optional(), after: SystemText.optional() }).optional(),
+  /** results of deferred calls, stored before the input; with `supersede`, the input's turn continues from them */
+  results: z.array(CallResult).max(1_000).optional(),
   /** true: without parts, the model continues from the session, such as from results in its history */
   continues: z.boolean().optional(),
   ...TURN_TERMS,

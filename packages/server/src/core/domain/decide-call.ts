@@ -1,10 +1,12 @@
 import { type Command, type DurableEventBody, Fault } from '@parlance/protocol';
 import type { SessionState } from './session-state.ts';
 
-export function decideCallAnswer(
-  state: SessionState,
-  command: Extract<Command, { type: 'call.answer' }>,
-): DurableEventBody[] {
+type CallAnswer = Extract<Command, { type: 'call.answer' }>;
+
+/** The result of a deferred call, which may come with an input. */
+export type CallResult = Pick<CallAnswer, 'call' | 'parts' | 'failed'> & Partial<CallAnswer>;
+
+export function decideCallAnswer(state: SessionState, command: CallResult): DurableEventBody[] {
   const { turn } = state;
   const call = turn?.calls.find((open) => open.call === command.call && open.phase === 'deferred');
   if (!turn || !call) throw new Fault('not_found', 'No client was asked for this call.');

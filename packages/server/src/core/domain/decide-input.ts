@@ -1,7 +1,15 @@
-import { type Command, type DurableEventBody, Fault, textOf, turnTermsOf } from '@parlance/protocol';
+import {
+  type CallId,
+  type Command,
+  type DurableEventBody,
+  Fault,
+  textOf,
+  turnTermsOf,
+} from '@parlance/protocol';
+import { decideCallAnswer } from './decide-call.ts';
 import { sessionCreated } from './decide-session.ts';
 import type { DecisionContext } from './decision.ts';
-import type { SessionState } from './session-state.ts';
+import type { SessionState, Turn } from './session-state.ts';
 import { interruption, turnStarted } from './turn-events.ts';
 
 /** When a session whose queue is full may accept an input again. */
@@ -31,7 +39,9 @@ export function decideInput(
     const message = `${context.mostQueued} messages wait in this session already.`;
     throw new Fault('limited', message, { retryAfterMs: QUEUE_RETRY_MS });
   }
-  if (superseded) events.push(...interruption(superseded, 'superseded', context.open));
+  const { results = [] } = command;
+  events.push(...results.flatMap((result) => decideCallAnswer(state, result)));
+  if (superseded) events.push(...interruption(withoutCalls(superseded, results), 'superseded', context.open));
   if (command.replaces) events.push(rewinding(state, context));
   const { via, dialect } = context;
   const { input, turn } = ids;
@@ -57,6 +67,12 @@ export function decideInput(
   }
   return events;
 }
+
+/** The turn after these results. */
+const withoutCalls = (turn: Turn, results: readonly { readonly call: CallId }[]): Turn => ({
+  ...turn,
+  calls: turn.calls.filter(({ call }) => !results.some((result) => result.call === call)),
+});
 
 const supersedes = ({ mode, replaces }: SubmitInput): boolean =>
   mode === 'supersede' || replaces !== undefined;
