@@ -107,5 +107,7 @@ export type OpenStream = (
     readonly encode: (frame: object) => string;
     readonly produce: (stream: EventStream) => Promise<void>;
     readonly onTokenRevoked?: OnTokenRevoked;
+    /** sent if nothing else was for a while; default: a comment */
+    readonly keepAlive?: string;
   },
 ) => Response;

@@ -14,10 +14,11 @@ type Direct = { write(text: string): number | Promise<number>; flush(): unknown;
 
 export function eventStreams(limits: { readonly heldCharacters: number }, log: Log, meter: Meter = NO_METER) {
   // Nothing that lives as long as the stream may keep a reference to the request.
-  const open: OpenStream = (request, { dialect, encode, produce, onTokenRevoked }) => {
+  const open: OpenStream = (request, { dialect, encode, produce, onTokenRevoked, keepAlive }) => {
     const stream = new ResponseStream(limits.heldCharacters, new StreamLag(meter, dialect), {
       encode,
       onTokenRevoked,
+      keepAlive,
     });
     const id = requestIdOf(request);
     if (request.signal.aborted) stream.end();
@@ -77,13 +78,16 @@ class ResponseStream implements EventStream, Wire {
   #stopTokenWatch: (() => void) | undefined;
   readonly encode: (frame: object) => string;
   readonly #onTokenRevoked: OnTokenRevoked | undefined;
+  readonly #keepAliveText: string;
 
   constructor(
     private readonly limit: number,
     private readonly lag: Lag,
-    { encode, onTokenRevoked }: Pick<Parameters<OpenStream>[1], 'encode' | 'onTokenRevoked'>,
+    options: Pick<Parameters<OpenStream>[1], 'encode' | 'onTokenRevoked' | 'keepAlive'>,
   ) {
+    const { encode, onTokenRevoked, keepAlive = KEEP_ALIVE } = options;
     this.encode = encode;
+    this.#keepAliveText = keepAlive;
     this.#onTokenRevoked = onTokenRevoked;
     this.#buffer = new SendBuffer(this, lag, limit);
   }
@@ -92,7 +96,7 @@ class ResponseStream implements EventStream, Wire {
     this.#direct = direct;
     this.#stopTokenWatch = this.#onTokenRevoked?.(() => this.end());
     this.#keepAlive = setInterval(() => {
-      if (this.#quiet && !this.#buffer.behind) this.send(KEEP_ALIVE);
+      if (this.#quiet && !this.#buffer.behind) this.send(this.#keepAliveText);
       this.#quiet = true;
     }, KEEP_ALIVE_MS);
   }

@@ -2,11 +2,15 @@
 import {
   type ContextUse,
   type DurableEvent,
+  type HistoryItem,
   type JsonObject,
   type Principal,
   type PrincipalId,
   requirePermission,
+  type TurnTerms,
 } from '@parlance/protocol';
+import { promptItems } from '../domain/history.ts';
+import { promptTokens } from '../domain/prompt-tokens.ts';
 import { restedGrants } from '../domain/standing-grants.ts';
 import type {
   LookupKey,
@@ -19,7 +23,7 @@ import type {
 import type { NodeId } from '../ports/lease.ts';
 import type { ToolSpec } from '../ports/provider.ts';
 import { currentUse } from '../runtime/context-use.ts';
-import { toolSpec } from '../runtime/prompt.ts';
+import { requestFor, toolSpec } from '../runtime/prompt.ts';
 import { summarise } from '../runtime/questions.ts';
 import { type SessionSnapshot, snapshotOf } from '../runtime/snapshot.ts';
 import { possibleCall } from '../runtime/tool-input.ts';
@@ -124,6 +128,17 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
         await session.fresh();
         return currentUse(session, deps);
       }),
+
+    /** Our estimate of the tokens of a prompt with this conversation. Throws `not_found` if there is no such agent. */
+    promptTokens(
+      { id: owner }: Principal,
+      { agent, items, terms }: { agent?: string; items: readonly HistoryItem[]; terms: TurnTerms },
+    ): number {
+      const { catalog } = deps;
+      const answering = catalog.agent(agent ?? catalog.first(catalog.defaultDomain).id);
+      const request = requestFor(answering, { terms, owner, deps });
+      return promptTokens({ ...request, items: promptItems(items) });
+    },
 
     toolSpecs: (): (ToolSpec & { requiresApproval: boolean })[] =>
       [...parts.tools.values()]

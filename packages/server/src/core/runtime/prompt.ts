@@ -1,6 +1,12 @@
 /** Builds the request to a model from a session. */
 
-import { Fault, type JsonObject, type ModelOptions, type TurnTerms } from '@parlance/protocol';
+import {
+  Fault,
+  type JsonObject,
+  type ModelOptions,
+  type PrincipalId,
+  type TurnTerms,
+} from '@parlance/protocol';
 import { z } from 'zod';
 import type { Agent } from '../domain/agent-catalog.ts';
 import type { Prompt, PromptItem, Provider, ToolSpec } from '../ports/provider.ts';
@@ -46,14 +52,20 @@ function requestWith(
   { session, deps }: { session: LiveSession; deps: TurnDeps },
 ): Request {
   const terms = session.state.turn?.terms ?? {};
+  return { provider, ...requestFor(agent, { terms, owner: session.ref.owner, deps }) };
+}
+
+type RequestOf = { readonly terms: TurnTerms; readonly owner: PrincipalId; readonly deps: TurnDeps };
+
+/** The request of an agent in a turn with these terms. */
+export function requestFor(agent: Agent, { terms, owner, deps }: RequestOf): Omit<Request, 'provider'> {
   const own = `${deps.instructions}\n\nYou are ${agent.name}. ${agent.instructions}`;
   const instructions = terms.instructions ?? own;
   return {
-    provider,
     instructions: terms.context === undefined ? instructions : `${instructions}\n\n${terms.context}`,
     ...(terms.options ? { options: terms.options } : {}),
     tools: [...offeredTo(deps, agent.id, terms).values()]
-      .filter((tool) => tool.available?.(session.ref.owner) ?? true)
+      .filter((tool) => tool.available?.(owner) ?? true)
       .map(toolSpec),
     trim: deps.trim ?? asTheyAre,
   };
