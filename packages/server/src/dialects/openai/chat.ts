@@ -1,13 +1,13 @@
 /** `POST /chat/completions`. */
 import type { TurnTerms } from '@parlance/protocol';
 import type { EventStream } from '../../http/connection.ts';
-import { mayStaySilent } from '../../http/idle-connections.ts';
 import { reported, requestIds } from '../shared/dialect.ts';
 import { Answer } from '../shared/exchange/answer.ts';
 import { Exchange } from '../shared/exchange/exchange.ts';
 import { invalid } from '../shared/exchange/request-fault.ts';
 import type { Asked } from '../shared/exchange/requests.ts';
 import type { Begun, Question } from '../shared/exchange/sessions.ts';
+import { abandoning, untilOpen } from '../shared/exchange/waiting.ts';
 import {
   ChunkEncoder,
   type ChunkFrame,
@@ -22,9 +22,6 @@ import { errorBody } from './faults.ts';
 import { conversationOf } from './messages.ts';
 import type { ChatRequest } from './schemas.ts';
 
-/** A stream is opened after this time if there is nothing to show yet; until then a failure has a status of its own. */
-const OPENS_AFTER_MS = 5_000;
-
 export async function answerChat(ctx: Context, asked: Asked, body: ChatRequest): Promise<Response> {
   const question = questionOf(ctx, asked, body);
   const isStream = body.stream === true;
@@ -37,10 +34,7 @@ export async function answerChat(ctx: Context, asked: Asked, body: ChatRequest):
   const exchange = new Exchange(ctx, question, { begun, answer });
   const head = await headOf(ctx, question, begun);
   if (!isStream) return whole(ctx, asked.request, { question, exchange, answer, head, begun });
-  const timer = Promise.withResolvers<void>();
-  const timeout = setTimeout(timer.resolve, OPENS_AFTER_MS);
-  await Promise.race([exchange.begun, timer.promise]).finally(() => clearTimeout(timeout));
-  if (answer.text === '' && answer.calls.length === 0) await failedAlready(exchange);
+  await untilOpen(exchange, answer);
   const includesUsage = body.stream_options?.include_usage === true;
   return streamed(ctx, asked.request, { question, exchange, answer, head, begun, includesUsage });
 }
@@ -53,22 +47,9 @@ type Answering = {
   readonly begun: Begun;
 };
 
-/** Throws if the answer has failed by now. */
-async function failedAlready({ done }: Exchange): Promise<void> {
-  await Promise.race([done, Promise.resolve()]);
-}
-
 async function whole(ctx: Context, request: Request, answering: Answering): Promise<Response> {
   const { question, exchange, answer, head, begun } = answering;
-  mayStaySilent(request);
-  const gone = () => exchange.abandon();
-  if (request.signal.aborted) gone();
-  request.signal.addEventListener('abort', gone, { once: true });
-  try {
-    await exchange.done;
-  } finally {
-    request.signal.removeEventListener('abort', gone);
-  }
+  await abandoning(request, exchange, exchange.done);
   await remember(ctx, question, { begun, answer });
   return Response.json(completionObject(head, answer));
 }

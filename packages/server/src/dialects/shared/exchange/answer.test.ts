@@ -55,6 +55,22 @@ describe('text', () => {
   });
 });
 
+describe('reasoning', () => {
+  const thought = (words: string): Piece => ({ turn, kind: 'reasoning', block: 'r', text: words });
+
+  test('is gathered from all steps, without what was void', () => {
+    const answer = new Answer(false, () => false);
+    shownBy(answer, thought('No'), restarted, thought('Hm, '), thought('yes.'), step, thought('Done.'));
+    expect(answer.reasoning).toBe('Hm, yes.\n\nDone.');
+  });
+
+  test('that was shown is not shown again', () => {
+    const answer = streamed();
+    expect(shownBy(answer, thought('Hm.'), restarted, restarted, thought('So.'))).toHaveLength(1);
+    expect(answer.reasoning).toBe('Hm.');
+  });
+});
+
 describe('calls', () => {
   test('come in pieces with their index, and the rest at the end', () => {
     const shown = shownBy(streamed(), written(0, ''), written(0, '{"city":'), waits({ city: 'Rome' }));

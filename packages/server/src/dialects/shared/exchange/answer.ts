@@ -19,7 +19,9 @@ export class Answer {
   readonly #calls: CallAnswers;
   #finish: Finish = 'done';
   #block: string | null = null;
-  #hasReasoned = false;
+  /** the reasoning of the steps that are complete, and of the present one */
+  #reasoning = '';
+  #thought = '';
   #skipsReasoning = false;
 
   /**
@@ -35,6 +37,11 @@ export class Answer {
 
   get text(): string {
     return this.#text.value;
+  }
+
+  get reasoning(): string {
+    const between = this.#reasoning === '' || this.#thought === '' ? '' : BETWEEN_BLOCKS;
+    return this.#reasoning + between + this.#thought;
   }
 
   /** the calls that the caller is asked to carry out */
@@ -59,7 +66,7 @@ export class Answer {
         return this.#say(piece.block, piece.text);
       case 'reasoning':
         if (this.#skipsReasoning || piece.text === '') return NOTHING;
-        this.#hasReasoned = true;
+        this.#thought += piece.text;
         return [{ kind: 'reasoning', text: piece.text }];
       case 'arguments':
         return this.#calls.write(piece);
@@ -89,14 +96,16 @@ export class Answer {
     this.#text.restart(this.shows);
     this.#calls.restart();
     this.#block = null;
-    this.#skipsReasoning = this.#hasReasoned;
+    if (this.shows) this.#skipsReasoning ||= this.#thought !== '';
+    else this.#thought = '';
     return NOTHING;
   }
 
   #endStep({ usage, stop }: Extract<Piece, { kind: 'step' }>): readonly Addition[] {
     this.#text.settle();
     this.#block = null;
-    this.#hasReasoned = false;
+    this.#reasoning = this.reasoning;
+    this.#thought = '';
     this.#skipsReasoning = false;
     this.usage.inputTokens += usage.inputTokens;
     this.usage.outputTokens += usage.outputTokens;

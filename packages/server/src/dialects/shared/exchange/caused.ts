@@ -1,5 +1,5 @@
 /** What a request causes: a new session, an input, or answers to what a turn waits for. */
-import { type DurableEvent, type TurnTerms, turnTermsOf } from '@parlance/protocol';
+import { type CallId, type DurableEvent, type TurnTerms, turnTermsOf } from '@parlance/protocol';
 import type { Engine, SessionRecord, SessionRef, SessionSnapshot } from '../../../core/api/index.ts';
 import { importable } from './history.ts';
 import {
@@ -10,6 +10,7 @@ import {
   type Question,
   type Result,
   resultsOf,
+  systemOf,
 } from './question.ts';
 import { keyLabels } from './request-keys.ts';
 
@@ -26,8 +27,8 @@ export async function startSession(
   const history = importable(items.filter((item, at) => at < newFrom || item.type === 'result'));
   const continues = parts.length === 0;
   if (continues && history.length === 0) throw misfit(question, 'There is no message of the user.');
-  if (history.length > 0 || key !== null) {
-    const labels = key === null ? undefined : keyLabels({}, key, 0);
+  if (history.length > 0 || key !== null || question.labels) {
+    const labels = { ...question.labels, ...(key !== null && keyLabels({}, key, 0)) };
     await engine.send(ref, { type: 'session.create', agent, history, labels }, callerOf(question));
   }
   const events = await submit(engine, ref, { question, parts, continues });
@@ -47,25 +48,36 @@ export async function continueSession(
   const results = resultsOf(question).filter(({ call }) => now.deferred.some((open) => open.call === call));
   const unanswered = now.deferred.filter(({ call }) => !results.some((result) => result.call === call));
   checkApprovals(question, now);
-  if (parts.length === 0) checkResults(question, results, unanswered);
-  if (key !== null) {
-    const command = { type: 'session.label', labels: keyLabels(labels, key, now.seq) } as const;
-    await engine.send(ref, command, callerOf(question));
-  }
+  const continues = parts.length === 0 && isInstruction(question) && now.deferred.length === 0;
+  const isAnswer = parts.length === 0 && !continues;
+  if (isAnswer) checkResults(question, results, unanswered);
+  const fresh = {
+    ...newLabels(labels, question.labels),
+    ...(key !== null && keyLabels(labels, key, now.seq)),
+  };
+  if (Object.keys(fresh).length > 0)
+    await engine.send(ref, { type: 'session.label', labels: fresh }, callerOf(question));
   const caused: DurableEvent[] = [];
-  for (const command of answersOf(question, results, now)) {
+  for (const command of answersOf(question, isAnswer ? results : [], now)) {
     const { events } = await engine.send(ref, command, callerOf(question));
     caused.push(...events);
     progress.accepted = true;
   }
-  if (parts.length === 0) return caused;
-  // A message instead of an answer closes the calls that wait for one.
+  if (isAnswer) return caused;
+  // A message closes the calls that wait for an answer; results that come with it are stored first.
   const asks = approvals !== undefined && now.approvals.length > approvals.length;
-  const mode = unanswered.length > 0 || asks ? 'supersede' : 'queue';
-  const events = await submit(engine, ref, { question, parts, mode });
+  const mode = now.deferred.length > 0 || asks ? 'supersede' : 'queue';
+  const events = await submit(engine, ref, { question, parts, mode, continues, results });
   progress.accepted = true;
   return mode === 'supersede' ? events : [...caused, ...events];
 }
+
+/** There are instructions for the model only. */
+const isInstruction = ({ items, newFrom }: Question): boolean =>
+  items.slice(newFrom).every(({ type }) => type === 'system') && newFrom < items.length;
+
+const newLabels = (present: SessionRecord['labels'], given: Question['labels'] = {}) =>
+  Object.fromEntries(Object.entries(given).filter(([name, value]) => present[name] !== value));
 
 type Answer = Extract<Parameters<Engine['send']>[1], { type: 'call.answer' | 'approval.answer' }>;
 
@@ -89,7 +101,13 @@ function answersOf(question: Question, results: readonly Result[], now: SessionS
       attributes,
     })),
   ];
-  return answers.map((answer, at) => (at === answers.length - 1 ? { ...answer, terms } : answer));
+  const { before, after } = systemOf(question) ?? {};
+  const system = [before, after].filter(Boolean).join('\n\n');
+  return answers.map((answer, at) =>
+    at === answers.length - 1
+      ? { ...answer, terms, ...(answer.type === 'call.answer' && system !== '' && { system }) }
+      : answer,
+  );
 }
 
 const isSame = (terms: TurnTerms, present: TurnTerms | null): boolean =>
@@ -100,18 +118,36 @@ async function submit(
   ref: SessionRef,
   {
     question,
+    results = [],
     ...input
   }: {
     readonly question: Question;
     readonly parts: ReturnType<typeof partsOf>;
     readonly mode?: 'queue' | 'supersede';
     readonly continues?: boolean;
+    readonly results?: readonly Result[];
   },
 ): Promise<DurableEvent[]> {
   const { agent, terms, data } = question;
-  const command = { type: 'input.submit', ...input, agent, answeredBy: agent, data, ...terms } as const;
-  const { events } = await engine.send(ref, command, callerOf(question));
-  return events.filter(({ type }) => type === 'input.accepted');
+  const answered = results.map(({ call, parts, failed }) => ({ call, parts, failed }));
+  const { events } = await engine.send(
+    ref,
+    {
+      type: 'input.submit',
+      ...input,
+      ...(answered.length > 0 && { results: answered }),
+      system: systemOf(question),
+      agent,
+      answeredBy: agent,
+      data,
+      ...terms,
+    },
+    callerOf(question),
+  );
+  const isAnswered = (id: CallId) => results.some(({ call }) => call === id);
+  return events.filter(
+    (event) => event.type === 'input.accepted' || (event.type === 'tool.ended' && isAnswered(event.call)),
+  );
 }
 
 function checkResults(

@@ -23,7 +23,7 @@ export function importable(items: readonly HistoryItem[]): HistoryItem[] {
       open.delete(item.call);
       if (call) history.push({ ...item, call });
     } else {
-      if (item.type === 'user') close();
+      if (item.type === 'user' || item.type === 'system') close();
       history.push(item);
     }
   }

@@ -38,6 +38,8 @@ export type Question = {
   readonly approvals?: readonly ApprovalReply[];
   /** data for programs, stored with all that the request causes */
   readonly data?: JsonObject;
+  /** labels of the session, beside its others */
+  readonly labels?: Readonly<Record<string, string>>;
   /** the field with the conversation, for errors; default: messages */
   readonly field?: string;
 };
@@ -72,6 +74,17 @@ export const callerOf = ({ principal, dialect, key }: Question): Caller => ({
 /** The new messages of the user are one input. */
 export const partsOf = ({ items, newFrom }: Question): Part[] =>
   items.slice(newFrom).flatMap((item) => (item.type === 'user' ? item.parts : []));
+
+/** Instructions before and after the user's words: they are no words of a person. */
+export function systemOf({ items, newFrom }: Question): { before?: string; after?: string } | undefined {
+  const fresh = items.slice(newFrom);
+  const first = fresh.findIndex(({ type }) => type === 'user');
+  const textOf = (some: readonly HistoryItem[]): string =>
+    some.flatMap((item) => (item.type === 'system' ? [item.text] : [])).join('\n\n');
+  const before = textOf(fresh.slice(0, Math.max(0, first)));
+  const after = textOf(fresh.slice(Math.max(0, first)));
+  return before || after ? { ...(before && { before }), ...(after && { after }) } : undefined;
+}
 
 export type Result = Extract<HistoryItem, { type: 'result' }>;
 
