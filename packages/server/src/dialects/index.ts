@@ -3,6 +3,7 @@ import { a2a } from './a2a/dialect.ts';
 import { agentloop } from './agentloop/dialect.ts';
 import { agui } from './agui/dialect.ts';
 import { aisdk } from './aisdk/dialect.ts';
+import { anthropic } from './anthropic/dialect.ts';
 import { broadcast } from './broadcast/dialect.ts';
 import { conversations } from './conversations/dialect.ts';
 import { copilot } from './copilot/dialect.ts';
@@ -18,6 +19,7 @@ const ALL = [
   agentloop,
   agui,
   aisdk,
+  anthropic,
   broadcast,
   conversations,
   copilot,

@@ -13,7 +13,7 @@ const isOwn = (path: string): boolean =>
   path === 'dialects/index.ts' || DIALECT_NAMES.some((name) => path.startsWith(`dialects/${name}/`));
 /** Some dialects are the protocols of vendors, whose models can be chosen. */
 const isVendor = (path: string): boolean =>
-  /^(config\/(settings\/)?model|compose\/model-provider)\.ts$/.test(path);
+  /^(config\/(settings\/)?model|compose\/model-provider|providers\/[\w-]+)\.ts$/.test(path);
 const withoutComments = (source: string): string =>
   source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '');
 

@@ -1,0 +1,20 @@
+import type { z } from 'zod';
+import type { DialectContext } from '../shared/dialect.ts';
+import type { ModelSettings, Models } from '../shared/exchange/models.ts';
+import type { Sessions } from '../shared/exchange/sessions.ts';
+import type { Threads } from './threads.ts';
+
+/** What the endpoints use. */
+export type Context = Pick<
+  DialectContext<z.output<typeof ModelSettings>>,
+  | 'about'
+  | 'asked'
+  | 'authenticator'
+  | 'engine'
+  | 'log'
+  | 'newId'
+  | 'now'
+  | 'readBody'
+  | 'settings'
+  | 'stream'
+> & { readonly models: Models; readonly sessions: Sessions; readonly threads: Threads };

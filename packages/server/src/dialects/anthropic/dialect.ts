@@ -1,0 +1,26 @@
+/**
+ * `anthropic`: clients of the Messages API. They send the whole conversation with each request, so a session is found by a
+ * digest of what it holds, unless `X-Parlance-Session` names it or a thread continues an earlier answer. Tools of the caller are
+ * deferred calls of the core; without any the agent's own run here, and only the answer is shown. A client that hangs up
+ * ends the turn that its request began. Files, batches and tools that run at the vendor are not served.
+ */
+import { defineDialect } from '../shared/dialect.ts';
+import { ModelSettings } from '../shared/exchange/models.ts';
+import { projection } from '../shared/exchange/pieces.ts';
+import { headers, refusal } from './faults.ts';
+import { routes } from './routes.ts';
+
+export const anthropic = defineDialect({
+  name: 'anthropic',
+  listen: [
+    { http: '/anthropic/v1/*' },
+    { http: '/v1/messages/*' },
+    { http: '/v1/models/*', when: { header: 'anthropic-version', as: '/anthropic/v1/models/*' } },
+  ],
+  alone: { at: '/v1', serves: '/anthropic/v1' },
+  settings: ModelSettings,
+  inbound: (ctx) => ({ routes: (app) => routes(app, ctx) }),
+  projection,
+  faults: { refusal, headers },
+  describe: async () => (await import('./describe.ts')).description,
+});

@@ -1,0 +1,71 @@
+/** Faults as errors of the Messages API: `{type: "error", error: {type, message, details?}, request_id}`. */
+import type { Fault, FaultCode } from '@parlance/protocol';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { requestIdOf } from '../../http/request-id.ts';
+import { RequestFault } from '../shared/exchange/request-fault.ts';
+import { HTTP_STATUS } from '../shared/http-status.ts';
+import { retryWords } from '../shared/retry.ts';
+
+export const REQUEST_ID = 'request-id';
+
+export type ErrorBody = {
+  readonly type: 'error';
+  readonly error: {
+    readonly type: string;
+    readonly message: string;
+    readonly details?: { readonly error_code: string };
+  };
+  readonly request_id: string;
+};
+
+/** The vendor's own status for an overloaded server; hono's types do not know it. */
+const OVERLOADED = 529 as ContentfulStatusCode;
+
+const STATUSES: Record<FaultCode, ContentfulStatusCode> = {
+  ...HTTP_STATUS,
+  context_too_long: 400,
+  tool_invalid: 400,
+  overloaded: OVERLOADED,
+};
+
+export const statusOf = ({ code }: Fault): ContentfulStatusCode => STATUSES[code];
+
+const TYPES: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  408: 'timeout_error',
+  409: 'conflict_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  529: 'overloaded_error',
+};
+
+const typeOf = (status: number): string =>
+  TYPES[status] ?? (status < 500 ? 'invalid_request_error' : 'api_error');
+
+export function errorBody(fault: Fault, request: string): ErrorBody {
+  const code = fault instanceof RequestFault ? fault.apiCode : null;
+  return {
+    type: 'error',
+    error: {
+      type: typeOf(statusOf(fault)),
+      message: messageOf(fault),
+      ...(code?.startsWith('thread_') && { details: { error_code: code } }),
+    },
+    request_id: request,
+  };
+}
+
+/** Clients look for these words to shorten the conversation. */
+const messageOf = (fault: Fault): string =>
+  fault.code === 'context_too_long' ? `prompt is too long: ${fault.message}` : retryWords(fault);
+
+/** The origin is not allowed, there is no such endpoint, or something went wrong. */
+export const refusal = (status: number, message: string, request: Request): ErrorBody => ({
+  type: 'error',
+  error: { type: typeOf(status), message },
+  request_id: requestIdOf(request),
+});
+
+export const headers = (request: Request) => ({ [REQUEST_ID]: requestIdOf(request) });

@@ -1,0 +1,134 @@
+/** `POST /messages`. */
+import type { EventStream } from '../../http/connection.ts';
+import { requestIdOf } from '../../http/request-id.ts';
+import { reported } from '../shared/dialect.ts';
+import { Answer } from '../shared/exchange/answer.ts';
+import { Exchange } from '../shared/exchange/exchange.ts';
+import type { Asked } from '../shared/exchange/requests.ts';
+import type { Begun, Question } from '../shared/exchange/sessions.ts';
+import { abandoning, untilOpen } from '../shared/exchange/waiting.ts';
+import type { Context } from './context.ts';
+import { errorBody } from './faults.ts';
+import { encode, type MessageEvent, MessageEvents, PING, pieces } from './message-events.ts';
+import { type Head, messageObject } from './message-objects.ts';
+import { questionOf, setupOf, showsThinking, termsOf } from './question.ts';
+import type { MessageRequest } from './schemas.ts';
+import { checkSetup, storedSetup } from './threads.ts';
+
+export async function answerMessage(ctx: Context, asked: Asked, body: MessageRequest): Promise<Response> {
+  const { request } = asked;
+  const answering = await begin(ctx, asked, body);
+  const { exchange, answer, head, finished } = answering;
+  if (!body.stream) {
+    await abandoning(request, exchange, finished);
+    return Response.json(messageObject(head, answer));
+  }
+  await untilOpen(exchange, answer);
+  return ctx.stream(request, {
+    dialect: 'anthropic',
+    keepAlive: PING,
+    encode: (event) => encode(event as MessageEvent),
+    produce: producer(ctx, answering, requestIdOf(request)),
+  });
+}
+
+type Answering = {
+  readonly exchange: Exchange;
+  readonly answer: Answer;
+  readonly head: Head;
+  /** resolves when the answer is complete and the next request can go on from it */
+  readonly finished: Promise<void>;
+};
+
+async function begin(ctx: Context, asked: Asked, body: MessageRequest): Promise<Answering> {
+  const { question, release } = await threaded(ctx, questionOf(ctx, asked, body), body);
+  try {
+    const begun = await ctx.sessions.begin(question, asked.progress);
+    const answer = new Answer(body.stream === true, callersTools(question, begun));
+    const exchange = new Exchange(ctx, question, { begun, answer });
+    const head = await headOf(ctx, question, { begun, body });
+    const finished = finish(ctx, question, { begun, body, exchange, answer, head }).finally(release);
+    finished.catch(() => undefined);
+    return { exchange, answer, head, finished };
+  } catch (thrown) {
+    release();
+    throw thrown;
+  }
+}
+
+type Threaded = { readonly question: Question; readonly release: () => void };
+
+/** The question in the thread that the request creates or continues. */
+async function threaded(ctx: Context, question: Question, body: MessageRequest): Promise<Threaded> {
+  const { thread } = body;
+  const given = setupOf(body);
+  if (thread?.type !== 'continue')
+    return {
+      question: thread ? { ...question, data: storedSetup(given) } : question,
+      release: () => undefined,
+    };
+  const { record, setup, release } = await ctx.threads.claim(question, thread.previous_message_id);
+  try {
+    checkSetup(setup, given);
+  } catch (thrown) {
+    release();
+    throw thrown;
+  }
+  const terms = { ...question.terms, ...termsOf(setup) };
+  return { question: { ...question, session: record.ref.id, terms }, release };
+}
+
+/** The turn may have been begun by a request that named the tools, while this one has the results alone. */
+function callersTools({ terms: { tools = [] } }: Question, { followed }: Begun) {
+  return (tool: string): boolean =>
+    tools.some(({ name }) => name === tool) || (tools.length === 0 && followed.turn !== null);
+}
+
+async function headOf(
+  { engine, models }: Context,
+  question: Question,
+  { begun, body }: { readonly begun: Begun; readonly body: MessageRequest },
+): Promise<Head> {
+  const { agent, model } = await engine.snapshot(begun.ref);
+  const { tokens } = await engine.contextUse(begun.ref);
+  return {
+    id: `msg_${begun.start.id.replace(/\W/g, '')}`,
+    model: models.answering(question.agent ?? agent.id, model),
+    inputTokens: Math.max(1, Math.ceil(tokens)),
+    showsThinking: showsThinking(body),
+  };
+}
+
+type Finishing = Omit<Answering, 'finished'> & { readonly begun: Begun; readonly body: MessageRequest };
+
+async function finish(ctx: Context, question: Question, finishing: Finishing): Promise<void> {
+  const { begun, body, exchange, answer, head } = finishing;
+  await exchange.done;
+  if (begun.again) return;
+  const { thread } = body;
+  if (thread) await ctx.threads.keep(begun, question, { id: head.id, created: thread.type === 'create' });
+  // Without it the next request begins a session of its own with the same history: no reason to fail this one.
+  await ctx.sessions.remember(begun, question, answer.items).catch((thrown: unknown) => {
+    ctx.log.warn({ err: thrown, session: begun.ref.id }, 'the history of a session could not be noted');
+  });
+}
+
+/** Made outside of the handler: a closure there would keep the request in memory until the stream ends. */
+const producer =
+  (ctx: Context, { exchange, answer, head, finished }: Answering, request: string) =>
+  async (stream: EventStream): Promise<void> => {
+    const events = new MessageEvents(head);
+    const send = (event: MessageEvent) => stream.send(encode(event), event, pieces as never);
+    send(events.start());
+    stream.send(PING);
+    exchange.show((addition) => events.add(addition).forEach(send));
+    void stream.lost().then(() => exchange.abandon());
+    try {
+      await finished;
+      events.end(answer).forEach(send);
+    } catch (thrown) {
+      const body = errorBody(reported(thrown, ctx, { request }), request);
+      stream.send(`event: error\ndata: ${JSON.stringify(body)}\n\n`);
+    }
+    await stream.ready();
+  };

@@ -1,0 +1,79 @@
+/** A request as a question to a session. */
+import type { TurnTerms } from '@parlance/protocol';
+import { invalid } from '../shared/exchange/request-fault.ts';
+import type { Asked } from '../shared/exchange/requests.ts';
+import type { Question } from '../shared/exchange/sessions.ts';
+import type { Context } from './context.ts';
+import { conversationOf, systemText } from './conversation.ts';
+import type { CountRequest, MessageRequest } from './schemas.ts';
+import type { Setup } from './threads.ts';
+
+/** With it, sessions of a coding client are found by the client's own id. One id may have several sessions. */
+const CLIENT_SESSION_HEADER = 'x-claude-code-session-id';
+const CLIENT_SESSION = 'claude-code.session';
+
+export function questionOf({ models }: Context, asked: Asked, body: MessageRequest): Question {
+  const { principal, session, key, request } = asked;
+  const { agent } = models.choose(body.model);
+  const client = request.headers.get(CLIENT_SESSION_HEADER);
+  return {
+    dialect: 'anthropic',
+    principal,
+    session,
+    key,
+    ...conversationOf(body.messages),
+    terms: { ...termsOf(setupOf(body)), options: optionsOf(body) },
+    agent,
+    ...(client && { labels: { [CLIENT_SESSION]: client.slice(0, 200) } }),
+  };
+}
+
+/** The caller's instructions and tools. Kinds of tools that there are none of here are left out. */
+export function setupOf({ system, tools }: Pick<CountRequest, 'system' | 'tools'>): Setup {
+  const own = (tools ?? []).flatMap((tool) => ('input_schema' in tool ? [tool] : []));
+  return {
+    ...(system != null && { system: systemText(system) }),
+    ...(own.length > 0 && {
+      tools: own.map(({ name, description, input_schema: parameters }) => ({
+        name,
+        description: description ?? '',
+        parameters,
+      })),
+    }),
+  };
+}
+
+/** A caller that brings tools is the agent: no others are offered. */
+export const termsOf = ({ system, tools }: Setup): TurnTerms => ({
+  ...(system && { instructions: system }),
+  ...(tools && { tools, agentTools: false }),
+});
+
+function optionsOf(body: MessageRequest): TurnTerms['options'] {
+  const { temperature, top_p: topP, stop_sequences: stop } = body;
+  const format = body.output_config?.format ?? body.output_format;
+  return {
+    maxOutputTokens: body.max_tokens,
+    ...(temperature != null && { temperature }),
+    ...(topP != null && { topP }),
+    ...(stop != null && stop.length > 0 && { stop }),
+    ...(format?.schema && { responseFormat: { type: 'json_schema', schema: format.schema } }),
+    ...choiceOf(body),
+  };
+}
+
+const CHOICES = { auto: 'auto', any: 'required', none: 'none' } as const;
+
+function choiceOf({ tool_choice: choice }: MessageRequest): TurnTerms['options'] {
+  if (!choice) return {};
+  const { type, name, disable_parallel_tool_use: single } = choice;
+  if (type === 'tool' && !name) throw invalid('tool_choice.name', 'The name of a tool is missing.');
+  return {
+    toolChoice: type === 'tool' ? { tool: name ?? '' } : CHOICES[type],
+    ...(single != null && { parallelToolCalls: !single }),
+  };
+}
+
+/** Thinking is shown where it is asked for, and not asked to be left out. */
+export const showsThinking = ({ thinking }: MessageRequest): boolean =>
+  (thinking?.type === 'enabled' || thinking?.type === 'adaptive') && thinking.display !== 'omitted';

@@ -1,0 +1,89 @@
+/** In: the HTTP endpoints, below `/anthropic/v1` and, as far as no other dialect has them, below `/v1`. */
+import { Hono, type Context as HonoContext } from 'hono';
+import { principalOfVendorClient } from '../../http/request-identity.ts';
+import { reported, requestIds } from '../shared/dialect.ts';
+import { Models } from '../shared/exchange/models.ts';
+import { askedBy, body, SESSION_HEADER, toHeader } from '../shared/exchange/requests.ts';
+import { type Progress, Sessions } from '../shared/exchange/sessions.ts';
+import { sayRetryAfter } from '../shared/retry.ts';
+import type { Context } from './context.ts';
+import { conversationOf } from './conversation.ts';
+import { errorBody, headers, statusOf } from './faults.ts';
+import { answerMessage } from './messages.ts';
+import { modelObject, modelPage } from './models.ts';
+import { setupOf, termsOf } from './question.ts';
+import { CountRequest, MessageRequest, ModelQuery } from './schemas.ts';
+import { Threads } from './threads.ts';
+
+export function routes(app: Hono, given: Omit<Context, 'models' | 'sessions' | 'threads'>): void {
+  const models = new Models(given);
+  const started = given.now();
+  const ctx: Context = { ...given, models, sessions: new Sessions(given), threads: new Threads(given) };
+  const messages = new Hono();
+  const listed = new Hono();
+
+  messages.post('/', (c) =>
+    answered(ctx, c, async (progress) => {
+      const asked = await askedBy(ctx, c.req.raw, progress);
+      return answerMessage(ctx, asked, await body(ctx, c.req.raw, MessageRequest));
+    }),
+  );
+
+  messages.post('/count_tokens', (c) =>
+    answered(ctx, c, async () => {
+      const principal = await principalOfVendorClient(ctx.authenticator, c.req.raw);
+      const counted = await body(ctx, c.req.raw, CountRequest);
+      const { agent } = models.choose(counted.model);
+      const { items } = conversationOf(counted.messages);
+      const asked = { agent, items, terms: termsOf(setupOf(counted)) };
+      return c.json({ input_tokens: ctx.engine.promptTokens(principal, asked) });
+    }),
+  );
+
+  listed.get('/', (c) =>
+    answered(ctx, c, async () => {
+      await principalOfVendorClient(ctx.authenticator, c.req.raw);
+      const query = ModelQuery.safeParse(c.req.query());
+      const list = models.list().map((id) => modelObject(id, started));
+      return c.json(modelPage(list, query.data ?? ModelQuery.parse({})));
+    }),
+  );
+
+  listed.get('/:model', (c) =>
+    answered(ctx, c, async () => {
+      await principalOfVendorClient(ctx.authenticator, c.req.raw);
+      return c.json(modelObject(models.find(c.req.param('model')), started));
+    }),
+  );
+
+  app.route('/anthropic/v1/models', listed);
+  for (const base of ['/anthropic/v1', '/v1']) app.route(`${base}/messages`, messages);
+}
+
+type Work = (progress: Progress) => Promise<Response>;
+
+/** Answers with what `work` returns, or with its failure. Every answer names the request and the session that it is in. */
+async function answered(ctx: Context, c: HonoContext, work: Work): Promise<Response> {
+  const progress: Progress = { session: null, accepted: false };
+  const limited = async () => {
+    ctx.asked(c.req.raw);
+    return work(progress);
+  };
+  const response = await limited().catch((thrown: unknown) => failed(ctx, c, { thrown, progress }));
+  for (const [name, value] of Object.entries(headers(c.req.raw))) response.headers.set(name, value);
+  if (progress.session !== null) response.headers.set(SESSION_HEADER, toHeader(progress.session));
+  return response;
+}
+
+function failed(
+  ctx: Context,
+  c: HonoContext,
+  { thrown, progress }: { readonly thrown: unknown; readonly progress: Progress },
+): Response {
+  const { request = '', ...ids } = requestIds(c.req.raw);
+  const fault = reported(thrown, ctx, { request, ...ids });
+  sayRetryAfter(c, fault);
+  // The vendor's clients try again by themselves, which would be a second turn.
+  if (progress.accepted) c.header('x-should-retry', 'false');
+  return c.json(errorBody(fault, request), statusOf(fault));
+}

@@ -1,0 +1,125 @@
+/** What requests hold, as far as it is used. Unknown fields and kinds of blocks are passed over. */
+import { CallerTool } from '@parlance/protocol';
+import { z } from 'zod';
+
+/** A block of a kind that is not one of these. */
+const otherThan = (...known: string[]) =>
+  z.object({ type: z.string().regex(new RegExp(`^(?!(?:${known.join('|')})$)`)) });
+
+const TextBlock = z.object({ type: z.literal('text'), text: z.string() });
+const Base64 = z.object({ type: z.literal('base64'), media_type: z.string(), data: z.string() });
+const PlainText = z.object({ type: z.literal('text'), data: z.string() });
+const OtherSource = otherThan('base64', 'text');
+
+const ImageBlock = z.object({ type: z.literal('image'), source: z.union([Base64, OtherSource]) });
+const DocumentBlock = z.object({
+  type: z.literal('document'),
+  title: z.string().max(500).nullish(),
+  source: z.union([Base64, PlainText, OtherSource]),
+});
+const Material = z.discriminatedUnion('type', [TextBlock, ImageBlock, DocumentBlock]);
+export type Material = z.output<typeof Material>;
+
+const id = z.string().min(1).max(200);
+
+const ResultBlock = z.object({
+  type: z.literal('tool_result'),
+  tool_use_id: id,
+  content: z
+    .union([z.string(), z.array(z.union([Material, otherThan('text', 'image', 'document')])).max(100)])
+    .nullish(),
+  is_error: z.boolean().nullish(),
+});
+export type ResultBlock = z.output<typeof ResultBlock>;
+
+const UserBlock = z.union([
+  z.discriminatedUnion('type', [TextBlock, ImageBlock, DocumentBlock, ResultBlock]),
+  otherThan('text', 'image', 'document', 'tool_result'),
+]);
+export type UserBlock = z.output<typeof UserBlock>;
+
+const CallBlock = z.object({
+  type: z.literal('tool_use'),
+  id,
+  name: z.string().min(1).max(200),
+  input: z.record(z.string(), z.json()),
+});
+const AssistantBlock = z.union([
+  z.discriminatedUnion('type', [TextBlock, CallBlock]),
+  otherThan('text', 'tool_use'),
+]);
+export type AssistantBlock = z.output<typeof AssistantBlock>;
+
+const SystemContent = z.union([z.string(), z.array(z.union([TextBlock, otherThan('text')]))]);
+export type SystemContent = z.output<typeof SystemContent>;
+
+const MOST_BLOCKS = 1_000;
+
+export const Message = z.discriminatedUnion('role', [
+  z.object({ role: z.literal('system'), content: SystemContent.nullish() }),
+  z.object({ role: z.literal('user'), content: z.union([z.string(), z.array(UserBlock).max(MOST_BLOCKS)]) }),
+  z.object({
+    role: z.literal('assistant'),
+    content: z.union([z.string(), z.array(AssistantBlock).max(MOST_BLOCKS)]),
+  }),
+]);
+export type Message = z.output<typeof Message>;
+
+const CustomTool = z.object({
+  type: z.literal('custom').nullish(),
+  name: CallerTool.shape.name,
+  description: CallerTool.shape.description.unwrap().nullish(),
+  input_schema: z.record(z.string(), z.json()),
+});
+const Tool = z.union([CustomTool, otherThan('custom')]);
+export type Tool = z.output<typeof Tool>;
+
+const ToolChoice = z.object({
+  type: z.enum(['auto', 'any', 'tool', 'none']),
+  name: z.string().optional(),
+  disable_parallel_tool_use: z.boolean().nullish(),
+});
+
+const Format = z.object({ type: z.string(), schema: z.record(z.string(), z.json()).optional() });
+
+const Thread = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('create') }),
+  z.object({ type: z.literal('continue'), previous_message_id: id }),
+]);
+
+const PROMPT = {
+  model: z.string().min(1).max(200),
+  system: SystemContent.nullish(),
+  messages: z.array(Message).min(1).max(10_000),
+  tools: z.array(Tool).max(1_000).nullish(),
+};
+
+export const CountRequest = z.object(PROMPT);
+export type CountRequest = z.output<typeof CountRequest>;
+
+export const MessageRequest = z.object({
+  ...PROMPT,
+  max_tokens: z.int().min(1),
+  stream: z.boolean().nullish(),
+  tool_choice: ToolChoice.nullish(),
+  temperature: z.number().min(0).max(1).nullish(),
+  top_p: z.number().min(0).max(1).nullish(),
+  stop_sequences: z.array(z.string().min(1).max(1_000)).max(16).nullish(),
+  thinking: z.object({ type: z.string(), display: z.string().nullish() }).nullish(),
+  output_config: z.object({ format: Format.nullish() }).nullish(),
+  output_format: Format.nullish(),
+  thread: Thread.nullish(),
+});
+export type MessageRequest = z.output<typeof MessageRequest>;
+
+export const RequestHeaders = z.object({
+  'x-parlance-session': z.string().optional().describe('the session; without it the history decides'),
+  'idempotency-key': z.string().optional().describe('the same request again is given the same answer'),
+  'x-claude-code-session-id': z.string().optional().describe('becomes the label claude-code.session'),
+});
+
+export const ModelQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(1_000).default(20),
+  after_id: z.string().optional(),
+  before_id: z.string().optional(),
+});

@@ -1,0 +1,124 @@
+/**
+ * Threads: the server holds the conversation, and a request continues it from the last answer with the new messages alone.
+ * A thread is a session. It is found by the id of its last answer, and has the system words and tools that created it.
+ */
+import { CallerTool, type JsonObject } from '@parlance/protocol';
+import { z } from 'zod';
+import { labelKey, type SessionRecord, type SessionRef } from '../../core/api/index.ts';
+import type { DialectContext } from '../shared/dialect.ts';
+import { RequestFault } from '../shared/exchange/request-fault.ts';
+import { earlierRequest } from '../shared/exchange/request-keys.ts';
+import type { Begun, Question } from '../shared/exchange/sessions.ts';
+
+/** The last answer of the thread. Earlier ones find the session, too. */
+const MESSAGE = '@anthropic.message';
+/** The answer that was last continued from. */
+const CONTINUES = 'anthropic.continues';
+/** The number of the event that has what the thread was created with. */
+const CREATED = 'anthropic.thread';
+
+/** What a thread is created with. */
+const Setup = z.object({ system: z.string().optional(), tools: z.array(CallerTool).optional() });
+export type Setup = z.output<typeof Setup>;
+
+const Stored = z.object({ anthropic: Setup });
+
+export const storedSetup = (setup: Setup): JsonObject => ({ anthropic: setup }) as JsonObject;
+
+export type Thread = {
+  readonly record: SessionRecord;
+  readonly setup: Setup;
+  /** Call it when the answer is complete or has failed. */
+  release(): void;
+};
+
+type ErrorCode =
+  | 'thread_not_found'
+  | 'thread_already_continued'
+  | 'thread_continue_in_flight'
+  | 'thread_fingerprint_mismatch';
+
+const refused = (apiCode: ErrorCode, message: string): RequestFault =>
+  new RequestFault(apiCode === 'thread_not_found' ? 'not_found' : 'invalid', message, {
+    param: 'thread.previous_message_id',
+    apiCode,
+  });
+
+type Kept = { readonly id: string; readonly created: boolean };
+
+export class Threads {
+  /** the answers that are being continued from here */
+  readonly #continued = new Set<string>();
+
+  constructor(private readonly ctx: Pick<DialectContext, 'engine'>) {}
+
+  /** The thread with that last answer, for one request at a time. Throws `RequestFault` if it cannot be continued. */
+  async claim(question: Question, previous: string): Promise<Thread> {
+    const claim = `${question.principal.id} ${previous}`;
+    const record = await this.#find(question, previous);
+    const isAgain = (await earlierRequest(this.ctx.engine, record, question)) !== null;
+    if (!isAgain) this.#check(record, previous);
+    if (!isAgain && this.#continued.has(claim)) throw inFlight();
+    this.#continued.add(claim);
+    const release = () => void this.#continued.delete(claim);
+    try {
+      const setup = await this.#setup(record);
+      if (!isAgain) await this.#label(record, question, { [CONTINUES]: previous });
+      return { record, setup, release };
+    } catch (thrown) {
+      release();
+      throw thrown;
+    }
+  }
+
+  /** The next request may continue from this answer. `created`: the thread begins with it. */
+  keep(begun: Begun, question: Question, { id, created }: Kept): Promise<void> {
+    return this.#label(begun, question, {
+      [MESSAGE]: id,
+      ...(created && { [CREATED]: String(begun.start.seq) }),
+    });
+  }
+
+  async #find({ principal }: Question, previous: string): Promise<SessionRecord> {
+    const { engine } = this.ctx;
+    const ref = await engine.lookup(principal, labelKey(MESSAGE, previous), 'own');
+    const record = ref && (await engine.record(ref));
+    if (!record) throw refused('thread_not_found', 'There is no answer with this id.');
+    return record;
+  }
+
+  async #label(
+    { ref }: { readonly ref: SessionRef },
+    { principal, dialect }: Question,
+    labels: Record<string, string>,
+  ): Promise<void> {
+    await this.ctx.engine.send(ref, { type: 'session.label', labels }, { principal, dialect });
+  }
+
+  #check({ labels, status }: SessionRecord, previous: string): void {
+    if (labels[MESSAGE] !== previous)
+      throw refused('thread_already_continued', 'This answer was continued already.');
+    // Another node may be at it.
+    if (labels[CONTINUES] === previous && status === 'running') throw inFlight();
+  }
+
+  async #setup({ ref, labels }: SessionRecord): Promise<Setup> {
+    const seq = Number(labels[CREATED]);
+    const [event] = await this.ctx.engine.events(ref, seq - 1, 1);
+    const data = event?.type === 'input.accepted' ? event.data : undefined;
+    const stored = event?.type === 'tool.ended' ? event.attributes : data;
+    return Stored.safeParse(stored).data?.anthropic ?? {};
+  }
+}
+
+const inFlight = (): RequestFault =>
+  refused('thread_continue_in_flight', 'Another request is continuing from this answer.');
+
+/** Throws if the request repeats what the thread has, and differs. */
+export function checkSetup(thread: Setup, given: Setup): void {
+  const differs = (['system', 'tools'] as const).some(
+    (field) => given[field] !== undefined && JSON.stringify(given[field]) !== JSON.stringify(thread[field]),
+  );
+  if (differs)
+    throw refused('thread_fingerprint_mismatch', 'The thread was created with another `system` or `tools`.');
+}
