@@ -1,7 +1,7 @@
 /** Reads the output of a process. */
 export type Output = {
-  /** Resolves when it has written this text; rejects if it ends without it. */
-  written(words: string): Promise<void>;
+  /** Resolves when it has written this text so many times, once by default; rejects if it ends without it. */
+  written(words: string, times?: number): Promise<void>;
   /** all of it; resolves when the process has exited */
   all(): Promise<string>;
 };
@@ -23,10 +23,10 @@ export function outputOf(stream: ReadableStream<Uint8Array>): Output {
     look();
   })();
   return {
-    written(words) {
+    written(words, times = 1) {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       const one = () => {
-        if (text.includes(words)) resolve();
+        if (text.split(words).length > times) resolve();
         else if (ended) reject(new Error(`it ended without "${words}": ${text}`));
       };
       looking.add(one);

@@ -7,11 +7,13 @@ import { $, Glob } from 'bun';
 import { Trouble } from './test-failures.ts';
 
 /** Debian keeps its programs out of the path. */
-const POSTGRES = new Glob('usr/lib/postgresql/*/bin/postgres');
+const POSTGRES = 'usr/lib/postgresql/*/bin/postgres';
+const LIBFUZZER = 'usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a';
 
 type Needed = { readonly found: () => boolean; readonly packages: readonly string[] };
 
 const program = (...names: string[]): boolean => names.some((name) => Bun.which(name));
+const file = (path: string): boolean => [...new Glob(path).scanSync('/')].length > 0;
 
 /** Debian packages; of several, the first that the release has. */
 const NEEDED: readonly Needed[] = [
@@ -19,7 +21,17 @@ const NEEDED: readonly Needed[] = [
   { found: () => program('rg'), packages: ['ripgrep'] },
   { found: () => program('chromium'), packages: ['chromium'] },
   { found: () => program('valkey-server', 'redis-server'), packages: ['valkey-server', 'redis-server'] },
-  { found: () => [...POSTGRES.scanSync('/')].length > 0, packages: ['postgresql'] },
+  { found: () => file(POSTGRES), packages: ['postgresql'] },
+  // for clients/c
+  { found: () => program('gcc') && program('make'), packages: ['build-essential'] },
+  { found: () => program('cmake'), packages: ['cmake'] },
+  { found: () => program('pkg-config'), packages: ['pkg-config'] },
+  { found: () => program('clang'), packages: ['clang'] },
+  { found: () => file(LIBFUZZER), packages: ['libclang-rt-dev', 'clang'] },
+  { found: () => program('valgrind'), packages: ['valgrind'] },
+  { found: () => file('usr/include/libwebsockets.h'), packages: ['libwebsockets-dev'] },
+  { found: () => file('usr/include/cjson/cJSON.h'), packages: ['libcjson-dev'] },
+  { found: () => file('usr/include/**/curl/curl.h'), packages: ['libcurl4-openssl-dev'] },
 ];
 
 const missing = NEEDED.filter(({ found }) => !found());

@@ -1,0 +1,166 @@
+/* parlance-c: chat with a Parlance server, and lend it tools, from the command line. */
+#define _GNU_SOURCE
+#include "parlance.h"
+
+#include <curl/curl.h>
+#include <getopt.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { STEP_MS = 100 };
+
+typedef struct {
+  const char *selection; /* a file: what `get_selected_text` returns */
+  int pending, failed, cleared; /* `pending`: a message has no answer yet */
+} program;
+
+/* All of a stream, to be freed; NULL if it cannot be read. */
+static char *read_all(FILE *file) {
+  char *text = NULL;
+  size_t size = 0;
+  if (file && getdelim(&text, &size, '\0', file) >= 0) return text;
+  free(text);
+  return file && feof(file) ? strdup("") : NULL;
+}
+
+static cJSON *selected_text(void *context, const cJSON *parameters, char *error, size_t size) {
+  (void)parameters;
+  const program *self = context;
+  FILE *file = self->selection ? fopen(self->selection, "r") : NULL;
+  char *text = read_all(file);
+  cJSON *result = text ? cJSON_CreateObject() : NULL;
+  if (result) cJSON_AddStringToObject(result, "text", text);
+  else snprintf(error, size, "Nothing is selected.");
+  if (file) fclose(file);
+  free(text);
+  return result;
+}
+
+static const parlance_tool TOOLS[] = {
+    {"get_selected_text", NULL, selected_text},
+};
+
+static void show(void *context, const parlance_event *event) {
+  program *self = context;
+  if (event->type == PARLANCE_RESPONSE) {
+    printf("%s\n", event->text);
+    fflush(stdout);
+    self->pending = 0;
+  } else if (event->type == PARLANCE_STATUS) {
+    fprintf(stderr, "[%s] %s\n", event->text, event->detail ? event->detail : "");
+  } else if (event->type == PARLANCE_TOOL_REQUEST) {
+    fprintf(stderr, "[tool] %s\n", event->text);
+  } else if (event->type == PARLANCE_REGISTERED) {
+    fprintf(stderr, "[registered]\n");
+  } else if (event->type == PARLANCE_ERROR || event->type == PARLANCE_DISCONNECTED) {
+    fprintf(stderr, "[error] %s %s\n", event->text, event->detail ? event->detail : "");
+  }
+  int is_failure = event->type == PARLANCE_STATUS && strcmp(event->text, "error") == 0;
+  if (event->type == PARLANCE_CLEARED) self->cleared = 1;
+  if (is_failure || event->type == PARLANCE_ERROR) self->pending = 0, self->failed = 1;
+}
+
+/* The signals are blocked, and read here. */
+static int stopped(void) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  sigprocmask(SIG_BLOCK, &signals, NULL);
+  return sigtimedwait(&signals, NULL, &(struct timespec){0}) > 0;
+}
+
+static int usage(void) {
+  fputs("usage: parlance-c [-u URL] [-t TOKEN] [-s SESSION] [-f SELECTION] COMMAND\n"
+        "  chat [TEXT]        send a message, or each line of standard input\n"
+        "  serve              lend tools to the server until interrupted\n"
+        "  clear              clear the session\n"
+        "  summarize [TITLE]  summarize standard input\n",
+        stderr);
+  return 2;
+}
+
+/* Sends the next line if there is one. Returns 0 at the end of the input. */
+static int send_line(parlance_client *client, program *self) {
+  struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+  if (poll(&input, 1, 0) <= 0) return 1;
+  char *line = NULL;
+  size_t size = 0;
+  ssize_t length = getline(&line, &size, stdin);
+  if (length > 0 && line[length - 1] == '\n') line[length - 1] = '\0';
+  if (length > 0 && line[0] && parlance_chat(client, line) == 0) self->pending = 1;
+  free(line);
+  return length >= 0;
+}
+
+static int chat(parlance_client *client, program *self, const char *text) {
+  int open = text == NULL;
+  if (text && parlance_chat(client, text) == 0) self->pending = 1;
+  while (!stopped() && (open || self->pending)) {
+    if (open && !self->pending) open = send_line(client, self);
+    if (parlance_service(client, STEP_MS) < 0) return 1;
+  }
+  return self->failed;
+}
+
+static int summarize(const parlance_options *options, const char *title) {
+  char error[256], *content = read_all(stdin);
+  char *summary = content ? parlance_summarize(options, title, content, error, sizeof error) : NULL;
+  if (summary) puts(summary);
+  else fprintf(stderr, "parlance-c: %s\n", content ? error : "cannot read standard input");
+  free(content);
+  free(summary);
+  return summary ? 0 : 1;
+}
+
+static int run(parlance_client *client, program *self, char **command) {
+  if (strcmp(command[0], "chat") == 0) return chat(client, self, command[1]);
+  int clears = strcmp(command[0], "clear") == 0;
+  if (clears && parlance_clear(client) < 0) return 1;
+  while (!stopped() && !(clears && self->cleared))
+    if (parlance_service(client, STEP_MS) < 0) return 1;
+  return 0;
+}
+
+int main(int count, char **words) {
+  program self = {0};
+  parlance_options options = {
+      .url = getenv("PARLANCE_URL"),
+      .token = getenv("PARLANCE_TOKEN"),
+      .tools = TOOLS,
+      .tool_count = sizeof TOOLS / sizeof *TOOLS,
+      .on_event = show,
+      .context = &self,
+  };
+  if (!options.url) options.url = "http://127.0.0.1:3000";
+  for (int option; (option = getopt(count, words, "+u:t:s:f:")) != -1;) {
+    if (option == 'u') options.url = optarg;
+    else if (option == 't') options.token = optarg;
+    else if (option == 's') options.session = optarg;
+    else if (option == 'f') self.selection = optarg;
+    else return usage();
+  }
+  char **command = words + optind;
+  if (!*command) return usage();
+  if (strcmp(*command, "summarize") == 0) {
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+    int failed = summarize(&options, command[1]);
+    curl_global_cleanup();
+    return failed;
+  }
+  if (strcmp(*command, "chat") && strcmp(*command, "serve") && strcmp(*command, "clear")) return usage();
+  parlance_client *client = parlance_new(&options);
+  if (!client) {
+    fprintf(stderr, "parlance-c: cannot use %s\n", options.url);
+    return 2;
+  }
+  fprintf(stderr, "[session] %s\n", parlance_session(client));
+  int failed = run(client, &self, command);
+  parlance_free(client);
+  return failed;
+}

@@ -1,0 +1,259 @@
+/** The client in C, built with sanitizers, against a real server. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Glob } from 'bun';
+import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { type FakeModel, fakeModel } from '../fake-model.ts';
+import { outputOf } from '../output.ts';
+import { durableOf, startProcess } from '../server-process.ts';
+
+const SOURCE = join(import.meta.dir, '../../clients/c');
+const NEEDS = ['cmake', 'make', 'gcc', 'clang', 'pkg-config', 'valgrind'];
+const isBuildable = NEEDS.every((program) => Bun.which(program)) && hasFile('usr/include/libwebsockets.h');
+
+function hasFile(path: string): boolean {
+  return [...new Glob(path).scanSync('/')].length > 0;
+}
+
+const BUILD_MS = 300_000;
+const folder = mkdtempSync(join(tmpdir(), 'parlance-c-'));
+const cleanups: (() => unknown)[] = [];
+let model: FakeModel;
+let server: TestServer;
+
+/** The folder of the build. Throws with the output of the compiler if there is a warning. */
+function build(name: string, ...options: string[]): string {
+  const target = join(folder, name);
+  for (const command of [
+    ['cmake', '-S', SOURCE, '-B', target, ...options],
+    ['make', '-C', target],
+  ]) {
+    const { exitCode, stdout, stderr } = Bun.spawnSync(command);
+    if (exitCode !== 0) throw new Error(`${command.join(' ')}: ${stdout}${stderr}`);
+  }
+  return target;
+}
+
+type Running = {
+  readonly stdout: Promise<string>;
+  readonly stderr: ReturnType<typeof outputOf>;
+  readonly exited: Promise<number>;
+  kill(): void;
+};
+
+function start(program: readonly string[], args: readonly string[], input = ''): Running {
+  const child = Bun.spawn([...program, ...args], {
+    stdin: new Blob([input]),
+    stdout: 'pipe',
+    stderr: 'pipe',
+    env: { ...process.env, ASAN_OPTIONS: 'detect_leaks=1', UBSAN_OPTIONS: 'print_stacktrace=1' },
+  });
+  cleanups.push(() => child.kill('SIGKILL'));
+  return {
+    stdout: new Response(child.stdout).text(),
+    stderr: outputOf(child.stderr),
+    exited: child.exited,
+    kill: () => child.kill('SIGTERM'),
+  };
+}
+
+let client: string[];
+const run = async (args: string[], input = '', program = client) => {
+  const running = start(program, args, input);
+  const [code, out, err] = await Promise.all([running.exited, running.stdout, running.stderr.all()]);
+  return { code, out, err };
+};
+
+/** The model repeats the last message, or says what the tool has returned. */
+const answerTo = ({ messages }: { messages: { role: string; content: unknown }[] }) => {
+  const last = messages.at(-1);
+  const text = JSON.stringify(last?.content);
+  if (last?.role === 'tool') return { say: `The tool said ${text}.` };
+  if (text.includes('selection')) return { call: 'get_selected_text', input: {} };
+  return text.includes('refuse') ? { status: 400 } : { say: `re: ${text}` };
+};
+
+describe.skipIf(!isBuildable)('the C client', () => {
+  beforeAll(async () => {
+    client = [join(build('sanitized', '-DPARLANCE_SANITIZE=ON'), 'parlance-c')];
+    model = fakeModel(answerTo);
+    server = await startTestServer({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' });
+  }, BUILD_MS);
+  afterEach(() => {
+    for (const cleanup of cleanups.splice(0)) cleanup();
+  });
+  afterAll(async () => {
+    await server.stop();
+    model.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test('library and program have at most 800 lines', () => {
+    const files = ['include', 'src'].flatMap((part) =>
+      readdirSync(join(SOURCE, part)).map((name) => join(SOURCE, part, name)),
+    );
+    const lines = files.map((path) => readFileSync(path, 'utf8').split('\n').length - 1);
+    expect(lines.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(800);
+  });
+
+  test('chats, and shows the status', async () => {
+    const { code, out, err } = await run(['-u', server.http, '-s', 'from-c', 'chat', 'hello']);
+    expect({ code, out }).toEqual({ code: 0, out: 're: "hello"\n' });
+    expect(err).toContain('[session] from-c');
+    expect(err).toContain('[registered]');
+    expect(err).toContain('[thinking]');
+    const accepted = (await durableOf(server, 'from-c')).filter(({ type }) => type === 'input.accepted');
+    expect(accepted).toHaveLength(1);
+  });
+
+  test('sends each line of its input in one session, whatever is in it', async () => {
+    const { code, out } = await run(
+      ['-u', `${server.http}/`, '-s', 'lines é', 'chat'],
+      'one\n\n"two" \\ ü\n',
+    );
+    expect(code).toBe(0);
+    expect(out).toBe('re: "one"\nre: "\\"two\\" \\\\ ü"\n');
+    expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain('one');
+  });
+
+  test('a long message and its answer arrive whole', async () => {
+    const text = 'long '.repeat(40_000).trim();
+    const { out } = await run(['-u', server.http, 'chat'], `${text}\n`);
+    expect(out).toBe(`re: "${text}"\n`);
+  });
+
+  test('lends its tools', async () => {
+    const selection = join(folder, 'selection.txt');
+    writeFileSync(selection, 'a selected sentence');
+    const { code, out, err } = await run(['-u', server.http, '-f', selection, 'chat', 'read the selection']);
+    expect(code).toBe(0);
+    expect(out).toContain('a selected sentence');
+    expect(err).toContain('[tool] get_selected_text');
+  });
+
+  test('a tool that fails is reported to the model', async () => {
+    const { out } = await run(['-u', server.http, 'chat', 'read the selection']);
+    expect(out).toContain('Nothing is selected.');
+  });
+
+  test('clears a session', async () => {
+    await run(['-u', server.http, '-s', 'cleared', 'chat', 'hello']);
+    expect((await run(['-u', server.http, '-s', 'cleared', 'clear'])).code).toBe(0);
+    expect((await durableOf(server, 'cleared')).map(({ type }) => type)).toContain('session.cleared');
+  });
+
+  test('summarizes its input', async () => {
+    const { code, out } = await run(['-u', server.http, 'summarize', 'Bees'], 'Bees live in hives.');
+    expect(code).toBe(0);
+    expect(out).toStartWith('re: ');
+    const empty = await run(['-u', server.http, 'summarize'], '');
+    expect(empty).toMatchObject({ code: 1, err: expect.stringContaining('HTTP 400: Content is required') });
+  });
+
+  test('fails if the model fails, with the reason', async () => {
+    const { code, err } = await run(['-u', server.http, 'chat', 'refuse']);
+    expect(code).toBe(1);
+    expect(err).toMatch(/\[error\] \S+/);
+  });
+
+  test('a wrong use is explained', async () => {
+    for (const args of [[], ['dance'], ['-x', 'chat'], ['cha', 'hi']])
+      expect(await run(args)).toMatchObject({ code: 2, err: expect.stringContaining('usage:') });
+    for (const url of ['ftp://host', 'http://', 'http://host:0', 'http://host:99999', 'nonsense'])
+      expect(await run(['-u', url, 'chat', 'hi'])).toMatchObject({ code: 2 });
+  });
+
+  test('a token is needed where the server requires one', async () => {
+    const closed = await startTestServer({
+      OPENAI_BASE_URL: model.url,
+      OPENAI_API_KEY: 'key',
+      MODEL: 'fake',
+      PARLANCE_AUTH: 'required',
+    });
+    const token = await closed.login('dev', 'dev-password');
+    expect(await run(['-u', closed.http, '-t', token, 'chat', 'hi'])).toMatchObject({
+      code: 0,
+      out: 're: "hi"\n',
+    });
+    const refused = await run(['-u', closed.http, 'chat', 'hi']);
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('A token is required') });
+    await closed.stop();
+  });
+
+  test('connects again when the server has been killed, and messages that waited are sent', async () => {
+    const data = mkdtempSync(join(folder, 'killed-'));
+    const settings = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' };
+    const first = await startProcess(data, settings);
+    const { port } = new URL(first.http);
+    const served = start(client, ['-u', first.http, '-s', 'kept', 'serve']);
+    await served.stderr.written('[registered]');
+    await first.kill();
+    await served.stderr.written('[error]');
+    const waiting = start(client, ['-u', first.http, '-s', 'kept', 'chat', 'sent later']);
+    await waiting.stderr.written('[error]');
+    const second = await startProcess(data, { ...settings, PORT: port });
+    cleanups.push(() => second.kill());
+    expect(await waiting.stdout).toBe('re: "sent later"\n');
+    expect(await waiting.exited).toBe(0);
+    await served.stderr.written('[registered]', 2);
+    served.kill();
+    expect(await served.exited).toBe(0);
+  }, 60_000);
+
+  test(
+    'is clean under valgrind',
+    async () => {
+      const program = join(build('plain'), 'parlance-c');
+      const valgrind = ['valgrind', '--quiet', '--error-exitcode=99', '--leak-check=full', program];
+      const chat = await run(['-u', server.http, 'chat'], 'one\nread the selection\n', valgrind);
+      expect(chat).toMatchObject({ code: 0, out: expect.stringContaining('re: "one"') });
+      expect((await run(['-u', server.http, 'summarize'], 'Bees.', valgrind)).code).toBe(0);
+    },
+    BUILD_MS,
+  );
+
+  test(
+    'survives frames that a fuzzer makes up',
+    () => {
+      const target = build(
+        'fuzzed',
+        '-DPARLANCE_SANITIZE=ON',
+        '-DPARLANCE_FUZZ=ON',
+        '-DCMAKE_C_COMPILER=clang',
+      );
+      const corpus = mkdtempSync(join(folder, 'corpus-'));
+      for (const [number, frame] of FRAMES.entries())
+        writeFileSync(join(corpus, String(number)), JSON.stringify(frame));
+      const { exitCode, stderr } = Bun.spawnSync([
+        join(target, 'fuzz_frames'),
+        '-runs=50000',
+        '-seed=1',
+        '-max_len=4096',
+        corpus,
+      ]);
+      expect(exitCode === 0 ? '' : String(stderr)).toBe('');
+    },
+    BUILD_MS,
+  );
+});
+
+const REQUEST = {
+  id: 'msg_1_abcdefghi',
+  type: 'tool_execution_request',
+  timestamp: 1,
+  executionId: 'exec_1_abcdefghi',
+  toolName: 'echo',
+  parameters: { url: 'https://example.com/page' },
+  timeout: 30_000,
+  securityContext: { allowedOrigins: ['https://example.com'], permissions: ['page_access'] },
+};
+
+const FRAMES = [
+  REQUEST,
+  { ...REQUEST, toolName: 'free', parameters: { url: 'https://user@evil.example' } },
+  { ...REQUEST, securityContext: {} },
+  { id: 'a', type: 'agent_response', timestamp: 1, content: 'hello', sessionId: 's', toolsUsed: [] },
+  { id: 'a', type: 'error', message: 'no', code: 'NO' },
+];
