@@ -149,7 +149,7 @@ describe.each(ERAS)('in %s', (era) => {
       expect(await eventsOf(server, session, 'turn.started')).toHaveLength(1);
     });
 
-    test('that takes too long is told that the call waits', async () => {
+    test('that takes too long gets the status waiting, and may still answer', async () => {
       const { server } = await answering({ PARLANCE_TOOL_CALL_WITHIN: '1000' }, touch('a.txt'), {
         say: 'Late, but made.',
       });
@@ -173,7 +173,7 @@ describe.each(ERAS)('in %s', (era) => {
   });
 
   describe('a client without forms', () => {
-    test('is told for what the turn waits, and answers with a tool', async () => {
+    test('gets the approval with the status waiting, and answers with a tool', async () => {
       const { server } = await answering({}, touch('a.txt'), touch('b.txt'), { say: 'Done.' });
       const client = await open(server);
       await client.client.listTools();
@@ -215,7 +215,7 @@ describe.each(ERAS)('in %s', (era) => {
       expect((await client.call('list_approvals')).structuredContent).toEqual({ approvals: [] });
     });
 
-    test('is told so, too, if it sends another message', async () => {
+    test('gets the same approval if it sends another message', async () => {
       const { server } = await answering({}, touch('a.txt'), { say: 'One.' }, { say: 'Two.' });
       const client = await open(server);
       const { session, approval } = await client.turn('send_message', { text: 'touch it' });
@@ -231,7 +231,7 @@ describe.each(ERAS)('in %s', (era) => {
       expect(JSON.stringify(structuredContent)).toContain('Two.');
     });
 
-    test('that is late is told so, and nothing runs twice', async () => {
+    test('that answers late gets an error, and nothing runs twice', async () => {
       const { server } = await answering({}, touch('a.txt'), { say: 'Done.' });
       const client = await open(server);
       const { session, approval } = await client.turn('send_message', { text: 'touch it' });

@@ -17,23 +17,16 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test.each(['server-initialize', 'ping', 'tools-list', 'resources-list', 'dns-rebinding-protection'])(
-  '%s',
-  async (scenario) => {
-    const command = [
-      process.execPath,
-      SUITE,
-      'server',
-      '--url',
-      `${server.http}/mcp`,
-      '--scenario',
-      scenario,
-    ];
-    const run = Bun.spawn(command, { cwd: folder, stdout: 'pipe', stderr: 'pipe' });
-    const output = (await Promise.all([run.stdout.text(), run.stderr.text()])).join('\n');
-    expect([await run.exited, output]).toEqual([
-      0,
-      expect.stringMatching(/Passed: [1-9]\d*\/(\d+), 0 failed/),
-    ]);
-  },
-);
+test.each([
+  'server-initialize',
+  'ping',
+  'tools-list',
+  'resources-list',
+  'dns-rebinding-protection',
+  'server-sse-multiple-streams',
+])('%s', async (scenario) => {
+  const command = [process.execPath, SUITE, 'server', '--url', `${server.http}/mcp`, '--scenario', scenario];
+  const run = Bun.spawn(command, { cwd: folder, stdout: 'pipe', stderr: 'pipe' });
+  const output = (await Promise.all([run.stdout.text(), run.stderr.text()])).join('\n');
+  expect([await run.exited, output]).toEqual([0, expect.stringMatching(/Passed: [1-9]\d*\/(\d+), 0 failed/)]);
+});

@@ -167,7 +167,7 @@ test('the client goes on after the server was killed and started again', async (
   const client = await started('2025', { PARLANCE_URL: first.http });
   const { session } = await client.turn('send_message', { text: 'one' });
   await first.kill();
-  await expect(client.turn('send_message', { text: 'nobody hears', session })).rejects.toMatchObject({
+  await expect(client.turn('send_message', { text: 'too early', session })).rejects.toMatchObject({
     code: -32_000,
   });
   const second = await startProcess(data, { ...settings, PORT: port });

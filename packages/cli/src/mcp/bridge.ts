@@ -81,7 +81,7 @@ export class McpBridge implements StdioProtocol {
     sent.catch((error: unknown) => this.#fail(id, error));
   }
 
-  /** Since 2026-07-28 the server is told by the end of the request. */
+  /** Since 2026-07-28 a request is cancelled by closing it. */
   async #cancel(message: Message, id: RequestId): Promise<void> {
     const open = this.#open.get(id);
     if (!open) return;

@@ -20,7 +20,7 @@ export type Answering = {
 export const isLongCall = ({ method, params }: Request): boolean =>
   method === 'tools/call' && toolNamed(params.name)?.isLong === true;
 
-/** Throws a `ProtocolFault` if there is no such tool. What else goes wrong is told in the result. */
+/** Throws a `ProtocolFault` if there is no such tool. Other failures are reported in the result. */
 export async function callTool(
   ctx: Context,
   from: From,

@@ -1,6 +1,6 @@
 /**
- * What a call follows, as a text that clients give back: the `requestState` of 2026-07-28, and the id of an event from which a
- * stream is resumed. It is not secret and not signed: whoever gives it back must have access to the session.
+ * The turn that a call follows, encoded for clients that send it back: the `requestState` of 2026-07-28, and the event id from
+ * which a stream is resumed. It is neither secret nor signed, because access to the session is checked.
  */
 import { type Principal, TurnId } from '@parlance/protocol';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-/** Answers a call with what comes of a turn: its end, a question to the user, or how it stands when time is up. */
+/** Answers a call with the outcome of a turn: its result, a form for the user, or its state when the time is up. */
 import { Fault } from '@parlance/protocol';
 import { formOf } from './approval-form.ts';
 import { ApprovalForms } from './approval-forms.ts';
@@ -9,39 +9,39 @@ import { TAKEN_BACK, type ToolCall } from './tool-call.ts';
 import { turnResult } from './turn-result.ts';
 import { type Followed, TurnWatch } from './turn-watch.ts';
 
-/** Wakes up a loop that waits for one of several things. */
-class Bell {
-  #rung = Promise.withResolvers<void>();
+/** Lets a loop wait for any of several changes. */
+class WakeUp {
+  #changed = Promise.withResolvers<void>();
 
-  readonly ring = (): void => this.#rung.resolve();
+  readonly wake = (): void => this.#changed.resolve();
 
-  async heard(): Promise<void> {
-    await this.#rung.promise;
-    this.#rung = Promise.withResolvers();
+  async wait(): Promise<void> {
+    await this.#changed.promise;
+    this.#changed = Promise.withResolvers();
   }
 }
 
 export async function followTurn(ctx: Context, call: ToolCall, followed: Followed): Promise<object> {
   const { engine, now, settings } = ctx;
   const { signal, until, stream, peer } = call;
-  const bell = new Bell();
-  const turn = new TurnWatch(followed, { said: () => progress.touch(), changed: bell.ring });
+  const wakeUp = new WakeUp();
+  const turn = new TurnWatch(followed, { textChanged: () => progress.update(), changed: wakeUp.wake });
   const progress = new Progress(call, {
     text: () => turn.text,
     elapsed: () => now() - until + settings.toolCallWithin,
   });
-  const forms = new ApprovalForms(ctx, call, bell.ring);
+  const forms = new ApprovalForms(ctx, call, wakeUp.wake);
   let isLate = false;
   const late = () => {
     isLate = true;
-    bell.ring();
+    wakeUp.wake();
   };
   const timer = setTimeout(late, Math.max(0, until - now()));
-  signal.addEventListener('abort', bell.ring);
+  signal.addEventListener('abort', wakeUp.wake);
   try {
-    await turn.open(engine);
     if (peer.era === 'legacy' && peer.version >= '2025-11-25')
       stream?.prime(encodeState(followed, { request: call.id, progress: call.progressToken, until }));
+    await turn.open(engine);
     for (;;) {
       if (signal.aborted) return await takenBack(ctx, call, turn);
       if (turn.end || isLate) return turnResult(turn);
@@ -49,11 +49,11 @@ export async function followTurn(ctx: Context, call: ToolCall, followed: Followe
       if (turn.approvals.length > 0 && peer.era === 'modern') return inputRequired(turn);
       forms.show(turn.approvals);
       if (forms.isRefused) return turnResult(turn);
-      await bell.heard();
+      await wakeUp.wait();
     }
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener('abort', bell.ring);
+    signal.removeEventListener('abort', wakeUp.wake);
     forms.close();
     progress.stop();
     turn.stop();
@@ -78,14 +78,14 @@ const inputRequired = ({ followed, approvals }: TurnWatch) => ({
 });
 
 async function takenBack(ctx: Context, { signal, principal }: ToolCall, turn: TurnWatch): Promise<object> {
-  // A server that shuts down closes streams, too: its turns go on after the next start.
+  // Streams also close when the server shuts down; its turns continue after the next start.
   if (signal.reason !== TAKEN_BACK || ctx.engine.draining) return turnResult(turn);
   const { followed, text } = turn;
   try {
     const command = { type: 'turn.cancel', turn: followed.turn } as const;
     await ctx.engine.send(followed.ref, command, { principal, dialect: 'mcp' });
   } catch (thrown) {
-    // It has ended meanwhile.
+    // The turn has already ended.
     if (!(thrown instanceof Fault && thrown.code === 'no_turn')) throw thrown;
   }
   return turnResult({ followed, text, end: { status: 'cancelled' }, approvals: [] });

@@ -3,7 +3,7 @@ import { notificationMessage } from './json-rpc.ts';
 import type { ToolCall } from './tool-call.ts';
 
 const INTERVAL_MS = 100;
-/** Clients that extend their time-out with progress hear of it also while tools run. */
+/** Sent also without new text, for clients that extend their timeout on progress. */
 const SILENCE_MS = 10_000;
 
 export class Progress {
@@ -20,14 +20,14 @@ export class Progress {
     if (this.#isWanted) this.#heartbeat = setInterval(() => this.#send(), SILENCE_MS);
   }
 
-  /** There is more to tell. */
-  touch(): void {
+  /** The text has changed. */
+  update(): void {
     if (!this.#isWanted || this.#isOver) return;
     this.#isDue = true;
     if (!this.#isRunning) void this.#run();
   }
 
-  /** Sends what is due: nothing follows. */
+  /** Sends the pending notification; nothing follows. */
   stop(): void {
     clearInterval(this.#heartbeat);
     this.#isOver = true;
@@ -38,7 +38,7 @@ export class Progress {
     return this.call.progressToken !== undefined && this.call.stream !== null;
   }
 
-  /** A slow reader is sent the next when it has read the last. */
+  /** A slow reader gets the next notification when it has read the last one. */
   async #run(): Promise<void> {
     this.#isRunning = true;
     while (this.#isDue && !this.#isOver) {

@@ -1,10 +1,10 @@
-/** Follows a turn that a call has begun or continued: what it says, what it waits for, and how it ends. */
+/** Follows a turn that a call has started or continued: its text, its pending approvals and its end. */
 import type { FaultData, SessionEvent, TurnId } from '@parlance/protocol';
 import type { Engine, PendingApproval, SessionRef, Watch } from '../../core/api/index.ts';
 import { Answer } from '../shared/exchange/answer.ts';
 import { type Piece, projection, type State } from '../shared/exchange/pieces.ts';
 
-/** What is followed: a turn, or the rest of one. Enough to find it again after a restart. */
+/** A turn, or the rest of one. Enough to find it again after a restart. */
 export type Followed = {
   readonly ref: SessionRef;
   readonly turn: TurnId;
@@ -17,8 +17,8 @@ export type TurnEnd =
   | { readonly status: 'failed'; readonly message: string };
 
 export type TurnListener = {
-  /** there is more text, or other text */
-  said(): void;
+  /** the text was extended or replaced */
+  textChanged(): void;
   /** the turn has ended, or waits for something else */
   changed(): void;
 };
@@ -35,7 +35,7 @@ export class TurnWatch {
     private readonly listener: TurnListener,
   ) {}
 
-  /** Resolves when it has what has happened so far. */
+  /** Resolves when all past events have been read. */
   async open(engine: Engine): Promise<void> {
     const { ref, after } = this.followed;
     await engine.watch(ref, (event, { snapshot }) => this.#take(event, snapshot), {
@@ -52,7 +52,7 @@ export class TurnWatch {
     return this.#end;
   }
 
-  /** What the session waits for, also if an earlier turn has requested it. */
+  /** The pending approvals of the session, also those of an earlier turn. */
   get approvals(): readonly PendingApproval[] {
     return this.#approvals;
   }
@@ -101,7 +101,7 @@ export class TurnWatch {
   #pass(piece: Piece): void {
     if (piece.turn !== this.followed.turn) return;
     this.#answer.add(piece);
-    if (piece.kind === 'text' || piece.kind === 'restarted') this.listener.said();
+    if (piece.kind === 'text' || piece.kind === 'restarted') this.listener.textChanged();
     if (piece.kind === 'ended') this.#ended({ status: 'done' });
     if (piece.kind === 'failed') this.#ended(endOf(piece.fault));
   }
