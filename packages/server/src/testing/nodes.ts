@@ -41,6 +41,10 @@ export class StageCluster {
   /** `latencyMs`: of each way to the store; at once by default. */
   constructor(private readonly latencyMs?: () => number) {}
 
+  async livingNodes(): Promise<ReadonlySet<string>> {
+    return this.#living;
+  }
+
   async open(answers: readonly (readonly Line[])[], options: StageOptions = {}): Promise<StageNode> {
     let dead = false;
     let healthy = true;
@@ -92,7 +96,7 @@ export class StageCluster {
       leases,
       exclusive: this.#exclusive,
       parts: {
-        cluster: { sweepMs: SWEEP_MS, transport, livingNodes: async () => this.#living },
+        cluster: { sweepMs: SWEEP_MS, transport, livingNodes: () => this.livingNodes() },
         ...(this.latencyMs ? { store: distant(leased, this.latencyMs) } : {}),
         ...options.parts,
       },

@@ -30,6 +30,7 @@ export type LinkParts = {
   readonly transport: Transport;
   readonly wakeUps?: WakeUps;
   readonly leases: Leases;
+  readonly livingNodes: () => Promise<ReadonlySet<NodeId>>;
   readonly meter: Meter;
   readonly newId: () => string;
   /** whether a subscriber on this node hears all sessions of the owner */
@@ -134,9 +135,11 @@ export class RemoteLink implements SessionLink {
   }
 
   async isWatchedElsewhere(): Promise<boolean> {
+    const { transport, livingNodes } = this.parts;
     await this.#watchers.ready;
+    if (!transport.up) return [...(await livingNodes())].some((node) => node !== transport.node);
     const own = watchKey(this.session.ref);
-    return !this.parts.transport.up || this.#watchers.entries.some(({ key }) => key === own);
+    return this.#watchers.entries.some(({ key }) => key === own);
   }
 
   /** Events that another node has stored. */

@@ -1,7 +1,7 @@
 /** The sessions of this node among those of others: hands messages to the sessions in memory, and reads those that are not. */
 import type { PrincipalId } from '@parlance/protocol';
 import type { EventStore } from '../ports/event-store.ts';
-import type { Leases } from '../ports/lease.ts';
+import type { Leases, NodeId } from '../ports/lease.ts';
 import type { Log } from '../ports/logger.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { SessionRef } from '../ports/session-ref.ts';
@@ -31,6 +31,7 @@ export type NetworkParts = {
   readonly wakeUps?: WakeUps;
   readonly store: Pick<EventStore, 'heads'>;
   readonly leases: Leases;
+  readonly livingNodes: () => Promise<ReadonlySet<NodeId>>;
   readonly meter: Meter;
   readonly log: Log;
   readonly newId: () => string;
