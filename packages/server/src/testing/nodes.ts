@@ -36,10 +36,16 @@ export class StageCluster {
   readonly #table = new LeaseTable();
   readonly #exclusive = new ExclusiveSessions();
   readonly #living = new Set<string>();
+  readonly #failovers = new Set<() => void>();
   readonly #ids = countingIds();
 
   /** `latencyMs`: of each way to the store; at once by default. */
   constructor(private readonly latencyMs?: () => number) {}
+
+  /** Another server answers for the store. */
+  failover(): void {
+    for (const listener of this.#failovers) listener();
+  }
 
   async livingNodes(): Promise<ReadonlySet<string>> {
     return this.#living;
@@ -96,7 +102,15 @@ export class StageCluster {
       leases,
       exclusive: this.#exclusive,
       parts: {
-        cluster: { sweepMs: SWEEP_MS, transport, livingNodes: () => this.livingNodes() },
+        cluster: {
+          sweepMs: SWEEP_MS,
+          transport,
+          livingNodes: () => this.livingNodes(),
+          onFailover: (listener) => {
+            this.#failovers.add(listener);
+            return () => this.#failovers.delete(listener);
+          },
+        },
         ...(this.latencyMs ? { store: distant(leased, this.latencyMs) } : {}),
         ...options.parts,
       },

@@ -191,6 +191,31 @@ test('a turn whose context cannot be read for a moment continues, and is not rec
   expect(types.slice(-4)).toEqual(['step.restarted', 'text.ended', 'step.ended', 'turn.ended']);
 });
 
+test('a store that has other events in place of the last ones after a failover is noticed', async () => {
+  const cluster = new StageCluster();
+  const [before] = await openNodes(cluster, [says('One.')]);
+  await say(before.engine, 'Hi');
+  await before.engine.rested(SESSION);
+  const lost = await stored(cluster);
+  const record = await cluster.store.load(SESSION);
+  if (!record) throw new Error('there is no session');
+  // One node has followed the session, the other has read it from its checkpoint.
+  const after = await cluster.open([]);
+  opened.push(after);
+  const others = lost.map((event) => ({ ...event, id: `other ${event.seq}` }));
+  await cluster.store.erase(SESSION);
+  await cluster.store.append(0, others, { ...record, checkpoint: null });
+  cluster.failover();
+  for (const { events } of [before, after]) {
+    await until(() => events.filter(isDurable).at(-1)?.id === others.at(-1)?.id);
+    const start = events.findIndex(({ type }) => type === 'session.erased');
+    expect(events.slice(start + 1).filter(isDurable)).toEqual(others as DurableEvent[]);
+  }
+  cluster.failover();
+  await quiet();
+  expect(before.events.filter(({ type }) => type === 'session.erased')).toHaveLength(1);
+});
+
 describe('a node that is behind', () => {
   test('decides and answers based on events acknowledged by other nodes', async () => {
     const cluster = new StageCluster();

@@ -93,7 +93,7 @@ export function lifecycle(internals: EngineInternals) {
   const endFailovers = cluster?.onFailover?.(() => {
     log.warn({}, 'database failed over: sessions are compared with it');
     for (const session of sessions.all())
-      session.compare().catch((err) => log.warn({ err, session: session.ref.id }, 'session not read'));
+      session.compareLast().catch((err) => log.warn({ err, session: session.ref.id }, 'session not read'));
   });
 
   return {

@@ -33,9 +33,12 @@ export class LiveSession extends RecordedSession {
     const restored = restoredState(record.checkpoint);
     if (restored) session.checkpoint = checkpointOf(restored);
     if (restored && restored.seq <= upTo) session.restore(restored);
-    for await (const event of session.events(session.state.seq)) {
+    // The last event of the checkpoint is read as well: its id tells after a failover whether it is still there.
+    const from = sources.shared ? Math.max(0, session.state.seq - 1) : session.state.seq;
+    for await (const event of session.events(from)) {
       if (event.seq > upTo) break;
-      session.apply(event);
+      if (event.seq > session.state.seq) session.apply(event);
+      else session.lastEvent = event.id;
     }
     session.resumeTurn();
     return session;
@@ -65,6 +68,16 @@ export class LiveSession extends RecordedSession {
   /** Applies stored events that are missing here. */
   async compare(): Promise<void> {
     await this.changes.run(() => this.moved());
+  }
+
+  /** Another server answers for the store, which may lack the last events or have others in their place. */
+  async compareLast(): Promise<void> {
+    await this.changes.run(async () => {
+      const { seq } = this.state;
+      const [last] = seq === 0 ? [] : await this.sources.store.read(this.ref, seq - 1, 1);
+      if (seq > 0 && last?.id !== this.lastEvent) this.startAgain();
+      await this.catchUp();
+    });
   }
 
   /** Gets the lease if this node has none, with what was written by others meanwhile. False if another node drives. */

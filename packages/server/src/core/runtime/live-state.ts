@@ -12,6 +12,8 @@ import { type ObservedSession, snapshotOf } from './snapshot.ts';
 /** The in-memory state of a session. Everything except streaming text follows from the log. */
 export abstract class LiveState {
   state: SessionState;
+  /** the id of the last event; null if there is none */
+  protected lastEvent: string | null = null;
   open: OpenBlock | null = null;
   readonly openArguments = new OpenArguments();
   /** the events since the session was last idle: enough to bring any projection up to date */
@@ -54,6 +56,7 @@ export abstract class LiveState {
 
   protected apply(event: DurableEvent, state = evolve(this.state, event)): void {
     this.state = state;
+    this.lastEvent = event.id;
     this.#context.apply(event);
     if (closesBlock(event, this.open)) this.open = null;
     this.openArguments.apply(event);
@@ -71,6 +74,7 @@ export abstract class LiveState {
   /** For a session that is not in the store. */
   protected clear(): void {
     this.state = initialState(this.agent);
+    this.lastEvent = null;
     this.voidStreamed();
     this.eventsSinceIdle = [];
     this.messageCountAtIdle = 0;

@@ -128,12 +128,12 @@ export abstract class RecordedSession extends LiveState {
   protected async moved(): Promise<boolean> {
     const head = await this.sources.store.head(this.ref);
     if (head === this.state.seq) return false;
-    if (head < this.state.seq) this.#startAgain();
+    if (head < this.state.seq) this.startAgain();
     return this.catchUp();
   }
 
   /** The session was erased elsewhere, or the store has lost its end: subscribers start over. */
-  #startAgain(): void {
+  protected startAgain(): void {
     const { newId, now } = this.sources;
     this.forget();
     const event = {
