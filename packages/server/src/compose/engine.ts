@@ -40,9 +40,11 @@ export async function openBackend(
   const metrics = openMetrics();
   const traces = await tracesOf(config, log);
   resources.defer(() => traces?.close());
-  const storage = await openStorage(config, { log, metrics }, resources);
+  const [storage, sandbox] = await Promise.all([
+    openStorage(config, { log, metrics }, resources),
+    findSandbox(),
+  ]);
   const { store, secret, cluster } = storage;
-  const sandbox = await findSandbox();
   if (config.approval === 'full-auto' && !sandbox) {
     throw new Error(
       'approval mode full-auto needs a sandbox (bubblewrap), and there is none on this machine',
