@@ -99,6 +99,7 @@ function connectionOf({ socket, principal }: Peer, ctx: Context, hub: Subscripti
    */
   async function write(ref: SessionRef, command: CommandInput): Promise<void> {
     const before = hub.isSubscribed(ref, socket);
+    inheritance.continued(ref, principal.id);
     writing = ref;
     try {
       await subscribe(ref);
@@ -152,6 +153,7 @@ function connectionOf({ socket, principal }: Peer, ctx: Context, hub: Subscripti
       try {
         const named = socket.session === null ? null : await engine.find(principal, socket.session);
         await inheritance.take({ socket, principal }, named);
+        if (named) inheritance.continued(named, principal.id);
         if (named) await hub.subscribe(named, socket);
       } catch (thrown) {
         sendFault(thrown);

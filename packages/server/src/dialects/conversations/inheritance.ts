@@ -1,5 +1,6 @@
 /** What a new socket is sent without having named it: what earlier sockets of its user left, also before a restart. */
-import type { Principal, PrincipalId } from '@parlance/protocol';
+import { type Principal, PrincipalId, SessionId } from '@parlance/protocol';
+import { z } from 'zod';
 import type { Engine, SessionRef } from '../../core/api/index.ts';
 import { type DialectContext, reported } from '../shared/dialect.ts';
 import type { SubscriptionHub } from '../shared/subscription-hub.ts';
@@ -8,6 +9,10 @@ import { KEPT_MS, Orphans, type Peer } from './orphans.ts';
 import type { State } from './projection.ts';
 
 const MOST_WAITING = 100;
+
+/** Between nodes. */
+const CONTINUED = 'conversation.continued';
+const Continued = z.object({ owner: PrincipalId, id: SessionId, user: PrincipalId });
 
 /** One for all sockets of a server. */
 export class Inheritance {
@@ -22,6 +27,15 @@ export class Inheritance {
   ) {
     this.orphans = new Orphans(hub, ctx.newId);
     this.#started = ctx.now();
+    ctx.engine.transport?.on(CONTINUED, (body) => {
+      const { owner, id, user } = Continued.parse(body);
+      this.orphans.forget({ owner, id }, user);
+    });
+  }
+
+  /** A socket of the user names the conversation, or writes to it: the other nodes keep nothing more of it for the user. */
+  continued({ owner, id }: SessionRef, user: PrincipalId): void {
+    this.ctx.engine.transport?.broadcast({ kind: CONTINUED, body: { owner, id, user } });
   }
 
   /**

@@ -5,12 +5,15 @@ import {
   type Principal,
   type PrincipalId,
   type SessionId,
+  textPart,
 } from '@parlance/protocol';
 import type { Engine, SessionRef, Watch } from '../../core/api/index.ts';
 import type { Socket } from '../../http/connection.ts';
+import { StageCluster, type StageNode } from '../../testing/nodes.ts';
 import { says } from '../../testing/scripted-provider.ts';
-import { countingIds, SESSION, say, setStage } from '../../testing/stage.ts';
+import { CALLER, countingIds, SESSION, say, setStage } from '../../testing/stage.ts';
 import { SubscriptionHub } from '../shared/subscription-hub.ts';
+import { Inheritance } from './inheritance.ts';
 import { Orphans } from './orphans.ts';
 import { projection, type State } from './projection.ts';
 
@@ -118,4 +121,33 @@ test('a socket that closed before it took over leaves everything to the next one
     'workflow_step_complete',
   ]);
   expect(gone.sent).toEqual([]);
+});
+
+test('a conversation that goes on at another node is not sent again by this one', async () => {
+  const cluster = new StageCluster();
+  const nodes = await Promise.all([cluster.open([says('Hello.')]), cluster.open([])]);
+  const inheritances = nodes.map(({ engine }) => {
+    const hub = new SubscriptionHub<State>(engine, projection as never, { log: quietLog });
+    return new Inheritance(hub, { engine, log: quietLog, newId: countingIds(), now: Date.now });
+  });
+  const [here, there] = inheritances;
+  const [{ engine }] = nodes as [StageNode, StageNode];
+  if (!here || !there) throw new Error('there are two nodes');
+  const other = refOf(2);
+  for (const ref of [SESSION, other]) await here.orphans.keep(ref, LOCAL.id);
+  await say(engine, 'Hi');
+  await engine.rested(SESSION);
+  // What is sent after it arrives after it.
+  there.continued(SESSION, LOCAL.id);
+  const arrived = Promise.withResolvers<void>();
+  engine.transport?.on('mark', () => arrived.resolve());
+  nodes[1]?.engine.transport?.broadcast({ kind: 'mark', body: null });
+  await arrived.promise;
+  const socket = fakeSocket();
+  await here.orphans.inherit({ socket, principal: LOCAL }, null);
+  expect(socket.sent).toEqual([]);
+  await engine.send(other, { type: 'input.submit', parts: [textPart('Hi')] }, CALLER);
+  await engine.rested(other);
+  expect(socket.sent).toContain('message_complete');
+  await Promise.all(nodes.map((node) => node.engine.drain(0)));
 });

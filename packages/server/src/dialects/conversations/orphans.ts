@@ -74,6 +74,12 @@ export class Orphans {
     }
   }
 
+  /** The user goes on with the conversation at another node: nothing of it is sent again here. */
+  forget(ref: SessionRef, user: PrincipalId): void {
+    const key = sessionKey(ref);
+    for (const orphan of this.#of(user)) if (sessionKey(orphan.ref) === key) this.#drop(orphan);
+  }
+
   #hand({ user, ref, mailbox }: Orphan, socket: Socket, isNamed: boolean): void {
     const [now] = this.hub.snapshots(mailbox);
     if (!now || (isNamed && isUnderWay(now))) return;
