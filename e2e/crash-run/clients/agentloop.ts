@@ -4,6 +4,7 @@
  * later ones. A block of text is complete with `agent_finished`.
  */
 import type { AnyFrame } from '../../../packages/server/src/testing/client.ts';
+import { acknowledged } from '../acknowledgement.ts';
 import type { ClientKind } from '../client.ts';
 
 type Item = { id: string; type: string; role?: string; content?: { text: string }[] };
@@ -21,7 +22,8 @@ const isOver = (frame: AnyFrame): boolean => isFinished(frame) || frame.type ===
 export const agentloop: ClientKind = {
   dialect: 'agentloop',
   newId: (random) => `loop-${random.unit().toString(36).slice(2, 11)}`,
-  async open({ server, conversation, ledger }) {
+  async open(seat) {
+    const { server, conversation, ledger } = seat;
     const { id: session } = conversation;
     const client = await server.connect(`/agentloop?session=${session}`);
     /** text by block, as far as this socket received it */
@@ -51,8 +53,7 @@ export const agentloop: ClientKind = {
         const content = [{ type: 'input_text', text: message.text }];
         const input = [{ type: 'message', role: 'user', content }];
         client.send({ id: crypto.randomUUID(), type: 'user_input', payload: { input } });
-        take(await client.until(isLoading));
-        ledger.acknowledge(message);
+        await acknowledged(seat, message, { started: async () => take(await client.until(isLoading)) });
       },
       async begun() {
         take(await client.until(isText));

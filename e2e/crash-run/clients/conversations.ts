@@ -3,6 +3,7 @@
  * reconnect the REST API says whether a turn is still running.
  */
 import type { AnyFrame } from '../../../packages/server/src/testing/client.ts';
+import { acknowledged } from '../acknowledgement.ts';
 import type { ClientKind } from '../client.ts';
 
 type Payload = { messageId?: string; chunk?: string; content?: string };
@@ -11,7 +12,8 @@ const payloadOf = (frame: AnyFrame) => (frame.payload ?? {}) as Payload;
 export const conversations: ClientKind = {
   dialect: 'conversations',
   newId: (random) => `temp-${random.unit().toString(36).slice(2, 11)}`,
-  async open({ server, token, conversation, ledger }) {
+  async open(seat) {
+    const { server, token, conversation, ledger } = seat;
     const { id: session } = conversation;
     const own = (type: string) => (frame: AnyFrame) =>
       frame.type === type && frame.conversationId === session;
@@ -42,8 +44,7 @@ export const conversations: ClientKind = {
       async say(message) {
         const payload = { content: message.text };
         client.send({ type: 'send_message', conversationId: session, payload });
-        await until(own('agent_selected'));
-        ledger.acknowledge(message);
+        await acknowledged(seat, message, { started: () => until(own('agent_selected')), token });
       },
       async begun() {
         await until(own('message_chunk'));

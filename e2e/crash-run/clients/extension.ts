@@ -4,12 +4,14 @@
  */
 import type { AnyFrame } from '../../../packages/server/src/testing/client.ts';
 import type { ServerProcess } from '../../server-process.ts';
+import { acknowledged } from '../acknowledgement.ts';
 import type { ClientKind } from '../client.ts';
 
 export const extension: ClientKind = {
   dialect: 'extension',
   newId: (random) => `session_1234567890_${random.unit().toString(36).slice(2, 11)}`,
-  async open({ server, conversation, ledger }) {
+  async open(seat) {
+    const { server, conversation, ledger } = seat;
     const { id: session } = conversation;
     const own = (frame: AnyFrame) => frame.sessionId === session;
     const over = (frame: AnyFrame) =>
@@ -36,8 +38,8 @@ export const extension: ClientKind = {
     return {
       async say(message) {
         client.send(chat(session, message.text));
-        await client.next((frame) => own(frame) && frame.type === 'agent_status');
-        ledger.acknowledge(message);
+        const started = () => client.next((frame) => own(frame) && frame.type === 'agent_status');
+        await acknowledged(seat, message, { started });
       },
       async answered(message) {
         if (message.text.startsWith('run')) {

@@ -1,5 +1,6 @@
 /** A browser that opens a page on request and is slow to report it. The opened page is the side effect. */
 import type { AnyFrame } from '../../../packages/server/src/testing/client.ts';
+import { acknowledged } from '../acknowledgement.ts';
 import { throughKills, type World } from '../client.ts';
 import { chat, registered } from '../clients/extension.ts';
 import type { Random } from '../random.ts';
@@ -24,6 +25,12 @@ export async function browserScene(world: World, random: Random): Promise<void> 
       client.send({ ...head, executionId, ...answer });
     }
 
+    async function started(): Promise<void> {
+      const isWanted = (frame: AnyFrame) => frame.type === 'agent_status' || isRequest(frame);
+      for (let frame = await client.next(isWanted); isRequest(frame); frame = await client.next(isWanted))
+        await carryOut(frame);
+    }
+
     /** Until the turn is over; a call that had not started before the kill may still come. */
     async function served(): Promise<void> {
       for (;;) {
@@ -46,8 +53,8 @@ export async function browserScene(world: World, random: Random): Promise<void> 
       const text = `open https://example.com/${name}`;
       const message = ledger.says(conversation, { text, effect: name });
       client.send(chat(session, text));
-      await client.next('agent_status');
-      ledger.acknowledge(message);
+      const seat = { server, token: world.token, conversation, ledger };
+      await acknowledged(seat, message, { started });
       await served();
     }
     client.close();
