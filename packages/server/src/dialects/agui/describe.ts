@@ -134,19 +134,15 @@ await agent.runAgent({}, {
 } as const;
 
 const RUNTIME_SCRIPT = {
-  title: 'CopilotKit, the runtime in a Next.js route',
+  title: 'CopilotKit, the runtime in a Node server',
   language: 'ts',
-  code: `import { HttpAgent } from '@ag-ui/client';
-import { CopilotRuntime, copilotRuntimeNextJSAppRouterEndpoint, ExperimentalEmptyAdapter } from '@copilotkit/runtime';
+  code: `import { createServer } from 'node:http';
+import { HttpAgent } from '@ag-ui/client';
+import { CopilotRuntime } from '@copilotkit/runtime/v2';
+import { createCopilotNodeListener } from '@copilotkit/runtime/v2/node';
 
-const parlance = new HttpAgent({ url: '{{origin}}/agui' });
-const runtime = new CopilotRuntime({ agents: { parlance } });
-
-export const POST = copilotRuntimeNextJSAppRouterEndpoint({
-  runtime,
-  serviceAdapter: new ExperimentalEmptyAdapter(),
-  endpoint: '/api/copilotkit',
-}).handleRequest;`,
+const runtime = new CopilotRuntime({ agents: { default: new HttpAgent({ url: '{{origin}}/agui' }) } });
+createServer(createCopilotNodeListener({ runtime, basePath: '/api/copilotkit', cors: true })).listen(4000);`,
 } as const;
 
 export const description: Description = {

@@ -90,7 +90,7 @@ export type RunEvent =
       readonly type: 'RUN_FINISHED';
       readonly threadId: string;
       readonly runId: string;
-      readonly outcome: Outcome;
+      readonly outcome?: Outcome;
       readonly usage?: readonly TokenUsage[];
     }
   | { readonly type: 'RUN_ERROR'; readonly message: string; readonly code: string };

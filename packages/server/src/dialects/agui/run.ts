@@ -8,6 +8,7 @@ import { waitsFor } from './calls.ts';
 import { ClientView } from './client-view.ts';
 import type { Context } from './context.ts';
 import type { AguiEvent, ContentEvent, Outcome } from './events.ts';
+import { legacyOutcome } from './legacy-outcome.ts';
 import { Past, type PastPiece } from './past.ts';
 import { closing, join, type Piece, projection, REST, type State } from './projection.ts';
 import { Spent } from './spent.ts';
@@ -195,8 +196,9 @@ export class Run {
   }
 
   #finish(outcome: Outcome): void {
-    const { threadId, runId } = this.parts.asked.run;
-    this.#send({ type: 'RUN_FINISHED', threadId, runId, outcome, ...this.#spent.usage });
+    const { threadId, runId, protocolVersion } = this.parts.asked.run;
+    const ended = protocolVersion ? { outcome } : legacyOutcome(outcome);
+    this.#send({ type: 'RUN_FINISHED', threadId, runId, ...ended, ...this.#spent.usage });
     this.#stop();
   }
 
