@@ -3,7 +3,7 @@ import { type CommandInput, Fault, type InputId, type Part, type TurnTerms } fro
 import type { SessionSnapshot } from '../../core/api/index.ts';
 import { continueTurn, giveAnswers, type Target } from './continue.ts';
 import type { Followed } from './follow.ts';
-import { type AcceptedInput, inputOf, runningInput } from './log.ts';
+import { type AcceptedInput, inputOf, latestInput, runningInput } from './log.ts';
 import { inputData, type StoredInput } from './message-ids.ts';
 import { historyItems, instructionsOf, userParts } from './messages.ts';
 import type { ChatRequest, Message } from './schemas.ts';
@@ -97,13 +97,25 @@ async function again(target: Target, question: Question, content: 'sent' | 'stor
   const now = await engine.snapshot(ref);
   const known = await inputOf(engine, { ref, head: now.seq }, question.asked.id);
   if (!known?.input) return submit(target, question, []);
-  const running = content === 'sent' ? await runningInput(engine, now) : null;
-  if (running?.input === known.input && Bun.deepEquals(running.parts, question.parts))
-    return { ref, input: running, known: null };
+  const same = content === 'sent' ? await unchanged(target, now, { known, question }) : null;
+  if (same) return { ref, input: same, known: null };
   const parts = content === 'stored' ? storedParts(known) : question.parts;
   const input = await accept(target, { ...question, parts }, { replaces: known.input });
   if (!input) throw new Error('an input without a key was not accepted');
   return { ref, input, known: null };
+}
+
+/** The input of a message that is sent once more, rather than edited: its answer is under way, or nothing followed it. */
+async function unchanged(
+  { engine, ref }: Target,
+  now: SessionSnapshot,
+  { known, question }: { readonly known: StoredInput; readonly question: Question },
+): Promise<AcceptedInput | null> {
+  if (!Bun.deepEquals(storedParts(known), question.parts)) return null;
+  const running = await runningInput(engine, now);
+  const latest = running ?? (await latestInput(engine, { ref, head: now.seq }));
+  const isAnswered = running !== null || now.finished.at(-1)?.ok === true;
+  return isAnswered && latest?.input === known.input ? latest : null;
 }
 
 function storedParts(known: StoredInput): readonly Part[] {

@@ -39,6 +39,10 @@ const accepted = (engine: Engine, log: LogEnd, input: InputId): Promise<Accepted
     (event): event is AcceptedInput => event.type === 'input.accepted' && event.input === input,
   );
 
+/** The input that was accepted last; null if there is none. */
+export const latestInput = (engine: Engine, log: LogEnd): Promise<AcceptedInput | null> =>
+  lastEvent(engine, log, (event): event is AcceptedInput => event.type === 'input.accepted');
+
 /** The input of the turn under way; null if there is none. */
 export async function runningInput(
   engine: Engine,

@@ -58,8 +58,11 @@ export function step(state: State, event: SessionEvent): Stepped<State, Body> {
       return inStep(state, event.turn, (before) => argumentsWritten(before, event));
     case 'call.requested':
       return inStep(state, event.turn, (before) => callRequested(before, event));
-    case 'step.ended':
-      return [{ ...state, step: 'ended', finish: FINISH[event.stop] }, NONE];
+    case 'step.ended': {
+      const after: State = { ...state, step: 'ended', finish: FINISH[event.stop] };
+      if (state.step === 'writing' || state.step === 'calling') return [after, NONE];
+      return inStep(state, event.turn, () => [after, emptyText(event.id)]);
+    }
     case 'step.restarted':
     case 'turn.resumed':
       return restarted(state, event.turn);
@@ -116,6 +119,12 @@ export function joined(before: State, { open, openArguments }: SessionSnapshot):
 
 export const framesOf = (turn: TurnId, ...chunks: Chunk[]): Frame<Body>[] =>
   chunks.map((chunk) => ({ body: { turn, chunk } }));
+
+/** For an answer without content: clients look at the calls of the last step that has any to decide what to send. */
+const emptyText = (id: string): readonly Chunk[] => [
+  { type: 'text-start', id },
+  { type: 'text-end', id },
+];
 
 type Text = { readonly turn: TurnId; readonly block: string; readonly text: string };
 
