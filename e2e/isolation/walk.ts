@@ -1,7 +1,7 @@
 /** Data of one principal cannot be seen, guessed or answered by another, on any route or with any message. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Described } from '../../packages/server/src/describe/descriptions.ts';
-import type { Endpoint } from '../../packages/server/src/dialects/shared/description.ts';
+import { type Endpoint, messageName } from '../../packages/server/src/dialects/shared/description.ts';
 import type { Dialect } from '../../packages/server/src/dialects/shared/dialect.ts';
 import type { TestClient } from '../../packages/server/src/testing/client.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
@@ -168,7 +168,7 @@ export function isolationWalk({ dialects, descriptions }: Walk): void {
       if (!greeting) return 'closed';
       for (const { frame, endedBy } of framesOf(wire, type, { ...ids, socket: greeting })) {
         client.send(frame);
-        if (endedBy) await client.next((next) => next[wire.socket.nameField] === endedBy);
+        if (endedBy) await client.next((next) => messageName(wire.socket, next) === endedBy);
       }
       await fenced(client, wire);
       client.close();

@@ -7,6 +7,7 @@ const USAGE = `Usage: parlance COMMAND
 
   serve      start the server; parlance serve --help lists its settings
   mcp        speak MCP on standard input and output; parlance mcp --help
+  acp        speak the Agent Client Protocol, for editors; parlance acp --help
   user       add, list, change and remove users; parlance user --help
   key        add, list and revoke API keys; parlance key --help
   export     write sessions as JSON lines; parlance export --help
@@ -23,6 +24,8 @@ async function run([command, ...rest]: string[]): Promise<number | null> {
       return (await import('./serve.ts')).serve(rest);
     case 'mcp':
       return (await import('./mcp.ts')).mcp(rest);
+    case 'acp':
+      return (await import('./acp.ts')).acp(rest);
     case 'user':
       return (await import('./user.ts')).user(rest);
     case 'key':

@@ -62,6 +62,7 @@ export async function openingOf(
   } catch (thrown) {
     const ids = { request: requestIdOf(request), connection: id };
     log.info({ ...ids, reason: String(thrown) }, 'a socket came with a bad token');
+    if (target.admitsBadToken) return { ...opening, unknown: true, accept };
     return { ...opening, accept: { code: 1008, reason: 'Invalid token' } };
   }
 }

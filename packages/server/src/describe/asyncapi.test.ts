@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { EXAMPLE_IDS } from '../dialects/shared/description.ts';
+import { EXAMPLE_IDS, messageName } from '../dialects/shared/description.ts';
 import { goldenNames, goldenPath, readText } from '../testing/transcripts.ts';
 import { asyncApiDocument, asyncApiText, hasSocket } from './asyncapi.ts';
 import { DESCRIPTIONS } from './descriptions.ts';
@@ -54,7 +54,7 @@ describe.each(spoken.map((one) => [one.name, one] as const))('%s', (name, { sock
       const all = examples(EXAMPLE_IDS);
       for (const { frame } of all) {
         expect(schema.safeParse(frame).error).toBeUndefined();
-        expect((frame as Record<string, unknown>)[socket.nameField]).toBe(type);
+        expect(messageName(socket, frame as Record<string, unknown>)).toBe(type);
       }
       expect(new Set(all.map(({ title }) => title)).size).toBe(all.length);
     }
@@ -67,7 +67,7 @@ describe.each(spoken.map((one) => [one.name, one] as const))('%s', (name, { sock
       for (const line of (readText(goldenPath(name, scenario)) ?? '').trim().split('\n')) {
         const { body, ...whole } = JSON.parse(line);
         const frame = 'except' in whole ? body : whole;
-        const schema = messages.out[frame[socket.nameField]]?.schema;
+        const schema = messages.out[messageName(socket, frame)]?.schema;
         expect([scenario, frame, schema?.safeParse(frame).success]).toEqual([scenario, frame, true]);
       }
     }

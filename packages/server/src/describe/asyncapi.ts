@@ -66,7 +66,8 @@ export const asyncApiText = (descriptions: readonly Described[]): string =>
   `${JSON.stringify(asyncApiDocument(descriptions), null, 2)}\n`;
 
 /** Keys of the document have no colons; one name may be used in both directions. */
-const key = (direction: 'in' | 'out', name: string): string => `${direction}.${name.replaceAll(':', '.')}`;
+const key = (direction: 'in' | 'out', name: string): string =>
+  `${direction}.${name.replace(/[^\w.-]+/g, '.').replace(/^\./, '')}`;
 
 function channel({ title, summary, socket, messages }: Spoken): AsyncApiChannel {
   const received = Object.entries(messages.in).map(([name, message]) => [

@@ -1,6 +1,6 @@
 /** What a real server sends in answer to the examples matches the schemas of the description. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { EXAMPLE_IDS } from '../dialects/shared/description.ts';
+import { EXAMPLE_IDS, messageName } from '../dialects/shared/description.ts';
 import type { AnyFrame } from '../testing/client.ts';
 import { startTestServer, type TestServer } from '../testing/server.ts';
 import { hasSocket } from './asyncapi.ts';
@@ -20,7 +20,7 @@ test.each(spoken.map((one) => [one.name, one] as const))('%s', async (_, { socke
   const ids = { ...EXAMPLE_IDS, session: crypto.randomUUID() };
   const path = socket.connect(ids);
   const client = await server.connect(`${path}${path.includes('?') ? '&' : '?'}token=${token}`);
-  const nameOf = (frame: AnyFrame) => String(frame[socket.nameField]);
+  const nameOf = (frame: AnyFrame) => messageName(socket, frame);
   const { greeting } = socket;
   const first = greeting?.send && messages.in[greeting.send]?.examples(ids)[0].frame;
   if (first) client.send(first);

@@ -1,5 +1,6 @@
 /** Every dialect we serve. A new one is a folder and one line here. If two share a path, the first here is tried first. */
 import { a2a } from './a2a/dialect.ts';
+import { acp } from './acp/dialect.ts';
 import { agentloop } from './agentloop/dialect.ts';
 import { agui } from './agui/dialect.ts';
 import { aisdk } from './aisdk/dialect.ts';
@@ -16,6 +17,7 @@ import type { Dialect, ProjectedDialect } from './shared/dialect.ts';
 
 const ALL = [
   a2a,
+  acp,
   agentloop,
   agui,
   aisdk,

@@ -51,6 +51,8 @@ export interface Socket extends Subscriber {
   readonly params?: Readonly<Record<string, string>> | undefined;
   /** Sets the dialect under which the socket is counted. */
   speaks(dialect: string): void;
+  /** True if its reader is behind: what is sent now is held for it. Absent if that is not known. */
+  readonly behind?: boolean;
   /** Encodes and sends a frame to this socket alone. */
   sendFrame(frame: object): void;
 }

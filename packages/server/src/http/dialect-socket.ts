@@ -105,6 +105,10 @@ export class DialectSocket implements Socket {
     return this.ws.data.open;
   }
 
+  get behind(): boolean {
+    return this.sendBuffer.behind;
+  }
+
   speaks(dialect: string): void {
     this.ws.data.dialect = dialect;
   }

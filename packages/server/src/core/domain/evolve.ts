@@ -45,7 +45,7 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
         ...state,
         messageCount: state.messageCount + 1,
         archived: false,
-        title: state.title || titleOf(firstLine(event.parts)),
+        title: state.title || titleOf(event.parts),
         firstInput: state.firstInput || beginning(event.parts),
         queue: state.queue.concat({ ...queued, terms: turnTermsOf(event) }),
         keys: withKey(state.keys, key, event.seq),
@@ -177,7 +177,7 @@ function taken(state: SessionState, { items, seq }: DurableEvent<'history.import
   return {
     ...state,
     messageCount: state.messageCount + said,
-    title: state.title || titleOf(firstLine(parts)),
+    title: state.title || titleOf(parts),
     firstInput: state.firstInput || beginning(parts),
     keys: withKey(state.keys, key, seq),
   };
@@ -214,7 +214,8 @@ const withCall = (state: SessionState, id: CallId, change: (call: OpenCall) => O
 /** The parts after the first are attachments. */
 const firstLine = (parts: readonly Part[]): string => textOf(parts.slice(0, 1));
 
-const titleOf = (text: string): string => {
-  const line = text.replace(/\s+/g, ' ').trim();
+/** The title of a session that begins with this input. */
+export const titleOf = (parts: readonly Part[]): string => {
+  const line = firstLine(parts).replace(/\s+/g, ' ').trim();
   return line.length <= TITLE_LENGTH ? line : `${line.slice(0, TITLE_LENGTH - 1)}…`;
 };

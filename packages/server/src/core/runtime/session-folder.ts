@@ -27,7 +27,5 @@ async function ownFolder(cwd: string, folders: TurnDeps['folders']): Promise<Ses
 }
 
 /** What a person sees names the folder, if it is not the server's. */
-export function withFolder(ask: Ask, { state }: LiveSession): Ask {
-  const cwd = state.created?.cwd;
-  return cwd === undefined ? ask : { ...ask, description: `${ask.description} Working folder: ${cwd}` };
-}
+export const withFolder = (ask: Ask, folder: string, { root }: Pick<TurnDeps, 'root'>): Ask =>
+  folder === root ? ask : { ...ask, description: `${ask.description} Working folder: ${folder}` };

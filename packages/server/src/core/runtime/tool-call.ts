@@ -45,7 +45,7 @@ export async function planCall(active: ActiveTurn, call: OpenCall, tainted: bool
     case 'deny':
       return { kind: 'end', event: callDenied(active, call) };
     case 'ask':
-      return { kind: 'ask', ask: plainly(withFolder(ask ?? plainAsk(call), session)) };
+      return { kind: 'ask', ask: plainly(withFolder(ask ?? plainAsk(call), folder.root, deps)) };
     case 'run':
       return { kind: 'run', runnable: { ...possible, permission: permissionOf(judged) }, alone };
   }

@@ -141,7 +141,7 @@ export type OutboundMessage = {
 /** The addresses are those of `listen`. */
 export type SocketDescription = {
   /** the field that has a message's name */
-  readonly nameField: 'type' | 'event';
+  readonly nameField: 'type' | 'event' | 'method';
   /** values of the path parameters with default settings */
   readonly params?: Readonly<Record<string, string>>;
   /** what a client says in the query, beside session and token */
@@ -149,6 +149,12 @@ export type SocketDescription = {
   /** the first exchange: the inbound message that a client sends, if any, and the outbound message it waits for */
   readonly greeting?: { readonly send?: string; readonly receive: string };
 };
+
+/** The name of a message. An answer of JSON-RPC has none, and is called `result` or `error`. */
+export const messageName = (
+  { nameField }: Pick<SocketDescription, 'nameField'>,
+  frame: Readonly<Record<string, unknown>>,
+): string => String(frame[nameField] ?? ('error' in frame ? 'error' : 'result'));
 
 /** A program or a configuration file for the guide. `{{origin}}` is the server, `{{sockets}}` where its sockets are, `{{key}}` a path parameter. */
 export type Script = {

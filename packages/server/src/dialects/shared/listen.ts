@@ -15,6 +15,11 @@ export type SocketRoute = {
   readonly refuse?: string;
   /** parameters of the query that `Socket.params` holds beside those of the path */
   readonly query?: readonly string[];
+  /**
+   * A socket with a bad token is opened like one without a token where one is required, so that the dialect refuses it in
+   * its own way. Otherwise it is closed with 1008.
+   */
+  readonly badToken?: 'anonymous';
   /** The handshake carries no identity: a token is not read, and a client that never authenticates may stay. */
   readonly anonymous?: boolean;
 };

@@ -14,6 +14,8 @@ type Params = Readonly<Record<string, string>>;
 export type SocketTarget = {
   readonly open: (socket: Socket) => Connection;
   readonly anonymous: boolean;
+  /** a bad token counts as a missing one */
+  readonly admitsBadToken: boolean;
   /** absent if the route names none */
   readonly params: Params | undefined;
 };
@@ -54,7 +56,7 @@ export function listenerRouter(served: ServedDialect): SocketRouter {
       const found = target?.(url);
       if (found) return found;
     }
-    return anywhere ? { ...anywhere, anonymous: isAnonymous(anywhere.route), params: undefined } : null;
+    return anywhere ? { open: anywhere.open, ...admissionOf(anywhere.route), params: undefined } : null;
   };
 }
 
@@ -83,14 +85,17 @@ function pathTarget(candidates: readonly Candidate[]): ((url: URL) => SocketTarg
   const route = candidates.find((candidate) => candidate.route.refuse === undefined)?.route;
   if (!open || !route) return null;
   const pattern = patternOf(route.ws);
-  const anonymous = isAnonymous(route);
+  const admission = admissionOf(route);
   return (url) => {
     const match = pattern.exec(url.pathname);
-    return match && { open, anonymous, params: paramsOf(route, match.groups, url.searchParams) };
+    return match && { open, ...admission, params: paramsOf(route, match.groups, url.searchParams) };
   };
 }
 
-const isAnonymous = ({ anonymous = false }: SocketRoute): boolean => anonymous;
+const admissionOf = ({ anonymous = false, badToken }: SocketRoute) => ({
+  anonymous,
+  admitsBadToken: badToken === 'anonymous',
+});
 
 /** `/app/:key` as a pattern with a group `key`. */
 const patternOf = (path: string): RegExp =>

@@ -1,0 +1,104 @@
+/** Requests that wait for an answer: those of the editor, and those of the pipe itself. */
+import type { LinkSocket } from '../stdio/server-link.ts';
+import type { Message } from './message.ts';
+
+type Pending = { readonly message: Message; readonly line: Buffer; readonly key: string | null };
+
+/** Ids of the pipe's own requests. No other client has them. */
+const OWN = `parlance-${crypto.randomUUID()}-`;
+
+export class Requests {
+  readonly #pending = new Map<string, Pending>();
+  readonly #own = new Map<string, (answer: Message) => void>();
+  #askedAgain = new Set<string>();
+  #settled: (() => void)[] = [];
+  #count = 0;
+
+  /** The message as it is sent: a prompt has a key, so that it can be sent again. */
+  begin(message: Message, line: Buffer): Buffer {
+    if (
+      message.method !== 'session/prompt' ||
+      typeof message.params !== 'object' ||
+      message.params === null
+    ) {
+      this.#pending.set(keyOf(message.id), { message, line, key: null });
+      return line;
+    }
+    const key = crypto.randomUUID();
+    const { params } = message;
+    const _meta = { ...params._meta, 'parlance/key': key };
+    const keyed = Buffer.from(JSON.stringify({ ...message, params: { ...params, _meta } }));
+    this.#pending.set(keyOf(message.id), { message, line: keyed, key });
+    return keyed;
+  }
+
+  take(id: Message['id']): Pending | null {
+    const pending = this.#pending.get(keyOf(id)) ?? null;
+    this.#pending.delete(keyOf(id));
+    this.#settle();
+    return pending;
+  }
+
+  /** Those that will have no answer from the server. */
+  giveUp(which: (message: Message) => boolean): Message[] {
+    const given = [...this.#pending.values()].filter(({ message }) => which(message));
+    for (const { message } of given) this.#pending.delete(keyOf(message.id));
+    this.#settle();
+    return given.map(({ message }) => message);
+  }
+
+  /** Resolves when nothing waits. */
+  settled(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#settled.push(resolve);
+    this.#settle();
+    return promise;
+  }
+
+  /** The prompts that wait, as they were sent. */
+  prompts(): Buffer[] {
+    return [...this.#pending.values()].flatMap(({ key, line }) => (key === null ? [] : [line]));
+  }
+
+  keysIn(sessionId: string): string[] {
+    return [...this.#pending.values()].flatMap(({ key, message }) =>
+      key !== null && message.params?.sessionId === sessionId ? [key] : [],
+    );
+  }
+
+  /** A request of the pipe: its answer is not for the editor. */
+  own(socket: LinkSocket, method: string, params: object): Promise<Message> {
+    const { promise, resolve } = Promise.withResolvers<Message>();
+    const id = `${OWN}${++this.#count}`;
+    this.#own.set(id, resolve);
+    socket.send(Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, method, params })));
+    return promise;
+  }
+
+  isOwn(id: Message['id']): boolean {
+    return typeof id === 'string' && id.startsWith(OWN);
+  }
+
+  end(answer: Message): void {
+    const id = String(answer.id);
+    this.#own.get(id)?.(answer);
+    this.#own.delete(id);
+  }
+
+  askedAgain(approval: string): void {
+    this.#askedAgain.add(approval);
+  }
+
+  notAskedAgain(asked: readonly string[]): string[] {
+    const again = this.#askedAgain;
+    this.#askedAgain = new Set();
+    return asked.filter((approval) => !again.has(approval));
+  }
+
+  #settle(): void {
+    if (this.#pending.size > 0) return;
+    for (const resolve of this.#settled.splice(0)) resolve();
+  }
+}
+
+const keyOf = (id: Message['id']): string => JSON.stringify(id ?? null);

@@ -1,0 +1,77 @@
+/** Out: what the server sends by itself. */
+import type { ApprovalId, Ask, CallId, JsonObject } from '@parlance/protocol';
+import { callFields, diffsToApprove } from './tool-calls.ts';
+import type { CallContent, CallFields, Update } from './updates.ts';
+
+export type PermissionOption = {
+  optionId: 'once' | 'always' | 'deny';
+  name: string;
+  kind: 'allow_once' | 'allow_always' | 'reject_once';
+};
+
+export type UpdateBody = {
+  jsonrpc: '2.0';
+  method: 'session/update';
+  /** the number of the event, for a client that lost its connection */
+  params: { sessionId: string; update: Update; _meta?: { 'parlance/seq': number } };
+};
+
+export type PermissionBody = {
+  jsonrpc: '2.0';
+  /** the approval's */
+  id: string;
+  method: 'session/request_permission';
+  params: {
+    sessionId: string;
+    toolCall: CallFields & { content: CallContent[] };
+    options: PermissionOption[];
+  };
+};
+
+export type WithdrawalBody = {
+  jsonrpc: '2.0';
+  method: '$/cancel_request';
+  params: { requestId: string };
+};
+
+export type Body = UpdateBody | PermissionBody | WithdrawalBody;
+
+export const updateBody = (sessionId: string, update: Update, seq?: number): UpdateBody => ({
+  jsonrpc: '2.0',
+  method: 'session/update',
+  params: { sessionId, update, ...(seq !== undefined && { _meta: { 'parlance/seq': seq } }) },
+});
+
+type Waiting = {
+  readonly approval: ApprovalId;
+  readonly call: CallId;
+  readonly tool: string;
+  readonly input: JsonObject;
+  readonly ask: Ask;
+};
+
+const ONCE: PermissionOption = { optionId: 'once', name: 'Allow', kind: 'allow_once' };
+const ALWAYS: PermissionOption = { optionId: 'always', name: 'Always allow', kind: 'allow_always' };
+const DENY: PermissionOption = { optionId: 'deny', name: 'Reject', kind: 'reject_once' };
+
+export function permissionRequest(sessionId: string, waiting: Waiting): PermissionBody {
+  const { approval, ask } = waiting;
+  const text = { type: 'content', content: { type: 'text', text: ask.description } } as const;
+  return {
+    jsonrpc: '2.0',
+    id: approval,
+    method: 'session/request_permission',
+    params: {
+      sessionId,
+      toolCall: { ...callFields(waiting), content: [...diffsToApprove(ask, waiting), text] },
+      options: ask.grant === undefined ? [ONCE, DENY] : [ONCE, ALWAYS, DENY],
+    },
+  };
+}
+
+/** The request is not to be answered any more. */
+export const withdrawal = (approval: string): WithdrawalBody => ({
+  jsonrpc: '2.0',
+  method: '$/cancel_request',
+  params: { requestId: approval },
+});

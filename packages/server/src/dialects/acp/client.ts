@@ -1,0 +1,128 @@
+/** The client of one socket, as sessions see it: what it was asked, and what it is not to be shown yet. */
+import { isAbsolute, join } from 'node:path';
+import type { ConnectionId } from '@parlance/protocol';
+import type { SessionRef } from '../../core/api/index.ts';
+import type { FrameTap, Pieces, Socket, Subscriber } from '../../http/connection.ts';
+import { type Body, type PermissionBody, withdrawal } from './bodies.ts';
+import type { CallContent } from './updates.ts';
+
+/** How often a reader that is behind is looked at, in milliseconds. */
+const READY_MS = 5;
+
+/** A session that is open here. */
+export type OpenSession = { readonly ref: SessionRef; readonly folder: string };
+
+export class Client implements Subscriber {
+  /** by id */
+  readonly sessions = new Map<string, OpenSession>();
+  /** the permission requests without an answer: the session of each, by approval */
+  readonly #asked = new Map<string, string>();
+  /** those that are sent when the session has been answered for, by session */
+  readonly #held = new Map<string, PermissionBody[]>();
+
+  constructor(private readonly socket: Socket) {}
+
+  get id(): ConnectionId {
+    return this.socket.id;
+  }
+
+  get open(): boolean {
+    return this.socket.open;
+  }
+
+  send(text: string, frame?: object, pieces?: Pieces): void {
+    const body = frame as Body | undefined;
+    if (body?.method === 'session/request_permission') this.#ask(body);
+    else if (body?.method === '$/cancel_request') this.#withdraw(body.params.requestId, text);
+    else {
+      const whole = body && this.#located(body);
+      if (whole && whole !== body) this.socket.sendFrame(whole);
+      else this.socket.send(text, frame, pieces);
+    }
+  }
+
+  close(code: number, reason: string): void {
+    this.socket.close(code, reason);
+  }
+
+  tap(observe: FrameTap | null): void {
+    this.socket.tap?.(observe);
+  }
+
+  /** Resolves when the reader keeps up, or is gone. */
+  async ready(): Promise<void> {
+    while (this.socket.open && this.socket.behind) await Bun.sleep(READY_MS);
+  }
+
+  /** Permissions in the session are asked for when `release` is called. */
+  hold(session: string): void {
+    this.#held.set(session, []);
+    for (const [approval, of] of this.#asked) if (of === session) this.#asked.delete(approval);
+  }
+
+  release(session: string): void {
+    const held = this.#held.get(session) ?? [];
+    this.#held.delete(session);
+    for (const body of held) this.#ask(body);
+  }
+
+  /** The session in which the approval was asked for here; null if it was not, or was answered. */
+  answered(approval: string): SessionRef | null {
+    const session = this.#asked.get(approval);
+    this.#asked.delete(approval);
+    return (session !== undefined && this.sessions.get(session)?.ref) || null;
+  }
+
+  /** Takes back what the client was asked in the session. */
+  letGo(session: string): void {
+    for (const [approval, of] of this.#asked)
+      if (of === session) this.#withdraw(approval, JSON.stringify(withdrawal(approval)));
+    this.#held.delete(session);
+    this.sessions.delete(session);
+  }
+
+  #ask(body: PermissionBody): void {
+    const { sessionId } = body.params;
+    const held = this.#held.get(sessionId);
+    if (held) return void held.push(body);
+    this.#asked.set(body.id, sessionId);
+    this.socket.sendFrame(this.#located(body));
+  }
+
+  #withdraw(approval: string, text: string): void {
+    for (const [session, held] of this.#held)
+      this.#held.set(
+        session,
+        held.filter(({ id }) => id !== approval),
+      );
+    if (this.#asked.delete(approval)) this.socket.send(text);
+  }
+
+  /** Editors expect absolute paths. */
+  #located<Shown extends Body>(body: Shown): Shown {
+    if (body.method === '$/cancel_request') return body;
+    const { params } = body;
+    const folder = this.sessions.get(params.sessionId)?.folder;
+    const call = 'toolCall' in params ? params.toolCall : params.update;
+    if (folder === undefined || !('toolCallId' in call)) return body;
+    const content: readonly CallContent[] = call.content ?? [];
+    const hasDiff = content.some(({ type }) => type === 'diff');
+    if (!hasDiff && !('locations' in call)) return body;
+    const absolute = (path: string) => (isAbsolute(path) ? path : join(folder, path));
+    const whole = {
+      ...call,
+      ...('locations' in call && {
+        locations: call.locations?.map(({ path }) => ({ path: absolute(path) })),
+      }),
+      ...(hasDiff && {
+        content: content.map((part) =>
+          part.type === 'diff' ? { ...part, path: absolute(part.path) } : part,
+        ),
+      }),
+    };
+    return {
+      ...body,
+      params: { ...params, ...('toolCall' in params ? { toolCall: whole } : { update: whole }) },
+    };
+  }
+}

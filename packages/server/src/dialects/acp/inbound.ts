@@ -1,0 +1,242 @@
+/** In: the messages of one socket to commands. */
+import { type ApprovalId, asFault, Fault } from '@parlance/protocol';
+import type { z } from 'zod';
+import type { Connection, Socket } from '../../http/connection.ts';
+import { reported, socketIds } from '../shared/dialect.ts';
+import type { SubscriptionHub } from '../shared/subscription-hub.ts';
+import { Client } from './client.ts';
+import { faultFrame } from './faults.ts';
+import { CODES, failure, type Id, messageOf, result } from './json-rpc.ts';
+import type { State } from './projection.ts';
+import { partsOf } from './prompt-parts.ts';
+import { type Prompt, submit } from './prompts.ts';
+import {
+  CancelRequest,
+  Initialize,
+  ListSessions,
+  NewSession,
+  OneSession,
+  OpenSession,
+  PermissionResult,
+  Prompt as PromptParams,
+  SetMode,
+} from './schemas.ts';
+import { type Caller, type Context, positionOf, Sessions } from './sessions.ts';
+
+const PROTOCOL_VERSION = 1;
+
+export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>): Connection {
+  const connection = new AcpConnection(socket, ctx, hub);
+  return {
+    receive: (frame) => connection.receive(frame),
+    onInvalidFrame: (reason) => socket.sendFrame(failure(null, CODES.parse, `Parse error: ${reason}`)),
+    onRateLimited: (fault) => socket.sendFrame(faultFrame(null, fault)),
+    closed: () => connection.closed(),
+    draining: () => undefined,
+  };
+}
+
+type Answer = object | ((id: Id) => void);
+
+class AcpConnection {
+  readonly #client: Client;
+  readonly #sessions: Sessions;
+  /** by the id of the request */
+  readonly #prompts = new Map<Id, Prompt>();
+
+  constructor(
+    private readonly socket: Socket,
+    private readonly ctx: Context,
+    private readonly hub: SubscriptionHub<State>,
+  ) {
+    this.#client = new Client(socket);
+    this.#sessions = new Sessions(ctx, hub);
+  }
+
+  async receive(frame: unknown): Promise<void> {
+    const message = messageOf(frame);
+    switch (message.kind) {
+      case 'invalid':
+        return this.socket.sendFrame(
+          failure(message.id, CODES.invalidRequest, `Invalid request: ${message.reason}`),
+        );
+      case 'request':
+        return this.#request(message.id, message.method, message.params);
+      case 'notification':
+        return this.#quietly(() => this.#notified(message.method, message.params));
+      case 'response':
+        return this.#quietly(() => this.#permitted(message.id, message.result));
+    }
+  }
+
+  closed(): void {
+    for (const prompt of this.#prompts.values()) prompt.leave();
+    this.hub.leave(this.#client);
+  }
+
+  async #request(id: Id, method: string, params: unknown): Promise<void> {
+    try {
+      const handle = Object.hasOwn(this.#methods, method) ? this.#methods[method] : undefined;
+      if (!handle) {
+        const message = `Method not found: ${method.slice(0, 100)}`;
+        return this.socket.sendFrame(failure(id, CODES.noMethod, message));
+      }
+      const answer = await handle(params);
+      if (typeof answer === 'function') answer(id);
+      else this.socket.sendFrame(result(id, answer));
+    } catch (thrown) {
+      this.#failed(id, thrown);
+    }
+  }
+
+  #failed(id: Id, thrown: unknown): void {
+    this.socket.sendFrame(faultFrame(id, reported(thrown, this.ctx, socketIds(this.socket))));
+  }
+
+  /** Notifications and answers are not answered. */
+  async #quietly(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (thrown) {
+      reported(thrown, this.ctx, socketIds(this.socket));
+    }
+  }
+
+  get #caller(): Caller {
+    const { principal } = this.socket;
+    if (!principal)
+      throw new Fault('unauthenticated', 'Authentication required: the token is missing or not valid.');
+    return { principal, client: this.#client };
+  }
+
+  readonly #methods: Readonly<Record<string, (params: unknown) => Promise<Answer>>> = {
+    initialize: async (params) => {
+      read(Initialize, params);
+      return initialized(this.ctx.about.version);
+    },
+    authenticate: async () => {
+      void this.#caller;
+      return {};
+    },
+    'session/new': async (params) => {
+      const caller = this.#caller;
+      const ref = await this.#sessions.create(read(NewSession, params).cwd, caller);
+      return this.#opened(ref.id, { sessionId: ref.id, ...(await this.#sessions.view(ref)) });
+    },
+    'session/load': async (params) => {
+      const ref = await this.#sessions.find(read(OpenSession, params).sessionId, this.#caller);
+      await this.#sessions.load(ref, this.#client);
+      return this.#opened(ref.id, await this.#sessions.view(ref));
+    },
+    'session/resume': async (params) => {
+      const { sessionId, _meta } = read(OpenSession, params);
+      const ref = await this.#sessions.find(sessionId, this.#caller);
+      const position = positionOf(_meta?.['parlance/resume']);
+      if (position) await this.#sessions.load(ref, this.#client, position);
+      else await this.#sessions.resume(ref, this.#client);
+      return this.#opened(ref.id, await this.#sessions.view(ref));
+    },
+    'session/list': async (params) => {
+      const caller = this.#caller;
+      return this.#sessions.list(read(ListSessions, params ?? {}), caller);
+    },
+    'session/close': async (params) => {
+      const { id } = await this.#sessions.find(read(OneSession, params).sessionId, this.#caller);
+      this.#sessions.close(id, this.#client);
+      return {};
+    },
+    'session/set_mode': async (params) => {
+      const caller = this.#caller;
+      const { sessionId, modeId } = read(SetMode, params);
+      const ref = await this.#sessions.find(sessionId, caller);
+      await this.ctx.engine.send(ref, { type: 'session.configure', approval: modeId }, this.#by(caller));
+      return {};
+    },
+    'session/prompt': async (params) => {
+      const caller = this.#caller;
+      const { sessionId, prompt, _meta } = read(PromptParams, params);
+      const ref = await this.#sessions.find(sessionId, caller);
+      if (!this.hub.isSubscribed(ref, this.#client)) {
+        await this.#sessions.resume(ref, this.#client);
+        this.#client.release(ref.id);
+      }
+      const key = _meta?.['parlance/key'] ?? null;
+      const begun = await submit(this.ctx, { ref, parts: partsOf(prompt), key }, caller);
+      return (id) => this.#await(id, begun);
+    },
+  };
+
+  /** The next message is read meanwhile: it may be `session/cancel`. */
+  #await(id: Id, prompt: Prompt): void {
+    this.#prompts.set(id, prompt);
+    prompt.ended
+      .then(
+        (stopReason) => this.socket.sendFrame(result(id, { stopReason })),
+        (thrown: unknown) => this.#failed(id, thrown),
+      )
+      .finally(() => this.#prompts.delete(id));
+  }
+
+  /** Permissions are asked for after the answer: only then the client knows the session. */
+  #opened(session: string, answer: object): Answer {
+    return (id) => {
+      this.socket.sendFrame(result(id, answer));
+      this.#client.release(session);
+    };
+  }
+
+  async #notified(method: string, params: unknown): Promise<void> {
+    if (method === 'session/cancel') {
+      const ref = await this.#sessions.find(read(OneSession, params).sessionId, this.#caller);
+      const own = [...this.#prompts.values()].filter((prompt) => prompt.ref.id === ref.id);
+      if (own.length === 0) await this.ctx.engine.send(ref, { type: 'turn.cancel' }, this.#by(this.#caller));
+      for (const prompt of own) await this.#cancel(prompt);
+    } else if (method === '$/cancel_request') {
+      const prompt = this.#prompts.get(read(CancelRequest, params).requestId);
+      if (prompt) await this.#cancel(prompt);
+    }
+  }
+
+  async #cancel({ ref, turn }: Prompt): Promise<void> {
+    await this.#quietly(async () => {
+      await this.ctx.engine.send(ref, { type: 'turn.cancel', turn }, this.#by(this.#caller));
+    });
+  }
+
+  /** The answer to a permission request. The first answer wins, wherever it comes from. */
+  async #permitted(id: Id, given: unknown): Promise<void> {
+    const ref = typeof id === 'string' ? this.#client.answered(id) : null;
+    if (!ref || given === undefined) return;
+    const parsed = PermissionResult.safeParse(given);
+    const chosen =
+      parsed.success && parsed.data.outcome.outcome === 'selected' ? parsed.data.outcome.optionId : '';
+    const answer = chosen === 'once' || chosen === 'always' ? chosen : 'deny';
+    const command = { type: 'approval.answer', approval: id as ApprovalId, answer } as const;
+    await this.ctx.engine.send(ref, command, this.#by(this.#caller)).catch((thrown: unknown) => {
+      if (asFault(thrown).code !== 'no_approval') throw thrown;
+    });
+  }
+
+  #by({ principal, client }: Caller) {
+    return { principal, dialect: 'acp', via: client.id };
+  }
+}
+
+function read<Schema extends z.ZodType>(schema: Schema, params: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(params);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  throw new Fault('invalid', `Invalid params: ${issue?.path.join('.') || 'params'} ${issue?.message ?? ''}`);
+}
+
+const initialized = (version: string): object => ({
+  protocolVersion: PROTOCOL_VERSION,
+  agentInfo: { name: 'parlance', title: 'Parlance', version },
+  agentCapabilities: {
+    loadSession: true,
+    promptCapabilities: { image: true, audio: false, embeddedContext: true },
+    mcpCapabilities: { http: false, sse: false },
+    sessionCapabilities: { list: {}, resume: {}, close: {} },
+  },
+  authMethods: [],
+});

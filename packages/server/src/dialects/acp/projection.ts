@@ -1,0 +1,200 @@
+/** Out: the events of a session to notifications and requests. */
+import { type ConnectionId, isDurable, type SessionEvent } from '@parlance/protocol';
+import { type SessionSnapshot, titleOf } from '../../core/api/index.ts';
+import type { Pieces } from '../../http/connection.ts';
+import { type Calls, NO_CALLS, trackCalls } from '../shared/calls.ts';
+import { type Inputs, NO_INPUTS, trackInputs } from '../shared/inputs.ts';
+import { type Frame, NONE, type Projection, type Stepped } from '../shared/projection.ts';
+import { streamRestartWords } from '../shared/restart-words.ts';
+import { NO_APPROVALS, trackApprovals, type WaitingApprovals } from '../shared/waiting-approvals.ts';
+import { type Body, permissionRequest, updateBody, withdrawal } from './bodies.ts';
+import { historyUpdates } from './history.ts';
+import { callFields, diffsOf, planOf } from './tool-calls.ts';
+import { type Chunk, contentsOf, message, type Update, userWords } from './updates.ts';
+
+/** The chunks of one message can be joined. */
+const pieces: Pieces<Body> = {
+  key(body) {
+    const chunk = chunkIn(body);
+    return chunk && `${chunk.sessionUpdate} ${chunk.messageId}`;
+  },
+  text: (body) => chunkIn(body)?.content.text ?? '',
+  with(body, text) {
+    const chunk = chunkIn(body);
+    if (!chunk || body.method !== 'session/update') return body;
+    return { ...body, params: { ...body.params, update: { ...chunk, content: { type: 'text', text } } } };
+  },
+};
+
+export const projection: Projection<State, Body> = { start, step, attach, pieces };
+
+export type State = {
+  readonly session: string;
+  readonly inputs: Inputs;
+  readonly calls: Calls;
+  readonly approvals: WaitingApprovals;
+  /** the block whose text is streamed */
+  readonly block: string | null;
+  /** who began the turn: its prompt is answered with what others are shown of the end */
+  readonly via: ConnectionId | undefined;
+  readonly titled: boolean;
+};
+
+/** Also of a session whose events are all still to come. */
+export function start({ ref, open, title }: SessionSnapshot): State {
+  return { ...REST, session: ref.id, inputs: NO_INPUTS, block: open?.block ?? null, titled: title !== '' };
+}
+
+const REST = { calls: NO_CALLS, approvals: NO_APPROVALS, block: null, via: undefined };
+
+export function step(before: State, event: SessionEvent): Stepped<State, Body> {
+  const calls = trackCalls(before.calls, event);
+  const inputs = trackInputs(before.inputs, event);
+  const approvals = trackApprovals(before.approvals, event);
+  const same = calls === before.calls && inputs === before.inputs && approvals === before.approvals;
+  const state = same ? before : { ...before, calls, inputs, approvals };
+  const [after, frames] = shown(before, state, event);
+  const gone = before.approvals.filter((waiting) => !approvals.includes(waiting));
+  if (gone.length === 0) return [after, frames];
+  return [after, [...gone.map(({ approval }) => ({ body: withdrawal(approval) })), ...frames]];
+}
+
+/** `before` knows the calls of a turn that ends. */
+function shown(before: State, state: State, event: SessionEvent): Stepped<State, Body> {
+  const seq = isDurable(event) ? event.seq : undefined;
+  const say = (...updates: Update[]): Frame<Body>[] =>
+    updates.map((update) => ({ body: updateBody(state.session, update, seq) }));
+  switch (event.type) {
+    case 'text.delta':
+    case 'reasoning.delta': {
+      const kind = event.type === 'text.delta' ? 'agent_message_chunk' : 'agent_thought_chunk';
+      const next = state.block === event.block ? state : { ...state, block: event.block };
+      return [next, say(message(kind, event.text, event.block))];
+    }
+    case 'text.ended':
+    case 'reasoning.ended': {
+      const kind = event.type === 'text.ended' ? 'agent_message_chunk' : 'agent_thought_chunk';
+      const wasStreamed = state.block === event.block || event.text === '';
+      return [{ ...state, block: null }, wasStreamed ? NONE : say(message(kind, event.text, event.block))];
+    }
+    case 'input.accepted': {
+      const title = state.titled ? '' : titleOf(event.parts);
+      if (title === '') return [state, NONE];
+      return [{ ...state, titled: true }, say(titleUpdate(title, event.at))];
+    }
+    case 'session.renamed':
+      return [{ ...state, titled: true }, say(titleUpdate(event.title, event.at))];
+    case 'session.cleared':
+      return [{ ...state, titled: false }, NONE];
+    case 'history.imported':
+      return [state, say(...historyUpdates(event))];
+    case 'turn.started': {
+      const input = before.inputs[event.input];
+      const words = input ? say(...userWords(input.parts, event.input)) : [];
+      return [{ ...state, via: input?.via }, words.map((frame) => exceptFor(frame, input?.via))];
+    }
+    case 'turn.resumed':
+      return [{ ...state, block: null }, NONE];
+    case 'step.restarted': {
+      const words = streamRestartWords(event);
+      return [{ ...state, block: null }, words === null ? NONE : say(thought(words, event.id))];
+    }
+    case 'agent.changed':
+      return [
+        state,
+        say(thought(`${event.from.name} hands over to ${event.to.name}: ${event.reason}`, event.id)),
+      ];
+    case 'call.requested':
+      return [state, say({ sessionUpdate: 'tool_call', ...callFields(event) })];
+    case 'approval.requested': {
+      const call = state.calls[event.call];
+      return [
+        state,
+        [
+          {
+            body: permissionRequest(state.session, {
+              ...event,
+              tool: call?.tool ?? '',
+              input: call?.input ?? {},
+            }),
+          },
+        ],
+      ];
+    }
+    case 'approval.explained':
+      return [state, say(thought(event.text, event.id))];
+    case 'tool.started':
+      return [
+        state,
+        say({ sessionUpdate: 'tool_call_update', toolCallId: event.call, status: 'in_progress' }),
+      ];
+    case 'tool.ended': {
+      const call = before.calls[event.call];
+      const isOk = event.outcome === 'ok';
+      const plan = call && isOk ? planOf(call) : null;
+      const ended: Update = {
+        sessionUpdate: 'tool_call_update',
+        toolCallId: event.call,
+        status: isOk ? 'completed' : 'failed',
+        content: [...(call && isOk ? diffsOf(call) : []), ...contentsOf(event.parts)],
+        ...(event.data && { rawOutput: event.data as never }),
+      };
+      return [state, say(ended, ...(plan ? [{ sessionUpdate: 'plan' as const, entries: plan }] : []))];
+    }
+    case 'session.configured': {
+      const mode = event.approval;
+      return [state, mode ? say({ sessionUpdate: 'current_mode_update', currentModeId: mode }) : NONE];
+    }
+    case 'turn.ended':
+    case 'turn.cancelled':
+      return [{ ...state, ...REST }, say(...usage(event.context))];
+    case 'turn.failed': {
+      const [failed] = say(thought(event.fault.message, event.id));
+      const used = say(...usage(event.context));
+      return [{ ...state, ...REST }, failed ? [exceptFor(failed, state.via), ...used] : used];
+    }
+    case 'session.created':
+    case 'session.archived':
+    case 'session.labelled':
+    case 'session.rewound':
+    case 'input.cancelled':
+    case 'approval.answered':
+    case 'step.ended':
+    case 'call.deferred':
+    case 'grant.revoked':
+    case 'context.compacted':
+    case 'call.arguments.delta':
+    case 'call.progress':
+    case 'session.erased':
+      return [state, NONE];
+  }
+}
+
+/** The text that is being streamed, and what waits for a person. */
+function attach({ session }: State, { open, approvals }: SessionSnapshot): Body[] {
+  const kind = open?.kind === 'text' ? 'agent_message_chunk' : 'agent_thought_chunk';
+  const text = open && open.text !== '' ? [updateBody(session, message(kind, open.text, open.block))] : [];
+  return [...text, ...approvals.map((waiting) => permissionRequest(session, waiting))];
+}
+
+const exceptFor = (frame: Frame<Body>, except: ConnectionId | undefined): Frame<Body> =>
+  except === undefined ? frame : { ...frame, except };
+
+const thought = (text: string, id: string): Update => message('agent_thought_chunk', text, id);
+
+const titleUpdate = (title: string, at: number): Update => ({
+  sessionUpdate: 'session_info_update',
+  title,
+  updatedAt: new Date(at).toISOString(),
+});
+
+const usage = (context: { tokens: number; limit: number } | undefined): Update[] =>
+  context ? [{ sessionUpdate: 'usage_update', used: context.tokens, size: context.limit }] : [];
+
+type TextChunk = Chunk & { content: { type: 'text'; text: string } };
+
+/** Null if the body is no chunk of text. */
+function chunkIn(body: Body): TextChunk | null {
+  const update = body.method === 'session/update' ? body.params.update : null;
+  return update && 'messageId' in update && update.content.type === 'text' ? (update as TextChunk) : null;
+}

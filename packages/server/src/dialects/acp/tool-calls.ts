@@ -1,0 +1,111 @@
+/** Out: how a call of a tool is shown. */
+import type { Ask, JsonObject } from '@parlance/protocol';
+import type { CallFields, Diff, PlanEntry, ToolKind } from './updates.ts';
+
+const KINDS: Readonly<Record<string, ToolKind>> = {
+  read_file: 'read',
+  list_files: 'read',
+  search_files: 'search',
+  web_search: 'search',
+  fetch_page: 'fetch',
+  apply_patch: 'edit',
+  save_file: 'edit',
+  shell: 'execute',
+  local_shell: 'execute',
+  update_plan: 'think',
+};
+
+const MOST_TITLE = 200;
+
+export type Called = { readonly call: string; readonly tool: string; readonly input: JsonObject };
+
+export function callFields({ call, tool, input }: Called): CallFields {
+  const kind = KINDS[tool] ?? 'other';
+  const paths = pathsOf(tool, input);
+  return {
+    toolCallId: call,
+    title: titleOf(tool, input),
+    name: tool,
+    kind,
+    status: 'pending',
+    rawInput: input,
+    ...(paths.length > 0 && { locations: paths.map((path) => ({ path })) }),
+  };
+}
+
+function titleOf(tool: string, input: JsonObject): string {
+  const subject = subjectOf(input);
+  const title = subject === null ? tool : KINDS[tool] === 'execute' ? subject : `${tool} ${subject}`;
+  const line = title.replace(/\s+/g, ' ').trim() || tool;
+  return line.length <= MOST_TITLE ? line : `${line.slice(0, MOST_TITLE - 1)}…`;
+}
+
+/** What the call is about, in one line. */
+function subjectOf({ command, path, query, url, patch }: JsonObject): string | null {
+  if (Array.isArray(command)) return command.map(String).join(' ');
+  if (typeof patch === 'string')
+    return (
+      changesIn(patch)
+        .map((change) => change.path)
+        .join(', ') || null
+    );
+  const named = [path, query, url].find((value) => typeof value === 'string');
+  return typeof named === 'string' ? named : null;
+}
+
+function pathsOf(tool: string, { path, patch }: JsonObject): string[] {
+  if (KINDS[tool] !== 'read' && KINDS[tool] !== 'edit') return [];
+  if (typeof patch === 'string') return changesIn(patch).map((change) => change.path);
+  return typeof path === 'string' ? [path] : [];
+}
+
+/** The changes to files, of a call that writes some. */
+export function diffsOf({ tool, input }: Omit<Called, 'call'>): Diff[] {
+  if (tool === 'save_file' && typeof input.path === 'string' && typeof input.content === 'string')
+    return [{ type: 'diff', path: input.path, oldText: null, newText: input.content }];
+  if (tool === 'apply_patch' && typeof input.patch === 'string') return changesIn(input.patch);
+  return [];
+}
+
+export const diffsToApprove = ({ patch }: Ask, call: Omit<Called, 'call'> | undefined): Diff[] =>
+  patch === undefined ? (call ? diffsOf(call) : []) : changesIn(patch);
+
+const FILE = /^\s*\*\*\* (Add|Delete|Update) File: (.+?)\s*$/;
+const MOVE = /^\s*\*\*\* Move to: (.+?)\s*$/;
+
+/** One diff for each file, of the lines that the patch has. Lenient: what is applied is decided elsewhere. */
+function changesIn(patch: string): Diff[] {
+  const diffs: { path: string; isNew: boolean; before: string[]; after: string[] }[] = [];
+  for (const line of patch.split('\n')) {
+    const [, kind, path = ''] = FILE.exec(line) ?? [];
+    const current = diffs.at(-1);
+    if (kind !== undefined) diffs.push({ path, isNew: kind === 'Add', before: [], after: [] });
+    else if (current) {
+      const moved = MOVE.exec(line)?.[1];
+      if (moved !== undefined) current.path = moved;
+      else if (line.startsWith('+')) current.after.push(line.slice(1));
+      else if (line.startsWith('-')) current.before.push(line.slice(1));
+      else if (line.startsWith(' ') || line === '') {
+        current.before.push(line.slice(1));
+        current.after.push(line.slice(1));
+      }
+    }
+  }
+  return diffs.map(({ path, isNew, before, after }) => ({
+    type: 'diff',
+    path,
+    oldText: isNew ? null : before.join('\n'),
+    newText: after.join('\n'),
+  }));
+}
+
+/** The plan of the agent, if the call is one that states it. */
+export function planOf({ tool, input }: Omit<Called, 'call'>): PlanEntry[] | null {
+  if (tool !== 'update_plan' || !Array.isArray(input.steps)) return null;
+  return input.steps.flatMap((entry) => {
+    const { step, status } = (entry ?? {}) as { step?: unknown; status?: unknown };
+    if (typeof step !== 'string') return [];
+    const known = status === 'in_progress' || status === 'completed' ? status : 'pending';
+    return [{ content: step, priority: 'medium' as const, status: known }];
+  });
+}
