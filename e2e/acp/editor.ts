@@ -1,0 +1,183 @@
+/** An editor: the official client, connected with `parlance acp` as editors start it. */
+import { join } from 'node:path';
+import {
+  type ClientConnection,
+  client,
+  methods,
+  ndJsonStream,
+  type RequestPermissionRequest,
+  type RequestPermissionResponse,
+  type SessionNotification,
+} from '@agentclientprotocol/sdk';
+
+const PARLANCE = join(import.meta.dir, '../../packages/cli/bin/parlance');
+
+export type Update = SessionNotification['update'];
+
+export type Permission = {
+  readonly request: RequestPermissionRequest;
+  /** aborted when the server takes the request back */
+  readonly signal: AbortSignal;
+};
+
+export type Answer = (
+  permission: Permission,
+) => RequestPermissionResponse | Promise<RequestPermissionResponse>;
+
+export type EditorOptions = {
+  readonly env: Record<string, string>;
+  readonly cwd: string;
+  readonly args?: readonly string[];
+  readonly answer?: Answer;
+};
+
+export const choose = (optionId: string): RequestPermissionResponse => ({
+  outcome: { outcome: 'selected', optionId },
+});
+
+/** Resolves when the request is taken back. */
+export const whenWithdrawn = async ({ signal }: Permission): Promise<RequestPermissionResponse> => {
+  if (!signal.aborted)
+    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+  return { outcome: { outcome: 'cancelled' } };
+};
+
+export class Editor implements AsyncDisposable {
+  readonly updates: SessionNotification[] = [];
+  readonly permissions: Permission[] = [];
+  /** everything on standard output */
+  output = '';
+  readonly #watchers = new Set<() => void>();
+  readonly #process;
+  readonly #errors: Promise<string>;
+  readonly connection: ClientConnection;
+
+  constructor({ env, cwd, args = [], answer = () => choose('once') }: EditorOptions) {
+    this.#process = Bun.spawn(['sh', PARLANCE, 'acp', ...args], {
+      cwd,
+      env: { PATH: process.env.PATH ?? '', HOME: cwd, LOG_LEVEL: 'silent', ...env },
+      stdin: 'pipe',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    });
+    this.#errors = this.#process.stderr.text();
+    const { stdin } = this.#process;
+    const toServer = new WritableStream<Uint8Array>({
+      async write(chunk) {
+        stdin.write(chunk);
+        await stdin.flush();
+      },
+    });
+    const decoder = new TextDecoder();
+    const seen = new TransformStream<Uint8Array, Uint8Array>({
+      transform: (chunk, controller) => {
+        this.output += decoder.decode(chunk, { stream: true });
+        controller.enqueue(chunk);
+        this.#changed();
+      },
+    });
+    this.connection = client({ name: 'test' })
+      .onRequest(methods.client.session.requestPermission, async ({ params, signal }) => {
+        const permission = { request: params, signal };
+        this.permissions.push(permission);
+        this.#changed();
+        return answer(permission);
+      })
+      .onNotification(methods.client.session.update, ({ params }) => {
+        this.updates.push(params);
+        this.#changed();
+      })
+      .connect(ndJsonStream(toServer, this.#process.stdout.pipeThrough(seen)));
+  }
+
+  get agent() {
+    return this.connection.agent;
+  }
+
+  initialize() {
+    return this.agent.request(methods.agent.initialize, { protocolVersion: 1, clientCapabilities: {} });
+  }
+
+  async newSession(cwd: string): Promise<string> {
+    const { sessionId } = await this.agent.request(methods.agent.session.new, { cwd, mcpServers: [] });
+    return sessionId;
+  }
+
+  prompt(sessionId: string, text: string) {
+    return this.agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: 'text', text }] });
+  }
+
+  load(sessionId: string, cwd = '/') {
+    return this.agent.request(methods.agent.session.load, { sessionId, cwd, mcpServers: [] });
+  }
+
+  resume(sessionId: string, cwd = '/') {
+    return this.agent.request(methods.agent.session.resume, { sessionId, cwd, mcpServers: [] });
+  }
+
+  cancel(sessionId: string) {
+    return this.agent.notify(methods.agent.session.cancel, { sessionId });
+  }
+
+  of(sessionId: string): Update[] {
+    return this.updates.filter((one) => one.sessionId === sessionId).map(({ update }) => update);
+  }
+
+  /** The text of one kind of chunk. */
+  text(sessionId: string, kind: Update['sessionUpdate'] = 'agent_message_chunk'): string {
+    return this.of(sessionId)
+      .flatMap((update) =>
+        update.sessionUpdate === kind &&
+        'content' in update &&
+        !Array.isArray(update.content) &&
+        update.content?.type === 'text'
+          ? [update.content.text]
+          : [],
+      )
+      .join('');
+  }
+
+  /** Resolves when something has been received that makes `done` true. */
+  async until(done: () => boolean): Promise<void> {
+    while (!done()) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#watchers.add(resolve);
+      await promise;
+    }
+  }
+
+  /** One line as it is. */
+  raw(line: string | Uint8Array): void {
+    const { stdin } = this.#process;
+    stdin.write(line);
+    stdin.write('\n');
+    void stdin.flush();
+  }
+
+  /** The input ends; resolves with the exit code and standard error. */
+  async end(): Promise<{ code: number; errors: string }> {
+    await this.#process.stdin.end();
+    return { code: await this.#process.exited, errors: await this.#errors };
+  }
+
+  async kill(): Promise<void> {
+    this.#process.kill('SIGKILL');
+    await this.#process.exited;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+  }
+
+  #changed(): void {
+    for (const resolve of this.#watchers) resolve();
+    this.#watchers.clear();
+  }
+}
+
+/** The code and message of a refused request. */
+export const refusal = (asked: PromiseLike<unknown>): PromiseLike<{ code?: number; message?: string }> =>
+  asked.then(
+    () => ({}),
+    (error: { code: number; message: string }) => ({ code: error.code, message: error.message }),
+  );
