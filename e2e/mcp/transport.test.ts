@@ -1,9 +1,10 @@
 /** The rules of Streamable HTTP. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { type FakeModel, fakeModel } from '../fake-model.ts';
 import { followed } from '../server-process.ts';
-import { connect } from './clients.ts';
+import { connect, modernClient } from './clients.ts';
 import { ACCEPT, failure, modern, postTo, request } from './raw.ts';
 
 let model: FakeModel;
@@ -135,4 +136,16 @@ test('a listener of its own serves the same path', async () => {
   await close();
   const missing = await fetch(`http://127.0.0.1:${port}/nothing`);
   expect(missing.status).toBe(404);
+});
+
+test.each([
+  ['auto', '2026-07-28'],
+  ['legacy', '2025-11-25'],
+] as const)('the client of 2026 in mode %s agrees on %s', async (mode, version) => {
+  const client = modernClient({}, { versionNegotiation: { mode } });
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${server.http}/mcp`)));
+  expect(client.getNegotiatedProtocolVersion()).toBe(version);
+  const result = await client.callTool({ name: 'send_message', arguments: { text: 'hi' } });
+  expect(result.structuredContent).toMatchObject({ status: 'done', text: 'Fine.' });
+  await client.close();
 });

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'bun:test';
 import { startTestServer } from '../../packages/server/src/testing/server.ts';
 import { dictatedModel } from '../dictated-model.ts';
 import { type Answer, fakeModel } from '../fake-model.ts';
-import { followed } from '../server-process.ts';
+import { durableOf, followed, submit } from '../server-process.ts';
 import { connect, ERAS } from './clients.ts';
 
 const cleanups: (() => unknown)[] = [];
@@ -124,6 +124,42 @@ const MODERN = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
   'io.modelcontextprotocol/clientCapabilities': {},
 };
+
+test('a client cannot cancel the call of another one with the same request id', async () => {
+  const { model, server } = await answering(HALF, HALF);
+  const abort = new AbortController();
+  const init = { method: 'POST', headers: HEADERS, signal: abort.signal };
+  for (const [session, headers, meta] of [
+    ['one', { 'mcp-session-id': 'one' }, {}],
+    ['two', {}, MODERN],
+  ] as const)
+    void fetch(`${server.http}/mcp`, {
+      ...init,
+      headers: { ...HEADERS, ...headers },
+      body: callBody({ text: 'hi', session }, meta),
+    }).catch(() => null);
+  while (model.requests.length < 2) await Bun.sleep(10);
+  const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
+  const others: Record<string, string>[] = [
+    {},
+    { 'mcp-session-id': 'other' },
+    { 'mcp-protocol-version': '2026-07-28' },
+  ];
+  for (const headers of others)
+    await fetch(`${server.http}/mcp`, {
+      method: 'POST',
+      headers: { ...HEADERS, ...headers },
+      body: JSON.stringify(cancelled),
+    });
+  for (const session of ['one', 'two']) {
+    // A command that is sent later is carried out later.
+    await submit(server, session, 'more');
+    const types = (await durableOf(server, session)).map(({ type }) => type);
+    expect(types).not.toContain('turn.cancelled');
+    expect(types.filter((type) => type === 'input.accepted')).toHaveLength(2);
+  }
+  abort.abort();
+});
 
 describe('a client that hangs up', () => {
   test.each(['text/event-stream', 'application/json'])('in 2026 ends the turn (%s)', async (accept) => {

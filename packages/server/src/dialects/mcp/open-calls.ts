@@ -1,10 +1,11 @@
-/** The calls that are being answered, so that clients can take them back. */
+/** The calls that are being answered, so that clients can cancel them. */
 import type { PrincipalId } from '@parlance/protocol';
 import { LruMap } from '../../lib/lru-map.ts';
 import type { RequestId } from './json-rpc.ts';
 
 export type CallKey = {
   readonly principal: PrincipalId;
+  /** Request ids are unique in a session only: without one, a call cannot be cancelled by its id. */
   readonly session: string | null;
   readonly request: RequestId;
 };
@@ -12,12 +13,15 @@ export type CallKey = {
 /** How many cancelled calls are remembered: their clients may try to resume the streams. */
 const MOST_CANCELLED = 1_000;
 
+const nothing = () => undefined;
+
 export class OpenCalls {
   readonly #calls = new Map<string, () => void>();
   readonly #cancelled = new LruMap<true>(MOST_CANCELLED);
 
-  /** Returns what removes it. */
+  /** Returns a function that removes it. */
   add(key: CallKey, cancel: () => void): () => void {
+    if (key.session === null) return nothing;
     const name = nameOf(key);
     this.#calls.set(name, cancel);
     this.#cancelled.delete(name);
