@@ -12,6 +12,8 @@ const WEATHER: Tool = {
   parameters: { type: 'object', properties: { city: { type: 'string' } } },
 };
 
+const TEXT = ['TEXT_MESSAGE_START', 'TEXT_MESSAGE_CONTENT', 'TEXT_MESSAGE_END'];
+
 /** Repeats the last message of the user; calls what it is told to call. */
 function answerTo({ messages }: ChatRequest): Answer {
   const last = messages.at(-1);
@@ -63,13 +65,7 @@ describe('an answer', () => {
   test('is a text message between RUN_STARTED and RUN_FINISHED, with the usage', async () => {
     const agent = httpAgent(server.http);
     const { events, types, newMessages, outcome } = await run(agent, 'a b c', { runId: 'run-1' });
-    expect(distinct(types)).toEqual([
-      'RUN_STARTED',
-      'TEXT_MESSAGE_START',
-      'TEXT_MESSAGE_CONTENT',
-      'TEXT_MESSAGE_END',
-      'RUN_FINISHED',
-    ]);
+    expect(distinct(types)).toEqual(['RUN_STARTED', ...TEXT, 'RUN_FINISHED']);
     expect(events[0]).toMatchObject({ threadId: agent.threadId, runId: 'run-1' });
     expect(outcome).toEqual({ type: 'success' });
     expect(events.at(-1)).toMatchObject({
@@ -89,9 +85,7 @@ describe('an answer', () => {
       'REASONING_MESSAGE_CONTENT',
       'REASONING_MESSAGE_END',
       'REASONING_END',
-      'TEXT_MESSAGE_START',
-      'TEXT_MESSAGE_CONTENT',
-      'TEXT_MESSAGE_END',
+      ...TEXT,
       'RUN_FINISHED',
     ]);
     expect(newMessages).toMatchObject([
@@ -217,13 +211,7 @@ describe('tools of the front end', () => {
 
     agent.addMessage({ id: 'result-1', role: 'tool', toolCallId: call?.id ?? '', content: 'sunny' });
     const next = await run(agent, null, { tools: [WEATHER] });
-    expect(distinct(next.types)).toEqual([
-      'RUN_STARTED',
-      'TEXT_MESSAGE_START',
-      'TEXT_MESSAGE_CONTENT',
-      'TEXT_MESSAGE_END',
-      'RUN_FINISHED',
-    ]);
+    expect(distinct(next.types)).toEqual(['RUN_STARTED', ...TEXT, 'RUN_FINISHED']);
     expect(next.newMessages).toMatchObject([{ role: 'assistant', content: 'It is sunny.' }]);
     expect(next.events.at(-1)).toMatchObject({ usage: [{ inputTokens: 100, outputTokens: 5 }] });
     expect(await turnsOf(agent.threadId)).toBe(1);
@@ -299,9 +287,7 @@ test('a tool of the agent runs here: its call and its result are shown', async (
     'TOOL_CALL_ARGS',
     'TOOL_CALL_END',
     'TOOL_CALL_RESULT',
-    'TEXT_MESSAGE_START',
-    'TEXT_MESSAGE_CONTENT',
-    'TEXT_MESSAGE_END',
+    ...TEXT,
     'RUN_FINISHED',
   ]);
   expect(newMessages.map(({ role }) => role)).toEqual(['assistant', 'tool', 'assistant']);

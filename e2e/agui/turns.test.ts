@@ -1,64 +1,12 @@
-/** What happens to the turn behind a run: streams, hang-ups, looks while it runs, answers that break off, and kills. */
+/** What happens to the turn behind a run: streams, hang-ups, looks while it runs, and turns that others cancel. */
 import { afterEach, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { Message } from '@ag-ui/client';
-import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { dictatedModel } from '../dictated-model.ts';
-import { type Answer, fakeModel } from '../fake-model.ts';
-import { durableOf, followed, postJson, startProcess, type Where } from '../server-process.ts';
-import {
-  contentOf,
-  distinct,
-  type Event,
-  expectNoComplaints,
-  httpAgent,
-  run,
-  user,
-  watchComplaints,
-} from './client.ts';
+import type { Answer } from '../fake-model.ts';
+import { durableOf, followed, type Where } from '../server-process.ts';
+import { contentOf, distinct, type Event, httpAgent, run, user, watchComplaints } from './client.ts';
+import { answering, cancel, cleanUp, dictated, ends, seen } from './setup.ts';
 
-const cleanups: (() => unknown)[] = [];
 beforeAll(watchComplaints);
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-  expectNoComplaints();
-});
-
-async function serverOf(settings: Record<string, string>): Promise<TestServer> {
-  const server = await startTestServer(settings);
-  cleanups.push(() => server.stop());
-  return server;
-}
-
-/** A server with a model that gives these answers, one after another. */
-async function answering(...answers: Answer[]) {
-  const model = fakeModel((_, count) => answers[count - 1] ?? { say: 'No more.' });
-  cleanups.push(model.stop);
-  const settings = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' };
-  return { model, settings, server: await serverOf(settings) };
-}
-
-async function dictated() {
-  const model = dictatedModel();
-  cleanups.push(model.stop);
-  return { model, server: await serverOf(model.settings) };
-}
-
-const ends =
-  (...types: string[]) =>
-  (events: readonly { readonly type: string }[]) =>
-    events.some(({ type }) => types.includes(type));
-
-const cancel = (server: Where, session: string) =>
-  postJson(`${server.http}/v1/sessions/${session}/commands`, { type: 'turn.cancel' });
-
-/** Resolves with the first event of that type. */
-function seen(type: string): { readonly promise: Promise<Event>; readonly onEvent: (event: Event) => void } {
-  const { promise, resolve } = Promise.withResolvers<Event>();
-  return { promise, onEvent: (event) => event.type === type && resolve(event) };
-}
+afterEach(cleanUp);
 
 test('text is streamed piece by piece, as the model speaks', async () => {
   const { model, server } = await dictated();
@@ -99,21 +47,6 @@ describe('abortRun', () => {
     const before = structuredClone(agent.messages);
     await run(agent, null);
     expect(agent.messages).toEqual(before);
-  });
-
-  test('while arguments of a call are written leaves nothing that the next run stumbles over', async () => {
-    const { model, server } = await dictated();
-    const agent = httpAgent(server.http);
-    const { promise, onEvent } = seen('REASONING_MESSAGE_CONTENT');
-    model.think('Hm ');
-    const ran = run(agent, 'hello', { onEvent });
-    await promise;
-    agent.abortRun();
-    await ran;
-    await followed(server, agent.threadId, ends('turn.cancelled'));
-    model.say('Done.');
-    model.end();
-    expect(contentOf((await run(agent, 'again')).newMessages, 'assistant')).toEqual(['Done.']);
   });
 
   test('of a run that waits for another takes its message back', async () => {
@@ -251,103 +184,4 @@ test('an erased session ends its run, once', async () => {
   // The turn is cancelled before the session is gone.
   expect(['RUN_ERROR', 'RUN_FINISHED']).toContain(String(types.at(-1)));
   expect(types.filter((type) => type.startsWith('RUN_'))).toHaveLength(2);
-});
-
-test('an answer that breaks off is taken back by a snapshot, and the new one has another id', async () => {
-  const { server } = await answering(
-    { say: 'First.' },
-    { say: 'One thing ', after: 'cut' },
-    { say: 'Another thing.' },
-  );
-  const agent = httpAgent(server.http, { messages: [{ id: 's', role: 'system', content: 'Be brief.' }] });
-  await run(agent, 'hello');
-  const { events, newMessages } = await run(agent, 'again');
-  const shown = events.filter(({ type }) => type === 'TEXT_MESSAGE_START').map(({ messageId }) => messageId);
-  expect(new Set(shown).size).toBe(shown.length);
-  // Whether the broken one was shown before it broke off depends on the moment: if so, it was taken back.
-  const snapshots = events.filter(({ type }) => type === 'MESSAGES_SNAPSHOT');
-  expect(snapshots).toHaveLength(shown.length - 1);
-  expect(contentOf(newMessages, 'assistant')).toEqual(['Another thing.']);
-  expect(agent.messages.map(({ role }) => role)).toEqual([
-    'system',
-    'user',
-    'assistant',
-    'user',
-    'assistant',
-  ]);
-});
-
-/** The message of the assistant as far as its first piece. */
-async function firstPiece(server: Where, input: object): Promise<Message> {
-  const response = await fetch(`${server.http}/agui`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(input),
-  });
-  const decoder = new TextDecoder();
-  let text = '';
-  for await (const chunk of response.body ?? []) {
-    text += decoder.decode(chunk, { stream: true });
-    const [, id, content] = text.match(/_CONTENT","messageId":"([^"]+)","delta":"([^"]+)"/) ?? [];
-    if (id !== undefined && content !== undefined) return { id, role: 'assistant', content };
-  }
-  throw new Error(`no text came: ${text}`);
-}
-
-describe('after a kill of the server', () => {
-  async function folderOf(settings: Record<string, string>) {
-    const folder = mkdtempSync(join(tmpdir(), 'parlance-agui-'));
-    cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
-    return () => startProcess(folder, settings);
-  }
-
-  test('the interrupt still waits, under the same id; a look and a resume go on from there', async () => {
-    const model = fakeModel(({ messages }) =>
-      messages.at(-1)?.role === 'tool'
-        ? { say: 'Done.' }
-        : { call: 'shell', input: { command: ['touch', 'a.txt'] } },
-    );
-    cleanups.push(model.stop);
-    const start = await folderOf({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' });
-    const first = await start();
-    const agent = httpAgent(first.http);
-    const { outcome } = await run(agent, 'go');
-    await first.kill();
-
-    const second = await start();
-    cleanups.push(() => second.kill());
-    const fresh = httpAgent(second.http, { thread: agent.threadId });
-    const looked = await run(fresh, null);
-    expect(looked.outcome).toEqual(outcome as never);
-    expect(fresh.messages).toEqual(agent.messages);
-    agent.url = `${second.http}/agui`;
-    const id = outcome?.interrupts?.[0]?.id ?? '';
-    const resume = [{ interruptId: id, status: 'resolved' as const, payload: { approved: true } }];
-    expect((await run(agent, null, { resume })).outcome).toEqual({ type: 'success' });
-    expect(contentOf(agent.messages, 'assistant').at(-1)).toBe('Done.');
-    await run(httpAgent(second.http, { thread: agent.threadId }), null);
-  }, 60_000);
-
-  test('in the middle of an answer: the same message again is the same turn, and nothing is doubled', async () => {
-    const answers: Answer[] = [{ say: 'Half an answer ', after: 'silence' }, { say: 'A whole answer.' }];
-    const model = fakeModel((_, count) => answers[count - 1] ?? { say: 'No more.' });
-    cleanups.push(model.stop);
-    const start = await folderOf({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' });
-    const first = await start();
-    const message = user('hello', 'the-message');
-    const half = await firstPiece(first, { threadId: 'killed', runId: 'r', messages: [message] });
-    await first.kill();
-
-    const second = await start();
-    cleanups.push(() => second.kill());
-    const retried = httpAgent(second.http, { thread: 'killed', messages: [message] });
-    expect((await run(retried, null)).outcome).toEqual({ type: 'success' });
-    expect(contentOf(retried.messages, 'assistant')).toEqual(['A whole answer.']);
-    // The client that still has half an answer is put right by a look.
-    const agent = httpAgent(second.http, { thread: 'killed', messages: [message, half] });
-    await run(agent, null);
-    expect(agent.messages).toEqual(retried.messages);
-    const types = (await durableOf(second, 'killed')).map(({ type }) => type);
-    expect(types.filter((type) => type === 'turn.started')).toHaveLength(1);
-  }, 60_000);
 });

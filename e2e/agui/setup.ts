@@ -1,0 +1,51 @@
+/** Servers with models of the test’s own, and what tests of turns have in common. */
+import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { dictatedModel } from '../dictated-model.ts';
+import { type Answer, fakeModel } from '../fake-model.ts';
+import { postJson, type Where } from '../server-process.ts';
+import { type Event, expectNoComplaints } from './client.ts';
+
+/** Called after the test, last one first. */
+export const cleanups: (() => unknown)[] = [];
+/** Call it after each test. */
+export async function cleanUp(): Promise<void> {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+  expectNoComplaints();
+}
+
+export async function serverOf(settings: Record<string, string>): Promise<TestServer> {
+  const server = await startTestServer(settings);
+  cleanups.push(() => server.stop());
+  return server;
+}
+
+/** A server with a model that gives these answers, one after another. */
+export async function answering(...answers: Answer[]) {
+  const model = fakeModel((_, count) => answers[count - 1] ?? { say: 'No more.' });
+  cleanups.push(model.stop);
+  const settings = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' };
+  return { model, settings, server: await serverOf(settings) };
+}
+
+export async function dictated() {
+  const model = dictatedModel();
+  cleanups.push(model.stop);
+  return { model, server: await serverOf(model.settings) };
+}
+
+export const ends =
+  (...types: string[]) =>
+  (events: readonly { readonly type: string }[]) =>
+    events.some(({ type }) => types.includes(type));
+
+export const cancel = (server: Where, session: string) =>
+  postJson(`${server.http}/v1/sessions/${session}/commands`, { type: 'turn.cancel' });
+
+/** Resolves with the first event of that type. */
+export function seen(type: string): {
+  readonly promise: Promise<Event>;
+  readonly onEvent: (event: Event) => void;
+} {
+  const { promise, resolve } = Promise.withResolvers<Event>();
+  return { promise, onEvent: (event) => event.type === type && resolve(event) };
+}
