@@ -42,10 +42,15 @@ export async function submit(ctx: Context, { ref, parts, key }: Asked, caller: C
         );
     }
   };
-  const watch = await ctx.engine.watch(ref, sink, key === null ? {} : { after: 0 });
+  let watch = await ctx.engine.watch(ref, sink);
   const by = { principal, dialect: 'acp', via: client.id, turn, ...(key !== null && { key }) };
   try {
-    await ctx.engine.send(ref, { type: 'input.submit', parts: [...parts] }, by);
+    const { events } = await ctx.engine.send(ref, { type: 'input.submit', parts: [...parts] }, by);
+    if (events.length === 0) {
+      // It was accepted before, and its turn may have ended since.
+      watch.stop();
+      watch = await ctx.engine.watch(ref, sink, { after: 0 });
+    }
   } catch (thrown) {
     watch.stop();
     throw thrown;
