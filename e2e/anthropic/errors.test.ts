@@ -1,0 +1,220 @@
+/** Failures in the shape of the protocol, as the official client sees them. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import Anthropic from '@anthropic-ai/sdk';
+import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { type FakeModel, fakeModel } from '../fake-model.ts';
+import { anthropicClient, failure, textIn } from './client.ts';
+
+let model: FakeModel;
+let server: TestServer;
+let closed: TestServer;
+
+beforeAll(async () => {
+  model = fakeModel(({ messages }) => {
+    const text = JSON.stringify(messages.at(-1)?.content);
+    return text.includes('refuse') ? { status: 400 } : { say: 'Fine.' };
+  });
+  const settings = {
+    OPENAI_BASE_URL: model.url,
+    OPENAI_API_KEY: 'key',
+    MODEL: 'fake',
+    MODEL_ALIASES: 'claude-*=fake, old=coder, lost=nowhere',
+  };
+  server = await startTestServer(settings, { doors: [{ dialect: 'anthropic', port: 0 }] });
+  closed = await startTestServer({ ...settings, PARLANCE_AUTH: 'required' });
+});
+afterAll(async () => {
+  await server.stop();
+  await closed.stop();
+  model.stop();
+});
+
+const ASKED = { model: 'fake', max_tokens: 100, messages: [{ role: 'user' as const, content: 'hello' }] };
+
+const post = (body: string, path = '/anthropic/v1/messages') =>
+  fetch(`${server.http}${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+
+describe('models', () => {
+  test('are the server’s, the agents and parlance, page by page', async () => {
+    const { data } = await anthropicClient(server.http).models.list();
+    expect(data.map(({ id }) => id)).toEqual(expect.arrayContaining(['parlance', 'fake', 'coder']));
+    expect(data[0] as object).toEqual({
+      type: 'model',
+      id: 'parlance',
+      display_name: 'parlance',
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+    });
+    const paged: string[] = [];
+    for await (const { id } of anthropicClient(server.http).models.list({ limit: 1 })) paged.push(id);
+    expect(paged).toEqual(data.map(({ id }) => id));
+  });
+
+  test('have this shape at /v1/models where the header asks for it, and another without', async () => {
+    const { port } = server.running.doors.find(({ dialect }) => dialect === 'anthropic') ?? {};
+    for (const http of [server.http, `http://127.0.0.1:${port}`]) {
+      const client = anthropicClient(http, { base: '' });
+      expect((await client.models.list()).data[0]).toMatchObject({ type: 'model' });
+      expect(await client.models.retrieve('coder')).toMatchObject({ type: 'model', id: 'coder' });
+      expect(textIn(await client.messages.create(ASKED))).toBe('Fine.');
+    }
+    expect(await (await fetch(`${server.http}/v1/models`)).json()).toMatchObject({ object: 'list' });
+    const alone = await fetch(`http://127.0.0.1:${port}/v1/models`);
+    expect(await alone.json()).toMatchObject({ has_more: false });
+  });
+
+  test('with an alias are answered, and the answer names the one that answered', async () => {
+    const client = anthropicClient(server.http);
+    expect((await client.messages.create({ ...ASKED, model: 'claude-opus-9' })).model).toBe('fake');
+    expect(await client.models.retrieve('old')).toMatchObject({ id: 'coder' });
+  });
+
+  test('that do not exist are not found', async () => {
+    const client = anthropicClient(server.http);
+    for (const name of ['nobody', 'lost']) {
+      const expected = { status: 404, type: 'not_found_error' };
+      expect(await failure(client.models.retrieve(name))).toMatchObject(expected);
+      const thrown = await failure(client.messages.create({ ...ASKED, model: name }));
+      expect(thrown).toBeInstanceOf(Anthropic.NotFoundError);
+      expect(thrown).toMatchObject({ ...expected, details: null });
+      const counted = client.messages.countTokens({ model: name, messages: ASKED.messages });
+      expect(await failure(counted)).toMatchObject(expected);
+    }
+  });
+});
+
+describe('requests that do not fit', () => {
+  const said = (content: string) => `{"model":"fake","max_tokens":9,"messages":${content}}`;
+
+  test.each([
+    '{',
+    '[]',
+    '{"max_tokens":9,"messages":[{"role":"user","content":"a"}]}',
+    '{"model":"fake","messages":[{"role":"user","content":"a"}]}',
+    '{"model":"fake","max_tokens":0,"messages":[{"role":"user","content":"a"}]}',
+    '{"model":"fake","max_tokens":9}',
+    said('[]'),
+    said('[{"role":"user","content":" "}]'),
+    said('[{"role":"user","content":[]}]'),
+    said('[{"role":"nobody","content":"a"}]'),
+    said('[{"role":"system","content":"a"}]'),
+    said('[{"role":"user","content":[{"type":"text"}]}]'),
+    said('[{"role":"user","content":[{"type":"tool_result","tool_use_id":"x","content":"b"}]}]'),
+    said('[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]'),
+    said('[{"role":"user","content":"a"}],"tool_choice":{"type":"tool"}'),
+    said('[{"role":"user","content":"a"}],"tools":[{"name":"a b","input_schema":{}}]'),
+    said('[{"role":"user","content":"a"}],"thread":{"type":"continue"}'),
+  ])('%s is 400', async (body) => {
+    const response = await post(body);
+    const request_id = response.headers.get('request-id');
+    expect(request_id).not.toBeNull();
+    expect(await response.json()).toEqual({
+      type: 'error',
+      error: { type: 'invalid_request_error', message: expect.any(String) },
+      request_id,
+    });
+    expect(response.status).toBe(400);
+  });
+
+  test('unknown fields, betas and kinds of blocks are passed over', async () => {
+    const client = anthropicClient(server.http);
+    const answer = await client.beta.messages.create({
+      ...ASKED,
+      messages: [
+        {
+          role: 'user',
+          content: [{ type: 'text', text: 'hello' }, { type: 'unheard_of', what: 1 } as never],
+        },
+      ],
+      betas: ['nobody-knows-2031-01-01'],
+      metadata: { user_id: '{"session_id":"1"}' },
+      service_tier: 'auto',
+      context_management: { edits: [] },
+      output_config: { effort: 'high' },
+    });
+    expect(textIn(answer)).toBe('Fine.');
+  });
+
+  test('an unknown endpoint is refused in the shape of the protocol', async () => {
+    for (const path of ['/anthropic/v1/files', '/v1/messages/batches']) {
+      const response = await post('{}', path);
+      expect(response.status).toBe(404);
+      expect(await response.json()).toEqual({
+        type: 'error',
+        error: { type: 'not_found_error', message: expect.any(String) },
+        request_id: response.headers.get('request-id'),
+      });
+    }
+  });
+});
+
+describe('keys', () => {
+  test('are needed where the server requires them, as x-api-key or as a bearer', async () => {
+    const expected = { status: 401, type: 'authentication_error', requestID: expect.any(String) };
+    const client = anthropicClient(closed.http);
+    for (const asked of [
+      client.models.list(),
+      client.models.retrieve('fake'),
+      client.messages.create(ASKED),
+      client.messages.countTokens({ model: 'fake', messages: ASKED.messages }),
+    ])
+      expect(await failure(asked)).toMatchObject(expected);
+    const key = await closed.login('uma', 'uma-password');
+    for (const options of [{ key }, { token: key }])
+      expect(textIn(await anthropicClient(closed.http, options).messages.create(ASKED))).toBe('Fine.');
+  });
+
+  test('that have the form of ours and are not good are 401 in open mode, too; any word is none', async () => {
+    for (const options of [{ key: 'plk_abc' }, { key: 'a.b.c' }, { token: 'a.b.c' }])
+      expect(await failure(anthropicClient(server.http, options).models.list())).toMatchObject({
+        status: 401,
+      });
+    for (const options of [{ key: 'sk-ant-anything' }, { token: 'word' }])
+      expect((await anthropicClient(server.http, options).models.list()).data.length).toBeGreaterThan(1);
+  });
+});
+
+test('failures of the model before anything was sent are an HTTP error that is not tried again', async () => {
+  const client = anthropicClient(server.http, { maxRetries: 2 });
+  const before = model.requests.length;
+  for (const stream of [false, true]) {
+    const messages = [{ role: 'user' as const, content: 'refuse' }];
+    const asked = client.messages.create({ ...ASKED, messages, stream });
+    const thrown = (await failure(asked)) as InstanceType<typeof Anthropic.APIError>;
+    expect(thrown).toMatchObject({ status: 502, type: 'api_error' });
+    expect(thrown.headers?.get('x-should-retry')).toBe('false');
+    expect(thrown.headers?.get('x-parlance-session')).not.toBeNull();
+  }
+  expect(model.requests).toHaveLength(before + 2);
+});
+
+describe('limits', () => {
+  const limited = async (settings: Record<string, string>, work: (client: Anthropic) => Promise<void>) => {
+    const own = await startTestServer({
+      OPENAI_BASE_URL: model.url,
+      OPENAI_API_KEY: 'key',
+      MODEL: 'fake',
+      ...settings,
+    });
+    try {
+      await work(anthropicClient(own.http));
+    } finally {
+      await own.stop();
+    }
+  };
+
+  test('too many requests of one caller are 429 with a time to wait', () =>
+    limited({ PARLANCE_API_REQUESTS_PER_MINUTE: '1' }, async (client) => {
+      await client.models.list();
+      const thrown = (await failure(client.models.list())) as InstanceType<typeof Anthropic.APIError>;
+      expect(thrown).toBeInstanceOf(Anthropic.RateLimitError);
+      expect(thrown).toMatchObject({ type: 'rate_limit_error' });
+      expect(Number(thrown.headers?.get('retry-after'))).toBeGreaterThan(0);
+    }));
+
+  test('a body that is too large is 413', () =>
+    limited({ PARLANCE_MAX_BODY: '100000' }, async (client) => {
+      const messages = [{ role: 'user' as const, content: 'a'.repeat(200_000) }];
+      const thrown = await failure(client.messages.create({ ...ASKED, messages }));
+      expect(thrown).toMatchObject({ status: 413 });
+    }));
+});

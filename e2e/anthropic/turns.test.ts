@@ -1,0 +1,238 @@
+/** What happens to the turn behind a request: hang-ups, approvals, answers that break off, and kills. */
+import { afterEach, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type Anthropic from '@anthropic-ai/sdk';
+import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { dictatedModel } from '../dictated-model.ts';
+import { type Answer, fakeModel } from '../fake-model.ts';
+import { durableOf, followed, getJson, postJson, startProcess, type Where } from '../server-process.ts';
+import { anthropicClient, failure, sessionOf, textIn } from './client.ts';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function serverOf(settings: Record<string, string>): Promise<TestServer> {
+  const server = await startTestServer(settings);
+  cleanups.push(() => server.stop());
+  return server;
+}
+
+/** A server with a model that gives these answers, one after another. */
+async function answering(...answers: Answer[]) {
+  const model = fakeModel((_, count) => answers[count - 1] ?? { say: 'No more.' });
+  cleanups.push(model.stop);
+  const server = await serverOf({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' });
+  return { model, server };
+}
+
+const hello = {
+  model: 'parlance',
+  max_tokens: 100,
+  messages: [{ role: 'user' as const, content: 'hello' }],
+};
+
+const textOf = (event: Anthropic.RawMessageStreamEvent): string =>
+  event.type === 'content_block_delta' && event.delta.type === 'text_delta' ? event.delta.text : '';
+
+const has = (type: string) => (events: readonly { readonly type: string }[]) =>
+  events.some((event) => event.type === type);
+
+/** The stream as it is sent. */
+const raw = async (server: Where) =>
+  (
+    await fetch(`${server.http}/v1/messages`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...hello, stream: true }),
+    })
+  ).text();
+
+test('text is streamed piece by piece, as the model speaks', async () => {
+  const model = dictatedModel();
+  cleanups.push(model.stop);
+  const server = await serverOf(model.settings);
+  model.say('One ');
+  const stream = await anthropicClient(server.http).messages.create({ ...hello, stream: true });
+  const pieces: string[] = [];
+  for await (const event of stream) {
+    const text = textOf(event);
+    if (text === '') continue;
+    pieces.push(text);
+    if (text === 'One ') model.say('two ');
+    else if (text === 'two ') {
+      model.say('three');
+      model.end();
+    }
+  }
+  expect(pieces).toEqual(['One ', 'two ', 'three']);
+});
+
+describe('a client that hangs up', () => {
+  test('while an answer is streamed ends the turn and the request to the model; what was said is kept', async () => {
+    const { model, server } = await answering({ say: 'Half an answer ', after: 'silence' });
+    const client = anthropicClient(server.http, { session: 'left' });
+    const stream = await client.messages.create({ ...hello, stream: true });
+    for await (const event of stream) if (textOf(event) !== '') break;
+    await model.aborted;
+    const events = await followed(server, 'left', has('turn.cancelled'));
+    expect(events.find(({ type }) => type === 'text.ended')).toMatchObject({ interrupted: true });
+  });
+
+  test('while it waits for a whole answer ends the turn, too', async () => {
+    const { model, server } = await answering({ say: 'Half an answer ', after: 'silence' });
+    const client = anthropicClient(server.http, { session: 'left' });
+    const stop = new AbortController();
+    const asked = failure(client.messages.create(hello, { signal: stop.signal }));
+    while (model.requests.length === 0) await Bun.sleep(20);
+    stop.abort();
+    await asked;
+    await model.aborted;
+    await followed(server, 'left', has('turn.cancelled'));
+  });
+});
+
+describe('a call of the agent that needs an approval', () => {
+  const approvalOf = async (server: Where): Promise<string> => {
+    for (;;) {
+      const { approvals } = await getJson<{ approvals: { id: string }[] }>(`${server.http}/v1/approvals`);
+      if (approvals[0]) return approvals[0].id;
+      await Bun.sleep(20);
+    }
+  };
+
+  test.each([
+    [false, 'once'],
+    [true, 'once'],
+    [true, 'deny'],
+  ])('waits for the answer from elsewhere (stream: %p, %s)', async (stream, answer) => {
+    const shell: Answer = { call: 'shell', input: { command: ['touch', 'a.txt'] } };
+    const { server } = await answering(shell, { say: 'Done.' });
+    const client = anthropicClient(server.http);
+    const text = stream
+      ? client.messages.stream(hello).finalText()
+      : client.messages.create(hello).then((message) => textIn(message));
+    const approval = await approvalOf(server);
+    await postJson(`${server.http}/v1/approvals/${approval}`, { answer });
+    expect(await text).toBe('Done.');
+  });
+});
+
+describe('an answer that breaks off and is asked again', () => {
+  const broken: Answer = { say: 'One thing ', after: 'cut' };
+
+  test('goes on silently while it is the same', async () => {
+    const { server } = await answering(broken, { say: 'One thing more.' });
+    expect(await anthropicClient(server.http).messages.stream(hello).finalText()).toBe('One thing more.');
+  });
+
+  test('ends with an error the moment it differs', async () => {
+    const { server } = await answering(broken, { say: 'Another thing.' });
+    const text = await raw(server);
+    expect(text).not.toContain('Another');
+    expect(text).not.toContain('message_stop');
+    const [, data = ''] = /^event: error\ndata: (.*)$/.exec(text.trim().split('\n\n').at(-1) ?? '') ?? [];
+    expect(JSON.parse(data)).toEqual({
+      type: 'error',
+      error: { type: 'api_error', message: expect.any(String) },
+      request_id: expect.any(String),
+    });
+  });
+
+  test('is the new one alone where nothing was shown', async () => {
+    const { server } = await answering(broken, { say: 'Another thing.' });
+    expect(textIn(await anthropicClient(server.http).messages.create(hello))).toBe('Another thing.');
+  });
+});
+
+test('a failure in the middle of a stream is thrown by the client', async () => {
+  const model = dictatedModel();
+  cleanups.push(model.stop);
+  const server = await serverOf(model.settings);
+  model.say('Half ');
+  const client = anthropicClient(server.http, { session: 'fails' });
+  const stream = await client.messages.create({ ...hello, stream: true });
+  const read = async () => {
+    for await (const event of stream)
+      if (textOf(event) === 'Half ')
+        await postJson(`${server.http}/v1/sessions/fails/commands`, { type: 'turn.cancel' });
+  };
+  expect(await failure(read())).toMatchObject({ type: 'conflict_error' });
+});
+
+test('after a kill calls wait for their results, threads go on, and the same key has the same answer', async () => {
+  const model = fakeModel(({ messages, tools }) => {
+    if (messages.at(-1)?.role === 'tool') return { say: 'Warm.' };
+    return tools?.[0]?.function.name === 'weather'
+      ? { call: 'weather', input: { city: 'Rome' } }
+      : { say: 'Hello.' };
+  });
+  cleanups.push(model.stop);
+  const folder = mkdtempSync(join(tmpdir(), 'parlance-anthropic-'));
+  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
+  const settings = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' };
+  const tools = [{ name: 'weather', input_schema: { type: 'object' as const } }];
+  const first = await startProcess(folder, settings);
+  const client = anthropicClient(first.http);
+  const { data, response } = await client.messages.create({ ...hello, tools }).withResponse();
+  const thread = await client.beta.messages.create({ ...hello, thread: { type: 'create' } });
+  await first.kill();
+
+  const second = await startProcess(folder, settings);
+  const [block] = data.content;
+  const result = {
+    type: 'tool_result' as const,
+    tool_use_id: block?.type === 'tool_use' ? block.id : '',
+    content: 'sun',
+  };
+  const next = {
+    ...hello,
+    tools,
+    messages: [
+      ...hello.messages,
+      { role: 'assistant' as const, content: data.content },
+      { role: 'user' as const, content: [result] },
+    ],
+  };
+  const key = { headers: { 'Idempotency-Key': 'results' } };
+  const answer = await anthropicClient(second.http).messages.create(next, key);
+  expect(textIn(answer)).toBe('Warm.');
+  const continued = { type: 'continue' as const, previous_message_id: thread.id };
+  const more = await anthropicClient(second.http).beta.messages.create({ ...hello, thread: continued });
+  expect(textIn(more)).toBe('Hello.');
+  await second.kill();
+
+  const third = await startProcess(folder, settings);
+  cleanups.push(() => third.kill());
+  const again = await anthropicClient(third.http).messages.create(next, key).withResponse();
+  expect(again.data).toEqual(answer);
+  expect(sessionOf(again.response)).toBe(sessionOf(response));
+  const events = await durableOf(third, sessionOf(response));
+  expect(events.filter(({ type }) => type === 'turn.started')).toHaveLength(1);
+}, 60_000);
+
+test('a turn that runs when the server is killed goes on, and the same request again is given its answer', async () => {
+  let isSilent = true;
+  const model = fakeModel(() => (isSilent ? { say: 'Half ', after: 'silence' } : { say: 'Whole.' }));
+  cleanups.push(model.stop);
+  const folder = mkdtempSync(join(tmpdir(), 'parlance-anthropic-'));
+  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
+  const settings = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' };
+  const first = await startProcess(folder, settings);
+  const key = { headers: { 'Idempotency-Key': 'killed' } };
+  const asked = failure(anthropicClient(first.http, { session: 'killed' }).messages.create(hello, key));
+  while (model.requests.length === 0) await Bun.sleep(20);
+  isSilent = false;
+  await first.kill();
+  expect(await asked).not.toBeNull();
+
+  const second = await startProcess(folder, settings);
+  cleanups.push(() => second.kill());
+  const again = await anthropicClient(second.http, { session: 'killed' }).messages.create(hello, key);
+  expect(textIn(again)).toBe('Whole.');
+  const events = await durableOf(second, 'killed');
+  expect(events.filter(({ type }) => type === 'input.accepted')).toHaveLength(1);
+}, 60_000);
