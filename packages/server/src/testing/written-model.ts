@@ -32,6 +32,7 @@ export function writtenModel() {
     provider,
     prompts,
     begun: begun.promise,
+    say: (line: Line) => say(line),
     write: (text: string) => say({ type: 'text', text }),
     end: () => say({ type: 'ended', usage: USAGE, stop: 'done' }),
   };

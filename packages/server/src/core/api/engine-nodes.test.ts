@@ -98,6 +98,31 @@ describe('readers on another node', () => {
     expect((await there.engine.snapshot(SESSION)).openArguments).toEqual([]);
   });
 
+  test('that join while arguments are written, or miss a part of them, receive all of them once', async () => {
+    const cluster = new StageCluster();
+    const model = writtenModel();
+    const here = await openNode(cluster, [], { parts: { provider: model.provider } });
+    const write = (text: string) =>
+      model.say({ type: 'arguments', index: 0, call: 'call_1', tool: 'lookup', text });
+    const argumentsIn = async (node: StageNode) =>
+      (await node.engine.snapshot(SESSION)).openArguments.map(({ text }) => text).join();
+    await say(here.engine, 'Hi');
+    await model.begun;
+    write('{"word"');
+    await until(async () => (await argumentsIn(here)) === '{"word"');
+    const there = await openNode(cluster, []);
+    expect(await argumentsIn(there)).toBe('{"word"');
+    cluster.network.cut(there.leases.node);
+    write(':"a');
+    await until(async () => (await argumentsIn(here)) === '{"word":"a');
+    cluster.network.mend(there.leases.node);
+    write('b"}');
+    await until(async () => (await argumentsIn(there)) === '{"word":"ab"}');
+    const deltas = there.events.flatMap((event) => (event.type === 'call.arguments.delta' ? [event] : []));
+    expect(deltas.map(({ text }) => text).join('')).toBe(':"ab"}');
+    await here.engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
+  });
+
   test('keep an ephemeral session that nobody uses on the other nodes', async () => {
     const cluster = new StageCluster();
     const ref = { ...SESSION, id: 'brief' as SessionId };

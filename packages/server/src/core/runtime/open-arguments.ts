@@ -30,8 +30,8 @@ export class OpenArguments {
     return this.#calls.get(call)?.text.length ?? 0;
   }
 
-  apply({ type }: DurableEvent): void {
-    if (this.#calls.size > 0 && ENDS.has(type)) this.#calls.clear();
+  apply(event: DurableEvent): void {
+    if (this.#calls.size > 0 && endsArguments(event)) this.#calls.clear();
   }
 
   clear(): void {
@@ -42,6 +42,9 @@ export class OpenArguments {
     return [...this.#calls].map(([call, { turn, tool, text }]) => ({ turn, call, tool, text: String(text) }));
   }
 }
+
+/** Whether what was written before the event is stored or void. */
+export const endsArguments = ({ type }: DurableEvent): boolean => ENDS.has(type);
 
 const ENDS: ReadonlySet<DurableEvent['type']> = new Set([
   'step.ended',

@@ -6,6 +6,7 @@ import type { Meter } from '../ports/meter.ts';
 import { type SessionRef, sessionKey } from '../ports/session-ref.ts';
 import type { Followed, Transport } from '../ports/transport.ts';
 import type { WakeUps } from '../ports/wake-up.ts';
+import { endsArguments } from './open-arguments.ts';
 import type { Delta } from './open-block.ts';
 import {
   eventsMessage,
@@ -202,10 +203,9 @@ export class RemoteLink implements SessionLink {
     if (!isDelta(event) && event.type !== 'call.arguments.delta') return session.pass(event);
     if (epoch < this.#epoch || session.role.isHere) return;
     this.#heardOf({ node: from, epoch });
-    if (!isDelta(event)) return session.pass(event);
+    const show = () => (isDelta(event) ? this.#show(event, live) : this.#showArguments(event, seq));
     // It comes after events that have not arrived.
-    if (seq > session.state.seq) return session.fresh().then(() => this.#show(event, live));
-    return this.#show(event, live);
+    return seq > session.state.seq ? session.fresh().then(show) : show();
   }
 
   #show(delta: Delta, { offset, seq }: Pick<Live, 'offset' | 'seq'>): void | Promise<void> {
@@ -217,6 +217,16 @@ export class RemoteLink implements SessionLink {
     const shown = isOpen ? open.text.length : 0;
     if (offset > shown) return this.#rejoin();
     if (offset + delta.text.length > shown) session.show(delta, delta.text.slice(shown - offset));
+  }
+
+  #showArguments(delta: EphemeralEvent<'call.arguments.delta'>, seq: number): void | Promise<void> {
+    const { state, openArguments, eventsSinceIdle } = this.session;
+    if (state.turn?.id !== delta.turn) return;
+    if (eventsSinceIdle.some((event) => event.seq > seq && endsArguments(event))) return;
+    const shown = openArguments.length(delta.call);
+    if (delta.offset > shown) return this.#rejoin();
+    const text = delta.text.slice(shown - delta.offset);
+    if (text !== '') this.session.pass({ ...delta, offset: shown, text });
   }
 
   /** Whether the block has ended, or belongs to a step that was restarted. */
@@ -234,11 +244,15 @@ export class RemoteLink implements SessionLink {
     if (position) await this.#moveTo(position);
   }
 
-  async #moveTo({ epoch, seq, open }: Position): Promise<void> {
+  async #moveTo({ epoch, seq, open, calls }: Position): Promise<void> {
     const { session } = this;
     if (epoch < this.#epoch) return;
     this.#epoch = epoch;
     if (seq > session.state.seq) await session.fresh();
+    for (const call of calls) {
+      const head = { id: this.parts.newId(), at: session.state.updatedAt, session: session.ref.id };
+      await this.#showArguments({ ...head, type: 'call.arguments.delta', offset: 0, ...call }, seq);
+    }
     if (!open) return;
     const { turn, block, text, at } = open;
     const type = open.kind === 'text' ? 'text.delta' : 'reasoning.delta';

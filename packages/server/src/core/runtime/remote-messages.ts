@@ -1,6 +1,7 @@
 /** Messages between nodes about sessions. They are arrays, since there is one for each token. */
 import {
   BlockId,
+  CallId,
   type DurableEvent,
   type EphemeralEvent,
   type Json,
@@ -13,6 +14,7 @@ import { z } from 'zod';
 import type { Driver } from '../ports/lease.ts';
 import type { SessionRef } from '../ports/session-ref.ts';
 import type { NodeMessage } from '../ports/transport.ts';
+import type { OpenArguments } from './open-arguments.ts';
 import type { OpenBlock } from './open-block.ts';
 
 export const EVENTS = 'session.events';
@@ -58,9 +60,11 @@ function isEphemeral(value: unknown): value is EphemeralEvent {
   if (typeof value !== 'object' || value === null || 'seq' in value) return false;
   const { type, id, at, session } = value as Record<string, unknown>;
   if (typeof id !== 'string' || typeof at !== 'number' || typeof session !== 'string') return false;
-  if (type !== 'text.delta' && type !== 'reasoning.delta') return typeof type === 'string';
-  const { turn, block, text } = value as Record<string, unknown>;
-  return typeof turn === 'string' && typeof block === 'string' && typeof text === 'string';
+  const { turn, block, text, call, tool, offset } = value as Record<string, unknown>;
+  const isText = typeof turn === 'string' && typeof text === 'string';
+  if (type === 'text.delta' || type === 'reasoning.delta') return isText && typeof block === 'string';
+  if (type !== 'call.arguments.delta') return typeof type === 'string';
+  return isText && typeof call === 'string' && typeof tool === 'string' && typeof offset === 'number';
 }
 
 const Ref = z.tuple([PrincipalId, SessionId]);
@@ -110,14 +114,21 @@ const Position = z.object({
       at: z.number(),
     })
     .nullable(),
+  /** the calls whose arguments are being written, so far */
+  calls: z.array(z.object({ turn: TurnId, call: CallId, tool: z.string(), text: z.string() })).default([]),
 });
 export type Position = z.infer<typeof Position>;
 
 export const readPosition = (body: unknown): Position => Position.parse(body);
 
-export const positionOf = (epoch: number, seq: number, open: OpenBlock | null): Position => ({
+export const positionOf = (
+  { epoch, seq }: Pick<Position, 'epoch' | 'seq'>,
+  open: OpenBlock | null,
+  openArguments: OpenArguments,
+): Position => ({
   epoch,
   seq,
+  calls: openArguments.list(),
   open: open && {
     kind: open.kind,
     turn: open.turn,

@@ -182,4 +182,5 @@ export class RemoteNetwork implements SessionNetwork {
   }
 }
 
-const positionIn = ({ role, state, open }: LiveSession) => positionOf(role.epoch, state.seq, open);
+const positionIn = ({ role, state, open, openArguments }: LiveSession) =>
+  positionOf({ epoch: role.epoch, seq: state.seq }, open, openArguments);

@@ -4,6 +4,7 @@ import type { SessionState } from '../domain/session-state.ts';
 import type { Driver } from '../ports/lease.ts';
 import type { SessionRef } from '../ports/session-ref.ts';
 import type { DriverRole } from './driver-role.ts';
+import type { OpenArguments } from './open-arguments.ts';
 import type { Delta, OpenBlock } from './open-block.ts';
 
 export interface SessionLink {
@@ -29,6 +30,7 @@ export interface LinkedSession {
   readonly ref: SessionRef;
   readonly state: SessionState;
   readonly open: OpenBlock | null;
+  readonly openArguments: OpenArguments;
   readonly role: DriverRole;
   readonly eventsSinceIdle: readonly DurableEvent[];
   show(delta: Delta, text?: string): void;
