@@ -50,6 +50,7 @@ async function fill(store: Storage): Promise<void> {
   await store.apiKeys.add({ ...key, id: 'k1', owner: 'ada', role: 'user', hash: 'h', createdAt: 3 }, 10);
   await store.preferences.put('ada' as PrincipalId, { theme: 'dark' });
   await store.preferences.put('local' as PrincipalId, { theme: 'light' });
+  await store.revocations.add('a revoked token', Date.UTC(2100, 0, 1));
 }
 
 async function* linesIn(lines: readonly string[]): AsyncGenerator<string> {
@@ -71,7 +72,8 @@ async function contentsOf(store: Storage) {
   const preferences = await Promise.all(
     ['ada', 'bob', 'local'].map((owner) => store.preferences.get(owner as PrincipalId)),
   );
-  return { sessions, users, keys: await store.apiKeys.list(), preferences };
+  const revoked = await store.revocations.list();
+  return { sessions, users, keys: await store.apiKeys.list(), preferences, revoked };
 }
 
 describe.skipIf(noPostgres)('commands on the database of several nodes', () => {

@@ -27,8 +27,9 @@ session. An identical session is skipped; a different one of the same name stops
 import.
 
 With a data folder or a postgres:// URL instead of a file, everything is copied:
-sessions, users, API keys and preferences. What is there already stays as it is. The
-secret that signs tokens is not copied: users log in again, unless AUTH_SECRET is set.
+sessions, users, API keys, preferences and revoked tokens, but no ephemeral sessions.
+What is there already stays as it is. The secret that signs tokens is not copied: users
+log in again, unless AUTH_SECRET is set.
 
 With --database URL, or DATABASE_URL, the target is that database, unless --data names
 a folder.`;

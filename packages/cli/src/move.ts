@@ -44,6 +44,8 @@ export async function copyAll(from: Storage, to: Storage): Promise<Copied> {
     copied.sessions++;
     copied.events += session.events.length;
   }
+  // Otherwise a token that was revoked is good again where both use the same AUTH_SECRET.
+  for (const { id, until } of await from.revocations.list()) await to.revocations.add(id, until);
   for (const owner of owners) {
     const value = await from.preferences.get(owner);
     if (value === null || (await to.preferences.get(owner)) !== null) continue;

@@ -21,12 +21,13 @@ export function usersInMemory(...given: User[]): UserStore & { readonly writes: 
 
 /** `notify` simulates a change by another process. */
 export function revocationsInMemory(mayKeep?: () => boolean): RevocationStore & { notify(): void } {
-  const ids = new Set<string>();
+  const ids = new Map<string, number>();
   const followers = new Set<() => void>();
   return {
     mayKeep,
-    add: async (id) => void ids.add(id),
+    add: async (id, until) => void ids.set(id, until),
     has: async (id) => ids.has(id),
+    list: async () => [...ids].map(([id, until]) => ({ id, until })),
     follow: (changed) => {
       followers.add(changed);
       return () => void followers.delete(changed);

@@ -28,8 +28,11 @@ export function revocationsContract(implementation: Implementation): void {
   test('an expired revocation is removed when another is added', () =>
     withStore(implementation, async ({ revocations }) => {
       await revocations.add('old', Date.now() - HOUR);
-      await revocations.add('new', Date.now() + HOUR);
+      expect(await revocations.list()).toEqual([]);
+      const until = Date.now() + HOUR;
+      await revocations.add('new', until);
       expect([await revocations.has('old'), await revocations.has('new')]).toEqual([false, true]);
+      expect(await revocations.list()).toEqual([{ id: 'new', until }]);
     }));
 
   test('a follower is notified of users changed or removed here until it unsubscribes', () =>

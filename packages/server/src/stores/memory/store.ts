@@ -107,6 +107,9 @@ export function openMemoryStore(options: EventOptions = {}, database = new Memor
       revoked.set(storable(id), Math.max(until, revoked.get(storable(id)) ?? until));
     }),
     has: whileOpen((id) => revoked.has(storable(id))),
+    list: whileOpen(() =>
+      [...revoked].map(([id, until]) => ({ id, until })).filter(({ until }) => until >= Date.now()),
+    ),
     follow(changed) {
       const end = followers.add(changed);
       followed.push(end);

@@ -1,3 +1,4 @@
+import type { Revocation } from '../../core/ports/revocations.ts';
 import { storable } from '../shared/text.ts';
 import type { Statements } from './database.ts';
 
@@ -11,6 +12,10 @@ export const prepareRevocations = (database: Statements) => ({
        ON CONFLICT (id) DO UPDATE SET until = greatest(revocations.until, excluded.until)`,
       [storable(id), Math.trunc(until), Date.now()],
     );
+  },
+  async list(): Promise<Revocation[]> {
+    const rows = await database.query('SELECT id, until FROM revocations WHERE until >= $1', [Date.now()]);
+    return rows.map(({ id, until }) => ({ id: String(id), until: Number(until) }));
   },
   async has(id: string): Promise<boolean> {
     const found = await database.query('SELECT 1 AS one FROM revocations WHERE id = $1', [storable(id)]);

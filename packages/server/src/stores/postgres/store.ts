@@ -128,6 +128,7 @@ export function storeOn(parts: StoreParts): Store {
   const revocationStore: RevocationStore = {
     add: whileOpen(revocations.add),
     has: whileOpen(revocations.has),
+    list: whileOpen(revocations.list),
     follow: changes.follow,
     mayKeep: () => node.heartbeat.healthy,
   };

@@ -185,6 +185,7 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
   const revocationStore: RevocationStore = {
     add: whileOpen(revocations.add),
     has: whileOpen(revocations.has),
+    list: whileOpen(revocations.list),
     follow: writes.follow,
   };
   // A folder belongs to one node: its leases need no table.

@@ -1,4 +1,5 @@
 import type { Database } from 'bun:sqlite';
+import type { Revocation } from '../../core/ports/revocations.ts';
 import { storable } from '../shared/text.ts';
 
 export function prepareRevocations(database: Database) {
@@ -7,6 +8,9 @@ export function prepareRevocations(database: Database) {
   );
   const prune = database.prepare<unknown, [number]>('DELETE FROM revocations WHERE until < ?');
   const select = database.prepare<unknown, [string]>('SELECT 1 FROM revocations WHERE id = ?');
+  const current = database.prepare<Revocation, [number]>(
+    'SELECT id, until FROM revocations WHERE until >= ?',
+  );
   const keep = database.transaction((id: string, until: number) => {
     prune.run(Date.now());
     insert.run(id, until);
@@ -14,6 +18,7 @@ export function prepareRevocations(database: Database) {
 
   return {
     add: (id: string, until: number): void => keep(storable(id), until),
+    list: (): Revocation[] => current.all(Date.now()),
     has: (id: string): boolean => select.get(storable(id)) !== null,
   };
 }
