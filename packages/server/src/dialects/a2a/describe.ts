@@ -107,20 +107,21 @@ const NODE_SCRIPT = {
   code: `import { ClientFactory } from '@a2a-js/sdk/client';
 
 const client = await new ClientFactory().createFromUrl('{{origin}}');
+const token = process.env.PARLANCE_TOKEN;
+const options = token ? { serviceParameters: { Authorization: \`Bearer \${token}\` } } : {};
+const part = { content: { $case: 'text', value: 'count to 20' }, metadata: undefined, filename: '', mediaType: '' };
 const message = {
   messageId: crypto.randomUUID(),
   contextId: '',
   taskId: '',
   role: 1, // ROLE_USER
-  parts: [{ content: { $case: 'text', value: 'count to 20' }, metadata: undefined, filename: '', mediaType: '' }],
+  parts: [part],
   metadata: undefined,
   extensions: [],
   referenceTaskIds: [],
 };
-for await (const { payload } of client.sendMessageStream(
-  { tenant: '', message, configuration: undefined, metadata: undefined },
-  { serviceParameters: { Authorization: \`Bearer \${process.env.PARLANCE_TOKEN}\` } },
-)) {
+const request = { tenant: '', message, configuration: undefined, metadata: undefined };
+for await (const { payload } of client.sendMessageStream(request, options)) {
   if (payload?.$case !== 'artifactUpdate') continue;
   for (const { content } of payload.value.artifact?.parts ?? [])
     if (content?.$case === 'text') process.stdout.write(content.value);
