@@ -218,6 +218,16 @@ test('a message that takes the place of a task cancels it', async () => {
   expect(shown.kinds.at(-1)).toBe('TASK_STATE_CANCELED');
 });
 
+test('a session that is deleted ends the streams of its tasks, and they are not found any more', async () => {
+  const { model, server, client } = await dictated();
+  model.say('First ');
+  const shown = await read(stream(client, 'one', { contextId: 'deleted' }), async (_, piece) => {
+    if (piece === 'First ') await fetch(`${server.http}/v1/sessions/deleted`, { method: 'DELETE' });
+  });
+  expect(shown.kinds.at(-1)).toBe('TASK_STATE_CANCELED');
+  expect(await failure(getTask(client, shown.task?.id ?? ''))).toMatchObject({ envelopeCode: -32001 });
+});
+
 test('after a kill the task goes on, and its id still leads to it', async () => {
   const model = dictatedModel();
   later(model.stop);

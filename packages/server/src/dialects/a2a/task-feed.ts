@@ -84,8 +84,11 @@ export class TaskFeed implements Subscriber {
 
   #pass(held: Held): void {
     const [, response] = held;
-    if (!this.#sink?.(...held)) return;
-    if ('statusUpdate' in response && isInterrupted(response.statusUpdate.status.state))
+    if (!this.#sink?.(...held)) {
+      // No later frame may be sent: the reader would miss something.
+      this.close();
+    } else if ('statusUpdate' in response && isInterrupted(response.statusUpdate.status.state)) {
       this.#settles.resolve();
+    }
   }
 }

@@ -32,9 +32,9 @@ const producer =
     let { feed } = followed;
     try {
       while (await isBehind(ctx, stream, { ...followed, feed })) {
-        // The reader is sent the task as it is, and goes on from there.
-        await stream.ready();
+        // Nothing may be sent until the reader has caught up; it is then sent the task as it is, and goes on from there.
         feed.close();
+        await stream.ready();
         feed = new TaskFeed(ctx.hub, { ref: followed.ref, taskId: followed.id });
         await feed.subscribe();
       }
