@@ -18,6 +18,8 @@ export type Ids = {
   /** the public part of an API key */
   readonly key: string;
   readonly message: string;
+  /** a response of the OpenAI API */
+  readonly response: string;
   /** a session in which a browser task waits for its next step */
   readonly copilot: string;
   readonly task: string;
@@ -104,7 +106,12 @@ export async function makeThings(server: TestServer, owner: Person): Promise<Thi
   const execution = await callAtBrowser(server, owner, { sessionId: browser, word });
   const key = await madeKey(server, owner, word);
 
+  const response = await madeResponse(server, owner, word);
+
   const sessions = [session, copilot, browser];
+  const label = { type: 'session.label', labels: { topic: word } };
+  for (const id of sessions)
+    await asked(server, owner, { method: 'POST', path: `/v1/sessions/${id}/commands`, body: label });
   return {
     word,
     ids: {
@@ -117,6 +124,7 @@ export async function makeThings(server: TestServer, owner: Person): Promise<Thi
       grant: grants[0] ?? '',
       key,
       message: messages[0]?.id ?? crypto.randomUUID(),
+      response,
       copilot,
       task,
       site,
@@ -179,6 +187,12 @@ async function madeKey(server: TestServer, owner: Person, name: string): Promise
   return String(JSON.parse(text).id);
 }
 
+async function madeResponse(server: TestServer, owner: Person, word: string): Promise<string> {
+  const body = { model: 'parlance', input: `echo ${word}` };
+  const { text } = await asked(server, owner, { method: 'POST', path: '/openai/v1/responses', body });
+  return String(JSON.parse(text).id);
+}
+
 async function callAtBrowser(server: TestServer, owner: Person, { sessionId, word }: Marked) {
   const client = await server.connect('/extension');
   client.send({
@@ -204,6 +218,7 @@ export const nobodysIds = (): Ids => {
     grant: `nothing ${id()}`,
     key: id().replaceAll('-', '').slice(0, 16),
     message: id(),
+    response: `resp_2_${id().slice(0, 8)}_${id().replaceAll('-', '')}`,
     copilot: id(),
     task: id(),
     site: `site${id().slice(0, 8)}.example`,
@@ -220,11 +235,12 @@ export function plain(text: string, { owner, ...ids }: Ids): string {
     .replace(/\b\d{1,15}\.\d{5,15}\b/g, '<socket>')
     .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<uuid>')
     .replace(/\b(msg|socket|session|exec)_\d+_\w{9}/g, '<$1>')
+    .replace(/\b(resp_[0-9a-z]+_[0-9a-f]{8}_\w+|conv_[0-9a-f]{32})/g, '<id>')
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
     .replace(/"id":"[0-9A-Za-z]{16}"/g, '"id":"<key>"')
     .replace(/plk_\w+/g, '<key>')
     .replace(/\b\d{13}\b/g, '<ms>')
-    .replace(/"created":\d{10}\b/g, '"created":<seconds>')
+    .replace(/"(created|created_at|completed_at)":\d{10}\b/g, '"$1":<seconds>')
     .replace(/[0-9a-f]{64}/g, '<hash>')
     .replace(
       /"(durationMs|requestDuration|executionTimeMs|executionTime|duration_ms|retryAfter)":[\d.]+/g,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import OpenAI from 'openai';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { type FakeModel, fakeModel } from '../fake-model.ts';
-import { openaiClient } from './client.ts';
+import { failure, openaiClient } from './client.ts';
 
 let model: FakeModel;
 let server: TestServer;
@@ -30,13 +30,6 @@ afterAll(async () => {
 });
 
 const hello = [{ role: 'user', content: 'hello' }] as const;
-
-/** The client's promises start when they are awaited: matchers for rejections do not know them. */
-const failure = (asked: PromiseLike<unknown>): PromiseLike<unknown> =>
-  asked.then(
-    () => null,
-    (error: unknown) => error,
-  );
 
 const post = (body: string, path = '/openai/v1/chat/completions') =>
   fetch(`${server.http}${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });

@@ -8,7 +8,7 @@ import { startTestServer, type TestServer } from '../../packages/server/src/test
 import { dictatedModel } from '../dictated-model.ts';
 import { type Answer, fakeModel } from '../fake-model.ts';
 import { durableOf, followed, getJson, postJson, startProcess, type Where } from '../server-process.ts';
-import { openaiClient } from './client.ts';
+import { failure, openaiClient } from './client.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -43,12 +43,6 @@ const ends =
   (...types: string[]) =>
   (events: readonly { readonly type: string }[]) =>
     events.some(({ type }) => types.includes(type));
-
-const failure = (asked: PromiseLike<unknown>): PromiseLike<unknown> =>
-  asked.then(
-    () => null,
-    (error: unknown) => error,
-  );
 
 test('text is streamed piece by piece, as the model speaks', async () => {
   const { model, server } = await dictated();

@@ -14,6 +14,8 @@ const isOwn = (path: string): boolean =>
 /** Some dialects are the protocols of vendors, whose models can be chosen. */
 const isVendor = (path: string): boolean =>
   /^(config\/(settings\/)?model|compose\/model-provider|providers\/[\w-]+)\.ts$/.test(path);
+/** Words of a dialect's own contract that are names of others. */
+const OWN_WORDS: Readonly<Record<string, readonly string[]>> = { openai: ['mcp'] };
 const withoutComments = (source: string): string =>
   source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '');
 
@@ -36,7 +38,9 @@ test('a dialect does not name another one', async () => {
     for (const path of new Glob(`dialects/${own}/**/*.ts`).scanSync(SOURCE)) {
       if (isTestSupport(path)) continue;
       const source = withoutComments(await Bun.file(join(SOURCE, path)).text());
-      for (const [text, , name] of source.matchAll(NAME)) if (name !== own) found.push(`${path}: ${text}`);
+      for (const [text, , name] of source.matchAll(NAME)) {
+        if (name !== own && !OWN_WORDS[own]?.includes(name ?? '')) found.push(`${path}: ${text}`);
+      }
     }
   expect(found).toEqual([]);
 });

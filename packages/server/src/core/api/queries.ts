@@ -9,7 +9,8 @@ import {
   requirePermission,
   type TurnTerms,
 } from '@parlance/protocol';
-import { promptItems } from '../domain/history.ts';
+import { EMPTY, evolveContext } from '../domain/context.ts';
+import { historyOf, promptItems } from '../domain/history.ts';
 import { promptTokens } from '../domain/prompt-tokens.ts';
 import { restedGrants } from '../domain/standing-grants.ts';
 import type {
@@ -23,6 +24,7 @@ import type {
 import type { NodeId } from '../ports/lease.ts';
 import type { ToolSpec } from '../ports/provider.ts';
 import { currentUse } from '../runtime/context-use.ts';
+import { storedEvents } from '../runtime/event-pages.ts';
 import { requestFor, toolSpec } from '../runtime/prompt.ts';
 import { summarise } from '../runtime/questions.ts';
 import { type SessionSnapshot, snapshotOf } from '../runtime/snapshot.ts';
@@ -82,6 +84,16 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
     /** One page of events. */
     events: (ref: SessionRef, after: number, limit: number): Promise<DurableEvent[]> =>
       store.read(ref, after, limit),
+
+    /** The conversation up to event number `upTo`, also what was compacted since, as the history of another session. */
+    async conversation(ref: SessionRef, upTo: number): Promise<HistoryItem[]> {
+      let context = EMPTY;
+      for await (const event of storedEvents(store, ref, 0)) {
+        if (event.seq > upTo) break;
+        if (event.type !== 'context.compacted') context = evolveContext(context, event);
+      }
+      return historyOf(context.entries.map(({ item }) => item));
+    },
 
     /** The standing grants in the sessions of one page of `list`; unreadable sessions are skipped. */
     async grants(principal: Principal, page: Omit<SessionQuery, 'owner'>): Promise<GrantPage> {

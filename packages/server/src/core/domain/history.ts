@@ -1,4 +1,4 @@
-import type { HistoryItem } from '@parlance/protocol';
+import type { CallId, HistoryItem } from '@parlance/protocol';
 import type { PromptItem } from '../ports/provider.ts';
 
 /** A history that was taken over, as the model sees it: results that follow one another are in the order of their calls. */
@@ -14,6 +14,28 @@ export function promptItems(items: readonly HistoryItem[]): PromptItem[] {
     })
     .sort((a, b) => a.run - b.run || a.place - b.place)
     .map(({ item }) => promptItem(item));
+}
+
+/** The reverse: a conversation of one session as the history of another. Summaries and sealed reasoning stay behind. */
+export const historyOf = (items: readonly PromptItem[]): HistoryItem[] => items.flatMap(historyItems);
+
+function historyItems(item: PromptItem): HistoryItem[] {
+  switch (item.kind) {
+    case 'user':
+      return item.parts.length > 0 ? [{ type: 'user', parts: [...item.parts] }] : [];
+    case 'system':
+    case 'text':
+      return item.text === '' ? [] : [{ type: item.kind, text: item.text }];
+    case 'call':
+      return [{ type: 'call', call: item.call as CallId, tool: item.tool, input: item.input }];
+    case 'result': {
+      const { call, parts, failed } = item;
+      return [{ type: 'result', call: call as CallId, parts: [...parts], ...(failed && { failed }) }];
+    }
+    case 'reasoning':
+    case 'summary':
+      return [];
+  }
 }
 
 function promptItem(item: HistoryItem): PromptItem {

@@ -1,31 +1,15 @@
 import { z } from 'zod';
 import {
-  type Answers,
   type Description,
   type Endpoint,
   type Examples,
   named,
   type RequestExample,
 } from '../shared/description.ts';
-import { Completion, ErrorAnswer, ModelList, ModelView } from './response-schemas.ts';
+import { errors, SESSION } from './describe-errors.ts';
+import { conversationEndpoints, responseEndpoints } from './describe-responses.ts';
+import { Completion, ModelList, ModelView } from './response-schemas.ts';
 import { ChatRequest, RequestHeaders } from './schemas.ts';
-
-const REASONS: Readonly<Record<number, string>> = {
-  400: 'A field is missing or wrong',
-  401: 'The key is missing or not good',
-  403: 'The caller may not do this',
-  404: 'There is no such model',
-  409: 'The turn was cancelled',
-  413: 'The body is too large',
-  429: 'Too many requests, here or at the model',
-  502: 'The model has failed',
-  503: 'The server is overloaded or shutting down',
-};
-
-const errors = (...codes: (keyof typeof REASONS)[]): Answers =>
-  Object.fromEntries(codes.map((code) => [code, { description: REASONS[code] ?? '', schema: ErrorAnswer }]));
-
-const SESSION = { 'x-parlance-session': 'the session that the answer is in' };
 
 const hello = { role: 'user', content: 'count to 20' } as const;
 const WEATHER = {
@@ -146,5 +130,11 @@ export const description: Description = {
     'SDKs and applications of the OpenAI API: set the base URL to /openai/v1 and the key to a token or an API key.',
   note: 'Clients that have no setting for the key read OPENAI_API_KEY, and OPENAI_BASE_URL for the address.',
   scripts: [NODE_SCRIPT, LANGCHAIN_SCRIPT],
-  endpoints: [...endpoints('/openai/v1'), ...endpoints('/v1')],
+  endpoints: [
+    ...endpoints('/openai/v1'),
+    ...responseEndpoints('/openai/v1'),
+    ...conversationEndpoints,
+    ...endpoints('/v1'),
+    ...responseEndpoints('/v1'),
+  ],
 };

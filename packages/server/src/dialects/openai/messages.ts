@@ -72,7 +72,7 @@ function assistantItems({
 }
 
 /** What a model wrote may not be JSON: it then said nothing. */
-function inputOf(text: string): JsonObject {
+export function inputOf(text: string): JsonObject {
   if (jsonRefusal(text) !== null) return {};
   try {
     const value: unknown = JSON.parse(text);
@@ -101,7 +101,7 @@ function partOf(part: Exclude<Content, string>[number], param: string): Part {
   }
 }
 
-function fromDataUrl(url: string, param: string): { readonly mime: string; readonly data: string } {
+export function fromDataUrl(url: string, param: string): { readonly mime: string; readonly data: string } {
   const [, mime, data] = /^data:([\w.+-]+\/[\w.+-]+);base64,([A-Za-z0-9+/]*={0,2})$/.exec(url) ?? [];
   if (mime === undefined || data === undefined || data === '')
     throw invalid(param, 'Images and files are taken as data: URLs with base64 only.');

@@ -8,17 +8,36 @@ import { type Progress, Sessions } from '../shared/exchange/sessions.ts';
 import { sayRetryAfter } from '../shared/retry.ts';
 import { answerChat } from './chat.ts';
 import type { Context } from './context.ts';
+import {
+  createConversation,
+  deleteConversation,
+  listConversationItems,
+  retrieveConversation,
+  updateConversation,
+} from './conversations.ts';
 import { errorBody, statusOf } from './faults.ts';
 import { modelObject } from './model-object.ts';
+import { createResponse } from './responses/create.ts';
+import { Renumbering } from './responses/renumbering.ts';
+import { placeOf } from './responses/response-id.ts';
+import { ResponseRequest } from './responses/schemas.ts';
+import {
+  cancelResponse,
+  deleteResponse,
+  listInputItems,
+  type Named,
+  retrieveResponse,
+} from './responses/stored.ts';
 import { ChatRequest } from './schemas.ts';
 
 /** Below `/v1` of the default listener. One that ends in a star is also the path without it. */
-export const HTTP_PATHS = ['/chat/completions', '/models/*'] as const;
+export const HTTP_PATHS = ['/chat/completions', '/models/*', '/responses/*'] as const;
 
-export function routes(app: Hono, given: Omit<Context, 'models' | 'sessions'>): void {
+export function routes(app: Hono, given: Omit<Context, 'models' | 'sessions' | 'renumbering'>): void {
   const models = new Models(given);
   const started = Math.floor(given.now() / 1000);
-  const ctx: Context = { ...given, models, sessions: new Sessions(given) };
+  const sessions = new Sessions(given);
+  const ctx: Context = { ...given, models, sessions, renumbering: new Renumbering() };
   const api = new Hono();
 
   api.get('/models', (c) =>
@@ -42,8 +61,53 @@ export function routes(app: Hono, given: Omit<Context, 'models' | 'sessions'>): 
     }),
   );
 
-  app.route('/openai/v1', api);
+  responseRoutes(api, ctx);
   app.route('/v1', api);
+  // Below `/v1` conversations are another dialect's.
+  conversationRoutes(api, ctx);
+  app.route('/openai/v1', api);
+}
+
+function responseRoutes(api: Hono, ctx: Context): void {
+  const named = (work: (ctx: Context, named: Named) => Promise<Response>) => (c: HonoContext) =>
+    answered(ctx, c, async (progress) => {
+      const id = c.req.param('id') ?? '';
+      const principal = await principalOfVendorClient(ctx.authenticator, c.req.raw);
+      const response = await work(ctx, { principal, request: c.req.raw, id });
+      progress.session = placeOf(id)?.session ?? null;
+      return response;
+    });
+  api.post('/responses', (c) =>
+    answered(ctx, c, async (progress) => {
+      const asked = await askedBy(ctx, c.req.raw, progress);
+      return createResponse(ctx, asked, await body(ctx, c.req.raw, ResponseRequest));
+    }),
+  );
+  api.get('/responses/:id', named(retrieveResponse));
+  api.delete('/responses/:id', named(deleteResponse));
+  api.post('/responses/:id/cancel', named(cancelResponse));
+  api.get('/responses/:id/input_items', named(listInputItems));
+}
+
+function conversationRoutes(api: Hono, ctx: Context): void {
+  const named = (work: (ctx: Context, named: Named) => Promise<Response>) => (c: HonoContext) =>
+    answered(ctx, c, async (progress) => {
+      const id = c.req.param('id') ?? '';
+      const principal = await principalOfVendorClient(ctx.authenticator, c.req.raw);
+      const response = await work(ctx, { principal, request: c.req.raw, id });
+      progress.session = id;
+      return response;
+    });
+  api.post('/conversations', (c) =>
+    answered(ctx, c, async () => {
+      const principal = await principalOfVendorClient(ctx.authenticator, c.req.raw);
+      return createConversation(ctx, { principal, request: c.req.raw });
+    }),
+  );
+  api.get('/conversations/:id', named(retrieveConversation));
+  api.post('/conversations/:id', named(updateConversation));
+  api.delete('/conversations/:id', named(deleteConversation));
+  api.get('/conversations/:id/items', named(listConversationItems));
 }
 
 type Work = (progress: Progress) => Promise<Response>;

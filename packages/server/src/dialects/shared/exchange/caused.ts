@@ -1,5 +1,5 @@
 /** What a request causes: a new session, an input, or answers to what a turn waits for. */
-import { type CallId, type DurableEvent, type TurnTerms, turnTermsOf } from '@parlance/protocol';
+import { type CallId, type DurableEvent, Fault, type TurnTerms, turnTermsOf } from '@parlance/protocol';
 import type { Engine, SessionRecord, SessionRef, SessionSnapshot } from '../../../core/api/index.ts';
 import { importable } from './history.ts';
 import {
@@ -22,7 +22,8 @@ export async function startSession(
   ref: SessionRef,
   question: Question,
 ): Promise<DurableEvent[]> {
-  const { items, newFrom, agent, key } = question;
+  const { items, newFrom, agent, key, approvals = [] } = question;
+  if (approvals.length > 0) throw misfit(question, 'No approval request waits for this answer.');
   const parts = partsOf(question);
   const history = importable(items.filter((item, at) => at < newFrom || item.type === 'result'));
   const continues = parts.length === 0;
@@ -130,20 +131,19 @@ async function submit(
 ): Promise<DurableEvent[]> {
   const { agent, terms, data } = question;
   const answered = results.map(({ call, parts, failed }) => ({ call, parts, failed }));
-  const { events } = await engine.send(
-    ref,
-    {
-      type: 'input.submit',
-      ...input,
-      ...(answered.length > 0 && { results: answered }),
-      system: systemOf(question),
-      agent,
-      answeredBy: agent,
-      data,
-      ...terms,
-    },
-    callerOf(question),
-  );
+  const command = {
+    type: 'input.submit',
+    ...input,
+    ...(answered.length > 0 && { results: answered }),
+    system: systemOf(question),
+    agent,
+    answeredBy: agent,
+    data,
+    ...terms,
+  } as const;
+  const { events } = await engine.send(ref, command, callerOf(question)).catch((thrown: unknown) => {
+    throw thrown instanceof Fault && thrown.code === 'empty' ? misfit(question, thrown.message) : thrown;
+  });
   const isAnswered = (id: CallId) => results.some(({ call }) => call === id);
   return events.filter(
     (event) => event.type === 'input.accepted' || (event.type === 'tool.ended' && isAnswered(event.call)),

@@ -17,7 +17,7 @@ export type AskedApproval = AskedCall & { readonly approval: ApprovalId };
 type Ended = Pick<DurableEvent<'tool.ended'>, 'outcome' | 'parts'>;
 
 export type Piece = { readonly turn: TurnId } & (
-  | { readonly kind: 'started'; readonly input: string }
+  | { readonly kind: 'started' | 'withdrawn'; readonly input: string }
   | { readonly kind: 'text' | 'reasoning'; readonly block: string; readonly text: string }
   /** the block is complete */
   | { readonly kind: 'closed'; readonly block: string }
@@ -85,6 +85,8 @@ function step(state: State, event: SessionEvent): Stepped<State, Piece> {
   switch (event.type) {
     case 'turn.started':
       return [REST, [{ body: { turn: event.turn, kind: 'started', input: event.input } }]];
+    case 'input.cancelled':
+      return [state, [{ body: { turn: event.turn, kind: 'withdrawn', input: event.input } }]];
     case 'text.delta':
     case 'reasoning.delta': {
       const { turn, block, text } = event;
@@ -154,7 +156,6 @@ function step(state: State, event: SessionEvent): Stepped<State, Piece> {
     case 'session.labelled':
     case 'session.erased':
     case 'input.accepted':
-    case 'input.cancelled':
     case 'agent.changed':
     case 'approval.explained':
     case 'grant.revoked':

@@ -108,6 +108,8 @@ export class Reading {
     }
     const { input, turn } = this.#followed;
     if (piece.kind === 'started' && piece.input === input) this.#last = piece.turn;
+    if (piece.kind === 'withdrawn' && piece.input === input)
+      this.#reader.ended(new Fault('cancelled', 'The turn was cancelled.'));
     if (piece.turn !== this.#last && piece.turn !== turn) return;
     const shown = this.#withoutAnswered(piece);
     if (shown) this.#reader.piece(shown);

@@ -1,0 +1,175 @@
+/** Conversations, and responses in them, driven by the official client. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type OpenAI from 'openai';
+import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { type FakeModel, fakeModel } from '../fake-model.ts';
+import { durableOf, followed, getJson, submit } from '../server-process.ts';
+import { failure, openaiClient } from './client.ts';
+
+let model: FakeModel;
+let server: TestServer;
+let client: OpenAI;
+
+beforeAll(async () => {
+  model = fakeModel(({ messages }) => ({ say: `re: ${messages.at(-1)?.content}` }));
+  server = await startTestServer(
+    {
+      OPENAI_BASE_URL: model.url,
+      OPENAI_API_KEY: 'key',
+      MODEL: 'fake',
+      PARLANCE_API_REQUESTS_PER_MINUTE: '100000',
+    },
+    { doors: [{ dialect: 'openai', port: 0 }] },
+  );
+  client = openaiClient(server.http);
+});
+afterAll(async () => {
+  await server.stop();
+  model.stop();
+});
+
+const say = (conversation: string, input: string) =>
+  client.responses.create({ model: 'fake', conversation, input });
+
+const textsOf = async (id: string): Promise<string[]> => {
+  const { data } = await client.conversations.items.list(id, { order: 'asc' });
+  return data.map((item) =>
+    item.type === 'message'
+      ? item.content.map((part) => ('text' in part ? part.text : '')).join('')
+      : item.type,
+  );
+};
+
+test('a conversation is created, read, changed and deleted', async () => {
+  const made = await client.conversations.create({ metadata: { topic: 'tests', color: 'red' } });
+  expect(made).toEqual({
+    id: expect.any(String),
+    object: 'conversation',
+    created_at: expect.any(Number),
+    metadata: { topic: 'tests', color: 'red' },
+  });
+  expect(await client.conversations.retrieve(made.id)).toEqual(made);
+  const changed = await client.conversations.update(made.id, { metadata: { topic: 'more tests' } });
+  expect(changed.metadata).toEqual({ topic: 'more tests' });
+  expect(await client.conversations.delete(made.id)).toEqual({
+    id: made.id,
+    object: 'conversation.deleted',
+    deleted: true,
+  });
+  expect(await failure(client.conversations.retrieve(made.id))).toMatchObject({ status: 404 });
+  expect(await failure(client.conversations.items.list(made.id))).toMatchObject({ status: 404 });
+  const record = await getJson<{ session: { archived: boolean } }>(`${server.http}/v1/sessions/${made.id}`);
+  expect(JSON.stringify(record)).toContain('"archived":true');
+});
+
+test('its metadata are the labels of the session', async () => {
+  const { id } = await client.conversations.create({ metadata: { topic: 'labels' } });
+  const labels = (await durableOf(server, id)).flatMap((event) =>
+    event.type === 'session.labelled' ? [event.labels] : [],
+  );
+  expect(labels).toEqual([{ topic: 'labels' }]);
+  const reserved = client.conversations.update(id, { metadata: { '@exchange.key': 'x' } });
+  expect(await failure(reserved)).toMatchObject({ status: 400 });
+});
+
+test('it begins with the items that it is given', async () => {
+  const { id } = await client.conversations.create({
+    items: [
+      { role: 'user', content: 'before' },
+      { role: 'assistant', content: 'indeed' },
+    ],
+  });
+  expect(await textsOf(id)).toEqual(['before', 'indeed']);
+  await say(id, 'now');
+  expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain('indeed');
+});
+
+describe('responses in a conversation', () => {
+  test('are in its session, with what is said elsewhere meanwhile, and are read elsewhere', async () => {
+    const { id } = await client.conversations.create();
+    const first = await say(id, 'one');
+    expect(first.conversation).toEqual({ id });
+    await submit(server, id, 'two');
+    await followed(server, id, (events) => events.filter(({ type }) => type === 'turn.ended').length === 2);
+    const third = await client.responses.create({ model: 'fake', conversation: { id }, input: 'three' });
+    expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain('re: two');
+    const expected = ['one', 're: one', 'two', 're: two', 'three', 're: three'];
+    expect(await textsOf(id)).toEqual(expected);
+    const headers = { authorization: `Bearer ${await server.login('ada', 'ada-password')}` };
+    const messages = await getJson<{ content: string }[]>(
+      `${server.http}/v1/conversations/${id}/messages`,
+      headers,
+    );
+    expect(messages.map(({ content }) => content)).toEqual(expected);
+    const next = await client.responses.create({
+      model: 'fake',
+      previous_response_id: third.id,
+      input: 'four',
+    });
+    expect(next.output_text).toBe('re: four');
+    expect(await textsOf(id)).toHaveLength(8);
+  });
+
+  test('that is named without having been created is created', async () => {
+    await say('made up', 'hello');
+    expect(await textsOf('made up')).toEqual(['hello', 're: hello']);
+  });
+
+  test('a previous response beside it is 400', async () => {
+    const { id } = await say('one of both', 'hello');
+    const both = client.responses.create({
+      model: 'fake',
+      conversation: 'one of both',
+      previous_response_id: id,
+      input: 'x',
+    });
+    expect(await failure(both)).toMatchObject({ status: 400, param: 'previous_response_id' });
+  });
+});
+
+test('items come in pages, in both orders', async () => {
+  const { id } = await client.conversations.create();
+  for (const number of [1, 2, 3]) await say(id, `number ${number}`);
+  for (const order of ['asc', 'desc'] as const) {
+    const all: string[] = [];
+    for await (const item of client.conversations.items.list(id, { order, limit: 2 }))
+      all.push(item.id ?? '');
+    expect(new Set(all).size).toBe(6);
+    const page = await client.conversations.items.list(id, { order, limit: 2 });
+    expect(page).toMatchObject({ has_more: true, last_id: all[1] ?? '' });
+    expect(page.data.map((item) => item.id ?? null)).toEqual(all.slice(0, 2));
+    const rest = await client.conversations.items.list(id, { order, after: all[3] ?? '' });
+    expect(rest.data.map((item) => item.id ?? null)).toEqual(all.slice(4));
+  }
+  const { data } = await client.conversations.items.list(id);
+  expect(data[0]).toMatchObject({
+    role: 'assistant',
+    content: [{ type: 'output_text', text: 're: number 3' }],
+  });
+  expect(data[1]).toMatchObject({ role: 'user', content: [{ type: 'input_text', text: 'number 3' }] });
+  for (const query of ['limit=0', 'order=up', 'after=nothing'])
+    expect((await fetch(`${server.http}/openai/v1/conversations/${id}/items?${query}`)).status).toBe(400);
+});
+
+test('conversations of others are not found, and a name of theirs is one’s own', async () => {
+  const { id } = await client.conversations.create({ metadata: { secret: 'mine' } });
+  await say(id, 'my secret');
+  const other = openaiClient(server.http, { key: await server.login('uma', 'uma-password') });
+  expect(await failure(other.conversations.retrieve(id))).toMatchObject({ status: 404 });
+  expect(await failure(other.conversations.items.list(id))).toMatchObject({ status: 404 });
+  expect(await failure(other.conversations.delete(id))).toMatchObject({ status: 404 });
+  const update = other.conversations.update(id, { metadata: {} });
+  expect(await failure(update)).toMatchObject({ status: 404 });
+  await other.responses.create({ model: 'fake', conversation: id, input: 'theirs' });
+  expect(JSON.stringify(model.requests.at(-1)?.messages)).not.toContain('my secret');
+});
+
+test('they are at /v1 of a listener of their own, and at /v1 of the default one another dialect’s', async () => {
+  const { port } = server.running.doors.find(({ dialect }) => dialect === 'openai') ?? {};
+  const alone = openaiClient(`http://127.0.0.1:${port}`, { base: '/v1' });
+  expect((await alone.conversations.create()).object).toBe('conversation');
+  const elsewhere = await fetch(`${server.http}/v1/conversations`, {
+    headers: { authorization: `Bearer ${await server.login('ada', 'ada-password')}` },
+  });
+  expect(await elsewhere.text()).not.toContain('"object":"conversation"');
+});

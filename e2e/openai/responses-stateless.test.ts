@@ -1,0 +1,192 @@
+/** Clients of the Responses API that send their whole history each time. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type OpenAI from 'openai';
+import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { type FakeModel, fakeModel } from '../fake-model.ts';
+import { durableOf } from '../server-process.ts';
+import { openaiClient } from './client.ts';
+
+type Item = OpenAI.Responses.ResponseInputItem;
+
+const user = (content: string): Item => ({ role: 'user', content });
+const WEATHER = { type: 'function', name: 'weather', parameters: null, strict: false } as const;
+
+let model: FakeModel;
+let server: TestServer;
+let client: OpenAI;
+
+beforeAll(async () => {
+  model = fakeModel(({ messages }) => {
+    const last = messages.at(-1);
+    if (last?.role === 'tool') return { say: `It is ${last.content}.` };
+    const text = JSON.stringify(last?.content);
+    if (text.includes('weather')) return { call: 'weather', input: { city: 'Rome' } };
+    return text.includes('echo')
+      ? { call: 'echo', input: { value: 'seen' } }
+      : { say: `re: ${text}`, think: 'Hm.' };
+  });
+  server = await startTestServer({
+    OPENAI_BASE_URL: model.url,
+    OPENAI_API_KEY: 'key',
+    MODEL: 'fake',
+    PARLANCE_API_REQUESTS_PER_MINUTE: '100000',
+  });
+  client = openaiClient(server.http);
+});
+afterAll(async () => {
+  await server.stop();
+  model.stop();
+});
+
+async function ask(input: Item[], more: Partial<OpenAI.Responses.ResponseCreateParamsNonStreaming> = {}) {
+  const { data, response } = await client.responses
+    .create({ model: 'fake', store: false, input, ...more })
+    .withResponse();
+  return { data, session: response.headers.get('x-parlance-session') ?? '' };
+}
+
+const turnsOf = async (session: string): Promise<number> =>
+  (await durableOf(server, session)).filter(({ type }) => type === 'turn.started').length;
+
+test('a hundred requests are one session with a hundred turns, and what each stores does not grow', async () => {
+  const history: Item[] = [];
+  const sessions = new Set<string>();
+  for (let turn = 0; turn < 100; turn++) {
+    history.push(user(`message ${turn}`));
+    const { data, session } = await ask(history);
+    history.push(...(data.output as Item[]));
+    sessions.add(session);
+  }
+  expect(sessions.size).toBe(1);
+  const events = await durableOf(server, [...sessions][0] ?? '');
+  expect(events.filter(({ type }) => type === 'turn.started')).toHaveLength(100);
+  const sizes = [0, 50, 99].map((turn) => {
+    const from = events.findIndex(
+      (event) => event.type === 'input.accepted' && JSON.stringify(event.parts).includes(`message ${turn}"`),
+    );
+    const next = events.findIndex((event, at) => at > from && event.type === 'input.accepted');
+    const own = events.slice(from, next < 0 ? undefined : next);
+    return { count: own.length, bytes: JSON.stringify(own).length };
+  });
+  const [first, middle, last] = sizes;
+  expect(last?.count).toBe(middle?.count ?? 0);
+  expect(last?.bytes).toBeLessThan((first?.bytes ?? 0) * 1.2);
+}, 60_000);
+
+test('calls, results, the agent’s own calls and reasoning come back, and go on in the session', async () => {
+  const tools = [WEATHER, { type: 'mcp', server_label: 'parlance' } as OpenAI.Responses.Tool];
+  const history: Item[] = [user('weather, please')];
+  const first = await ask(history, { tools });
+  history.push(...(first.data.output as Item[]));
+  const [call] = first.data.output.flatMap((item) => (item.type === 'function_call' ? [item] : []));
+  history.push({ type: 'function_call_output', call_id: call?.call_id ?? '', output: 'sunny' });
+  const second = await ask(history, { tools });
+  expect(second.data.output_text).toBe('It is sunny.');
+  history.push(...(second.data.output as Item[]), user('echo'));
+  const third = await ask(history, { tools });
+  expect(third.data.output.map(({ type }) => type)).toEqual(['mcp_call', 'message']);
+  history.push(...(third.data.output as Item[]), user('thanks'));
+  const fourth = await ask(history, { tools });
+  expect(new Set([first, second, third, fourth].map(({ session }) => session)).size).toBe(1);
+  expect(await turnsOf(first.session)).toBe(3);
+});
+
+test('another history is a new session that begins with it', async () => {
+  const first = await ask([user('one')]);
+  const before = await durableOf(server, first.session);
+  const edited = await ask([user('uno'), ...(first.data.output as Item[]), user('two')]);
+  expect(edited.session).not.toBe(first.session);
+  expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain('uno');
+  expect(await durableOf(server, first.session)).toEqual(before);
+});
+
+test('a terminal’s request: messages of the developer are instructions, users in a row are one input', async () => {
+  const { data, session } = await ask(
+    [
+      { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'Be careful.' }] },
+      { type: 'message', role: 'developer', content: 'Be quick.' },
+      { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'environment' }] },
+      { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'task' }] },
+    ],
+    {
+      instructions: 'You are a terminal.',
+      include: ['reasoning.encrypted_content'],
+      prompt_cache_key: 'key',
+      ...({ client_metadata: { a: 'b' } } as object),
+    },
+  );
+  expect(model.requests.at(-1)?.messages[0]).toMatchObject({
+    role: 'system',
+    content: 'You are a terminal.\n\nBe careful.\n\nBe quick.',
+  });
+  expect(data.instructions).toBe('You are a terminal.');
+  const inputs = (await durableOf(server, session)).filter(({ type }) => type === 'input.accepted');
+  expect(inputs).toMatchObject([{ parts: [{ text: 'environment' }, { text: 'task' }] }]);
+});
+
+test('session headers of a terminal are labels', async () => {
+  const headers = { 'session-id': 'terminal-1', 'thread-id': 'thread-1' };
+  const { response } = await client.responses
+    .create({ model: 'fake', input: 'hi', store: false }, { headers })
+    .withResponse();
+  const session = response.headers.get('x-parlance-session') ?? '';
+  const labelled = (await durableOf(server, session)).find(({ type }) => type === 'session.labelled');
+  expect(labelled).toMatchObject({
+    labels: { 'client.session-id': 'terminal-1', 'client.thread-id': 'thread-1' },
+  });
+});
+
+test('fifty responses at once do not mix', async () => {
+  const numbers = Array.from({ length: 50 }, (_, number) => number);
+  const texts = await Promise.all(
+    numbers.map(async (number) => {
+      const stream = client.responses.stream({ model: 'fake', input: `number ${number}!` });
+      return (await stream.finalResponse()).output_text;
+    }),
+  );
+  for (const number of numbers) expect(texts[number]).toBe(`re: "number ${number}!"`);
+});
+
+test('the same request again is the same response', async () => {
+  const key = { headers: { 'Idempotency-Key': 'once only' } };
+  const body = { model: 'fake', input: 'only once' };
+  const [one, two] = await Promise.all([
+    client.responses.create(body, key),
+    client.responses.create(body, key),
+  ]);
+  expect(two).toEqual(one);
+  expect(await client.responses.create(body, key)).toEqual(one);
+});
+
+describe('requests that do not fit are 400 and name the field', () => {
+  test.each([
+    ['{', null],
+    ['{"input":"a"}', 'model'],
+    ['{"model":"fake"}', 'input'],
+    ['{"model":"fake","input":[]}', 'input'],
+    ['{"model":"fake","input":" "}', 'input'],
+    ['{"model":"fake","input":[{"role":"nobody","content":"a"}]}', 'input'],
+    ['{"model":"fake","input":[{"type":"item_reference","id":"msg_1"}]}', 'input[0]'],
+    [
+      '{"model":"fake","input":[{"role":"user","content":[{"type":"input_image","image_url":"https://a.example/b.png"}]}]}',
+      'input[0].content[0].image_url',
+    ],
+    ['{"model":"fake","input":"a","temperature":9}', 'temperature'],
+    ['{"model":"fake","input":"a","background":true,"store":false}', 'background'],
+    [
+      '{"model":"fake","input":[{"type":"mcp_approval_response","approval_request_id":"x","approve":true}]}',
+      'input',
+    ],
+    ['{"model":"fake","input":[{"type":"function_call_output","call_id":"x","output":"y"}]}', 'input'],
+  ])('%s', async (body, param) => {
+    const response = await fetch(`${server.http}/openai/v1/responses`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toEqual({
+      error: { message: expect.any(String), type: 'invalid_request_error', param, code: null },
+    });
+  });
+});

@@ -1,0 +1,89 @@
+/** Conversations: a conversation is a session, its metadata are labels. */
+import { z } from 'zod';
+import type { SessionRecord } from '../../core/api/index.ts';
+import { importable } from '../shared/exchange/history.ts';
+import { invalid, RequestFault } from '../shared/exchange/request-fault.ts';
+import { body } from '../shared/exchange/requests.ts';
+import type { Context } from './context.ts';
+import { conversationItems } from './conversation-items.ts';
+import { inputConversation } from './responses/input.ts';
+import { pageOf, pageQuery } from './responses/list.ts';
+import { Metadata, ResponseRequest } from './responses/schemas.ts';
+import type { Named } from './responses/stored.ts';
+
+export const ConversationCreate = z.object({
+  metadata: Metadata.nullish(),
+  items: ResponseRequest.shape.input.nullish(),
+});
+export const ConversationUpdate = z.object({ metadata: Metadata.nullable() });
+
+/** Labels that the server sets itself. */
+const OWN = /^(?:@|exchange\.|client\.)/;
+/** Labels cannot be removed: one without a value is not shown. */
+const REMOVED = '';
+
+const caller = ({ principal }: Pick<Named, 'principal'>) => ({ principal, dialect: 'openai' });
+
+const conversationObject = ({ ref, createdAt, labels }: SessionRecord) => ({
+  id: ref.id as string,
+  object: 'conversation' as const,
+  created_at: Math.floor(createdAt / 1000),
+  metadata: metadataOf(labels),
+});
+
+const metadataOf = (labels: SessionRecord['labels']): Record<string, string> =>
+  Object.fromEntries(Object.entries(labels).filter(([name, value]) => !OWN.test(name) && value !== REMOVED));
+
+function labelsOf(metadata: Readonly<Record<string, string>>): Record<string, string> {
+  const reserved = Object.keys(metadata).find((name) => OWN.test(name));
+  if (reserved !== undefined) throw invalid(`metadata.${reserved}`, 'The server sets labels of this name.');
+  return { ...metadata };
+}
+
+async function found({ engine }: Context, { principal, id }: Named): Promise<SessionRecord> {
+  const ref = await engine.find(principal, id);
+  const record = ref && (await engine.record(ref));
+  if (record && !record.archived) return record;
+  throw new RequestFault('not_found', `Conversation with id '${id.slice(0, 200)}' not found.`, {
+    param: 'conversation_id',
+  });
+}
+
+export async function createConversation(
+  ctx: Context,
+  { principal, request }: Omit<Named, 'id'>,
+): Promise<Response> {
+  const { metadata, items } = await body(ctx, request, ConversationCreate);
+  const { items: given, approvals } = inputConversation(items ?? undefined);
+  if (approvals.length > 0) throw invalid('items', 'A new conversation has nothing to approve.');
+  const ref = await ctx.engine.resolve(principal, `conv_${ctx.newId().replaceAll('-', '')}`);
+  const labels = labelsOf(metadata ?? {});
+  const command = { type: 'session.create', history: importable(given), labels } as const;
+  await ctx.engine.send(ref, command, caller({ principal }));
+  return Response.json(conversationObject(await found(ctx, { principal, request, id: ref.id })));
+}
+
+export const retrieveConversation = async (ctx: Context, named: Named): Promise<Response> =>
+  Response.json(conversationObject(await found(ctx, named)));
+
+/** The metadata take the place of those before. */
+export async function updateConversation(ctx: Context, named: Named): Promise<Response> {
+  const { ref, labels } = await found(ctx, named);
+  const { metadata } = await body(ctx, named.request, ConversationUpdate);
+  const removed = Object.fromEntries(Object.keys(metadataOf(labels)).map((name) => [name, REMOVED]));
+  const command = { type: 'session.label', labels: labelsOf({ ...removed, ...metadata }) } as const;
+  await ctx.engine.send(ref, command, caller(named));
+  return retrieveConversation(ctx, named);
+}
+
+export async function deleteConversation(ctx: Context, named: Named): Promise<Response> {
+  const { ref } = await found(ctx, named);
+  await ctx.engine.send(ref, { type: 'session.archive' }, caller(named));
+  return Response.json({ id: ref.id, object: 'conversation.deleted', deleted: true });
+}
+
+export async function listConversationItems(ctx: Context, named: Named): Promise<Response> {
+  const query = pageQuery(named.request.url);
+  const { ref } = await found(ctx, named);
+  return Response.json(pageOf(await conversationItems(ctx.engine, ref), query));
+}

@@ -1,0 +1,16 @@
+/** JSON without blanks between its tokens, as it is written piece by piece: arguments look the same streamed and stored. */
+export class CompactJson {
+  #inString = false;
+  #escapes = false;
+
+  add(text: string): string {
+    let compact = '';
+    for (const character of text) {
+      if (this.#inString || !/\s/.test(character)) compact += character;
+      if (this.#escapes) this.#escapes = false;
+      else if (character === '"') this.#inString = !this.#inString;
+      else if (character === '\\') this.#escapes = this.#inString;
+    }
+    return compact;
+  }
+}

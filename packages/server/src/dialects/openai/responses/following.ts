@@ -1,0 +1,205 @@
+/** Follows a segment: its pieces become output and stream events, until the turn waits or ends. */
+import { Fault, type HistoryItem } from '@parlance/protocol';
+import type { Piece } from '../../shared/exchange/pieces.ts';
+import { Reading } from '../../shared/exchange/reading.ts';
+import type { Context } from '../context.ts';
+import { errorBody } from '../faults.ts';
+import { historyItems } from './items.ts';
+import { BEGUN, type Outcome, type ResponseObject, responseObject, type Status } from './objects.ts';
+import type { ItemEvent } from './open-items.ts';
+import type { Segment } from './segment.ts';
+import { OutputWriter } from './writer.ts';
+
+export type NumberedEvent = ItemEvent & { readonly sequence_number: number };
+type Pause = Extract<Piece, { kind: 'pauses' }>;
+
+export type Watching = {
+  /** called with every event of the stream, from the first on */
+  readonly emit?: (event: NumberedEvent) => void;
+  /** The number of the next event after a restart of a step, which may have shown events that were not stored. */
+  readonly renumber?: (restartedAt: number, next: number) => number;
+};
+
+export class Following {
+  /** Resolves when the response is over, failed ones too. */
+  readonly done: Promise<void>;
+  /** why it failed; null if it did not */
+  fault: Fault | null = null;
+  /** the last event that belongs to it, once it is over */
+  endSeq = 0;
+  readonly #ends = Promise.withResolvers<void>();
+  readonly #writer: OutputWriter;
+  #status: Status = 'queued';
+  #endedAt: number | null = null;
+  #pause: { readonly piece: Pause; readonly seq: number; readonly at: number } | null = null;
+  #sequence = 0;
+  /** changes with each piece */
+  #heard = 0;
+
+  private constructor(
+    private readonly ctx: Pick<Context, 'engine'>,
+    readonly segment: Segment,
+    private readonly parts: { readonly reading: Reading; readonly watching: Watching },
+  ) {
+    this.done = this.#ends.promise;
+    const names = new Set(segment.head.terms.tools?.map(({ name }) => name));
+    this.#writer = new OutputWriter(
+      (tool) => names.has(tool),
+      (event) => this.#emit(event),
+    );
+  }
+
+  static async open(
+    ctx: Pick<Context, 'engine'>,
+    segment: Segment,
+    watching: Watching = {},
+  ): Promise<Following> {
+    const { ref, start, state, followed } = segment;
+    const reading = await Reading.open(ctx.engine, ref, { after: start.seq - 1, state });
+    const following = new Following(ctx, segment, { reading, watching });
+    following.#lifecycle('response.created');
+    following.#lifecycle('response.in_progress');
+    if (followed.turn !== null) following.#status = 'in_progress';
+    reading.follow(followed, {
+      piece: (piece) => following.#take(piece),
+      ended: (fault) => following.#turnEnded(fault),
+    });
+    // A turn that waits is known to wait when nothing else follows at once.
+    if (following.#pause) await following.#confirm();
+    return following;
+  }
+
+  get isOver(): boolean {
+    return this.#endedAt !== null;
+  }
+
+  get turn() {
+    const { start } = this.segment;
+    return this.parts.reading.turn ?? (start.type === 'input.accepted' ? (start.turn ?? null) : null);
+  }
+
+  get response(): ResponseObject {
+    return responseObject(this.segment.head, this.#outcome());
+  }
+
+  /** the answer as a client sends it back */
+  get items(): HistoryItem[] {
+    return this.#writer.output.flatMap(historyItems);
+  }
+
+  /** Nobody waits for it any more. */
+  abandon(): void {
+    this.#turnEnded(new Fault('cancelled', 'The client has disconnected.'));
+  }
+
+  stop(): void {
+    this.parts.reading.stop();
+  }
+
+  #outcome(): Outcome {
+    const { output, usage, stop } = this.#writer;
+    const isFailed = this.#status === 'failed';
+    return {
+      status: this.#status,
+      output,
+      usage: this.isOver ? usage : null,
+      completedAt: this.#status === 'completed' ? this.#endedAt : null,
+      error: isFailed && this.fault ? errorOf(this.fault) : null,
+      reason:
+        this.#status !== 'incomplete' ? null : stop === 'length' ? 'max_output_tokens' : 'content_filter',
+    };
+  }
+
+  #take(piece: Piece): void {
+    this.#heard++;
+    if (this.#status === 'queued') this.#status = 'in_progress';
+    if (this.#pause) {
+      if (!isOfSameMoment(piece)) return void this.#endPaused();
+      this.#pause = null;
+    }
+    if (piece.kind === 'pauses') return void this.#mayPause(piece);
+    this.#writer.add(piece);
+    if (piece.kind === 'restarted') {
+      const { renumber } = this.parts.watching;
+      this.#sequence = renumber?.(this.parts.reading.seq, this.#sequence) ?? this.#sequence;
+    }
+  }
+
+  #mayPause(piece: Pause): void {
+    const { seq, at } = this.parts.reading;
+    const names = new Set(this.segment.head.terms.tools?.map(({ name }) => name));
+    // Calls that other clients carry out do not end the response.
+    if (piece.approvals.length === 0 && !piece.calls.some(({ tool }) => names.has(tool))) return;
+    this.#pause = { piece, seq, at };
+    void this.#confirm();
+  }
+
+  /** Ends the response if the turn still waits once all events of the moment were heard. */
+  async #confirm(): Promise<void> {
+    const heard = this.#heard;
+    await this.ctx.engine.snapshot(this.segment.ref).catch(() => null);
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    if (this.#pause && this.#heard === heard) this.#endPaused();
+  }
+
+  #endPaused(): void {
+    const pause = this.#pause;
+    if (!pause) return;
+    this.#pause = null;
+    this.#writer.ask(pause.piece.approvals);
+    this.#end('completed', pause);
+  }
+
+  #turnEnded(fault: Fault | null): void {
+    if (this.isOver) return;
+    if (this.#pause) return void this.#endPaused();
+    this.fault = fault;
+    const { seq, at } = this.parts.reading;
+    if (fault) this.#end(fault.code === 'cancelled' ? 'cancelled' : 'failed', { seq, at });
+    else this.#end(this.#writer.stop === 'done' ? 'completed' : 'incomplete', { seq, at });
+  }
+
+  #end(status: Status, { seq, at }: { readonly seq: number; readonly at: number }): void {
+    if (this.isOver) return;
+    this.parts.reading.stop();
+    this.#writer.end(status === 'completed' ? 'completed' : 'incomplete');
+    this.#status = status;
+    this.#endedAt = at;
+    this.endSeq = seq;
+    this.#lifecycle(`response.${status === 'cancelled' ? 'failed' : status}`);
+    this.#ends.resolve();
+  }
+
+  #lifecycle(type: string): void {
+    if (!this.parts.watching.emit) return;
+    const begins = type === 'response.created' || type === 'response.in_progress';
+    this.#emit({ type, response: begins ? responseObject(this.segment.head, BEGUN) : this.response });
+  }
+
+  #emit({ type, ...rest }: ItemEvent): void {
+    const sequence_number = this.#sequence++;
+    this.parts.watching.emit?.({ type, sequence_number, ...rest });
+  }
+}
+
+/** Whether the piece may follow in the same moment as one that seems to leave nothing to do. */
+function isOfSameMoment(piece: Piece): boolean {
+  switch (piece.kind) {
+    case 'asks':
+    case 'requested':
+    case 'running':
+    case 'deferred':
+    case 'waits':
+    case 'pauses':
+      return true;
+    case 'result':
+      return piece.before === 'requested';
+    default:
+      return false;
+  }
+}
+
+function errorOf(fault: Fault): { readonly code: string; readonly message: string } {
+  const { code, message } = errorBody(fault).error;
+  return { code: code ?? 'server_error', message };
+}

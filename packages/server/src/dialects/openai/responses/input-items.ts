@@ -1,0 +1,79 @@
+/** The items that a request has brought, from the events that it caused. */
+import { type DurableEvent, type Part, textOf } from '@parlance/protocol';
+import { itemId } from './response-id.ts';
+
+export const userMessage = (id: string, parts: readonly Part[]) => ({
+  id: itemId('msg', id),
+  type: 'message' as const,
+  role: 'user' as const,
+  status: 'completed' as const,
+  content: parts.map(contentOf),
+});
+
+function contentOf(part: Part) {
+  switch (part.type) {
+    case 'text':
+      return { type: 'input_text' as const, text: part.text };
+    case 'image':
+      return {
+        type: 'input_image' as const,
+        image_url: `data:${part.mime};base64,${part.data}`,
+        detail: 'auto' as const,
+        file_id: null,
+      };
+    case 'file':
+      return {
+        type: 'input_file' as const,
+        filename: part.name,
+        file_data: `data:${part.mime};base64,${part.data}`,
+      };
+  }
+}
+
+type InputItem =
+  | ReturnType<typeof userMessage>
+  | {
+      readonly id: string;
+      readonly type: 'function_call_output';
+      readonly call_id: string;
+      readonly status: 'completed';
+      readonly output: string;
+    }
+  | {
+      readonly id: string;
+      readonly type: 'mcp_approval_response';
+      readonly approval_request_id: string;
+      readonly approve: boolean;
+      readonly reason: string | null;
+    };
+
+export const inputItems = (caused: readonly DurableEvent[]): InputItem[] => caused.flatMap(itemsOf);
+
+function itemsOf(event: DurableEvent): InputItem[] {
+  switch (event.type) {
+    case 'input.accepted':
+      return event.parts.length > 0 ? [userMessage(event.input, event.parts)] : [];
+    case 'tool.ended':
+      return [
+        {
+          id: `fco_${event.call}`,
+          type: 'function_call_output' as const,
+          call_id: event.call as string,
+          status: 'completed' as const,
+          output: textOf(event.parts),
+        },
+      ];
+    case 'approval.answered':
+      return [
+        {
+          id: `mcpa_${event.approval}`,
+          type: 'mcp_approval_response' as const,
+          approval_request_id: event.approval as string,
+          approve: event.answer !== 'deny',
+          reason: event.reason ?? null,
+        },
+      ];
+    default:
+      return [];
+  }
+}

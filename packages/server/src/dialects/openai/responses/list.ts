@@ -1,0 +1,37 @@
+/** Lists of items, in pages. */
+import { z } from 'zod';
+import { invalid } from '../../shared/exchange/request-fault.ts';
+
+export const PageQuery = z.object({
+  order: z.enum(['asc', 'desc']).default('desc'),
+  after: z.string().max(500).optional(),
+  limit: z.coerce.number().int().min(1).max(100).default(20),
+});
+export type PageQuery = z.output<typeof PageQuery>;
+
+/** Throws with the name of the parameter. */
+export function pageQuery(url: string): PageQuery {
+  const parsed = PageQuery.safeParse(Object.fromEntries(new URL(url).searchParams));
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const param = String(issue?.path[0] ?? '');
+  throw invalid(param, `Invalid value for '${param}': ${issue?.message ?? 'it does not fit'}.`);
+}
+
+/** `items` are all of them, oldest first. */
+export function pageOf<Item extends { readonly id: string }>(
+  items: readonly Item[],
+  { order, after, limit }: PageQuery,
+) {
+  const ordered = order === 'asc' ? items : items.toReversed();
+  const from = after === undefined ? 0 : ordered.findIndex(({ id }) => id === after) + 1;
+  if (after !== undefined && from === 0) throw invalid('after', `There is no item ${after}.`);
+  const data = ordered.slice(from, from + limit);
+  return {
+    object: 'list' as const,
+    data,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: from + limit < ordered.length,
+  };
+}

@@ -1,0 +1,115 @@
+/** A segment of a session: what follows the request of a response, until its turn waits or ends. */
+import { type DurableEvent, type Principal, type TurnTerms, turnTermsOf } from '@parlance/protocol';
+import { labelKey, type SessionRef } from '../../../core/api/index.ts';
+import { projection, REST, type State } from '../../shared/exchange/pieces.ts';
+import type { Followed } from '../../shared/exchange/reading.ts';
+import { followedIn } from '../../shared/exchange/request-keys.ts';
+import { latestEvents } from '../../shared/latest-events.ts';
+import type { Context } from '../context.ts';
+import type { Head } from './objects.ts';
+import { isAt, placeOf, responseId } from './response-id.ts';
+import { RequestData } from './schemas.ts';
+
+/** A label of sessions with responses that were deleted: each value is the id of one. */
+export const DELETED = '@openai.deleted';
+
+export type Segment = {
+  readonly ref: SessionRef;
+  readonly start: DurableEvent;
+  readonly head: Head;
+  readonly followed: Followed;
+  /** the events of the request, in order */
+  readonly caused: readonly DurableEvent[];
+  /** how the calls of the turn stood before the request */
+  readonly state: State;
+};
+
+/** What a request has stored with an event that it caused; null for other events. */
+export function requestData(event: DurableEvent): RequestData | null {
+  const stored =
+    event.type === 'input.accepted'
+      ? event.data
+      : event.type === 'tool.ended' || event.type === 'approval.answered'
+        ? event.attributes
+        : undefined;
+  return stored === undefined ? null : (RequestData.safeParse(stored).data?.response ?? null);
+}
+
+/** Null if the caller has no such response, it was not to be stored, or it was deleted. */
+export async function findSegment(ctx: Context, principal: Principal, id: string): Promise<Segment | null> {
+  const { engine } = ctx;
+  const place = placeOf(id);
+  const ref = place && (await engine.find(principal, place.session));
+  if (!ref) return null;
+  const [start] = await engine.events(ref, place.seq - 1, 1);
+  if (!start || !isAt(start, place) || !requestData(start)?.store) return null;
+  if (await engine.lookup(principal, labelKey(DELETED, id))) return null;
+  return segmentAt(ctx, ref, start);
+}
+
+/** Events after the first in which the others of a request are looked for. */
+const REQUEST_EVENTS = 300;
+
+export async function segmentAt(ctx: Context, ref: SessionRef, first: DurableEvent): Promise<Segment | null> {
+  const { engine, models } = ctx;
+  const near = await engine.events(ref, first.seq - 1, REQUEST_EVENTS);
+  // Results that came with a message are stored before it.
+  const start = near.find((event) => requestData(event) !== null);
+  const data = start && requestData(start);
+  if (!data) return null;
+  const caused = near.filter((event) => requestData(event)?.request === data.request);
+  const { state, terms } = await before(ctx, ref, start);
+  const { agent, model } = await engine.snapshot(ref);
+  const named = start.type === 'input.accepted' ? start.agent : undefined;
+  return {
+    ref,
+    start,
+    caused,
+    state,
+    followed: followedIn(caused),
+    head: {
+      id: responseId(start),
+      session: ref.id,
+      createdAt: start.at,
+      model: models.answering((named ?? agent).id, model),
+      terms: caused.reduce(termsAfter, terms),
+      data,
+    },
+  };
+}
+
+function termsAfter(terms: TurnTerms, event: DurableEvent): TurnTerms {
+  if (event.type === 'input.accepted') return turnTermsOf(event);
+  const replaced =
+    event.type === 'tool.ended' || event.type === 'approval.answered' ? event.terms : undefined;
+  return replaced ?? terms;
+}
+
+const PAGE = 200;
+
+type Before = { readonly state: State; readonly terms: TurnTerms };
+
+/** How a turn stood that goes on with the event. */
+async function before({ engine }: Context, ref: SessionRef, start: DurableEvent): Promise<Before> {
+  if (start.type !== 'tool.ended' && start.type !== 'approval.answered') return { state: REST, terms: {} };
+  for await (const { events, whole } of latestEvents(engine, { ref, head: start.seq - 1 }, PAGE)) {
+    const begun = events.find(
+      (event): event is DurableEvent<'turn.started'> =>
+        event.type === 'turn.started' && event.turn === start.turn,
+    );
+    const input = events.findIndex(
+      (event) => event.type === 'input.accepted' && event.input === begun?.input,
+    );
+    if (input < 0 && !whole) continue;
+    const own = events.slice(Math.max(input, 0)).filter((event) => isOf(event, start.turn, begun?.input));
+    return { state: own.reduce(stateAfter, REST), terms: own.reduce(termsAfter, {}) };
+  }
+  return { state: REST, terms: {} };
+}
+
+const isOf = (event: DurableEvent, turn: string, input: string | undefined): boolean =>
+  'turn' in event && event.type !== 'input.accepted'
+    ? event.turn === turn
+    : 'input' in event && event.input === input;
+
+const stateAfter = (state: State, event: DurableEvent): State => projection.step(state, event)[0];

@@ -1,0 +1,86 @@
+/** The endpoints of responses that were made before. */
+import type { Principal } from '@parlance/protocol';
+import { z } from 'zod';
+import type { EventStream } from '../../../http/connection.ts';
+import { invalid, RequestFault } from '../../shared/exchange/request-fault.ts';
+import type { Context } from '../context.ts';
+import { cancelTurn } from './cancel.ts';
+import { Following, type NumberedEvent } from './following.ts';
+import { inputItems } from './input-items.ts';
+import { pageOf, pageQuery } from './list.ts';
+import { DELETED, findSegment, type Segment } from './segment.ts';
+import { encodeEvent } from './stream.ts';
+
+export type Named = { readonly principal: Principal; readonly request: Request; readonly id: string };
+
+async function found(ctx: Context, { principal, id }: Named): Promise<Segment> {
+  const segment = await findSegment(ctx, principal, id);
+  if (segment) return segment;
+  throw new RequestFault('not_found', `Response with id '${id.slice(0, 200)}' not found.`, {
+    param: 'response_id',
+  });
+}
+
+export const StreamQuery = z.object({
+  stream: z.enum(['true', 'false']).optional(),
+  starting_after: z.coerce.number().int().min(0).optional(),
+});
+
+export async function retrieveResponse(ctx: Context, named: Named): Promise<Response> {
+  const query = StreamQuery.safeParse(Object.fromEntries(new URL(named.request.url).searchParams));
+  if (!query.success) throw invalid(String(query.error.issues[0]?.path[0]), 'The value does not fit.');
+  const segment = await found(ctx, named);
+  const { stream, starting_after: after = -1 } = query.data;
+  if (stream === 'true') return streamed(ctx, named.request, { segment, after });
+  const following = await Following.open(ctx, segment);
+  following.stop();
+  return Response.json(following.response);
+}
+
+type Streamed = { readonly segment: Segment; readonly after: number };
+
+const streamed = (ctx: Context, request: Request, what: Streamed): Response =>
+  ctx.stream(request, {
+    dialect: 'openai',
+    encode: (frame) => encodeEvent(frame as NumberedEvent),
+    produce: producer(ctx, what),
+  });
+
+/** The events after that number, past and future. A reader that hangs up ends nothing. */
+const producer =
+  (ctx: Context, { segment, after }: Streamed) =>
+  async (stream: EventStream): Promise<void> => {
+    const following = await Following.open(ctx, segment, {
+      emit: (event) => {
+        if (event.sequence_number > after) stream.send(encodeEvent(event), event);
+      },
+      renumber: ctx.renumbering.of(segment.head.id, after),
+    });
+    await Promise.race([following.done, stream.lost()]);
+    following.stop();
+    await stream.ready();
+  };
+
+export async function deleteResponse(ctx: Context, named: Named): Promise<Response> {
+  const { ref } = await found(ctx, named);
+  const { principal, id } = named;
+  const command = { type: 'session.label', labels: { [DELETED]: id } } as const;
+  await ctx.engine.send(ref, command, { principal, dialect: 'openai' });
+  return Response.json({ id, object: 'response.deleted', deleted: true });
+}
+
+/** A response that is over stays as it is. */
+export async function cancelResponse(ctx: Context, named: Named): Promise<Response> {
+  const following = await Following.open(ctx, await found(ctx, named));
+  if (!following.isOver) {
+    await cancelTurn(ctx, named.principal, following);
+    await following.done;
+  }
+  return Response.json(following.response);
+}
+
+export async function listInputItems(ctx: Context, named: Named): Promise<Response> {
+  const query = pageQuery(named.request.url);
+  const { caused } = await found(ctx, named);
+  return Response.json(pageOf(inputItems(caused), query));
+}

@@ -1,0 +1,4 @@
+import type { NumberedEvent } from './following.ts';
+
+export const encodeEvent = (event: NumberedEvent): string =>
+  `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
