@@ -81,7 +81,7 @@ describe('a whole answer', () => {
   test('has content blocks, the reason, the model that answered and the usage', async () => {
     const { data, response, request_id } = await ask([user('hello')]);
     expect(data).toMatchObject({
-      id: expect.stringMatching(/^msg_\w+$/),
+      id: expect.stringMatching(/^msg_[\w-]+$/),
       type: 'message',
       role: 'assistant',
       model: 'fake',

@@ -92,7 +92,7 @@ async function headOf(
   const { agent, model } = await engine.snapshot(begun.ref);
   const { tokens } = await engine.contextUse(begun.ref);
   return {
-    id: `msg_${begun.start.id.replace(/\W/g, '')}`,
+    id: `msg_${begun.start.id.replace(/[^\w-]/g, '')}`,
     model: models.answering(question.agent ?? agent.id, model),
     inputTokens: Math.max(1, Math.ceil(tokens)),
     showsThinking: showsThinking(body),
