@@ -71,6 +71,7 @@ class ResponseStream implements EventStream, Wire {
   #direct: Direct | null = null;
   #buffer: SendBuffer;
   #lost = Promise.withResolvers<readonly (object | undefined)[] | null>();
+  readonly #ended = Promise.withResolvers<void>();
   /** pending while the reader is behind */
   #written: Promise<unknown> | null = null;
   #quiet = true;
@@ -107,6 +108,7 @@ class ResponseStream implements EventStream, Wire {
     this.#stopTokenWatch = undefined;
     this.open = false;
     this.#lost.resolve(null);
+    this.#ended.resolve();
   }
 
   send(text: string, frame?: object, pieces?: Pieces): boolean {
@@ -116,7 +118,8 @@ class ResponseStream implements EventStream, Wire {
 
   async ready(): Promise<void> {
     while (this.#written && this.open) {
-      await Promise.race([this.#written, this.#lost.promise]);
+      // Not `#lost`: it stays resolved until somebody asks for it, and this loop would not end.
+      await Promise.race([this.#written, this.#ended.promise]);
     }
   }
 
