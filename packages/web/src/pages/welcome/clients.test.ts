@@ -10,6 +10,7 @@ import { logIn, type Snippet } from './snippet.ts';
 
 /** Expected reply on each socket. */
 const ANSWERED: Readonly<Record<string, (frame: Record<string, unknown>) => boolean>> = {
+  acp: ({ id, result }) => id !== undefined && result !== undefined,
   extension: ({ type }) => type === 'agent_response',
   broadcast: ({ type }) => type === 'agent_message',
   agentloop: ({ type }) => type === 'agent_finished',
@@ -70,7 +71,7 @@ describe.each(['open', 'required'] as const)('in %s mode', (auth) => {
       client.close();
       heard.push(dialect);
     }
-    expect(heard).toEqual(['agentloop', 'broadcast', 'conversations', 'extension', 'pusher']);
+    expect(heard).toEqual(['acp', 'agentloop', 'broadcast', 'conversations', 'extension', 'pusher']);
   });
 
   test('every curl command of the guide works', async () => {

@@ -3,7 +3,7 @@ import { shellWord } from '../timeline/wscat.ts';
 
 export type Snippet = {
   readonly title: string;
-  readonly language: 'sh' | 'js' | 'ts' | 'json' | 'toml';
+  readonly language: 'sh' | 'js' | 'ts' | 'python' | 'json' | 'toml';
   readonly code: string;
   /** it uses PARLANCE_TOKEN */
   readonly needsToken: boolean;
