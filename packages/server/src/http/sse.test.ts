@@ -32,3 +32,42 @@ test.each([
     }
   },
 );
+
+test('a reader that has dropped frames twice does not keep the server busy', async () => {
+  const open = eventStreams({ heldCharacters: 100_000 }, QUIET);
+  const flooded = Promise.withResolvers<void>();
+  const frame = `data: ${'x'.repeat(10_000)}\n\n`;
+  const flood = (stream: EventStream) => {
+    for (let count = 0; count < 1_000; count++) stream.send(frame, {});
+  };
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: (request) =>
+      open(request, {
+        dialect: 'native',
+        encode: () => '',
+        produce: async (stream) => {
+          flood(stream);
+          await stream.lost();
+          flood(stream);
+          flooded.resolve();
+          await stream.ready();
+        },
+      }),
+  });
+  try {
+    const socket = await Bun.connect({
+      hostname: '127.0.0.1',
+      port: server.port as number,
+      socket: { open: (opened) => void opened.pause(), data: () => undefined },
+    });
+    socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await flooded.promise;
+    // Timers run only if nothing spins.
+    await Bun.sleep(1);
+    socket.terminate();
+  } finally {
+    await server.stop(true);
+  }
+});
