@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import manifest from '../../packages/cli/package.json';
 import { type Contestant, inRepository, type Lane, startServer } from './contestant.ts';
-import { readEvents } from './event-source.ts';
+import { eachEvent, readEvents } from './event-source.ts';
 import { postJson } from './post-json.ts';
 import { connect, ENDED, socketLane } from './socket-lane.ts';
 
@@ -132,6 +132,37 @@ export async function nativeLane(http: string, readAt = http, words = WORDS): Pr
   };
 }
 
+/** A request for each answer, as clients of the OpenAI API make them. */
+const openai: Open = async ({ http }) => {
+  const session = crypto.randomUUID();
+  const body = JSON.stringify({
+    model: 'parlance',
+    stream: true,
+    messages: [{ role: 'user', content: WORDS }],
+  });
+  return {
+    async ask(heard) {
+      const response = await fetch(`${http}/openai/v1/chat/completions`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-parlance-session': session },
+        body,
+      });
+      if (!response.ok || !response.body) throw new Error(`the server answered ${response.status}`);
+      await eachEvent(response.body, (data, arrivedAt) => {
+        if (data.trim() === '[DONE]') return;
+        const { choices, error } = JSON.parse(data) as {
+          choices?: { delta: { content?: string } }[];
+          error?: object;
+        };
+        if (error) throw new Error(data);
+        const text = choices?.[0]?.delta.content;
+        if (text) heard(text, arrivedAt);
+      });
+    },
+    close: () => undefined,
+  };
+};
+
 export const DIALECTS = { agentloop, conversations, native } satisfies Record<string, Open>;
 export type StreamingDialect = keyof typeof DIALECTS;
 
@@ -140,12 +171,12 @@ export const STREAMING = Object.keys(DIALECTS) as StreamingDialect[];
 
 /** `settings`: environment variables of the server, in addition to those of the model API. */
 export const parlanceIn = (checkout: string, settings: Record<string, string> = {}): readonly Contestant[] =>
-  STREAMING.map((dialect) => ({
+  Object.entries<Open>({ ...DIALECTS, openai }).map(([dialect, open]) => ({
     name: `Parlance, ${dialect}`,
     description: `Parlance ${manifest.version} on Bun ${Bun.version}, as shipped, ${dialect}`,
     async start(upstream, folder) {
       const server = await startParlance(folder, { ...openaiAt(upstream), ...settings }, checkout);
-      return { pid: server.pid, lane: () => DIALECTS[dialect](server), stop: server.stop };
+      return { pid: server.pid, lane: () => open(server), stop: server.stop };
     },
   }));
 

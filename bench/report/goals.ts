@@ -18,9 +18,13 @@ export function goalsOf(rows: readonly Row[]): Goal[] {
     );
     return figures.length === 0 ? null : Math.max(...figures);
   };
-  const ratio = (goal: string, [size, peer]: readonly [number, string], most: number): Goal => {
+  const ratio = (
+    goal: string,
+    [size, peer, dialect]: readonly [size: number, peer: string, dialect?: string],
+    most: number,
+  ): Goal => {
     const cell = { table: 'relay', size, key: 'cpuPerToken' };
-    const ours = worst(cell);
+    const ours = dialect === undefined ? worst(cell) : find({ ...cell, subject: `Parlance, ${dialect}` });
     const theirs = find({ ...cell, subject: peer });
     if (ours === null || theirs === null) return { goal, ...NOT_MEASURED };
     const times = ours / theirs;
@@ -61,6 +65,7 @@ export function goalsOf(rows: readonly Row[]): Goal[] {
   return [
     ratio('at most twice the floor at 50 streams', [50, 'floor'], 2),
     ratio('at most twice the floor at 500 streams', [500, 'floor'], 2),
+    ratio('openai chat: at most twice the floor at 50 streams', [50, 'floor', 'openai'], 2),
     ratio('at most 1.3 times the socket floor at 50 streams', [50, 'socket floor'], 1.3),
     ratio('at most 1.3 times the socket floor at 500 streams', [500, 'socket floor'], 1.3),
     ratio('at most a third of "by hand" at 50 streams', [50, 'by hand'], 1 / 3),

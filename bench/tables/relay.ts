@@ -11,6 +11,7 @@ const QUICK = [
   'Parlance, agentloop',
   'Parlance, conversations',
   'Parlance, native',
+  'Parlance, openai',
 ];
 
 const namesOf = (contestants: typeof CONTESTANTS) => contestants.map(({ name }) => name);
