@@ -56,7 +56,7 @@ export type DialectSnippet =
   | {
       readonly kind: 'script';
       readonly title: string;
-      readonly language: 'js' | 'ts' | 'json' | 'toml' | 'sh';
+      readonly language: 'js' | 'ts' | 'python' | 'json' | 'toml' | 'sh';
       /** `{{origin}}` stands for the server, `{{sockets}}` for the origin of its sockets */
       readonly code: string;
     };

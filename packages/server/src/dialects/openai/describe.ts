@@ -111,6 +111,16 @@ const stream = await client.chat.completions.create({
 for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.content ?? '');`,
 } as const;
 
+const PYTHON_SCRIPT = {
+  title: 'Python, with openai',
+  language: 'python',
+  code: `import os
+from openai import OpenAI
+
+client = OpenAI(base_url="{{origin}}/openai/v1", api_key=os.environ.get("PARLANCE_TOKEN", "none"))
+print(client.responses.create(model="parlance", input="count to 20").output_text)`,
+} as const;
+
 const LANGCHAIN_SCRIPT = {
   title: 'LangChain, with @langchain/openai',
   language: 'ts',
@@ -124,12 +134,25 @@ const model = new ChatOpenAI({
 console.log((await model.invoke('count to 20')).text);`,
 } as const;
 
+const CODEX_CONFIG = {
+  title: 'Codex, in ~/.codex/config.toml',
+  language: 'toml',
+  code: `model = "parlance"
+model_provider = "parlance"
+
+[model_providers.parlance]
+name = "Parlance"
+base_url = "{{origin}}/openai/v1"
+wire_api = "responses"
+env_key = "PARLANCE_TOKEN"`,
+} as const;
+
 export const description: Description = {
   title: 'OpenAI clients',
   summary:
     'SDKs and applications of the OpenAI API: set the base URL to /openai/v1 and the key to a token or an API key.',
   note: 'Clients that have no setting for the key read OPENAI_API_KEY, and OPENAI_BASE_URL for the address.',
-  scripts: [NODE_SCRIPT, LANGCHAIN_SCRIPT],
+  scripts: [NODE_SCRIPT, PYTHON_SCRIPT, LANGCHAIN_SCRIPT, CODEX_CONFIG],
   endpoints: [
     ...endpoints('/openai/v1'),
     ...responseEndpoints('/openai/v1'),

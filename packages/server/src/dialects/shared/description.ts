@@ -161,7 +161,7 @@ export const messageName = (
 /** A program or a configuration file for the guide. `{{origin}}` is the server, `{{sockets}}` where its sockets are, `{{key}}` a path parameter. */
 export type Script = {
   readonly title: string;
-  readonly language: 'js' | 'ts' | 'json' | 'toml' | 'sh';
+  readonly language: 'js' | 'ts' | 'python' | 'json' | 'toml' | 'sh';
   readonly code: string;
 };
 

@@ -45,7 +45,7 @@ const Snippet = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('script'),
     title: z.string(),
-    language: z.enum(['js', 'ts', 'json', 'toml', 'sh']),
+    language: z.enum(['js', 'ts', 'python', 'json', 'toml', 'sh']),
     code: z
       .string()
       .describe('`{{origin}}` stands for the server, `{{sockets}}` for the origin of its sockets'),
