@@ -40,7 +40,7 @@ if (missing.length > 0 && Bun.which('apt-get') && process.getuid?.() === 0) {
   const packages: string[] = [];
   for (const { packages: names } of missing) packages.push(await available(names));
   console.log(`installing ${packages.join(', ')}`);
-  await $`apt-get install -y -qq ${packages}`.quiet().nothrow();
+  await $`apt-get install -y -qq -o Acquire::Retries=3 ${packages}`.quiet().nothrow();
 }
 const absent = missing.filter(({ found }) => !found()).map(({ packages }) => packages.join(' or '));
 if (absent.length > 0) console.log(`not on this machine, so what needs it is skipped: ${absent.join(', ')}`);
