@@ -76,7 +76,7 @@ export const inbound: Readonly<Record<string, InboundMessage>> = {
     () => [{ title: 'List sessions', params: {} }],
   ]),
   'session/close': request('session/close', OneSession, [
-    'Receives nothing more of the session here. The session stays, and its turn goes on.',
+    'Stops the updates of this session on this connection. The session is kept, and a running turn continues.',
     ({ session }) => [{ title: 'Let go of a session', params: { sessionId: session } }],
   ]),
   'session/set_mode': request('session/set_mode', SetMode, [

@@ -120,7 +120,7 @@ export function joined(before: State, { open, openArguments }: SessionSnapshot):
 export const framesOf = (turn: TurnId, ...chunks: Chunk[]): Frame<Body>[] =>
   chunks.map((chunk) => ({ body: { turn, chunk } }));
 
-/** For an answer without content: clients look at the calls of the last step that has any to decide what to send. */
+/** The text of an empty answer. Without it, clients take the previous step for the last one and send its results again. */
 const emptyText = (id: string): readonly Chunk[] => [
   { type: 'text-start', id },
   { type: 'text-end', id },
