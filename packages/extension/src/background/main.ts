@@ -1,0 +1,2 @@
+/** The background worker: connects tabs, the side panel and the server. */
+void chrome.sidePanel.setPanelBehavior({ openPanelOnActionClick: true });

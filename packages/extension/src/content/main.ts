@@ -1,0 +1,2 @@
+/** The content script of a tab. */
+export {};

@@ -1,0 +1,2 @@
+/** The script in the world of the page itself. */
+export {};
