@@ -44,3 +44,18 @@ test('a profile that does not exist is refused', async () => {
   expect(exitCode).toBe(1);
   expect(errors).toBe('parlance: PARLANCE_PROFILE must be small or empty, not tiny\n');
 });
+
+test('the program of the platform is used if npm ran no install script', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'parlance-launcher-'));
+  const program = (path: string, text: string) =>
+    Bun.write(join(folder, path), `#!/bin/sh\necho ${text}\n`).then(() => chmod(join(folder, path), 0o755));
+  await Bun.write(join(folder, 'node_modules/parlance/packages/cli/bin/parlance'), Bun.file(LAUNCHER));
+  await program('node_modules/.bin/bun', 'placeholder');
+  await program('node_modules/@oven/bun-linux-x64/bin/bun', 'glibc');
+  await program('node_modules/@oven/bun-linux-x64-musl/bin/bun', 'musl');
+  const launcher = join(folder, 'node_modules/parlance/packages/cli/bin/parlance');
+  const { stdout } = Bun.spawnSync(['sh', launcher], { env: { PATH: '/usr/bin:/bin' } });
+  await rm(folder, { recursive: true });
+  const isMusl = [...new Bun.Glob('lib/ld-musl-*').scanSync('/')].length > 0;
+  expect(stdout.toString()).toBe(isMusl ? 'musl\n' : 'glibc\n');
+});

@@ -4,7 +4,7 @@ import { dirname, join, sep } from 'node:path';
 import { isObject } from '@parlance/protocol';
 import { contains } from '../tools/paths.ts';
 
-const CHECKOUT = 'parlance-workspace';
+const CHECKOUT = 'parlance';
 
 const isCheckout = (folder: string): boolean => {
   const file = join(folder, 'package.json');
