@@ -13,6 +13,7 @@ import type { Implementation } from './contract/place.ts';
 import { preferencesContract } from './contract/preferences.ts';
 import { readingContract } from './contract/reading.ts';
 import { revocationsContract } from './contract/revocations.ts';
+import { settingsContract } from './contract/settings.ts';
 import { usersContract } from './contract/users.ts';
 import { versionsContract } from './contract/versions.ts';
 
@@ -33,6 +34,7 @@ export function storeContract(name: string, implementation: Implementation): voi
     describe('API keys', () => apiKeysContract(implementation));
     describe('revocations', () => revocationsContract(implementation));
     describe('preferences', () => preferencesContract(implementation));
+    describe('settings', () => settingsContract(implementation));
     describe('durability', () => durabilityContract(implementation));
   });
 }

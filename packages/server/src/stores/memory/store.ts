@@ -30,6 +30,7 @@ import { type EventOptions, readStored } from '../shared/stored-event.ts';
 import { storable, storableLabels, storableRef } from '../shared/text.ts';
 import { memoryApiKeys } from './api-keys.ts';
 import { LeaseTable, openMemoryLeases } from './leases.ts';
+import { memorySettings } from './settings.ts';
 import { ExclusiveSessions, type PlainStore, withLeases } from './with-leases.ts';
 
 /** Events are stored as JSON, as on disk: changing a returned object does not change the stored one. */
@@ -53,6 +54,7 @@ export class MemoryDatabase {
   readonly apiKeys = memoryApiKeys(this.users.has, () => this.followers.notify());
   readonly revoked = new Map<string, number>();
   readonly preferences = memoryPreferences();
+  readonly settings = memorySettings(() => this.followers.notify());
   rows = 0;
   bytes = 0;
 }
@@ -60,7 +62,7 @@ export class MemoryDatabase {
 export function openMemoryStore(options: EventOptions = {}, database = new MemoryDatabase()): Store {
   const { whileOpen, close } = openness();
   const sessions = memorySessions(options, database);
-  const { followers, users, apiKeys, revoked, preferences } = database;
+  const { followers, users, apiKeys, revoked, preferences, settings } = database;
   const followed: (() => void)[] = [];
 
   const eventStore: PlainStore = {
@@ -124,6 +126,7 @@ export function openMemoryStore(options: EventOptions = {}, database = new Memor
     nodes: whileOpen(leases.nodes),
     preferences: preferenceStore,
     revocations,
+    settings: { read: whileOpen(settings.read), write: whileOpen(settings.write) },
   });
 }
 

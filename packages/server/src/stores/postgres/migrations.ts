@@ -165,4 +165,14 @@ export const MIGRATIONS: readonly Migration[] = [
     ALTER TABLE nodes ADD COLUMN lease_ms INTEGER NOT NULL DEFAULT 1500;
     `,
   },
+  {
+    oldest: 1,
+    sql: `
+    CREATE TABLE settings (
+      name TEXT COLLATE "C" PRIMARY KEY,
+      value TEXT NOT NULL,
+      version BIGINT NOT NULL
+    );
+    `,
+  },
 ];

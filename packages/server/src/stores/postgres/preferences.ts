@@ -1,14 +1,12 @@
 import type { JsonObject, PrincipalId } from '@parlance/protocol';
-import { z } from 'zod';
+import { StoredValue } from '../shared/stored-value.ts';
 import { storable } from '../shared/text.ts';
 import type { Statements } from './database.ts';
-
-const Value = z.record(z.string(), z.json());
 
 export const preparePreferences = (database: Statements) => ({
   async get(owner: PrincipalId): Promise<JsonObject | null> {
     const [found] = await database.query('SELECT value FROM preferences WHERE owner = $1', [storable(owner)]);
-    return found ? Value.parse(JSON.parse(String(found.value))) : null;
+    return found ? StoredValue.parse(JSON.parse(String(found.value))) : null;
   },
   async put(owner: PrincipalId, value: JsonObject): Promise<void> {
     await database.query(

@@ -5,6 +5,7 @@ import type { EventStore, SessionRef } from '../../core/ports/event-store.ts';
 import { sessionKey } from '../../core/ports/event-store.ts';
 import type { PreferenceStore } from '../../core/ports/preferences.ts';
 import type { RevocationStore } from '../../core/ports/revocations.ts';
+import type { SettingsStore } from '../../core/ports/settings.ts';
 import type { UserStore } from '../../core/ports/users.ts';
 import { joined, type Store } from '../shared/joined.ts';
 import { openness } from '../shared/openness.ts';
@@ -28,6 +29,7 @@ import type { ThisNode } from './node.ts';
 import { preparePreferences } from './preferences.ts';
 import { prepareProbe } from './probe.ts';
 import { prepareRevocations } from './revocations.ts';
+import { prepareSettings } from './settings.ts';
 import { prepareSize } from './size.ts';
 import { prepareUsers } from './users.ts';
 
@@ -64,6 +66,7 @@ export function storeOn(parts: StoreParts): Store {
   const apiKeys = prepareApiKeys(database);
   const preferences = preparePreferences(database);
   const revocations = prepareRevocations(database);
+  const settings = prepareSettings(database);
   const { whileOpen: unlessClosed, close } = openness();
   const whileOpen = <Arguments extends unknown[], Result>(operation: (...given: Arguments) => Result) =>
     unlessClosed(withFaults(operation));
@@ -143,11 +146,20 @@ export function storeOn(parts: StoreParts): Store {
     }),
     used: whileOpen(apiKeys.used),
   };
+  const settingsStore: SettingsStore = {
+    read: whileOpen(settings.read),
+    write: whileOpen(async (name, value, expected) => {
+      const written = await settings.write(name, value, expected);
+      if (written) changes.notify();
+      return written;
+    }),
+  };
   return joined(eventStore, userStore, {
     apiKeys: apiKeyStore,
     leases: node.leases,
     nodes: whileOpen(() => listNodes(database)),
     preferences: preferenceStore,
     revocations: revocationStore,
+    settings: settingsStore,
   });
 }

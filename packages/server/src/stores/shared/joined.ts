@@ -1,4 +1,4 @@
-/** Combines sessions, leases, nodes, users, API keys, revocations and preferences of one place into one object. */
+/** Combines sessions, leases, nodes, users, API keys, revocations, preferences and settings of one place into one object. */
 
 import type { ApiKeyStore } from '../../core/ports/api-keys.ts';
 import type { EventStore } from '../../core/ports/event-store.ts';
@@ -6,6 +6,7 @@ import type { Leases } from '../../core/ports/lease.ts';
 import type { ListNodes } from '../../core/ports/nodes.ts';
 import type { PreferenceStore } from '../../core/ports/preferences.ts';
 import type { RevocationStore } from '../../core/ports/revocations.ts';
+import type { SettingsStore } from '../../core/ports/settings.ts';
 import type { UserStore } from '../../core/ports/users.ts';
 
 type Beside = {
@@ -14,6 +15,7 @@ type Beside = {
   readonly nodes: ListNodes;
   readonly preferences: PreferenceStore;
   readonly revocations: RevocationStore;
+  readonly settings: SettingsStore;
 };
 export type Store = EventStore & UserStore & Beside;
 

@@ -3,6 +3,7 @@ import type { Database } from 'bun:sqlite';
 import type { ApiKeyStore } from '../../core/ports/api-keys.ts';
 import type { PreferenceStore } from '../../core/ports/preferences.ts';
 import type { RevocationStore } from '../../core/ports/revocations.ts';
+import type { SettingsStore } from '../../core/ports/settings.ts';
 import type { UserStore } from '../../core/ports/users.ts';
 import { LeaseTable, openMemoryLeases } from '../memory/leases.ts';
 import { type PlainStore, withLeases } from '../memory/with-leases.ts';
@@ -29,6 +30,7 @@ import { preparePreferences } from './preferences.ts';
 import { prepareProbe } from './probe.ts';
 import { prepareRead } from './read.ts';
 import { prepareRevocations } from './revocations.ts';
+import { prepareSettings } from './settings.ts';
 import { prepareSize } from './size.ts';
 import { prepareUsers } from './users.ts';
 
@@ -96,6 +98,7 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
   const apiKeys = prepareApiKeys(database);
   const preferences = preparePreferences(database);
   const revocations = prepareRevocations(database);
+  const settings = prepareSettings(database);
   const writes = watchChanges(database);
   const { whileOpen: unlessClosed, close } = openness();
   const whileOpen = <Arguments extends unknown[], Result>(operation: (...given: Arguments) => Result) =>
@@ -188,6 +191,14 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
     list: whileOpen(revocations.list),
     follow: writes.follow,
   };
+  const settingsStore: SettingsStore = {
+    read: whileOpen(settings.read),
+    write: whileOpen((name, value, expected) => {
+      const written = settings.write(name, value, expected);
+      if (written) writes.notify();
+      return written;
+    }),
+  };
   // A folder belongs to one node: its leases need no table.
   const leases = openMemoryLeases(new LeaseTable(), eventStore, options);
   const events = withLeases(eventStore, leases);
@@ -197,5 +208,6 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
     nodes: whileOpen(leases.nodes),
     preferences: preferenceStore,
     revocations: revocationStore,
+    settings: settingsStore,
   });
 }

@@ -1,9 +1,7 @@
 import type { Database } from 'bun:sqlite';
 import type { JsonObject, PrincipalId } from '@parlance/protocol';
-import { z } from 'zod';
+import { StoredValue } from '../shared/stored-value.ts';
 import { storable } from '../shared/text.ts';
-
-const Value = z.record(z.string(), z.json());
 
 export function preparePreferences(database: Database) {
   const select = database.prepare<{ value: string }, [string]>(
@@ -16,7 +14,7 @@ export function preparePreferences(database: Database) {
   return {
     get(owner: PrincipalId): JsonObject | null {
       const found = select.get(storable(owner));
-      return found ? Value.parse(JSON.parse(found.value)) : null;
+      return found ? StoredValue.parse(JSON.parse(found.value)) : null;
     },
     put(owner: PrincipalId, value: JsonObject): void {
       upsert.run(storable(owner), JSON.stringify(value));
