@@ -8,7 +8,7 @@ export type ChatRequest = {
 };
 
 export type Answer =
-  | { readonly say: string; readonly think?: string }
+  | { readonly say: string; readonly think?: string; readonly finish?: 'length' | 'content_filter' }
   | { readonly call: string; readonly input: object }
   /** several at once, each with its input */
   | { readonly calls: readonly (readonly [tool: string, input: object])[] }
@@ -82,7 +82,7 @@ function stream(
         for (const word of said.say.split(/(?<= )/)) send(chunk({ content: word }));
         if ('after' in said && said.after === 'silence') return;
         if ('after' in said) return controller.close();
-        send(chunk({}, 'stop'));
+        send(chunk({}, ('finish' in said && said.finish) || 'stop'));
       }
       send(
         event({

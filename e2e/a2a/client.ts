@@ -66,6 +66,18 @@ function taskOf(result: Message | Task): Task {
 export const stream = (client: Client, content: string | Content, about: About = {}) =>
   client.sendMessageStream(requestOf(messageOf(content, about)));
 
+/** Every parameter of `listTasks`, unset. */
+export const LIST = {
+  tenant: '',
+  contextId: '',
+  status: TaskState.TASK_STATE_UNSPECIFIED,
+  pageSize: undefined,
+  pageToken: '',
+  historyLength: undefined,
+  statusTimestampAfter: undefined,
+  includeArtifacts: undefined,
+};
+
 export const subscribe = (client: Client, id: string) => client.resubscribeTask({ tenant: '', id });
 export const getTask = (client: Client, id: string, historyLength?: number) =>
   client.getTask({ tenant: '', id, historyLength });

@@ -9,6 +9,7 @@ import {
   connect,
   dataOf,
   getTask,
+  LIST,
   lastText,
   messageOf,
   read,
@@ -40,17 +41,6 @@ afterAll(async () => {
   await server.stop();
   model.stop();
 });
-
-const LIST = {
-  tenant: '',
-  contextId: '',
-  status: TaskState.TASK_STATE_UNSPECIFIED,
-  pageSize: undefined,
-  pageToken: '',
-  historyLength: undefined,
-  statusTimestampAfter: undefined,
-  includeArtifacts: undefined,
-};
 
 const list = (params: Partial<Parameters<Client['listTasks']>[0]> = {}) =>
   client.listTasks({ ...LIST, ...params });

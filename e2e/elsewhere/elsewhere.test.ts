@@ -1,0 +1,83 @@
+/** A session of each dialect is continued in `conversations` and in the console in a real browser, and then where it began. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import type { Page } from 'playwright-core';
+import { NO_BROWSER } from '../console/chromium.ts';
+import { type Console, openConsole, seen } from '../console/console.ts';
+import { DRIVERS } from '../drivers.ts';
+import { type FakeModel, fakeModel } from '../fake-model.ts';
+import { getJson } from '../server-process.ts';
+import { SPEAKERS } from './speakers.ts';
+
+const SAID = ['one', 're: one', 'two', 're: two', 'three', 're: three', 'four', 're: four'];
+
+let model: FakeModel;
+let place: Console;
+let page: Page;
+let token: string;
+
+describe.skipIf(NO_BROWSER)('a session that begins in', () => {
+  beforeAll(async () => {
+    model = fakeModel(({ messages }) => ({ say: `re: ${wordsOf(messages.at(-1)?.content)}` }));
+    place = await openConsole({
+      OPENAI_BASE_URL: model.url,
+      OPENAI_API_KEY: 'key',
+      MODEL: 'fake',
+      PARLANCE_AUTH: 'required',
+    });
+    token = await place.server.login('dev', 'dev-password');
+    page = await place.open();
+    await page.getByLabel('Name').fill('dev');
+    await page.getByLabel('Password').fill('dev-password');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await seen(page.locator('.account-name').getByText('dev').first());
+    // The browser logs the refusal that led to the login.
+    place.problems();
+  });
+  afterAll(async () => {
+    await place?.stop();
+    model?.stop();
+  });
+  afterEach(() => expect(place.problems()).toEqual([]));
+
+  test.each(Object.keys(SPEAKERS))('%s goes on elsewhere, and back', async (dialect) => {
+    const { server } = place;
+    const named = `from-${dialect.replace(' ', '-')}`;
+    const speaker = await SPEAKERS[dialect]?.({ server, token, session: named });
+    if (!speaker) throw new Error(`no speaker for ${dialect}`);
+    const { session } = speaker;
+    expect(await speaker.say('one')).toBe('re: one');
+
+    const conversations = await DRIVERS.conversations?.(server, session, token);
+    conversations?.say('two');
+    expect(await conversations?.answer()).toBe('re: two');
+
+    await page.goto(`${server.http}/#/sessions/${session}`);
+    for (const words of SAID.slice(0, 4)) await seen(shown(words));
+    await page.getByRole('textbox', { name: 'Message' }).fill('three');
+    await page.keyboard.press('Enter');
+    await seen(shown('re: three'));
+    expect(await conversations?.answer()).toBe('re: three');
+
+    expect(await speaker.say('four')).toBe('re: four');
+    const prompt = model.requests.at(-1)?.messages.filter(({ role }) => role !== 'system') ?? [];
+    expect(prompt.map(({ content }) => wordsOf(content))).toEqual(SAID.slice(0, 7));
+    expect(await conversations?.answer()).toBe('re: four');
+    for (const words of SAID) await seen(shown(words));
+    if (speaker.history) expect(await speaker.history()).toEqual(SAID);
+    const listed = await getJson<{ content: string }[]>(
+      `${server.http}/v1/conversations/${session}/messages`,
+      { authorization: `Bearer ${token}` },
+    );
+    expect(listed.map(({ content }) => content)).toEqual(SAID);
+    await speaker.close();
+  });
+});
+
+/** A message in the transcript of the console. */
+const shown = (words: string) => page.locator('.row').getByText(words, { exact: true });
+
+function wordsOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  const parts = Array.isArray(content) ? (content as { text?: string }[]) : [];
+  return parts.map(({ text = '' }) => text).join('');
+}

@@ -1,0 +1,167 @@
+/** One conversation in each dialect that has an official client: the same few operations with that client. */
+import type { TestServer } from '../../packages/server/src/testing/server.ts';
+import * as a2a from '../a2a/client.ts';
+import { Editor } from '../acp/editor.ts';
+import * as agui from '../agui/client.ts';
+import * as aisdk from '../aisdk/client.ts';
+import { anthropicClient, textIn } from '../anthropic/client.ts';
+import { connect, type Era } from '../mcp/clients.ts';
+import { openaiClient } from '../openai/client.ts';
+
+export type Speaker = {
+  readonly session: string;
+  /** Resolves with the answer. */
+  say(text: string): Promise<string>;
+  /** The texts of both sides as the dialect shows them to a client that has just connected; null if it cannot. */
+  readonly history: (() => Promise<string[]>) | null;
+  close(): Promise<unknown>;
+};
+
+export type Place = {
+  readonly server: TestServer;
+  readonly token: string;
+  /** the name of the session, if the dialect lets the client choose it */
+  readonly session: string;
+};
+
+const nothing = async () => undefined;
+
+const mcp =
+  (era: Era) =>
+  async ({ server, token, session }: Place): Promise<Speaker> => {
+    const client = await connect(era, server.http, { token });
+    return {
+      session,
+      say: async (text) => (await client.turn('send_message', { text, session })).text,
+      async history() {
+        const { structuredContent } = await client.call('read_session', { session });
+        return (structuredContent as { messages: { text: string }[] }).messages.map(({ text }) => text);
+      },
+      close: () => client.close(),
+    };
+  };
+
+/** The text of each message, in the order of their first chunks. */
+function messagesIn(editor: Editor, session: string): string[] {
+  const texts = new Map<string, string>();
+  for (const update of editor.of(session)) {
+    if (update.sessionUpdate !== 'user_message_chunk' && update.sessionUpdate !== 'agent_message_chunk')
+      continue;
+    const id = update.messageId ?? '';
+    if (update.content.type === 'text') texts.set(id, (texts.get(id) ?? '') + update.content.text);
+  }
+  return [...texts.values()];
+}
+
+async function acp({ server, token }: Place): Promise<Speaker> {
+  const open = () =>
+    new Editor({ env: { PARLANCE_URL: server.http, PARLANCE_TOKEN: token }, cwd: server.root });
+  const editor = open();
+  await editor.initialize();
+  const session = await editor.newSession(server.root);
+  return {
+    session,
+    async say(text) {
+      const before = editor.text(session).length;
+      await editor.prompt(session, text);
+      return editor.text(session).slice(before);
+    },
+    async history() {
+      await using other = open();
+      await other.load(session, server.root);
+      return messagesIn(other, session);
+    },
+    close: () => editor.kill(),
+  };
+}
+
+async function aisdkChat({ server, token, session }: Place): Promise<Speaker> {
+  const headers = { authorization: `Bearer ${token}` };
+  const chat = aisdk.chatWith({ server, id: session, transport: { headers } });
+  return {
+    session,
+    async say(text) {
+      await chat.sendMessage({ text });
+      return aisdk.textOf(chat.lastMessage);
+    },
+    history: async () => (await aisdk.historyOf(server.http, session, headers)).map(aisdk.textOf),
+    close: nothing,
+  };
+}
+
+async function aguiThread({ server, token, session }: Place): Promise<Speaker> {
+  const agent = agui.httpAgent(server.http, { thread: session, token });
+  return {
+    session,
+    say: async (text) => agui.contentOf((await agui.run(agent, text)).newMessages, 'assistant').join(''),
+    async history() {
+      const other = agui.httpAgent(server.http, { thread: session, token });
+      await agui.run(other, null);
+      return other.messages.map(({ content }) => String(content ?? ''));
+    },
+    close: nothing,
+  };
+}
+
+async function a2aContext({ server, token, session }: Place): Promise<Speaker> {
+  const client = await a2a.connect(server.http);
+  const options = { serviceParameters: { Authorization: `Bearer ${token}` } };
+  return {
+    session,
+    async say(text) {
+      const message = a2a.messageOf(text, { contextId: session });
+      const task = await client.sendMessage(a2a.requestOf(message), options);
+      return 'artifacts' in task ? a2a.textOf(task) : '';
+    },
+    async history() {
+      const params = { ...a2a.LIST, contextId: session, includeArtifacts: true };
+      const { tasks } = await client.listTasks(params, options);
+      return tasks.reverse().flatMap((task) => [...task.history.map(a2a.wordsOfMessage), a2a.textOf(task)]);
+    },
+    close: nothing,
+  };
+}
+
+async function openai({ server, token, session }: Place): Promise<Speaker> {
+  const client = openaiClient(server.http, { key: token, session });
+  return {
+    session,
+    async say(content) {
+      const { choices } = await client.chat.completions.create({
+        model: 'parlance',
+        messages: [{ role: 'user', content }],
+      });
+      return choices[0]?.message.content ?? '';
+    },
+    history: null,
+    close: nothing,
+  };
+}
+
+async function anthropic({ server, token, session }: Place): Promise<Speaker> {
+  const client = anthropicClient(server.http, { token, session });
+  return {
+    session,
+    say: async (content) =>
+      textIn(
+        await client.messages.create({
+          model: 'parlance',
+          max_tokens: 1_000,
+          messages: [{ role: 'user', content }],
+        }),
+      ),
+    history: null,
+    close: nothing,
+  };
+}
+
+export const SPEAKERS: Readonly<Record<string, (place: Place) => Promise<Speaker>>> = {
+  a2a: a2aContext,
+  acp,
+  agui: aguiThread,
+  aisdk: aisdkChat,
+  anthropic,
+  'mcp 2025': mcp('2025'),
+  'mcp 2026': mcp('2026'),
+  openai,
+};
