@@ -279,30 +279,3 @@ test('a session goes on in other dialects and back', async () => {
   const said = JSON.stringify(model.requests.at(-1)?.messages);
   for (const word of ['first', 'second', 'third']) expect(said).toContain(word);
 });
-
-test('sessions of other dialects are listed and loaded', async () => {
-  const names = { agentloop: 'from-agentloop', broadcast: 'from-broadcast', native: 'from-native' };
-  await submit(server, names.native, 'native words');
-  const chat = await server.connect(`/broadcast`);
-  chat.send({ type: 'chat', message: 'broadcast words', session_id: names.broadcast });
-  const loop = await server.connect(`/agentloop?session=${names.agentloop}`);
-  loop.send({
-    id: '1',
-    type: 'user_input',
-    payload: {
-      input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'agentloop words' }] }],
-    },
-  });
-  await chat.next(({ type }) => type === 'agent_message');
-  await loop.next(({ type }) => type === 'agent_finished');
-  for (const name of Object.values(names))
-    await followed(server, name, (so) => so.some(({ type }) => type === 'turn.ended'));
-  await using editor = bridge();
-  const { sessions } = await editor.agent.request(methods.agent.session.list, {});
-  expect(sessions.map(({ sessionId }) => sessionId)).toEqual(expect.arrayContaining(Object.values(names)));
-  for (const [dialect, name] of Object.entries(names)) {
-    await editor.load(name);
-    expect(editor.text(name, 'user_message_chunk')).toBe(`${dialect} words`);
-    expect(editor.text(name)).toContain('You said');
-  }
-});

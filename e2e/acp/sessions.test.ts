@@ -1,0 +1,196 @@
+/** Sessions of any dialect in an editor: listed, loaded, continued, and let go of. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdirSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { type ListSessionsResponse, methods } from '@agentclientprotocol/sdk';
+import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { DRIVERS } from '../drivers.ts';
+import { SPEAKERS } from '../elsewhere/speakers.ts';
+import { type FakeModel, fakeModel } from '../fake-model.ts';
+import { followed, postJson, submit } from '../server-process.ts';
+import { Editor, whenWithdrawn } from './editor.ts';
+
+let model: FakeModel;
+let server: TestServer;
+let root: string;
+let token: string;
+
+beforeAll(async () => {
+  model = fakeModel(({ messages }) => {
+    const last = messages.at(-1);
+    const text = JSON.stringify(last?.content ?? '');
+    if (last?.role === 'tool') return { say: 'Done.' };
+    if (text.includes('touch')) return { call: 'shell', input: { command: ['touch', 'made.txt'] } };
+    if (text.includes('echo')) return { call: 'echo', input: { value: 'seen' } };
+    return { say: 'The answer.', think: 'Hm.' };
+  });
+  server = await startTestServer({
+    OPENAI_BASE_URL: model.url,
+    OPENAI_API_KEY: 'key',
+    MODEL: 'fake',
+    PARLANCE_API_REQUESTS_PER_MINUTE: '100000',
+  });
+  root = realpathSync(server.root);
+  token = await server.login('dev', 'dev-password');
+});
+afterAll(async () => {
+  await server.stop();
+  model.stop();
+});
+
+type Options = { readonly token?: string; readonly answer?: typeof whenWithdrawn };
+
+const bridge = ({ token = '', answer }: Options = {}) =>
+  new Editor({
+    env: { PARLANCE_URL: server.http, PARLANCE_TOKEN: token },
+    cwd: root,
+    ...(answer && { answer }),
+  });
+
+type ListParams = { readonly cwd?: string; readonly cursor?: string };
+
+const list = (editor: Editor, params: ListParams = {}): Promise<ListSessionsResponse> =>
+  editor.agent.request(methods.agent.session.list, params);
+
+const headers = () => ({ authorization: `Bearer ${token}` });
+
+/** Begins a session of the user of the token in a dialect, with a call of a tool; resolves with its id. */
+async function begun(dialect: string): Promise<string> {
+  const named = `of-${dialect.replace(' ', '-')}`;
+  const speak = SPEAKERS[dialect];
+  if (speak) {
+    const speaker = await speak({ server, token, session: named });
+    await speaker.say('echo this');
+    await speaker.close();
+    return speaker.session;
+  }
+  const where = { http: server.http, headers: headers() };
+  const isDone = (events: readonly { type: string }[]) => events.some(({ type }) => type === 'turn.ended');
+  if (dialect === 'native' || dialect === 'conversations') {
+    const first = dialect === 'native' ? 'echo this' : 'begun';
+    const command = { type: 'input.submit', parts: [{ type: 'text', text: first }] };
+    await postJson(`${server.http}/v1/sessions/${named}/commands`, command, headers());
+    await followed(where, named, isDone);
+  }
+  const driver = await DRIVERS[dialect]?.(server, named, token);
+  driver?.say('echo this');
+  await driver?.answer();
+  driver?.client.close();
+  return named;
+}
+
+const DIALECTS = [
+  'native',
+  ...Object.keys(DRIVERS),
+  ...Object.keys(SPEAKERS).filter((name) => name !== 'acp'),
+];
+
+test.each(DIALECTS)('a session of %s is listed, loaded in order, and goes on', async (dialect) => {
+  const session = await begun(dialect);
+  await using editor = bridge({ token });
+  const { sessions } = await list(editor);
+  expect(sessions.find(({ sessionId }) => sessionId === session)).toMatchObject({
+    cwd: root,
+    title: expect.any(String),
+    updatedAt: expect.stringMatching(/^\d{4}-.*Z$/),
+  });
+  await editor.load(session, root);
+  const kinds = editor.of(session).map(({ sessionUpdate }) => sessionUpdate);
+  const from = kinds.lastIndexOf('user_message_chunk');
+  expect(kinds.slice(from).filter((kind) => kind !== 'usage_update')).toEqual([
+    'user_message_chunk',
+    'tool_call',
+    'tool_call_update',
+    'tool_call_update',
+    'agent_message_chunk',
+  ]);
+  expect(editor.text(session, 'user_message_chunk')).toEndWith('echo this');
+  expect(editor.text(session)).toEndWith('Done.');
+  expect(editor.of(session)).toContainEqual(
+    expect.objectContaining({ sessionUpdate: 'tool_call_update', status: 'completed' }),
+  );
+  expect(await editor.prompt(session, 'and here?')).toEqual({ stopReason: 'end_turn' });
+  expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain('echo this');
+});
+
+describe('session/list', () => {
+  test('has a cursor to the next page, and every session once', async () => {
+    const uma = await server.login('uma', 'uma-password');
+    const names = Array.from({ length: 120 }, (_, number) => `page-${number}`);
+    for (const name of names) {
+      const command = { type: 'session.create', title: name };
+      await postJson(`${server.http}/v1/sessions/${name}/commands`, command, {
+        authorization: `Bearer ${uma}`,
+      });
+    }
+    await using editor = bridge({ token: uma });
+    const found: string[] = [];
+    const sizes: number[] = [];
+    let cursor: string | null | undefined;
+    do {
+      const page = await list(editor, cursor ? { cursor } : {});
+      sizes.push(page.sessions.length);
+      found.push(...page.sessions.map(({ sessionId }) => sessionId));
+      cursor = page.nextCursor;
+    } while (cursor);
+    expect(sizes).toEqual([50, 50, 20]);
+    expect(found).toEqual(names.reverse());
+  });
+
+  test('finds the sessions of a folder behind many of others', async () => {
+    const inner = join(root, 'inner');
+    mkdirSync(inner);
+    await using editor = bridge();
+    const session = await editor.newSession(inner);
+    for (let number = 0; number < 60; number++) await editor.newSession(root);
+    const { sessions, nextCursor } = await list(editor, { cwd: inner });
+    expect(sessions.map(({ sessionId }) => sessionId)).toEqual([session]);
+    expect(nextCursor).toBeUndefined();
+  });
+
+  test('a cursor that is none is refused', async () => {
+    await using editor = bridge();
+    await expect(list(editor, { cursor: 'nonsense' })).rejects.toMatchObject({ code: -32602 });
+  });
+});
+
+describe('session/close', () => {
+  const close = (editor: Editor, sessionId: string) =>
+    editor.agent.request(methods.agent.session.close, { sessionId });
+
+  test('ends the updates here, and nowhere else; the session stays', async () => {
+    await using editor = bridge();
+    await using other = bridge();
+    const session = await editor.newSession(root);
+    await other.resume(session, root);
+    await close(editor, session);
+    const before = editor.of(session).length;
+    await submit(server, session, 'said elsewhere');
+    await other.until(() => other.text(session).includes('The answer.'));
+    // Answered after every update that was sent before.
+    await list(editor);
+    expect(editor.of(session)).toHaveLength(before);
+    await editor.load(session, root);
+    expect(editor.text(session, 'user_message_chunk')).toBe('said elsewhere');
+  });
+
+  test('takes back a permission request; it can still be answered elsewhere', async () => {
+    await using editor = bridge({ answer: whenWithdrawn });
+    const session = await editor.newSession(root);
+    const prompted = editor.prompt(session, 'touch it');
+    await editor.until(() => editor.permissions.length === 1);
+    await close(editor, session);
+    await editor.until(() => editor.permissions[0]?.signal.aborted === true);
+    const command = { type: 'approval.answer', answer: 'once' };
+    const { status } = await postJson(`${server.http}/v1/sessions/${session}/commands`, command);
+    expect(status).toBe(200);
+    expect(await prompted).toEqual({ stopReason: 'end_turn' });
+  });
+
+  test('of a session that is not there is -32002', async () => {
+    await using editor = bridge();
+    // The client takes the error for success: what is not there is closed.
+    await close(editor, 'nothing');
+    expect(JSON.parse(editor.output)).toMatchObject({ error: { code: -32002 } });
+  });
+});
