@@ -54,11 +54,7 @@ export function routesAlone(routes: Hono, dialect: Dialect, log: Log): Hono {
       : routes.getPath(request);
   };
   const moved = new Hono({ router: routes.router, getPath: served });
-  return refusing(
-    moved,
-    ({ request }, status, reason) => refusedBy(dialect, request, { status, reason }),
-    log,
-  );
+  return refusing(moved, refusalAlone(dialect), log);
 }
 
 /** Built on the first request: a server that is not asked for descriptions does not pay for them. */
@@ -79,6 +75,12 @@ export function refusalOf(dialects: readonly Dialect[], router: HttpRouter = htt
   return ({ request, path }, status, reason) =>
     refusedBy(httpOwner(dialects, router(path, request.headers)), request, { status, reason });
 }
+
+/** On an extra listener every path belongs to its dialect. */
+export const refusalAlone =
+  (dialect: Dialect): Refusing =>
+  ({ request }, status, reason) =>
+    refusedBy(dialect, request, { status, reason });
 
 const PLAIN_TEXT = { 'content-type': 'text/plain; charset=utf-8' };
 

@@ -12,7 +12,7 @@ import { clientAddress, rememberAddress } from '../http/client-address.ts';
 import { originPolicy } from '../http/origin-policy.ts';
 import type { Backend } from './engine.ts';
 import type { Front } from './front.ts';
-import { refusalOf, routesAlone } from './http.ts';
+import { refusalAlone, refusalOf, routesAlone } from './http.ts';
 import { listenOrExplain } from './listen.ts';
 import { openingOf } from './sockets.ts';
 import type { ListeningPort } from './state.ts';
@@ -41,9 +41,8 @@ export function openListeners(
       port,
       sockets,
       admit,
-      refusal,
+      refusal: own ? refusalAlone(own) : refusal,
       log,
-      maxBodyBytes: config.maxBody,
       opening: (request, peer) => openingOf(request, addressOf(request, peer), handshake),
       routes: (request, peer) => {
         rememberAddress(request, addressOf(request, peer));

@@ -123,13 +123,3 @@ test('compression is not negotiated', async () => {
   expect(answer).toStartWith('HTTP/1.1 101');
   expect(answer.toLowerCase()).not.toContain('permessage-deflate');
 });
-
-describe('a body that is too large', () => {
-  test('is refused with 413', async () => {
-    const { http } = serve({ maxBodyBytes: 1_000 });
-    expect((await fetch(http, { method: 'POST', body: 'x'.repeat(1_001) })).status).toBe(413);
-    expect(await (await fetch(http, { method: 'POST', body: 'x'.repeat(1_000) })).text()).toBe(
-      'a route, 1000',
-    );
-  });
-});

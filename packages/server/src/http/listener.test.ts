@@ -17,7 +17,6 @@ test('an unexpected error in a route is logged and not revealed', async () => {
     port: 0,
     sockets: SOCKETS,
     admit: () => null,
-    maxBodyBytes: 1_000,
     opening: async () => {
       throw new Error('a bug in opening');
     },

@@ -25,8 +25,6 @@ export type Listening = {
   readonly admit: (request: Request) => string | null;
   /** null if no socket is served at that path */
   readonly opening: (request: Request, peer: string | undefined) => Promise<Opening | null>;
-  /** larger bodies are refused before they are read */
-  readonly maxBodyBytes: number;
   /** `peer` is the address of the connection */
   readonly routes: (request: Request, peer: string | undefined) => Response | Promise<Response>;
   /** A refusal in the error format of that path. */
@@ -52,7 +50,7 @@ const pathOf = (url: string): string => /^(?:[a-z]+:\/\/[^/?#]*)?([^?#]*)/i.exec
 
 /** Throws an error with code EADDRINUSE if the port is in use, even by another server of ours. */
 export function listen(listening: Listening): Server<unknown> {
-  const { hostname, port, sockets, admit, opening, routes, maxBodyBytes, log } = listening;
+  const { hostname, port, sockets, admit, opening, routes, log } = listening;
   const { refusal: refuse = (_, status, reason) => refused(reason, status) } = listening;
 
   /** Undefined if it was upgraded to a socket. */
@@ -79,7 +77,9 @@ export function listen(listening: Listening): Server<unknown> {
     port,
     // Without `development`, Bun would share the port with other processes that share it.
     reusePort: false,
-    maxRequestBodySize: maxBodyBytes,
+    // Bun would refuse a large body with an empty 413. `ReadBody` bounds what is read, and dialects refuse the rest in their
+    // own format; until a body is read, Bun pauses its connection.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     idleTimeout: 120,
     websocket: sockets.handler,
     // Otherwise Bun's error page would show source code to the client.

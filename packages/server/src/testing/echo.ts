@@ -32,14 +32,13 @@ const QUIET: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 export type EchoOptions = {
   readonly limits?: Partial<SocketLimits>;
   readonly opening?: Partial<Opening>;
-  readonly maxBodyBytes?: number;
   readonly anonymousBytes?: number;
 };
 
 /** The client receives `{type: 'error', reason}` for an unreadable frame and `{type: 'limited'}` for a rate-limited one. */
 export function serveEcho(
   make: (socket: Socket) => Partial<Connection> = () => ({}),
-  { limits = {}, opening = {}, maxBodyBytes = 1_000_000, anonymousBytes = 16_777_216 }: EchoOptions = {},
+  { limits = {}, opening = {}, anonymousBytes = 16_777_216 }: EchoOptions = {},
 ) {
   /** refused frames, in order */
   const refusals: string[] = [];
@@ -62,7 +61,6 @@ export function serveEcho(
     hostname: '127.0.0.1',
     port: 0,
     sockets,
-    maxBodyBytes,
     admit: (request) => (request.headers.get('origin') === 'http://evil.example' ? 'Not from there' : null),
     opening: async (request) => {
       if (new URL(request.url).pathname !== '/ws') return null;

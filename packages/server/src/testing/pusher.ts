@@ -168,7 +168,6 @@ export function servePusher(
     port: 0,
     sockets,
     admit: () => null,
-    maxBodyBytes: 11 * 1024 * 1024,
     opening: async (request) => {
       const { pathname, searchParams } = new URL(request.url);
       const key = pathname.match(/^\/app\/([^/]+)\/?$/)?.[1];
