@@ -2,7 +2,7 @@
  * Whole turns, played on the real engine. Their events are stored as transcripts; each dialect has a golden file for
  * every one of them.
  */
-import { type CallId, textPart } from '@parlance/protocol';
+import { type CallId, type HistoryItem, textPart } from '@parlance/protocol';
 import { answered, answerWith, asks, killed, played, type Scenario } from './play-scenario.ts';
 import { calls, says } from './scripted-provider.ts';
 import { CALLER, SESSION, say } from './stage.ts';
@@ -221,25 +221,29 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   ),
 
   history: played([says('The third is the Rhone.')], async ({ engine }) => {
-    const text = (words: string) => [{ type: 'text', text: words } as const];
     const call = 'call_0' as CallId;
-    await engine.send(
-      SESSION,
-      {
-        type: 'session.create',
-        history: [
-          { type: 'user', parts: text('Name a river') },
-          { type: 'reasoning', text: 'Look it up.' },
-          { type: 'call', call, tool: 'lookup', input: { word: 'river' } },
-          { type: 'result', call, parts: text('river: Rhine') },
-          { type: 'text', text: 'The Rhine.' },
-          { type: 'user', parts: text('And another?') },
-          { type: 'text', text: 'The Danube.' },
-        ],
-      },
-      CALLER,
-    );
+    const history: HistoryItem[] = [
+      { type: 'user', parts: [textPart('Name a river')] },
+      { type: 'reasoning', text: 'Look it up.' },
+      { type: 'call', call, tool: 'lookup', input: { word: 'river' } },
+      { type: 'result', call, parts: [textPart('river: Rhine')] },
+      { type: 'text', text: 'The Rhine.' },
+      { type: 'user', parts: [textPart('And another?')] },
+      { type: 'text', text: 'The Danube.' },
+    ];
+    await engine.send(SESSION, { type: 'session.create', history }, CALLER);
     await say(engine, 'And a third?');
+  }),
+
+  continued: played([says('It is sunny.')], async ({ engine }) => {
+    const call = 'call_0' as CallId;
+    const history: HistoryItem[] = [
+      { type: 'user', parts: [textPart('The weather?')] },
+      { type: 'call', call, tool: 'lookup', input: { word: 'weather' } },
+      { type: 'result', call, parts: [textPart('sunny')] },
+    ];
+    await engine.send(SESSION, { type: 'session.create', history }, CALLER);
+    await engine.send(SESSION, { type: 'input.submit', parts: [], continues: true }, CALLER);
   }),
 
   'deferred-call': played(

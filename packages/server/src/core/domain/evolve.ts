@@ -43,7 +43,8 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
       const queued = { input, via, call, agent, ...(turn && { turn }) };
       return {
         ...state,
-        messageCount: state.messageCount + 1,
+        // Without parts the model went on from what was there.
+        messageCount: state.messageCount + (event.parts.length > 0 || call ? 1 : 0),
         archived: false,
         title: state.title || titleOf(event.parts),
         firstInput: state.firstInput || beginning(event.parts),

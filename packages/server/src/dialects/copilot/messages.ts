@@ -71,6 +71,8 @@ function messageOf(event: DurableEvent, { next, calls }: MessageState): CopilotM
   };
   switch (event.type) {
     case 'input.accepted':
+      // Without parts the model went on from what was there.
+      if (event.parts.length === 0 && !event.call) return null;
       // What follows the first part is material, such as the page.
       return {
         ...base,

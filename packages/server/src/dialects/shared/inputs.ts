@@ -10,6 +10,8 @@ export const NO_INPUTS: Inputs = {};
 export function trackInputs(inputs: Inputs, event: SessionEvent): Inputs {
   switch (event.type) {
     case 'input.accepted':
+      // Without parts the model went on from what was there.
+      if (event.parts.length === 0 && !event.call) return inputs;
       return { ...inputs, [event.input]: { parts: event.parts, via: event.via } };
     case 'input.cancelled':
     case 'turn.started': {
