@@ -9,7 +9,7 @@ export const REQUEST_LIMITS = {
     fallback: 11_534_336,
     range: [1_024, 1_073_741_824],
     description: 'maximum size of the body of an HTTP request',
-    reached: '413',
+    reached: "413 in the dialect's own shape",
   }),
   maxLoginBody: limit({
     env: 'PARLANCE_MAX_LOGIN_BODY',
