@@ -1,0 +1,47 @@
+/** Clicks and hovering. */
+import { isInput, isSelect } from '../dom/kinds.ts';
+import { clickAt, moveTo, sendMouse } from '../events/pointer.ts';
+import { Said } from '../numbers.ts';
+import { PageFailure } from '../page-error.ts';
+import { moveHoverStyles, showHoverStyles } from './hover-styles.ts';
+import { type Aim, frames, reach, rendered } from './reach.ts';
+
+export async function click(id: number): Promise<void> {
+  const { target, at } = await clickable(id);
+  clickAt(target, { at });
+  moveHoverStyles(target);
+}
+
+export async function doubleClick(id: number): Promise<void> {
+  const { target, at } = await clickable(id);
+  clickAt(target, { at });
+  await frames(1);
+  clickAt(target, { at, detail: 2 });
+  sendMouse(target, 'dblclick', { at, detail: 2 });
+}
+
+export async function rightClick(id: number): Promise<void> {
+  const { target, at } = await reach(id);
+  clickAt(target, { at, button: 2 });
+}
+
+export async function hover(id: number): Promise<void> {
+  rendered(id);
+  const { target, at } = await reach(id);
+  moveTo(target, at);
+  showHoverStyles(target);
+}
+
+async function clickable(id: number): Promise<Aim> {
+  const aim = await reach(id);
+  const { element } = aim;
+  if (isSelect(element))
+    throw new PageFailure('UNSUPPORTED', `${Said(element)} is a list: use selectDropdown.`, id);
+  if (isInput(element) && element.type === 'file')
+    throw new PageFailure(
+      'USER_NEEDED',
+      `${Said(element)} takes a file, which only the user can choose.`,
+      id,
+    );
+  return aim;
+}

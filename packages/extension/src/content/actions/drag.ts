@@ -1,0 +1,94 @@
+/** Drag and drop: with the events of HTML for draggable elements, with pointer events for others. */
+import { closest } from '../dom/flat-tree.ts';
+import { aimsOf, clickTarget, elementAt, type Point } from '../dom/visibility.ts';
+import { moveTo, sendMouse } from '../events/pointer.ts';
+import { elementNumbered } from '../numbers.ts';
+import { frames, reach, reachElement, rendered } from './reach.ts';
+
+const STEPS = 8;
+
+export async function dragAndDrop(from: number, to: number): Promise<void> {
+  rendered(to);
+  const { element, target, at } = await reach(from);
+  const source = closest(element, '[draggable="true"]');
+  if (source) await dragElement(source, { target, at }, to);
+  else await dragPointer(target, at, to);
+}
+
+type Start = { readonly target: Element; readonly at: Point };
+
+async function dragElement(source: Element, { target, at }: Start, to: number): Promise<void> {
+  const data = new DataTransfer();
+  const send = (on: Element, type: string, point: Point): boolean => {
+    const init = {
+      bubbles: true,
+      cancelable: type !== 'dragend' && type !== 'dragleave',
+      composed: true,
+      clientX: point.x,
+      clientY: point.y,
+      dataTransfer: data,
+    };
+    return on.dispatchEvent(new DragEvent(type, init));
+  };
+  moveTo(target, at);
+  sendMouse(target, 'pointerdown', { at });
+  sendMouse(target, 'mousedown', { at });
+  if (!send(source, 'dragstart', at)) return;
+  sendMouse(target, 'pointercancel', { at });
+  await frames(2);
+  const { at: end, target: over } = await destination(to);
+  let entered: Element | null = null;
+  for (const point of between(at, end)) {
+    send(source, 'drag', point);
+    const under = point === end ? over : (elementAt(point, source.ownerDocument) ?? over);
+    if (under !== entered) {
+      send(under, 'dragenter', point);
+      if (entered) send(entered, 'dragleave', point);
+      entered = under;
+    }
+    send(under, 'dragover', point);
+    await frames(1);
+  }
+  // A browser drops only where a listener cancelled `dragover`.
+  if (!send(over, 'dragover', end)) send(over, 'drop', end);
+  else send(over, 'dragleave', end);
+  send(source, 'dragend', end);
+}
+
+async function dragPointer(target: Element, at: Point, to: number): Promise<void> {
+  moveTo(target, at);
+  sendMouse(target, 'pointerdown', { at });
+  sendMouse(target, 'mousedown', { at });
+  await frames(1);
+  const { at: end } = await destination(to);
+  for (const point of between(at, end)) {
+    const under = elementAt(point, target.ownerDocument) ?? target;
+    for (const type of ['pointermove', 'mousemove']) sendMouse(under, type, { at: point, detail: 0 });
+    await frames(1);
+  }
+  const under = elementAt(end, target.ownerDocument) ?? target;
+  sendMouse(under, 'pointerup', { at: end });
+  sendMouse(under, 'mouseup', { at: end });
+}
+
+/** The place may have moved when the drag began, and something dragged may lie over it. */
+async function destination(to: number): Promise<{ at: Point; target: Element }> {
+  const element = elementNumbered(to);
+  const visible = clickTarget(element) ?? element;
+  const [aim = { x: 0, y: 0 }] = aimsOf(visible);
+  const { innerWidth, innerHeight } = window;
+  if (aim.x < 0 || aim.y < 0 || aim.x >= innerWidth || aim.y >= innerHeight) {
+    const { at, target } = await reachElement(element);
+    return { at, target };
+  }
+  const hit = elementAt(aim, element.ownerDocument);
+  return { at: aim, target: hit && visible.contains(hit) ? hit : visible };
+}
+
+function between(from: Point, to: Point): Point[] {
+  const steps = Array.from({ length: STEPS }, (_, index) => (index + 1) / (STEPS + 1));
+  return [
+    ...steps.map((part) => ({ x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part })),
+    to,
+  ];
+}

@@ -1,0 +1,98 @@
+/** `setValue`: replaces the content of a field. */
+import { isReadOnly } from '../dom/disabled.ts';
+import { isEditingHost, isInput, isSelect, isTextArea, isTextInput, isTickedInput } from '../dom/kinds.ts';
+import { roleOf } from '../dom/roles.ts';
+import { isSecret } from '../dom/secrets.ts';
+import { insertText, selectAll, sendChange, sendInput, setNativeValue } from '../events/editing.ts';
+import { characterKey, sendKey } from '../events/keyboard.ts';
+import { clickAt } from '../events/pointer.ts';
+import { numberOf, Said } from '../numbers.ts';
+import { PageFailure } from '../page-error.ts';
+import { FORMATS, normalised } from './formats.ts';
+import { frames, reachElement, usable } from './reach.ts';
+import { stepTo } from './stepping.ts';
+
+export async function setValue(id: number, text: string): Promise<void> {
+  await fillElement(usable(id), text);
+}
+
+export async function fillElement(element: HTMLElement, text: string): Promise<void> {
+  const field = fieldIn(element);
+  if (isReadOnly(field) && !isPicker(field)) throw refused(field, 'NOT_EDITABLE', 'is read-only');
+  const { target, at } = await reachElement(field);
+  if (isTextInput(field) && FORMATS.has(field.type)) fillFormatted(field, text);
+  else if (isTextInput(field) || isTextArea(field) || isEditingHost(field)) {
+    clickAt(target, { at });
+    await frames(1);
+    await replaceText(field, text);
+  } else await stepTo(field, text);
+}
+
+/** A read-only field that a date picker fills still takes its value. */
+const isPicker = (field: Element): boolean =>
+  field.hasAttribute('aria-haspopup') || /date|time|picker|calendar/i.test(`${field.className} ${field.id}`);
+
+/** The element itself, or the field inside of a custom widget. */
+function fieldIn(element: HTMLElement): HTMLElement {
+  if (isSelect(element)) throw refused(element, 'NOT_EDITABLE', 'is a list: use selectDropdown');
+  if (isTickedInput(element))
+    throw refused(element, 'NOT_EDITABLE', 'is a box to tick: use check or uncheck');
+  if (isInput(element) && element.type === 'file')
+    throw new PageFailure(
+      'USER_NEEDED',
+      `${Said(element)} takes a file, which only the user can choose.`,
+      numberOf(element),
+    );
+  if (isTextInput(element) || isTextArea(element) || isEditingHost(element)) return element;
+  const root = element.shadowRoot ?? element;
+  const inner = root.querySelector<HTMLElement>(
+    'input:not([type=hidden]):not([type=checkbox]):not([type=radio]):not([type=button]):not([type=submit]), textarea, [contenteditable]:not([contenteditable=false])',
+  );
+  if (inner) return inner;
+  const role = roleOf(element);
+  if (role === 'slider' || role === 'spinbutton') return element;
+  throw refused(element, 'NOT_EDITABLE', 'takes no text');
+}
+
+const refused = (element: Element, code: PageFailure['code'], why: string): PageFailure =>
+  new PageFailure(code, `${Said(element)} ${why}.`, numberOf(element));
+
+/** Dates, times, numbers, ranges and colours have a format of their own. */
+function fillFormatted(field: HTMLInputElement, text: string): void {
+  const value = text === '' ? '' : normalised(field, text);
+  field.focus({ preventScroll: true });
+  setNativeValue(field, value ?? '');
+  if (value === null || (field.value === '' && text !== ''))
+    throw refused(
+      field,
+      'INVALID_VALUE',
+      `takes ${FORMATS.get(field.type)}, not ${JSON.stringify(text.slice(0, 60))}`,
+    );
+  sendInput(field, 'insertReplacementText', value);
+  sendChange(field);
+}
+
+async function replaceText(field: HTMLElement, text: string): Promise<void> {
+  field.focus({ preventScroll: true });
+  selectAll(field);
+  const last = characterKey([...text].at(-1) ?? 'Backspace');
+  sendKey(field, 'keydown', last);
+  insertText(field, text);
+  sendKey(field, 'keyup', last);
+  // Editors with a state of their own take the text a moment later.
+  if (!isInput(field) && !isTextArea(field)) return await frames(2);
+  if (field.value !== text && !isFormatted(field, text)) {
+    setNativeValue(field, text);
+    sendInput(field, 'insertReplacementText', text);
+  }
+  sendChange(field);
+  if (field.value === '' && text !== '' && !isSecret(field))
+    throw refused(field, 'INVALID_VALUE', 'did not take the text');
+}
+
+/** The page changed what was typed: a mask, a limit, upper case. */
+function isFormatted(field: HTMLInputElement | HTMLTextAreaElement, text: string): boolean {
+  const plain = (value: string): string => value.replace(/[^\p{L}\p{N}]/gu, '').toLowerCase();
+  const [now, wanted] = [plain(field.value), plain(text)];
+  return now !== '' && (now === wanted || wanted.startsWith(now) || field.maxLength === field.value.length);
+}

@@ -1,0 +1,120 @@
+/** Executes one action of the grammar in the page. */
+import type { ActionOutcome, PageAction } from '../../messages.ts';
+import { PageFailure, pageError } from '../page-error.ts';
+import { reported, tellPage } from '../page-world.ts';
+import { beginObserving } from '../settle.ts';
+import { setChecked } from './check.ts';
+import { click, doubleClick, hover, rightClick } from './click.ts';
+import { accept, dismiss, enterIntoPrompt, forgetDialogs, isAnswer, noteDialogs } from './dialogs.ts';
+import { dragAndDrop } from './drag.ts';
+import { setValue } from './fill.ts';
+import { blur, focus } from './focus.ts';
+import { getAttribute, getCookies, getLocalStorage, getText, isEnabled, isShown } from './read.ts';
+import { findText, scroll } from './scroll.ts';
+import { dropdownOptions, selectDropdown } from './select.ts';
+import { press, type } from './type.ts';
+
+const MOST_WAIT_SECONDS = 60;
+
+/** Never throws: a failure is part of the outcome. */
+export async function perform(action: PageAction): Promise<ActionOutcome> {
+  const previousUrl = location.href;
+  beginObserving();
+  if (action.name !== 'acceptDialog') tellPage({ type: 'begin', accept: false, text: null });
+  try {
+    const value = await execute(action);
+    remember(action);
+    return { success: true, previousUrl, elementFound: true, ...(value !== undefined && { value }) };
+  } catch (thrown) {
+    const error = pageError(thrown);
+    return { success: false, error, previousUrl, elementFound: error.code !== 'ELEMENT_NOT_FOUND' };
+  }
+}
+
+/** A dialog may also open a moment later: it is noted with the last action. */
+let last: PageAction | null = null;
+
+function remember(action: PageAction): void {
+  if (isAnswer(action)) return;
+  last = action;
+}
+
+/** Called when the page has settled. */
+export function noteOpenedDialogs(): void {
+  if (last) noteDialogs(last, reported.dialogs);
+}
+
+async function execute(action: PageAction): Promise<unknown> {
+  if (action.name === 'type' && enterIntoPrompt(action.text)) return undefined;
+  if (!isAnswer(action) && !READING.has(action.name)) forgetDialogs();
+  switch (action.name) {
+    case 'acceptDialog': {
+      const again = accept();
+      return again ? await execute(again) : undefined;
+    }
+    case 'dismissDialog':
+      return dismiss();
+    case 'wait':
+      return await wait(action.seconds);
+    case 'click':
+      return await click(action.id);
+    case 'doubleClick':
+      return await doubleClick(action.id);
+    case 'rightClick':
+      return await rightClick(action.id);
+    case 'hover':
+      return await hover(action.id);
+    case 'dragAndDrop':
+      return await dragAndDrop(action.from, action.to);
+    case 'setValue':
+      return await setValue(action.id, action.text);
+    case 'type':
+      return await type(action.text);
+    case 'press':
+      return await press(action.key);
+    case 'focus':
+      return await focus(action.id);
+    case 'blur':
+      return blur(action.id);
+    case 'check':
+      return await setChecked(action.id, true);
+    case 'uncheck':
+      return await setChecked(action.id, false);
+    case 'selectDropdown':
+      return await selectDropdown(action.id, action.value);
+    case 'dropdownOptions':
+      return await dropdownOptions(action.id);
+    case 'scroll':
+      return await scroll(action);
+    case 'findText':
+      return await findText(action.text);
+    case 'getText':
+      return getText(action.id);
+    case 'getAttribute':
+      return getAttribute(action.id, action.attribute);
+    case 'isVisible':
+      return isShown(action.id);
+    case 'isEnabled':
+      return isEnabled(action.id);
+    case 'getCookies':
+      return getCookies();
+    case 'getLocalStorage':
+      return getLocalStorage();
+  }
+}
+
+const READING: ReadonlySet<string> = new Set([
+  'getText',
+  'getAttribute',
+  'isVisible',
+  'isEnabled',
+  'wait',
+  'findText',
+  'dropdownOptions',
+]);
+
+async function wait(seconds: number): Promise<void> {
+  if (seconds > MOST_WAIT_SECONDS)
+    throw new PageFailure('INVALID_VALUE', `The longest wait is ${MOST_WAIT_SECONDS} seconds.`);
+  await new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
+}

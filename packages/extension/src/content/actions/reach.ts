@@ -1,0 +1,88 @@
+/** Brings an element into reach as a user would, or says what is in the way. */
+import { isDisabled, isInert } from '../dom/disabled.ts';
+import { closest } from '../dom/flat-tree.ts';
+import { nameOf } from '../dom/names.ts';
+import { roleOf } from '../dom/roles.ts';
+import { textOf } from '../dom/text.ts';
+import { aimsOf, clickTarget, elementAt, inTab, openAim, type Point, reaches } from '../dom/visibility.ts';
+import { elementNumbered, numberOf, Said } from '../numbers.ts';
+import { PageFailure } from '../page-error.ts';
+
+export type Aim = {
+  readonly element: HTMLElement;
+  /** what is under the pointer: a part of the element, or its label */
+  readonly target: Element;
+  readonly at: Point;
+};
+
+const fail = (code: PageFailure['code'], message: string, element: Element): PageFailure =>
+  new PageFailure(code, message, numberOf(element));
+
+/** The element, rendered and enabled. */
+export function usable(id: number): HTMLElement {
+  const element = rendered(id);
+  if (isDisabled(element)) throw fail('ELEMENT_DISABLED', `${Said(element)} is disabled.`, element);
+  if (isInert(element))
+    throw fail('ELEMENT_COVERED', `${Said(element)} cannot be used while a dialog is open.`, element);
+  return element;
+}
+
+export function rendered(id: number): HTMLElement {
+  const element = elementNumbered(id);
+  if (!clickTarget(element)) throw fail('ELEMENT_HIDDEN', `${Said(element)} is hidden.`, element);
+  return element;
+}
+
+const FRAMES = 3;
+
+/** Scrolls to it and waits until it stays in place. */
+export async function reach(id: number): Promise<Aim> {
+  return await reachElement(usable(id));
+}
+
+export async function reachElement(element: HTMLElement): Promise<Aim> {
+  const visible = clickTarget(element) ?? element;
+  const open = openAim(visible);
+  if (!open) {
+    for (const block of ['center', 'start', 'end'] as const) {
+      visible.scrollIntoView({ block, inline: 'nearest', behavior: 'instant' });
+      await frames(FRAMES);
+      if (openAim(visible)) break;
+    }
+  }
+  const at = openAim(visible);
+  if (!at) throw covered(element, visible);
+  const hit = elementAt(at, element.ownerDocument);
+  return { element, target: hit && reaches(visible, hit) && visible.contains(hit) ? hit : visible, at };
+}
+
+function covered(element: HTMLElement, visible: Element): PageFailure {
+  const [aim] = aimsOf(visible);
+  const there = aim && inTab(aim, visible.ownerDocument);
+  const cover = there && elementAt(there, document);
+  if (!cover) return fail('ELEMENT_HIDDEN', `${Said(element)} is outside of the visible page.`, element);
+  return fail(
+    'ELEMENT_COVERED',
+    `${Said(element)} is covered by ${coverName(cover)}: close or move that first.`,
+    element,
+  );
+}
+
+function coverName(cover: Element): string {
+  const box = closest(cover, '[role="dialog"], [role="alertdialog"], dialog, [aria-modal]') ?? cover;
+  const text = box.getAttribute('aria-label') || textOf(box, 60) || nameOf(box);
+  const role = roleOf(box) === 'generic' ? 'another element' : `a ${roleOf(box)}`;
+  return text ? `${role} (${JSON.stringify(text)})` : role;
+}
+
+/** Resolves after some frames; a tab in the background has none, so time counts as well. */
+export function frames(count: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const step = (left: number): void => {
+    if (left === 0) resolve();
+    else requestAnimationFrame(() => step(left - 1));
+  };
+  step(count);
+  setTimeout(resolve, count * 50);
+  return promise;
+}

@@ -1,0 +1,57 @@
+/** Actions that only read. Values of secret fields are never returned. */
+import { isDisabled } from '../dom/disabled.ts';
+import { isInput, isSelect, isTextArea } from '../dom/kinds.ts';
+import { isSecret, withoutCardNumbers } from '../dom/secrets.ts';
+import { oneLine, textOf } from '../dom/text.ts';
+import { isVisible } from '../dom/visibility.ts';
+import { elementNumbered, numberOf, Said } from '../numbers.ts';
+import { PageFailure } from '../page-error.ts';
+
+const LONGEST = 8_000;
+const MOST_ENTRIES = 100;
+
+const secret = (element: Element): PageFailure =>
+  new PageFailure('SECRET_FIELD', `${Said(element)} holds a secret, which is never read.`, numberOf(element));
+
+export function getText(id: number): string {
+  const element = elementNumbered(id);
+  if (isSecret(element)) throw secret(element);
+  if (isInput(element) || isTextArea(element)) return withoutCardNumbers(element.value.slice(0, LONGEST));
+  if (isSelect(element)) return [...element.selectedOptions].map(({ label }) => label).join(', ');
+  const text = element.innerText ?? element.textContent ?? '';
+  return withoutCardNumbers(text.trim().slice(0, LONGEST)) || textOf(element, LONGEST);
+}
+
+export function getAttribute(id: number, name: string): string | null {
+  const element = elementNumbered(id);
+  const wanted = name.trim().toLowerCase();
+  if (wanted === 'value' && isSecret(element)) throw secret(element);
+  if (wanted === 'value' && (isInput(element) || isTextArea(element) || isSelect(element)))
+    return element.value.slice(0, LONGEST);
+  const value = element.getAttribute(name);
+  return value === null ? null : withoutCardNumbers(value.slice(0, LONGEST));
+}
+
+export function isShown(id: number): boolean {
+  return isVisible(elementNumbered(id));
+}
+
+export function isEnabled(id: number): boolean {
+  return !isDisabled(elementNumbered(id));
+}
+
+/** Only those that scripts of the page can read as well. */
+export function getCookies(): Record<string, string> {
+  const pairs = document.cookie.split('; ').filter((pair) => pair !== '');
+  return Object.fromEntries(
+    pairs.slice(0, MOST_ENTRIES).map((pair) => {
+      const at = pair.indexOf('=');
+      return at === -1 ? [pair, ''] : [pair.slice(0, at), oneLine(pair.slice(at + 1), 500)];
+    }),
+  );
+}
+
+export function getLocalStorage(): Record<string, string> {
+  const entries = Object.entries(localStorage).slice(0, MOST_ENTRIES);
+  return Object.fromEntries(entries.map(([key, value]) => [key, oneLine(String(value), 500)]));
+}

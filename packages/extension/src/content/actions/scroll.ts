@@ -1,0 +1,76 @@
+/** Scrolling: the page, or the container of an element. */
+import { ancestorsOf, elementsIn } from '../dom/flat-tree.ts';
+import { isText } from '../dom/kinds.ts';
+import { folded, textOf } from '../dom/text.ts';
+import { isRendered } from '../dom/visibility.ts';
+import { elementNumbered } from '../numbers.ts';
+import { PageFailure } from '../page-error.ts';
+import { frames } from './reach.ts';
+
+export type Scrolling = { readonly down?: boolean; readonly pages?: number; readonly index?: number };
+
+export type Scrolled = { readonly moved: number; readonly atStart: boolean; readonly atEnd: boolean };
+
+/** A page is a little less than what is visible, so that nothing is missed. */
+const PAGE = 0.9;
+
+export async function scroll({ down = true, pages = 1, index }: Scrolling): Promise<Scrolled> {
+  const scroller = scrollerOf(index === undefined ? null : elementNumbered(index));
+  const before = scroller.scrollTop;
+  const distance = scroller.clientHeight * PAGE * pages * (down ? 1 : -1);
+  scroller.dispatchEvent(
+    new WheelEvent('wheel', { deltaY: distance, bubbles: true, cancelable: true, composed: true }),
+  );
+  scroller.scrollBy({ top: distance, behavior: 'instant' });
+  await frames(2);
+  const { scrollTop, scrollHeight, clientHeight } = scroller;
+  return {
+    moved: Math.round(scrollTop - before),
+    atStart: scrollTop <= 1,
+    atEnd: scrollTop + clientHeight >= scrollHeight - 1,
+  };
+}
+
+const isScroller = (element: Element): boolean => {
+  if (element.scrollHeight <= element.clientHeight + 1 || element.clientHeight === 0) return false;
+  const { overflowY } = getComputedStyle(element);
+  return overflowY === 'auto' || overflowY === 'scroll' || overflowY === 'overlay';
+};
+
+/** The nearest container of the element that scrolls; without an element, the page or its largest container. */
+export function scrollerOf(element: Element | null): Element {
+  if (element) {
+    if (isScroller(element)) return element;
+    for (const ancestor of ancestorsOf(element)) if (isScroller(ancestor)) return ancestor;
+  }
+  const page = document.scrollingElement ?? document.documentElement;
+  if (element || page.scrollHeight > page.clientHeight + 1) return page;
+  let [largest, area] = [page, 0];
+  for (const each of elementsIn(document.body)) {
+    const size = each.clientWidth * each.clientHeight;
+    if (size > area && isScroller(each)) [largest, area] = [each, size];
+  }
+  return largest;
+}
+
+/** Scrolls to the first element that contains the text. */
+export async function findText(text: string): Promise<{ found: number; context: string }> {
+  const wanted = folded(text);
+  const matches: HTMLElement[] = [];
+  for (const element of elementsIn(document.body)) {
+    const own = [...element.childNodes].some((node) => isText(node) && /\S/.test(node.data));
+    if (own && isRendered(element) && folded(element.textContent ?? '').includes(wanted))
+      matches.push(element);
+  }
+  const [first] = matches.filter(
+    (match) => !matches.some((other) => other !== match && match.contains(other)),
+  );
+  if (!first)
+    throw new PageFailure(
+      'TEXT_NOT_FOUND',
+      `${JSON.stringify(text.slice(0, 100))} is not on the page. It may appear after scrolling.`,
+    );
+  first.scrollIntoView({ block: 'center', inline: 'nearest', behavior: 'instant' });
+  await frames(2);
+  return { found: matches.length, context: textOf(first, 300) };
+}

@@ -1,0 +1,41 @@
+/** Type guards by name: elements of frames are not instances of this window's classes. */
+
+export const isInput = (element: Element): element is HTMLInputElement => element.localName === 'input';
+export const isSelect = (element: Element): element is HTMLSelectElement => element.localName === 'select';
+export const isTextArea = (element: Element): element is HTMLTextAreaElement =>
+  element.localName === 'textarea';
+export const isLink = (element: Element): element is HTMLAnchorElement =>
+  (element.localName === 'a' || element.localName === 'area') && element.hasAttribute('href');
+export const isButton = (element: Element): element is HTMLButtonElement => element.localName === 'button';
+export const isElement = (node: Node | null): node is HTMLElement => node?.nodeType === 1;
+export const isText = (node: Node | null): node is Text => node?.nodeType === 3;
+
+export type Control = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement | HTMLButtonElement;
+
+const CONTROLS = new Set(['input', 'textarea', 'select', 'button']);
+export const isControl = (element: Element): element is Control => CONTROLS.has(element.localName);
+
+const TICKED_INPUTS = new Set(['checkbox', 'radio']);
+const PRESSED_INPUTS = new Set(['button', 'submit', 'reset', 'image']);
+
+export const isTickedInput = (element: Element): element is HTMLInputElement =>
+  isInput(element) && TICKED_INPUTS.has(element.type);
+export const isPressedInput = (element: Element): element is HTMLInputElement =>
+  isInput(element) && PRESSED_INPUTS.has(element.type);
+export const isTextInput = (element: Element): element is HTMLInputElement =>
+  isInput(element) &&
+  !TICKED_INPUTS.has(element.type) &&
+  !PRESSED_INPUTS.has(element.type) &&
+  element.type !== 'file' &&
+  element.type !== 'hidden';
+
+/** The root of an editable region; its descendants are only its content. */
+export function isEditingHost(element: Element): boolean {
+  const value = element.getAttribute('contenteditable');
+  return value !== null && value.toLowerCase() !== 'false';
+}
+
+/** The button that submits its form. */
+export const isSubmitter = (element: Element): element is HTMLButtonElement | HTMLInputElement =>
+  (isButton(element) && element.type === 'submit' && element.form !== null) ||
+  (isInput(element) && (element.type === 'submit' || element.type === 'image') && element.form !== null);

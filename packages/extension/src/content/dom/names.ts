@@ -1,0 +1,83 @@
+/** The accessible name of an element, in the order of the specification, with hints for elements without one. */
+import { isControl, isEditingHost, isInput, isPressedInput } from './kinds.ts';
+import { roleOf } from './roles.ts';
+import { oneLine, textOf } from './text.ts';
+
+const LONGEST = 150;
+const BUTTONS: Readonly<Record<string, string>> = { submit: 'Submit', reset: 'Reset', image: 'Submit' };
+const FIELD_ROLES = new Set([
+  'textbox',
+  'searchbox',
+  'combobox',
+  'listbox',
+  'spinbutton',
+  'slider',
+  'file',
+  'color',
+]);
+
+export function nameOf(element: Element): string {
+  return (
+    labelledBy(element) ||
+    given(element, 'aria-label') ||
+    labelText(element) ||
+    pressedText(element) ||
+    given(element, 'alt') ||
+    (FIELD_ROLES.has(roleOf(element)) || isEditingHost(element) ? '' : textOf(element, LONGEST)) ||
+    given(element, 'title') ||
+    given(element, 'placeholder') ||
+    given(element, 'aria-placeholder') ||
+    given(element, 'data-placeholder') ||
+    hinted(element)
+  );
+}
+
+const given = (element: Element, attribute: string): string =>
+  oneLine(element.getAttribute(attribute) ?? '', LONGEST);
+
+function labelledBy(element: Element): string {
+  const ids = element.getAttribute('aria-labelledby')?.trim();
+  if (!ids) return '';
+  const root = element.getRootNode() as Document | ShadowRoot;
+  const texts = ids.split(/\s+/, 8).map((id) => {
+    const target = root.getElementById(id);
+    if (!target) return '';
+    return target.getAttribute('aria-label') ?? textOf(target, LONGEST) ?? '';
+  });
+  return oneLine(texts.join(' '), LONGEST);
+}
+
+/** The rendered labels of a control; of an element that wraps one, those of the control. */
+export function labelsOf(element: Element): readonly HTMLLabelElement[] {
+  if (!isControl(element)) return [];
+  return element.labels ? [...element.labels] : [];
+}
+
+function labelText(element: Element): string {
+  const texts = labelsOf(element).map((label) => textOf(label, LONGEST));
+  return oneLine(texts.join(' '), LONGEST);
+}
+
+function pressedText(element: Element): string {
+  if (!isPressedInput(element)) return '';
+  return element.type === 'image' ? '' : oneLine(element.value || (BUTTONS[element.type] ?? ''), LONGEST);
+}
+
+/** Icon buttons and unlabelled fields: what their markup says of them. */
+function hinted(element: Element): string {
+  const icon = element.querySelector('[title], [alt], [aria-label], svg title');
+  const said = icon?.getAttribute('aria-label') || icon?.getAttribute('title') || icon?.getAttribute('alt');
+  if (said) return oneLine(said, LONGEST);
+  if (icon?.localName === 'title') return oneLine(icon.textContent ?? '', LONGEST);
+  if (isInput(element) && element.type === 'image') return 'Submit';
+  return words(element.getAttribute('name') ?? '') || words(element.id);
+}
+
+/** `first_name` and `firstName` as words; generated ids are none. */
+function words(id: string): string {
+  if (id.length > 40 || /\d{3,}|^[:_]|^\w{1,2}$/.test(id)) return '';
+  return id
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .replace(/[-_.[\]:]+/g, ' ')
+    .trim();
+}

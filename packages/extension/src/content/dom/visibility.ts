@@ -1,0 +1,138 @@
+/** What a user can see and reach. */
+import { ancestorsOf, contains, frameDocument, frameOf, shadowOf } from './flat-tree.ts';
+import { isInput, isTickedInput } from './kinds.ts';
+import { labelsOf } from './names.ts';
+
+export type Point = { readonly x: number; readonly y: number };
+
+/** Rendered, whatever its size, position and opacity. */
+export const isRendered = (element: Element): boolean =>
+  element.checkVisibility({ visibilityProperty: true });
+
+const hasSize = (element: Element): boolean => {
+  const { width, height } = element.getBoundingClientRect();
+  return width > 1 && height > 1;
+};
+
+/** Fields that pages often hide behind a styled label. */
+const isOftenHidden = (element: Element): boolean =>
+  isTickedInput(element) || (isInput(element) && element.type === 'file');
+
+/**
+ * The element that is clicked for it: itself, or the label of a hidden check box, radio button or file field. Null if it cannot
+ * be seen.
+ */
+export function clickTarget(element: Element): HTMLElement | null {
+  const seen = isRendered(element);
+  if (seen && hasSize(element) && !(isOftenHidden(element) && isTransparent(element)))
+    return element as HTMLElement;
+  if (isOftenHidden(element)) {
+    const label = labelsOf(element).find((each) => isRendered(each) && hasSize(each));
+    if (label) return label;
+    const parent = element.parentElement;
+    if (seen && parent && isRendered(parent) && hasSize(parent)) return element as HTMLElement;
+  }
+  // Inline elements without a box of their own: the content has one.
+  if (seen && [...element.children].some((child) => isRendered(child) && hasSize(child)))
+    return element as HTMLElement;
+  return null;
+}
+
+const isTransparent = (element: Element): boolean => getComputedStyle(element).opacity === '0';
+
+export const isVisible = (element: Element): boolean => clickTarget(element) !== null;
+
+export function viewOf(document: Document): Window {
+  return document.defaultView ?? window;
+}
+
+export function isInViewport({ x, y }: Point, document: Document): boolean {
+  const { innerWidth, innerHeight } = viewOf(document);
+  return x >= 0 && y >= 0 && x < innerWidth && y < innerHeight;
+}
+
+/** The innermost element at a point of its document, through shadow roots and frames. */
+export function elementAt({ x, y }: Point, document: Document): Element | null {
+  let hit = document.elementFromPoint(x, y);
+  for (;;) {
+    if (!hit) return null;
+    const shadow: ShadowRoot | null = shadowOf(hit);
+    const inner: Element | null = shadow ? shadow.elementFromPoint(x, y) : null;
+    if (inner && inner !== hit) {
+      hit = inner;
+      continue;
+    }
+    const frame: Document | null = frameDocument(hit);
+    if (!frame) return hit;
+    const { left, top } = hit.getBoundingClientRect();
+    return elementAt({ x: x - left - hit.clientLeft, y: y - top - hit.clientTop }, frame) ?? hit;
+  }
+}
+
+/** A point of a frame's document in the coordinates of the tab. */
+export function inTab(point: Point, document: Document): Point {
+  let { x, y } = point;
+  for (let frame = frameOf(document); frame; frame = frameOf(frame.ownerDocument)) {
+    const { left, top } = frame.getBoundingClientRect();
+    x += left + frame.clientLeft;
+    y += top + frame.clientTop;
+  }
+  return { x, y };
+}
+
+/** Points at which a user would aim, best first. */
+export function aimsOf(element: Element): Point[] {
+  const boxes = [...element.getClientRects()].filter(({ width, height }) => width > 0 && height > 0);
+  const box = element.getBoundingClientRect();
+  const [first = box] = boxes;
+  const inner = (fx: number, fy: number, { left, top, width, height }: DOMRect): Point => ({
+    x: left + width * fx,
+    y: top + height * fy,
+  });
+  return [
+    inner(0.5, 0.5, first),
+    inner(0.5, 0.5, box),
+    ...[
+      [0.2, 0.5],
+      [0.8, 0.5],
+      [0.5, 0.2],
+      [0.5, 0.8],
+      [0.05, 0.05],
+      [0.95, 0.95],
+    ].map(([fx = 0.5, fy = 0.5]) => inner(fx, fy, first)),
+  ];
+}
+
+/** Whether a click at the point reaches the element. */
+export function reaches(element: Element, hit: Element | null): boolean {
+  if (!hit) return false;
+  if (contains(element, hit)) return true;
+  const label = hit.closest('label');
+  if (label?.control === element) return true;
+  return contains(hit, element) && passesThrough(element, hit);
+}
+
+/** Only elements without pointer events are between the element and the one that is hit. */
+function passesThrough(element: Element, hit: Element): boolean {
+  if (getComputedStyle(element).pointerEvents === 'none') return true;
+  const { width, height } = element.getBoundingClientRect();
+  if (width < 2 || height < 2) return true;
+  for (const ancestor of ancestorsOf(element)) {
+    if (ancestor === hit) return false;
+    if (getComputedStyle(ancestor).display === 'contents') return true;
+  }
+  return false;
+}
+
+/** Where a click reaches the element now; null if it is outside of the viewport or covered everywhere. */
+export function openAim(element: Element): Point | null {
+  const document = element.ownerDocument;
+  const tab = window.top === window ? window.document : document;
+  for (const aim of aimsOf(element)) {
+    if (!isInViewport(aim, document)) continue;
+    const there = frameOf(document) ? inTab(aim, document) : aim;
+    const hit = elementAt(there, frameOf(document) ? tab : document);
+    if (reaches(element, hit)) return aim;
+  }
+  return null;
+}

@@ -1,0 +1,80 @@
+/** Answers the background worker. */
+import type { ContentAnswers, ContentReply, ContentRequest } from '../messages.ts';
+import { forgetDialogs } from './actions/dialogs.ts';
+import { noteOpenedDialogs, perform } from './actions/perform.ts';
+import { indicate } from './indicator.ts';
+import { inspect, inspectTool } from './inspect.ts';
+import { forgetNumbers } from './numbers.ts';
+import { pageError } from './page-error.ts';
+import { noteOpened, tellPage } from './page-world.ts';
+import { settle } from './settle.ts';
+import { takeSnapshot } from './snapshot/snapshot.ts';
+import { runTool } from './tools/tools.ts';
+
+/** `stop` is called when the user presses the button of the indicator. */
+export async function handle(request: ContentRequest, stop: () => void): Promise<ContentReply> {
+  try {
+    return { ok: true, value: await answer(request, stop) };
+  } catch (thrown) {
+    return { ok: false, error: pageError(thrown) };
+  }
+}
+
+async function answer(
+  request: ContentRequest,
+  stop: () => void,
+): Promise<ContentAnswers[ContentRequest['kind']]> {
+  switch (request.kind) {
+    case 'ping':
+      return { ready: true };
+    case 'attach':
+      tellPage({ type: 'active', on: true });
+      return null;
+    case 'snapshot':
+      return takeSnapshot();
+    case 'inspect':
+      return inspect(request.action);
+    case 'inspect-tool':
+      return inspectTool(request.tool, request.parameters);
+    case 'act':
+      return await perform(request.action);
+    case 'settle': {
+      const seen = await settle(request.mostMs);
+      noteOpenedDialogs();
+      return seen;
+    }
+    case 'tool':
+      return await runTool(request.tool, request.parameters);
+    case 'indicate':
+      indicate(request.text, stop);
+      return null;
+    case 'release':
+      tellPage({ type: 'active', on: false });
+      indicate(null, stop);
+      forgetNumbers();
+      forgetDialogs();
+      return null;
+  }
+}
+
+/**
+ * A click of a script on a link for a new tab is stopped by the popup blocker: the background worker opens the tab instead. On
+ * the window and in the bubbling phase, so that listeners of the page come first.
+ */
+export function catchNewTabs(): void {
+  window.addEventListener('click', (event) => {
+    if (event.isTrusted || event.defaultPrevented) return;
+    const link = event
+      .composedPath()
+      .find((each): each is HTMLAnchorElement => (each as Element).localName === 'a');
+    if (!link?.href || !opensTab(link.target)) return;
+    event.preventDefault();
+    noteOpened(link.href);
+  });
+}
+
+const opensTab = (target: string): boolean =>
+  target !== '' && !/^_(?:self|parent|top)$/i.test(target) && !hasFrame(target);
+
+const hasFrame = (name: string): boolean =>
+  document.querySelector(`iframe[name="${CSS.escape(name)}"]`) !== null;

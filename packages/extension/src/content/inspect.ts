@@ -1,0 +1,42 @@
+/** What is shown and asked before an action: its target, and why it needs a confirmation. */
+import type { Action } from '@parlance/copilot';
+import type { Inspection, PageTool } from '../messages.ts';
+import { nameOf } from './dom/names.ts';
+import { roleOf } from './dom/roles.ts';
+import { elementNumbered, numberOf } from './numbers.ts';
+import { sensitivity } from './sensitivity.ts';
+import { elementSelected, type Parameters, textIn } from './tools/parameters.ts';
+
+export function inspect(action: Action): Inspection {
+  const element = targetOf(action);
+  return {
+    ...sensitivity(action, element),
+    target: element && { id: numberOf(element), role: roleOf(element), name: nameOf(element) },
+  };
+}
+
+/** An element that is gone fails in the action itself, with a message. */
+function targetOf(action: Action): Element | null {
+  const id = 'id' in action ? action.id : 'from' in action ? action.from : null;
+  try {
+    return id === null ? null : elementNumbered(id);
+  } catch {
+    return null;
+  }
+}
+
+export function inspectTool(tool: PageTool, parameters: Parameters): Inspection {
+  if (tool === 'storage_access') return { reasons: ['stored-data'], target: null, destination: null };
+  if (tool !== 'dom_manipulation') return { reasons: [], target: null, destination: null };
+  const element = elementSelected(textIn(parameters, 'selector'));
+  const id = numberOf(element);
+  if (parameters.action !== 'submit') return inspect(asAction(parameters, id));
+  const form = element.closest('form');
+  const button = form?.querySelector<HTMLElement>('button:not([type]), [type=submit], [type=image]');
+  return inspect({ name: 'click', id: button ? numberOf(button) : id });
+}
+
+const asAction = (parameters: Parameters, id: number): Action =>
+  parameters.action === 'type'
+    ? { name: 'setValue', id, text: textIn(parameters, 'value') }
+    : { name: 'click', id };

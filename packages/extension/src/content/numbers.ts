@@ -1,0 +1,101 @@
+/**
+ * Numbers of elements. An element keeps its number while the document lives; an element that replaces a removed one with the
+ * same role, name and place takes over its number, so that a page that renders itself again does not confuse a model.
+ */
+
+import { elementsIn } from './dom/flat-tree.ts';
+import { nameOf } from './dom/names.ts';
+import { roleOf } from './dom/roles.ts';
+import { PageFailure } from './page-error.ts';
+
+type Entry = { element: WeakRef<Element>; readonly signature: string };
+
+const entries = new Map<number, Entry>();
+let numbers = new WeakMap<Element, number>();
+let last = 0;
+
+export function numberOf(element: Element): number {
+  const known = numbers.get(element);
+  if (known !== undefined) return known;
+  const signature = signatureOf(element);
+  const number = abandoned(signature) ?? ++last;
+  assign(number, element, signature);
+  return number;
+}
+
+function assign(number: number, element: Element, signature: string): void {
+  numbers.set(element, number);
+  entries.set(number, { element: new WeakRef(element), signature });
+}
+
+export function forgetNumbers(): void {
+  entries.clear();
+  numbers = new WeakMap();
+  gone.clear();
+  last = 0;
+}
+
+/** Numbers of removed elements by signature, collected once per snapshot. */
+const gone = new Map<string, number[]>();
+
+/** Called before elements are numbered. */
+export function collectGone(): void {
+  gone.clear();
+  for (const [number, { element, signature }] of entries) {
+    if (element.deref()?.isConnected) continue;
+    const same = gone.get(signature);
+    if (same) same.push(number);
+    else gone.set(signature, [number]);
+  }
+}
+
+const abandoned = (signature: string): number | undefined => gone.get(signature)?.shift();
+
+/** Throws if there is no such element any more. */
+export function elementNumbered(number: number): HTMLElement {
+  const entry = entries.get(number);
+  const element = entry?.element.deref();
+  if (element?.isConnected) return element as HTMLElement;
+  const twin = entry && soleTwin(entry.signature);
+  if (twin) {
+    assign(number, twin, entry.signature);
+    return twin;
+  }
+  const message = entry
+    ? `Element ${number} is not on the page any more. The page has changed: use the numbers of its current state.`
+    : `There is no element ${number} on the page.`;
+  throw new PageFailure('ELEMENT_NOT_FOUND', message, number);
+}
+
+/** The only element without a number that looks the same. */
+function soleTwin(signature: string): HTMLElement | null {
+  const [tag = ''] = signature.split('\n', 1);
+  const same: HTMLElement[] = [];
+  for (const element of elementsIn(document.documentElement)) {
+    if (element.localName !== tag || numbers.has(element)) continue;
+    if (signatureOf(element) === signature) same.push(element);
+    if (same.length > 1) return null;
+  }
+  return same[0] ?? null;
+}
+
+/** Identifies an element without its position: pages insert and remove siblings. */
+function signatureOf(element: Element): string {
+  const attributes = ['id', 'name', 'type', 'href', 'value'].map((name) =>
+    name === 'value' && element.localName !== 'option' ? '' : (element.getAttribute(name) ?? ''),
+  );
+  return [element.localName, roleOf(element), nameOf(element), ...attributes].join('\n');
+}
+
+/** For messages: `element 12 (button "Save")`. */
+export function said(element: Element): string {
+  const number = numbers.get(element);
+  const name = nameOf(element);
+  const what = name === '' ? roleOf(element) : `${roleOf(element)} ${JSON.stringify(name.slice(0, 60))}`;
+  return number === undefined ? what : `element ${number} (${what})`;
+}
+
+export const Said = (element: Element): string => {
+  const text = said(element);
+  return text.charAt(0).toUpperCase() + text.slice(1);
+};

@@ -1,0 +1,57 @@
+/** The content script's end of the channel to the page's own world. */
+import type { PageDialog } from '../messages.ts';
+import { FROM_PAGE, type FromPage, TO_PAGE, type ToPage } from '../page-channel.ts';
+
+const MOST = 20;
+const LONGEST = 2_000;
+
+/** What the page reported since the last action. */
+export const reported = {
+  dialogs: [] as PageDialog[],
+  openedUrls: [] as string[],
+  pending: 0,
+  requests: 0,
+};
+
+export function tellPage(message: ToPage): void {
+  document.dispatchEvent(new CustomEvent(TO_PAGE, { detail: JSON.stringify(message) }));
+}
+
+export function resetReported(): void {
+  reported.dialogs = [];
+  reported.openedUrls = [];
+  reported.pending = 0;
+  reported.requests = 0;
+}
+
+export function noteOpened(url: string): void {
+  if (/^https?:/i.test(url) && reported.openedUrls.length < MOST && !reported.openedUrls.includes(url))
+    reported.openedUrls.push(url.slice(0, LONGEST));
+}
+
+export function listenToPage(): void {
+  document.addEventListener(FROM_PAGE, (event) => {
+    const message = parsed((event as CustomEvent).detail);
+    if (message?.type === 'dialog' && reported.dialogs.length < MOST) {
+      const { type, message: text } = message.dialog;
+      reported.dialogs.push({ type, message: String(text).slice(0, LONGEST) });
+    }
+    if (message?.type === 'open') noteOpened(String(message.url));
+    if (message?.type === 'network') {
+      reported.pending = Math.max(0, Math.min(1_000, Number(message.pending) || 0));
+      reported.requests++;
+    }
+  });
+}
+
+function parsed(detail: unknown): FromPage | null {
+  try {
+    const message = JSON.parse(String(detail));
+    if (typeof message !== 'object' || message === null) return null;
+    if (message.type === 'dialog' && !['alert', 'confirm', 'prompt'].includes(message.dialog?.type))
+      return null;
+    return message;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,140 @@
+/** Actions that the user confirms in any case: payments, downloads, uploads, other origins, code, stored data. */
+import type { Action } from '@parlance/copilot';
+import type { SensitiveReason } from '../messages.ts';
+import { repeatedAction } from './actions/dialogs.ts';
+import { activeElement, closest, elementsIn } from './dom/flat-tree.ts';
+import { isButton, isInput, isLink, isPressedInput, isSubmitter } from './dom/kinds.ts';
+import { nameOf } from './dom/names.ts';
+import { isPaymentField } from './dom/secrets.ts';
+import { isVisible } from './dom/visibility.ts';
+
+export type Sensitivity = {
+  readonly reasons: readonly SensitiveReason[];
+  readonly destination: string | null;
+};
+
+const NONE: Sensitivity = { reasons: [], destination: null };
+
+/** `element` is the one that the action is for, if it is for one. */
+export function sensitivity(action: Action, element: Element | null): Sensitivity {
+  switch (action.name) {
+    case 'evaluate':
+      return { reasons: ['evaluate'], destination: null };
+    case 'getCookies':
+    case 'getLocalStorage':
+      return { reasons: ['stored-data'], destination: null };
+    case 'navigate':
+    case 'createTab':
+      return leaving(action.url);
+    case 'search':
+      return { reasons: ['other-origin'], destination: null };
+    case 'press':
+      return /^(?:enter|return|space| )$/i.test(action.key) ? pressed(activeElement(document)) : NONE;
+    case 'type':
+      return action.text.includes('\n') ? pressed(activeElement(document)) : NONE;
+    case 'acceptDialog': {
+      const again = repeatedAction();
+      return again && again.name !== 'acceptDialog' ? sensitivity(again, element) : NONE;
+    }
+    case 'click':
+    case 'doubleClick':
+    case 'check':
+      return element ? clicked(element) : NONE;
+    case 'setValue':
+      return element && isFile(element) ? { reasons: ['upload'], destination: null } : NONE;
+    default:
+      return NONE;
+  }
+}
+
+const isFile = (element: Element): boolean => isInput(element) && element.type === 'file';
+
+function leaving(url: string | null): Sensitivity {
+  const target = url === null ? null : URL.parse(url, document.baseURI);
+  if (!target || (target.protocol !== 'http:' && target.protocol !== 'https:')) return NONE;
+  return target.origin === location.origin ? NONE : { reasons: ['other-origin'], destination: target.href };
+}
+
+const joined = (...parts: readonly Sensitivity[]): Sensitivity => ({
+  reasons: [...new Set(parts.flatMap(({ reasons }) => reasons))],
+  destination: parts.find(({ destination }) => destination !== null)?.destination ?? null,
+});
+
+const because = (reason: SensitiveReason, holds: boolean): Sensitivity =>
+  holds ? { reasons: [reason], destination: null } : NONE;
+
+const FILE =
+  /\.(?:zip|exe|msi|dmg|pkg|deb|rpm|apk|iso|img|tar|gz|tgz|bz2|xz|7z|rar|jar|bat|cmd|ps1|sh|scr|crx|xpi|docm?|docx|xlsm?|xlsx|pptx|csv)(?:$|[?#])/i;
+
+function clicked(element: Element): Sensitivity {
+  const link = closest(element, 'a[href], area[href]');
+  const label = closest(element, 'label') as HTMLLabelElement | null;
+  const file = isFile(element) || (label?.control != null && isFile(label.control));
+  const submitter = [element, closest(element, 'button')].find((each) => each && isSubmitter(each));
+  return joined(
+    because('upload', file),
+    link && isLink(link) ? followed(link) : NONE,
+    because(
+      'download',
+      link === null && /^(?:download|herunterladen|télécharger|descargar)\b/i.test(nameOf(element)),
+    ),
+    submitter && isSubmitter(submitter)
+      ? submitted(submitter.form, submitter.getAttribute('formaction'))
+      : NONE,
+    because('payment', isButtonLike(element) && pays(element)),
+  );
+}
+
+const followed = (link: HTMLAnchorElement): Sensitivity =>
+  joined(
+    because(
+      'download',
+      link.hasAttribute('download') || FILE.test(link.pathname) || /^(?:blob|data):/.test(link.protocol),
+    ),
+    leaving(link.href),
+  );
+
+const isButtonLike = (element: Element): boolean =>
+  isButton(element) ||
+  isPressedInput(element) ||
+  isLink(element) ||
+  closest(element, 'button, [role="button"]') !== null ||
+  element.getAttribute('role') === 'button';
+
+const PAYS =
+  /^(?:(?:pay|buy|purchase|donate)\b|place (?:your |my |the )?order|(?:confirm|complete|submit|finish)(?: and)? (?:your |my |the )?(?:order|payment|purchase|pay)|order (?:now|with)|book (?:and|&) pay|send (?:money|payment)|transfer (?:money|funds|now)|start (?:my )?(?:paid )?subscription|(?:jetzt |zahlungspflichtig )?(?:kaufen|bezahlen|bestellen)|acheter|payer|comprar|pagar)/i;
+const STEPS =
+  /^(?:next|continue|submit|confirm|ok|yes|send|finish|done|proceed|check ?out|apply|weiter|bestätigen|continuer|continuar)\b/i;
+
+/** Its name says so, or it goes on from fields for a card. */
+function pays(element: Element): boolean {
+  const name = nameOf(element);
+  if (PAYS.test(name)) return true;
+  const form = closest(element, 'form, [role="form"], dialog, [role="dialog"], section, main');
+  return STEPS.test(name) && form !== null && holdsPaymentField(form);
+}
+
+const holdsPaymentField = (root: Element): boolean => {
+  for (const element of elementsIn(root)) if (isPaymentField(element) && isVisible(element)) return true;
+  return false;
+};
+
+function submitted(form: HTMLFormElement | null, action: string | null): Sensitivity {
+  if (!form) return NONE;
+  const files = [...form.elements].some(
+    (each) => isInput(each) && each.type === 'file' && (each.files?.length ?? 0) > 0,
+  );
+  return joined(
+    because('payment', holdsPaymentField(form)),
+    because('upload', files),
+    leaving(action ?? form.getAttribute('action') ?? ''),
+  );
+}
+
+/** A key that submits the form of the focused field, or presses the focused button. */
+function pressed(element: Element | null): Sensitivity {
+  if (!element) return NONE;
+  if (isButtonLike(element)) return clicked(element);
+  const form = (element as HTMLInputElement).form ?? null;
+  return isInput(element) ? submitted(form, null) : NONE;
+}

@@ -1,0 +1,96 @@
+/** Waits until the page has reacted to an action: no changes, no requests, nothing that says that it loads. */
+import type { Observations } from '../messages.ts';
+import { documentsIn, elementsIn } from './dom/flat-tree.ts';
+import { isRendered } from './dom/visibility.ts';
+import { INDICATOR } from './indicator-name.ts';
+import { reported, resetReported } from './page-world.ts';
+
+const QUIET_MS = 250;
+const LEAST_MS = 120;
+const MOST_MS = 5_000;
+const STEP_MS = 40;
+/** A page that keeps changing a little, such as a clock, counts as quiet after this time. */
+const RESTLESS_MS = 1_500;
+const FEW_CHANGES = 6;
+
+const seen = {
+  url: location.href,
+  beganAt: performance.now(),
+  changedAt: 0,
+  /** changes in the current quiet period */
+  changes: 0,
+  mutated: false,
+  network: false,
+};
+
+const observer = new MutationObserver((records) => {
+  const own = records.filter(({ target }) => (target as Element).localName !== INDICATOR);
+  if (own.length === 0) return;
+  const now = performance.now();
+  if (now - seen.changedAt > QUIET_MS) seen.changes = 0;
+  seen.changes += own.length;
+  seen.changedAt = now;
+  seen.mutated = true;
+});
+
+const OBSERVED = { subtree: true, childList: true, characterData: true, attributes: true } as const;
+
+/** Called before an action. */
+export function beginObserving(): void {
+  resetReported();
+  observer.disconnect();
+  for (const each of documentsIn(document)) observer.observe(each, OBSERVED);
+  for (const element of elementsIn(document.documentElement))
+    if (element.shadowRoot) observer.observe(element.shadowRoot, OBSERVED);
+  const now = performance.now();
+  Object.assign(seen, {
+    url: location.href,
+    beganAt: now,
+    changedAt: now,
+    changes: 0,
+    mutated: false,
+    network: false,
+  });
+}
+
+export function watchNetwork(): void {
+  const resources = new PerformanceObserver(() => {
+    seen.network = true;
+    seen.changedAt = performance.now();
+  });
+  resources.observe({ type: 'resource' });
+}
+
+export async function settle(mostMs = MOST_MS): Promise<Observations> {
+  const began = performance.now();
+  while (performance.now() - began < Math.min(mostMs, 30_000) && !isQuiet(performance.now() - began)) {
+    await new Promise((resolve) => setTimeout(resolve, STEP_MS));
+  }
+  return {
+    url: location.href,
+    didNetworkOccur: seen.network || reported.requests > 0,
+    didDomMutate: seen.mutated,
+    didUrlChange: location.href !== seen.url,
+    dialogs: [...reported.dialogs],
+    openedUrls: [...reported.openedUrls],
+  };
+}
+
+function isQuiet(waited: number): boolean {
+  if (waited < LEAST_MS || document.readyState === 'loading' || reported.pending > 0) return false;
+  const calm = performance.now() - seen.changedAt >= QUIET_MS;
+  const restless = waited > RESTLESS_MS && seen.changes <= FEW_CHANGES;
+  return (calm || restless) && !isLoading();
+}
+
+const BUSY =
+  '[aria-busy="true"], [role="progressbar"]:not([aria-valuenow]), progress:not([value]), [class*="spinner" i], [class*="skeleton" i], [class~="loading" i], [class~="loader" i]';
+
+/** Something in view says that the page loads. */
+function isLoading(): boolean {
+  for (const element of document.querySelectorAll(BUSY)) {
+    const { top, bottom, height } = element.getBoundingClientRect();
+    if (height > 0 && bottom > 0 && top < window.innerHeight && isRendered(element)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,110 @@
+/** Which elements a user can operate, beyond links and form controls: widgets, clickable boxes, drag and drop. */
+import { isControl, isEditingHost, isInput, isLink } from '../dom/kinds.ts';
+import { isWidget, roleOf } from '../dom/roles.ts';
+
+/** `control`: has a role of its own; `clickable`: only behaves like a button; `drag` and `drop`: for drag and drop */
+export type Interaction = 'control' | 'clickable' | 'drag' | 'drop';
+
+export type Surroundings = {
+  /** the cursor of the parent is a pointer */
+  readonly pointer: boolean;
+  /** inside of a link, a button or another control */
+  readonly inControl: boolean;
+};
+
+const DROP_ATTRIBUTES = [
+  'ondrop',
+  'ondragover',
+  'aria-dropeffect',
+  'data-rbd-droppable-id',
+  'data-droppable',
+];
+const DROP_NAME = /(?:^|[-_\s])(?:drop(?:zone|-?target|pable|-?area)?)(?:$|[-_\s])/i;
+const FOCUSED_ROLES = new Set([
+  'gridcell',
+  'row',
+  'cell',
+  'columnheader',
+  'tabpanel',
+  'dialog',
+  'alertdialog',
+  'region',
+  'document',
+  'main',
+  'group',
+  'list',
+  'listitem',
+  'grid',
+  'table',
+  'menu',
+  'menubar',
+  'tablist',
+  'toolbar',
+  'tree',
+  'article',
+  'img',
+  'heading',
+  'navigation',
+  'log',
+  'status',
+  'alert',
+  'feed',
+]);
+
+export function interactionOf(
+  element: Element,
+  style: CSSStyleDeclaration,
+  { pointer, inControl }: Surroundings,
+): Interaction | null {
+  if (isControl(element)) return isInput(element) && element.type === 'hidden' ? null : 'control';
+  if (isLink(element) || element.localName === 'summary' || isEditingHost(element)) return 'control';
+  const role = roleOf(element);
+  if (isWidget(role)) return 'control';
+  if (isDraggable(element)) return 'drag';
+  if (isDropZone(element)) return 'drop';
+  if (inControl) return null;
+  if (element.hasAttribute('onclick') || element.hasAttribute('onmousedown')) return 'clickable';
+  if (style.cursor === 'pointer' && !pointer && element.localName !== 'label' && element.localName !== 'body')
+    return 'clickable';
+  const tabindex = element.getAttribute('tabindex');
+  if (tabindex !== null && Number(tabindex) >= 0 && !FOCUSED_ROLES.has(role) && !scrolls(style))
+    return 'clickable';
+  return null;
+}
+
+const scrolls = ({ overflowY, overflowX }: CSSStyleDeclaration): boolean =>
+  overflowY === 'auto' || overflowY === 'scroll' || overflowX === 'auto' || overflowX === 'scroll';
+
+export const isDraggable = (element: Element): boolean => element.getAttribute('draggable') === 'true';
+
+/** Marked as one, or a container of draggable elements, or one of the same kind beside it. */
+function isDropZone(element: Element): boolean {
+  if (DROP_ATTRIBUTES.some((name) => element.hasAttribute(name))) return true;
+  const marks = `${element.id} ${element.getAttribute('class') ?? ''}`;
+  if (marks.length > 1 && DROP_NAME.test(marks)) return true;
+  if (!hasDraggables(element.ownerDocument)) return false;
+  if (holdsDraggable(element)) return true;
+  const { className, parentElement: parent } = element;
+  if (className === '' || !parent || parent.childElementCount > 30) return false;
+  return [...parent.children].some(
+    (sibling) => sibling !== element && sibling.className === className && holdsDraggable(sibling),
+  );
+}
+
+function holdsDraggable(element: Element): boolean {
+  const first = element.firstElementChild;
+  return (
+    (first !== null && isDraggable(first)) ||
+    (element.lastElementChild !== null && isDraggable(element.lastElementChild))
+  );
+}
+
+let known: { readonly document: Document; readonly at: number; readonly found: boolean } | null = null;
+
+/** Looked up once per snapshot. */
+function hasDraggables(document: Document): boolean {
+  const at = performance.now();
+  if (known?.document !== document || at - known.at > 50)
+    known = { document, at, found: document.querySelector('[draggable="true"]') !== null };
+  return known.found;
+}

@@ -1,0 +1,150 @@
+/** The markup of one interactive element: what a reader needs for its role, name, state and value, and nothing else. */
+import { isDisabled, isReadOnly } from '../dom/disabled.ts';
+import {
+  isButton,
+  isEditingHost,
+  isInput,
+  isLink,
+  isSelect,
+  isSubmitter,
+  isTextArea,
+  isTickedInput,
+} from '../dom/kinds.ts';
+import { nameOf } from '../dom/names.ts';
+import { roleOf } from '../dom/roles.ts';
+import { isSecret, withoutCardNumbers } from '../dom/secrets.ts';
+import { oneLine, textOf } from '../dom/text.ts';
+import type { Interaction } from './interactive.ts';
+
+/** `head` is followed by the number and `tail`; `content` is what is between the tags, `close` the end tag. */
+export type Markup = {
+  readonly head: string;
+  readonly tail: string;
+  readonly content: string;
+  readonly close: string;
+};
+
+const LONGEST_VALUE = 600;
+const LONGEST_ADDRESS = 120;
+const MOST_OPTIONS = 50;
+const OPTION_TEXT = 80;
+const BULLETS = '••••••••';
+
+export const escaped = (text: string): string => text.replace(/[&<>"]/g, (mark) => ESCAPES[mark] ?? mark);
+const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+export function markupOf(element: Element, interaction: Interaction): Markup {
+  const tag = tagOf(element);
+  const name = interaction === 'drop' ? placeName(element) : nameOf(element);
+  const content = contentOf(element, { tag, name });
+  const named = content === name && tag !== 'textarea' ? '' : attribute('aria-label', name);
+  return {
+    head: `<${tag} id="`,
+    tail: `"${named}${attributesOf(element, tag, interaction)}>`,
+    content: escaped(content),
+    close: tag === 'input' ? '' : `</${tag}>`,
+  };
+}
+
+const TAGS = new Set(['a', 'button', 'input', 'select', 'textarea', 'summary']);
+
+const tagOf = (element: Element): string => {
+  if (TAGS.has(element.localName)) return element.localName;
+  return element.localName === 'area' ? 'a' : 'span';
+};
+
+function contentOf(element: Element, { tag, name }: { tag: string; name: string }): string {
+  if (tag === 'input' || tag === 'select') return '';
+  if (isTextArea(element))
+    return isSecret(element) ? '' : withoutCardNumbers(element.value.slice(0, LONGEST_VALUE));
+  if (isEditingHost(element)) return withoutCardNumbers(textOf(element, LONGEST_VALUE));
+  const shown = FIELDS.has(roleOf(element)) ? withoutCardNumbers(textOf(element, OPTION_TEXT)) : name;
+  return shown;
+}
+
+const FIELDS = new Set(['combobox', 'textbox', 'searchbox', 'spinbutton', 'slider']);
+
+/** The name of a place to drop things: its label or heading, its own text, or its id. */
+function placeName(element: Element): string {
+  const label = element.getAttribute('aria-label') ?? element.getAttribute('title');
+  if (label) return oneLine(label, 80);
+  const heading = element.querySelector('h1, h2, h3, h4, h5, h6, legend, header, [class*="title"]');
+  if (heading) return textOf(heading, 80);
+  const own = [...element.childNodes]
+    .filter((node) => node.nodeType === 3)
+    .map((node) => node.nodeValue ?? '');
+  const before = element.previousElementSibling;
+  return (
+    oneLine(own.join(' '), 80) ||
+    (before && /^h[1-6]$/.test(before.localName) ? textOf(before, 80) : '') ||
+    nameOf(element)
+  );
+}
+
+const attribute = (name: string, value: string): string =>
+  value === '' ? '' : ` ${name}="${escaped(value)}"`;
+const flag = (name: string, on: boolean): string => (on ? ` ${name}` : '');
+
+const STATES = ['aria-expanded', 'aria-selected', 'aria-pressed', 'aria-valuenow', 'aria-valuetext'];
+
+function attributesOf(element: Element, tag: string, interaction: Interaction): string {
+  const role = roleOf(element);
+  const native = tag !== 'span' && !element.hasAttribute('role');
+  const parts = [
+    native || role === 'generic' ? '' : attribute('role', role),
+    role === 'generic' && interaction === 'clickable' && tag === 'span' ? ' role="button"' : '',
+    interaction === 'drag' ? ' draggable="true"' : '',
+    ...STATES.map((name) => attribute(name, element.getAttribute(name) ?? '')),
+    flag('disabled', isDisabled(element)),
+    flag(
+      'required',
+      (element as HTMLInputElement).required === true || element.getAttribute('aria-required') === 'true',
+    ),
+    flag('readonly', isReadOnly(element)),
+  ];
+  if (isLink(element)) parts.push(attribute('href', addressOf(element)));
+  if (isSubmitter(element)) parts.push(' type="submit"');
+  else if (isInput(element)) parts.push(inputAttributes(element));
+  if (isTickedInput(element)) parts.push(flag('checked', element.checked));
+  else if (element.hasAttribute('aria-checked'))
+    parts.push(attribute('aria-checked', element.getAttribute('aria-checked') ?? ''));
+  if (isSelect(element)) parts.push(flag('multiple', element.multiple));
+  if (isButton(element) && element.hasAttribute('aria-haspopup')) parts.push(' aria-haspopup="true"');
+  return parts.join('');
+}
+
+const TICKED = new Set(['checkbox', 'radio']);
+
+function inputAttributes(element: HTMLInputElement): string {
+  const type = element.type === 'text' ? '' : attribute('type', element.type);
+  const list = flag('list', element.hasAttribute('list'));
+  if (TICKED.has(element.type) || element.type === 'file' || element.type === 'button') return type + list;
+  if (!isSecret(element))
+    return type + list + attribute('value', withoutCardNumbers(element.value.slice(0, LONGEST_VALUE)));
+  // Only whether a password is filled in; of a card not even that.
+  return type + (element.type === 'password' && element.value !== '' ? attribute('value', BULLETS) : '');
+}
+
+/** Short: relative to the page where possible. */
+function addressOf(link: HTMLAnchorElement): string {
+  const written = link.getAttribute('href') ?? '';
+  if (/^(?:javascript|data|blob):/i.test(written.trim())) return '#';
+  return written.length > LONGEST_ADDRESS ? `${written.slice(0, LONGEST_ADDRESS).split('?')[0]}` : written;
+}
+
+/** Of long lists the first options and the selected ones. */
+export function optionsMarkup(select: HTMLSelectElement): string {
+  const all = [...select.options];
+  const rest = all
+    .slice(MOST_OPTIONS)
+    .filter((option) => option.selected)
+    .slice(0, 5);
+  return [...all.slice(0, MOST_OPTIONS - rest.length), ...rest].map(optionMarkup).join('');
+}
+
+function optionMarkup(option: HTMLOptionElement): string {
+  const text = oneLine(option.label || option.text, OPTION_TEXT);
+  const value = option.value === text ? '' : ` value="${escaped(option.value.slice(0, 200))}"`;
+  const disabled = option.disabled || option.closest('optgroup')?.disabled === true;
+  return `<option${value}${flag('selected', option.selected)}${flag('disabled', disabled)}>${escaped(text)}</option>`;
+}

@@ -1,0 +1,242 @@
+/** The page as a tree of text and interactive elements, before anything is cut. */
+import { childrenOf, frameDocument, shadowOf } from '../dom/flat-tree.ts';
+import { isElement, isInput, isSelect, isText, isTickedInput } from '../dom/kinds.ts';
+import type { Reachable } from '../dom/overlay.ts';
+import { withoutCardNumbers } from '../dom/secrets.ts';
+import { isSkipped, oneLine } from '../dom/text.ts';
+import { clickTarget, type Point } from '../dom/visibility.ts';
+import { INDICATOR } from '../indicator-name.ts';
+import { type Interaction, interactionOf } from './interactive.ts';
+import { escaped, type Markup, markupOf, optionsMarkup } from './markup.ts';
+import { rankOf } from './rank.ts';
+import { isBlock, wrapperOf } from './structure.ts';
+
+/** 0 is in the viewport, 1 near it, 2 elsewhere */
+export type Rank = 0 | 1 | 2;
+
+export type Leaf = {
+  readonly kind: 'leaf';
+  readonly html: string;
+  /** of an interactive element; `html` is its content then */
+  readonly element: Element | null;
+  readonly markup: Markup | null;
+  readonly rank: Rank;
+  /** begins a line */
+  readonly broken: boolean;
+};
+
+export type Branch = {
+  readonly kind: 'branch';
+  readonly open: string;
+  readonly close: string;
+  /** an interactive element that contains others */
+  readonly element: Element | null;
+  readonly markup: Markup | null;
+  readonly children: (Leaf | Branch)[];
+};
+
+export type Outline = { readonly root: Branch; readonly leaves: readonly Leaf[] };
+
+type Context = {
+  readonly pointer: boolean;
+  readonly inControl: boolean;
+  /** where its document is in the tab */
+  readonly origin: Point;
+  readonly reachable: Reachable;
+};
+
+const LONGEST_TEXT = 2_000;
+/** Controls whose content is only their name or value. */
+const ATOMS = new Set(['button', 'input', 'select', 'textarea', 'summary', 'option']);
+
+const branch = (open: string, close: string): Branch => ({
+  kind: 'branch',
+  open,
+  close,
+  element: null,
+  markup: null,
+  children: [],
+});
+
+export function outlineOf(document: Document, reachable: Reachable): Outline {
+  const builder = new Builder();
+  const root = branch('', '');
+  const context = { pointer: false, inControl: false, origin: { x: 0, y: 0 }, reachable };
+  if (document.body) builder.visitElement(document.body, root, context);
+  return { root, leaves: builder.leaves };
+}
+
+class Builder {
+  leaves: Leaf[] = [];
+  /** the next text begins a line */
+  #broken = false;
+
+  visitElement(element: HTMLElement, parent: Branch, context: Context): void {
+    if (isSkipped(element) || element.localName === INDICATOR) return;
+    if (element.getAttribute('aria-hidden') === 'true' || element.hasAttribute('inert')) return;
+    const style = viewOf(element).getComputedStyle(element);
+    if (isConcealed(element, style)) {
+      if (isProxied(element)) this.#addElement(element, parent, { interaction: 'control', context });
+      return;
+    }
+    const block = isBlock(style);
+    if (block) this.#broken = true;
+    const separated = this.#place(element, parent, { style, context });
+    if (block) this.#broken = !separated;
+  }
+
+  /** Whether its tags separate it from what follows. */
+  #place(
+    element: HTMLElement,
+    parent: Branch,
+    { style, context }: { style: CSSStyleDeclaration; context: Context },
+  ): boolean {
+    const shown = style.visibility === 'visible';
+    const interaction = shown ? interactionOf(element, style, context) : null;
+    const usable = interaction !== null && context.reachable(element);
+    if (interaction === null || !usable) {
+      const wrapper = wrapperOf(element);
+      const target = wrapper ? branch(wrapper.open, wrapper.close) : parent;
+      if (wrapper) {
+        parent.children.push(target);
+        this.#broken = false;
+      }
+      const inner = { ...context, pointer: style.cursor === 'pointer' };
+      this.#visitChildren(element, target, { context: inner, shown });
+      return wrapper !== null;
+    }
+    if (!isOnPage(element, context.origin)) return false;
+    const atom = ATOMS.has(element.localName) || element.isContentEditable;
+    if (atom || (!element.firstElementChild && !shadowOf(element)))
+      this.#addElement(element, parent, { interaction, context });
+    else this.#addContainer(element, parent, { interaction, context });
+    return false;
+  }
+
+  /** An interactive element that may contain others: then both can be addressed. */
+  #addContainer(
+    element: HTMLElement,
+    parent: Branch,
+    { interaction, context }: { interaction: Interaction; context: Context },
+  ): void {
+    const before = this.leaves.length;
+    const broken = this.#broken;
+    const draft = branch('', '');
+    const inner = {
+      ...context,
+      pointer: true,
+      inControl: interaction === 'control' || interaction === 'clickable',
+    };
+    this.#visitChildren(element, draft, { context: inner, shown: true });
+    const nested = this.leaves.slice(before).some((leaf) => leaf.element !== null);
+    if (nested || interaction === 'drop') {
+      const markup = ownName(markupOf(element, interaction), draft, interaction);
+      parent.children.push({ ...draft, open: '', close: markup.close, element, markup });
+      return;
+    }
+    this.leaves.length = before;
+    this.#broken = broken;
+    this.#addElement(element, parent, { interaction, context });
+  }
+
+  #visitChildren(
+    element: HTMLElement,
+    parent: Branch,
+    { context, shown }: { context: Context; shown: boolean },
+  ): void {
+    const frame = frameDocument(element);
+    if (element.localName === 'iframe' && !frame) {
+      this.#addText(`(frame of another site: ${siteOf(element)})`, parent, rankOf(element, context.origin));
+      return;
+    }
+    const inner = frame ? { ...context, origin: originOf(element, context.origin) } : context;
+    const closed = element.localName === 'details' && !(element as HTMLDetailsElement).open;
+    const described = shown ? pictureText(element) : '';
+    if (described !== '') this.#addText(described, parent, rankOf(element, context.origin));
+    const children = childrenOf(element);
+    let rank: Rank | null = null;
+    for (let index = 0; index < children.length; index++) {
+      const child = children[index] as Node;
+      if (isElement(child)) {
+        if (!closed || child.localName === 'summary') this.visitElement(child, parent, inner);
+      } else if (shown && !closed && isText(child) && /\S/.test(child.data)) {
+        rank ??= rankOf(element, inner.origin);
+        if (rank !== null) this.#addText(child.data, parent, rank);
+      }
+    }
+  }
+
+  #addText(text: string, parent: Branch, rank: Rank | null): void {
+    if (rank === null) return;
+    const flat = escaped(withoutCardNumbers(oneLine(text, LONGEST_TEXT)));
+    const html = `${/^\s/.test(text) ? ' ' : ''}${flat}${/\s$/.test(text) ? ' ' : ''}`;
+    this.#add({ kind: 'leaf', html, element: null, markup: null, rank, broken: this.#broken }, parent);
+  }
+
+  #addElement(
+    element: HTMLElement,
+    parent: Branch,
+    { interaction, context }: { interaction: Interaction; context: Context },
+  ): void {
+    const target = clickTarget(element);
+    if (!target || !context.reachable(element)) return;
+    const rank = rankOf(target, context.origin);
+    if (rank === null) return;
+    const markup = markupOf(element, interaction);
+    const html = isSelect(element) ? optionsMarkup(element) : markup.content;
+    this.#add({ kind: 'leaf', html, element, markup, rank, broken: this.#broken }, parent);
+  }
+
+  #add(leaf: Leaf, parent: Branch): void {
+    this.leaves.push(leaf);
+    parent.children.push(leaf);
+    this.#broken = false;
+  }
+}
+
+const viewOf = (element: Element): Window & typeof globalThis => element.ownerDocument.defaultView ?? window;
+
+/** Not rendered, transparent, or collapsed to nothing. */
+function isConcealed(element: HTMLElement, style: CSSStyleDeclaration): boolean {
+  if (style.display === 'none' || style.opacity === '0' || style.contentVisibility === 'hidden') return true;
+  if (style.overflowX === 'visible' && style.clipPath === 'none' && style.clip === 'auto') return false;
+  if (style.display === 'inline' || style.display === 'contents') return false;
+  const { width, height } = element.getBoundingClientRect();
+  return width <= 1 || height <= 1;
+}
+
+/** A hidden field that its visible label stands for. */
+const isProxied = (element: Element): boolean =>
+  (isTickedInput(element) || (isInput(element) && element.type === 'file')) && clickTarget(element) !== null;
+
+const isOnPage = (element: Element, origin: Point): boolean => {
+  const target = clickTarget(element);
+  return target !== null && rankOf(target, origin) !== null;
+};
+
+const siteOf = (frame: Element): string =>
+  URL.parse(frame.getAttribute('src') ?? '', frame.ownerDocument.baseURI)?.origin ?? 'unknown';
+
+function originOf(frame: Element, { x, y }: Point): Point {
+  const { left, top } = frame.getBoundingClientRect();
+  return { x: x + left + frame.clientLeft, y: y + top + frame.clientTop };
+}
+
+function pictureText(element: Element): string {
+  if (element.localName === 'img') return element.getAttribute('alt')?.trim() ?? '';
+  return element.localName === 'svg' ? (element.getAttribute('aria-label')?.trim() ?? '') : '';
+}
+
+/** The name of a container without the names of the controls in it. */
+function ownName(markup: Markup, draft: Branch, interaction: Interaction): Markup {
+  if (interaction === 'drop' || markup.tail.includes('aria-label=')) return markup;
+  const name = oneLine(ownTexts(draft).join(' '), 150);
+  return name === '' ? markup : { ...markup, tail: markup.tail.replace(/^"/, `" aria-label="${name}"`) };
+}
+
+function ownTexts({ children }: Branch): string[] {
+  return children.flatMap((child) => {
+    if (child.kind === 'branch') return child.element ? [] : ownTexts(child);
+    return child.element ? [] : [child.html];
+  });
+}

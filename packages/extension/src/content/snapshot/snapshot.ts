@@ -1,0 +1,54 @@
+/** The page as it is sent to the server: HTML with numbers on interactive elements, within a size limit. */
+import type { Snapshot } from '../../messages.ts';
+import { reachableIn } from '../dom/overlay.ts';
+import { oneLine } from '../dom/text.ts';
+import { collectGone, numberOf } from '../numbers.ts';
+import { choose } from './budget.ts';
+import { type Branch, type Leaf, outlineOf } from './outline.ts';
+
+export function takeSnapshot(): Snapshot {
+  const { root, leaves } = outlineOf(document, reachableIn(document));
+  const { chosen, left } = choose(leaves);
+  collectGone();
+  const body = serialized(root, chosen);
+  const more =
+    left === 0
+      ? ''
+      : `<p>(${left} more parts of the page are not listed here: scroll or use findText to reach them)</p>`;
+  const { scrollX, scrollY, innerWidth, innerHeight } = window;
+  return {
+    url: location.href,
+    title: oneLine(document.title, 300),
+    dom: `<body>${body}${more}</body>`,
+    elements: leaves.filter((leaf) => leaf.element !== null && chosen.has(leaf)).length,
+    truncated: left > 0,
+    viewport: { width: innerWidth, height: innerHeight },
+    scrollPosition: {
+      x: Math.round(scrollX),
+      y: Math.round(scrollY),
+      height: document.scrollingElement?.scrollHeight ?? innerHeight,
+    },
+  };
+}
+
+function serialized(part: Branch | Leaf, chosen: ReadonlySet<Leaf>): string {
+  if (part.kind === 'leaf') return chosen.has(part) ? leafHtml(part) : '';
+  let inner = '';
+  // The number of a container comes before those of its content.
+  const first = part.element && part.markup && holdsChosen(part, chosen) ? numberOf(part.element) : null;
+  for (const child of part.children) inner += serialized(child, chosen);
+  if (first !== null && part.markup)
+    return `${part.markup.head}${first}${part.markup.tail}${inner}${part.close}`;
+  if (inner === '') return '';
+  return `${part.open}${inner}${part.close}`;
+}
+
+const holdsChosen = ({ children }: Branch, chosen: ReadonlySet<Leaf>): boolean =>
+  children.length === 0 ||
+  children.some((child) => (child.kind === 'leaf' ? chosen.has(child) : holdsChosen(child, chosen)));
+
+function leafHtml({ element, markup, html, broken }: Leaf): string {
+  const start = broken ? '<br>' : '';
+  if (!element || !markup) return `${start}${html}`;
+  return `${start}${markup.head}${numberOf(element)}${markup.tail}${html}${markup.close}`;
+}

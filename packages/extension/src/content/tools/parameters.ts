@@ -1,0 +1,34 @@
+/** Parameters of browser tools. They come from a model, so nothing about them is certain. */
+import { documentsIn, elementsIn } from '../dom/flat-tree.ts';
+import { PageFailure } from '../page-error.ts';
+
+export type Parameters = Readonly<Record<string, unknown>>;
+
+export function textIn(parameters: Parameters, name: string): string {
+  const value = parameters[name];
+  if (typeof value !== 'string') throw new PageFailure('INVALID_VALUE', `The parameter ${name} is missing.`);
+  return value;
+}
+
+/** Also in frames of the same origin and in shadow roots. */
+export function elementSelected(selector: string): HTMLElement {
+  try {
+    for (const each of documentsIn(document)) {
+      const found = each.querySelector<HTMLElement>(selector);
+      if (found) return found;
+    }
+    for (const element of elementsIn(document.documentElement)) {
+      const found = element.shadowRoot?.querySelector<HTMLElement>(selector);
+      if (found) return found;
+    }
+  } catch {
+    throw new PageFailure(
+      'INVALID_VALUE',
+      `${JSON.stringify(selector.slice(0, 200))} is not a CSS selector.`,
+    );
+  }
+  throw new PageFailure(
+    'ELEMENT_NOT_FOUND',
+    `Nothing on the page matches ${JSON.stringify(selector.slice(0, 200))}.`,
+  );
+}

@@ -1,0 +1,95 @@
+/** Browser tools of the extension contract. */
+import type { PageTool } from '../../messages.ts';
+import { click } from '../actions/click.ts';
+import { setValue } from '../actions/fill.ts';
+import { frames, rendered } from '../actions/reach.ts';
+import { selectDropdown } from '../actions/select.ts';
+import { isSecret, withoutCardNumbers } from '../dom/secrets.ts';
+import { numberOf } from '../numbers.ts';
+import { PageFailure } from '../page-error.ts';
+import { beginObserving } from '../settle.ts';
+import { elementSelected, type Parameters, textIn } from './parameters.ts';
+
+const LONGEST = 100_000;
+
+export async function runTool(tool: PageTool, parameters: Parameters): Promise<unknown> {
+  beginObserving();
+  switch (tool) {
+    case 'extract_page_content':
+      return extract(parameters);
+    case 'get_selected_text':
+      return selectedText();
+    case 'scroll_to_element':
+      return await scrollTo(textIn(parameters, 'selector'));
+    case 'dom_manipulation':
+      return await manipulate(parameters);
+    case 'storage_access':
+      return access(parameters);
+  }
+}
+
+function extract(parameters: Parameters) {
+  const element =
+    parameters.selector === undefined ? document.body : elementSelected(textIn(parameters, 'selector'));
+  const content = isSecret(element)
+    ? ''
+    : withoutCardNumbers((element.innerText ?? element.textContent ?? '').slice(0, LONGEST));
+  return { title: document.title, content, url: location.href, isSelection: false };
+}
+
+function selectedText() {
+  const active = document.activeElement as HTMLInputElement | null;
+  const { selectionStart: start = null, selectionEnd: end = null } =
+    active && 'value' in active ? active : {};
+  const inField = active && start !== null && end !== null && end > start && !isSecret(active);
+  const text = inField ? active.value.slice(start, end) : (document.getSelection()?.toString() ?? '');
+  const content = withoutCardNumbers(text.slice(0, LONGEST));
+  return { title: document.title, content, url: location.href, isSelection: true };
+}
+
+async function scrollTo(selector: string) {
+  const element = elementSelected(selector);
+  element.scrollIntoView({ block: 'center', inline: 'nearest', behavior: 'instant' });
+  await frames(2);
+  return { scrolled: true, url: location.href };
+}
+
+async function manipulate(parameters: Parameters) {
+  const element = elementSelected(textIn(parameters, 'selector'));
+  const id = numberOf(element);
+  switch (parameters.action) {
+    case 'click':
+      await click(id);
+      break;
+    case 'type':
+      await setValue(id, textIn(parameters, 'value'));
+      break;
+    case 'select':
+      await selectDropdown(id, textIn(parameters, 'value'));
+      break;
+    case 'submit':
+      await submit(element);
+      break;
+    default:
+      throw new PageFailure('UNSUPPORTED', 'The action must be click, type, select or submit.');
+  }
+  return { done: true, url: location.href };
+}
+
+async function submit(element: HTMLElement): Promise<void> {
+  const form = element.closest('form');
+  if (!form) throw new PageFailure('UNSUPPORTED', 'The element is not part of a form.');
+  const button = form.querySelector<HTMLElement>('button:not([type]), [type=submit], [type=image]');
+  if (!button) return form.requestSubmit();
+  rendered(numberOf(button));
+  await click(numberOf(button));
+}
+
+function access(parameters: Parameters) {
+  const key = textIn(parameters, 'key');
+  if (parameters.action === 'set') localStorage.setItem(key, textIn(parameters, 'value'));
+  else if (parameters.action === 'remove') localStorage.removeItem(key);
+  else if (parameters.action !== 'get')
+    throw new PageFailure('UNSUPPORTED', 'The action must be get, set or remove.');
+  return { key, value: localStorage.getItem(key)?.slice(0, LONGEST) ?? null };
+}

@@ -1,0 +1,19 @@
+/**
+ * Events between the content script and the script in the page's own world. The page can read and forge them, so they only carry
+ * hints: nothing is allowed or denied because of one.
+ */
+import type { PageDialog } from './messages.ts';
+
+export const TO_PAGE = 'parlance:to-page';
+export const FROM_PAGE = 'parlance:from-page';
+
+export type ToPage =
+  /** while active, dialogs do not block and requests are counted */
+  | { readonly type: 'active'; readonly on: boolean }
+  /** an action begins: counts requests from now on, and answers dialogs like this */
+  | { readonly type: 'begin'; readonly accept: boolean; readonly text: string | null };
+
+export type FromPage =
+  | ({ readonly type: 'dialog' } & { readonly dialog: PageDialog })
+  | { readonly type: 'open'; readonly url: string }
+  | { readonly type: 'network'; readonly pending: number };
