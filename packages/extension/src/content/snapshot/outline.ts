@@ -8,11 +8,8 @@ import { clickTarget, type Point } from '../dom/visibility.ts';
 import { INDICATOR } from '../indicator-name.ts';
 import { type Interaction, interactionOf } from './interactive.ts';
 import { escaped, type Markup, markupOf, optionsMarkup } from './markup.ts';
-import { rankOf } from './rank.ts';
+import { type Rank, rankOf } from './rank.ts';
 import { isBlock, wrapperOf } from './structure.ts';
-
-/** 0 is in the viewport, 1 near it, 2 elsewhere */
-export type Rank = 0 | 1 | 2;
 
 export type Leaf = {
   readonly kind: 'leaf';

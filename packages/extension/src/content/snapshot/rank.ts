@@ -1,6 +1,8 @@
 /** How near to the viewport something is. */
 import type { Point } from '../dom/visibility.ts';
-import type { Rank } from './outline.ts';
+
+/** 0 is in the viewport, 1 near it, 2 elsewhere */
+export type Rank = 0 | 1 | 2;
 
 /** Null if it cannot be scrolled into view. */
 export function rankOf(element: Element, origin: Point): Rank | null {
