@@ -1,6 +1,6 @@
 import { type Answers, type Description, type Endpoint, named } from '../shared/description.ts';
 import { interactExamples } from './interact-examples.ts';
-import { InteractRequest } from './request.ts';
+import { InteractHeaders, InteractRequest } from './request.ts';
 import { ActiveTask, CopilotError, InteractResponse, MessageHistory } from './response-schemas.ts';
 import {
   ActiveTaskQuery,
@@ -52,6 +52,7 @@ const tasks: readonly Endpoint[] = [
     examples: (ids) => interactExamples(ids),
     ids: [{ id: 'task', at: 'data.taskId' }],
     foreign: 'forbidden',
+    headers: InteractHeaders,
     body: named('InteractRequest', InteractRequest),
     answers: {
       200: { description: 'The next action, or a question to the user', schema: InteractResponse },

@@ -32,7 +32,7 @@ type Call = {
   readonly ref: SessionRef;
   readonly request: InteractRequest;
   readonly page: Page | null;
-  readonly caller: { readonly principal: Principal; readonly dialect: 'copilot' };
+  readonly caller: { readonly principal: Principal; readonly dialect: 'copilot'; readonly key?: string };
   /** The session during the call. */
   readonly projected: ProjectedSession<State>;
 };
@@ -42,25 +42,33 @@ export function interactions(ctx: Context) {
   const replies = new KeyedQueue();
   const unanswered = new Set<PendingReply>();
 
-  return async function interact(request: InteractRequest, principal: Principal): Promise<Interaction> {
+  /** `key` is the idempotency key of a call that begins a task: sent again, it begins no other. */
+  return async function interact(
+    request: InteractRequest,
+    principal: Principal,
+    key?: string,
+  ): Promise<Interaction> {
     const earlier = [...unanswered];
-    const known = (request.taskId ?? null) as TurnId | null;
-    const { ref, began } = await routeOf(request, principal, known);
+    const named = (request.taskId ?? null) as TurnId | null;
+    const { ref, began } = await routeOf(request, principal, named);
     // The user can only have seen a question that waits now: one that is asked while this call waits is not answered by it.
     const arrival = await engine.snapshot(ref);
+    const begun = named === null && key !== undefined ? await taskBegunWith(key, arrival) : null;
+    const known = named ?? begun;
     await ctx.follow(ref);
     // A reply that was a moment earlier is answered before its task can be superseded.
     if (!known) await replies.settled(sessionKey(ref));
     const now = known ? arrival : await engine.snapshot(ref);
     if (known && now.turn !== known) {
-      const over = finishedIn(now, known) ?? (began ? { ok: true } : null);
+      const over = finishedIn(now, known) ?? (began || begun ? { ok: true } : null);
       return { sessionId: ref.id, ref, page: null, task: overTask(known, over) };
     }
 
     const projected = await ctx.hub.observe(ref);
     try {
-      const caller = { principal, dialect: 'copilot' } as const;
+      const caller = { principal, dialect: 'copilot', key } as const;
       const call: Call = { ref, request, page: pageOf(request), caller, projected };
+      if (begun) return await answered(call, begun);
       const question = questionOf(arrival);
       const replied = question && isShown(question, ref, earlier) ? await reply(call, question) : null;
       if (replied) return replied;
@@ -87,6 +95,15 @@ export function interactions(ctx: Context) {
     const place = known && (await engine.lookup(principal, { kind: 'turn', id: known }));
     if (place?.owner === principal.id) return { ref: place, began: true };
     return { ref: await engine.resolve(principal, sessionId), began: false };
+  }
+
+  /** The task that an earlier call with the key began, if it is recent. */
+  async function taskBegunWith(key: string, { ref, seq }: SessionSnapshot): Promise<TurnId | null> {
+    const recent = await engine.events(ref, Math.max(0, seq - PAGE), PAGE);
+    const accepted = recent.find((event) => event.type === 'input.accepted' && event.key === key);
+    const input = accepted?.type === 'input.accepted' ? accepted.input : null;
+    const started = recent.find((event) => event.type === 'turn.started' && event.input === input);
+    return started?.type === 'turn.started' ? started.turn : null;
   }
 
   /** Starts a task, which replaces the current one. */
@@ -169,12 +186,19 @@ export function interactions(ctx: Context) {
     return (await activeTask(ctx.hub, ref))?.query === request.query;
   }
 
+  /** The report is about an earlier action: it was taken before, and its response was lost. */
+  function isTaken({ request: { actionCount }, projected }: Call, turn: TurnId): boolean {
+    if (actionCount === undefined || actionCount === null) return false;
+    return projected.state().tasks.tasks.get(turn)?.actionCount !== actionCount;
+  }
+
   /** Takes in what the client says of the action that it was sent, or the page that it was asked for. */
-  async function goOn({ ref, request, page, caller }: Call, now: SessionSnapshot): Promise<TurnId> {
+  async function goOn(call: Call, now: SessionSnapshot): Promise<TurnId> {
+    const { ref, request, page, caller } = call;
     const { turn, began } = now;
     const [deferred] = now.deferred;
     if (!turn || began === null) throw new Fault('no_turn', 'The task is over.');
-    if (deferred) {
+    if (deferred && !isTaken(call, turn)) {
       const before = lastPage(await engine.events(ref, Math.max(0, began - 2), PAGE));
       const report =
         deferred.tool === 'browser_read'

@@ -37,6 +37,8 @@ export const interactRequest = (maxDom: number) =>
       })
       .nullish(),
     lastActionResult: z.looseObject({ success: z.boolean(), actualState: JsonValue.optional() }).nullish(),
+    /** `metrics.actionCount` of the response whose action is reported: a report that was taken before is not taken again */
+    actionCount: z.number().int().min(0).nullish(),
     previousUrl: text(10_000).nullish(),
     clientVerification: z
       .looseObject({
@@ -58,3 +60,12 @@ export type InteractRequest = z.infer<ReturnType<typeof interactRequest>>;
 
 /** With the default size limit of a page. */
 export const InteractRequest = interactRequest(1_000_000);
+
+export const InteractHeaders = z.object({
+  'idempotency-key': z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe('a call that begins a task begins one only, however often it is sent'),
+});

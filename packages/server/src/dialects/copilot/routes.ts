@@ -3,11 +3,11 @@ import { Hono } from 'hono';
 import { accountRoutes } from './account.ts';
 import { sessionChannel } from './channel-watch.ts';
 import type { Context } from './context.ts';
-import { checkedBody, principalOf } from './envelope.ts';
+import { checked, checkedBody, principalOf } from './envelope.ts';
 import { errorAnswer, LIMITED } from './faults.ts';
 import { type Interaction, interactions } from './interact.ts';
 import { rateLimit } from './rate-limit.ts';
-import { interactRequest } from './request.ts';
+import { InteractHeaders, interactRequest } from './request.ts';
 import { interactBody, interactPush } from './response.ts';
 import { sessionRoutes } from './sessions.ts';
 
@@ -21,7 +21,8 @@ export function routes(app: Hono, ctx: Context): void {
     const began = ctx.now();
     const principal = await principalOf(ctx.authenticator, c.req.raw);
     const request = await checkedBody(schema, ctx.readBody(c.req.raw, 'identified'));
-    const interaction = await interact(request, principal);
+    const { 'idempotency-key': key } = checked(InteractHeaders, c.req.header());
+    const interaction = await interact(request, principal, key);
     await publish(interaction);
     return c.json(interactBody(interaction, ctx.now() - began));
   });
