@@ -2,6 +2,7 @@
 import type { TestClient } from '../../packages/server/src/testing/client.ts';
 import type { TestServer } from '../../packages/server/src/testing/server.ts';
 import { isQuestion } from '../drivers.ts';
+import { postJson } from '../server-process.ts';
 
 /** A caller: with a token, or `local`. */
 export type Person = { readonly name: string; readonly token: string | null };
@@ -17,6 +18,10 @@ export type Ids = {
   readonly grant: string;
   /** the public part of an API key */
   readonly key: string;
+  /** the public part of the token of a paired extension */
+  readonly pairing: string;
+  /** a pairing code that nobody waits with */
+  readonly code: string;
   readonly message: string;
   /** a response of the OpenAI API */
   readonly response: string;
@@ -105,6 +110,7 @@ export async function makeThings(server: TestServer, owner: Person): Promise<Thi
     : [];
   const execution = await callAtBrowser(server, owner, { sessionId: browser, word });
   const key = await madeKey(server, owner, word);
+  const pairing = await madePairing(server, owner, word);
 
   const response = await madeResponse(server, owner, word);
 
@@ -123,6 +129,8 @@ export async function makeThings(server: TestServer, owner: Person): Promise<Thi
       call: approval.call,
       grant: grants[0] ?? '',
       key,
+      pairing,
+      code: newCode(),
       message: messages[0]?.id ?? crypto.randomUUID(),
       response,
       copilot,
@@ -141,6 +149,7 @@ export async function makeThings(server: TestServer, owner: Person): Promise<Thi
         `/v1/sessions/${session}/grants`,
         ...(owner.token ? ['/v1/keys'] : []),
         '/api/v1/user/preferences',
+        '/v1/pairings',
       ];
       const all = await Promise.all([...events, ...lists.map((path) => asked(server, owner, { path }))]);
       return all.map(({ status, text }) => `${status} ${text}`).join('\n');
@@ -187,6 +196,18 @@ async function madeKey(server: TestServer, owner: Person, name: string): Promise
   return String(JSON.parse(text).id);
 }
 
+const EXTENSION = { origin: `chrome-extension://${'a'.repeat(32)}` };
+
+/** An extension of the owner. */
+async function madePairing(server: TestServer, owner: Person, name: string): Promise<string> {
+  const asks = await postJson(`${server.http}/v1/pairings`, { name }, EXTENSION);
+  const body = { code: asks.body.code, allow: true };
+  const { text } = await asked(server, owner, { method: 'POST', path: '/v1/pairings/answer', body });
+  return String(JSON.parse(text).id);
+}
+
+const newCode = (): string => crypto.randomUUID().slice(0, 8);
+
 async function madeResponse(server: TestServer, owner: Person, word: string): Promise<string> {
   const body = { model: 'parlance', input: `echo ${word}` };
   const { text } = await asked(server, owner, { method: 'POST', path: '/openai/v1/responses', body });
@@ -217,6 +238,8 @@ export const nobodysIds = (): Ids => {
     call: `call_${id()}`,
     grant: `nothing ${id()}`,
     key: id().replaceAll('-', '').slice(0, 16),
+    pairing: id().replaceAll('-', '').slice(0, 16),
+    code: newCode(),
     message: id(),
     response: `resp_2_${id().slice(0, 8)}_${id().replaceAll('-', '')}`,
     copilot: id(),

@@ -37,7 +37,11 @@ export async function copyAll(from: Storage, to: Storage): Promise<Copied> {
     for (const key of await from.apiKeys.list(user.name))
       if ((await to.apiKeys.find(key.id)) === null && (await to.apiKeys.add(key, MOST_KEYS)) === 'added')
         copied.keys++;
+    for (const pairing of await from.pairings.list(user.name)) await to.pairings.add(pairing);
   }
+  // Those of open mode, unless the target has its own: one that was revoked there stays revoked.
+  if ((await to.pairings.list(null)).length === 0)
+    for (const pairing of await from.pairings.list(null)) await to.pairings.add(pairing);
   for await (const session of sessionsOf(from)) {
     owners.add(session.ref.owner);
     if (!(await writeSession(to, session))) continue;

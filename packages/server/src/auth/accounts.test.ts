@@ -16,6 +16,7 @@ function opened(...roles: [name: 'ada' | 'uma', role: Role][]) {
   const authenticator = openAuthenticator({
     users,
     apiKeys: openMemoryStore().apiKeys,
+    pairings: openMemoryStore().pairings,
     revocations: revocationsInMemory(),
     secret: new Uint8Array(32).fill(7),
     open: false,

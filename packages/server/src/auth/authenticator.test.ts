@@ -21,13 +21,14 @@ beforeAll(async () => {
 
 function gateOver(users: ReturnType<typeof usersInMemory>, open = false, mayKeep?: () => boolean) {
   const revocations = revocationsInMemory(mayKeep);
-  const { apiKeys } = openMemoryStore();
+  const { apiKeys, pairings } = openMemoryStore();
   const counted: string[] = [];
   const meter = { add: (_: string, label = '') => void counted.push(label), observe: quiet, gauge: quiet };
   const limits = { attempts: 3 };
   const authenticator = openAuthenticator({
     users,
     apiKeys,
+    pairings,
     revocations,
     secret,
     open,

@@ -1,9 +1,10 @@
 /** Resolves tokens, API keys and passwords to principals. */
-import { Fault, type Principal, PrincipalId, ROLE_PERMISSIONS, Role } from '@parlance/protocol';
+import { asFault, Fault, type Principal, PrincipalId, ROLE_PERMISSIONS, Role } from '@parlance/protocol';
 import type { ApiKeyStore } from '../core/ports/api-keys.ts';
 import type { Log } from '../core/ports/logger.ts';
 import type { LoginAttempts, LoginLimits } from '../core/ports/login-attempts.ts';
 import { type Meter, NO_METER } from '../core/ports/meter.ts';
+import type { PairingStore } from '../core/ports/pairings.ts';
 import type { RevocationStore } from '../core/ports/revocations.ts';
 import type { KeptUser, UserStore } from '../core/ports/users.ts';
 import type { Authenticator } from '../http/authenticator.ts';
@@ -22,6 +23,7 @@ const MAX_KEPT = 10_000;
 export type AuthenticatorOptions = {
   readonly users: UserStore;
   readonly apiKeys: ApiKeyStore;
+  readonly pairings: PairingStore;
   readonly revocations: RevocationStore;
   readonly secret: Uint8Array<ArrayBuffer>;
   /** in open mode a caller without a token is the principal `local`; a bad token is still refused */
@@ -53,6 +55,7 @@ export function openAuthenticator(options: AuthenticatorOptions): Authenticator 
   const {
     users,
     apiKeys,
+    pairings,
     revocations,
     secret,
     open,
@@ -80,7 +83,16 @@ export function openAuthenticator(options: AuthenticatorOptions): Authenticator 
     return user;
   }
 
-  const keyring = openKeyring({ keys: apiKeys, users, limits, mayKeep: revocations.mayKeep, now, log });
+  const keyring = openKeyring({
+    keys: apiKeys,
+    pairings,
+    open,
+    users,
+    limits,
+    mayKeep: revocations.mayKeep,
+    now,
+    log,
+  });
 
   /** An API key is watched together with the role it has granted: `watched` is both, with a blank between. */
   async function readWatched(watched: string): Promise<Claims> {
@@ -119,6 +131,16 @@ export function openAuthenticator(options: AuthenticatorOptions): Authenticator 
       const claims = await keyring.read(token, address);
       keyring.used(claims.id);
       return principalOfKey(claims);
+    },
+
+    async pairedOrigin(token) {
+      if (!isApiKey(token)) return null;
+      try {
+        return (await keyring.read(token)).origin ?? null;
+      } catch (thrown) {
+        if (asFault(thrown).code === 'unauthenticated') return null;
+        throw thrown;
+      }
     },
 
     async login(name, password, address) {

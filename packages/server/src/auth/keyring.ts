@@ -1,8 +1,9 @@
-/** Resolves API keys to what they grant. */
-import { Fault, type Role } from '@parlance/protocol';
+/** Resolves API keys, and the tokens of paired extensions, to what they grant. */
+import { Fault, LOCAL, type Role } from '@parlance/protocol';
 import type { ApiKey, ApiKeyStore } from '../core/ports/api-keys.ts';
 import type { Log } from '../core/ports/logger.ts';
 import type { LoginLimits } from '../core/ports/login-attempts.ts';
+import type { Pairing, PairingStore } from '../core/ports/pairings.ts';
 import type { UserStore } from '../core/ports/users.ts';
 import { LruMap } from '../lib/lru-map.ts';
 import { limitFailedKeys } from './failed-keys.ts';
@@ -20,6 +21,8 @@ export type KeyClaims = {
   /** what the key grants now */
   readonly role: Role;
   readonly dialects: readonly string[] | null;
+  /** of a paired extension */
+  readonly origin?: string;
   /** time in milliseconds from which the key is refused */
   readonly validUntil: number;
 };
@@ -38,6 +41,9 @@ export type Keyring = {
 
 export type KeyringOptions = {
   readonly keys: ApiKeyStore;
+  readonly pairings: Pick<PairingStore, 'find' | 'used'>;
+  /** in open mode, extensions that were paired without a login act as `local` */
+  readonly open: boolean;
   readonly users: Pick<UserStore, 'find'>;
   readonly limits: LoginLimits;
   /** false while changes would not be noticed in time */
@@ -49,20 +55,34 @@ export type KeyringOptions = {
 type Known = { readonly hash: string; readonly claims: KeyClaims };
 
 export function openKeyring(options: KeyringOptions): Keyring {
-  const { keys, users, limits, mayKeep = () => true, now, log } = options;
+  const { keys, pairings, open, users, limits, mayKeep = () => true, now, log } = options;
   let cache = new LruMap<Known>(MAX_CACHED);
   const failed = limitFailedKeys(limits);
-  const use = recordKeyUse(keys, log);
+  const use = recordKeyUse(
+    { used: async (times) => void (await Promise.all([keys.used(times), pairings.used(times)])) },
+    log,
+  );
 
   async function load(id: string): Promise<Known | null> {
     // A change during the reads replaces the cache: what was read before it is not kept.
     const into = cache;
+    const known = (await keyWith(id)) ?? (await pairingWith(id));
+    if (known) into.set(id, known);
+    return known;
+  }
+
+  async function keyWith(id: string): Promise<Known | null> {
     const key = await keys.find(id);
     const user = key && (await users.find(key.owner));
-    if (!key || !user) return null;
-    const known = { hash: key.hash, claims: claimsOf(key, user.role) };
-    into.set(id, known);
-    return known;
+    return key && user && { hash: key.hash, claims: claimsOf(key, user.role) };
+  }
+
+  async function pairingWith(id: string): Promise<Known | null> {
+    const pairing = await pairings.find(id);
+    if (!pairing) return null;
+    if (pairing.owner === null) return open ? ofExtension(pairing, LOCAL.id, LOCAL.role) : null;
+    const user = await users.find(pairing.owner);
+    return user && ofExtension(pairing, user.name, user.role);
   }
 
   return {
@@ -97,11 +117,26 @@ const ROLES: readonly Role[] = ['user', 'developer', 'admin'];
 /** Whether `role` grants no more than `other`. */
 export const isWithin = (role: Role, other: Role): boolean => ROLES.indexOf(role) <= ROLES.indexOf(other);
 
+const lesser = (role: Role, other: Role): Role => (isWithin(role, other) ? role : other);
+
 const claimsOf = ({ id, owner, role, dialects, expiresAt }: ApiKey, ownersRole: Role): KeyClaims => ({
   kind: 'key',
   id,
   name: owner,
-  role: isWithin(role, ownersRole) ? role : ownersRole,
+  role: lesser(role, ownersRole),
   dialects,
   validUntil: expiresAt ?? Number.POSITIVE_INFINITY,
+});
+
+const ofExtension = ({ id, hash, origin, role }: Pairing, name: string, ownersRole: Role): Known => ({
+  hash,
+  claims: {
+    kind: 'key',
+    id,
+    name,
+    role: lesser(role, ownersRole),
+    dialects: null,
+    origin,
+    validUntil: Number.POSITIVE_INFINITY,
+  },
 });

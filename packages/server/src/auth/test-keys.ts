@@ -25,6 +25,7 @@ export async function openKeyTest(roles: Readonly<Record<string, Role>> = { ada:
   const authenticator = openAuthenticator({
     users: store,
     apiKeys,
+    pairings: store.pairings,
     revocations: store.revocations,
     secret: new Uint8Array(32).fill(7),
     open: true,

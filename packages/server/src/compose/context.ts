@@ -3,6 +3,7 @@ import { Fault } from '@parlance/protocol';
 import { openAccounts } from '../auth/accounts.ts';
 import { openApiKeys } from '../auth/api-keys.ts';
 import { heldStreams } from '../auth/held-streams.ts';
+import { openPairings } from '../auth/pairings.ts';
 import type { Config } from '../config/config.ts';
 import { ChannelBus } from '../dialects/shared/channel-bus.ts';
 import { ConnectionRegistry } from '../dialects/shared/connection-registry.ts';
@@ -52,6 +53,7 @@ export function serverContext(config: Config, parts: ContextParts): ServerContex
         users: store,
         dialects: dialects.map(({ name }) => name),
       }),
+      pairings: openPairings({ pairings: store.pairings, log }),
       doors: () =>
         state.listening.map((listener, index) => ({
           address: config.host,

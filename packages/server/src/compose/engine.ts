@@ -53,6 +53,7 @@ export async function openBackend(
   const authenticator = openAuthenticator({
     users: store,
     apiKeys: store.apiKeys,
+    pairings: store.pairings,
     revocations: store.revocations,
     secret,
     open: config.auth === 'open',

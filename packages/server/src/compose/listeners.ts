@@ -10,6 +10,7 @@ import {
 } from '../dialects/shared/routes.ts';
 import { clientAddress, rememberAddress } from '../http/client-address.ts';
 import { originPolicy } from '../http/origin-policy.ts';
+import { pairedRequests } from '../http/paired-origins.ts';
 import type { Backend } from './engine.ts';
 import type { Front } from './front.ts';
 import { refusalAlone, refusalOf, routesAlone } from './http.ts';
@@ -27,8 +28,12 @@ export function openListeners(
 ): void {
   const { sockets, routes, state } = front;
   const { served } = state;
-  const { authenticator, log } = backend;
-  const admit = originPolicy({ host: config.host, allowedOrigins: config.allowedOrigins }, log);
+  const { authenticator, log, store } = backend;
+  const { hasOrigin } = store.pairings;
+  const admit = originPolicy(
+    { host: config.host, allowedOrigins: config.allowedOrigins },
+    { log, paired: pairedRequests({ authenticator, hasOrigin }) },
+  );
   const refusal = refusalOf(served.map(({ dialect }) => dialect));
   const addressOf = (request: Request, peer: string | undefined) =>
     clientAddress(request.headers, peer, config.trustedProxies);

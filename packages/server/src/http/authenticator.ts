@@ -12,6 +12,8 @@ export interface Authenticator {
    * many invalid keys came from there.
    */
   verify(token: string, address?: string): Promise<Principal>;
+  /** The origin of the paired extension that the token belongs to; null if it belongs to none, or is not valid. */
+  pairedOrigin(token: string): Promise<string | null>;
   /**
    * `address` is the client's. Throws `unauthenticated` if name or password is wrong, and `limited`, without checking
    * the password, after too many failures.

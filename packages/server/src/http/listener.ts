@@ -22,7 +22,7 @@ export type Listening = {
   readonly port: number;
   readonly sockets: SocketTransport;
   /** null: come in; otherwise why not */
-  readonly admit: (request: Request) => string | null;
+  readonly admit: (request: Request) => string | null | Promise<string | null>;
   /** null if no socket is served at that path */
   readonly opening: (request: Request, peer: string | undefined) => Promise<Opening | null>;
   /** `peer` is the address of the connection */
@@ -55,7 +55,8 @@ export function listen(listening: Listening): Server<unknown> {
 
   /** Undefined if it was upgraded to a socket. */
   async function answer(request: Request, server: Server<unknown>): Promise<Response | undefined> {
-    const refusal = admit(request);
+    const verdict = admit(request);
+    const refusal = verdict instanceof Promise ? await verdict : verdict;
     if (refusal !== null) return refuse({ request, path: pathOf(request.url) }, 403, refusal);
     if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket')
       return routes(request, server.requestIP(request)?.address);

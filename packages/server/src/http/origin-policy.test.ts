@@ -12,15 +12,16 @@ function opened(allowedOrigins: string[] = []) {
     warn: (_: object, line: string) => void lines.push(line),
     error: ignore,
   };
-  const admit = originPolicy({ host: '127.0.0.1', allowedOrigins }, log);
+  const admit = originPolicy({ host: '127.0.0.1', allowedOrigins }, { log });
   const ask = (headers: Record<string, string>, url = 'http://127.0.0.1:3000/') =>
     admit(new Request(url, { headers: { host: '127.0.0.1:3000', ...headers } }));
   return { lines, ask };
 }
 
-test('an unknown extension is refused, and the log explains once how to allow it', () => {
+test('an unknown extension is refused, and the log explains once how to allow it', async () => {
   const { lines, ask } = opened();
-  for (let count = 0; count < 5; count++) expect(ask({ origin: extension })).toContain('is not allowed');
+  for (let count = 0; count < 5; count++)
+    expect(await ask({ origin: extension })).toContain('is not allowed');
   expect(lines).toEqual([
     `Origin "${extension}" is not allowed: allow it with --origin or ALLOWED_ORIGINS, as in: --origin ${extension}`,
   ]);
@@ -32,17 +33,17 @@ test.each([
   'https://a.example/`id`',
   'file://a',
   `https://${'a'.repeat(300)}`,
-])('no flag to copy is made of an origin that is more than a plain name: %s', (origin) => {
+])('no flag to copy is made of an origin that is more than a plain name: %s', async (origin) => {
   const { lines, ask } = opened();
-  ask({ origin });
+  await ask({ origin });
   expect(lines).toHaveLength(1);
   expect(lines[0]).toEndWith('allow it with --origin or ALLOWED_ORIGINS');
 });
 
-test('each extension has its own log line', () => {
+test('each extension has its own log line', async () => {
   const { lines, ask } = opened();
-  ask({ origin: extension });
-  ask({ origin: extension.replace('abc', 'bca') });
+  await ask({ origin: extension });
+  await ask({ origin: extension.replace('abc', 'bca') });
   expect(lines).toHaveLength(2);
 });
 
@@ -54,8 +55,8 @@ test('nothing is logged for accepted requests, nor for a refused Host', () => {
   expect(lines).toEqual([]);
 });
 
-test('invented origins fill neither the memory nor the log', () => {
+test('invented origins fill neither the memory nor the log', async () => {
   const { lines, ask } = opened();
-  for (let count = 0; count < 1_500; count++) ask({ origin: `http://evil-${count}.example` });
+  for (let count = 0; count < 1_500; count++) await ask({ origin: `http://evil-${count}.example` });
   expect(lines).toHaveLength(1_000);
 });

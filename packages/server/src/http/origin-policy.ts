@@ -5,8 +5,17 @@ import { type Bound, checkHost, checkOrigin } from './origins.ts';
 /** Refused origins that were logged. Beyond this number nothing more is logged: they are invented. */
 const MOST_LOGGED = 1_000;
 
+export type OriginPolicy = {
+  readonly log: Log;
+  /** whether a request of an origin that the operator has not named comes in nevertheless */
+  readonly paired?: (request: Request, origin: string) => Promise<boolean>;
+};
+
 /** Null if the request is accepted, otherwise the reason. Each refused origin is logged once. */
-export function originPolicy(bound: Bound, log: Log): (request: Request) => string | null {
+export function originPolicy(
+  bound: Bound,
+  { log, paired = async () => false }: OriginPolicy,
+): (request: Request) => string | null | Promise<string | null> {
   const logged = new Set<string>();
   /** Most requests name the host that the one before them named. */
   let last = { host: null as string | null, verdict: checkHost(null, bound) };
@@ -24,9 +33,15 @@ export function originPolicy(bound: Bound, log: Log): (request: Request) => stri
     const origin = request.headers.get('origin');
     const originVerdict = checkOrigin(origin, host, bound);
     if (originVerdict.ok) return null;
-    if (origin !== null) logOnce(origin, originVerdict.reason);
-    return originVerdict.reason;
+    if (origin === null) return originVerdict.reason;
+    return unlessPaired(request, origin, originVerdict.reason);
   };
+
+  async function unlessPaired(request: Request, origin: string, reason: string): Promise<string | null> {
+    if (await paired(request, origin)) return null;
+    logOnce(origin, reason);
+    return reason;
+  }
 }
 
 /** Operators paste this into a shell, so it contains plain names only. */

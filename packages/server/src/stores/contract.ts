@@ -9,6 +9,7 @@ import { leasesContract } from './contract/leases.ts';
 import { listingContract } from './contract/listing.ts';
 import { lookupContract } from './contract/lookup.ts';
 import { nodesContract } from './contract/nodes.ts';
+import { pairingsContract } from './contract/pairings.ts';
 import type { Implementation } from './contract/place.ts';
 import { preferencesContract } from './contract/preferences.ts';
 import { readingContract } from './contract/reading.ts';
@@ -32,6 +33,7 @@ export function storeContract(name: string, implementation: Implementation): voi
     describe('content', () => contentContract(implementation));
     describe('users', () => usersContract(implementation));
     describe('API keys', () => apiKeysContract(implementation));
+    describe('pairings', () => pairingsContract(implementation));
     describe('revocations', () => revocationsContract(implementation));
     describe('preferences', () => preferencesContract(implementation));
     describe('settings', () => settingsContract(implementation));

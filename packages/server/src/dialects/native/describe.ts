@@ -5,6 +5,7 @@ import { DialectList } from '../shared/dialect-list.ts';
 import { commandExamples } from './command-examples.ts';
 import { admin } from './describe-admin.ts';
 import { keys } from './describe-keys.ts';
+import { pairings } from './describe-pairings.ts';
 import { nativeErrors as errors } from './described-errors.ts';
 import {
   About,
@@ -217,6 +218,7 @@ export const description: Description = {
       },
     },
     ...keys,
+    ...pairings,
     ...admin,
   ],
 };

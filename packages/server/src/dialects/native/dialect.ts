@@ -17,6 +17,7 @@ const HTTP_PATHS = [
   '/admin/*',
   '/grants',
   '/keys/*',
+  '/pairings/*',
   '/auth/password',
 ] as const;
 

@@ -218,6 +218,50 @@ const ApiKey = named(
 );
 export const ApiKeyList = named('ApiKeyList', z.object({ keys: z.array(ApiKey) }));
 export const MadeApiKey = named('MadeApiKey', ApiKey.extend({ key: z.string() }));
+export const PairingRequest = named(
+  'PairingRequest',
+  z.object({
+    code: z.string(),
+    name: z.string().describe('what the extension calls itself'),
+    origin: z.string(),
+    createdAt: z.iso.datetime(),
+    expiresAt: z.iso.datetime(),
+  }),
+);
+export const Pairing = named(
+  'Pairing',
+  z.object({
+    id: z.string().describe('the public part of its token'),
+    name: z.string(),
+    origin: z.string().describe('let in with the token'),
+    owner: z.string().describe('the user that the extension acts as'),
+    role: Role.describe('the most that it grants; never more than its owner has'),
+    allowedAt: z.iso.datetime(),
+    lastUsedAt: z.iso.datetime().nullable().describe('up to a minute late'),
+  }),
+);
+export const PairingList = named(
+  'PairingList',
+  z.object({
+    pairings: z.array(Pairing),
+    waiting: z.array(PairingRequest).describe('in open mode only: with a login, people type the code'),
+  }),
+);
+export const MadePairingRequest = named(
+  'MadePairingRequest',
+  z.object({
+    code: z.string(),
+    token: z.string().describe('not valid until the code was allowed; not shown again'),
+    expiresAt: z.iso.datetime(),
+  }),
+);
+export const OwnPairing = named(
+  'OwnPairing',
+  z.discriminatedUnion('status', [
+    z.object({ status: z.literal('waiting'), expiresAt: z.iso.datetime() }),
+    z.object({ status: z.literal('allowed'), owner: z.string() }),
+  ]),
+);
 export const NodeList = named(
   'NodeList',
   z.object({

@@ -10,6 +10,7 @@ import { apiKeyRoutes } from './api-keys.ts';
 import { approvalRoutes } from './approvals.ts';
 import type { Context } from './context.ts';
 import { FAULTS } from './faults.ts';
+import { pairingRoutes } from './pairings.ts';
 import { sessionRoutes } from './sessions.ts';
 import { streamRoutes } from './streams.ts';
 
@@ -24,6 +25,7 @@ export function routes(app: Hono, ctx: Context): void {
   approvalRoutes(api, ctx);
   adminRoutes(api, ctx);
   apiKeyRoutes(api, ctx);
+  pairingRoutes(api, ctx);
 
   api.get('/v1/server', async (c) => {
     const principal = await principalOf(authenticator, c.req.raw);

@@ -53,4 +53,14 @@ export const NewApiKey = z.strictObject({
   expiresAt: z.iso.datetime({ offset: true }).optional().describe('default: never'),
 });
 
+export const NewPairing = z.strictObject({
+  name: z.string().max(1_000).describe('what people see when they are asked'),
+});
+
+const Code = z.string().min(1).max(100).describe('as the extension shows it; case and hyphens do not matter');
+
+export const PairingCode = z.strictObject({ code: Code });
+
+export const PairingAnswer = z.strictObject({ code: Code, allow: z.boolean() });
+
 export const NewPassword = z.strictObject({ old: Password, new: Password });

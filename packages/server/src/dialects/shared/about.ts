@@ -3,6 +3,7 @@ import type { ApprovalMode } from '@parlance/protocol';
 import type { NodeState } from '../../core/api/index.ts';
 import type { Accounts } from '../../http/accounts.ts';
 import type { ApiKeys } from '../../http/api-keys.ts';
+import type { Pairings } from '../../http/pairings.ts';
 import type { DialectList } from './dialect-list.ts';
 
 export type About = {
@@ -53,6 +54,7 @@ export type NodeView = NodeState & {
 export type Administration = {
   readonly accounts: Accounts;
   readonly apiKeys: ApiKeys;
+  readonly pairings: Pairings;
   readonly doors: () => readonly Door[];
   readonly nodes: () => Promise<readonly NodeView[]>;
   readonly mcpServers: () => readonly McpServerView[];

@@ -15,6 +15,8 @@ export type ExampleIds = Readonly<
     | 'call'
     | 'grant'
     | 'key'
+    | 'pairing'
+    | 'code'
     | 'response'
     | 'task'
     | 'site'
@@ -33,6 +35,8 @@ export const EXAMPLE_IDS: ExampleIds = {
   call: 'call_1',
   grant: 'shell: touch',
   key: '0f8VqQ3mZr5TgY7u',
+  pairing: '7Hd2Lk9QwX4vB6mN',
+  code: 'WDJB-MJHT',
   response: 'resp_2_0c5f6f2f_3f0c1a526d0e4b8e9a550c5f6f2f9d10',
   task: '5b9e4c1d-7a36-4f2d-8c0b-1e6f3a9d2c47',
   site: 'shop.example',

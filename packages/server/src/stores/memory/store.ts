@@ -16,6 +16,7 @@ import {
   type SessionRecord,
   type SessionRef,
 } from '../../core/ports/event-store.ts';
+import type { PairingStore } from '../../core/ports/pairings.ts';
 import type { PreferenceStore } from '../../core/ports/preferences.ts';
 import type { RevocationStore } from '../../core/ports/revocations.ts';
 import type { KeptUser, User, UserStore } from '../../core/ports/users.ts';
@@ -30,6 +31,7 @@ import { type EventOptions, readStored } from '../shared/stored-event.ts';
 import { storable, storableLabels, storableRef } from '../shared/text.ts';
 import { memoryApiKeys } from './api-keys.ts';
 import { LeaseTable, openMemoryLeases } from './leases.ts';
+import { memoryPairings } from './pairings.ts';
 import { memorySettings } from './settings.ts';
 import { ExclusiveSessions, type PlainStore, withLeases } from './with-leases.ts';
 
@@ -52,6 +54,7 @@ export class MemoryDatabase {
   readonly followers = new Followers();
   readonly users = memoryUsers(() => this.followers.notify());
   readonly apiKeys = memoryApiKeys(this.users.has, () => this.followers.notify());
+  readonly pairings = memoryPairings(this.users.has, () => this.followers.notify());
   readonly revoked = new Map<string, number>();
   readonly preferences = memoryPreferences();
   readonly settings = memorySettings(() => this.followers.notify());
@@ -62,7 +65,7 @@ export class MemoryDatabase {
 export function openMemoryStore(options: EventOptions = {}, database = new MemoryDatabase()): Store {
   const { whileOpen, close } = openness();
   const sessions = memorySessions(options, database);
-  const { followers, users, apiKeys, revoked, preferences, settings } = database;
+  const { followers, users, apiKeys, pairings, revoked, preferences, settings } = database;
   const followed: (() => void)[] = [];
 
   const eventStore: PlainStore = {
@@ -89,6 +92,7 @@ export function openMemoryStore(options: EventOptions = {}, database = new Memor
     put: whileOpen(users.put),
     remove: whileOpen((name) => {
       apiKeys.removeOf(name);
+      pairings.removeOf(name);
       return users.remove(name);
     }),
   };
@@ -98,6 +102,19 @@ export function openMemoryStore(options: EventOptions = {}, database = new Memor
     add: whileOpen(apiKeys.add),
     remove: whileOpen(apiKeys.remove),
     used: whileOpen(apiKeys.used),
+  };
+  const pairingStore: PairingStore = {
+    request: whileOpen(pairings.request),
+    requests: whileOpen(pairings.requests),
+    findRequest: whileOpen(pairings.findRequest),
+    requestWith: whileOpen(pairings.requestWith),
+    takeRequest: whileOpen(pairings.takeRequest),
+    find: whileOpen(pairings.find),
+    list: whileOpen(pairings.list),
+    add: whileOpen(pairings.add),
+    hasOrigin: whileOpen(pairings.hasOrigin),
+    remove: whileOpen(pairings.remove),
+    used: whileOpen(pairings.used),
   };
   const preferenceStore: PreferenceStore = {
     get: whileOpen(preferences.get),
@@ -124,6 +141,7 @@ export function openMemoryStore(options: EventOptions = {}, database = new Memor
     apiKeys: apiKeyStore,
     leases,
     nodes: whileOpen(leases.nodes),
+    pairings: pairingStore,
     preferences: preferenceStore,
     revocations,
     settings: { read: whileOpen(settings.read), write: whileOpen(settings.write) },

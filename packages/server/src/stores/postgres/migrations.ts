@@ -175,4 +175,34 @@ export const MIGRATIONS: readonly Migration[] = [
     );
     `,
   },
+  {
+    oldest: 1,
+    sql: `
+    CREATE TABLE pairing_requests (
+      id TEXT COLLATE "C" PRIMARY KEY,
+      hash TEXT NOT NULL,
+      origin TEXT NOT NULL,
+      name TEXT NOT NULL,
+      code TEXT COLLATE "C" NOT NULL UNIQUE,
+      created_at BIGINT NOT NULL,
+      expires_at BIGINT NOT NULL
+    );
+    CREATE INDEX pairing_requests_by_end ON pairing_requests (expires_at);
+
+    CREATE TABLE pairings (
+      id TEXT COLLATE "C" PRIMARY KEY,
+      hash TEXT NOT NULL,
+      origin TEXT COLLATE "C" NOT NULL,
+      name TEXT NOT NULL,
+      -- null: whoever calls without a token in open mode
+      owner TEXT COLLATE "C" REFERENCES users (name) ON DELETE CASCADE,
+      role TEXT NOT NULL,
+      created_at BIGINT NOT NULL,
+      allowed_at BIGINT NOT NULL,
+      last_used_at BIGINT
+    );
+    CREATE INDEX pairings_by_owner ON pairings (owner, allowed_at, id);
+    CREATE INDEX pairings_by_origin ON pairings (origin);
+    `,
+  },
 ];

@@ -3,6 +3,7 @@
 import type { ApiKeyStore } from '../../core/ports/api-keys.ts';
 import type { EventStore, SessionRef } from '../../core/ports/event-store.ts';
 import { sessionKey } from '../../core/ports/event-store.ts';
+import type { PairingStore } from '../../core/ports/pairings.ts';
 import type { PreferenceStore } from '../../core/ports/preferences.ts';
 import type { RevocationStore } from '../../core/ports/revocations.ts';
 import type { SettingsStore } from '../../core/ports/settings.ts';
@@ -26,6 +27,7 @@ import { listNodes } from './list-nodes.ts';
 import { prepareLoad } from './load.ts';
 import { prepareLookup } from './lookup.ts';
 import type { ThisNode } from './node.ts';
+import { preparePairings } from './pairings.ts';
 import { preparePreferences } from './preferences.ts';
 import { prepareProbe } from './probe.ts';
 import { prepareRevocations } from './revocations.ts';
@@ -64,6 +66,7 @@ export function storeOn(parts: StoreParts): Store {
   });
   const users = prepareUsers(database);
   const apiKeys = prepareApiKeys(database);
+  const pairings = preparePairings(database);
   const preferences = preparePreferences(database);
   const revocations = prepareRevocations(database);
   const settings = prepareSettings(database);
@@ -154,10 +157,28 @@ export function storeOn(parts: StoreParts): Store {
       return written;
     }),
   };
+  const pairingStore: PairingStore = {
+    request: whileOpen(pairings.request),
+    requests: whileOpen(pairings.requests),
+    findRequest: whileOpen(pairings.findRequest),
+    requestWith: whileOpen(pairings.requestWith),
+    takeRequest: whileOpen(pairings.takeRequest),
+    find: whileOpen(pairings.find),
+    list: whileOpen(pairings.list),
+    add: whileOpen(pairings.add),
+    hasOrigin: whileOpen(pairings.hasOrigin),
+    remove: whileOpen(async (id, owner) => {
+      const removed = await pairings.remove(id, owner);
+      if (removed) changes.notify();
+      return removed;
+    }),
+    used: whileOpen(pairings.used),
+  };
   return joined(eventStore, userStore, {
     apiKeys: apiKeyStore,
     leases: node.leases,
     nodes: whileOpen(() => listNodes(database)),
+    pairings: pairingStore,
     preferences: preferenceStore,
     revocations: revocationStore,
     settings: settingsStore,

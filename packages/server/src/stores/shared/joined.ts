@@ -1,9 +1,10 @@
-/** Combines sessions, leases, nodes, users, API keys, revocations, preferences and settings of one place into one object. */
+/** Combines everything that one place stores into one object. */
 
 import type { ApiKeyStore } from '../../core/ports/api-keys.ts';
 import type { EventStore } from '../../core/ports/event-store.ts';
 import type { Leases } from '../../core/ports/lease.ts';
 import type { ListNodes } from '../../core/ports/nodes.ts';
+import type { PairingStore } from '../../core/ports/pairings.ts';
 import type { PreferenceStore } from '../../core/ports/preferences.ts';
 import type { RevocationStore } from '../../core/ports/revocations.ts';
 import type { SettingsStore } from '../../core/ports/settings.ts';
@@ -13,6 +14,7 @@ type Beside = {
   readonly apiKeys: ApiKeyStore;
   readonly leases: Leases;
   readonly nodes: ListNodes;
+  readonly pairings: PairingStore;
   readonly preferences: PreferenceStore;
   readonly revocations: RevocationStore;
   readonly settings: SettingsStore;

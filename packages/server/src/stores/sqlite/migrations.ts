@@ -203,6 +203,33 @@ export const MIGRATIONS: readonly string[] = [
     version INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  CREATE TABLE pairing_requests (
+    id TEXT PRIMARY KEY,
+    hash TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    name TEXT NOT NULL,
+    code TEXT NOT NULL UNIQUE,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX pairing_requests_by_end ON pairing_requests (expires_at);
+
+  CREATE TABLE pairings (
+    id TEXT PRIMARY KEY,
+    hash TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    name TEXT NOT NULL,
+    -- null: whoever calls without a token in open mode
+    owner TEXT REFERENCES users (name) ON DELETE CASCADE,
+    role TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    allowed_at INTEGER NOT NULL,
+    last_used_at INTEGER
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX pairings_by_owner ON pairings (owner, allowed_at, id);
+  CREATE INDEX pairings_by_origin ON pairings (origin);
+  `,
 ];
 
 /** The migration that gave the events table its current name. */

@@ -1,6 +1,7 @@
 /** The embedded store: one SQLite file in the data folder. Implements all store ports, with group commit. */
 import type { Database } from 'bun:sqlite';
 import type { ApiKeyStore } from '../../core/ports/api-keys.ts';
+import type { PairingStore } from '../../core/ports/pairings.ts';
 import type { PreferenceStore } from '../../core/ports/preferences.ts';
 import type { RevocationStore } from '../../core/ports/revocations.ts';
 import type { SettingsStore } from '../../core/ports/settings.ts';
@@ -26,6 +27,7 @@ import { prepareLoad } from './load.ts';
 import { lockFolder } from './lock.ts';
 import { type Log, openLog } from './log.ts';
 import { prepareLookup } from './lookup.ts';
+import { preparePairings } from './pairings.ts';
 import { preparePreferences } from './preferences.ts';
 import { prepareProbe } from './probe.ts';
 import { prepareRead } from './read.ts';
@@ -96,6 +98,7 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
   const erase = prepareErase(database);
   const users = prepareUsers(database);
   const apiKeys = prepareApiKeys(database);
+  const pairings = preparePairings(database);
   const preferences = preparePreferences(database);
   const revocations = prepareRevocations(database);
   const settings = prepareSettings(database);
@@ -181,6 +184,23 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
     }),
     used: whileOpen(apiKeys.used),
   };
+  const pairingStore: PairingStore = {
+    request: whileOpen(pairings.request),
+    requests: whileOpen(pairings.requests),
+    findRequest: whileOpen(pairings.findRequest),
+    requestWith: whileOpen(pairings.requestWith),
+    takeRequest: whileOpen(pairings.takeRequest),
+    find: whileOpen(pairings.find),
+    list: whileOpen(pairings.list),
+    add: whileOpen(pairings.add),
+    hasOrigin: whileOpen(pairings.hasOrigin),
+    remove: whileOpen((id, owner) => {
+      const removed = pairings.remove(id, owner);
+      if (removed) writes.notify();
+      return removed;
+    }),
+    used: whileOpen(pairings.used),
+  };
   const preferenceStore: PreferenceStore = {
     get: whileOpen(preferences.get),
     put: whileOpen(preferences.put),
@@ -206,6 +226,7 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
     apiKeys: apiKeyStore,
     leases,
     nodes: whileOpen(leases.nodes),
+    pairings: pairingStore,
     preferences: preferenceStore,
     revocations: revocationStore,
     settings: settingsStore,

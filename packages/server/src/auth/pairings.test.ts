@@ -1,0 +1,125 @@
+import { expect, test } from 'bun:test';
+import { LOCAL, type Principal, PrincipalId, ROLE_PERMISSIONS, type Role } from '@parlance/protocol';
+import { openPairings } from './pairings.ts';
+import { openKeyTest } from './test-keys.ts';
+
+const ORIGIN = `chrome-extension://${'a'.repeat(32)}`;
+const quiet = () => undefined;
+const log = { debug: quiet, info: quiet, warn: quiet, error: quiet };
+const personOf = (name: string, role: Role): Principal => ({
+  id: PrincipalId.parse(name),
+  role,
+  permissions: ROLE_PERMISSIONS[role],
+});
+const ada = personOf('ada', 'admin');
+const bob = personOf('bob', 'user');
+
+async function opened() {
+  const place = await openKeyTest({ ada: 'admin', bob: 'user' });
+  const { store, clock } = place;
+  const pairings = openPairings({ pairings: store.pairings, log, now: () => clock.now });
+  const request = (address = 'here') => pairings.request({ origin: ORIGIN, name: 'My browser' }, address);
+  return { ...place, pairings, request };
+}
+
+test('the token is worth nothing until the code was allowed, and then acts as the person', async () => {
+  const { authenticator, pairings, request, store } = await opened();
+  const { code, token } = await request();
+  expect(code).toMatch(/^[2-9B-Z]{4}-[2-9B-Z]{4}$/);
+  expect(await pairings.own(token)).toMatchObject({ status: 'waiting' });
+  await expect(authenticator.verify(token)).rejects.toMatchObject({ code: 'unauthenticated' });
+  expect(await authenticator.pairedOrigin(token)).toBeNull();
+  expect(await pairings.find(code, bob)).toMatchObject({ code, name: 'My browser', origin: ORIGIN });
+  await pairings.allow(code.toLowerCase().replace('-', ' '), bob);
+  expect(await pairings.own(token)).toEqual({ status: 'allowed', owner: 'bob' });
+  expect(await authenticator.verify(token)).toMatchObject({ id: 'bob', role: 'user' });
+  expect(await authenticator.pairedOrigin(token)).toBe(ORIGIN);
+  expect(JSON.stringify(await store.pairings.list())).not.toContain(token.slice(-20));
+});
+
+test('a code is good once, and not after ten minutes', async () => {
+  const { pairings, request, clock } = await opened();
+  const [one, other] = [await request(), await request()];
+  const answers = await Promise.allSettled([pairings.allow(one.code, ada), pairings.allow(one.code, bob)]);
+  expect(answers.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  await expect(pairings.allow(one.code, bob)).rejects.toMatchObject({ code: 'not_found' });
+  expect(await pairings.waiting()).toMatchObject([{ code: other.code }]);
+  clock.now += 10 * 60_000;
+  await expect(pairings.allow(other.code, bob)).rejects.toMatchObject({ code: 'not_found' });
+  await expect(pairings.own(other.token)).rejects.toMatchObject({ code: 'not_found' });
+  expect(await pairings.waiting()).toEqual([]);
+});
+
+test('an extension never has more than its person has now, and is no admin', async () => {
+  const { authenticator, pairings, request, setRole } = await opened();
+  const { code, token } = await request();
+  expect(await pairings.allow(code, ada)).toMatchObject({ owner: 'ada', role: 'developer' });
+  expect((await authenticator.verify(token)).role).toBe('developer');
+  await setRole('ada', 'user');
+  expect((await authenticator.verify(token)).role).toBe('user');
+});
+
+test('in open mode an extension may act as local', async () => {
+  const { authenticator, pairings, request } = await opened();
+  const { code, token } = await request();
+  expect(await pairings.allow(code, LOCAL)).toMatchObject({ owner: 'local' });
+  expect(await authenticator.verify(token)).toEqual(LOCAL);
+  expect(await pairings.list(ada)).toEqual([]);
+  expect(await pairings.list(LOCAL)).toHaveLength(1);
+});
+
+test('a revoked extension is refused, and what lives on its token ends', async () => {
+  const { authenticator, pairings, request } = await opened();
+  const { code, token } = await request();
+  const { id } = await pairings.allow(code, bob);
+  const { promise, resolve } = Promise.withResolvers<string>();
+  authenticator.onTokenRevoked(token, resolve, await authenticator.verify(token));
+  await expect(pairings.revoke(id, ada)).rejects.toMatchObject({ code: 'not_found' });
+  await pairings.revoke(id, bob);
+  expect(await promise).toContain('revoked');
+  await expect(authenticator.verify(token)).rejects.toMatchObject({ code: 'unauthenticated' });
+  await expect(pairings.own(token)).rejects.toMatchObject({ code: 'not_found' });
+});
+
+test('an extension can end its own pairing, and a person can deny it', async () => {
+  const { authenticator, pairings, request } = await opened();
+  const [one, other] = [await request(), await request()];
+  await pairings.deny(one.code, bob);
+  await expect(pairings.own(one.token)).rejects.toMatchObject({ code: 'not_found' });
+  await pairings.allow(other.code, bob);
+  await authenticator.verify(other.token);
+  await pairings.end(other.token);
+  await expect(authenticator.verify(other.token)).rejects.toMatchObject({ code: 'unauthenticated' });
+});
+
+test.each([
+  null,
+  'https://evil.example',
+  'chrome-extension://abc',
+  `chrome-extension://${'z'.repeat(32)}`,
+  `chrome-extension://${'a'.repeat(32)}/`,
+  'http://localhost:3000',
+])('the origin %s cannot be paired', async (origin) => {
+  const { pairings } = await opened();
+  const asking = pairings.request({ origin, name: 'An extension' }, 'here');
+  await expect(asking).rejects.toMatchObject({ code: 'forbidden' });
+});
+
+test.each(['', '   ', 'a\u202eb', 'a\nb', 'x'.repeat(101)])('the name %j is refused', async (name) => {
+  const { pairings } = await opened();
+  await expect(pairings.request({ origin: ORIGIN, name }, 'here')).rejects.toMatchObject({ code: 'invalid' });
+});
+
+test('requests of one address and wrong codes of one person are limited', async () => {
+  const { pairings, request, clock } = await opened();
+  const { code } = await request('elsewhere');
+  for (let count = 0; count < 20; count++) {
+    await request();
+    await expect(pairings.find('BBBB-BBBB', bob)).rejects.toMatchObject({ code: 'not_found' });
+  }
+  await expect(request()).rejects.toMatchObject({ code: 'limited' });
+  await expect(pairings.allow(code, bob)).rejects.toMatchObject({ code: 'limited' });
+  expect(await pairings.find(code, ada)).toMatchObject({ code });
+  clock.now += 10 * 60_000;
+  await request();
+});

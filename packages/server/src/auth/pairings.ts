@@ -1,0 +1,161 @@
+/** Pairing of browser extensions. The token is an API key that is valid once its code was allowed: see `keyring.ts`. */
+import { Fault, LOCAL, type Principal } from '@parlance/protocol';
+import type { Log } from '../core/ports/logger.ts';
+import type { Pairing, PairingRequest, PairingStore } from '../core/ports/pairings.ts';
+import { isExtension } from '../http/paired-origins.ts';
+import type { PairingRequestView, Pairings, PairingView } from '../http/pairings.ts';
+import { fixedWindowLimiter } from '../http/rate-limiter.ts';
+import { idOf, matches, newKey } from './key-format.ts';
+import { isWithin } from './keyring.ts';
+import { newCode, shownCode, typedCode } from './pairing-code.ts';
+
+/** How long a code can be allowed. */
+const CODE_MS = 10 * 60_000;
+/** Requests of one address, and codes that one caller gets wrong, within the lifetime of a code. */
+const MOST_REQUESTS = 20;
+const MOST_WRONG = 20;
+/** Requests that wait, of everyone. */
+const MOST_WAITING = 1_000;
+/** Bounds what one user can store. */
+const PAIRINGS_PER_OWNER = 100;
+const NAME_LENGTH = 100;
+
+export type PairingOptions = {
+  readonly pairings: PairingStore;
+  readonly log: Log;
+  readonly now?: () => number;
+};
+
+export function openPairings({ pairings, log, now = Date.now }: PairingOptions): Pairings {
+  const requested = fixedWindowLimiter({ limit: MOST_REQUESTS, windowMs: CODE_MS, now });
+  const wrong = fixedWindowLimiter({ limit: MOST_WRONG, windowMs: CODE_MS, now });
+
+  async function waitingWith(text: string, caller: Principal): Promise<PairingRequest> {
+    const { allowed, resetMs } = wrong.take(caller.id);
+    if (!allowed) throw new Fault('limited', 'Too many wrong codes.', { retryAfterMs: Math.max(1, resetMs) });
+    const request = await pairings.requestWith(typedCode(text));
+    if (!request || request.expiresAt <= now()) throw noCode();
+    wrong.refund(caller.id);
+    return request;
+  }
+
+  /** A request or a pairing whose token this is. */
+  async function holding(token: string): Promise<PairingRequest | Pairing> {
+    const id = idOf(token);
+    const found = id === null ? null : ((await pairings.find(id)) ?? (await pairings.findRequest(id)));
+    if (!found || !matches(token, found.hash) || ('expiresAt' in found && found.expiresAt <= now()))
+      throw new Fault('not_found', 'The request was denied or has expired, or the pairing was revoked.');
+    return found;
+  }
+
+  return {
+    async request({ origin, name }, address) {
+      if (origin === null || !isExtension(origin))
+        throw new Fault(
+          'forbidden',
+          'Only a browser extension can be paired: its origin must be that of one.',
+        );
+      const { allowed, resetMs } = requested.take(address);
+      if (!allowed)
+        throw new Fault('limited', 'Too many pairing requests.', { retryAfterMs: Math.max(1, resetMs) });
+      const { id, text: token, hash } = newKey();
+      const code = newCode();
+      const at = now();
+      const request = {
+        id,
+        hash,
+        origin,
+        name: checkedName(name),
+        code,
+        createdAt: at,
+        expiresAt: at + CODE_MS,
+      };
+      if (!(await pairings.request(request, MOST_WAITING)))
+        throw new Fault('limited', 'Too many pairing requests wait.', { retryAfterMs: 60_000 });
+      log.info({ pairing: id, origin }, 'pairing requested');
+      return { code: shownCode(code), token, expiresAt: request.expiresAt };
+    },
+
+    async own(token) {
+      const held = await holding(token);
+      return 'expiresAt' in held
+        ? { status: 'waiting', expiresAt: held.expiresAt }
+        : { status: 'allowed', owner: held.owner ?? LOCAL.id };
+    },
+
+    async end(token) {
+      const held = await holding(token);
+      if ('expiresAt' in held) await pairings.takeRequest(held.id);
+      else await pairings.remove(held.id);
+      log.info({ pairing: held.id }, 'pairing ended by the extension');
+    },
+
+    find: async (code, caller) => requestView(await waitingWith(code, caller)),
+
+    async allow(code, caller) {
+      const { id } = await waitingWith(code, caller);
+      const owner = ownerOf(caller);
+      if ((await pairings.list(owner)).length >= PAIRINGS_PER_OWNER)
+        throw new Fault(
+          'forbidden',
+          `There are ${PAIRINGS_PER_OWNER} paired extensions already: revoke one first.`,
+        );
+      const taken = await pairings.takeRequest(id);
+      if (!taken) throw noCode();
+      const { expiresAt: _, code: __, ...extension } = taken;
+      const role = isWithin(caller.role, 'developer') ? caller.role : 'developer';
+      const pairing: Pairing = { ...extension, owner, role, allowedAt: now(), lastUsedAt: null };
+      if (!(await pairings.add(pairing))) throw new Fault('forbidden', 'There is no such user.');
+      log.info({ pairing: id, origin: extension.origin, owner: caller.id }, 'extension paired');
+      return pairingView(pairing);
+    },
+
+    async deny(code, caller) {
+      const { id } = await waitingWith(code, caller);
+      await pairings.takeRequest(id);
+      log.info({ pairing: id, by: caller.id }, 'pairing denied');
+    },
+
+    waiting: async () =>
+      (await pairings.requests()).filter(({ expiresAt }) => expiresAt > now()).map(requestView),
+
+    list: async (caller) => (await pairings.list(caller && ownerOf(caller))).map(pairingView),
+
+    async revoke(id, caller) {
+      if (!(await pairings.remove(id, caller && ownerOf(caller))))
+        throw new Fault('not_found', 'There is no such paired extension.');
+      log.info({ pairing: id, by: caller?.id }, 'pairing revoked');
+    },
+  };
+}
+
+const noCode = (): Fault => new Fault('not_found', 'No extension waits with this code. It may have expired.');
+
+const ownerOf = ({ id }: Principal): string | null => (id === LOCAL.id ? null : id);
+
+function checkedName(name: string): string {
+  const trimmed = name.trim();
+  if (trimmed === '') throw new Fault('invalid', 'name: a name is needed');
+  if ([...trimmed].length > NAME_LENGTH)
+    throw new Fault('invalid', `name: longer than ${NAME_LENGTH} characters`);
+  if (/\p{C}/u.test(trimmed)) throw new Fault('invalid', 'name: only visible characters and blanks');
+  return trimmed;
+}
+
+const requestView = ({ code, name, origin, createdAt, expiresAt }: PairingRequest): PairingRequestView => ({
+  code: shownCode(code),
+  name,
+  origin,
+  createdAt,
+  expiresAt,
+});
+
+const pairingView = ({ id, name, origin, owner, role, allowedAt, lastUsedAt }: Pairing): PairingView => ({
+  id,
+  name,
+  origin,
+  owner: owner ?? LOCAL.id,
+  role,
+  allowedAt,
+  lastUsedAt,
+});

@@ -1,0 +1,100 @@
+/** Pairing of browser extensions: the extension asks, a person who is logged in answers. */
+import { Fault, type Principal } from '@parlance/protocol';
+import type { Hono } from 'hono';
+import {
+  OWN_PAIRING_PATH,
+  PAIRINGS_PATH,
+  type PairingRequestView,
+  type PairingView,
+} from '../../http/pairings.ts';
+import { principalOf, tokenOf } from '../../http/request-identity.ts';
+import { parseBody } from '../shared/json-body.ts';
+import { requestLimit } from '../shared/request-limit.ts';
+import type { Context } from './context.ts';
+import { body, checked } from './requests.ts';
+import { NewPairing, PairingAnswer, PairingCode } from './schemas.ts';
+
+export function pairingRoutes(api: Hono, ctx: Context): void {
+  const pairings = () => ctx.administration.pairings;
+  // A pattern that ends in `/*` also matches the path before it.
+  api.use('/v1/pairings/*', requestLimit(ctx));
+
+  /** An extension must not let in others, and a key that is limited to some dialects must not make one for all. */
+  async function person(request: Request): Promise<Principal> {
+    const principal = await principalOf(ctx.authenticator, request);
+    const token = tokenOf(request);
+    const isPaired = token !== null && (await ctx.authenticator.pairedOrigin(token)) !== null;
+    if (isPaired || principal.dialects !== undefined)
+      throw new Fault('forbidden', 'A person looks after paired extensions: log in.');
+    return principal;
+  }
+
+  const own = (request: Request): string => {
+    const token = tokenOf(request);
+    if (token === null) throw new Fault('unauthenticated', 'The token of a pairing is required.');
+    return token;
+  };
+
+  api.post(PAIRINGS_PATH, async (c) => {
+    const parsed = parseBody(await ctx.readBody(c.req.raw, 'anonymous'));
+    if ('problem' in parsed) throw new Fault('invalid', `The body ${parsed.problem}.`);
+    const { name } = checked(NewPairing, parsed.value);
+    const origin = c.req.header('origin') ?? null;
+    const made = await pairings().request({ origin, name }, ctx.addressOf(c.req.raw));
+    c.header('cache-control', 'no-store');
+    return c.json({ ...made, expiresAt: time(made.expiresAt) }, 201);
+  });
+
+  api.get(OWN_PAIRING_PATH, async (c) => {
+    const state = await pairings().own(own(c.req.raw));
+    c.header('cache-control', 'no-store');
+    return c.json(state.status === 'waiting' ? { ...state, expiresAt: time(state.expiresAt) } : state);
+  });
+
+  api.delete(OWN_PAIRING_PATH, async (c) => {
+    await pairings().end(own(c.req.raw));
+    return c.body(null, 204);
+  });
+
+  api.get(PAIRINGS_PATH, async (c) => {
+    const caller = await person(c.req.raw);
+    // With a login, people type the code that their own extension shows: others could make requests to be allowed by mistake.
+    const waiting = ctx.authenticator.open ? await pairings().waiting() : [];
+    const pairs = await pairings().list(caller);
+    return c.json({ pairings: pairs.map(pairingView), waiting: waiting.map(requestView) });
+  });
+
+  api.post('/v1/pairings/find', async (c) => {
+    const caller = await person(c.req.raw);
+    const { code } = checked(PairingCode, await body(ctx, c.req.raw));
+    return c.json(requestView(await pairings().find(code, caller)));
+  });
+
+  api.post('/v1/pairings/answer', async (c) => {
+    const caller = await person(c.req.raw);
+    const { code, allow } = checked(PairingAnswer, await body(ctx, c.req.raw));
+    if (allow) return c.json(pairingView(await pairings().allow(code, caller)));
+    await pairings().deny(code, caller);
+    return c.body(null, 204);
+  });
+
+  api.delete('/v1/pairings/:id', async (c) => {
+    const caller = await person(c.req.raw);
+    await pairings().revoke(c.req.param('id'), caller.role === 'admin' ? undefined : caller);
+    return c.body(null, 204);
+  });
+}
+
+const time = (at: number): string => new Date(at).toISOString();
+
+const requestView = ({ createdAt, expiresAt, ...request }: PairingRequestView) => ({
+  ...request,
+  createdAt: time(createdAt),
+  expiresAt: time(expiresAt),
+});
+
+const pairingView = ({ allowedAt, lastUsedAt, ...pairing }: PairingView) => ({
+  ...pairing,
+  allowedAt: time(allowedAt),
+  lastUsedAt: lastUsedAt === null ? null : time(lastUsedAt),
+});
