@@ -108,6 +108,8 @@ async function throughStore(folder: string, measured: Measure) {
       approval: null,
       archived: false,
       ephemeral: false,
+      pinned: false,
+      tags: [],
       labels: {},
       messageCount: session.head + 1,
       createdAt: at,

@@ -90,6 +90,8 @@ export async function writeSession(
     approval: null,
     archived: false,
     ephemeral: false,
+    pinned: false,
+    tags: [],
     labels: {},
     messageCount: Math.floor(events / 5) * 2,
     createdAt: at,

@@ -113,6 +113,13 @@ export const SessionConfigure = z.object({
   agent: z.string().max(200).optional(),
 });
 export const SessionArchive = z.object({ type: z.literal('session.archive') });
+export const SessionUnarchive = z.object({ type: z.literal('session.unarchive') });
+export const SessionPin = z.object({ type: z.literal('session.pin'), pinned: z.boolean().default(true) });
+/** Replaces the tags of the session. */
+export const SessionTag = z.object({
+  type: z.literal('session.tag'),
+  tags: z.array(z.string().trim().min(1).max(50)).max(20),
+});
 export const SessionLabel = z.object({
   type: z.literal('session.label'),
   labels: z.record(z.string().max(100), z.string().max(2_000)),
@@ -131,6 +138,9 @@ export const Command = z.discriminatedUnion('type', [
   SessionRename,
   SessionConfigure,
   SessionArchive,
+  SessionUnarchive,
+  SessionPin,
+  SessionTag,
   SessionLabel,
   GrantRevoke,
   ContextCompact,

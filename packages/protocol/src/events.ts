@@ -78,6 +78,11 @@ export const EVENTS = {
   }),
   /** Archived sessions can be read; lists leave them out. */
   'session.archived': durable({ by: z.string() }),
+  'session.unarchived': durable({ by: z.string() }),
+  /** Pinned sessions are first in the lists of the console. */
+  'session.pinned': durable({ pinned: z.boolean(), by: z.string() }),
+  /** The tags that the session has from now on. */
+  'session.tagged': durable({ tags: z.array(z.string()), by: z.string() }),
   /** Labels that a client sets to find a session by. */
   'session.labelled': durable({ labels: z.record(z.string(), z.string()) }),
 

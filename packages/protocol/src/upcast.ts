@@ -16,7 +16,9 @@ export type EventUpcast = Readonly<Record<string, (event: StoredEvent) => Stored
 export const ADDED = (event: StoredEvent): StoredEvent => event;
 
 /** The step from version 1 to 2 comes first. A step that was released is never changed: another is added. */
-const EVENT_UPCASTS: readonly EventUpcast[] = [];
+const EVENT_UPCASTS: readonly EventUpcast[] = [
+  { 'session.unarchived': ADDED, 'session.pinned': ADDED, 'session.tagged': ADDED },
+];
 
 /** The newest version of events. */
 export const eventVersion = (upcasts: readonly EventUpcast[] = EVENT_UPCASTS): number => upcasts.length + 1;

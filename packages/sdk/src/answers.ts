@@ -31,6 +31,9 @@ export type Session = {
   /** seq of the last event */
   readonly head: number;
   readonly archived: boolean;
+  readonly pinned?: boolean;
+  /** sorted; absent if there are none */
+  readonly tags?: readonly string[];
   /** the session is erased when nobody has used it for a while */
   readonly ephemeral?: boolean;
   /** number of messages from both sides */
@@ -38,6 +41,8 @@ export type Session = {
   /** attached connections by dialect */
   readonly attached: Readonly<Record<string, number>>;
 };
+
+export type TagCount = { readonly tag: string; readonly sessions: number };
 
 export type SessionPage = { readonly sessions: readonly Session[]; readonly next: string | null };
 

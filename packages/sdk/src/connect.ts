@@ -11,6 +11,7 @@ import type {
   Session,
   SessionPage,
   StandingGrant,
+  TagCount,
 } from './answers.ts';
 import { type ApiKeys, apiKeys } from './api-keys.ts';
 import { type Clock, systemClock } from './clock.ts';
@@ -47,6 +48,9 @@ export type Page = CallOptions & {
   readonly domain?: string;
   /** default: archived sessions are left out */
   readonly archived?: 'included' | 'only';
+  /** only pinned sessions */
+  readonly pinned?: 'only';
+  readonly tag?: string;
   /** default: ephemeral sessions are left out */
   readonly ephemeral?: 'included' | 'only';
 };
@@ -65,6 +69,8 @@ export type Parlance = {
     list(page?: Page): Promise<SessionPage>;
     /** All sessions, page by page. */
     all(options?: Omit<Page, 'cursor'>): AsyncGenerator<Session, void>;
+    /** The tags of the caller's sessions, in order. */
+    tags(options?: CallOptions): Promise<readonly TagCount[]>;
   };
   /** Durable events of all sessions of the caller, without text deltas. */
   activity(options?: WatchOptions): AsyncGenerator<ActivityEvent, void>;
@@ -157,7 +163,14 @@ export function connect(options: ConnectOptions = {}): Parlance {
     server: ({ signal } = {}) => wire.json({ path: '/v1/server', signal }),
     dialects: ({ signal } = {}) => wire.json({ path: '/v1/dialects', signal }),
     session: (id = newKey()) => new SessionHandle(id as SessionId, stream),
-    sessions: { list, all },
+    sessions: {
+      list,
+      all,
+      async tags({ signal } = {}) {
+        const { tags } = await wire.json<{ tags: TagCount[] }>({ path: '/v1/tags', signal });
+        return tags;
+      },
+    },
     activity: (options = {}) => activityEvents(stream, options),
     approvals: {
       list: ({ signal } = {}) => everyPage<'approvals', Approval>('/v1/approvals', 'approvals', signal),

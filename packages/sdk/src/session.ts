@@ -39,6 +39,9 @@ const REPEATABLE: Readonly<Record<Command['type'], boolean>> = {
   'session.rename': true,
   'session.configure': true,
   'session.archive': true,
+  'session.unarchive': true,
+  'session.pin': true,
+  'session.tag': true,
   'session.label': true,
   'turn.cancel': false, // a second one would cancel the next turn
   'approval.answer': false, // our own answer could not be distinguished from another client's
@@ -175,6 +178,19 @@ export class SessionHandle {
 
   async archive(options?: CallOptions): Promise<Receipt> {
     return this.send({ type: 'session.archive' }, options);
+  }
+
+  async unarchive(options?: CallOptions): Promise<Receipt> {
+    return this.send({ type: 'session.unarchive' }, options);
+  }
+
+  async pin(pinned = true, options?: CallOptions): Promise<Receipt> {
+    return this.send({ type: 'session.pin', pinned }, options);
+  }
+
+  /** Replaces the tags of the session. */
+  async tag(tags: readonly string[], options?: CallOptions): Promise<Receipt> {
+    return this.send({ type: 'session.tag', tags: [...tags] }, options);
   }
 
   async label(labels: Record<string, string>, options?: CallOptions): Promise<Receipt> {

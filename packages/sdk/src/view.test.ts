@@ -135,7 +135,7 @@ describe('a view', () => {
 
   test('marks where the context was cleared or compacted', () => {
     expect(viewOf('clear').entries.map(({ kind }) => kind)).toEqual(['turn', 'cleared']);
-    expect(viewOf('clear').title).toBe('');
+    expect(viewOf('clear').title).toBe('Hi');
     expect(items(viewOf('compaction'))[0]).toMatchObject({
       kind: 'compaction',
       summary: 'They asked twice.',

@@ -82,7 +82,7 @@ function withEvent(view: SessionView, event: DurableEvent): SessionView {
     }
     case 'session.cleared': {
       const cleared = { kind: 'cleared', by: event.by, at: event.at, seqs: [event.seq] } as const;
-      return { ...view, title: '', context: null, plan: null, entries: [...view.entries, cleared] };
+      return { ...view, context: null, plan: null, entries: [...view.entries, cleared] };
     }
     case 'session.rewound': {
       const from = view.entries.findIndex(
@@ -103,6 +103,12 @@ function withEvent(view: SessionView, event: DurableEvent): SessionView {
       return { ...view, title: event.title };
     case 'session.archived':
       return { ...view, archived: true };
+    case 'session.unarchived':
+      return { ...view, archived: false };
+    case 'session.pinned':
+      return { ...view, pinned: event.pinned };
+    case 'session.tagged':
+      return { ...view, tags: event.tags };
     case 'session.labelled':
       return { ...view, labels: { ...view.labels, ...event.labels } };
     case 'input.accepted':

@@ -37,6 +37,9 @@ export type SessionView = {
   readonly agent: AgentRef | null;
   readonly labels: Readonly<Record<string, string>>;
   readonly archived: boolean;
+  readonly pinned: boolean;
+  /** sorted */
+  readonly tags: readonly string[];
   /** who erased the session; null if it exists */
   readonly erasedBy: string | null;
   readonly status: 'idle' | 'running' | 'waiting' | 'failed';
@@ -242,6 +245,8 @@ export const EMPTY: SessionView = {
   agent: null,
   labels: {},
   archived: false,
+  pinned: false,
+  tags: [],
   erasedBy: null,
   status: 'idle',
   entries: [],

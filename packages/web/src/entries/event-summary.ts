@@ -65,6 +65,9 @@ const SUMMARIES: { readonly [Type in DurableEventType]: (event: DurableEvent<Typ
     `${[...changed('model', model), ...changed('approval', approval), ...changed('agent', agent?.name)].join(', ') || 'nothing'}; by ${by}`,
   'session.renamed': ({ title, by }) => `${quoted(title)}, by ${by}`,
   'session.archived': ({ by }) => `by ${by}`,
+  'session.unarchived': ({ by }) => `by ${by}`,
+  'session.pinned': ({ pinned, by }) => `${pinned ? 'pinned' : 'unpinned'} by ${by}`,
+  'session.tagged': ({ tags, by }) => `${oneLine(tags.join(', ')) || 'no tags'}, by ${by}`,
   'session.labelled': ({ labels }) =>
     oneLine(
       Object.entries(labels)

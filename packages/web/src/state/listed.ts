@@ -11,10 +11,14 @@ export function listedAfter(session: Session, event: Happened): Session {
   switch (event.type) {
     case 'session.renamed':
       return { ...now, title: event.title };
-    case 'session.cleared':
-      return { ...now, title: '' };
     case 'session.archived':
-      return { ...now, archived: true };
+      return { ...session, head: event.seq, archived: true };
+    case 'session.unarchived':
+      return { ...session, head: event.seq, archived: false };
+    case 'session.pinned':
+      return { ...session, head: event.seq, pinned: event.pinned };
+    case 'session.tagged':
+      return { ...session, head: event.seq, tags: event.tags };
     case 'session.configured':
       return { ...now, agent: event.agent?.id ?? session.agent };
     case 'agent.changed':

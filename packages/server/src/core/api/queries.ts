@@ -20,6 +20,7 @@ import type {
   SessionQuery,
   SessionRecord,
   SessionRef,
+  TagCount,
 } from '../ports/event-store.ts';
 import type { NodeId } from '../ports/lease.ts';
 import type { ToolSpec } from '../ports/provider.ts';
@@ -110,6 +111,12 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
     async count(principal: Principal, filter: Omit<SessionFilter, 'owner'>): Promise<number> {
       requirePermission(principal, 'chat:read');
       return store.count({ ...filter, owner: ownerFor(principal) });
+    },
+
+    /** The tags of the principal's own sessions. */
+    async tags(principal: Principal): Promise<TagCount[]> {
+      requirePermission(principal, 'chat:read');
+      return store.tags(principal.id);
     },
 
     /** One page of the sessions with an approval that this principal may answer; unreadable sessions are skipped. */

@@ -11,6 +11,7 @@ type StoredState = Readonly<Record<string, unknown>>;
  */
 const UPCASTS: Readonly<Record<number, (state: StoredState) => StoredState>> = {
   9: ({ said, ...state }) => ({ ...state, messageCount: said }),
+  10: (state) => ({ ...state, pinned: false, tags: [] }),
 };
 
 /** Null if there is no checkpoint that can be used: the state must be folded from the first event on. */

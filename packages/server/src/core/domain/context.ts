@@ -182,6 +182,9 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
     case 'session.configured':
     case 'session.renamed':
     case 'session.archived':
+    case 'session.unarchived':
+    case 'session.pinned':
+    case 'session.tagged':
     case 'session.labelled':
     case 'turn.ended':
     case 'agent.changed':

@@ -71,7 +71,20 @@ export function decideLabels(
 
 const MOST_LABELS = 50;
 
-export function inExisting(state: SessionState, event: DurableEventBody): DurableEventBody[] {
+/** Tags are sorted and differ in more than their case. None if the session has these tags. */
+export function decideTags(
+  { tags: before }: Pick<SessionState, 'tags'>,
+  wanted: readonly string[],
+  { by }: DecisionContext,
+): DurableEventBody[] {
+  const byKey = new Map(wanted.toReversed().map((tag) => [tag.toLowerCase(), tag]));
+  const tags = [...byKey].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, tag]) => tag);
+  const isSame = tags.length === before.length && tags.every((tag, index) => tag === before[index]);
+  return isSame ? [] : [{ type: 'session.tagged', tags, by }];
+}
+
+/** Throws `not_found` if there is no session. */
+export function inExisting(state: SessionState, ...events: DurableEventBody[]): DurableEventBody[] {
   if (!state.created) throw new Fault('not_found', 'There is no such session.');
-  return [event];
+  return events;
 }

@@ -4,7 +4,7 @@ import { decideAnswer } from './decide-approval.ts';
 import { decideCallAnswer } from './decide-call.ts';
 import { decideCancel, endsRunningTurn } from './decide-cancel.ts';
 import { decideInput } from './decide-input.ts';
-import { decideCreation, decideLabels, decideRename, inExisting } from './decide-session.ts';
+import { decideCreation, decideLabels, decideRename, decideTags, inExisting } from './decide-session.ts';
 import type { Decided, DecisionContext } from './decision.ts';
 import type { SessionState } from './session-state.ts';
 import { interruption } from './turn-events.ts';
@@ -34,6 +34,14 @@ export function decide(state: SessionState, command: Decided, context: DecisionC
       return inExisting(state, decideRename(command.title, command.automatic, context));
     case 'session.archive':
       return state.archived ? [] : inExisting(state, { type: 'session.archived', by: context.by });
+    case 'session.unarchive':
+      return state.archived ? [{ type: 'session.unarchived', by: context.by }] : inExisting(state);
+    case 'session.pin':
+      return state.pinned === command.pinned
+        ? inExisting(state)
+        : inExisting(state, { type: 'session.pinned', pinned: command.pinned, by: context.by });
+    case 'session.tag':
+      return inExisting(state, ...decideTags(state, command.tags, context));
     case 'session.label':
       return inExisting(state, decideLabels(state, command.labels));
     case 'session.clear':

@@ -32,9 +32,6 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
       // Queued inputs were accepted before this event: a reader of the context needs them.
       return {
         ...state,
-        title: '',
-        renamed: false,
-        firstInput: '',
         readFrom: state.queue.length === 0 ? event.seq : state.readFrom,
         cutAt: event.seq,
       };
@@ -154,8 +151,15 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
       };
     case 'session.renamed':
       return { ...state, title: event.title, renamed: event.automatic !== true };
+    // These do not move the session in lists.
     case 'session.archived':
-      return { ...state, archived: true };
+      return { ...state, archived: true, updatedAt: before.updatedAt };
+    case 'session.unarchived':
+      return { ...state, archived: false, updatedAt: before.updatedAt };
+    case 'session.pinned':
+      return { ...state, pinned: event.pinned, updatedAt: before.updatedAt };
+    case 'session.tagged':
+      return { ...state, tags: event.tags, updatedAt: before.updatedAt };
     case 'session.labelled':
       return { ...state, labels: { ...state.labels, ...event.labels } };
     case 'text.ended':

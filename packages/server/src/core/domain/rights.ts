@@ -24,6 +24,9 @@ function needed(command: Command): Permission[] {
     case 'call.answer':
     case 'session.rename':
     case 'session.archive':
+    case 'session.unarchive':
+    case 'session.pin':
+    case 'session.tag':
     case 'session.label':
     case 'session.create':
     case 'turn.cancel':

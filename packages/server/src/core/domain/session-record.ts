@@ -22,6 +22,8 @@ export const recordOf = (
   approval: waitingCall(state)?.approval ?? null,
   archived: state.archived,
   ephemeral: state.created?.ephemeral === true,
+  pinned: state.pinned,
+  tags: state.tags,
   labels: state.labels,
   messageCount: state.messageCount,
   createdAt: state.created?.at ?? state.updatedAt,

@@ -96,6 +96,9 @@ export type SessionState = {
   readonly turn: Turn | null;
   readonly failed: boolean;
   readonly archived: boolean;
+  readonly pinned: boolean;
+  /** sorted */
+  readonly tags: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
   /** inputs, texts, approvals, spoken answers, deferred calls, notices and final calls */
   readonly messageCount: number;
@@ -115,7 +118,7 @@ export type SessionState = {
 };
 
 /** Raised when the state changes its shape or its meaning; `checkpoint.ts` reads older checkpoints. */
-export const STATE_VERSION = 10;
+export const STATE_VERSION = 11;
 
 export const initialState = (agent: AgentRef): SessionState => ({
   seq: 0,
@@ -129,6 +132,8 @@ export const initialState = (agent: AgentRef): SessionState => ({
   turn: null,
   failed: false,
   archived: false,
+  pinned: false,
+  tags: [],
   labels: {},
   messageCount: 0,
   finished: [],

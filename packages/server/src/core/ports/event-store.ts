@@ -24,6 +24,9 @@ export type SessionRecord = {
   readonly archived: boolean;
   /** not listed, and erased after a period without use */
   readonly ephemeral: boolean;
+  readonly pinned: boolean;
+  /** sorted */
+  readonly tags: readonly string[];
   /** set by clients, to find the session by */
   readonly labels: Readonly<Record<string, string>>;
   /** how many messages either side has sent, as `SessionState` counts them */
@@ -47,6 +50,9 @@ export type SessionFilter = {
   readonly ephemeral?: 'included' | 'only';
   /** part of the title; the case of ASCII letters does not matter */
   readonly title?: string;
+  /** only pinned sessions */
+  readonly pinned?: true;
+  readonly tag?: string;
   readonly label?: { readonly name: string; readonly value: string };
   /** only sessions with a pending approval */
   readonly awaitingApproval?: true;
@@ -75,6 +81,8 @@ export const labelKey = (name: `@${string}`, value: string): LookupKey => ({
   kind: 'label',
   id: `${name}=${value}`,
 });
+
+export type TagCount = { readonly tag: string; readonly sessions: number };
 
 export type SessionPage = { readonly sessions: SessionRecord[]; readonly next: string | null };
 
@@ -123,6 +131,8 @@ export interface EventStore {
   /** Most recently changed first; pages do not overlap while nothing changes. */
   list(query: SessionQuery): Promise<SessionPage>;
   count(filter: SessionFilter): Promise<number>;
+  /** The tags of the owner's sessions and how many have them, without archived sessions, in the order of the tags. */
+  tags(owner: PrincipalId): Promise<TagCount[]>;
   /** Makes a test write durable. Rejects if that is not possible now. */
   writable(): Promise<void>;
   /** The approximate size of the store in bytes. Cheap: it is called for every input. */

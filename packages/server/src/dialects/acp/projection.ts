@@ -155,6 +155,9 @@ function shown(before: State, state: State, event: SessionEvent): Stepped<State,
     }
     case 'session.created':
     case 'session.archived':
+    case 'session.unarchived':
+    case 'session.pinned':
+    case 'session.tagged':
     case 'session.labelled':
     case 'session.rewound':
     case 'input.cancelled':

@@ -150,6 +150,9 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'history.imported':
     case 'session.renamed':
     case 'session.archived':
+    case 'session.unarchived':
+    case 'session.pinned':
+    case 'session.tagged':
     case 'session.labelled':
     case 'session.configured':
     case 'call.deferred':

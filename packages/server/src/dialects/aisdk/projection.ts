@@ -91,6 +91,9 @@ export function step(state: State, event: SessionEvent): Stepped<State, Body> {
     case 'session.configured':
     case 'session.renamed':
     case 'session.archived':
+    case 'session.unarchived':
+    case 'session.pinned':
+    case 'session.tagged':
     case 'session.labelled':
     case 'session.erased':
     case 'agent.changed':

@@ -98,6 +98,9 @@ export function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'tool.started':
     case 'session.renamed':
     case 'session.archived':
+    case 'session.unarchived':
+    case 'session.pinned':
+    case 'session.tagged':
     case 'session.labelled':
     case 'session.rewound':
     case 'session.configured':

@@ -130,6 +130,9 @@ function messageOf(event: DurableEvent, { next, calls }: MessageState): CopilotM
     case 'session.renamed':
     case 'input.cancelled':
     case 'session.archived':
+    case 'session.unarchived':
+    case 'session.pinned':
+    case 'session.tagged':
     case 'session.labelled':
     case 'session.rewound':
     case 'session.configured':

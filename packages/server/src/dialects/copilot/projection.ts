@@ -77,6 +77,9 @@ function progress(event: DurableEvent, failed: boolean): Body[] {
     case 'session.renamed':
     case 'input.cancelled':
     case 'session.archived':
+    case 'session.unarchived':
+    case 'session.pinned':
+    case 'session.tagged':
     case 'session.labelled':
     case 'session.rewound':
     case 'session.configured':

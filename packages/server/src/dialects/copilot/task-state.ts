@@ -72,6 +72,9 @@ export function stepTask(before: TaskState, event: DurableEvent): TaskState {
     case 'session.cleared':
     case 'session.renamed':
     case 'session.archived':
+    case 'session.unarchived':
+    case 'session.pinned':
+    case 'session.tagged':
     case 'session.labelled':
     case 'session.rewound':
     case 'session.configured':

@@ -133,6 +133,9 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'session.renamed':
     case 'input.cancelled':
     case 'session.archived':
+    case 'session.unarchived':
+    case 'session.pinned':
+    case 'session.tagged':
     case 'session.labelled':
     case 'session.rewound':
     case 'session.configured':

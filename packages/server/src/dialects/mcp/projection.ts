@@ -29,6 +29,7 @@ function framesOf(event: SessionEvent): readonly Frame<ResourceNotification>[] {
   switch (event.type) {
     case 'session.created':
     case 'session.archived':
+    case 'session.unarchived':
     case 'session.erased':
       return [LIST, updated(event)];
     // The title is part of the list and of the text.
@@ -51,6 +52,8 @@ function framesOf(event: SessionEvent): readonly Frame<ResourceNotification>[] {
     case 'tool.ended':
       return [updated(event)];
     case 'session.configured':
+    case 'session.pinned':
+    case 'session.tagged':
     case 'session.labelled':
     case 'agent.changed':
     case 'reasoning.ended':

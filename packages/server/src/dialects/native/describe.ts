@@ -17,6 +17,7 @@ import {
   GrantRevoked,
   SessionList,
   SessionView,
+  TagList,
 } from './response-schemas.ts';
 import { Answer, CommandHeaders, EventsQuery, PageQuery, SessionsQuery } from './schemas.ts';
 
@@ -58,6 +59,13 @@ export const description: Description = {
       examples: ({ owner }) => [{}, { query: { owner, limit: '500' } }],
       query: SessionsQuery,
       answers: { 200: { description: 'One page', schema: SessionList }, ...errors(400, 401, 403) },
+    },
+    {
+      method: 'get',
+      path: '/v1/tags',
+      summary: 'The tags of the caller’s sessions, and how many have them',
+      security: 'caller',
+      answers: { 200: { description: 'The tags', schema: TagList }, ...errors(401, 403) },
     },
     {
       method: 'get',

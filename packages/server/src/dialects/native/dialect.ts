@@ -10,6 +10,7 @@ import { routes } from './routes.ts';
 /** Below `/v1`. One that ends in a star is also the path without it. */
 const HTTP_PATHS = [
   '/sessions/*',
+  '/tags',
   '/server',
   '/dialects',
   '/activity',

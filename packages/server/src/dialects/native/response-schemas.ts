@@ -63,6 +63,8 @@ export const Session = named(
     updatedAt: z.iso.datetime(),
     head: Position,
     archived: z.boolean(),
+    pinned: z.literal(true).optional(),
+    tags: z.array(z.string()).optional().describe('sorted; absent if there are none'),
     ephemeral: z.boolean().optional().describe('it is erased when nobody has used it for a while'),
     said: z.number().int().describe('number of messages of both sides'),
     attached: z.record(z.string(), z.number()).describe('attached sockets, by dialect'),
@@ -142,6 +144,10 @@ export const About = named(
 export const SessionList = named(
   'SessionList',
   z.object({ sessions: z.array(Session), next: z.string().nullable() }),
+);
+export const TagList = named(
+  'TagList',
+  z.object({ tags: z.array(z.object({ tag: z.string(), sessions: z.number().int() })) }),
 );
 export const SessionView = named(
   'SessionView',

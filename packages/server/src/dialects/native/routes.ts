@@ -18,7 +18,8 @@ export function routes(app: Hono, ctx: Context): void {
   const { engine, authenticator } = ctx;
   const api = new Hono();
   // A pattern that ends in `/*` also matches the path before it.
-  for (const path of ['/v1/sessions/*', '/v1/approvals/*', '/v1/activity']) api.use(path, requestLimit(ctx));
+  for (const path of ['/v1/sessions/*', '/v1/approvals/*', '/v1/activity', '/v1/tags'])
+    api.use(path, requestLimit(ctx));
 
   sessionRoutes(api, ctx);
   streamRoutes(api, ctx);

@@ -13,6 +13,9 @@ export const SessionsQuery = PageQuery.extend({
   status: z.enum(['idle', 'running', 'waiting', 'failed']).optional(),
   domain: z.string().max(200).optional(),
   archived: z.enum(['included', 'only']).optional(),
+  pinned: z.literal('only').optional(),
+  /** sessions with this tag */
+  tag: z.string().min(1).max(50).optional(),
   /** default: left out */
   ephemeral: z.enum(['included', 'only']).optional(),
 });

@@ -13,9 +13,19 @@ export function sessionRoutes(api: Hono, ctx: Context): void {
 
   api.get('/v1/sessions', async (c) => {
     const principal = await principalOf(authenticator, c.req.raw);
-    const { q: title, status, ...query } = checked(SessionsQuery, c.req.query());
-    const page = await engine.list(principal, { ...query, title, status: status && [status] });
+    const { q: title, status, pinned, ...query } = checked(SessionsQuery, c.req.query());
+    const page = await engine.list(principal, {
+      ...query,
+      title,
+      status: status && [status],
+      pinned: pinned && true,
+    });
     return c.json({ sessions: page.sessions.map(sessionView(ctx.connections)), next: page.next });
+  });
+
+  api.get('/v1/tags', async (c) => {
+    const principal = await principalOf(authenticator, c.req.raw);
+    return c.json({ tags: await engine.tags(principal) });
   });
 
   api.get('/v1/sessions/:id', async (c) => {

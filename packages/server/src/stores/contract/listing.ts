@@ -53,6 +53,28 @@ export function listingContract(implementation: Implementation): void {
       expect(await idsFor({})).toBe('ba');
     }));
 
+  test('pinned and tagged sessions are found, and tags are counted', () =>
+    withStore(implementation, async (store) => {
+      await begin(store, refOf('ada', 'a'), { updatedAt: 1, pinned: true, tags: ['play', 'work'] });
+      await begin(store, refOf('ada', 'b'), { updatedAt: 2, tags: ['work'] });
+      await begin(store, refOf('ada', 'c'), { updatedAt: 3, tags: ['work'], archived: true });
+      await begin(store, refOf('bob', 'd'), { updatedAt: 4, pinned: true, tags: ['"]%', 'work'] });
+      const idsFor = async (filter: SessionFilter) =>
+        idsOf((await store.list({ ...filter, limit: 10 })).sessions).join('');
+      expect(await idsFor({ pinned: true })).toBe('da');
+      expect(await idsFor({ pinned: true, owner: ada })).toBe('a');
+      expect(await idsFor({ tag: 'work' })).toBe('dba');
+      expect(await idsFor({ tag: 'work', owner: ada, archived: 'included' })).toBe('cba');
+      expect(await idsFor({ tag: '"]%' })).toBe('d');
+      for (const tag of ['wor', 'Work', '', '%', '[]']) expect(await idsFor({ tag })).toBe('');
+      expect((await store.load(refOf('ada', 'a')))?.tags).toEqual(['play', 'work']);
+      expect(await store.tags(ada)).toEqual([
+        { tag: 'play', sessions: 1 },
+        { tag: 'work', sessions: 2 },
+      ]);
+      expect(await store.tags(PrincipalId.parse('nobody'))).toEqual([]);
+    }));
+
   test('ephemeral sessions are left out unless requested', () =>
     withStore(implementation, async (store) => {
       await begin(store, refOf('ada', 'a'), { updatedAt: 1 });

@@ -1,5 +1,13 @@
 /** Small, distinguishable sessions and events for the contract. */
-import { BlockId, type DurableEvent, PrincipalId, SessionId, TurnId } from '@parlance/protocol';
+import {
+  BlockId,
+  type DurableEvent,
+  type EventUpcast,
+  eventVersion,
+  PrincipalId,
+  SessionId,
+  TurnId,
+} from '@parlance/protocol';
 import type { EventStore, SessionRecord, SessionRef } from '../../core/ports/event-store.ts';
 
 export const refOf = (owner: string, id: string): SessionRef => ({
@@ -38,6 +46,8 @@ export const recordOf = (
   approval: null,
   archived: false,
   ephemeral: false,
+  pinned: false,
+  tags: [],
   labels: {},
   messageCount: 0,
   createdAt: 1_700_000_000_000,
@@ -66,3 +76,9 @@ export const outcomeOf = (promise: Promise<unknown>): Promise<string> =>
     () => 'written',
     (error: Error) => error.name,
   );
+
+/** The steps of a release that reads one more version of events. */
+export const newerUpcasts = (step: EventUpcast = {}): EventUpcast[] => [
+  ...Array.from({ length: eventVersion() - 1 }, () => ({})),
+  step,
+];

@@ -15,6 +15,7 @@ import {
   type SessionQuery,
   type SessionRecord,
   type SessionRef,
+  type TagCount,
 } from '../../core/ports/event-store.ts';
 import type { PairingStore } from '../../core/ports/pairings.ts';
 import type { PreferenceStore } from '../../core/ports/preferences.ts';
@@ -78,6 +79,7 @@ export function openMemoryStore(options: EventOptions = {}, database = new Memor
     lookup: whileOpen(sessions.lookup),
     list: whileOpen(sessions.list),
     count: whileOpen(sessions.count),
+    tags: whileOpen(sessions.tags),
     writable: whileOpen(() => undefined),
     size: whileOpen(sessions.size),
     erase: whileOpen(sessions.erase),
@@ -238,6 +240,14 @@ function memorySessions(options: EventOptions, database: MemoryDatabase) {
 
     count: (filter: SessionFilter) => filtered(filter).length,
 
+    tags(owner: PrincipalId): TagCount[] {
+      const tags = filtered({ owner }).flatMap(({ record }) => record.tags);
+      const counts = Map.groupBy(tags, (tag) => tag);
+      return [...counts]
+        .map(([tag, all]) => ({ tag, sessions: all.length }))
+        .sort((one, other) => byCodePoint(one.tag, other.tag));
+    },
+
     size: () => database.bytes,
 
     erase(ref: SessionRef): boolean {
@@ -290,6 +300,7 @@ const storableRecord = (record: SessionRecord): SessionRecord => ({
   title: storable(record.title),
   firstInput: storable(record.firstInput),
   approval: record.approval && (storable(record.approval) as ApprovalId),
+  tags: record.tags.map(storable),
   labels: storableLabels(record.labels),
   checkpoint: record.checkpoint && { ...record.checkpoint, state: storable(record.checkpoint.state) },
 });
@@ -304,11 +315,13 @@ const isWithin = (ref: SessionRef, { owner, id }: Partial<SessionRef>): boolean 
   (owner === undefined || ref.owner === storable(owner)) && (id === undefined || ref.id === storable(id));
 
 const matches = (
-  { owner, domain, status, archived, ephemeral, label, title }: SessionFilter,
+  { owner, domain, status, archived, ephemeral, pinned, tag, label, title }: SessionFilter,
   record: SessionRecord,
 ): boolean =>
   (archived === 'included' || record.archived === (archived === 'only')) &&
   (ephemeral === 'included' || record.ephemeral === (ephemeral === 'only')) &&
+  (pinned === undefined || record.pinned) &&
+  (tag === undefined || record.tags.includes(storable(tag))) &&
   (label === undefined || record.labels[storable(label.name)] === storable(label.value)) &&
   (title === undefined || record.title.toLowerCase().includes(storable(title).toLowerCase())) &&
   (owner === undefined || record.ref.owner === storable(owner)) &&

@@ -155,6 +155,8 @@ function writeOf(append: Append, n: number, checkpoints: Appender['checkpoints']
     approval: record.approval && storable(record.approval),
     archived: record.archived,
     ephemeral: record.ephemeral,
+    pinned: record.pinned,
+    tags: record.tags.map(storable),
     labels: storableLabels(record.labels),
     message_count: record.messageCount,
     created_at: record.createdAt,

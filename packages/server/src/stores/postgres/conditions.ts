@@ -14,12 +14,16 @@ export class Values {
 
 /** Every condition of the filter but the status, of which each value is a query of its own where an index gives the order. */
 export function conditionsOf(filter: SessionFilter, values: Values): string[] {
-  const { owner, domain, archived, ephemeral, label, title, awaitingApproval } = filter;
+  const { owner, domain, archived, ephemeral, pinned, tag, label, title, awaitingApproval } = filter;
   const conditions: string[] = [];
   if (owner !== undefined) conditions.push(`owner = ${values.add(storable(owner))}`);
   if (domain !== undefined) conditions.push(`domain = ${values.add(storable(domain))}`);
   if (archived !== 'included') conditions.push(archived === 'only' ? 'archived' : 'NOT archived');
   if (ephemeral !== 'included') conditions.push(ephemeral === 'only' ? 'ephemeral' : 'NOT ephemeral');
+  if (pinned) conditions.push('pinned');
+  // The first condition is the one of the partial index.
+  if (tag !== undefined)
+    conditions.push(`tags <> '[]' AND tags @> jsonb_build_array(${values.add(storable(tag))}::text)`);
   if (label !== undefined) {
     const name = values.add(storable(label.name));
     conditions.push(`labels ->> ${name}::text = ${values.add(storable(label.value))}`);

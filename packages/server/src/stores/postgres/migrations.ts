@@ -205,4 +205,19 @@ export const MIGRATIONS: readonly Migration[] = [
     CREATE INDEX pairings_by_origin ON pairings (origin);
     `,
   },
+  {
+    oldest: 1,
+    sql: `
+    ALTER TABLE sessions ADD COLUMN pinned BOOLEAN NOT NULL DEFAULT FALSE;
+    ALTER TABLE sessions ADD COLUMN tags JSONB NOT NULL DEFAULT '[]';
+    `,
+    afterwards: ['pinned', `tags <> '[]'`].flatMap((condition) => {
+      const name = condition === 'pinned' ? 'sessions_pinned' : 'sessions_tagged';
+      return [
+        `CREATE INDEX CONCURRENTLY IF NOT EXISTS ${name} ON sessions (updated_at DESC, row DESC) WHERE ${condition}`,
+        `CREATE INDEX CONCURRENTLY IF NOT EXISTS ${name}_by_owner ON sessions (owner, updated_at DESC, row DESC)
+           WHERE ${condition}`,
+      ];
+    }),
+  },
 ];

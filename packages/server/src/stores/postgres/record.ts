@@ -6,7 +6,7 @@ import type { SessionRecord } from '../../core/ports/event-store.ts';
 /** The columns of a record. */
 export const SELECT_RECORD = `
   SELECT row, owner, id, dialect, domain, agent, title, renamed, first_input, status, approval, archived, ephemeral,
-    labels, message_count, created_at, updated_at, head,
+    pinned, tags, labels, message_count, created_at, updated_at, head,
     checkpoints.version AS checkpoint_version, checkpoints.seq AS checkpoint_seq, checkpoints.state AS checkpoint_state
   FROM sessions LEFT JOIN checkpoints ON checkpoints.session = sessions.row`;
 
@@ -27,6 +27,8 @@ const Row = z.object({
   approval: ApprovalId.nullable(),
   archived: z.boolean(),
   ephemeral: z.boolean(),
+  pinned: z.boolean(),
+  tags: z.array(z.string()),
   labels: z.record(z.string(), z.string()),
   message_count: BigInteger,
   created_at: BigInteger,

@@ -33,6 +33,7 @@ import { prepareProbe } from './probe.ts';
 import { prepareRevocations } from './revocations.ts';
 import { prepareSettings } from './settings.ts';
 import { prepareSize } from './size.ts';
+import { prepareTags } from './tags.ts';
 import { prepareUsers } from './users.ts';
 
 export type StoreOptions = EventOptions & {
@@ -95,6 +96,7 @@ export function storeOn(parts: StoreParts): Store {
     lookup: acknowledged(prepareLookup(database)),
     list: acknowledged(prepareList(database)),
     count: acknowledged(prepareCount(database)),
+    tags: acknowledged(prepareTags(database)),
     writable: whileOpen(prepareProbe(database)),
     size: whileOpen(size.current),
     erase: whileOpen(async (given) => {

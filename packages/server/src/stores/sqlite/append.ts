@@ -29,13 +29,13 @@ export function prepareAppend(database: Database, { upcasts }: EventOptions = {}
   );
   const insertSession = database.prepare(`
     INSERT INTO sessions (owner, id, dialect, domain, agent, title, renamed, first_input, status, approval, archived, ephemeral,
-      labels, message_count, created_at, updated_at, head)
+      pinned, tags, labels, message_count, created_at, updated_at, head)
     VALUES ($owner, $id, $dialect, $domain, $agent, $title, $renamed, $firstInput, $status, $approval, $archived, $ephemeral,
-      $labels, $messageCount, $createdAt, $updatedAt, $head)`);
+      $pinned, $tags, $labels, $messageCount, $createdAt, $updatedAt, $head)`);
   const updateSession = database.prepare(`
     UPDATE sessions SET dialect = $dialect, domain = $domain, agent = $agent, title = $title, renamed = $renamed,
       first_input = $firstInput, status = $status, approval = $approval, archived = $archived, ephemeral = $ephemeral,
-      labels = $labels, message_count = $messageCount, created_at = $createdAt, updated_at = $updatedAt, head = $head
+      pinned = $pinned, tags = $tags, labels = $labels, message_count = $messageCount, created_at = $createdAt, updated_at = $updatedAt, head = $head
     WHERE owner = $owner AND id = $id`);
   const insertEvent = database.prepare(
     'INSERT INTO events (session, seq, version, body) VALUES (?, ?, ?, ?)',
@@ -85,6 +85,8 @@ const sessionValues = (record: SessionRecord) => ({
   approval: record.approval && storable(record.approval),
   archived: Number(record.archived),
   ephemeral: Number(record.ephemeral),
+  pinned: Number(record.pinned),
+  tags: JSON.stringify(record.tags.map(storable)),
   labels: JSON.stringify(storableLabels(record.labels)),
   messageCount: record.messageCount,
   createdAt: record.createdAt,

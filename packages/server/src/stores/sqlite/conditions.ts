@@ -6,7 +6,7 @@ export type Values = Record<string, string | number>;
 export type Conditions = { readonly conditions: string[]; readonly values: Values };
 
 export function conditionsOf(filter: SessionFilter): Conditions {
-  const { owner, domain, status, archived, ephemeral, label, title, awaitingApproval } = filter;
+  const { owner, domain, status, archived, ephemeral, pinned, tag, label, title, awaitingApproval } = filter;
   const conditions: string[] = [];
   const values: Values = {};
   if (owner !== undefined) {
@@ -23,6 +23,12 @@ export function conditionsOf(filter: SessionFilter): Conditions {
   }
   if (archived !== 'included') conditions.push(archived === 'only' ? 'archived <> 0' : 'archived = 0');
   if (ephemeral !== 'included') conditions.push(ephemeral === 'only' ? 'ephemeral <> 0' : 'ephemeral = 0');
+  if (pinned) conditions.push('pinned <> 0');
+  if (tag !== undefined) {
+    // Tags cannot be empty: the first condition is the one of the partial indexes.
+    conditions.push("tags <> '[]' AND EXISTS (SELECT 1 FROM json_each(tags) WHERE value = $tag)");
+    values.tag = storable(tag);
+  }
   if (label !== undefined) {
     conditions.push(
       'EXISTS (SELECT 1 FROM json_each(labels) WHERE key = $labelName AND value = $labelValue)',

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { begin, refOf } from '../contract/samples.ts';
+import { begin, newerUpcasts, refOf } from '../contract/samples.ts';
 import { scratchFolder } from '../contract/scratch.ts';
 import { openSqliteStore } from './open.ts';
 
@@ -64,7 +64,7 @@ test('a command does not upgrade the database of a running server of an older ve
   using scratch = scratchFolder();
   const server = openSqliteStore(scratch.path, { exclusive: true });
   await begin(server, refOf('ada', 'first'));
-  const openNewer = () => openSqliteStore(scratch.path, { upcasts: [{}] });
+  const openNewer = () => openSqliteStore(scratch.path, { upcasts: newerUpcasts() });
   expect(openNewer).toThrow(
     `${scratch.path} is used by a server of an older version of Parlance: restart the server with this version first`,
   );
@@ -74,6 +74,6 @@ test('a command does not upgrade the database of a running server of an older ve
   const newer = openNewer();
   expect((await newer.list({ limit: 5 })).sessions.length).toBe(2);
   // The folder is locked only for the upgrade.
-  await openSqliteStore(scratch.path, { upcasts: [{}], exclusive: true }).close();
+  await openSqliteStore(scratch.path, { upcasts: newerUpcasts(), exclusive: true }).close();
   await newer.close();
 });

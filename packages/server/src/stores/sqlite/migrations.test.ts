@@ -2,8 +2,8 @@ import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { ApprovalId, TurnId } from '@parlance/protocol';
-import { begin, idsOf, refOf, textEvent } from '../contract/samples.ts';
+import { ApprovalId, eventVersion, TurnId } from '@parlance/protocol';
+import { begin, idsOf, newerUpcasts, refOf, textEvent } from '../contract/samples.ts';
 import { scratchFolder } from '../contract/scratch.ts';
 import { APPLICATION_ID, MIGRATIONS } from './migrations.ts';
 import { openSqliteStore } from './open.ts';
@@ -39,8 +39,8 @@ const REFUSED: Record<string, { make: (path: string) => void | Promise<void>; sa
     says: 'is from a newer version of Parlance',
   },
   'a database in which a newer version may have written events': {
-    make: (path) => openSqliteStore(dirname(path), { upcasts: [{}] }).close(),
-    says: 'holds an event that has schema version 2, which a newer version of Parlance wrote: this one reads up to 1',
+    make: (path) => openSqliteStore(dirname(path), { upcasts: newerUpcasts() }).close(),
+    says: `holds an event that has schema version ${eventVersion() + 1}, which a newer version of Parlance wrote: this one reads up to ${eventVersion()}`,
   },
 };
 

@@ -230,6 +230,14 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX pairings_by_owner ON pairings (owner, allowed_at, id);
   CREATE INDEX pairings_by_origin ON pairings (origin);
   `,
+  `
+  ALTER TABLE sessions ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE sessions ADD COLUMN tags TEXT NOT NULL DEFAULT '[]';
+  CREATE INDEX sessions_pinned ON sessions (updated_at DESC, row DESC) WHERE pinned <> 0;
+  CREATE INDEX sessions_pinned_by_owner ON sessions (owner, updated_at DESC, row DESC) WHERE pinned <> 0;
+  CREATE INDEX sessions_tagged ON sessions (updated_at DESC, row DESC) WHERE tags <> '[]';
+  CREATE INDEX sessions_tagged_by_owner ON sessions (owner, updated_at DESC, row DESC) WHERE tags <> '[]';
+  `,
 ];
 
 /** The migration that gave the events table its current name. */

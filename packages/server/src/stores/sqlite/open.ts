@@ -34,6 +34,7 @@ import { prepareRead } from './read.ts';
 import { prepareRevocations } from './revocations.ts';
 import { prepareSettings } from './settings.ts';
 import { prepareSize } from './size.ts';
+import { prepareTags } from './tags.ts';
 import { prepareUsers } from './users.ts';
 
 export type SqliteOptions = EventOptions & {
@@ -135,6 +136,7 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
     lookup: whenDurable(prepareLookup(database)),
     list: whenDurable(prepareList(database)),
     count: whenDurable(prepareCount(database)),
+    tags: whenDurable(prepareTags(database)),
     writable: whileOpen(async () => {
       await space.check();
       appends.check();

@@ -51,6 +51,14 @@ describe('queries read only matching rows, however many sessions there are', () 
       filter: { owner, status: ['running', 'waiting'], archived: 'included', ephemeral: 'included' },
       index: 'sessions_by_owner_and_status (owner=? AND status=?',
     },
+    'pinned sessions of an owner': {
+      filter: { owner, pinned: true },
+      index: 'sessions_pinned_by_owner (owner=?',
+    },
+    'tagged sessions of an owner': {
+      filter: { owner, tag: 'work' },
+      index: 'sessions_tagged_by_owner (owner=?',
+    },
     'running sessions of everyone': {
       filter: { status: ['running'], archived: 'included', ephemeral: 'included' },
       index: 'sessions_by_status (status=?',

@@ -5,7 +5,7 @@ import type { SessionRecord } from '../../core/ports/event-store.ts';
 
 /** The columns of a record. */
 export const SELECT_RECORD = `
-  SELECT row, owner, id, dialect, domain, agent, title, renamed, first_input, status, approval, archived, ephemeral, labels,
+  SELECT row, owner, id, dialect, domain, agent, title, renamed, first_input, status, approval, archived, ephemeral, pinned, tags, labels,
     message_count, created_at, updated_at, head,
     checkpoints.version AS checkpoint_version, checkpoints.seq AS checkpoint_seq, checkpoints.state AS checkpoint_state
   FROM sessions LEFT JOIN checkpoints ON checkpoints.session = sessions.row`;
@@ -24,6 +24,8 @@ const Row = z.object({
   approval: ApprovalId.nullable(),
   archived: z.number(),
   ephemeral: z.number(),
+  pinned: z.number(),
+  tags: z.string(),
   labels: z.string(),
   message_count: z.number(),
   created_at: z.number(),
@@ -34,6 +36,7 @@ const Row = z.object({
   checkpoint_state: z.string().nullable(),
 });
 
+const Tags = z.array(z.string());
 const Labels = z.record(z.string(), z.string());
 
 /** Throws if the row was not written by us. */
@@ -44,6 +47,8 @@ export function parseRecord(value: unknown): { row: number; record: SessionRecor
     id,
     archived,
     ephemeral,
+    pinned,
+    tags,
     labels,
     renamed,
     first_input,
@@ -63,6 +68,8 @@ export function parseRecord(value: unknown): { row: number; record: SessionRecor
       firstInput: first_input,
       archived: archived !== 0,
       ephemeral: ephemeral !== 0,
+      pinned: pinned !== 0,
+      tags: Tags.parse(JSON.parse(tags)),
       labels: Labels.parse(JSON.parse(labels)),
       messageCount: message_count,
       createdAt: created_at,

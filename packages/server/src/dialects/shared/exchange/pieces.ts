@@ -153,6 +153,9 @@ function step(state: State, event: SessionEvent): Stepped<State, Piece> {
     case 'session.configured':
     case 'session.renamed':
     case 'session.archived':
+    case 'session.unarchived':
+    case 'session.pinned':
+    case 'session.tagged':
     case 'session.labelled':
     case 'session.erased':
     case 'input.accepted':
