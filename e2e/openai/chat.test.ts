@@ -1,10 +1,10 @@
 /** Chat Completions, driven by the official client. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type OpenAI from 'openai';
-import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { type Answer, type ChatRequest, type FakeModel, fakeModel } from '../fake-model.ts';
+import type { Answer, ChatRequest } from '../fake-model.ts';
+import { modelServer } from '../model-server.ts';
 import { durableOf } from '../server-process.ts';
-import { openaiClient } from './client.ts';
+import { openaiClient, sessionOf } from './client.ts';
 
 type Message = OpenAI.ChatCompletionMessageParam;
 
@@ -36,27 +36,11 @@ function answerTo({ messages }: ChatRequest): Answer {
   return { say: `You said ${text}.`, think: 'Hm.' };
 }
 
-let model: FakeModel;
-let server: TestServer;
-let client: OpenAI;
-
-beforeAll(async () => {
-  model = fakeModel((request) => answerTo(request));
-  server = await startTestServer({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' });
-  client = openaiClient(server.http);
-});
-afterAll(async () => {
-  await server.stop();
-  model.stop();
-});
+const { model, server, turnsOf } = await modelServer((request) => answerTo(request));
+const client = openaiClient(server.http);
 
 const ask = (messages: Message[], more: Partial<OpenAI.ChatCompletionCreateParamsNonStreaming> = {}) =>
   client.chat.completions.create({ model: 'fake', messages, ...more }).withResponse();
-
-const sessionOf = (response: Response): string => response.headers.get('x-parlance-session') ?? '';
-
-const turnsOf = async (session: string): Promise<number> =>
-  (await durableOf(server, session)).filter(({ type }) => type === 'turn.started').length;
 
 describe('a whole answer', () => {
   test('has one choice, the model that answered and the usage', async () => {

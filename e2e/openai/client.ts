@@ -22,3 +22,5 @@ export const failure = (asked: PromiseLike<unknown>): PromiseLike<unknown> =>
     () => null,
     (error: unknown) => error,
   );
+
+export const sessionOf = (response: Response): string => response.headers.get('x-parlance-session') ?? '';

@@ -1,32 +1,15 @@
 /** Conversations, and responses in them, driven by the official client. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import type OpenAI from 'openai';
-import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { type FakeModel, fakeModel } from '../fake-model.ts';
+import { describe, expect, test } from 'bun:test';
+import { modelServer } from '../model-server.ts';
 import { durableOf, followed, getJson, submit } from '../server-process.ts';
 import { failure, openaiClient } from './client.ts';
 
-let model: FakeModel;
-let server: TestServer;
-let client: OpenAI;
-
-beforeAll(async () => {
-  model = fakeModel(({ messages }) => ({ say: `re: ${messages.at(-1)?.content}` }));
-  server = await startTestServer(
-    {
-      OPENAI_BASE_URL: model.url,
-      OPENAI_API_KEY: 'key',
-      MODEL: 'fake',
-      PARLANCE_API_REQUESTS_PER_MINUTE: '100000',
-    },
-    { doors: [{ dialect: 'openai', port: 0 }] },
-  );
-  client = openaiClient(server.http);
-});
-afterAll(async () => {
-  await server.stop();
-  model.stop();
-});
+const { model, server } = await modelServer(
+  ({ messages }) => ({ say: `re: ${messages.at(-1)?.content}` }),
+  {},
+  { doors: [{ dialect: 'openai', port: 0 }] },
+);
+const client = openaiClient(server.http);
 
 const say = (conversation: string, input: string) =>
   client.responses.create({ model: 'fake', conversation, input });

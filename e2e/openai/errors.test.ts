@@ -1,38 +1,20 @@
 /** Failures in the shape of the protocol, as the official client sees them. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import OpenAI from 'openai';
-import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { type FakeModel, fakeModel } from '../fake-model.ts';
+import { modelServer, testServers } from '../model-server.ts';
 import { failure, openaiClient } from './client.ts';
 
-let model: FakeModel;
-let server: TestServer;
-let closed: TestServer;
-
-beforeAll(async () => {
-  model = fakeModel(({ messages }) => {
+const { started } = testServers();
+const { model, server } = await modelServer(
+  ({ messages }) => {
     const text = JSON.stringify(messages.at(-1)?.content);
     return text.includes('refuse') ? { status: 400 } : { say: 'Fine.' };
-  });
-  const settings = {
-    OPENAI_BASE_URL: model.url,
-    OPENAI_API_KEY: 'key',
-    MODEL: 'fake',
-    MODEL_ALIASES: 'gpt-*=fake, old=coder, lost=nowhere',
-  };
-  server = await startTestServer(settings, { doors: [{ dialect: 'openai', port: 0 }] });
-  closed = await startTestServer({ ...settings, PARLANCE_AUTH: 'required' });
-});
-afterAll(async () => {
-  await server.stop();
-  await closed.stop();
-  model.stop();
-});
+  },
+  { MODEL_ALIASES: 'gpt-*=fake, old=coder, lost=nowhere' },
+  { doors: [{ dialect: 'openai', port: 0 }] },
+);
 
 const hello = [{ role: 'user', content: 'hello' }] as const;
-
-const post = (body: string, path = '/openai/v1/chat/completions') =>
-  fetch(`${server.http}${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
 
 describe('models', () => {
   test('are the server’s, the agents and parlance', async () => {
@@ -78,8 +60,15 @@ describe('models', () => {
         type: 'invalid_request_error',
       };
       expect(await failure(client.models.retrieve(name))).toMatchObject(expected);
-      const asked = client.chat.completions.create({ model: name, messages: [...hello] });
-      expect(await failure(asked)).toBeInstanceOf(OpenAI.NotFoundError);
+      for (const asked of [
+        client.chat.completions.create({ model: name, messages: [...hello] }),
+        client.responses.create({ model: name, input: 'hello' }),
+        client.responses.create({ model: name, input: 'hello', stream: true, background: true }),
+      ]) {
+        const thrown = await failure(asked);
+        expect(thrown).toBeInstanceOf(OpenAI.NotFoundError);
+        expect(thrown).toMatchObject(expected);
+      }
     }
   });
 
@@ -91,61 +80,47 @@ describe('models', () => {
   });
 });
 
-describe('requests that do not fit', () => {
-  test.each([
-    ['{', null],
-    ['[]', null],
-    ['{"messages":[]}', 'model'],
-    ['{"model":"fake"}', 'messages'],
-    ['{"model":"fake","messages":[]}', 'messages'],
-    ['{"model":"fake","messages":[{"role":"user","content":"a"},{"role":"nobody"}]}', 'messages[1].role'],
-    ['{"model":"fake","messages":[{"role":"user","content":"a"}],"n":0}', 'n'],
-    ['{"model":"fake","messages":[{"role":"user","content":" "}]}', 'messages'],
-    ['{"model":"fake","messages":[{"role":"system","content":"a"}]}', 'messages'],
-    [
-      '{"model":"fake","messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}',
-      'messages',
-    ],
-    ['{"model":"fake","messages":[{"role":"tool","tool_call_id":"x","content":"b"}]}', 'messages'],
-    [
-      '{"model":"fake","messages":[{"role":"user","content":"a"}],"tool_choice":{"type":"function","function":{"name":"x"}}}',
-      'tool_choice',
-    ],
-  ])('%s is 400 and names the field', async (body, param) => {
-    const response = await post(body);
-    expect(response.status).toBe(400);
-    expect(await response.json()).toEqual({
-      error: { message: expect.any(String), type: 'invalid_request_error', param, code: null },
-    });
-  });
-
-  test('n above 1 is one', async () => {
-    const answer = await openaiClient(server.http).chat.completions.create({
-      model: 'fake',
-      messages: [...hello],
-      n: 3,
-    });
-    expect(answer.choices).toHaveLength(1);
-  });
-
-  test('an unknown endpoint is refused in the shape of the protocol', async () => {
-    const response = await post('{}', '/openai/v1/images');
-    expect(response.status).toBe(404);
-    expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error' } });
-  });
-});
+/** Every endpoint, as the client calls it. */
+const ENDPOINTS: readonly (readonly [string, (client: OpenAI) => PromiseLike<unknown>])[] = [
+  ['models', (client) => client.models.list()],
+  ['a model', (client) => client.models.retrieve('fake')],
+  ['chat', (client) => client.chat.completions.create({ model: 'fake', messages: [...hello] })],
+  [
+    'a chat stream',
+    (client) => client.chat.completions.stream({ model: 'fake', messages: [...hello] }).done(),
+  ],
+  ['a response', (client) => client.responses.create({ model: 'fake', input: 'hello' })],
+  ['a response stream', (client) => client.responses.create({ model: 'fake', input: 'hello', stream: true })],
+  ['a stored response', (client) => client.responses.retrieve('resp_1')],
+  ['a cancelled response', (client) => client.responses.cancel('resp_1')],
+  ['a deleted response', (client) => client.responses.delete('resp_1')],
+  ['input items', (client) => client.responses.inputItems.list('resp_1')],
+  ['a new conversation', (client) => client.conversations.create()],
+  ['a conversation', (client) => client.conversations.retrieve('conv_1')],
+  ['a changed conversation', (client) => client.conversations.update('conv_1', { metadata: {} })],
+  ['a deleted conversation', (client) => client.conversations.delete('conv_1')],
+  ['items of a conversation', (client) => client.conversations.items.list('conv_1')],
+];
 
 describe('keys', () => {
-  test('are needed where the server requires them', async () => {
-    const expected = { status: 401, code: 'invalid_api_key', type: 'invalid_request_error' };
-    expect(await failure(openaiClient(closed.http).models.list())).toMatchObject(expected);
+  test('are needed by every endpoint where the server requires them', async () => {
+    const closed = await started({ PARLANCE_AUTH: 'required' });
+    const client = openaiClient(closed.http);
+    for (const [name, call] of ENDPOINTS)
+      expect([name, await failure(call(client))]).toMatchObject([
+        name,
+        { status: 401, code: 'invalid_api_key', type: 'invalid_request_error' },
+      ]);
     const key = await closed.login('uma', 'uma-password');
     expect((await openaiClient(closed.http, { key }).models.list()).data.length).toBeGreaterThan(1);
   });
 
   test('that have the form of ours and are not good are 401 in open mode, too; any word is none', async () => {
-    for (const key of ['plk_abc', 'a.b.c'])
-      expect(await failure(openaiClient(server.http, { key }).models.list())).toMatchObject({ status: 401 });
+    for (const key of ['plk_abc', 'a.b.c']) {
+      const client = openaiClient(server.http, { key });
+      for (const [name, call] of ENDPOINTS)
+        expect([name, await failure(call(client))]).toMatchObject([name, { status: 401 }]);
+    }
     expect(
       (await openaiClient(server.http, { key: 'sk-anything' }).models.list()).data.length,
     ).toBeGreaterThan(1);
@@ -171,17 +146,35 @@ describe('failures of the model', () => {
   });
 });
 
-test('too many requests of one caller are 429 with a time to wait', async () => {
-  const limited = await startTestServer({ PARLANCE_API_REQUESTS_PER_MINUTE: '1' });
-  try {
+describe('limits', () => {
+  test('too many requests of one caller are 429 with a time to wait', async () => {
+    const limited = await started({ PARLANCE_API_REQUESTS_PER_MINUTE: '1' });
     const client = openaiClient(limited.http);
     await client.models.list();
-    const thrown = (await failure(client.models.list())) as InstanceType<typeof OpenAI.APIError>;
-    expect(thrown).toBeInstanceOf(OpenAI.RateLimitError);
-    expect(thrown).toMatchObject({ type: 'rate_limit_error', code: 'rate_limit_exceeded' });
-    expect(Number(thrown.headers?.get('retry-after'))).toBeGreaterThan(0);
-    expect(thrown.headers?.get('x-should-retry')).toBeNull();
-  } finally {
-    await limited.stop();
-  }
+    for (const [name, call] of ENDPOINTS) {
+      const thrown = (await failure(call(client))) as InstanceType<typeof OpenAI.APIError>;
+      expect(thrown).toBeInstanceOf(OpenAI.RateLimitError);
+      expect([name, thrown]).toMatchObject([name, { type: 'rate_limit_error', code: 'rate_limit_exceeded' }]);
+      expect(Number(thrown.headers?.get('retry-after'))).toBeGreaterThan(0);
+      expect(thrown.headers?.get('x-should-retry')).toBeNull();
+    }
+  });
+
+  test('a body that is too large is 413', async () => {
+    const small = await started({ PARLANCE_MAX_BODY: '100000' });
+    const client = openaiClient(small.http);
+    const large = 'a'.repeat(200_000);
+    const { id } = await client.conversations.create();
+    for (const asked of [
+      client.chat.completions.create({ model: 'parlance', messages: [{ role: 'user', content: large }] }),
+      client.responses.create({ model: 'parlance', input: large }),
+      client.conversations.create({ items: [{ role: 'user', content: large }] }),
+      client.conversations.update(id, { metadata: { large } }),
+    ])
+      expect(await failure(asked)).toMatchObject({
+        status: 413,
+        type: 'invalid_request_error',
+        error: { message: 'The body is larger than 100000 bytes.' },
+      });
+  });
 });

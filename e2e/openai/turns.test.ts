@@ -1,48 +1,15 @@
 /** What happens to the turn behind a request: hang-ups, approvals, answers that break off, and kills. */
-import { afterEach, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { describe, expect, test } from 'bun:test';
 import type OpenAI from 'openai';
-import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { dictatedModel } from '../dictated-model.ts';
-import { type Answer, fakeModel } from '../fake-model.ts';
-import { durableOf, followed, getJson, postJson, startProcess, type Where } from '../server-process.ts';
+import { has, testServers } from '../model-server.ts';
+import { durableOf, followed, getJson, postJson, type Where } from '../server-process.ts';
 import { failure, openaiClient } from './client.ts';
 
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-async function serverOf(settings: Record<string, string>): Promise<TestServer> {
-  const server = await startTestServer(settings);
-  cleanups.push(() => server.stop());
-  return server;
-}
-
-/** A server with a model that gives these answers, one after another. */
-async function answering(...answers: Answer[]) {
-  const model = fakeModel((_, count) => answers[count - 1] ?? { say: 'No more.' });
-  cleanups.push(model.stop);
-  const settings = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' };
-  return { model, settings, server: await serverOf(settings) };
-}
-
-async function dictated() {
-  const model = dictatedModel();
-  cleanups.push(model.stop);
-  return { model, server: await serverOf(model.settings) };
-}
+const { answering, dictated, restartable } = testServers();
 
 const hello = { model: 'parlance', messages: [{ role: 'user' as const, content: 'hello' }] };
 
 const contentOf = ({ choices }: OpenAI.ChatCompletionChunk): string => choices[0]?.delta.content ?? '';
-
-const ends =
-  (...types: string[]) =>
-  (events: readonly { readonly type: string }[]) =>
-    events.some(({ type }) => types.includes(type));
 
 test('text is streamed piece by piece, as the model speaks', async () => {
   const { model, server } = await dictated();
@@ -71,7 +38,7 @@ describe('a client that hangs up', () => {
     const stream = await client.chat.completions.create({ ...hello, stream: true });
     for await (const chunk of stream) if (contentOf(chunk) !== '') break;
     await model.aborted;
-    const events = await followed(server, 'left', ends('turn.cancelled'));
+    const events = await followed(server, 'left', has('turn.cancelled'));
     expect(events.find(({ type }) => type === 'text.ended')).toMatchObject({ interrupted: true });
   });
 
@@ -84,7 +51,7 @@ describe('a client that hangs up', () => {
     stop.abort();
     await asked;
     await model.aborted;
-    await followed(server, 'left', ends('turn.cancelled'));
+    await followed(server, 'left', has('turn.cancelled'));
   });
 });
 
@@ -156,22 +123,18 @@ test('a failure in the middle of a stream is thrown by the client', async () => 
 });
 
 test('after a kill the calls still wait for their results, and a request with the same key has the same answer', async () => {
-  const model = fakeModel(({ messages }) =>
+  const { start } = restartable(({ messages }) =>
     messages.at(-1)?.role === 'tool' ? { say: 'Warm.' } : { call: 'weather', input: { city: 'Rome' } },
   );
-  cleanups.push(model.stop);
-  const folder = mkdtempSync(join(tmpdir(), 'parlance-openai-'));
-  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
-  const settings = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' };
   const tools: OpenAI.ChatCompletionTool[] = [{ type: 'function', function: { name: 'weather' } }];
-  const first = await startProcess(folder, settings);
+  const first = await start();
   const { data, response } = await openaiClient(first.http)
     .chat.completions.create({ ...hello, tools })
     .withResponse();
   const message = data.choices[0]?.message as OpenAI.ChatCompletionMessage;
   await first.kill();
 
-  const second = await startProcess(folder, settings);
+  const second = await start();
   const id = message.tool_calls?.[0]?.id ?? '';
   const result = { role: 'tool', tool_call_id: id, content: 'sun' } as const;
   const next = { ...hello, tools, messages: [...hello.messages, message, result] };
@@ -180,8 +143,7 @@ test('after a kill the calls still wait for their results, and a request with th
   expect(answer.choices[0]?.message.content).toBe('Warm.');
   await second.kill();
 
-  const third = await startProcess(folder, settings);
-  cleanups.push(() => third.kill());
+  const third = await start();
   const again = await openaiClient(third.http).chat.completions.create(next, key).withResponse();
   expect(again.data).toEqual({ ...answer, created: expect.any(Number) });
   const session = response.headers.get('x-parlance-session') ?? '';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 /** A block of a kind that is not one of these. */
 const otherThan = (...known: string[]) =>
-  z.object({ type: z.string().regex(new RegExp(`^(?!(?:${known.join('|')})$)`)) });
+  z.object({ type: z.string().regex(new RegExp(`^(?!(?:${known.join('|')})$)`), { abort: true }) });
 
 const TextBlock = z.object({ type: z.literal('text'), text: z.string() });
 const Base64 = z.object({ type: z.literal('base64'), media_type: z.string(), data: z.string() });

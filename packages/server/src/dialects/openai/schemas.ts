@@ -47,7 +47,7 @@ const FunctionTool = z.object({
 });
 
 /** Kinds of tools that there are none of here are left out. */
-const Tool = z.union([FunctionTool, z.object({ type: z.string().regex(/^(?!function$)/) })]);
+const Tool = z.union([FunctionTool, z.object({ type: z.string().regex(/^(?!function$)/, { abort: true }) })]);
 export type Tool = z.output<typeof Tool>;
 
 const ResponseFormat = z.discriminatedUnion('type', [

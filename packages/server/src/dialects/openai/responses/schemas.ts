@@ -44,7 +44,7 @@ export type KnownItem = z.output<typeof KnownItem>;
 
 const KNOWN = KnownItem.options.map(({ shape }) => shape.type.value).join('|');
 /** Items of tools that there are none of here are passed over. */
-const OtherItem = z.object({ type: z.string().regex(new RegExp(`^(?!(?:${KNOWN})$)`)) });
+const OtherItem = z.object({ type: z.string().regex(new RegExp(`^(?!(?:${KNOWN})$)`), { abort: true }) });
 const PlainMessage = z.object({ type: z.undefined().optional(), role: Role, content: Content });
 
 const InputItem = z.union([KnownItem, PlainMessage, OtherItem]);
@@ -58,7 +58,11 @@ const FunctionTool = z.object({
 });
 const McpTool = z.object({ type: z.literal('mcp'), server_label: z.string() });
 /** Kinds of tools that there are none of here are left out. */
-const Tool = z.union([FunctionTool, McpTool, z.object({ type: z.string().regex(/^(?!(?:function|mcp)$)/) })]);
+const Tool = z.union([
+  FunctionTool,
+  McpTool,
+  z.object({ type: z.string().regex(/^(?!(?:function|mcp)$)/, { abort: true }) }),
+]);
 export type Tool = z.output<typeof Tool>;
 
 const TextFormat = z.discriminatedUnion('type', [

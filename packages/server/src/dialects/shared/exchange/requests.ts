@@ -5,6 +5,7 @@ import { principalOfVendorClient } from '../../../http/request-identity.ts';
 import type { DialectContext } from '../dialect.ts';
 import { parseBody } from '../json-body.ts';
 import { digestOf } from './digest.ts';
+import { misfitOf } from './misfit.ts';
 import { invalid, RequestFault } from './request-fault.ts';
 import type { Progress } from './sessions.ts';
 
@@ -48,11 +49,11 @@ export async function body<Schema extends z.ZodType>(
   if ('problem' in parsed) throw new RequestFault('invalid', `The body ${parsed.problem}.`);
   const result = schema.safeParse(parsed.value);
   if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  const param = paramOf(issue?.path ?? []);
+  const { path, message } = misfitOf(result.error.issues);
+  const param = paramOf(path);
   throw param === ''
     ? new RequestFault('invalid', 'The body must be a JSON object.')
-    : invalid(param, `Invalid value for '${param}': ${issue?.message ?? 'it does not fit'}.`);
+    : invalid(param, `Invalid value for '${param}': ${message}.`);
 }
 
 /** `messages[2].role` */

@@ -1,0 +1,23 @@
+/** Which field of a request does not fit its schema. */
+import type { z } from 'zod';
+
+export type Misfit = { readonly path: readonly PropertyKey[]; readonly message: string };
+
+type Issue = z.core.$ZodIssue;
+
+/** The first field that does not fit; of a union, in the alternative that comes closest. */
+export function misfitOf([issue]: readonly Issue[]): Misfit {
+  if (!issue) return { path: [], message: 'it does not fit' };
+  const alternatives = issue.code === 'invalid_union' ? issue.errors : [];
+  const [closest] = alternatives.toSorted((one, other) => distance(one) - distance(other));
+  if (!closest) return issue;
+  const { path, message } = misfitOf(closest);
+  return { path: [...issue.path, ...path], message };
+}
+
+/** An alternative of another `type` is the farthest; among the others, one that fits up to a deeper field is closer. */
+function distance(issues: readonly Issue[]): number {
+  const isOther = issues.some(({ path }) => path.length === 1 && path[0] === 'type');
+  const depth = Math.max(...issues.map(({ path }) => path.length));
+  return (isOther ? 1_000_000 : 0) - 1_000 * depth + issues.length;
+}
