@@ -1,35 +1,29 @@
 /** Failures in the shape of the protocol, as the official client sees them. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import Anthropic from '@anthropic-ai/sdk';
-import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { type FakeModel, fakeModel } from '../fake-model.ts';
+import { modelServer, testServers } from '../model-server.ts';
 import { anthropicClient, failure, textIn } from './client.ts';
 
-let model: FakeModel;
-let server: TestServer;
-let closed: TestServer;
-
-beforeAll(async () => {
-  model = fakeModel(({ messages }) => {
+const { started } = testServers();
+const { model, server } = await modelServer(
+  ({ messages }) => {
     const text = JSON.stringify(messages.at(-1)?.content);
     return text.includes('refuse') ? { status: 400 } : { say: 'Fine.' };
-  });
-  const settings = {
-    OPENAI_BASE_URL: model.url,
-    OPENAI_API_KEY: 'key',
-    MODEL: 'fake',
-    MODEL_ALIASES: 'claude-*=fake, old=coder, lost=nowhere',
-  };
-  server = await startTestServer(settings, { doors: [{ dialect: 'anthropic', port: 0 }] });
-  closed = await startTestServer({ ...settings, PARLANCE_AUTH: 'required' });
-});
-afterAll(async () => {
-  await server.stop();
-  await closed.stop();
-  model.stop();
-});
+  },
+  { MODEL_ALIASES: 'claude-*=fake, old=coder, lost=nowhere' },
+  { doors: [{ dialect: 'anthropic', port: 0 }] },
+);
 
 const ASKED = { model: 'fake', max_tokens: 100, messages: [{ role: 'user' as const, content: 'hello' }] };
+
+/** Every endpoint, as the client calls it. */
+const ENDPOINTS: readonly (readonly [string, (client: Anthropic) => PromiseLike<unknown>])[] = [
+  ['models', (client) => client.models.list()],
+  ['a model', (client) => client.models.retrieve('fake')],
+  ['a message', (client) => client.messages.create(ASKED)],
+  ['a stream', (client) => client.messages.create({ ...ASKED, stream: true })],
+  ['a count', (client) => client.messages.countTokens({ model: 'fake', messages: ASKED.messages })],
+];
 
 const post = (body: string, path = '/anthropic/v1/messages') =>
   fetch(`${server.http}${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
@@ -150,14 +144,10 @@ describe('requests that do not fit', () => {
 describe('keys', () => {
   test('are needed where the server requires them, as x-api-key or as a bearer', async () => {
     const expected = { status: 401, type: 'authentication_error', requestID: expect.any(String) };
+    const closed = await started({ PARLANCE_AUTH: 'required', MODEL: 'fake', OPENAI_BASE_URL: model.url });
     const client = anthropicClient(closed.http);
-    for (const asked of [
-      client.models.list(),
-      client.models.retrieve('fake'),
-      client.messages.create(ASKED),
-      client.messages.countTokens({ model: 'fake', messages: ASKED.messages }),
-    ])
-      expect(await failure(asked)).toMatchObject(expected);
+    for (const [name, call] of ENDPOINTS)
+      expect([name, await failure(call(client))]).toMatchObject([name, expected]);
     const key = await closed.login('uma', 'uma-password');
     for (const options of [{ key }, { token: key }])
       expect(textIn(await anthropicClient(closed.http, options).messages.create(ASKED))).toBe('Fine.');
@@ -188,33 +178,31 @@ test('failures of the model before anything was sent are an HTTP error that is n
 });
 
 describe('limits', () => {
-  const limited = async (settings: Record<string, string>, work: (client: Anthropic) => Promise<void>) => {
-    const own = await startTestServer({
-      OPENAI_BASE_URL: model.url,
-      OPENAI_API_KEY: 'key',
-      MODEL: 'fake',
-      ...settings,
-    });
-    try {
-      await work(anthropicClient(own.http));
-    } finally {
-      await own.stop();
-    }
-  };
-
-  test('too many requests of one caller are 429 with a time to wait', () =>
-    limited({ PARLANCE_API_REQUESTS_PER_MINUTE: '1' }, async (client) => {
-      await client.models.list();
-      const thrown = (await failure(client.models.list())) as InstanceType<typeof Anthropic.APIError>;
+  test('too many requests of one caller are 429 with a time to wait', async () => {
+    const limited = await started({ PARLANCE_API_REQUESTS_PER_MINUTE: '1' });
+    const client = anthropicClient(limited.http);
+    await client.models.list();
+    for (const [name, call] of ENDPOINTS) {
+      const thrown = (await failure(call(client))) as InstanceType<typeof Anthropic.APIError>;
       expect(thrown).toBeInstanceOf(Anthropic.RateLimitError);
-      expect(thrown).toMatchObject({ type: 'rate_limit_error' });
+      expect([name, thrown]).toMatchObject([name, { type: 'rate_limit_error' }]);
       expect(Number(thrown.headers?.get('retry-after'))).toBeGreaterThan(0);
-    }));
+      expect(thrown.headers?.get('x-should-retry')).toBeNull();
+    }
+  });
 
-  test('a body that is too large is 413', () =>
-    limited({ PARLANCE_MAX_BODY: '100000' }, async (client) => {
-      const messages = [{ role: 'user' as const, content: 'a'.repeat(200_000) }];
-      const thrown = await failure(client.messages.create({ ...ASKED, messages }));
-      expect(thrown).toMatchObject({ status: 413 });
-    }));
+  test('a body that is too large is 413', async () => {
+    const small = await started({ PARLANCE_MAX_BODY: '100000' });
+    const client = anthropicClient(small.http);
+    const messages = [{ role: 'user' as const, content: 'a'.repeat(200_000) }];
+    for (const asked of [
+      client.messages.create({ ...ASKED, messages }),
+      client.messages.countTokens({ model: 'parlance', messages }),
+    ])
+      expect(await failure(asked)).toMatchObject({
+        status: 413,
+        type: 'request_too_large',
+        requestID: expect.any(String),
+      });
+  });
 });

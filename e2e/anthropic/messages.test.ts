@@ -1,22 +1,11 @@
 /** Answers of the Messages API, driven by the official client. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type Anthropic from '@anthropic-ai/sdk';
 import { durableOf } from '../server-process.ts';
 import { failure, sessionOf, textIn } from './client.ts';
-import { type Place, startPlace, user, WEATHER } from './setup.ts';
+import { messagesServer, user, WEATHER } from './setup.ts';
 
-let place: Place;
-let server: Place['server'];
-let client: Place['client'];
-let ask: Place['ask'];
-let turnsOf: Place['turnsOf'];
-let prompt: Place['prompt'];
-
-beforeAll(async () => {
-  place = await startPlace();
-  ({ server, client, ask, turnsOf, prompt } = place);
-});
-afterAll(() => place.stop());
+const { server, client, ask, turnsOf, prompt } = await messagesServer();
 
 const raw = async (body: object): Promise<{ event: string; data: Record<string, unknown> }[]> => {
   const response = await fetch(`${server.http}/v1/messages?beta=true`, {

@@ -1,8 +1,7 @@
 /** Which session a request of a stateless client is in. */
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import type Anthropic from '@anthropic-ai/sdk';
-import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { type FakeModel, fakeModel } from '../fake-model.ts';
+import { modelServer } from '../model-server.ts';
 import { durableOf, followed, submit } from '../server-process.ts';
 import { anthropicClient, sessionOf, textIn } from './client.ts';
 
@@ -10,24 +9,10 @@ type Message = Anthropic.MessageParam;
 
 const user = (content: string): Message => ({ role: 'user', content });
 
-let model: FakeModel;
-let server: TestServer;
-let client: Anthropic;
-
-beforeAll(async () => {
-  model = fakeModel(({ messages }) => ({ say: `re: ${JSON.stringify(messages.at(-1)?.content)}` }));
-  server = await startTestServer({
-    OPENAI_BASE_URL: model.url,
-    OPENAI_API_KEY: 'key',
-    MODEL: 'fake',
-    PARLANCE_API_REQUESTS_PER_MINUTE: '100000',
-  });
-  client = anthropicClient(server.http);
-});
-afterAll(async () => {
-  await server.stop();
-  model.stop();
-});
+const { model, server, turnsOf } = await modelServer(({ messages }) => ({
+  say: `re: ${JSON.stringify(messages.at(-1)?.content)}`,
+}));
+const client = anthropicClient(server.http);
 
 async function ask(messages: Message[], headers: Record<string, string> = {}) {
   const { data, response } = await client.messages
@@ -38,8 +23,6 @@ async function ask(messages: Message[], headers: Record<string, string> = {}) {
 }
 
 const typesOf = async (session: string) => (await durableOf(server, session)).map(({ type }) => type);
-const turnsOf = async (session: string) =>
-  (await typesOf(session)).filter((type) => type === 'turn.started').length;
 
 test('a hundred requests with a growing history are one session with a hundred turns', async () => {
   const history: Message[] = [];

@@ -1,8 +1,7 @@
 /** A server whose model repeats what is said or calls what it is asked to call, and a client of it. */
 import type Anthropic from '@anthropic-ai/sdk';
-import { startTestServer } from '../../packages/server/src/testing/server.ts';
-import { type Answer, type ChatRequest, fakeModel } from '../fake-model.ts';
-import { durableOf } from '../server-process.ts';
+import type { Answer, ChatRequest } from '../fake-model.ts';
+import { modelServer } from '../model-server.ts';
 import { anthropicClient } from './client.ts';
 
 export type Message = Anthropic.Beta.BetaMessageParam;
@@ -36,25 +35,13 @@ function answerTo({ messages }: ChatRequest): Answer {
   return { say: `You said ${text}.`, think: 'Hm.' };
 }
 
-export type Place = Awaited<ReturnType<typeof startPlace>>;
-
-export async function startPlace() {
-  const model = fakeModel((request) => answerTo(request));
-  const server = await startTestServer({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' });
-  const client = anthropicClient(server.http);
+export async function messagesServer() {
+  const served = await modelServer(answerTo);
+  const client = anthropicClient(served.server.http);
   return {
-    model,
-    server,
+    ...served,
     client,
     ask: (messages: Message[], more: Partial<Anthropic.Beta.MessageCreateParamsNonStreaming> = {}) =>
       client.beta.messages.create({ model: 'fake', max_tokens: 100, messages, ...more }).withResponse(),
-    turnsOf: async (session: string): Promise<number> =>
-      (await durableOf(server, session)).filter(({ type }) => type === 'turn.started').length,
-    /** The roles and contents of the last prompt. */
-    prompt: () => model.requests.at(-1)?.messages.map(({ role, content }) => [role, content]) ?? [],
-    async stop() {
-      await server.stop();
-      model.stop();
-    },
   };
 }

@@ -1,42 +1,29 @@
 /** Threads: the server holds the conversation. Driven by the helpers of the official client. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type Anthropic from '@anthropic-ai/sdk';
 import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema';
-import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { type FakeModel, fakeModel } from '../fake-model.ts';
-import { durableOf } from '../server-process.ts';
+import { modelServer } from '../model-server.ts';
 import { anthropicClient, failure, sessionOf, textIn } from './client.ts';
 
-let model: FakeModel;
-let server: TestServer;
-let client: Anthropic;
 /** while it is set, answers to "slow" wait for it */
 let gate: Promise<void> | null = null;
 
-beforeAll(async () => {
-  model = fakeModel(async ({ messages, tools }) => {
-    const last = messages.at(-1);
-    const text = String(last?.content ?? '');
-    if (text.startsWith('slow')) await gate;
-    if (text.endsWith('fail')) return { status: 400 };
-    if (last?.role === 'tool')
-      return { say: `Seen ${messages.filter(({ role }) => role === 'tool').length}.` };
-    if (tools?.length === 1 && text.startsWith('weather'))
-      return {
-        calls: [
-          ['weather', { city: 'Rome' }],
-          ['weather', { city: 'Oslo' }],
-        ],
-      };
-    return { say: `re: ${text}` };
-  });
-  server = await startTestServer({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' });
-  client = anthropicClient(server.http);
+const { model, server, turnsOf } = await modelServer(async ({ messages, tools }) => {
+  const last = messages.at(-1);
+  const text = String(last?.content ?? '');
+  if (text.startsWith('slow')) await gate;
+  if (text.endsWith('fail')) return { status: 400 };
+  if (last?.role === 'tool') return { say: `Seen ${messages.filter(({ role }) => role === 'tool').length}.` };
+  if (tools?.length === 1 && text.startsWith('weather'))
+    return {
+      calls: [
+        ['weather', { city: 'Rome' }],
+        ['weather', { city: 'Oslo' }],
+      ],
+    };
+  return { say: `re: ${text}` };
 });
-afterAll(async () => {
-  await server.stop();
-  model.stop();
-});
+const client = anthropicClient(server.http);
 
 const user = (content: string) => ({ role: 'user' as const, content });
 
@@ -61,9 +48,6 @@ const goOn = (
       ...more,
     })
     .withResponse();
-
-const turnsOf = async (session: string) =>
-  (await durableOf(server, session)).filter(({ type }) => type === 'turn.started').length;
 
 const prompt = () => model.requests.at(-1)?.messages.map(({ role, content }) => `${role} ${content}`) ?? [];
 

@@ -1,21 +1,10 @@
 /** Tools of the caller, and messages of the role system in between. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import { durableOf } from '../server-process.ts';
 import { failure, sessionOf, textIn } from './client.ts';
-import { type Message, type Place, startPlace, user, WEATHER } from './setup.ts';
+import { type Message, messagesServer, user, WEATHER } from './setup.ts';
 
-let place: Place;
-let model: Place['model'];
-let server: Place['server'];
-let ask: Place['ask'];
-let turnsOf: Place['turnsOf'];
-let prompt: Place['prompt'];
-
-beforeAll(async () => {
-  place = await startPlace();
-  ({ model, server, ask, turnsOf, prompt } = place);
-});
-afterAll(() => place.stop());
+const { model, server, ask, turnsOf, prompt } = await messagesServer();
 
 describe('tools of the caller', () => {
   test('are the only ones offered, and the results go on in the turn', async () => {

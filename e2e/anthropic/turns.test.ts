@@ -1,33 +1,12 @@
 /** What happens to the turn behind a request: hang-ups, approvals, answers that break off, and kills. */
-import { afterEach, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { describe, expect, test } from 'bun:test';
 import type Anthropic from '@anthropic-ai/sdk';
-import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { dictatedModel } from '../dictated-model.ts';
-import { type Answer, fakeModel } from '../fake-model.ts';
-import { durableOf, followed, getJson, postJson, startProcess, type Where } from '../server-process.ts';
+import type { Answer } from '../fake-model.ts';
+import { has, testServers } from '../model-server.ts';
+import { durableOf, followed, getJson, postJson, type Where } from '../server-process.ts';
 import { anthropicClient, failure, sessionOf, textIn } from './client.ts';
 
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-async function serverOf(settings: Record<string, string>): Promise<TestServer> {
-  const server = await startTestServer(settings);
-  cleanups.push(() => server.stop());
-  return server;
-}
-
-/** A server with a model that gives these answers, one after another. */
-async function answering(...answers: Answer[]) {
-  const model = fakeModel((_, count) => answers[count - 1] ?? { say: 'No more.' });
-  cleanups.push(model.stop);
-  const server = await serverOf({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' });
-  return { model, server };
-}
+const { answering, dictated, restartable } = testServers();
 
 const hello = {
   model: 'parlance',
@@ -37,9 +16,6 @@ const hello = {
 
 const textOf = (event: Anthropic.RawMessageStreamEvent): string =>
   event.type === 'content_block_delta' && event.delta.type === 'text_delta' ? event.delta.text : '';
-
-const has = (type: string) => (events: readonly { readonly type: string }[]) =>
-  events.some((event) => event.type === type);
 
 /** The stream as it is sent. */
 const raw = async (server: Where) =>
@@ -52,9 +28,7 @@ const raw = async (server: Where) =>
   ).text();
 
 test('text is streamed piece by piece, as the model speaks', async () => {
-  const model = dictatedModel();
-  cleanups.push(model.stop);
-  const server = await serverOf(model.settings);
+  const { model, server } = await dictated();
   model.say('One ');
   const stream = await anthropicClient(server.http).messages.create({ ...hello, stream: true });
   const pieces: string[] = [];
@@ -149,9 +123,7 @@ describe('an answer that breaks off and is asked again', () => {
 });
 
 test('a failure in the middle of a stream is thrown by the client', async () => {
-  const model = dictatedModel();
-  cleanups.push(model.stop);
-  const server = await serverOf(model.settings);
+  const { model, server } = await dictated();
   model.say('Half ');
   const client = anthropicClient(server.http, { session: 'fails' });
   const stream = await client.messages.create({ ...hello, stream: true });
@@ -164,24 +136,20 @@ test('a failure in the middle of a stream is thrown by the client', async () => 
 });
 
 test('after a kill calls wait for their results, threads go on, and the same key has the same answer', async () => {
-  const model = fakeModel(({ messages, tools }) => {
+  const { start } = restartable(({ messages, tools }) => {
     if (messages.at(-1)?.role === 'tool') return { say: 'Warm.' };
     return tools?.[0]?.function.name === 'weather'
       ? { call: 'weather', input: { city: 'Rome' } }
       : { say: 'Hello.' };
   });
-  cleanups.push(model.stop);
-  const folder = mkdtempSync(join(tmpdir(), 'parlance-anthropic-'));
-  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
-  const settings = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' };
   const tools = [{ name: 'weather', input_schema: { type: 'object' as const } }];
-  const first = await startProcess(folder, settings);
+  const first = await start();
   const client = anthropicClient(first.http);
   const { data, response } = await client.messages.create({ ...hello, tools }).withResponse();
   const thread = await client.beta.messages.create({ ...hello, thread: { type: 'create' } });
   await first.kill();
 
-  const second = await startProcess(folder, settings);
+  const second = await start();
   const [block] = data.content;
   const result = {
     type: 'tool_result' as const,
@@ -205,8 +173,7 @@ test('after a kill calls wait for their results, threads go on, and the same key
   expect(textIn(more)).toBe('Hello.');
   await second.kill();
 
-  const third = await startProcess(folder, settings);
-  cleanups.push(() => third.kill());
+  const third = await start();
   const again = await anthropicClient(third.http).messages.create(next, key).withResponse();
   expect(again.data).toEqual(answer);
   expect(sessionOf(again.response)).toBe(sessionOf(response));
@@ -216,12 +183,10 @@ test('after a kill calls wait for their results, threads go on, and the same key
 
 test('a turn that runs when the server is killed goes on, and the same request again is given its answer', async () => {
   let isSilent = true;
-  const model = fakeModel(() => (isSilent ? { say: 'Half ', after: 'silence' } : { say: 'Whole.' }));
-  cleanups.push(model.stop);
-  const folder = mkdtempSync(join(tmpdir(), 'parlance-anthropic-'));
-  cleanups.push(() => rmSync(folder, { recursive: true, force: true }));
-  const settings = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' };
-  const first = await startProcess(folder, settings);
+  const { model, start } = restartable(() =>
+    isSilent ? { say: 'Half ', after: 'silence' } : { say: 'Whole.' },
+  );
+  const first = await start();
   const key = { headers: { 'Idempotency-Key': 'killed' } };
   const asked = failure(anthropicClient(first.http, { session: 'killed' }).messages.create(hello, key));
   while (model.requests.length === 0) await Bun.sleep(20);
@@ -229,8 +194,7 @@ test('a turn that runs when the server is killed goes on, and the same request a
   await first.kill();
   expect(await asked).not.toBeNull();
 
-  const second = await startProcess(folder, settings);
-  cleanups.push(() => second.kill());
+  const second = await start();
   const again = await anthropicClient(second.http, { session: 'killed' }).messages.create(hello, key);
   expect(textIn(again)).toBe('Whole.');
   const events = await durableOf(second, 'killed');

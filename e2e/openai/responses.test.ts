@@ -1,67 +1,10 @@
 /** The Responses API, driven by the official client. */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import type OpenAI from 'openai';
-import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { type Answer, type ChatRequest, type FakeModel, fakeModel } from '../fake-model.ts';
+import { describe, expect, test } from 'bun:test';
 import { durableOf } from '../server-process.ts';
-import { failure, openaiClient } from './client.ts';
+import { failure, openaiClient, sessionOf } from './client.ts';
+import { callsIn, type Event, responsesServer, WEATHER } from './responses-setup.ts';
 
-type Event = OpenAI.Responses.ResponseStreamEvent;
-
-const WEATHER: OpenAI.Responses.FunctionTool = {
-  type: 'function',
-  name: 'weather',
-  description: 'The weather of a city.',
-  parameters: { type: 'object', properties: { city: { type: 'string' } } },
-  strict: false,
-};
-const OWN_TOOLS = { type: 'mcp', server_label: 'parlance' } as OpenAI.Responses.Tool;
-
-/** Repeats the last message of the user; calls what it is told to call. */
-function answerTo({ messages }: ChatRequest): Answer {
-  const last = messages.at(-1);
-  const text = String(last?.content ?? '');
-  if (last?.role === 'tool') return { say: `It is ${text}.` };
-  if (text.startsWith('both'))
-    return {
-      calls: [
-        ['weather', { city: 'Rome' }],
-        ['weather', { city: 'Oslo' }],
-      ],
-    };
-  if (text.startsWith('weather')) return { call: 'weather', input: { city: 'Rome' } };
-  if (text.startsWith('echo')) return { call: 'echo', input: { value: 'seen' } };
-  return { say: `You said ${text}.`, think: 'Hm, let me see.' };
-}
-
-let model: FakeModel;
-let server: TestServer;
-let client: OpenAI;
-
-beforeAll(async () => {
-  model = fakeModel((request) => answerTo(request));
-  server = await startTestServer({
-    OPENAI_BASE_URL: model.url,
-    OPENAI_API_KEY: 'key',
-    MODEL: 'fake',
-    PARLANCE_API_REQUESTS_PER_MINUTE: '100000',
-  });
-  client = openaiClient(server.http);
-});
-afterAll(async () => {
-  await server.stop();
-  model.stop();
-});
-
-type Params = Partial<OpenAI.Responses.ResponseCreateParamsNonStreaming>;
-
-const ask = (input: Params['input'], more: Params = {}) =>
-  client.responses.create({ model: 'fake', input, ...more }).withResponse();
-
-const sessionOf = (response: Response): string => response.headers.get('x-parlance-session') ?? '';
-const turnsOf = async (session: string): Promise<number> =>
-  (await durableOf(server, session)).filter(({ type }) => type === 'turn.started').length;
-const promptOf = (): string => JSON.stringify(model.requests.at(-1)?.messages);
+const { server, client, ask, turnsOf, promptText } = await responsesServer();
 
 describe('a whole response', () => {
   test('has the fields of the API', async () => {
@@ -188,7 +131,7 @@ describe('a stream', () => {
     const { data } = await ask('second', { previous_response_id: first.id });
     expect(data.output_text).toBe('You said second.');
     expect(data.previous_response_id).toBe(first.id);
-    expect(promptOf()).toContain('You said first.');
+    expect(promptText()).toContain('You said first.');
   });
 
   test('of calls is put together by the client', async () => {
@@ -221,86 +164,6 @@ describe('a stream', () => {
   });
 });
 
-describe('tools of the caller', () => {
-  test('are the only ones offered, and the outputs continue the turn', async () => {
-    const { data, response } = await ask('both', { tools: [WEATHER] });
-    expect(model.requests.at(-1)?.tools?.map((tool) => tool.function.name)).toEqual(['weather']);
-    expect(data.status).toBe('completed');
-    expect(data.tools).toMatchObject([{ type: 'function', name: 'weather' }]);
-    const calls = data.output.flatMap((item) => (item.type === 'function_call' ? [item] : []));
-    expect(calls.map(({ name, arguments: written }) => [name, written])).toEqual([
-      ['weather', '{"city":"Rome"}'],
-      ['weather', '{"city":"Oslo"}'],
-    ]);
-    const outputs = calls.map(({ call_id }) => ({
-      type: 'function_call_output' as const,
-      call_id,
-      output: 'sunny',
-    }));
-    const next = await ask(outputs, { previous_response_id: data.id, tools: [WEATHER] });
-    expect(next.data.output_text).toBe('It is sunny.');
-    expect(next.data.output.map(({ type }) => type)).toEqual(['message']);
-    expect(sessionOf(next.response)).toBe(sessionOf(response));
-    expect(await turnsOf(sessionOf(response))).toBe(1);
-    expect(await client.responses.retrieve(next.data.id)).toEqual(next.data);
-    expect(await client.responses.retrieve(data.id)).toEqual(data);
-    const items = await client.responses.inputItems.list(next.data.id);
-    expect(items.data.map(({ type }) => type)).toEqual(['function_call_output', 'function_call_output']);
-  });
-
-  test('and instructions are of one request alone', async () => {
-    const { data } = await ask('weather', { tools: [WEATHER], instructions: 'Rhyme.' });
-    const [call] = data.output.flatMap((item) => (item.type === 'function_call' ? [item] : []));
-    const output = { type: 'function_call_output' as const, call_id: call?.call_id ?? '', output: 'rain' };
-    const next = await ask([output], { previous_response_id: data.id, instructions: 'In prose.' });
-    expect(next.data.instructions).toBe('In prose.');
-    expect(model.requests.at(-1)?.messages[0]).toMatchObject({ role: 'system', content: 'In prose.' });
-    expect(model.requests.at(-1)?.tools?.map((tool) => tool.function.name)).not.toContain('weather');
-    const last = await ask('and now', { previous_response_id: next.data.id });
-    expect(last.data.instructions).toBeNull();
-    expect(promptOf()).not.toContain('In prose.');
-  });
-
-  test('a result is missing: 400 names the input', async () => {
-    const { data } = await ask('both', { tools: [WEATHER] });
-    const [call] = data.output.flatMap((item) => (item.type === 'function_call' ? [item] : []));
-    const output = { type: 'function_call_output' as const, call_id: call?.call_id ?? '', output: 'rain' };
-    const failed = await failure(ask([output], { previous_response_id: data.id }));
-    expect(failed).toMatchObject({ status: 400, param: 'input' });
-  });
-
-  test('beside those of the agent, which run here and are shown', async () => {
-    const { data } = await ask('echo', { tools: [WEATHER, OWN_TOOLS] });
-    const offered = model.requests.at(-1)?.tools?.map((tool) => tool.function.name);
-    expect(offered).toContain('weather');
-    expect(offered).toContain('echo');
-    expect(data.output).toMatchObject([
-      {
-        type: 'mcp_call',
-        server_label: 'parlance',
-        name: 'echo',
-        arguments: '{"value":"seen"}',
-        output: expect.stringContaining('seen'),
-        error: null,
-      },
-      { type: 'message' },
-    ]);
-    const stream = client.responses.stream({ model: 'fake', input: 'echo', tools: [OWN_TOOLS] });
-    expect((await stream.finalResponse()).output.map(({ type }) => type)).toEqual(['mcp_call', 'message']);
-  });
-
-  test('of kinds that there are none of are left out, and refused as the choice', async () => {
-    const tools = [{ type: 'web_search' }, { type: 'namespace', name: 'x', tools: [] }, WEATHER] as never;
-    const { data } = await ask('weather', { tools });
-    expect(data.output.map(({ type }) => type)).toEqual(['function_call']);
-    const choice = { type: 'web_search_preview' } as never;
-    expect(await failure(ask('hello', { tools, tool_choice: choice }))).toMatchObject({
-      status: 400,
-      param: 'tool_choice',
-    });
-  });
-});
-
 describe('an earlier response', () => {
   test('that is the last one is continued in its session, an older one in a new one', async () => {
     const first = await ask('one');
@@ -310,8 +173,8 @@ describe('an earlier response', () => {
     const before = await durableOf(server, sessionOf(first.response));
     const branch = await ask('other', { previous_response_id: first.data.id });
     expect(sessionOf(branch.response)).not.toBe(sessionOf(first.response));
-    expect(promptOf()).toContain('You said one.');
-    expect(promptOf()).not.toContain('two');
+    expect(promptText()).toContain('You said one.');
+    expect(promptText()).not.toContain('two');
     expect(await durableOf(server, sessionOf(first.response))).toEqual(before);
     expect(await turnsOf(sessionOf(branch.response))).toBe(1);
     const onBranch = await ask('more', { previous_response_id: branch.data.id });
@@ -320,7 +183,7 @@ describe('an earlier response', () => {
 
   test('with calls that were answered since can be answered otherwise, in a new session', async () => {
     const asked = await ask('weather', { tools: [WEATHER] });
-    const [call] = asked.data.output.flatMap((item) => (item.type === 'function_call' ? [item] : []));
+    const [call] = callsIn(asked.data);
     const output = (words: string) => [
       { type: 'function_call_output' as const, call_id: call?.call_id ?? '', output: words },
     ];
