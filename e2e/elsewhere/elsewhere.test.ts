@@ -41,11 +41,11 @@ describe.skipIf(NO_BROWSER)('a session that begins in', () => {
 
   test.each(Object.keys(SPEAKERS))('%s goes on elsewhere, and back', async (dialect) => {
     const { server } = place;
-    const named = `from-${dialect.replace(' ', '-')}`;
+    const named = `from-${dialect.replaceAll(' ', '-')}`;
     const speaker = await SPEAKERS[dialect]?.({ server, token, session: named });
     if (!speaker) throw new Error(`no speaker for ${dialect}`);
-    const { session } = speaker;
     expect(await speaker.say('one')).toBe('re: one');
+    const { session } = speaker;
 
     const conversations = await DRIVERS.conversations?.(server, session, token);
     conversations?.say('two');

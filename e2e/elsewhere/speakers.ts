@@ -1,4 +1,6 @@
 /** One conversation in each dialect that has an official client: the same few operations with that client. */
+import type Anthropic from '@anthropic-ai/sdk';
+import type OpenAI from 'openai';
 import type { TestServer } from '../../packages/server/src/testing/server.ts';
 import * as a2a from '../a2a/client.ts';
 import { Editor } from '../acp/editor.ts';
@@ -9,6 +11,7 @@ import { connect, type Era } from '../mcp/clients.ts';
 import { openaiClient } from '../openai/client.ts';
 
 export type Speaker = {
+  /** known once something was said */
   readonly session: string;
   /** Resolves with the answer. */
   say(text: string): Promise<string>;
@@ -122,15 +125,31 @@ async function a2aContext({ server, token, session }: Place): Promise<Speaker> {
   };
 }
 
+const ask = { model: 'parlance' };
+const limit = { model: 'parlance', max_tokens: 1_000 };
+
+/** The session that the last answer named. */
+function remembered(): { session: string; of<Answer>(asked: Answered<Answer>): Promise<Answer> } {
+  const place = {
+    session: '',
+    async of<Answer>(asked: Answered<Answer>): Promise<Answer> {
+      const { data, response } = await asked.withResponse();
+      place.session = response.headers.get('x-parlance-session') ?? '';
+      return data;
+    },
+  };
+  return place;
+}
+
+type Answered<Answer> = { withResponse(): Promise<{ data: Answer; response: Response }> };
+
 async function openai({ server, token, session }: Place): Promise<Speaker> {
   const client = openaiClient(server.http, { key: token, session });
   return {
     session,
     async say(content) {
-      const { choices } = await client.chat.completions.create({
-        model: 'parlance',
-        messages: [{ role: 'user', content }],
-      });
+      const messages = [{ role: 'user' as const, content }];
+      const { choices } = await client.chat.completions.create({ ...ask, messages });
       return choices[0]?.message.content ?? '';
     },
     history: null,
@@ -143,13 +162,94 @@ async function anthropic({ server, token, session }: Place): Promise<Speaker> {
   return {
     session,
     say: async (content) =>
-      textIn(
-        await client.messages.create({
-          model: 'parlance',
-          max_tokens: 1_000,
-          messages: [{ role: 'user', content }],
-        }),
-      ),
+      textIn(await client.messages.create({ ...limit, messages: [{ role: 'user', content }] })),
+    history: null,
+    close: nothing,
+  };
+}
+
+/** The client sends the whole history each time, and names no session. */
+async function openaiHistory({ server, token }: Place): Promise<Speaker> {
+  const client = openaiClient(server.http, { key: token });
+  const messages: OpenAI.ChatCompletionMessageParam[] = [];
+  const place = remembered();
+  return {
+    get session() {
+      return place.session;
+    },
+    async say(content) {
+      messages.push({ role: 'user', content });
+      const { choices } = await place.of(client.chat.completions.create({ ...ask, messages }));
+      const message = choices[0]?.message;
+      if (message) messages.push(message);
+      return message?.content ?? '';
+    },
+    history: null,
+    close: nothing,
+  };
+}
+
+async function openaiConversation({ server, token, session }: Place): Promise<Speaker> {
+  const client = openaiClient(server.http, { key: token });
+  return {
+    session,
+    say: async (input) =>
+      (await client.responses.create({ ...ask, input, conversation: session })).output_text,
+    async history() {
+      const { data } = await client.conversations.items.list(session, { order: 'asc' });
+      return data.map((item) =>
+        item.type === 'message' ? item.content.map((part) => ('text' in part ? part.text : '')).join('') : '',
+      );
+    },
+    close: nothing,
+  };
+}
+
+async function openaiResponses({ server, token }: Place): Promise<Speaker> {
+  const client = openaiClient(server.http, { key: token });
+  const place = remembered();
+  let last: string | null = null;
+  return {
+    get session() {
+      return place.session;
+    },
+    async say(input) {
+      const response = await place.of(client.responses.create({ ...ask, input, previous_response_id: last }));
+      last = response.id;
+      return response.output_text;
+    },
+    history: null,
+    close: nothing,
+  };
+}
+
+async function anthropicHistory({ server, token }: Place): Promise<Speaker> {
+  const client = anthropicClient(server.http, { token });
+  const messages: Anthropic.MessageParam[] = [];
+  const place = remembered();
+  return {
+    get session() {
+      return place.session;
+    },
+    async say(content) {
+      messages.push({ role: 'user', content });
+      const message = await place.of(client.messages.create({ ...limit, messages }));
+      messages.push({ role: 'assistant', content: message.content });
+      return textIn(message);
+    },
+    history: null,
+    close: nothing,
+  };
+}
+
+async function anthropicThread({ server, token }: Place): Promise<Speaker> {
+  const thread = anthropicClient(server.http, { token }).beta.messages.thread(limit);
+  const place = remembered();
+  return {
+    get session() {
+      return place.session;
+    },
+    say: async (content) => textIn(await place.of(thread.send({ role: 'user', content }))),
     history: null,
     close: nothing,
   };
@@ -161,7 +261,12 @@ export const SPEAKERS: Readonly<Record<string, (place: Place) => Promise<Speaker
   agui: aguiThread,
   aisdk: aisdkChat,
   anthropic,
+  'anthropic history': anthropicHistory,
+  'anthropic thread': anthropicThread,
   'mcp 2025': mcp('2025'),
   'mcp 2026': mcp('2026'),
   openai,
+  'openai conversation': openaiConversation,
+  'openai history': openaiHistory,
+  'openai responses': openaiResponses,
 };
