@@ -47,9 +47,18 @@ export type ApprovalMode = z.infer<typeof ApprovalMode>;
 export const ApprovalAnswer = z.enum(['once', 'always', 'deny']);
 export type ApprovalAnswer = z.infer<typeof ApprovalAnswer>;
 
-/** Outcome of a call. `unknown`: the process died while it ran; it was not repeated. */
+/**
+ * Outcome of a call. `aborted`: the turn was cancelled before the call had begun, or while a client had it. `unknown`: it had
+ * begun when the turn was cancelled or the process died; it may have happened, and was not repeated.
+ */
 export const Outcome = z.enum(['ok', 'failed', 'denied', 'aborted', 'unknown']);
 export type Outcome = z.infer<typeof Outcome>;
+
+/** Whether a call ended because its turn was cancelled or superseded. */
+export const wasStopped = (ended: {
+  readonly outcome: Outcome;
+  readonly interrupted?: boolean | undefined;
+}): boolean => ended.outcome === 'aborted' || ended.interrupted === true;
 
 export const InputMode = z.enum(['queue', 'supersede']);
 export type InputMode = z.infer<typeof InputMode>;

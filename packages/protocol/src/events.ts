@@ -206,6 +206,8 @@ export const EVENTS = {
     turn: TurnId,
     call: CallId,
     outcome: Outcome,
+    /** it ran when the turn was cancelled: it may have happened */
+    interrupted: z.boolean().optional(),
     parts: z.array(Part),
     /** the result as data, if the tool has one */
     data: z.record(z.string(), JsonValue).optional(),

@@ -96,10 +96,11 @@ export const deferred = (call: CallView, event: DurableEvent<'call.deferred'>): 
   changed(call, event, { state: { phase: 'deferred' } });
 
 export function ended(call: CallView, event: DurableEvent<'tool.ended'>): CallView {
-  const { outcome, parts, data, durationMs, untrusted, said, final } = event;
+  const { outcome, interrupted, parts, data, durationMs, untrusted, said, final } = event;
   const state: CallState = {
     phase: 'ended',
     outcome,
+    ...(interrupted && { interrupted }),
     parts,
     ...(data === undefined ? {} : { data }),
     durationMs,

@@ -164,6 +164,8 @@ export type CallState =
   | {
       readonly phase: 'ended';
       readonly outcome: Outcome;
+      /** it ran when the turn was cancelled: it may have happened */
+      readonly interrupted?: boolean;
       readonly parts: readonly Part[];
       readonly data?: JsonObject;
       readonly durationMs: number;

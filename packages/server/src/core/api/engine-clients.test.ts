@@ -68,3 +68,12 @@ test('a tool has an unknown outcome if the node of its client fails', async () =
   await driver.engine.rested(SESSION);
   expect(await endOf(cluster)).toMatchObject({ outcome: 'unknown' });
 });
+
+test('a tool that a client was asked to run has an unknown outcome if the turn is superseded meanwhile', async () => {
+  const { cluster, driver, asked } = await twoNodes();
+  await say(driver.engine, 'Open it');
+  await asked;
+  await say(driver.engine, 'Never mind', 'supersede');
+  await driver.engine.rested(SESSION);
+  expect(await endOf(cluster)).toMatchObject({ outcome: 'unknown', interrupted: true });
+});

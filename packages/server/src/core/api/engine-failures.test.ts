@@ -238,7 +238,7 @@ describe('a tool', () => {
     await engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
     await say(engine, 'And now?');
     await engine.rested(SESSION);
-    expect(endOf(events)?.outcome).toBe('aborted');
+    expect(endOf(events)).toMatchObject({ outcome: 'unknown', interrupted: true });
     expect(events.filter(isDurable).at(-1)?.type).toBe('turn.ended');
   });
 

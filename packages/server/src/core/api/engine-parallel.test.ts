@@ -125,7 +125,7 @@ describe('calls of one answer', () => {
     await stage.engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
     await stage.engine.rested(SESSION);
     const ended = durable(stage).flatMap((event) => (event.type === 'tool.ended' ? [event.outcome] : []));
-    expect(ended).toEqual(['aborted', 'aborted', 'aborted']);
+    expect(ended).toEqual(['unknown', 'unknown', 'aborted']);
     expect(durable(stage).at(-1)?.type).toBe('turn.cancelled');
   });
 });

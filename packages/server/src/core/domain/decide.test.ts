@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { type CallId, type TurnId, textPart } from '@parlance/protocol';
+import { type CallId, type TurnId, textOf, textPart } from '@parlance/protocol';
 import { decide } from './decide.ts';
 import type { Decided } from './decision.ts';
 import { nextAction } from './next-action.ts';
@@ -164,6 +164,25 @@ describe('inputs', () => {
 
 describe('interruptions', () => {
   const open = { kind: 'text' as const, block: 'b' as never, text: 'Half', durationMs: 1 };
+
+  test('a call that had begun may have happened: its outcome is unknown; the others are aborted', () => {
+    const call = 'call-2' as CallId;
+    const two = inTurn(PHASES.running, (turn) => [
+      { type: 'call.requested', turn, call, tool: 'shell', input: {} },
+      { type: 'call.requested', turn, call: 'call-3' as CallId, tool: 'shell', input: {} },
+      { type: 'tool.started', turn, call: 'call-3' as CallId },
+      { type: 'call.deferred', turn, call: 'call-3' as CallId },
+    ]);
+    for (const command of [{ type: 'turn.cancel' } as const, submit('Instead', 'supersede')]) {
+      const ended = decide(two, command, asking()).filter((event) => event.type === 'tool.ended');
+      expect(ended.map(({ outcome, interrupted }) => [outcome, interrupted])).toEqual([
+        ['unknown', true],
+        ['aborted', undefined],
+        ['aborted', undefined],
+      ]);
+      expect(textOf(ended[0]?.parts ?? [])).toContain('may have happened');
+    }
+  });
 
   test('a cancel keeps the streamed text of the open block', () => {
     const events = decide(thinking, { type: 'turn.cancel' }, asking({ open }));

@@ -19,7 +19,7 @@ export function turnStarted(next: QueuedInput, agent: AgentRef): DurableEventBod
   return [started, { type: 'call.requested', turn, call: directCallId(turn), ...next.call }];
 }
 
-/** Ends the turn now: the open block keeps what was streamed, open calls are aborted. */
+/** Ends the turn now: the open block keeps what was streamed, open calls are stopped. */
 export function interruption(
   turn: Turn,
   reason: 'cancelled' | 'superseded' | 'denied',
@@ -27,7 +27,7 @@ export function interruption(
 ): DurableEventBody[] {
   return [
     ...closedBlock(turn, open),
-    ...abortedCalls(turn.calls, turn.id),
+    ...turn.calls.flatMap((call) => stoppedCall(call, turn.id)),
     { type: 'turn.cancelled', turn: turn.id, reason },
   ];
 }
@@ -40,6 +40,12 @@ export function closedBlock(turn: Turn, open: DecisionContext['open']): DurableE
     : [{ type: 'reasoning.ended', turn: turn.id, block, text, durationMs, interrupted: true }];
 }
 
+/** A call that had begun may have happened, wholly or in part, before it was stopped. */
+const stoppedCall = (call: OpenCall, turn: TurnId): DurableEventBody[] =>
+  call.phase === 'running'
+    ? [{ ...unknownOutcome(call, turn, 'Aborted while it ran.'), interrupted: true }]
+    : abortedCalls([call], turn);
+
 export const abortedCalls = (calls: readonly OpenCall[], turn: TurnId): DurableEventBody[] =>
   calls.map((call) => ({
     type: 'tool.ended',
@@ -51,7 +57,11 @@ export const abortedCalls = (calls: readonly OpenCall[], turn: TurnId): DurableE
   }));
 
 /** The call had started, and its outcome is unknown. */
-export const unknownOutcome = (call: OpenCall, turn: TurnId, why: string): DurableEventBody => ({
+export const unknownOutcome = (
+  call: OpenCall,
+  turn: TurnId,
+  why: string,
+): DurableEventBody<'tool.ended'> => ({
   type: 'tool.ended',
   turn,
   call: call.call,

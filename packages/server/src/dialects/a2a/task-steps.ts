@@ -1,5 +1,5 @@
 /** How the events of a turn change its task, and what clients are sent of it. */
-import { type DurableEvent, textOf } from '@parlance/protocol';
+import { type DurableEvent, textOf, wasStopped } from '@parlance/protocol';
 import { trackCalls } from '../shared/calls.ts';
 import { streamRestartWords } from '../shared/restart-words.ts';
 import { trackApprovals } from '../shared/waiting-approvals.ts';
@@ -45,7 +45,7 @@ export function stepTask(before: TaskProgress, event: TaskEvent, isStreamed = fa
     case 'approval.answered':
       return proceed({ ...task, history: [...task.history, ...exchanged(before, event)] }, event);
     case 'tool.ended': {
-      const isAnswer = (task.isDirect || event.final === true) && event.outcome !== 'aborted';
+      const isAnswer = (task.isDirect || event.final === true) && !wasStopped(event);
       return isAnswer ? addText(task, textOf(event.parts), false) : [task, []];
     }
     case 'turn.ended':

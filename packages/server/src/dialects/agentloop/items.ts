@@ -1,5 +1,12 @@
 /** What clients of the agentloop contract are sent: the payloads, made from events. */
-import { type ContextUse, type DurableEvent, type JsonObject, type Part, textOf } from '@parlance/protocol';
+import {
+  type ContextUse,
+  type DurableEvent,
+  type JsonObject,
+  type Part,
+  textOf,
+  wasStopped,
+} from '@parlance/protocol';
 import type { TrackedCall } from '../shared/calls.ts';
 
 type Content = { type: 'input_text' | 'output_text'; text: string }[];
@@ -66,8 +73,10 @@ export function outputItems(event: DurableEvent<'tool.ended'>, call: TrackedCall
 }
 
 /** The JSON string that clients parse: {output, metadata{exit_code, duration_seconds}}. */
-function outputText({ parts, data, outcome, durationMs }: DurableEvent<'tool.ended'>): string {
-  const output = typeof data?.output === 'string' ? data.output : textOf(parts);
+function outputText(event: DurableEvent<'tool.ended'>): string {
+  const { parts, data, outcome, durationMs } = event;
+  const text = wasStopped(event) ? 'aborted' : textOf(parts);
+  const output = typeof data?.output === 'string' ? data.output : text;
   const exit_code = typeof data?.exit_code === 'number' ? data.exit_code : outcome === 'ok' ? 0 : 1;
   const duration_seconds = Math.round(durationMs / 100) / 10;
   return JSON.stringify({ output, metadata: { exit_code, duration_seconds } });

@@ -1,5 +1,5 @@
 /** The messages of a conversation, from its events and the state that the projection has after each. */
-import { type DurableEvent, type TurnId, textOf } from '@parlance/protocol';
+import { type DurableEvent, type TurnId, textOf, wasStopped } from '@parlance/protocol';
 import type { Engine, SessionRecord } from '../../core/api/index.ts';
 import { latest } from '../shared/latest-items.ts';
 import { replay } from '../shared/replay.ts';
@@ -48,7 +48,7 @@ export function messagesOf(record: SessionRecord, events: readonly DurableEvent[
       }
       case 'text.ended':
       case 'tool.ended': {
-        if (event.type === 'tool.ended' && (!state.direct || event.outcome === 'aborted')) break;
+        if (event.type === 'tool.ended' && (!state.direct || wasStopped(event))) break;
         const known = answers.get(event.turn);
         const message = known ?? answer(event);
         if (!known) messages.push(message);

@@ -1,5 +1,5 @@
 /** The steps of the projection that take more than a line. */
-import { type DurableEvent, textOf } from '@parlance/protocol';
+import { type DurableEvent, textOf, wasStopped } from '@parlance/protocol';
 import { type Frame, NONE, type Stepped } from '../shared/projection.ts';
 import { restartWords } from '../shared/restart-words.ts';
 import {
@@ -106,7 +106,7 @@ export function toolEnded(state: State, event: DurableEvent<'tool.ended'>): Fram
     success,
     errorMessage: success ? null : outcome === 'denied' ? state.denial : output,
   });
-  const ran = outcome === 'failed' || outcome === 'unknown';
+  const ran = (outcome === 'failed' || outcome === 'unknown') && !wasStopped(event);
   return approval && ran
     ? frames(executed, errorBody('tool_execute_failed', output, { conversationId: state.conversationId }))
     : frames(executed);

@@ -1,5 +1,5 @@
 /** Out: the events of a session to frames. */
-import { type Ask, isDurable, type SessionEvent, textOf } from '@parlance/protocol';
+import { type Ask, isDurable, type SessionEvent, textOf, wasStopped } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/api/index.ts';
 import { questionWords, waitingWords } from '../shared/approval-words.ts';
 import { type Calls, NO_CALLS, trackCalls } from '../shared/calls.ts';
@@ -97,7 +97,7 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
       const use = toolUse(before.calls[event.call], event);
       const toolsUsed = use ? [...state.toolsUsed, use] : state.toolsUsed;
       const after = { ...state, toolsUsed, result: textOf(event.parts) };
-      if (event.outcome === 'aborted') return [after, NONE];
+      if (wasStopped(event)) return [after, NONE];
       return [after, tell('analyzing', OUTCOMES[event.outcome](toolOf(event.call)))];
     }
     case 'agent.changed':

@@ -1,6 +1,6 @@
 /** The frames of tools: requests to a client, its responses, and progress for all subscribers. */
 import type { DurableEvent, EphemeralEvent, Json, Outcome } from '@parlance/protocol';
-import { textOf } from '@parlance/protocol';
+import { textOf, wasStopped } from '@parlance/protocol';
 import type { ClientAnswer, ClientProgress, ClientRequest } from '../../core/api/index.ts';
 import type { TrackedCall } from '../shared/calls.ts';
 import type { Content, ToolUse } from './bodies.ts';
@@ -57,7 +57,7 @@ export const OUTCOMES = {
 
 /** Null if the tool was not used. */
 export function toolUse(call: TrackedCall | undefined, event: DurableEvent<'tool.ended'>): ToolUse | null {
-  if (!call || event.outcome === 'denied' || event.outcome === 'aborted') return null;
+  if (!call || event.outcome === 'denied' || wasStopped(event)) return null;
   return {
     tool: call.tool,
     input: inputWords(Object.values(call.input), call.input),

@@ -1,5 +1,5 @@
 /** The messages of a session: one for each input, and one for each turn that said something. */
-import { type DurableEvent, type TurnId, textOf } from '@parlance/protocol';
+import { type DurableEvent, type TurnId, textOf, wasStopped } from '@parlance/protocol';
 import type { Engine, SessionRecord } from '../../core/api/index.ts';
 import { latest } from '../shared/latest-items.ts';
 
@@ -60,8 +60,7 @@ export function draftsOf(events: readonly DurableEvent[], first: number): Draft[
         break;
       case 'tool.ended':
         // A call that was asked for by name: its result is the answer.
-        if (direct.has(event.turn) && event.outcome !== 'aborted')
-          answerOf(event).texts.push(textOf(event.parts));
+        if (direct.has(event.turn) && !wasStopped(event)) answerOf(event).texts.push(textOf(event.parts));
         break;
       case 'step.ended': {
         const answer = answers.get(event.turn);

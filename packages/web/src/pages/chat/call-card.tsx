@@ -12,7 +12,11 @@ import { duration } from './cost.ts';
 import { Folded } from './folded.tsx';
 import { Parts } from './parts.tsx';
 
-type Outcome = Extract<CallState, { phase: 'ended' }>['outcome'];
+type Ended = Extract<CallState, { phase: 'ended' }>;
+type Outcome = Ended['outcome'];
+
+/** A call that the user stopped is shown as stopped; its output tells that it may have happened. */
+const shownOutcome = ({ outcome, interrupted }: Ended): Outcome => (interrupted ? 'aborted' : outcome);
 
 const OUTCOMES: Readonly<Record<Outcome, { look: ChipLook; word: string }>> = {
   ok: { look: 'good', word: 'Done' },
@@ -36,7 +40,7 @@ export const CallCard = memo(function CallCard({ session, call }: CallProps) {
   const { state, approval, tool } = call;
   if (approval?.state.status === 'pending') return <ApprovalCard session={session} approval={approval} />;
   const busy = state.phase === 'running' || state.phase === 'deferred';
-  const bad = state.phase === 'ended' && (state.outcome === 'failed' || state.outcome === 'unknown');
+  const bad = state.phase === 'ended' && ['failed', 'unknown'].includes(shownOutcome(state));
   return (
     <div className="call">
       <Folded
@@ -77,7 +81,7 @@ function State({ state }: { state: CallState }): ReactNode {
     const { look, word } = PHASES[state.phase];
     return <Chip look={look}>{word}</Chip>;
   }
-  const { look, word } = OUTCOMES[state.outcome];
+  const { look, word } = OUTCOMES[shownOutcome(state)];
   return (
     <>
       {state.untrusted && (
@@ -139,7 +143,7 @@ function Progress({ progress: { progress, message, status } }: { progress: Runni
   );
 }
 
-function Output({ state }: { state: Extract<CallState, { phase: 'ended' }> }) {
+function Output({ state }: { state: Ended }) {
   const text = state.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
   return (
     <Section title={`Output after ${duration(state.durationMs)}`} copy={text}>
