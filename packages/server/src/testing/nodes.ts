@@ -20,6 +20,8 @@ export type StageNode = Stage & {
   refuse(appends: number): void;
   /** The store refuses its next reads of events. */
   refuseReads(reads: number): void;
+  /** how many reads were refused */
+  readonly refusedReads: () => number;
   /** Nothing that it writes from now on is answered; it speaks with other nodes. */
   stall(): void;
   /** Without contact to the store for too long, or in contact again. */
@@ -57,6 +59,7 @@ export class StageCluster {
     let replaced = false;
     let outage = 0;
     let unread = 0;
+    let refusedReads = 0;
     const never = new Promise<never>(() => undefined);
     const memory = openMemoryLeases(this.#table, this.store);
     const fences = new Set<(lost: 'all') => void>();
@@ -84,8 +87,9 @@ export class StageCluster {
       return this.store.append(...given);
     };
     const read: EventStore['read'] = async (...given) => {
-      if (unread-- > 0) throw new Fault('storage_unavailable', 'The store does not answer.');
-      return this.store.read(...given);
+      if (unread-- <= 0) return this.store.read(...given);
+      refusedReads++;
+      throw new Fault('storage_unavailable', 'The store does not answer.');
     };
     const killed = Promise.withResolvers<never>();
     killed.promise.catch(ignore);
@@ -136,6 +140,7 @@ export class StageCluster {
       refuseReads(reads) {
         unread = reads;
       },
+      refusedReads: () => refusedReads,
       stall() {
         dead = true;
       },

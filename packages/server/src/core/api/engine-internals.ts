@@ -69,6 +69,8 @@ export type EngineInternals = {
 
 /** How long a turn that another node wants to end is held for it, in milliseconds. */
 const HELD_MS = 1_000;
+/** How long a turn rests at most before it is tried again after the store, which others use as well, did not answer. */
+const OUTAGE_MS = 1_000;
 /** An unused session is read again in a millisecond, and may be large. */
 const KEPT_IN_MEMORY = 200;
 const EPHEMERAL_IDLE_MS = 600_000;
@@ -95,7 +97,10 @@ export function assemble(parts: EngineParts): EngineInternals {
     drive: leasedDrive(parts, deps),
     hasWork,
     atOnce: parts.turnsAtOnce,
-    restMs: (failures, { held }) => Math.max(held ? HELD_MS : 0, (parts.restMs ?? defaultRestMs)(failures)),
+    restMs(failures, { held, outage }) {
+      const restMs = (parts.restMs ?? defaultRestMs)(failures);
+      return Math.max(held ? HELD_MS : 0, outage ? Math.min(OUTAGE_MS, restMs) : restMs);
+    },
     mostWaiting: limits.turnsWaiting,
   });
   network?.open(sessions);
@@ -123,7 +128,8 @@ const leasedDrive =
     const { role, ref } = session;
     try {
       if (!hasWork(session)) return true;
-      if (!leases.healthy) return false;
+      session.outage = !leases.healthy;
+      if (session.outage) return false;
       if (!(await session.claim())) return true;
       session.resume();
       await deps.clients.following(ref.owner, () => drive(session, deps, () => stopping() || role.isLost));
@@ -134,6 +140,7 @@ const leasedDrive =
         log.info({ session: ref.id }, 'session taken over by another node');
         return true;
       }
+      session.outage = session.isOutage(thrown);
       log.error({ err: thrown, session: ref.id }, 'session stopped');
       return false;
     } finally {

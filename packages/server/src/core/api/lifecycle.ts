@@ -1,4 +1,5 @@
 /** Start and stop of the engine, and the sessions that it takes over from other nodes. */
+import { asFault } from '@parlance/protocol';
 import type { SessionRecord, SessionRef } from '../ports/event-store.ts';
 import type { Lease } from '../ports/lease.ts';
 import type { LiveSession } from '../runtime/live-session.ts';
@@ -6,6 +7,7 @@ import { type EngineInternals, released } from './engine-internals.ts';
 
 /** The longest time until a session that could not be read is tried again, in milliseconds. */
 const MOST_RETRY_MS = 60_000;
+const RETRY_MS = 1_000;
 
 export type Lifecycle = ReturnType<typeof lifecycle>;
 
@@ -41,7 +43,8 @@ export function lifecycle(internals: EngineInternals) {
     } catch (thrown) {
       log.error({ err: thrown, session: lease.ref.id }, 'session unreadable');
       const again = () => leases.good(lease) && !queue.draining && resume(lease, failures + 1);
-      setTimeout(again, Math.min(MOST_RETRY_MS, 1_000 * 2 ** failures)).unref();
+      const isOutage = asFault(thrown).code === 'storage_unavailable';
+      setTimeout(again, isOutage ? RETRY_MS : Math.min(MOST_RETRY_MS, RETRY_MS * 2 ** failures)).unref();
     }
   };
 

@@ -98,6 +98,7 @@ export class ClientToolBroker implements ClientTools {
    * one of another node.
    */
   async dispatch(job: Dispatch): Promise<Json> {
+    if (job.signal.aborted) throw new Fault('cancelled', 'aborted');
     const remote = this.#chooseElsewhere(job);
     return remote ? remote.run(job) : this.dispatchHere(job);
   }

@@ -16,6 +16,8 @@ import type { SessionSources } from './session-sources.ts';
 export class LiveSession extends RecordedSession {
   /** another node is about to end the turn */
   held = false;
+  /** the store did not answer when the turn was driven last */
+  outage = false;
 
   /** Reads the session from the store, up to event number `upTo`. A session that does not exist is empty. */
   static async load(

@@ -36,6 +36,8 @@ export type LinkParts = {
   readonly newId: () => string;
   /** whether a subscriber on this node hears all sessions of the owner */
   readonly isHeard: (owner: PrincipalId) => boolean;
+  /** News of the session could not be read: it is to be read later. */
+  readonly notRead: (reason: unknown) => void;
   /** the keys under which nodes announce their interest in the session */
   readonly interests: readonly string[];
 };
@@ -99,8 +101,7 @@ export class RemoteLink implements SessionLink {
       const end = this.parts.transport.registry.add(watchKey(this.session.ref));
       this.#interest = { count: 0, end };
       const again = setTimeout(() => {
-        // What cannot be read now is read with the next event.
-        if (this.#interest) this.join().catch(() => undefined);
+        if (this.#interest) this.join().catch(this.parts.notRead);
       }, INTEREST_MS);
       again.unref();
     }
@@ -181,12 +182,11 @@ export class RemoteLink implements SessionLink {
       const running = work();
       if (!running) continue;
       this.#busy = true;
-      // What could not be read is read with the next event.
       const next = () => {
         this.#busy = false;
         this.#run();
       };
-      running.then(next, next);
+      running.catch(this.parts.notRead).then(next);
       return;
     }
   }

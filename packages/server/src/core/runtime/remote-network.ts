@@ -1,10 +1,11 @@
 /** The sessions of this node among those of others: hands messages to the sessions in memory, and reads those that are not. */
 import type { PrincipalId } from '@parlance/protocol';
+import { waitingCalls } from '../domain/session-state.ts';
 import type { EventStore } from '../ports/event-store.ts';
 import type { Leases, NodeId } from '../ports/lease.ts';
 import type { Log } from '../ports/logger.ts';
 import type { Meter } from '../ports/meter.ts';
-import type { SessionRef } from '../ports/session-ref.ts';
+import { type SessionRef, sessionKey } from '../ports/session-ref.ts';
 import type { Transport } from '../ports/transport.ts';
 import type { WakeUps } from '../ports/wake-up.ts';
 import type { LiveSession } from './live-session.ts';
@@ -23,7 +24,7 @@ import {
 import type { SessionCache } from './session-cache.ts';
 import type { LinkedSession, SessionNetwork } from './session-link.ts';
 
-/** How often watched sessions are compared with the store while the bus is down, in milliseconds. */
+/** How often watched sessions are compared with the store while the bus is down, or could not be read, in milliseconds. */
 const POLL_MS = 500;
 
 export type NetworkParts = {
@@ -45,8 +46,11 @@ export class RemoteNetwork implements SessionNetwork {
   /** number of subscribers on this node to all sessions of an owner, or of everyone */
   readonly #heard = new Map<string, number>();
   readonly #ends: (() => void)[] = [];
+  /** sessions that could not be read when there was news, and the last event that readers here have seen */
+  readonly #unread = new Map<string, Unread>();
   #sessions: SessionCache | null = null;
   #comparing = false;
+  #reading = false;
 
   constructor(private readonly parts: NetworkParts) {}
 
@@ -56,6 +60,7 @@ export class RemoteNetwork implements SessionNetwork {
     this.#sessions = sessions;
     const poll = setInterval(() => {
       if (!transport.up) this.#compare();
+      this.#readAgain();
     }, POLL_MS);
     poll.unref();
     this.#ends.push(
@@ -97,7 +102,12 @@ export class RemoteNetwork implements SessionNetwork {
 
   link(session: LinkedSession): RemoteLink {
     const interests = [watchKey(session.ref), ofOwner(session.ref.owner), EVERYONE];
-    const link = new RemoteLink(session, { ...this.parts, interests, isHeard: this.#isHeard });
+    const link = new RemoteLink(session, {
+      ...this.parts,
+      interests,
+      isHeard: this.#isHeard,
+      notRead: (err) => this.#notRead(session, err),
+    });
     this.#links.set(session, link);
     return link;
   }
@@ -131,9 +141,10 @@ export class RemoteNetwork implements SessionNetwork {
       return;
     }
     if (!known && !this.#isHeard(ref.owner)) return;
+    const seen = this.#unread.get(sessionKey(ref))?.seen ?? upTo;
     sessions
-      .use(ref, async (session) => deliver(session), upTo)
-      .catch((err) => this.parts.log.warn({ err, session: ref.id }, 'session not read'));
+      .use(ref, async (session) => deliver(session), seen)
+      .catch((err) => this.#notRead({ ref, state: { seq: seen } }, err));
   }
 
   #driven(ref: SessionRef): LiveSession {
@@ -147,9 +158,29 @@ export class RemoteNetwork implements SessionNetwork {
     return all.filter((session) => !session.role.isHere && session.link?.followed);
   }
 
-  /** Messages may have been lost. */
+  /** Messages may have been lost: events of a driver, and answers for calls that wait here. */
   #joinAll(): void {
-    for (const session of this.#followed()) session.link?.join().catch((err) => this.#notRead(session, err));
+    for (const session of this.#sessions?.all() ?? [])
+      if (session.role.isHere ? waitingCalls(session.state).length > 0 : session.link?.followed)
+        upToDate(session).catch((err) => this.#notRead(session, err));
+  }
+
+  /** What could not be read is read now; again later if that fails as well. */
+  #readAgain(): void {
+    if (this.#unread.size === 0 || this.#reading) return;
+    this.#reading = true;
+    const unread = [...this.#unread.values()];
+    this.#unread.clear();
+    const reads = unread.map(async ({ ref, seen }) => {
+      const session = this.#sessions?.loaded(ref);
+      if (!this.#isHeard(ref.owner) && !session?.role.isHere && !session?.link?.followed) return;
+      await this.#sessions
+        ?.use(ref, upToDate, seen)
+        .catch((err) => this.#notRead({ ref, state: { seq: seen } }, err));
+    });
+    Promise.all(reads).finally(() => {
+      this.#reading = false;
+    });
   }
 
   /** One read for all, however many there are. */
@@ -177,10 +208,20 @@ export class RemoteNetwork implements SessionNetwork {
     }
   }
 
-  #notRead({ ref }: LiveSession, err: unknown): void {
+  #notRead(
+    { ref, state }: Pick<Unread, 'ref'> & { state: { seq?: number | undefined } },
+    err: unknown,
+  ): void {
     this.parts.log.warn({ err, session: ref.id }, 'session not read');
+    const key = sessionKey(ref);
+    if (!this.#unread.has(key)) this.#unread.set(key, { ref, seen: state.seq });
   }
 }
+
+type Unread = { readonly ref: SessionRef; readonly seen: number | undefined };
+
+const upToDate = async (session: LiveSession): Promise<void> =>
+  session.role.isHere ? session.compare() : session.link?.join();
 
 const positionIn = ({ role, state, open, openArguments }: LiveSession) =>
   positionOf({ epoch: role.epoch, seq: state.seq }, open, openArguments);

@@ -88,7 +88,7 @@ export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
   let fence: Timer | null = null;
   let next: Timer | null = null;
   let running: Promise<void> | null = null;
-  let allowing: Promise<void> | null = null;
+  let isAllowing = false;
 
   /** A node that slept while the others were upgraded may meet events that it cannot read. */
   const tooOld = () => eventVersion > node.eventVersion;
@@ -152,13 +152,14 @@ export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
     if (tooOld() && before !== eventVersion)
       log.error({ eventVersion }, 'node is too old: the other nodes run a newer version of Parlance');
     const oldest = Math.min(node.eventVersion, Number(row.oldest ?? node.eventVersion));
-    if (oldest > eventVersion)
-      allowing ??= options
-        .onNewEvents(oldest)
-        .catch((error) => log.debug({ err: error }, 'newer events not allowed yet'))
-        .finally(() => {
-          allowing = null;
-        });
+    if (oldest <= eventVersion || isAllowing) return;
+    isAllowing = true;
+    options
+      .onNewEvents(oldest)
+      .catch((error) => log.debug({ err: error }, 'newer events not allowed yet'))
+      .finally(() => {
+        isAllowing = false;
+      });
   }
 
   /** A server that was only restarted is on the timeline it was on; another one that was promoted is on a new one. */
@@ -234,7 +235,7 @@ export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
       stopped = true;
       if (next) clearTimeout(next);
       if (fence) clearTimeout(fence);
-      await Promise.all([running, allowing]);
+      await running;
     },
   };
 }

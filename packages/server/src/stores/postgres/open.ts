@@ -122,7 +122,7 @@ async function prepared(url: string, options: PostgresOptions): Promise<Cluster>
   try {
     return (
       (await currentCluster(first, { ...options, url })) ??
-      (await whileStarting(url, (statements) => migrate(statements, { ...options, url })))
+      (await whileStarting(url, (statements) => migrate(statements, { ...options, url }), MIGRATION_MS))
     );
   } finally {
     await first.close();
@@ -132,8 +132,9 @@ async function prepared(url: string, options: PostgresOptions): Promise<Cluster>
 async function whileStarting<Result>(
   url: string,
   work: (statements: Statements) => Promise<Result>,
+  deadlineMs = DEADLINE_MS,
 ): Promise<Result> {
-  const database = openDatabase(url, { max: 1, deadlineMs: MIGRATION_MS, name: 'parlance start' });
+  const database = openDatabase(url, { max: 1, deadlineMs, name: 'parlance start' });
   try {
     return await withStartLock(database, url, work);
   } finally {

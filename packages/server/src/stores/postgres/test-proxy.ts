@@ -9,6 +9,8 @@ export type Proxy = AsyncDisposable & {
    * `times`.
    */
   loseAnswerTo(text: string, times?: number): void;
+  /** From now on nothing passes through the present connections, and they stay open. */
+  freeze(): void;
   /** Closes every connection. */
   cut(): void;
 };
@@ -16,6 +18,7 @@ export type Proxy = AsyncDisposable & {
 export async function openProxy(target: string): Promise<Proxy> {
   const { hostname, port } = new URL(target);
   const pairs = new Set<readonly [Socket, Socket]>();
+  let frozen = new Set<readonly [Socket, Socket]>();
   let losing: { readonly text: string; left: number } | null = null;
 
   const server = createServer((client) => {
@@ -29,6 +32,7 @@ export async function openProxy(target: string): Promise<Proxy> {
       upstream.destroy();
     };
     client.on('data', (chunk) => {
+      if (frozen.has(pair)) return;
       if (losing && losing.left > 0 && chunk.includes(losing.text)) {
         losing.left--;
         isLosing = true;
@@ -37,6 +41,7 @@ export async function openProxy(target: string): Promise<Proxy> {
     });
     upstream.on('data', (chunk) => {
       // CommandComplete: the statement is executed and, outside of a transaction, committed
+      if (frozen.has(pair)) return;
       if (!isLosing) client.write(chunk);
       else if (chunk.includes('SELECT ') || chunk.includes('COMMIT')) end();
     });
@@ -56,6 +61,9 @@ export async function openProxy(target: string): Promise<Proxy> {
     url: url.href,
     loseAnswerTo(text, times = 1) {
       losing = { text, left: times };
+    },
+    freeze() {
+      frozen = new Set(pairs);
     },
     cut,
     async [Symbol.asyncDispose]() {

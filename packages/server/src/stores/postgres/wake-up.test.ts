@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { SessionRef } from '../../core/ports/event-store.ts';
 import { refOf } from '../contract/samples.ts';
+import { openProxy } from './test-proxy.ts';
 import { NO_LOG, noPostgres, testServer } from './testing.ts';
 import { openWakeUps, type WakeUps } from './wake-up.ts';
 
@@ -57,6 +58,21 @@ describe.skipIf(noPostgres)('wake-up notifications', () => {
     here.notify(one);
     await engine.restart();
     await restarted;
+    const arrived = told(there, [one]);
+    while ((await Promise.race([arrived, Bun.sleep(20)])) === undefined) here.notify(one);
+    await Promise.all([here.close(), there.close()]);
+  });
+
+  test('continue after one that was never answered', async () => {
+    const url = await server().newDatabase();
+    await using proxy = await openProxy(url);
+    const here = await openWakeUps(proxy.url, { log: NO_LOG });
+    const there = await openWakeUps(url, { log: NO_LOG });
+    const [one = refOf('ada', 'one')] = refs(1);
+    const first = told(there, [one]);
+    here.notify(one);
+    await first;
+    proxy.freeze();
     const arrived = told(there, [one]);
     while ((await Promise.race([arrived, Bun.sleep(20)])) === undefined) here.notify(one);
     await Promise.all([here.close(), there.close()]);

@@ -6,6 +6,7 @@
 import { SQL } from 'bun';
 import { type SessionRef, sessionKey } from '../../core/ports/event-store.ts';
 import type { Log } from '../../core/ports/logger.ts';
+import { inTime, openDatabase } from './database.ts';
 
 const CHANNEL = 'parlance';
 const INTERVAL_MS = 20;
@@ -13,6 +14,8 @@ const INTERVAL_MS = 20;
 const MOST_BYTES = 7_900;
 /** stands for all sessions */
 const ALL = '*';
+/** A server that does not answer within this time is away, in milliseconds. */
+const DEADLINE_MS = 2_500;
 /** Characters of a session's tag: 60 bits, so that a tag of another session costs a read at worst. */
 const TAG_LENGTH = 10;
 
@@ -39,6 +42,8 @@ export async function openWakeUps(
     max: 1,
     connection: { application_name: 'parlance wake-up', idle_session_timeout: 0 },
   });
+  /** Connects when it is needed. A notification that is not answered must not keep back the next ones. */
+  const sender = openDatabase(url, { max: 1, deadlineMs: DEADLINE_MS, name: 'parlance wake-up' });
   const listeners = new Set<(concerns: (ref: SessionRef) => boolean) => void>();
   let tags = new Set<string>();
   let timer: Timer | null = null;
@@ -58,7 +63,8 @@ export async function openWakeUps(
     tags = new Set();
     sending = true;
     try {
-      await sql.notify(CHANNEL, joined.length > MOST_BYTES ? ALL : joined);
+      const payload = joined.length > MOST_BYTES ? ALL : joined;
+      await sender.query('SELECT pg_notify($1, $2)', [CHANNEL, payload]);
     } catch (error) {
       log.debug({ err: error }, 'wake-up notification failed');
     } finally {
@@ -73,10 +79,11 @@ export async function openWakeUps(
 
   // Notifications that were missed while the connection was away may have concerned any session.
   let connected = false;
-  await sql.listen(CHANNEL, received, () => {
+  const listening = sql.listen(CHANNEL, received, () => {
     if (connected) received(ALL);
     connected = true;
   });
+  await inTime(listening, DEADLINE_MS, () => void sql.close({ timeout: 0 }));
   return {
     notify(ref) {
       tags.add(tagOf(ref));
@@ -90,7 +97,7 @@ export async function openWakeUps(
       listeners.clear();
       tags.clear();
       if (timer) clearTimeout(timer);
-      await sql.close({ timeout: 0 });
+      await Promise.all([sql.close({ timeout: 0 }), sender.close()]);
     },
   };
 }

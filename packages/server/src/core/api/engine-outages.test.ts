@@ -1,0 +1,109 @@
+/** The store does not answer for a moment, at the worst moment: nobody waits for ever. */
+import { afterEach, expect, test } from 'bun:test';
+import { isDurable, type SessionEvent, type SessionId, textPart } from '@parlance/protocol';
+import { StageCluster, type StageNode } from '../../testing/nodes.ts';
+import { says, USAGE } from '../../testing/scripted-provider.ts';
+import { CALLER, SESSION, say } from '../../testing/stage.ts';
+import { writtenModel } from '../../testing/written-model.ts';
+
+const ALWAYS = Number.POSITIVE_INFINITY;
+
+let opened: StageNode[] = [];
+afterEach(async () => {
+  await Promise.all(opened.map(({ engine }) => engine.drain(0)));
+  opened = [];
+});
+
+async function openNode(cluster: StageCluster, ...given: Parameters<StageCluster['open']>) {
+  const node = await cluster.open(...given);
+  opened.push(node);
+  return node;
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 1));
+}
+
+const has = ({ events }: Pick<StageNode, 'events'>, type: SessionEvent['type']): boolean =>
+  events.some((event) => event.type === type);
+
+test('readers on another node see the end of a turn that could not be read when the bus was back', async () => {
+  const cluster = new StageCluster();
+  const model = writtenModel();
+  const here = await openNode(cluster, [], { parts: { provider: model.provider } });
+  const there = await openNode(cluster, []);
+  await say(here.engine, 'Hi');
+  await model.begun;
+  await until(() => has(there, 'turn.started'));
+  cluster.network.down();
+  there.refuseReads(ALWAYS);
+  model.write('Yes.');
+  model.end();
+  await until(() => has(here, 'turn.ended'));
+  const before = there.refusedReads();
+  cluster.network.up();
+  await until(() => there.refusedReads() > before);
+  there.refuseReads(0);
+  await until(() => has(there, 'turn.ended'));
+  expect(there.events.filter(isDurable)).toEqual(await cluster.store.read(SESSION, 0, 100));
+});
+
+test('readers of all sessions of an owner miss nothing of one that could not be read at first', async () => {
+  const cluster = new StageCluster();
+  const here = await openNode(cluster, [says('Yes.')]);
+  const there = await openNode(cluster, []);
+  const heard: SessionEvent[] = [];
+  const stop = there.engine.watchOwner(SESSION.owner, (event) => heard.push(event));
+  // Until the other node knows that someone listens here.
+  await here.engine.send(SESSION, { type: 'session.create' }, CALLER);
+  for (let title = 0; heard.length === 0; title++) {
+    await here.engine.send(SESSION, { type: 'session.rename', title: String(title) }, CALLER);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  const other = { ...SESSION, id: 'another' as SessionId };
+  await here.engine.send(other, { type: 'session.create' }, CALLER);
+  await until(() => heard.some(({ session }) => session === other.id));
+  heard.length = 0;
+  const third = { ...SESSION, id: 'third' as SessionId };
+  const load = there.refusedReads();
+  there.refuseReads(2);
+  const submit = { type: 'input.submit', parts: [textPart('Hi')], mode: 'queue' } as const;
+  await here.engine.send(third, submit, CALLER);
+  await until(() => there.refusedReads() > load);
+  await until(() => heard.some(({ type }) => type === 'turn.ended'));
+  const own = heard.filter(({ session }) => session === third.id).filter(isDurable);
+  expect(own).toEqual(await cluster.store.read(third, 0, 100));
+  stop();
+});
+
+test('a turn is tried again soon after the store did not answer, however long turns rest otherwise', async () => {
+  const cluster = new StageCluster();
+  const node = await openNode(cluster, [says('Lost.'), says('Kept.')], { parts: { restMs: () => 600_000 } });
+  await node.engine.watch(SESSION, (event) => {
+    if (event.type === 'text.delta' && event.text === 'Lost.') node.refuse(1);
+  });
+  await say(node.engine, 'Hi');
+  await until(() => has(node, 'turn.ended'));
+});
+
+test('a driver that was cut off from the bus sees an answer that was given meanwhile', async () => {
+  const cluster = new StageCluster();
+  const here = await openNode(cluster, [
+    [
+      { type: 'call', call: 'held', tool: 'endless', input: {} },
+      { type: 'call', call: 'asked', tool: 'shell', input: { command: ['ls'] } },
+      { type: 'ended', usage: USAGE, stop: 'calls' },
+    ],
+    says('Done.'),
+  ]);
+  const there = await openNode(cluster, []);
+  await say(here.engine, 'Go');
+  await until(() => has(there, 'approval.requested'));
+  cluster.network.cut(here.leases.node);
+  await there.engine.send(SESSION, { type: 'approval.answer', answer: 'once' }, CALLER);
+  // Longer than messages wait for others: it has left, and is lost.
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(has(here, 'approval.answered')).toBe(false);
+  cluster.network.mend(here.leases.node);
+  await until(() => has(here, 'approval.answered'));
+});
