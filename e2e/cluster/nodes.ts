@@ -39,9 +39,13 @@ export type Cluster = {
   abandon(): void;
 };
 
-export async function startCluster(common: Record<string, string> = {}): Promise<Cluster> {
+/** `postgresSettings` are of the form `name=value`. */
+export async function startCluster(
+  common: Record<string, string> = {},
+  postgresSettings: readonly string[] = [],
+): Promise<Cluster> {
   const folder = mkdtempSync(join(tmpdir(), 'parlance-cluster-'));
-  const [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
+  const [postgres, redis] = await Promise.all([startPostgres(postgresSettings), startRedis()]);
   const settings = {
     DATABASE_URL: await postgres.createDatabase(),
     REDIS_URL: redis.url,

@@ -1,0 +1,100 @@
+/** What a turn asks of PostgreSQL, as the server itself counts it. Readers on both nodes see every token. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { SQL } from 'bun';
+import { EventReader } from '../event-reader.ts';
+import { type ServerProcess, submit } from '../server-process.ts';
+import { type Cluster, LONG_LEASE, missing, startCluster } from './nodes.ts';
+
+setDefaultTimeout(60_000);
+
+const SESSION = 'counted';
+/** Longer than the intervals in which a node at rest does everything once. */
+const REST_MS = 2_500;
+
+type Calls = ReadonlyMap<string, number>;
+
+describe.skipIf(missing !== null)(`transactions of a turn${missing ? ` (not here: ${missing})` : ''}`, () => {
+  let cluster: Cluster;
+  let node: ServerProcess;
+  let sql: SQL;
+  let atRest: ReadonlySet<string>;
+  const readers: EventReader[] = [];
+  let tokens = 0;
+
+  beforeAll(async () => {
+    cluster = await startCluster({ ...LONG_LEASE, PARLANCE_OFFLINE_DELAY: '0' }, [
+      'shared_preload_libraries=pg_stat_statements',
+    ]);
+    let other: ServerProcess;
+    [node, other] = await Promise.all([cluster.start(), cluster.start()]);
+    sql = new SQL(cluster.settings.DATABASE_URL ?? '', { max: 1 });
+    await sql`CREATE EXTENSION pg_stat_statements`;
+    await submit(node, SESSION, 'Hello');
+    for (const where of [node, other]) {
+      const reader = new EventReader(SESSION, ({ type }) => {
+        if (type === 'text.delta') tokens++;
+      });
+      await reader.follow(where, 0);
+      readers.push(reader);
+    }
+    await turnsEnded(1);
+    const before = await calls();
+    await Bun.sleep(REST_MS);
+    atRest = new Set(changed(before, await calls()).keys());
+  });
+  afterAll(async () => {
+    for (const reader of readers) reader.cut();
+    await sql?.close();
+    await cluster?.stop();
+  });
+
+  const turnsEnded = (count: number): Promise<unknown> =>
+    Promise.all(
+      readers.map((reader) =>
+        reader.until(({ events }) => events.filter(({ type }) => type === 'turn.ended').length >= count),
+      ),
+    );
+
+  async function calls(): Promise<Calls> {
+    const rows = await sql`SELECT query, sum(calls) AS calls FROM pg_stat_statements GROUP BY query`;
+    return new Map(
+      rows.map(({ query, calls: count }: { query: string; calls: unknown }) => [query, Number(count)]),
+    );
+  }
+
+  const changed = (before: Calls, after: Calls): Calls =>
+    new Map(
+      [...after].flatMap(([query, count]) => {
+        const more = count - (before.get(query) ?? 0);
+        return more > 0 && !query.includes('pg_stat_statements') ? [[query, more]] : [];
+      }),
+    );
+
+  /** The statements of one turn, each a transaction of its own, without those of nodes at rest; and its tokens. */
+  async function turn(text: string): Promise<{ readonly statements: string[]; readonly tokens: number }> {
+    const ended = readers[0]?.events.filter(({ type }) => type === 'turn.ended').length ?? 0;
+    tokens = 0;
+    const before = await calls();
+    expect(await submit(node, SESSION, text)).toBe(true);
+    await turnsEnded(ended + 1);
+    const after = changed(before, await calls());
+    const own = [...after].filter(([query]) => !atRest.has(query));
+    return { statements: own.flatMap(([query, count]) => Array<string>(count).fill(query)), tokens };
+  }
+
+  test('are at most three, and as many for a thousand tokens as for ten', async () => {
+    const [few, many] = [await turn('count to 10'), await turn('count to 1000')];
+    expect(few.tokens).toBeGreaterThanOrEqual(2 * 10);
+    expect(many.tokens).toBeGreaterThan(1_000);
+    expect(many.statements).toEqual(few.statements);
+    expect(few.statements.length).toBeLessThanOrEqual(3);
+    expect(few.statements.length).toBeGreaterThan(0);
+  });
+
+  test('are at most four with a tool call', async () => {
+    const { statements } = await turn('echo something');
+    expect(readers[0]?.events.findLast(({ type }) => type === 'tool.ended')).toMatchObject({ outcome: 'ok' });
+    expect(statements.length).toBeGreaterThan(2);
+    expect(statements.length).toBeLessThanOrEqual(4);
+  });
+});
