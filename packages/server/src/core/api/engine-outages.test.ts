@@ -67,8 +67,7 @@ test('readers of all sessions of an owner miss nothing of one that could not be 
   const third = { ...SESSION, id: 'third' as SessionId };
   const load = there.refusedReads();
   there.refuseReads(2);
-  const submit = { type: 'input.submit', parts: [textPart('Hi')], mode: 'queue' } as const;
-  await here.engine.send(third, submit, CALLER);
+  await here.engine.send(third, { type: 'input.submit', parts: [textPart('Hi')], mode: 'queue' }, CALLER);
   await until(() => there.refusedReads() > load);
   await until(() => heard.some(({ type }) => type === 'turn.ended'));
   const own = heard.filter(({ session }) => session === third.id).filter(isDurable);
