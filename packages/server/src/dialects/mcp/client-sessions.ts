@@ -6,7 +6,7 @@ const MOST_SESSIONS = 10_000;
 const MOST_SUBSCRIPTIONS = 1_000;
 
 export class ClientSessions {
-  readonly #sessions = new LruMap<Set<string>>(MOST_SESSIONS);
+  #sessions = new LruMap<Set<string>>(MOST_SESSIONS);
   readonly #ended = new EventTarget();
 
   begin(principal: PrincipalId, session: string): void {
@@ -15,10 +15,10 @@ export class ClientSessions {
 
   /** False if the session has too many. */
   subscribe(principal: PrincipalId, session: string, uri: string): boolean {
-    const name = nameOf(principal, session);
-    const uris = this.#sessions.get(name) ?? new Set();
+    const uris = this.#sessions.get(nameOf(principal, session));
+    if (!uris) return true;
     if (uris.size >= MOST_SUBSCRIPTIONS && !uris.has(uri)) return false;
-    this.#sessions.set(name, uris.add(uri));
+    uris.add(uri);
     return true;
   }
 
@@ -26,9 +26,14 @@ export class ClientSessions {
     this.#sessions.get(nameOf(principal, session))?.delete(uri);
   }
 
-  /** A session that is not known may have subscribed before a restart: it is sent everything. */
+  /** A session that is not known may have subscribed before a restart, or at another node: it is sent everything. */
   wants(principal: PrincipalId, session: string, uri: string): boolean {
     return this.#sessions.get(nameOf(principal, session))?.has(uri) ?? true;
+  }
+
+  /** No session is known any more. */
+  forget(): void {
+    this.#sessions = new LruMap(MOST_SESSIONS);
   }
 
   /** Calls `ended` when the client ends the session. Returns what stops that. */

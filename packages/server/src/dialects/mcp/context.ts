@@ -3,6 +3,7 @@ import type { DialectContext } from '../shared/dialect.ts';
 import type { ClientSessions } from './client-sessions.ts';
 import type { OpenCalls } from './open-calls.ts';
 import type { OpenForms } from './open-forms.ts';
+import type { OtherNodes } from './other-nodes.ts';
 
 /** The part of the configuration that it uses. */
 export const Settings = z.object({ toolCallWithin: z.number() });
@@ -27,4 +28,5 @@ export type Context = Given & {
   readonly sessions: ClientSessions;
   readonly calls: OpenCalls;
   readonly forms: OpenForms;
+  readonly otherNodes: OtherNodes;
 };

@@ -10,6 +10,7 @@ import { Settings } from './context.ts';
 import { refusal } from './faults.ts';
 import { OpenCalls } from './open-calls.ts';
 import { OpenForms } from './open-forms.ts';
+import { OtherNodes } from './other-nodes.ts';
 import { projection } from './projection.ts';
 import { PATH, routes } from './routes.ts';
 
@@ -18,12 +19,8 @@ export const mcp = defineDialect({
   listen: [{ http: PATH }],
   settings: Settings,
   inbound(given) {
-    const ctx = {
-      ...given,
-      sessions: new ClientSessions(),
-      calls: new OpenCalls(),
-      forms: new OpenForms(),
-    };
+    const known = { sessions: new ClientSessions(), calls: new OpenCalls(), forms: new OpenForms() };
+    const ctx = { ...given, ...known, otherNodes: new OtherNodes(given.engine?.transport ?? null, known) };
     return { routes: (app) => routes(app, ctx) };
   },
   projection,

@@ -36,17 +36,22 @@ const LEGACY: Readonly<Record<string, Method>> = {
     instructions: INSTRUCTIONS,
   }),
   ping: () => ({}),
-  'resources/subscribe': async ({ engine, sessions }, { principal, peer }, { uri }) => {
+  'resources/subscribe': async ({ engine, sessions, otherNodes }, { principal, peer }, { uri }) => {
     requirePermission(principal, 'chat:read');
     await resourceNamed(engine, principal, uri);
     if (peer.session === null)
       throw new ProtocolFault('request', 'Subscriptions need the header Mcp-Session-Id.');
     if (!sessions.subscribe(principal.id, peer.session, String(uri)))
       throw invalidParams('Too many subscriptions.');
+    const subscription = { principal: principal.id, session: peer.session, uri: String(uri) };
+    otherNodes.notify({ type: 'subscribed', ...subscription });
     return {};
   },
-  'resources/unsubscribe': ({ sessions }, { principal, peer }, { uri }) => {
-    if (peer.session !== null) sessions.unsubscribe(principal.id, peer.session, String(uri));
+  'resources/unsubscribe': ({ sessions, otherNodes }, { principal, peer }, { uri }) => {
+    if (peer.session === null) return {};
+    const subscription = { principal: principal.id, session: peer.session, uri: String(uri) };
+    sessions.unsubscribe(subscription.principal, subscription.session, subscription.uri);
+    otherNodes.notify({ type: 'unsubscribed', ...subscription });
     return {};
   },
 };

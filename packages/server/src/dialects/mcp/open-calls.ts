@@ -30,13 +30,18 @@ export class OpenCalls {
     };
   }
 
-  /** Does nothing if the call is over. */
-  cancel(key: CallKey): void {
-    const name = nameOf(key);
-    const cancel = this.#calls.get(name);
-    if (!cancel) return;
-    this.#cancelled.set(name, true);
+  /** False if the call is over, or is not answered here. */
+  cancel(key: CallKey): boolean {
+    const cancel = this.#calls.get(nameOf(key));
+    if (!cancel) return false;
+    this.remember(key);
     cancel();
+    return true;
+  }
+
+  /** The call was cancelled. */
+  remember(key: CallKey): void {
+    this.#cancelled.set(nameOf(key), true);
   }
 
   /** Such a call gets no answer. */

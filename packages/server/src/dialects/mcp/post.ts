@@ -90,11 +90,12 @@ async function whole(
   }
 }
 
-function begun({ sessions, newId }: Context, principal: Principal, { params }: Method): string {
+function begun({ sessions, otherNodes, newId }: Context, principal: Principal, { params }: Method): string {
   const capabilities = isObject(params.capabilities) ? params.capabilities : {};
   const agreed = { version: agreedVersion(params.protocolVersion), hasForms: hasForms(capabilities) };
   const session = sessionIdOf(agreed, newId());
   sessions.begin(principal.id, session);
+  otherNodes.notify({ type: 'begun', principal: principal.id, session });
   return session;
 }
 
@@ -106,18 +107,22 @@ async function take(ctx: Context, from: From, message: Exclude<Message, { kind: 
 }
 
 function takeNotification(
-  { calls }: Context,
-  { principal, peer }: From,
+  { otherNodes }: Context,
+  { principal, peer: { session } }: From,
   { method, params }: Notification,
 ): void {
   const request = RequestId.safeParse(params.requestId);
-  if (method === 'notifications/cancelled' && request.success)
-    calls.cancel({ principal: principal.id, session: peer.session, request: request.data });
+  // Request ids are unique in a session only: without one, a call cannot be cancelled by its id.
+  if (method === 'notifications/cancelled' && request.success && session !== null)
+    otherNodes.cancel({ type: 'cancel', principal: principal.id, session, request: request.data });
 }
 
 /** The answer to a form. One that is late, or about something else, changes nothing. */
 async function takeAnswer(ctx: Context, { principal }: From, { id, result }: Answer): Promise<void> {
-  const { forms, log } = ctx;
+  const { forms, otherNodes, log } = ctx;
+  const outcome = result === null ? 'refused' : 'answered';
+  // Before the answer: the node that shows the form would take it back.
+  otherNodes.notify({ type: 'form', principal: principal.id, id: String(id), outcome });
   if (result !== null) {
     try {
       await answerApproval(ctx, principal, { approval: approvalIn(id), response: result });
@@ -126,5 +131,5 @@ async function takeAnswer(ctx: Context, { principal }: From, { id, result }: Ans
       log.debug({ reason: thrown.message }, 'an answer to a form was refused');
     }
   }
-  forms.settle(principal.id, String(id), result === null ? 'refused' : 'answered');
+  forms.settle(principal.id, String(id), outcome);
 }

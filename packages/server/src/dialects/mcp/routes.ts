@@ -48,7 +48,10 @@ export function routes(app: Hono, ctx: Context): void {
     answered(ctx, c, async (principal) => {
       if (isModern(c.req.raw.headers)) return postOnly(c);
       const session = c.req.header('mcp-session-id');
-      if (session) ctx.sessions.end(principal.id, session);
+      if (session) {
+        ctx.sessions.end(principal.id, session);
+        ctx.otherNodes.notify({ type: 'ended', principal: principal.id, session });
+      }
       return c.body(null, 204);
     }),
   );
