@@ -13,7 +13,7 @@ import { encode, type MessageEvent, MessageEvents, PING, pieces } from './messag
 import { type Head, messageObject } from './message-objects.ts';
 import { questionOf, setupOf, showsThinking, termsOf } from './question.ts';
 import type { MessageRequest } from './schemas.ts';
-import { checkSetup, storedSetup } from './threads.ts';
+import { storedSetup } from './threads.ts';
 
 export async function answerMessage(ctx: Context, asked: Asked, body: MessageRequest): Promise<Response> {
   const { request } = asked;
@@ -67,13 +67,7 @@ async function threaded(ctx: Context, question: Question, body: MessageRequest):
       question: thread ? { ...question, data: storedSetup(given) } : question,
       release: () => undefined,
     };
-  const { record, setup, release } = await ctx.threads.claim(question, thread.previous_message_id);
-  try {
-    checkSetup(setup, given);
-  } catch (thrown) {
-    release();
-    throw thrown;
-  }
+  const { record, setup, release } = await ctx.threads.claim(question, thread.previous_message_id, given);
   const terms = { ...question.terms, ...termsOf(setup) };
   return { question: { ...question, session: record.ref.id, terms }, release };
 }

@@ -2,7 +2,7 @@
  * Threads: the server holds the conversation, and a request continues it from the last answer with the new messages alone.
  * A thread is a session. It is found by the id of its last answer, and has the system words and tools that created it.
  */
-import { CallerTool, type JsonObject } from '@parlance/protocol';
+import { CallerTool, type DurableEvent, type JsonObject } from '@parlance/protocol';
 import { z } from 'zod';
 import { labelKey, type SessionRecord, type SessionRef } from '../../core/api/index.ts';
 import type { DialectContext } from '../shared/dialect.ts';
@@ -12,8 +12,10 @@ import type { Begun, Question } from '../shared/exchange/sessions.ts';
 
 /** The last answer of the thread. Earlier ones find the session, too. */
 const MESSAGE = '@anthropic.message';
-/** The answer that was last continued from. */
+/** The answer that was last continued from, and by which request. */
 const CONTINUES = 'anthropic.continues';
+/** A request that has claimed a thread has begun its turn by then, unless its node is gone; in milliseconds. */
+const CLAIMED_MS = 10_000;
 /** The number of the event that has what the thread was created with. */
 const CREATED = 'anthropic.thread';
 
@@ -50,20 +52,24 @@ export class Threads {
   /** the answers that are being continued from here */
   readonly #continued = new Set<string>();
 
-  constructor(private readonly ctx: Pick<DialectContext, 'engine'>) {}
+  constructor(private readonly ctx: Pick<DialectContext, 'engine' | 'newId' | 'now'>) {}
 
-  /** The thread with that last answer, for one request at a time. Throws `RequestFault` if it cannot be continued. */
-  async claim(question: Question, previous: string): Promise<Thread> {
+  /**
+   * The thread with that last answer, for one request at a time, on whatever node. Throws `RequestFault` if it cannot be
+   * continued, or was created with something else than `given`.
+   */
+  async claim(question: Question, previous: string, given: Setup): Promise<Thread> {
     const claim = `${question.principal.id} ${previous}`;
     const record = await this.#find(question, previous);
     const isAgain = (await earlierRequest(this.ctx.engine, record, question)) !== null;
-    if (!isAgain) this.#check(record, previous);
+    if (!isAgain) await this.#check(record, previous);
     if (!isAgain && this.#continued.has(claim)) throw inFlight();
     this.#continued.add(claim);
     const release = () => void this.#continued.delete(claim);
     try {
       const setup = await this.#setup(record);
-      if (!isAgain) await this.#label(record, question, { [CONTINUES]: previous });
+      checkSetup(setup, given);
+      if (!isAgain) await this.#claimOverNodes(record, question, previous);
       return { record, setup, release };
     } catch (thrown) {
       release();
@@ -72,8 +78,8 @@ export class Threads {
   }
 
   /** The next request may continue from this answer. `created`: the thread begins with it. */
-  keep(begun: Begun, question: Question, { id, created }: Kept): Promise<void> {
-    return this.#label(begun, question, {
+  async keep(begun: Begun, question: Question, { id, created }: Kept): Promise<void> {
+    await this.#label(begun, question, {
       [MESSAGE]: id,
       ...(created && { [CREATED]: String(begun.start.seq) }),
     });
@@ -91,15 +97,29 @@ export class Threads {
     { ref }: { readonly ref: SessionRef },
     { principal, dialect }: Question,
     labels: Record<string, string>,
-  ): Promise<void> {
-    await this.ctx.engine.send(ref, { type: 'session.label', labels }, { principal, dialect });
+  ): Promise<number> {
+    const command = { type: 'session.label', labels } as const;
+    const { events } = await this.ctx.engine.send(ref, command, { principal, dialect });
+    return events.at(-1)?.seq ?? 0;
   }
 
-  #check({ labels, status }: SessionRecord, previous: string): void {
+  async #check({ ref, labels, status, head, updatedAt }: SessionRecord, previous: string): Promise<void> {
     if (labels[MESSAGE] !== previous)
       throw refused('thread_already_continued', 'This answer was continued already.');
-    // Another node may be at it.
-    if (labels[CONTINUES] === previous && status === 'running') throw inFlight();
+    if (!claims(labels, previous)) return;
+    // Another node may be at it, or just about to begin.
+    if (status === 'running') throw inFlight();
+    const [last] = await this.ctx.engine.events(ref, head - 1, 1);
+    if (isClaim(last, previous) && this.ctx.now() - updatedAt < CLAIMED_MS) throw inFlight();
+  }
+
+  /** Of the requests that claim the same answer on several nodes, the log shows which was first. */
+  async #claimOverNodes(record: SessionRecord, question: Question, previous: string): Promise<void> {
+    const { ref, head } = record;
+    const own = await this.#label(record, question, { [CONTINUES]: `${previous} ${this.ctx.newId()}` });
+    if (own === head + 1) return;
+    const between = await this.ctx.engine.events(ref, head, own - head - 1);
+    if (between.some((event) => isClaim(event, previous))) throw inFlight();
   }
 
   async #setup({ ref, labels }: SessionRecord): Promise<Setup> {
@@ -111,11 +131,17 @@ export class Threads {
   }
 }
 
+const claims = (labels: Readonly<Record<string, string>>, previous: string): boolean =>
+  labels[CONTINUES]?.split(' ', 1)[0] === previous;
+
+const isClaim = (event: DurableEvent | undefined, previous: string): boolean =>
+  event?.type === 'session.labelled' && claims(event.labels, previous);
+
 const inFlight = (): RequestFault =>
   refused('thread_continue_in_flight', 'Another request is continuing from this answer.');
 
 /** Throws if the request repeats what the thread has, and differs. */
-export function checkSetup(thread: Setup, given: Setup): void {
+function checkSetup(thread: Setup, given: Setup): void {
   const differs = (['system', 'tools'] as const).some(
     (field) => given[field] !== undefined && JSON.stringify(given[field]) !== JSON.stringify(thread[field]),
   );
