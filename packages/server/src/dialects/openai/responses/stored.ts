@@ -37,6 +37,8 @@ export async function retrieveResponse(ctx: Context, named: Named): Promise<Resp
   return Response.json(following.response);
 }
 
+const OPEN = ': open\n\n';
+
 type Streamed = { readonly segment: Segment; readonly after: number };
 
 const streamed = (ctx: Context, request: Request, what: Streamed): Response =>
@@ -50,6 +52,8 @@ const streamed = (ctx: Context, request: Request, what: Streamed): Response =>
 const producer =
   (ctx: Context, { segment, after }: Streamed) =>
   async (stream: EventStream): Promise<void> => {
+    // The response is not sent before its first bytes, and the next event may be long in coming.
+    stream.send(OPEN);
     const following = await Following.open(ctx, segment, {
       emit: (event) => {
         if (event.sequence_number > after) stream.send(encodeEvent(event), event);
