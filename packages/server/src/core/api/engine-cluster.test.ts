@@ -244,6 +244,21 @@ describe('a node that is behind', () => {
     expect(here.events.filter(isDurable)).toEqual(await stored(cluster));
   });
 
+  test('also sees them if it drives the session and messages do not arrive', async () => {
+    const cluster = new StageCluster();
+    const [here, there] = await openNodes(cluster, [HANG], []);
+    await say(here.engine, 'Hi');
+    await here.provider.hanging;
+    cluster.network.down();
+    await there.engine.send(SESSION, { type: 'session.rename', title: 'Renamed' }, CALLER);
+    expect((await here.engine.snapshot(SESSION)).title).toBe('Renamed');
+    await say(there.engine, 'And then?');
+    const waiting = (await stored(cluster)).at(-1);
+    if (waiting?.type !== 'input.accepted' || !waiting.turn) return expect.unreachable();
+    await here.engine.send(SESSION, { type: 'turn.cancel', turn: waiting.turn }, CALLER);
+    expect((await stored(cluster)).at(-1)?.type).toBe('input.cancelled');
+  });
+
   test('accepts each input once, however many nodes send concurrently', async () => {
     const cluster = new StageCluster();
     const answers = Array.from({ length: 30 }, () => says('Yes.'));

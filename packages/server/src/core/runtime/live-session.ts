@@ -62,9 +62,16 @@ export class LiveSession extends RecordedSession {
     await this.changes.run(() => this.catchUp());
   }
 
-  /** Applies what another node has written, if there can be another: what was acknowledged there is seen here. */
+  /**
+   * Applies what another node has written, if there can be another: what was acknowledged there is seen here. The driver
+   * answers from memory if the store is away.
+   */
   async fresh(): Promise<void> {
-    if (this.sources.shared && !this.role.isHere) await this.compare();
+    if (!this.sources.shared) return;
+    const { isHere } = this.role;
+    await this.compare().catch((thrown) => {
+      if (!isHere || !this.isOutage(thrown)) throw thrown;
+    });
   }
 
   /** Applies stored events that are missing here. */

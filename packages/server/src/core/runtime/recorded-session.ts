@@ -95,7 +95,7 @@ export abstract class RecordedSession extends LiveState {
       if (decide(this.state).length === 0) return [];
       await this.#claimAgain();
     }
-    let compared = !this.sources.shared || this.role.isHere;
+    let compared = !this.sources.shared;
     for (let conflicts = 0; conflicts < MOST_CONFLICTS; ) {
       const written = await this.#write(decide, authority).catch(conflict);
       if (written instanceof AppendConflict) {
