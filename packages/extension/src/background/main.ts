@@ -1,2 +1,104 @@
-/** The background worker: connects tabs, the side panel and the server. */
-void chrome.sidePanel.setPanelBehavior({ openPanelOnActionClick: true });
+/**
+ * The background worker: runs tasks and browser tools. Chromium suspends it when nothing happens; everything that must go on
+ * is in the storage, and an alarm wakes it up.
+ */
+import type { PanelMessage, WorkerReply } from '../panel-messages.ts';
+import { asks, closeToPages, connection, tasks, toolsOn } from '../shared/kept.ts';
+import { isRunning } from '../shared/task-record.ts';
+import { showBadge } from './badge.ts';
+import { forgetAsks } from './permission.ts';
+import {
+  beginTask,
+  continueTasks,
+  isBusy,
+  replyTo,
+  stopAllTasks,
+  stopTask,
+  tabClosed,
+} from './tasks/tasks.ts';
+import { forgetOpenUses } from './tools/run.ts';
+import { offerTools, stopTools, toolsBusy } from './tools/tools.ts';
+
+const WAKE_UP = 'wake up';
+/** Chromium counts calls of its API as activity: a worker with a task is not suspended while it waits for the model. */
+const ALIVE_MS = 20_000;
+
+const refresh = (): void => void showBadge(isBusy() || toolsBusy());
+const connect = (): void => void offerTools(refresh);
+
+async function perform(message: PanelMessage): Promise<void> {
+  switch (message.kind) {
+    case 'task':
+      return beginTask(message);
+    case 'reply':
+      return replyTo(message.session, message.text);
+    case 'answer':
+      await asks.change((all) =>
+        all.map((ask) => (ask.id === message.id ? ({ ...ask, answer: message.answer } as typeof ask) : ask)),
+      );
+      return;
+    case 'stop':
+      return message.session === undefined ? stopEverything() : stopTask(message.session);
+    case 'retry':
+      connect();
+      return continueTasks();
+  }
+}
+
+async function stopEverything(): Promise<void> {
+  await Promise.all([stopAllTasks(), stopTools()]);
+  await forgetAsks(() => false);
+}
+
+/** Pages have no say: only our own pages and content scripts send messages, and content scripts can only stop. */
+const isOwnPage = ({ url, tab }: chrome.runtime.MessageSender): boolean =>
+  url?.startsWith(chrome.runtime.getURL('')) === true || (tab === undefined && url === undefined);
+
+chrome.runtime.onMessage.addListener(
+  (message: PanelMessage, sender, reply: (answer: WorkerReply) => void) => {
+    if (sender.id !== chrome.runtime.id || (!isOwnPage(sender) && message.kind !== 'stop')) return false;
+    const wanted: PanelMessage = isOwnPage(sender) ? message : { kind: 'stop' };
+    perform(wanted).then(
+      () => reply({ ok: true }),
+      (thrown) => reply({ ok: false, message: thrown instanceof Error ? thrown.message : String(thrown) }),
+    );
+    return true;
+  },
+);
+
+chrome.tabs.onRemoved.addListener((tab) => void tabClosed(tab));
+chrome.commands.onCommand.addListener((command) => {
+  if (command === 'stop') void stopEverything();
+});
+chrome.runtime.onInstalled.addListener(() => {
+  void chrome.sidePanel.setPanelBehavior({ openPanelOnActionClick: true });
+});
+chrome.alarms.onAlarm.addListener(() => {
+  connect();
+  void continueTasks();
+});
+connection.watch((now) => {
+  connect();
+  if (now.status === 'paired') void continueTasks();
+});
+toolsOn.watch(connect);
+asks.watch(refresh);
+tasks.watch((all) => {
+  if (Object.values(all).some(isRunning)) refresh();
+  else setTimeout(refresh, 0);
+});
+setInterval(() => {
+  if (isBusy() || toolsBusy()) void chrome.runtime.getPlatformInfo();
+}, ALIVE_MS);
+
+async function wakeUp(): Promise<void> {
+  await closeToPages();
+  await chrome.alarms.create(WAKE_UP, { periodInMinutes: 0.5 });
+  await forgetAsks(({ session }) => session !== null);
+  await forgetOpenUses();
+  connect();
+  await continueTasks();
+  refresh();
+}
+
+void wakeUp();

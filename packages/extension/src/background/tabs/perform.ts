@@ -1,0 +1,48 @@
+/** Carries out one action of the contract's grammar in a tab, and waits until the page is quiet. */
+import type { Action } from '@parlance/copilot';
+import { type ActionOutcome, isPageAction, type Observations } from '../../messages.ts';
+import { type BrowserOutcome, performInBrowser } from './browser-actions.ts';
+import { askPage, PageGone, PageRefused } from './content.ts';
+import { settle } from './page.ts';
+
+export type Performed = {
+  readonly outcome: ActionOutcome;
+  /** null if the document was replaced */
+  readonly seen: Observations | null;
+  /** the tab to continue with */
+  readonly tab: number;
+  readonly opened?: number;
+  readonly screenshot?: string;
+};
+
+const ANSWER_MS = 15_000;
+
+export async function perform(
+  tab: number,
+  action: Action,
+  visible: (tab: chrome.tabs.Tab) => Promise<boolean>,
+): Promise<Performed> {
+  const previousUrl = (await chrome.tabs.get(tab)).url ?? '';
+  if (!isPageAction(action)) {
+    const done = await performInBrowser(tab, action, visible).catch((thrown) => failed(tab, thrown));
+    const { tab: next, opened, screenshot, ...outcome } = done;
+    const seen = next === tab ? await settle(next).catch(() => null) : null;
+    return { outcome: { ...outcome, previousUrl }, seen, tab: next, opened, screenshot };
+  }
+  const limitMs = ANSWER_MS + (action.name === 'wait' ? 1_000 * action.seconds : 0);
+  const outcome = await askPage(tab, { kind: 'act', action }, limitMs).catch((thrown): ActionOutcome => {
+    // The action has replaced the document before it could answer.
+    if (thrown instanceof PageGone) return { success: true, previousUrl, elementFound: true };
+    if (thrown instanceof PageRefused)
+      return { success: false, error: thrown.problem, previousUrl, elementFound: false };
+    throw thrown;
+  });
+  return { outcome, seen: await settle(tab), tab };
+}
+
+const failed = (tab: number, thrown: unknown): BrowserOutcome => ({
+  success: false,
+  elementFound: true,
+  error: { code: 'UNSUPPORTED', message: thrown instanceof Error ? thrown.message : String(thrown) },
+  tab,
+});

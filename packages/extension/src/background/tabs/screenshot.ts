@@ -1,0 +1,30 @@
+/** A picture of the visible part of a tab, without the values of secret fields. */
+
+const SECRET_FIELDS = [
+  'input[type="password"]',
+  'input[autocomplete^="cc-"]',
+  'input[autocomplete="one-time-code"]',
+  'input[name*="card" i]',
+  'input[name*="cvc" i]',
+  'input[name*="cvv" i]',
+];
+const HIDE_SECRETS = `${SECRET_FIELDS.join(',')} { color: transparent !important; text-shadow: none !important; }`;
+
+export type Picture = { readonly screenshot: string; readonly width: number; readonly height: number };
+
+/** Only the visible tab of a window can be captured: it is shown first. */
+export async function captured(tab: number): Promise<Picture> {
+  const {
+    windowId,
+    width = 0,
+    height = 0,
+  } = await chrome.tabs.update(tab, { active: true }).then((shown) => shown ?? chrome.tabs.get(tab));
+  const hidden = { target: { tabId: tab, allFrames: true }, css: HIDE_SECRETS };
+  await chrome.scripting.insertCSS(hidden);
+  try {
+    const image = await chrome.tabs.captureVisibleTab(windowId, { format: 'jpeg', quality: 60 });
+    return { screenshot: image.slice(image.indexOf(',') + 1), width, height };
+  } finally {
+    await chrome.scripting.removeCSS(hidden);
+  }
+}

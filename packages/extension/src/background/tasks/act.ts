@@ -1,0 +1,116 @@
+/** One action of a task: permission, what always asks, the action itself, and the report. */
+import { type Action, parseAction } from '@parlance/copilot';
+import type { Inspection } from '../../messages.ts';
+import { reportOf } from '../../report.ts';
+import { siteOf } from '../../shared/sites.ts';
+import type { Report, TaskRecord } from '../../shared/task-record.ts';
+import { askForAction } from '../permission.ts';
+import { askPage } from '../tabs/content.ts';
+import { attach, indicate } from '../tabs/page.ts';
+import { type Performed, perform } from '../tabs/perform.ts';
+import { changeTask } from './records.ts';
+import { mayUse } from './site-permission.ts';
+
+export type Acted = { readonly report: Report; readonly change: Partial<TaskRecord> };
+
+/** `begin` is called before the action can have any effect. */
+export async function act(
+  task: TaskRecord,
+  written: string,
+  { begin, signal }: { readonly begin: () => Promise<unknown>; readonly signal: AbortSignal },
+): Promise<Acted> {
+  const action = parseAction(written);
+  if (!action) return refused(written, 'UNSUPPORTED', 'The action could not be read.');
+  const { url } = await chrome.tabs.get(task.tab);
+  const site = siteOf(url);
+  if (site === null && !leavesPage(action))
+    return refused(written, 'UNSUPPORTED', 'Extensions cannot work on this page. Open a website first.');
+  if (site !== null) await attach(task.tab);
+  const inspection = await inspect(task.tab, action, site);
+  const allowed = await confirmed(task, { written, action, inspection }, signal);
+  if (!allowed) return refused(written, 'USER_DENIED', 'The user did not allow this action.');
+  await begin();
+  if (site !== null) await indicate(task.tab, 'Parlance is using this page');
+  const done = await perform(task.tab, action, (tab) => isVisible(task, tab));
+  return reported(task, written, { done, inspection });
+}
+
+/** Actions that can be carried out from a page on which extensions may not work. */
+const leavesPage = ({ name }: Action): boolean =>
+  ['navigate', 'search', 'createTab', 'switch', 'close', 'getTabs', 'goBack', 'goForward', 'wait'].includes(
+    name,
+  );
+
+async function inspect(tab: number, action: Action, site: string | null): Promise<Inspection> {
+  if (site !== null) return askPage(tab, { kind: 'inspect', action });
+  const destination = 'url' in action ? action.url : null;
+  return { reasons: destination === null ? [] : ['other-origin'], target: null, destination };
+}
+
+type Inspected = { readonly written: string; readonly action: Action; readonly inspection: Inspection };
+
+/** A site that was allowed before needs no question for leading there. */
+async function confirmed(task: TaskRecord, inspected: Inspected, signal: AbortSignal): Promise<boolean> {
+  const { written, inspection } = inspected;
+  const { reasons, target, destination } = inspection;
+  const site = siteOf((await chrome.tabs.get(task.tab)).url) ?? '';
+  const leads = siteOf(destination ?? undefined);
+  const known = leads === null ? null : await mayUse(leads, task.allowed);
+  if (known === 'denied') return false;
+  const open = reasons.filter((reason) => reason !== 'other-origin' || known !== 'allowed');
+  if (open.length === 0) return true;
+  const verdict = await askForAction(
+    {
+      id: `${task.id} action ${task.actionCount}`,
+      tab: task.tab,
+      site,
+      session: task.session,
+      reasons: open,
+      description: target ? `${written} – ${target.role} “${target.name}”` : written,
+      destination,
+    },
+    signal,
+  );
+  return verdict === 'allowed';
+}
+
+/** The task knows of tabs that it has opened, and of those on sites that are allowed. */
+async function isVisible(task: TaskRecord, tab: chrome.tabs.Tab): Promise<boolean> {
+  if (tab.id === task.tab || (tab.id !== undefined && task.opened.includes(tab.id))) return true;
+  const site = siteOf(tab.url);
+  return site !== null && (await mayUse(site, task.allowed)) === 'allowed';
+}
+
+async function reported(
+  task: TaskRecord,
+  written: string,
+  { done, inspection }: { readonly done: Performed; readonly inspection: Inspection },
+): Promise<Acted> {
+  const { outcome, seen, screenshot } = done;
+  const opened = done.opened === undefined ? task.opened : [...task.opened, done.opened];
+  const leads = siteOf(inspection.destination ?? undefined);
+  // The person has allowed the action that leads there.
+  const allowed = leads === null || task.allowed.includes(leads) ? task.allowed : [...task.allowed, leads];
+  const followed = seen?.openedUrls[0];
+  const tab = followed === undefined ? done.tab : await openFor(task, followed, done.tab);
+  const change = { tab, opened: tab === done.tab ? opened : [...opened, tab], allowed };
+  await changeTask(task, change);
+  return { report: { ...reportOf(written, outcome, seen), ...(screenshot && { screenshot }) }, change };
+}
+
+/** A link that opens a tab of its own: the task continues there. */
+async function openFor(task: TaskRecord, address: string, tab: number): Promise<number> {
+  if (siteOf(address) === null) return tab;
+  const { id } = await chrome.tabs.create({ url: address, openerTabId: task.tab });
+  return id ?? tab;
+}
+
+export const refused = (action: string, code: string, message: string): Acted => ({
+  report: {
+    lastActionStatus: 'failure',
+    lastActionError: { message, code, action },
+    lastActionResult: { success: false },
+    clientObservations: { didNetworkOccur: false, didDomMutate: false, didUrlChange: false },
+  },
+  change: {},
+});

@@ -1,0 +1,13 @@
+/** Messages from the panel, and from the indicator in a page, to the worker. */
+import type { ActionAnswer, SiteAnswer } from './shared/asks.ts';
+
+export type PanelMessage =
+  | { readonly kind: 'task'; readonly session: string; readonly tab: number; readonly query: string }
+  /** the answer to a question of a task */
+  | { readonly kind: 'reply'; readonly session: string; readonly text: string }
+  | { readonly kind: 'answer'; readonly id: string; readonly answer: SiteAnswer | ActionAnswer }
+  /** ends one task, or everything that happens in the browser */
+  | { readonly kind: 'stop'; readonly session?: string }
+  | { readonly kind: 'retry' };
+
+export type WorkerReply = { readonly ok: true } | { readonly ok: false; readonly message: string };
