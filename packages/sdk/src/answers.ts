@@ -179,6 +179,37 @@ export type ApiKey = {
 };
 
 /** `key` is the text of the key, which is not shown again. */
+/** An extension that waits for somebody to allow its code. */
+export type PairingRequest = {
+  readonly code: string;
+  /** what the extension calls itself */
+  readonly name: string;
+  readonly origin: string;
+  readonly createdAt: string;
+  readonly expiresAt: string;
+};
+
+/** A paired browser extension. */
+export type Pairing = {
+  readonly id: string;
+  readonly name: string;
+  readonly origin: string;
+  /** the user that it acts as */
+  readonly owner: string;
+  readonly role: Role;
+  readonly allowedAt: string;
+  readonly lastUsedAt: string | null;
+};
+
+export type PairingList = {
+  readonly pairings: readonly Pairing[];
+  readonly waiting: readonly PairingRequest[];
+};
+
+export type OwnPairing =
+  | { readonly status: 'waiting'; readonly expiresAt: string }
+  | { readonly status: 'allowed'; readonly owner: string };
+
 export type MadeApiKey = ApiKey & { readonly key: string };
 
 /** A process of the server. Several nodes serve together if they share a database. */

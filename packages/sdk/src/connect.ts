@@ -18,6 +18,7 @@ import { type Clock, systemClock } from './clock.ts';
 import type { DialectList } from './dialects.ts';
 import { ParlanceError } from './error.ts';
 import { newKey } from './key.ts';
+import { type Pairings, pairings } from './pairings.ts';
 import type { WatchOptions } from './reconnecting-stream.ts';
 import type { Backoff } from './retry.ts';
 import { type CallOptions, SessionHandle } from './session.ts';
@@ -89,6 +90,8 @@ export type Parlance = {
     list(options?: CallOptions): Promise<readonly StandingGrant[]>;
   };
   readonly keys: ApiKeys;
+  /** browser extensions */
+  readonly pairings: Pairings;
   readonly admin: Administration;
   readonly auth: {
     /** Later requests send the new token. */
@@ -181,6 +184,7 @@ export function connect(options: ConnectOptions = {}): Parlance {
       list: ({ signal } = {}) => everyPage<'grants', StandingGrant>('/v1/grants', 'grants', signal),
     },
     keys: apiKeys(wire),
+    pairings: pairings(wire),
     admin: administration(wire),
     auth: {
       login: (username, password, { signal } = {}) => login('/v1/auth/login', { username, password }, signal),

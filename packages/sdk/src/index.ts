@@ -9,6 +9,7 @@ export type * from './dialects.ts';
 export { ParlanceError, type ParlanceErrorCode } from './error.ts';
 export type { EventsOptions } from './event-stream.ts';
 export type { LiveView } from './live-view.ts';
+export type { Pairings } from './pairings.ts';
 export type { ConnectionState, WatchOptions } from './reconnecting-stream.ts';
 export type { Backoff } from './retry.ts';
 export type {
