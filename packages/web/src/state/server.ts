@@ -1,5 +1,5 @@
 /** The server that the page came from, the current principal and the token. */
-import { type About, connect, ParlanceError } from '@parlance/sdk';
+import { type About, connect, type Parlance, ParlanceError } from '@parlance/sdk';
 import { readStorage, writeStorage } from './storage.ts';
 import { store, useStore } from './store.ts';
 
@@ -23,14 +23,23 @@ export function useServer(): About {
 }
 
 /** SDK client of the page. A 401 leads to the login. */
-export const parlance = connect({
-  token: readStorage('session', TOKEN),
-  async fetch(url, init) {
-    const response = await fetch(url, init);
-    if (response.status === 401 && !url.endsWith('/v1/auth/login')) leave(true);
-    return response;
-  },
-});
+export let parlance: Parlance = clientOf({ token: readStorage('session', TOKEN) });
+
+function clientOf(options: { readonly url?: string; readonly token: string | null }): Parlance {
+  return connect({
+    ...options,
+    async fetch(url, init) {
+      const response = await fetch(url, init);
+      if (response.status === 401 && !url.endsWith('/v1/auth/login')) leave(true);
+      return response;
+    },
+  });
+}
+
+/** For pages that do not come from the server, such as the side panel of the browser extension. */
+export function connectTo(url: string, token: string): void {
+  parlance = clientOf({ url, token });
+}
 
 function leave(expired: boolean): void {
   const had = parlance.token !== null;

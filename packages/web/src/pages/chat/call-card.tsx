@@ -8,6 +8,7 @@ import { CopyButton } from '../../components/copy-button.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Code } from '../../markdown/code-block.tsx';
 import { useServer } from '../../state/server.ts';
+import { BrowserCall, isBrowserCall } from './browser-call.tsx';
 import { duration } from './cost.ts';
 import { Folded } from './folded.tsx';
 import { Parts } from './parts.tsx';
@@ -39,6 +40,7 @@ type CallProps = { readonly session: string; readonly call: CallView };
 export const CallCard = memo(function CallCard({ session, call }: CallProps) {
   const { state, approval, tool } = call;
   if (approval?.state.status === 'pending') return <ApprovalCard session={session} approval={approval} />;
+  if (isBrowserCall(call)) return <BrowserCall call={call} />;
   const busy = state.phase === 'running' || state.phase === 'deferred';
   const bad = state.phase === 'ended' && ['failed', 'unknown'].includes(shownOutcome(state));
   return (

@@ -14,7 +14,8 @@ type InputProps = { readonly session: string; readonly input: InputView; readonl
 
 export const InputRow = memo(function InputRow({ session, input, queued = false }: InputProps) {
   const [editing, setEditing] = useState(false);
-  const { parts, dialect, superseded } = input;
+  const { dialect, superseded } = input;
+  const parts = spokenParts(input);
   const text = textOf(parts);
   if (editing) return <Edit session={session} input={input} onDone={() => setEditing(false)} />;
   return (
@@ -35,6 +36,11 @@ export const InputRow = memo(function InputRow({ session, input, queued = false 
         )}
         {dialect !== 'native' && <Chip title="Dialect of the sender">via {dialect}</Chip>}
         {input.agent && <Chip>to {input.agent.name}</Chip>}
+        {parts.length < input.parts.length && (
+          <Chip look="waiting" title="The page was sent as untrusted content">
+            with the page
+          </Chip>
+        )}
         <time dateTime={new Date(input.at).toISOString()}>
           {new Date(input.at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })}
         </time>
@@ -44,6 +50,10 @@ export const InputRow = memo(function InputRow({ session, input, queued = false 
     </div>
   );
 });
+
+/** Without the page that a browser has sent with it. */
+export const spokenParts = ({ parts, data }: InputView): readonly Part[] =>
+  data?.page === undefined ? parts : parts.slice(0, 1);
 
 /** Continues from before the message: the old one and its answer leave the context. */
 function Edit({ session, input, onDone }: { session: string; input: InputView; onDone: () => void }) {
