@@ -15,7 +15,7 @@ export type Connection =
 
 export type Paired = Extract<Connection, { status: 'paired' }>;
 
-const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
+const LOOPBACK = ['localhost', '127.0.0.1'];
 
 /** The origin of a server that a person typed; null if it cannot be used: other machines need TLS. */
 export function serverOrigin(text: string): string | null {

@@ -1,0 +1,55 @@
+/** The plan of the last task in a session, and how far it is. Pure. */
+import { type PlanProgress, stepOf } from '@parlance/copilot';
+import { isObject, type JsonObject } from '@parlance/protocol';
+import type { CallView, SessionView, TurnView } from '@parlance/sdk';
+
+export type StepStatus = 'pending' | 'active' | 'completed' | 'failed';
+export type PlanSteps = readonly {
+  readonly number: number;
+  readonly description: string;
+  readonly status: StepStatus;
+}[];
+
+/** Null if the last task has none. */
+export function planOf({ entries }: SessionView): PlanSteps | null {
+  const turn = entries.findLast((entry): entry is TurnView => entry.kind === 'turn');
+  const progress = turn && progressOf(turn);
+  if (!turn || !progress || progress.steps.length === 0) return null;
+  const last = turn.items.findLast((item): item is CallView => item.kind === 'call');
+  const failed =
+    turn.state.status === 'failed' ||
+    turn.state.status === 'cancelled' ||
+    (last?.state.phase === 'ended' && last.state.final && last.state.outcome !== 'ok');
+  return progress.steps.map((step, index) => ({
+    number: index + 1,
+    description: typeof step.description === 'string' ? step.description : '',
+    status: statusOf(index, progress.current, turn.state.status === 'running' ? null : failed),
+  }));
+}
+
+/** `failed` is null while the task runs. */
+function statusOf(index: number, current: number, failed: boolean | null): StepStatus {
+  if (failed === false || index < current) return 'completed';
+  if (index > current) return 'pending';
+  return failed ? 'failed' : 'active';
+}
+
+function progressOf({ turn, items }: TurnView): PlanProgress | null {
+  let progress: PlanProgress | null = null;
+  for (const item of items) {
+    if (item.kind !== 'call') continue;
+    const { tool, input, state, at } = item;
+    if (tool === 'browser_plan' && state.phase === 'ended' && state.outcome === 'ok')
+      progress = { turn, steps: stepsIn(input), current: 0, at };
+    if (tool !== 'browser_act' || !progress || state.phase === 'requested') continue;
+    const current: number = stepOf(progress, input);
+    // If a model does not number its actions, each counts as one step.
+    const next =
+      input.step === undefined && state.phase === 'ended' && state.outcome === 'ok' ? current + 1 : current;
+    progress = { ...progress, current: Math.min(next, progress.steps.length - 1) };
+  }
+  return progress;
+}
+
+const stepsIn = ({ steps }: JsonObject): JsonObject[] =>
+  Array.isArray(steps) ? steps.filter(isObject).map((step) => step as JsonObject) : [];

@@ -1,0 +1,30 @@
+/** The site of the current tab and its permission. */
+import { Choice } from '../../../../web/src/components/choice.tsx';
+import { sites } from '../../shared/kept.ts';
+import { siteName } from '../../shared/sites.ts';
+import { type Chosen, choose } from '../settings/choose-site.ts';
+import { useKept } from '../use-kept.ts';
+import type { ShownTab } from '../use-tab.ts';
+
+export function SiteBar({ tab }: { tab: ShownTab | null }) {
+  const all = useKept(sites) ?? {};
+  if (!tab?.site)
+    return <p className="site-bar hint">Extensions cannot work on this tab. A task can open a website.</p>;
+  const { site } = tab;
+  return (
+    <Choice label={siteName(site)} className="site-bar">
+      {(id) => (
+        <select
+          id={id}
+          value={all[site] ?? 'ask'}
+          title={`What Parlance may do on ${siteName(site)}`}
+          onChange={(event) => void choose(site, event.target.value as Chosen)}
+        >
+          <option value="ask">Ask</option>
+          <option value="allow">Allow</option>
+          <option value="never">Never</option>
+        </select>
+      )}
+    </Choice>
+  );
+}

@@ -1,0 +1,82 @@
+/** How the task of this browser stands: trouble, a question, or its end. */
+import { type FormEvent, useState } from 'react';
+import { Button } from '../../../../web/src/components/button.tsx';
+import { Chip, type ChipLook } from '../../../../web/src/components/chip.tsx';
+import { Notice } from '../../../../web/src/components/notice.tsx';
+import { asks } from '../../shared/kept.ts';
+import type { TaskOutcome, TaskRecord } from '../../shared/task-record.ts';
+import { useKept } from '../use-kept.ts';
+import { tell } from '../worker.ts';
+
+const OUTCOMES: Readonly<Record<TaskOutcome, { look: ChipLook; word: string }>> = {
+  completed: { look: 'good', word: 'Completed' },
+  failed: { look: 'bad', word: 'Failed' },
+  stopped: { look: 'plain', word: 'Stopped' },
+};
+
+/** `hasApproval`: the question is an approval, which the transcript shows. */
+export function TaskStatus({ task, hasApproval }: { task: TaskRecord; hasApproval: boolean }) {
+  const { state, trouble } = task;
+  const waits = (useKept(asks) ?? []).some(
+    ({ session, answer }) => session === task.session && answer === null,
+  );
+  if (waits) return null;
+  if (trouble !== null)
+    return <Notice look="warning">{trouble} The task continues when the server is back.</Notice>;
+  switch (state.phase) {
+    case 'question':
+      return hasApproval ? null : <Question task={task} question={state.question} missing={state.missing} />;
+    case 'ended': {
+      const { look, word } = OUTCOMES[state.outcome];
+      return (
+        <p className="task-status" role="status">
+          <Chip look={look}>{word}</Chip>
+          {state.outcome !== 'completed' && <span>{state.message}</span>}
+        </p>
+      );
+    }
+    case 'acting':
+      return (
+        <p className="task-status" role="status">
+          <Chip look="busy">Running</Chip>
+          <span>{state.thought || state.action}</span>
+        </p>
+      );
+    case 'asking-server':
+    case 'reporting':
+      return (
+        <p className="task-status" role="status">
+          <Chip look="busy">Running</Chip>
+          <span>{state.phase === 'reporting' ? 'Checking the result' : 'Reading the page'}</span>
+        </p>
+      );
+  }
+}
+
+type QuestionProps = {
+  readonly task: TaskRecord;
+  readonly question: string;
+  readonly missing: readonly string[];
+};
+
+function Question({ task, question, missing }: QuestionProps) {
+  const [text, setText] = useState('');
+
+  function send(event: FormEvent): void {
+    event.preventDefault();
+    if (text.trim() !== '') void tell({ kind: 'reply', session: task.session, text: text.trim() });
+  }
+
+  return (
+    <form className="card ask" onSubmit={send} aria-label="Question of the task">
+      <p>{question}</p>
+      {missing.length > 0 && <p className="hint">Missing: {missing.join(', ')}</p>}
+      <input value={text} aria-label="Your answer" onChange={(event) => setText(event.target.value)} />
+      <div className="ask-answers">
+        <Button type="submit" look="primary" disabled={text.trim() === ''}>
+          Answer
+        </Button>
+      </div>
+    </form>
+  );
+}

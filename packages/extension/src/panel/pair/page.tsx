@@ -1,0 +1,131 @@
+/** Connects the extension to a server: an address, a code, and somebody who allows it. */
+import { ParlanceError } from '@parlance/sdk';
+import { type FormEvent, useEffect, useState } from 'react';
+import { Button } from '../../../../web/src/components/button.tsx';
+import { CopyButton } from '../../../../web/src/components/copy-button.tsx';
+import { Notice } from '../../../../web/src/components/notice.tsx';
+import { type Connection, serverOrigin } from '../../shared/connection.ts';
+import { connection } from '../../shared/kept.ts';
+import { endPairing, lookForAnswer, requestPairing } from './pairing.ts';
+
+const LOOK_MS = 1_500;
+
+type PairProps = { readonly connection: Exclude<Connection, { status: 'paired' }> };
+
+export function PairPage({ connection: now }: PairProps) {
+  return (
+    <main className="pair">
+      <h1>Parlance</h1>
+      {now.status === 'waiting' ? <Code key={now.code} waiting={now} /> : <Server connection={now} />}
+    </main>
+  );
+}
+
+function Server({
+  connection: now,
+}: {
+  connection: Exclude<PairProps['connection'], { status: 'waiting' }>;
+}) {
+  const [address, setAddress] = useState(now.url);
+  const [problem, setProblem] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+
+  async function pair(event: FormEvent): Promise<void> {
+    event.preventDefault();
+    const url = serverOrigin(address);
+    if (url === null)
+      return setProblem('Enter an address such as http://127.0.0.1:3000. Other machines need https.');
+    setBusy(true);
+    setProblem(null);
+    try {
+      await requestPairing(url);
+    } catch (thrown) {
+      setProblem(problemOf(thrown, url));
+    }
+    setBusy(false);
+  }
+
+  return (
+    <form onSubmit={(event) => void pair(event)}>
+      {now.status === 'revoked' && (
+        <Notice look="warning">
+          The server no longer accepts this extension: it was revoked, or the server has other data. Connect
+          it again.
+        </Notice>
+      )}
+      <p>Chat and run tasks on the current tab with your own server.</p>
+      <label className="field">
+        Server
+        <input
+          value={address}
+          onChange={(event) => setAddress(event.target.value)}
+          inputMode="url"
+          autoComplete="url"
+          spellCheck={false}
+          required
+        />
+      </label>
+      {problem !== null && <Notice look="danger">{problem}</Notice>}
+      <Button type="submit" look="primary" icon="link" disabled={busy}>
+        Connect
+      </Button>
+    </form>
+  );
+}
+
+function problemOf(thrown: unknown, url: string): string {
+  if (!(thrown instanceof ParlanceError)) throw thrown;
+  if (thrown.code === 'unreachable')
+    return `Cannot reach a server at ${url}. Start it with “parlance serve”, or correct the address.`;
+  if (thrown.status === 404) return 'This server cannot pair extensions. Update it to the current version.';
+  return thrown.message;
+}
+
+type Waiting = Extract<Connection, { status: 'waiting' }>;
+
+function Code({ waiting }: { waiting: Waiting }) {
+  const { url, code } = waiting;
+  const [away, setAway] = useState(false);
+
+  useEffect(() => {
+    const look = () =>
+      lookForAnswer(waiting).then(
+        () => setAway(false),
+        () => setAway(true),
+      );
+    const timer = setInterval(() => void look(), LOOK_MS);
+    return () => clearInterval(timer);
+  }, [waiting]);
+
+  const allowAt = `${url}/#/pair?code=${encodeURIComponent(code)}`;
+  return (
+    <>
+      <p id="pair-code">Allow this code on your server:</p>
+      <output className="pair-code" aria-labelledby="pair-code">
+        {code}
+      </output>
+      <Button look="primary" icon="shield" onClick={() => void chrome.tabs.create({ url: allowAt })}>
+        Allow in the console
+      </Button>
+      <p className="hint">Or run this in a terminal:</p>
+      <div className="pair-command">
+        <code>parlance pair {code}</code>
+        <CopyButton text={`parlance pair ${code}`} label="Copy command" />
+      </div>
+      {away && (
+        <Notice look="warning">
+          Cannot reach the server at {url}. Start it again; the code stays valid for ten minutes.
+        </Notice>
+      )}
+      <p className="hint" role="status">
+        Waiting for {url} …
+      </p>
+      <Button
+        look="quiet"
+        onClick={() => void endPairing(waiting).then(() => connection.set({ status: 'none', url }))}
+      >
+        Cancel
+      </Button>
+    </>
+  );
+}

@@ -1,0 +1,105 @@
+/** Server, site permissions, browser tools and theme. */
+import { Button } from '../../../../web/src/components/button.tsx';
+import { Chip } from '../../../../web/src/components/chip.tsx';
+import { setTheme, THEMES, type Theme, useTheme } from '../../../../web/src/state/theme.ts';
+import type { Paired } from '../../shared/connection.ts';
+import { sites, toolsOn, toolUses } from '../../shared/kept.ts';
+import { siteName } from '../../shared/sites.ts';
+import { endPairing } from '../pair/pairing.ts';
+import { useKept } from '../use-kept.ts';
+import { choose } from './choose-site.ts';
+
+export function SettingsPage({ paired }: { paired: Paired }) {
+  return (
+    <main className="panel-page">
+      <h2>Settings</h2>
+      <section aria-labelledby="settings-server">
+        <h3 id="settings-server">Server</h3>
+        <p>
+          {paired.url}, as <strong>{paired.owner}</strong>
+        </p>
+        <Button onClick={() => void endPairing(paired)}>Disconnect</Button>
+      </section>
+      <Sites />
+      <Tools />
+      <Themes />
+    </main>
+  );
+}
+
+function Sites() {
+  const all = Object.entries(useKept(sites) ?? {}).sort();
+  return (
+    <section aria-labelledby="settings-sites">
+      <h3 id="settings-sites">Sites</h3>
+      <p className="hint">
+        Other sites ask first. Payments, downloads, uploads, leaving a site and running code always ask, also
+        on allowed sites.
+      </p>
+      <ul className="panel-list">
+        {all.map(([site, permission]) => (
+          <li key={site} className="site-row">
+            <span>{siteName(site)}</span>
+            <Chip look={permission === 'allow' ? 'good' : 'bad'}>
+              {permission === 'allow' ? 'Allowed' : 'Never'}
+            </Chip>
+            <Button aria-label={`Forget ${siteName(site)}`} onClick={() => void choose(site, 'ask')}>
+              Forget
+            </Button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Tools() {
+  const on = useKept(toolsOn) ?? true;
+  const uses = (useKept(toolUses) ?? []).toReversed();
+  return (
+    <section aria-labelledby="settings-tools">
+      <h3 id="settings-tools">Browser tools</h3>
+      <label className="panel-choice">
+        <input type="checkbox" checked={on} onChange={(event) => void toolsOn.set(event.target.checked)} />
+        Agents in the terminal, the console and other clients may use this browser
+      </label>
+      <p className="hint">The permissions above apply. You see what they do, and can stop it at any time.</p>
+      {uses.length > 0 && (
+        <ul className="panel-list" aria-label="Recent use">
+          {uses.map(({ id, at, description, site, state, message }) => (
+            <li key={id} className="site-row">
+              <span>
+                {description}
+                {site !== null && ` on ${siteName(site)}`}
+                <span className="hint">
+                  {' '}
+                  {new Date(at).toLocaleTimeString()} {message}
+                </span>
+              </span>
+              <Chip look={state === 'done' ? 'good' : state === 'failed' ? 'bad' : 'busy'}>{state}</Chip>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+const LABELS: Readonly<Record<Theme, string>> = { system: 'System', light: 'Light', dark: 'Dark' };
+
+function Themes() {
+  const theme = useTheme();
+  return (
+    <section aria-labelledby="settings-theme">
+      <h3 id="settings-theme">Theme</h3>
+      <div className="choices" role="radiogroup" aria-labelledby="settings-theme">
+        {THEMES.map((one) => (
+          <label key={one}>
+            <input type="radio" name="theme" checked={theme === one} onChange={() => setTheme(one)} />
+            {LABELS[one]}
+          </label>
+        ))}
+      </div>
+    </section>
+  );
+}
