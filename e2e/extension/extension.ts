@@ -1,0 +1,85 @@
+/// <reference types="chrome" />
+/** The extension in a real Chromium with a real server. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type BrowserContext, chromium, type Page, type Worker } from 'playwright-core';
+import { buildExtension, CHROMIUM, EXTENSION } from './build.ts';
+
+export type Extension = {
+  readonly context: BrowserContext;
+  readonly id: string;
+  /** The background worker: another one after it was suspended. */
+  worker(): Promise<Worker>;
+  /** The panel as a tab, for the tab of `page`; for the current one by default. */
+  panel(page?: Page): Promise<Page>;
+  /** A tab at the address. */
+  open(address: string): Promise<Page>;
+  /** The number that Chromium has for the tab. */
+  tabOf(page: Page): Promise<number>;
+  /** Violations of policies, exceptions and console errors in the extension's own pages since the last call. */
+  problems(): string[];
+  close(): Promise<void>;
+};
+
+/** Timeout for something to appear, on a loaded machine. */
+const PATIENCE_MS = 15_000;
+
+export async function openExtension(): Promise<Extension> {
+  await buildExtension();
+  const profile = mkdtempSync(join(tmpdir(), 'parlance-profile-'));
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: CHROMIUM,
+    headless: false,
+    viewport: null,
+    args: [
+      '--headless=new',
+      '--no-sandbox',
+      '--disable-gpu',
+      `--disable-extensions-except=${EXTENSION}`,
+      `--load-extension=${EXTENSION}`,
+    ],
+  });
+  context.setDefaultTimeout(PATIENCE_MS);
+  let problems: string[] = [];
+  const worker = async (): Promise<Worker> =>
+    context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'));
+  const id = new URL((await worker()).url()).host;
+
+  const tabOf = async (page: Page): Promise<number> => {
+    const address = page.url();
+    const find = (url: string) =>
+      chrome.tabs.query({}).then((tabs) => tabs.findLast((tab) => tab.url === url)?.id ?? -1);
+    return (await worker()).evaluate(find, address);
+  };
+
+  return {
+    context,
+    id,
+    worker,
+    tabOf,
+    async panel(page) {
+      const query = page === undefined ? '' : `?tab=${await tabOf(page)}`;
+      const panel = await context.newPage();
+      panel.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
+      panel.on('pageerror', (error) => problems.push(String(error)));
+      await panel.setViewportSize({ width: 400, height: 760 });
+      await panel.goto(`chrome-extension://${id}/sidepanel.html${query}`);
+      return panel;
+    },
+    async open(address) {
+      const page = await context.newPage();
+      await page.goto(address);
+      return page;
+    },
+    problems() {
+      const found = problems;
+      problems = [];
+      return found;
+    },
+    async close() {
+      await context.close();
+      rmSync(profile, { recursive: true, force: true });
+    },
+  };
+}
