@@ -30,6 +30,7 @@ const AdminPage = lazy(() => import('./pages/admin/page.tsx').then((m) => ({ def
 const SettingsPage = lazy(() =>
   import('./pages/settings/page.tsx').then((m) => ({ default: m.SettingsPage })),
 );
+const PairPage = lazy(() => import('./pages/pair/page.tsx').then((m) => ({ default: m.PairPage })));
 const WelcomePage = lazy(() => import('./pages/welcome/page.tsx').then((m) => ({ default: m.WelcomePage })));
 const LoginPage = lazy(() => import('./pages/login/page.tsx').then((m) => ({ default: m.LoginPage })));
 
@@ -108,6 +109,8 @@ function Page({ route }: { route: Route }) {
       return <AdminPage />;
     case 'settings':
       return <SettingsPage />;
+    case 'pair':
+      return <PairPage />;
     case 'welcome':
     case 'login':
       return <WelcomePage />;

@@ -11,13 +11,15 @@ export type Route =
   | { readonly page: 'playground' }
   | { readonly page: 'admin' }
   | { readonly page: 'settings' }
+  /** connects a browser extension */
+  | { readonly page: 'pair' }
   | { readonly page: 'welcome' }
   | { readonly page: 'login' }
   | { readonly page: 'unknown'; readonly path: string };
 
 export type Place = { readonly route: Route; readonly query: Readonly<Record<string, string>> };
 
-const SINGLE = ['approvals', 'playground', 'admin', 'settings', 'welcome', 'login'] as const;
+const SINGLE = ['approvals', 'playground', 'admin', 'settings', 'pair', 'welcome', 'login'] as const;
 
 export function parsePlace(hash: string): Place {
   const [path = '', search = ''] = hash.replace(/^#/, '').split('?', 2);

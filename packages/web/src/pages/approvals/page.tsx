@@ -6,6 +6,7 @@ import { Page } from '../../components/page.tsx';
 import { hrefOf } from '../../router.ts';
 import { useApprovals } from '../../state/approvals.ts';
 import { useServer } from '../../state/server.ts';
+import { WaitingExtensions } from '../pair/waiting.tsx';
 import { nameOf, useInbox, useTitles } from './use-inbox.ts';
 
 export function ApprovalsPage() {
@@ -30,6 +31,7 @@ export function ApprovalsPage() {
         </Empty>
       )}
       <div className="inbox">
+        <WaitingExtensions />
         {inbox.map((entry) => (
           <ApprovalCard
             key={entry.id}

@@ -11,6 +11,7 @@ import {
   useNotifications,
 } from '../../state/notifications.ts';
 import { setTheme, THEMES, type Theme, useTheme } from '../../state/theme.ts';
+import { Extensions } from './extensions.tsx';
 
 const LABELS: Readonly<Record<Theme, string>> = { system: 'System', light: 'Light', dark: 'Dark' };
 
@@ -31,6 +32,7 @@ export function SettingsPage() {
           </div>
         </section>
         <Notifications />
+        <Extensions />
         <section aria-labelledby="settings-keys">
           <h2 id="settings-keys">Keyboard shortcuts</h2>
           <Shortcuts />

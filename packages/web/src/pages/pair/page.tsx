@@ -1,0 +1,86 @@
+/** Connects a browser extension by its code. `?code=` is what the extension shows. */
+import { type PairingRequest, ParlanceError } from '@parlance/sdk';
+import { type FormEvent, useCallback, useEffect, useState } from 'react';
+import { Button } from '../../components/button.tsx';
+import { Empty } from '../../components/empty.tsx';
+import { Notice } from '../../components/notice.tsx';
+import { Page } from '../../components/page.tsx';
+import { hrefOf, usePlace } from '../../router.ts';
+import { parlance } from '../../state/server.ts';
+import { RequestCard } from './request-card.tsx';
+
+type Shown =
+  | { readonly status: 'asking' }
+  | { readonly status: 'found'; readonly request: PairingRequest }
+  | { readonly status: 'answered'; readonly allowed: boolean };
+
+export function PairPage() {
+  const given = usePlace().query.code ?? '';
+  const [code, setCode] = useState(given);
+  const [shown, setShown] = useState<Shown>({ status: 'asking' });
+  const [problem, setProblem] = useState<string | null>(null);
+
+  const find = useCallback(async (wanted: string): Promise<void> => {
+    setProblem(null);
+    try {
+      setShown({ status: 'found', request: await parlance.pairings.find(wanted) });
+    } catch (thrown) {
+      if (!(thrown instanceof ParlanceError)) throw thrown;
+      setShown({ status: 'asking' });
+      setProblem(thrown.message);
+    }
+  }, []);
+
+  useEffect(() => {
+    if (given !== '') void find(given);
+  }, [given, find]);
+
+  function submit(event: FormEvent): void {
+    event.preventDefault();
+    void find(code);
+  }
+
+  return (
+    <Page title="Connect a browser extension">
+      {shown.status === 'found' && (
+        <RequestCard
+          request={shown.request}
+          onDone={(allowed) => setShown({ status: 'answered', allowed })}
+        />
+      )}
+      {shown.status === 'answered' && (
+        <Empty
+          title={shown.allowed ? 'The extension is connected' : 'The extension was denied'}
+          action={
+            <a className="button" href={hrefOf({ page: 'settings' })}>
+              Connected extensions
+            </a>
+          }
+        >
+          {shown.allowed ? 'You can close this page and go on in the side panel.' : 'Nothing was connected.'}
+        </Empty>
+      )}
+      {shown.status === 'asking' && (
+        <form className="pair-form" onSubmit={submit}>
+          <p>Enter the code that the side panel of the extension shows.</p>
+          <label className="field">
+            Code
+            <input
+              value={code}
+              onChange={(event) => setCode(event.target.value)}
+              autoComplete="off"
+              autoCapitalize="characters"
+              spellCheck={false}
+              maxLength={20}
+              required
+            />
+          </label>
+          {problem !== null && <Notice look="danger">{problem}</Notice>}
+          <Button type="submit" look="primary">
+            Continue
+          </Button>
+        </form>
+      )}
+    </Page>
+  );
+}
