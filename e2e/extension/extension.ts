@@ -1,4 +1,3 @@
-/// <reference types="chrome" />
 /** The extension in a real Chromium with a real server. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -47,10 +46,11 @@ export async function openExtension(): Promise<Extension> {
   const id = new URL((await worker()).url()).host;
 
   const tabOf = async (page: Page): Promise<number> => {
-    const address = page.url();
-    const find = (url: string) =>
-      chrome.tabs.query({}).then((tabs) => tabs.findLast((tab) => tab.url === url)?.id ?? -1);
-    return (await worker()).evaluate(find, address);
+    const url = JSON.stringify(page.url());
+    // As text: the types of the extension API are not known here.
+    return (await worker()).evaluate(
+      `chrome.tabs.query({}).then((tabs) => tabs.findLast((tab) => tab.url === ${url}).id)`,
+    );
   };
 
   return {

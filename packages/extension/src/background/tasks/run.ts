@@ -19,7 +19,7 @@ export async function runTask(session: string, signal: AbortSignal): Promise<voi
   for (let task = await taskOf(session); task && isRunning(task) && !signal.aborted; ) {
     const before: TaskRecord = task;
     try {
-      task = await step(before, signal);
+      task = await unlessAborted(step(before, signal), signal);
       failures = 0;
     } catch (thrown) {
       if (signal.aborted) break;
@@ -114,6 +114,14 @@ async function waitForAnswer(task: TaskRecord, signal: AbortSignal): Promise<Tas
 }
 
 const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
+
+/** A page that is asked to wait does not hold up the end of the task. */
+function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const onAbort = () => reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  return Promise.race([work, promise]).finally(() => signal.removeEventListener('abort', onAbort));
+}
 
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

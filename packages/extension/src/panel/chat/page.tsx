@@ -1,5 +1,5 @@
 /** A session as a chat, with tasks on the current tab. */
-import { useMemo } from 'react';
+import { useEffect, useMemo } from 'react';
 import { Empty } from '../../../../web/src/components/empty.tsx';
 import { Announcer } from '../../../../web/src/pages/chat/announcer.tsx';
 import { ConnectionChip } from '../../../../web/src/pages/chat/connection-chip.tsx';
@@ -7,9 +7,10 @@ import { messagesOf, rowsOf } from '../../../../web/src/pages/chat/rows.ts';
 import { Transcript } from '../../../../web/src/pages/chat/transcript.tsx';
 import { useSession } from '../../../../web/src/state/session.ts';
 import { tasks } from '../../shared/kept.ts';
-import type { TaskRecord } from '../../shared/task-record.ts';
+import { isRunning, type TaskRecord } from '../../shared/task-record.ts';
 import { useKept } from '../use-kept.ts';
 import { type ShownTab, useTab } from '../use-tab.ts';
+import { tell } from '../worker.ts';
 import { Asks } from './asks.tsx';
 import { PanelComposer } from './composer.tsx';
 import { planOf } from './plan.ts';
@@ -18,14 +19,26 @@ import { SiteBar } from './site-bar.tsx';
 import { TaskStatus } from './task-status.tsx';
 import { ToolUses } from './tool-uses.tsx';
 
+const AWAKE_MS = 3_000;
+
 export function ChatPage({ session }: { session: string | null }) {
   const tab = useTab();
   const task = useKept(tasks)?.[session ?? ''] ?? null;
+  useAwakeWorker(task !== null && isRunning(task));
   return (
     <main className="panel-chat">
       {session === null ? <Welcome tab={tab} /> : <Session id={session} tab={tab} task={task} />}
     </main>
   );
+}
+
+/** Chromium may suspend the worker during a task; a message wakes it up, and it goes on. */
+function useAwakeWorker(isNeeded: boolean): void {
+  useEffect(() => {
+    if (!isNeeded) return;
+    const timer = setInterval(() => void tell({ kind: 'retry' }), AWAKE_MS);
+    return () => clearInterval(timer);
+  }, [isNeeded]);
 }
 
 function Welcome({ tab }: { tab: ShownTab | null }) {

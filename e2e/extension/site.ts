@@ -1,0 +1,34 @@
+/** Pages for the tests of the panel. */
+
+const FORM = `<title>Contact</title><h1>Contact</h1>
+<label>Name <input name="name"></label> <label>City <input name="city"></label>
+<button onclick="document.querySelector('output').textContent = 'Thanks ' + document.querySelector('input').value">Send</button>
+<output></output>`;
+
+/** Counts clicks, and says so. */
+const COUNTER = `<title>Counter</title><h1>Counter</h1>
+<button onclick="count++; document.querySelector('output').textContent = count + ' clicks'">Add</button>
+<script>let count = 0;</script><output>0 clicks</output>`;
+
+const SHOP = `<title>Shop</title><h1>Checkout</h1>
+<form onsubmit="event.preventDefault(); document.querySelector('output').textContent = 'Paid'">
+<label>Card number <input autocomplete="cc-number" value="4111111111111111"></label>
+<label>Password <input type="password" value="correct horse"></label>
+<button>Pay now</button></form><output></output>`;
+
+const PAGES: Readonly<Record<string, string>> = { '/': FORM, '/counter': COUNTER, '/shop': SHOP };
+
+export type Site = { readonly http: string; stop(): Promise<void> };
+
+export function startSite(): Site {
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch(request) {
+      const page = PAGES[new URL(request.url).pathname];
+      const headers = { 'content-type': 'text/html; charset=utf-8' };
+      return page ? new Response(page, { headers }) : new Response('Not found', { status: 404 });
+    },
+  });
+  return { http: `http://127.0.0.1:${server.port}`, stop: () => server.stop(true) };
+}

@@ -1,0 +1,34 @@
+/** What a person does in the panel. */
+import type { Page } from 'playwright-core';
+import { postJson } from '../server-process.ts';
+
+type Where = { readonly http: string };
+
+/** Shows the code of a new request. */
+export async function askToPair(panel: Page, { http }: Where): Promise<string> {
+  await panel.getByLabel('Server').fill(http);
+  await panel.getByRole('button', { name: 'Connect' }).click();
+  return (await panel.locator('.pair-code').textContent()) ?? '';
+}
+
+export const isPaired = (panel: Page): Promise<void> =>
+  panel.getByRole('heading', { name: 'What can I do for you?' }).waitFor();
+
+/** As somebody would in the console. */
+export async function pair(panel: Page, server: Where): Promise<void> {
+  const code = await askToPair(panel, server);
+  await postJson(`${server.http}/v1/pairings/answer`, { code, allow: true });
+  await isPaired(panel);
+}
+
+export async function send(panel: Page, text: string): Promise<void> {
+  await panel.getByLabel('Message', { exact: true }).fill(text);
+  await panel.keyboard.press('Enter');
+}
+
+export const press = (panel: Page, name: string): Promise<void> =>
+  panel.getByRole('button', { name, exact: true }).click();
+
+/** The chip that says how the task ended. */
+export const ended = (panel: Page, word: 'Completed' | 'Failed' | 'Stopped'): Promise<void> =>
+  panel.locator('.task-status .chip', { hasText: word }).waitFor();

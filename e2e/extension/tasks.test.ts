@@ -1,0 +1,133 @@
+/** Chats and tasks in the panel: permissions, confirmations, stop, and a server that goes away. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { NO_BROWSER } from './build.ts';
+import { type Extension, openExtension } from './extension.ts';
+import { type Site, startSite } from './site.ts';
+import { ended, pair, press, send } from './steps.ts';
+
+let server: TestServer;
+let extension: Extension;
+let site: Site;
+
+describe.skipIf(NO_BROWSER)('the panel', () => {
+  beforeAll(async () => {
+    site = startSite();
+    [server, extension] = await Promise.all([startTestServer(), openExtension()]);
+    const panel = await extension.panel();
+    await pair(panel, server);
+    await panel.close();
+  });
+  afterAll(async () => {
+    await extension?.close();
+    await Promise.all([server?.stop(), site?.stop()]);
+  });
+
+  test('chats without the tab, and answers an approval', async () => {
+    const panel = await extension.panel();
+    await panel.getByLabel('Use this tab').uncheck();
+    await send(panel, 'run touch from-the-panel.txt');
+    await panel.getByRole('article', { name: 'Approval of shell' }).waitFor();
+    await panel.keyboard.press('Escape');
+    await panel.keyboard.press('y');
+    await panel.locator('.turn-end').waitFor();
+    expect(existsSync(join(server.root, 'from-the-panel.txt'))).toBe(true);
+    await press(panel, 'Sessions');
+    await panel.getByRole('button', { name: /run touch from-the-panel/ }).waitFor();
+    await panel.close();
+  });
+
+  test('a task asks for the site, shows plan, actions and verification, and does it', async () => {
+    const page = await extension.open(site.http);
+    const panel = await extension.panel(page);
+    await send(panel, 'enter "Ada" into Name, then enter "London" into City, then click Send');
+    await panel.getByRole('article', { name: 'Site permission' }).waitFor();
+    expect(await page.locator('input').first().inputValue()).toBe('');
+    await press(panel, 'Allow once');
+    await ended(panel, 'Completed');
+    expect(await page.locator('output').textContent()).toBe('Thanks Ada');
+    expect(await panel.getByRole('list', { name: 'Plan' }).getByRole('listitem').count()).toBe(3);
+    const step = panel.getByRole('region', { name: 'click(3)' });
+    await step.getByText('Done').waitFor();
+    await step.locator('.browser-outcome[data-ok="true"]').waitFor();
+    expect(extension.problems()).toEqual([]);
+    await Promise.all([panel.close(), page.close()]);
+  });
+
+  test('two tasks run in two tabs, each in its own', async () => {
+    const pages = [await extension.open(`${site.http}/?1`), await extension.open(`${site.http}/?2`)];
+    const panels = await Promise.all(pages.map((page) => extension.panel(page)));
+    for (const [index, panel] of panels.entries())
+      await send(panel, `enter "Tab ${index}" into Name, then click Send`);
+    for (const panel of panels) await press(panel, 'Allow once');
+    for (const [index, panel] of panels.entries()) {
+      await ended(panel, 'Completed');
+      expect(await pages[index]?.locator('output').textContent()).toBe(`Thanks Tab ${index}`);
+    }
+    await Promise.all([...panels, ...pages].map((page) => page.close()));
+  });
+
+  test('a payment is confirmed even on an allowed site; denied, it is not done', async () => {
+    const page = await extension.open(`${site.http}/shop`);
+    const panel = await extension.panel(page);
+    await panel.locator('.site-bar select').selectOption('allow');
+    await send(panel, 'click Pay now');
+    const ask = panel.getByRole('article', { name: 'Confirm the action' });
+    await ask.getByText('looks like a payment').waitFor();
+    await ask.getByRole('button', { name: 'Deny' }).click();
+    await ask.waitFor({ state: 'detached' });
+    await panel.getByText('The user did not allow this action', { exact: false }).first().waitFor();
+    expect(await page.locator('output').textContent()).toBe('');
+    if (await panel.getByRole('button', { name: 'Stop all' }).isVisible()) await press(panel, 'Stop all');
+    await send(panel, 'click Pay now');
+    await press(panel, 'Allow');
+    await ended(panel, 'Completed');
+    expect(await page.locator('output').textContent()).toBe('Paid');
+    await panel.locator('.site-bar select').selectOption('ask');
+    await Promise.all([panel.close(), page.close()]);
+  });
+
+  test('values of card and password fields never reach the server', async () => {
+    const page = await extension.open(`${site.http}/shop`);
+    const panel = await extension.panel(page);
+    await send(panel, 'what is on this page?');
+    await press(panel, 'Allow once');
+    await ended(panel, 'Completed');
+    const { sessions } = (await (await fetch(`${server.http}/v1/sessions`)).json()) as {
+      sessions: { id: string }[];
+    };
+    for (const { id } of sessions) {
+      const events = await (await fetch(`${server.http}/v1/sessions/${id}/events?limit=1000`)).text();
+      expect(events).not.toContain('4111111111111111');
+      expect(events).not.toContain('correct horse');
+    }
+    await Promise.all([panel.close(), page.close()]);
+  });
+
+  test('a site that is never allowed is neither read nor used', async () => {
+    const page = await extension.open(site.http);
+    const panel = await extension.panel(page);
+    await panel.locator('.site-bar select').selectOption('never');
+    await send(panel, 'click Send');
+    await ended(panel, 'Failed');
+    await panel.getByText('does not allow').first().waitFor();
+    expect(await page.locator('output').textContent()).toBe('');
+    await panel.locator('.site-bar select').selectOption('ask');
+    await Promise.all([panel.close(), page.close()]);
+  });
+
+  test('stop ends a task here and on the server', async () => {
+    const page = await extension.open(`${site.http}/counter`);
+    const panel = await extension.panel(page);
+    await send(panel, 'wait 20 seconds, then click Add');
+    await press(panel, 'Allow once');
+    await panel.getByRole('region', { name: /^wait/ }).waitFor();
+    await press(panel, 'Stop all');
+    await ended(panel, 'Stopped');
+    await panel.getByText('Stopped', { exact: true }).nth(1).waitFor();
+    expect(await page.locator('output').textContent()).toBe('0 clicks');
+    await Promise.all([panel.close(), page.close()]);
+  });
+});
