@@ -7,6 +7,7 @@ COPY package.json package-lock.json ./
 COPY packages/cli/package.json packages/cli/
 COPY packages/cli/bin packages/cli/bin
 COPY packages/copilot/package.json packages/copilot/
+COPY packages/extension/package.json packages/extension/
 COPY packages/offline/package.json packages/offline/
 COPY packages/protocol/package.json packages/protocol/
 COPY packages/sdk/package.json packages/sdk/
@@ -19,7 +20,7 @@ RUN npm ci --omit=dev --workspace packages/cli --workspace packages/server --inc
 # The console as browsers load it, and the server as one program. What they are built with stays here.
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
-COPY package.json package-lock.json ./
+COPY package.json package-lock.json tsconfig.json ./
 COPY packages packages
 RUN npm ci --omit=dev && npm run build
 

@@ -16,6 +16,8 @@ const SDK = 'packages/sdk/';
 const WEB = 'packages/web/';
 /** The one module of the protocol that is code for the SDK; it imports nothing. */
 const SDK_CODE = '@parlance/protocol/server-sent-events';
+/** The part of the SDK that imports React. */
+const SDK_REACT = 'packages/sdk/src/react/';
 /** what the packages below the server import */
 const PACKAGE_SEES = new Map([
   ['protocol', ['zod']],
@@ -77,6 +79,9 @@ const LOADED_ON_DEMAND = ['compose/shared-storage.ts', 'stores/postgres/', 'buse
 
 const isOnDemand = (path: string): boolean => LOADED_ON_DEMAND.some((start) => path.startsWith(start));
 
+const isHook = (path: string, imported: string): boolean =>
+  path.startsWith(SDK_REACT) && imported === 'react';
+
 const isPort = (path: string): boolean => folderIn(CORE, path) === 'ports';
 
 const isLowerLayer = (from: string, to: string): boolean =>
@@ -132,7 +137,7 @@ for (const path of [...sources('packages/*/src/**/*.{ts,tsx}'), ...sources('scri
     check(path, imported);
     if (kind !== 'dynamic-import' && isOnDemand(join(dirname(path), imported)) && !isOnDemand(path))
       problems.push(`${path} imports ${imported}: it is loaded on demand, with import()`);
-    if (path.startsWith(SDK) && !imported.startsWith('.') && imported !== SDK_CODE)
+    if (path.startsWith(SDK) && !imported.startsWith('.') && imported !== SDK_CODE && !isHook(path, imported))
       problems.push(`${path} imports ${imported}: the SDK has no code but its own`);
     if (path.startsWith(WEB) && /^@parlance\/(?!sdk$)/.test(imported))
       problems.push(`${path} imports ${imported}: the console has the SDK, and of the protocol its types`);
@@ -179,6 +184,7 @@ function check(path: string, imported: string): void {
   if (
     path.startsWith(SDK) &&
     !['@parlance/protocol', SDK_CODE].includes(imported) &&
+    !isHook(path, imported) &&
     !imported.startsWith('.')
   ) {
     problems.push(`${path} imports ${imported}: the SDK knows the protocol alone`);

@@ -8,6 +8,7 @@ import { documentsOf } from '../packages/server/src/describe/served.ts';
 import { DIALECTS } from '../packages/server/src/dialects/index.ts';
 import { metricRows } from '../packages/server/src/telemetry/metric-list.ts';
 import { documents, linkProblems } from './links.ts';
+import { eventReference } from './reference/events.ts';
 
 const served = await documentsOf(DIALECTS);
 
@@ -71,6 +72,8 @@ ${settingsMarkdown().trim()}
           `| [\`${name}\`](docs/dialects/${name}.md) | ${title} | ${summary.replaceAll('<', '&lt;')} |`,
       ),
     ]),
+  'packages/sdk/README.md': () => withTable('packages/sdk/README.md', 'events', eventReference()),
+  'packages/protocol/README.md': () => withTable('packages/protocol/README.md', 'events', eventReference()),
   ...Object.fromEntries(dialects.map(dialectPage)),
 };
 

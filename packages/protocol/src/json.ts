@@ -4,7 +4,8 @@ import { z } from 'zod';
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
 
-/** As `z.json()`, which takes seconds for each megabyte of small arrays, and overflows the stack on deep ones. */
+// `z.json()` takes seconds for each megabyte of small arrays, and overflows the stack on deep ones.
+/** Any JSON value. */
 export const JsonValue = z.unknown().refine((value) => isJson(value, DEEPEST), {
   error: ({ input }) => (input === undefined ? 'is required' : 'is not JSON'),
 }) as unknown as z.ZodType<Json, Json>;

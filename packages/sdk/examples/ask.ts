@@ -1,12 +1,9 @@
-// Sends a message and prints the answer as it streams.
+// The simplest call: sends a message, and prints the answer when it is complete.
 import { connect } from '@parlance/sdk';
 
 const parlance = connect({ url: process.env.PARLANCE_URL ?? 'http://127.0.0.1:3000' });
 const session = parlance.session(); // a new session; pass a name to return to it
-await session.submit(process.argv[2] ?? 'count to 20');
-
-for await (const event of session.events()) {
-  if (event.type === 'text.delta') process.stdout.write(event.text);
-  if (event.type === 'turn.failed') console.error(event.fault.message);
-  if (event.type === 'turn.ended' || event.type === 'turn.failed') break;
-}
+const { text } = await session.ask(process.argv[2] ?? 'count to 20', {
+  onApproval: ({ ask }) => (ask.kind === 'edit' ? 'once' : 'deny'),
+});
+console.log(text);

@@ -1,5 +1,5 @@
-// Plain JavaScript for Node with the bundle (`npm run build -w @parlance/sdk`).
-import { connect, EMPTY, foldAll } from '@parlance/sdk/bundle';
+// Plain JavaScript: lists all sessions with the tokens that they used.
+import { connect, EMPTY, foldAll } from '@parlance/sdk';
 
 const parlance = connect({ url: process.env.PARLANCE_URL ?? 'http://127.0.0.1:3000' });
 for await (const { id, title } of parlance.sessions.all()) {

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { outputOf } from '../../../e2e/output.ts';
+import { buildLibrary } from '../../../scripts/packages/build.ts';
 import { startTestServer, type TestServer } from '../../server/src/testing/server.ts';
 import { connect } from './connect.ts';
 
@@ -29,10 +31,57 @@ async function run(program: string[]): Promise<string> {
 const example = (name: string, ...given: string[]) =>
   run([process.execPath, join(EXAMPLES, `${name}.ts`), ...given]);
 
+/** The terminal example, with a person who types. */
+function chat(session: string) {
+  const child = Bun.spawn([process.execPath, join(EXAMPLES, 'terminal.ts'), session], {
+    cwd: PACKAGE,
+    env: { ...process.env, PARLANCE_URL: server.http },
+    stdin: 'pipe',
+    stdout: 'pipe',
+  });
+  const output = outputOf(child.stdout);
+  return {
+    shown: output.written,
+    exited: child.exited,
+    type(line: string) {
+      child.stdin.write(`${line}\n`);
+      child.stdin.flush();
+    },
+    async kill() {
+      child.kill('SIGKILL');
+      await child.exited;
+    },
+  };
+}
+
 /** How to run each example; an example without an entry fails. */
 const RUNS: Record<string, () => Promise<void>> = {
   async 'ask.ts'() {
     expect(await example('ask', 'count to 5')).toContain('5');
+  },
+  async 'follow.ts'() {
+    expect(await example('follow', 'count to 5')).toContain('5');
+  },
+  async 'terminal.ts'() {
+    const first = chat('kept');
+    await first.shown('\n> ');
+    first.type('run touch kept.txt');
+    await first.shown('Allow touch kept.txt? (y/n) ');
+    // The program dies while it waits for an answer, and is started again.
+    await first.kill();
+    const second = chat('kept');
+    await second.shown('Allow touch kept.txt? (y/n) ');
+    second.type('y');
+    await second.shown('\n> ');
+    expect(existsSync(join(server.root, 'kept.txt'))).toBe(true);
+    second.type('count to 3');
+    await second.shown('3');
+    await second.shown('\n> ', 2);
+    second.type('');
+    expect(await second.exited).toBe(0);
+    const third = chat('kept');
+    await third.shown('> count to 3');
+    await third.kill();
   },
   async 'approve.ts'() {
     const session = connect({ url: server.http }).session('asks');
@@ -47,12 +96,8 @@ const RUNS: Record<string, () => Promise<void>> = {
     expect(said).toContain('3');
   },
   async 'node.mjs'() {
-    const build = Bun.spawn([process.execPath, 'run', 'build'], {
-      cwd: PACKAGE,
-      stdout: 'pipe',
-      stderr: 'pipe',
-    });
-    expect(await build.exited).toBe(0);
+    // Node resolves the package as it is published.
+    await buildLibrary('sdk');
     await connect({ url: server.http }).session('counted').create({ title: 'Counted' });
     expect(await run(['node', join(EXAMPLES, 'node.mjs')])).toContain('Counted: 0 tokens');
   },
@@ -61,11 +106,14 @@ const RUNS: Record<string, () => Promise<void>> = {
 describe('each example', () => {
   const readme = readFileSync(join(PACKAGE, 'README.md'), 'utf8');
   for (const name of readdirSync(EXAMPLES)) {
-    test(`${name} runs`, async () => {
-      const how = RUNS[name];
-      if (!how) throw new Error(`it is not said how ${name} is run`);
-      await how();
-    });
+    // `e2e/react` runs the page in a browser.
+    if (name !== 'react.tsx') {
+      test(`${name} runs`, async () => {
+        const how = RUNS[name];
+        if (!how) throw new Error(`it is not said how ${name} is run`);
+        await how();
+      });
+    }
 
     test(`${name} is in the README as it is`, () => {
       expect(readme.includes(readFileSync(join(EXAMPLES, name), 'utf8').trim())).toBe(true);

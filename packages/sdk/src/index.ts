@@ -1,8 +1,22 @@
 /** `@parlance/sdk`: a typed client of the native API, for browsers, Bun and Node. */
+export type {
+  ApprovalAnswer,
+  ApprovalMode,
+  Ask,
+  CommandInput,
+  DurableEvent,
+  EphemeralEvent,
+  FaultCode,
+  HistoryItem,
+  Part,
+  SessionEvent,
+  Usage,
+} from '@parlance/protocol';
 export type { ActivityEvent, FramesEvent, TappedFrame } from './activity.ts';
 export type { Administration, UserChange } from './administration.ts';
 export type * from './answers.ts';
 export type { ApiKeys, WantedKey } from './api-keys.ts';
+export type { Answer, ApprovalDecision, FollowOptions } from './ask.ts';
 export type { Clock } from './clock.ts';
 export { type ConnectOptions, connect, type Page, type Parlance } from './connect.ts';
 export type * from './dialects.ts';
@@ -14,6 +28,7 @@ export type { ConnectionState, WatchOptions } from './reconnecting-stream.ts';
 export type { Backoff } from './retry.ts';
 export type {
   AnswerOptions,
+  AskOptions,
   CallOptions,
   InputReceipt,
   SendOptions,

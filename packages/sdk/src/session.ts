@@ -10,6 +10,7 @@ import type {
 } from '@parlance/protocol';
 import { type FramesEvent, sessionFrames } from './activity.ts';
 import type { DurableEventPage, Receipt, SessionDetails, SessionStreamEvent } from './answers.ts';
+import { type Answer, answerTo, type FollowOptions } from './ask.ts';
 import { type EventsOptions, sessionEvents } from './event-stream.ts';
 import { newKey } from './key.ts';
 import { type LiveView, liveView } from './live-view.ts';
@@ -26,6 +27,8 @@ export type SendOptions = CallOptions & {
 type Of<Type extends CommandInput['type']> = Omit<Extract<CommandInput, { type: Type }>, 'type'>;
 
 export type SubmitOptions = SendOptions & Omit<Of<'input.submit'>, 'parts'>;
+
+export type AskOptions = SubmitOptions & FollowOptions;
 
 export type AnswerOptions = CallOptions & Omit<Of<'approval.answer'>, 'answer' | 'approval'>;
 
@@ -93,6 +96,27 @@ export class SessionHandle {
     const { key = newKey(), signal, ...fields } = options;
     const parts: Part[] = typeof input === 'string' ? [{ type: 'text', text: input }] : input;
     return { ...(await this.send({ type: 'input.submit', parts, ...fields }, { key, signal })), key };
+  }
+
+  /**
+   * Submits an input and waits for the answer. Throws a `ParlanceError` if the turn fails or is cancelled. With the `key` of
+   * an earlier call, it returns the answer to that one, also if it is still being written.
+   *
+   * @example
+   * const { text } = await session.ask('Tidy up the notes', { onApproval: ({ ask }) => (confirm(ask.description) ? 'once' : 'deny') });
+   */
+  async ask(input: string | Part[], options: AskOptions = {}): Promise<Answer> {
+    const { onText, onApproval, onEvent, ...submitted } = options;
+    const { key, facts } = await this.submit(input, submitted);
+    const accepted = facts.find(({ type }) => type === 'input.accepted');
+    const after = accepted ? accepted.seq - 1 : 0;
+    return answerTo(this, { key, after }, { onText, onApproval, onEvent, signal: options.signal });
+  }
+
+  /** Waits for the turn that is running, such as after a restart of your program. Null if there is none. */
+  async resume(options: FollowOptions = {}): Promise<Answer | null> {
+    const { now } = await this.get({ signal: options.signal });
+    return now.turn === null ? null : answerTo(this, { turn: now.turn, after: 0 }, options);
   }
 
   /**

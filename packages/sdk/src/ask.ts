@@ -1,0 +1,169 @@
+/** Waits for the answer to a message, and asks the caller about approvals on the way. */
+import type { ApprovalAnswer, ApprovalId, TurnId } from '@parlance/protocol';
+import type { SessionStreamEvent } from './answers.ts';
+import { ParlanceError } from './error.ts';
+import type { EventsOptions } from './event-stream.ts';
+import { type ApprovalView, type BlockView, EMPTY, fold, type SessionView, type TurnView } from './view.ts';
+
+/** Undefined leaves the approval to other clients, such as the console. */
+export type ApprovalDecision =
+  | ApprovalAnswer
+  | { readonly answer: ApprovalAnswer; readonly reason?: string }
+  | undefined;
+
+export type FollowOptions = {
+  /** Stops waiting. The turn goes on; `cancel()` ends it. */
+  readonly signal?: AbortSignal;
+  /** Each part of the answer as it is written. After the event `step.restarted`, what came before is void. */
+  readonly onText?: (text: string) => unknown;
+  /**
+   * Decides on a call that needs approval, one at a time. `signal` is aborted when somebody else has answered. Without
+   * this function, the turn waits for another client to answer.
+   */
+  readonly onApproval?: (
+    approval: ApprovalView,
+    options: { readonly signal: AbortSignal },
+  ) => ApprovalDecision | Promise<ApprovalDecision>;
+  /** Every event of the session. */
+  readonly onEvent?: (event: SessionStreamEvent) => unknown;
+};
+
+export type Answer = {
+  /** what the model wrote last; empty if the turn ended without text */
+  readonly text: string;
+  /** everything that happened: texts, reasoning, calls with their results, usage */
+  readonly turn: TurnView;
+};
+
+/** What is used of a session. */
+export type FollowedSession = {
+  events(options: EventsOptions): AsyncIterable<SessionStreamEvent>;
+  answer(
+    approval: ApprovalId,
+    answer: ApprovalAnswer,
+    options: { readonly reason?: string; readonly hash: string },
+  ): Promise<unknown>;
+};
+
+/** What to wait for: the turn of an input, by its key, or a turn. */
+export type Awaited = { readonly after: number; readonly key?: string; readonly turn?: TurnId };
+
+/** Throws a `ParlanceError` with the code of the failure, or `cancelled`. */
+export async function answerTo(
+  session: FollowedSession,
+  awaited: Awaited,
+  options: FollowOptions,
+): Promise<Answer> {
+  const stop = new AbortController();
+  const signal = options.signal ? AbortSignal.any([options.signal, stop.signal]) : stop.signal;
+  const approvals = new Approvals(session, options, (error) => stop.abort(error));
+  let view = EMPTY;
+  let isLive = false;
+  let input: string | null = null;
+  try {
+    for await (const event of session.events({ after: awaited.after, signal })) {
+      view = fold(view, event);
+      options.onEvent?.(event);
+      if (event.type === 'session.erased') throw new ParlanceError('not_found', 'The session was erased.');
+      if (event.type === 'input.accepted' && event.key === awaited.key) input = event.input;
+      if (event.type === 'input.cancelled' && event.input === input) throw cancelled('cancelled');
+      isLive ||= event.type === 'snapshot';
+      const turn = turnIn(view, awaited);
+      if (!turn) continue;
+      if (event.type === 'text.delta' && event.turn === turn.turn) options.onText?.(event.text);
+      const answer = answerOf(turn);
+      if (answer) return answer;
+      if (isLive) approvals.update(turn);
+    }
+    signal.throwIfAborted();
+    throw new ParlanceError('unexpected', 'The event stream ended before the turn.');
+  } finally {
+    approvals.close();
+    stop.abort();
+  }
+}
+
+const turnIn = (view: SessionView, { key, turn }: Awaited): TurnView | undefined =>
+  view.entries.findLast(
+    (entry): entry is TurnView =>
+      entry.kind === 'turn' && (turn === undefined ? entry.input?.key === key : entry.turn === turn),
+  );
+
+/** Null while the turn runs. */
+function answerOf(turn: TurnView): Answer | null {
+  switch (turn.state.status) {
+    case 'running':
+      return null;
+    case 'ended':
+      return { text: lastText(turn), turn };
+    case 'failed':
+      throw new ParlanceError(turn.state.fault.code, turn.state.fault.message);
+    case 'cancelled':
+      throw cancelled(turn.state.reason);
+  }
+}
+
+const CANCELLED = {
+  cancelled: 'The turn was cancelled.',
+  superseded: 'Another message interrupted the turn.',
+  denied: 'The turn ended because a call was denied.',
+};
+
+const cancelled = (reason: keyof typeof CANCELLED): ParlanceError =>
+  new ParlanceError('cancelled', CANCELLED[reason]);
+
+/** The text of the last step that wrote one. */
+function lastText({ items }: TurnView): string {
+  const texts = items.filter((item): item is BlockView => item.kind === 'text');
+  const last = texts.at(-1)?.step;
+  return texts.flatMap(({ step, text }) => (step === last ? [text] : [])).join('\n\n');
+}
+
+/** Asks about each pending approval of a turn once. */
+class Approvals {
+  readonly #asked = new Map<string, AbortController>();
+  #queue: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly session: FollowedSession,
+    private readonly options: FollowOptions,
+    private readonly failed: (error: unknown) => void,
+  ) {}
+
+  update(turn: TurnView): void {
+    for (const item of turn.items) {
+      if (item.kind !== 'call' || !item.approval) continue;
+      const { approval } = item;
+      const asked = this.#asked.get(approval.approval);
+      if (approval.state.status !== 'pending') asked?.abort();
+      else if (!asked) this.#ask(approval);
+    }
+  }
+
+  close(): void {
+    for (const asked of this.#asked.values()) asked.abort();
+  }
+
+  #ask(approval: ApprovalView): void {
+    const asked = new AbortController();
+    this.#asked.set(approval.approval, asked);
+    this.#queue = this.#queue
+      .then(() => (asked.signal.aborted ? undefined : this.#decide(approval, asked.signal)))
+      .catch((error: unknown) => {
+        if (!asked.signal.aborted) this.failed(error);
+      });
+  }
+
+  async #decide(approval: ApprovalView, signal: AbortSignal): Promise<void> {
+    const decision = await this.options.onApproval?.(approval, { signal });
+    if (decision === undefined || signal.aborted) return;
+    const { answer, reason } =
+      typeof decision === 'string' ? { answer: decision, reason: undefined } : decision;
+    try {
+      await this.session.answer(approval.approval, answer, { reason, hash: approval.hash });
+    } catch (error) {
+      // Somebody else answered first.
+      if (!(error instanceof ParlanceError && error.code === 'no_approval')) throw error;
+    }
+  }
+}

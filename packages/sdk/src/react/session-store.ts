@@ -1,0 +1,80 @@
+/** Live views of sessions, shared by the components that show them. */
+import type { Parlance } from '../connect.ts';
+import type { LiveView } from '../live-view.ts';
+import type { ConnectionState } from '../reconnecting-stream.ts';
+import type { SessionHandle } from '../session.ts';
+import { EMPTY, type SessionView } from '../view.ts';
+import { perKey, type Subscribe, shared } from './shared.ts';
+
+export type SessionStore = {
+  readonly session: SessionHandle;
+  subscribe: Subscribe<void>;
+  view(): SessionView;
+  connection(): ConnectionState;
+  retryNow(): void;
+  /** Connects again if the session did not exist, as after its first input. */
+  reopen(): void;
+};
+
+const CONNECTING: ConnectionState = { status: 'connecting', failures: 0 };
+
+const storesOf = perKey((_client: Parlance) => new Map<string, SessionStore>());
+
+/** The same store for all components, as long as one is subscribed. */
+export function sessionStore(client: Parlance, id: string): SessionStore {
+  const stores = storesOf(client);
+  const found = stores.get(id);
+  if (found) return found;
+  const store = newStore(client.session(id), (isUsed) => {
+    if (isUsed) stores.set(id, store);
+    else stores.delete(id);
+  });
+  stores.set(id, store);
+  return store;
+}
+
+function newStore(session: SessionHandle, onUse: (isUsed: boolean) => void): SessionStore {
+  let live: LiveView | null = null;
+  let view: SessionView = EMPTY;
+  let connection: ConnectionState = CONNECTING;
+  let notify = (): void => undefined;
+
+  function open(): void {
+    const opened = session.live(view);
+    live = opened;
+    opened.subscribe(() => {
+      if (live !== opened) return;
+      view = opened.view();
+      connection = opened.connection();
+      notify();
+    });
+  }
+
+  function close(): void {
+    live?.close();
+    live = null;
+    connection = CONNECTING;
+  }
+
+  return {
+    session,
+    subscribe: shared<void>((emit) => {
+      onUse(true);
+      notify = emit;
+      open();
+      return () => {
+        onUse(false);
+        notify = () => undefined;
+        close();
+      };
+    }),
+    view: () => view,
+    connection: () => connection,
+    retryNow: () => live?.retryNow(),
+    reopen() {
+      if (!live || connection.status !== 'closed') return;
+      close();
+      open();
+    },
+  };
+}
