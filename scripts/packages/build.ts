@@ -53,7 +53,8 @@ function put(folder: string, dist: string): void {
   for (let attempts = 0; ; attempts++) {
     rmSync(dist, { recursive: true, force: true });
     try {
-      return renameSync(folder, dist);
+      renameSync(folder, dist);
+      return;
     } catch (thrown) {
       if (attempts >= 10) throw thrown;
     }
