@@ -9,7 +9,7 @@ export { lastPage } from './last-page.ts';
 export { line } from './page/clean.ts';
 export { findElements } from './page/find.ts';
 export { elementOf, hasMoreOptions, isSelect, type Page, type PageElement } from './page/page.ts';
-export { renderPage } from './page/render.ts';
+export { renderPage, renderReturned } from './page/render.ts';
 export { isTicked } from './page/roles.ts';
 export { understandPage } from './page/understand.ts';
 export { folded, wordsOf } from './page/words.ts';

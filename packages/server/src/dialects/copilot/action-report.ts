@@ -1,7 +1,9 @@
 /** What a client says of the action that it was sent, verified: the outcome of the call that asked for it. */
 import {
+  type Action,
   type ActionReport,
   type Page,
+  renderReturned,
   sendWritten,
   suggestCorrection,
   verifyAction,
@@ -29,13 +31,27 @@ export function reportedAction(
   const words = [
     `The action ${input.action} ${verification.success ? 'worked' : 'did not work'}: ${verification.reason}`,
     ...(request.lastActionError ? [`The browser says: ${request.lastActionError.message}`] : []),
+    ...returned(request.lastActionResult?.actualState),
     ...(correction ? [`Suggested: ${correction.strategy} – ${correction.reason}`] : []),
   ];
   return {
     failed: !verification.success,
-    parts: [textPart(words.join('\n')), ...pageParts(page)],
+    parts: [textPart(words.join('\n')), ...pictureIn(action, request.screenshot), ...pageParts(page)],
     data: { ...pageData(page), verification, ...(correction ? { correction } : {}) } as JsonObject,
   };
+}
+
+const LONGEST_RESULT = 10_000;
+
+/** What a reading action such as `getText` returned. */
+const returned = (state: unknown): string[] =>
+  state === undefined || state === null ? [] : [renderReturned(state, LONGEST_RESULT)];
+
+/** The picture of a `screenshot` action, by its signature: PNG or JPEG. */
+function pictureIn(action: Action | undefined, data: string | null | undefined): Part[] {
+  if (action?.name !== 'screenshot' || !data) return [];
+  const mime = data.startsWith('iVBORw0KGgo') ? 'image/png' : data.startsWith('/9j/') ? 'image/jpeg' : null;
+  return mime && /^[A-Za-z0-9+/]+={0,2}$/.test(data) ? [{ type: 'image', mime, data }] : [];
 }
 
 const EMPTY_PAGE: Page = { title: '', url: '', elements: [], shown: 0, text: '', truncated: false };
