@@ -31,15 +31,14 @@ export async function perform(action: PageAction): Promise<ActionOutcome> {
   }
 }
 
-/** A dialog may also open a moment later: it is noted with the last action. */
+/** The last action, unless it answered dialogs. */
 let last: PageAction | null = null;
 
-function remember(action: PageAction): void {
-  if (isAnswer(action)) return;
-  last = action;
-}
+const remember = (action: PageAction): void => {
+  last = isAnswer(action) ? null : action;
+};
 
-/** Called when the page has settled. */
+/** Called when the page has settled: a dialog may also open a moment after the action. */
 export function noteOpenedDialogs(): void {
   if (last) noteDialogs(last, reported.dialogs);
 }

@@ -1,5 +1,6 @@
 /** The accessible name of an element, in the order of the specification, with hints for elements without one. */
 import { isControl, isEditingHost, isInput, isPressedInput } from './kinds.ts';
+import { labelsOf } from './labels.ts';
 import { roleOf } from './roles.ts';
 import { oneLine, textOf } from './text.ts';
 
@@ -47,13 +48,8 @@ function labelledBy(element: Element): string {
   return oneLine(texts.join(' '), LONGEST);
 }
 
-/** The rendered labels of a control; of an element that wraps one, those of the control. */
-export function labelsOf(element: Element): readonly HTMLLabelElement[] {
-  if (!isControl(element)) return [];
-  return element.labels ? [...element.labels] : [];
-}
-
 function labelText(element: Element): string {
+  if (!isControl(element)) return '';
   const texts = labelsOf(element).map((label) => textOf(label, LONGEST));
   return oneLine(texts.join(' '), LONGEST);
 }

@@ -1,6 +1,6 @@
 /** Modal dialogs and overlays: while one is open, only its own elements can be used. */
 import { ancestorsOf, contains } from './flat-tree.ts';
-import { elementAt, isRendered } from './visibility.ts';
+import { elementAt, isRendered, openAim } from './visibility.ts';
 
 /** Whether an element can be used; everything can, if nothing covers the page. */
 export type Reachable = (element: Element) => boolean;
@@ -10,7 +10,7 @@ export function reachableIn(document: Document): Reachable {
   if (modal) return (element) => contains(modal, element);
   const layers = coveringLayers(document);
   if (layers.length === 0) return () => true;
-  return (element) => layers.some((layer) => contains(layer, element));
+  return (element) => layers.some((layer) => contains(layer, element)) || openAim(element) !== null;
 }
 
 function ariaModal(document: Document): Element | undefined {

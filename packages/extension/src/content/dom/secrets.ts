@@ -1,6 +1,6 @@
 /** Fields whose values never leave the page: passwords, cards, one-time codes. */
 import { isInput, isTextArea } from './kinds.ts';
-import { labelsOf } from './names.ts';
+import { labelsOf } from './labels.ts';
 
 const SECRET_AUTOCOMPLETE = /\b(?:cc-\S+|current-password|new-password|one-time-code)\b/;
 const SECRET_NAME =

@@ -1,7 +1,7 @@
 /** What a user can see and reach. */
 import { ancestorsOf, contains, frameDocument, frameOf, shadowOf } from './flat-tree.ts';
 import { isInput, isTickedInput } from './kinds.ts';
-import { labelsOf } from './names.ts';
+import { labelsOf } from './labels.ts';
 
 export type Point = { readonly x: number; readonly y: number };
 

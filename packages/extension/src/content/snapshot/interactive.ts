@@ -1,5 +1,5 @@
 /** Which elements a user can operate, beyond links and form controls: widgets, clickable boxes, drag and drop. */
-import { isControl, isEditingHost, isInput, isLink } from '../dom/kinds.ts';
+import { isControl, isEditingHost, isInput, isLink, isTickedInput } from '../dom/kinds.ts';
 import { isWidget, roleOf } from '../dom/roles.ts';
 
 /** `control`: has a role of its own; `clickable`: only behaves like a button; `drag` and `drop`: for drag and drop */
@@ -56,6 +56,7 @@ export function interactionOf(
   style: CSSStyleDeclaration,
   { pointer, inControl }: Surroundings,
 ): Interaction | null {
+  if (style.pointerEvents === 'none' && !isTickedInput(element)) return null;
   if (isControl(element)) return isInput(element) && element.type === 'hidden' ? null : 'control';
   if (isLink(element) || element.localName === 'summary' || isEditingHost(element)) return 'control';
   const role = roleOf(element);

@@ -18,6 +18,9 @@ import type { Interaction } from './interactive.ts';
 
 /** `head` is followed by the number and `tail`; `content` is what is between the tags, `close` the end tag. */
 export type Markup = {
+  readonly name: string;
+  /** the name is an attribute, not the content */
+  readonly labelled: boolean;
   readonly head: string;
   readonly tail: string;
   readonly content: string;
@@ -33,18 +36,36 @@ const BULLETS = '••••••••';
 export const escaped = (text: string): string => text.replace(/[&<>"]/g, (mark) => ESCAPES[mark] ?? mark);
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
+export const unescaped = (html: string): string =>
+  html.replace(/&(?:lt|gt|quot|amp);/g, (entity) => MARKS[entity] ?? entity);
+const MARKS: Readonly<Record<string, string>> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&amp;': '&' };
+
 export function markupOf(element: Element, interaction: Interaction): Markup {
   const tag = tagOf(element);
   const name = interaction === 'drop' ? placeName(element) : nameOf(element);
   const content = contentOf(element, { tag, name });
-  const named = content === name && tag !== 'textarea' ? '' : attribute('aria-label', name);
+  const labelled = content !== name || tag === 'textarea';
+  const named = labelled ? attribute('aria-label', name) : '';
   return {
+    name,
+    labelled,
     head: `<${tag} id="`,
     tail: `"${named}${attributesOf(element, tag, interaction)}>`,
     content: escaped(content),
     close: tag === 'input' ? '' : `</${tag}>`,
   };
 }
+
+/** With the name as an attribute, for an element whose content is more than its name. */
+export const withLabel = (markup: Markup, name: string): Markup =>
+  markup.labelled || name === ''
+    ? markup
+    : {
+        ...markup,
+        name,
+        labelled: true,
+        tail: markup.tail.replace('"', `"${attribute('aria-label', name)}`),
+      };
 
 const TAGS = new Set(['a', 'button', 'input', 'select', 'textarea', 'summary']);
 

@@ -6,9 +6,10 @@ import { withoutCardNumbers } from '../dom/secrets.ts';
 import { isSkipped, oneLine } from '../dom/text.ts';
 import { clickTarget, type Point } from '../dom/visibility.ts';
 import { INDICATOR } from '../indicator-name.ts';
+import { MOST_BYTES } from './budget.ts';
 import { type Interaction, interactionOf } from './interactive.ts';
-import { escaped, type Markup, markupOf, optionsMarkup } from './markup.ts';
-import { type Rank, rankOf } from './rank.ts';
+import { escaped, type Markup, markupOf, optionsMarkup, unescaped, withLabel } from './markup.ts';
+import { measureView, type Rank, rankOf, type View } from './rank.ts';
 import { isBlock, wrapperOf } from './structure.ts';
 
 export type Leaf = {
@@ -32,7 +33,12 @@ export type Branch = {
   readonly children: (Leaf | Branch)[];
 };
 
-export type Outline = { readonly root: Branch; readonly leaves: readonly Leaf[] };
+export type Outline = {
+  readonly root: Branch;
+  readonly leaves: readonly Leaf[];
+  /** elements far from view that were not even looked at */
+  readonly skipped: number;
+};
 
 type Context = {
   readonly pointer: boolean;
@@ -56,21 +62,33 @@ const branch = (open: string, close: string): Branch => ({
 });
 
 export function outlineOf(document: Document, reachable: Reachable): Outline {
-  const builder = new Builder();
+  const builder = new Builder(measureView(document));
   const root = branch('', '');
   const context = { pointer: false, inControl: false, origin: { x: 0, y: 0 }, reachable };
   if (document.body) builder.visitElement(document.body, root, context);
-  return { root, leaves: builder.leaves };
+  return { root, leaves: builder.leaves, skipped: builder.skipped };
 }
 
 class Builder {
   leaves: Leaf[] = [];
+  skipped = 0;
+  readonly #view: View;
   /** the next text begins a line */
   #broken = false;
+  /** size of what is far from view */
+  #far = 0;
+
+  constructor(view: View) {
+    this.#view = view;
+  }
 
   visitElement(element: HTMLElement, parent: Branch, context: Context): void {
     if (isSkipped(element) || element.localName === INDICATOR) return;
     if (element.getAttribute('aria-hidden') === 'true' || element.hasAttribute('inert')) return;
+    if (this.#far > MOST_BYTES && this.#isFar(element, context)) {
+      this.skipped += 1 + element.getElementsByTagName('*').length;
+      return;
+    }
     const style = viewOf(element).getComputedStyle(element);
     if (isConcealed(element, style)) {
       if (isProxied(element)) this.#addElement(element, parent, { interaction: 'control', context });
@@ -80,6 +98,11 @@ class Builder {
     if (block) this.#broken = true;
     const separated = this.#place(element, parent, { style, context });
     if (block) this.#broken = !separated;
+  }
+
+  /** Nothing of it can be in view or near: what is fixed there is among the elements seen. */
+  #isFar(element: Element, { origin }: Context): boolean {
+    return !this.#view.seen.has(element) && rankOf(element, origin, this.#view) === 2;
   }
 
   /** Whether its tags separate it from what follows. */
@@ -102,7 +125,7 @@ class Builder {
       this.#visitChildren(element, target, { context: inner, shown });
       return wrapper !== null;
     }
-    if (!isOnPage(element, context.origin)) return false;
+    if (interaction !== 'control' && !this.#isOnPage(element, context)) return false;
     const atom = ATOMS.has(element.localName) || element.isContentEditable;
     if (atom || (!element.firstElementChild && !shadowOf(element)))
       this.#addElement(element, parent, { interaction, context });
@@ -127,13 +150,19 @@ class Builder {
     this.#visitChildren(element, draft, { context: inner, shown: true });
     const nested = this.leaves.slice(before).some((leaf) => leaf.element !== null);
     if (nested || interaction === 'drop') {
-      const markup = ownName(markupOf(element, interaction), draft, interaction);
+      const own = markupOf(element, interaction);
+      const markup = withLabel(own, interaction === 'drop' ? own.name : ownName(draft) || own.name);
       parent.children.push({ ...draft, open: '', close: markup.close, element, markup });
       return;
     }
     this.leaves.length = before;
     this.#broken = broken;
     this.#addElement(element, parent, { interaction, context });
+  }
+
+  #isOnPage(element: Element, { origin }: Context): boolean {
+    const target = clickTarget(element);
+    return target !== null && rankOf(target, origin, this.#view) !== null;
   }
 
   #visitChildren(
@@ -143,13 +172,17 @@ class Builder {
   ): void {
     const frame = frameDocument(element);
     if (element.localName === 'iframe' && !frame) {
-      this.#addText(`(frame of another site: ${siteOf(element)})`, parent, rankOf(element, context.origin));
+      this.#addText(
+        `(frame of another site: ${siteOf(element)})`,
+        parent,
+        rankOf(element, context.origin, this.#view),
+      );
       return;
     }
     const inner = frame ? { ...context, origin: originOf(element, context.origin) } : context;
     const closed = element.localName === 'details' && !(element as HTMLDetailsElement).open;
     const described = shown ? pictureText(element) : '';
-    if (described !== '') this.#addText(described, parent, rankOf(element, context.origin));
+    if (described !== '') this.#addText(described, parent, rankOf(element, context.origin, this.#view));
     const children = childrenOf(element);
     let rank: Rank | null = null;
     for (let index = 0; index < children.length; index++) {
@@ -157,7 +190,7 @@ class Builder {
       if (isElement(child)) {
         if (!closed || child.localName === 'summary') this.visitElement(child, parent, inner);
       } else if (shown && !closed && isText(child) && /\S/.test(child.data)) {
-        rank ??= rankOf(element, inner.origin);
+        rank ??= rankOf(element, inner.origin, this.#view);
         if (rank !== null) this.#addText(child.data, parent, rank);
       }
     }
@@ -177,7 +210,7 @@ class Builder {
   ): void {
     const target = clickTarget(element);
     if (!target || !context.reachable(element)) return;
-    const rank = rankOf(target, context.origin);
+    const rank = rankOf(target, context.origin, this.#view);
     if (rank === null) return;
     const markup = markupOf(element, interaction);
     const html = isSelect(element) ? optionsMarkup(element) : markup.content;
@@ -186,6 +219,7 @@ class Builder {
 
   #add(leaf: Leaf, parent: Branch): void {
     this.leaves.push(leaf);
+    if (leaf.rank === 2) this.#far += leaf.html.length + (leaf.markup?.tail.length ?? 0) + 20;
     parent.children.push(leaf);
     this.#broken = false;
   }
@@ -206,11 +240,6 @@ function isConcealed(element: HTMLElement, style: CSSStyleDeclaration): boolean 
 const isProxied = (element: Element): boolean =>
   (isTickedInput(element) || (isInput(element) && element.type === 'file')) && clickTarget(element) !== null;
 
-const isOnPage = (element: Element, origin: Point): boolean => {
-  const target = clickTarget(element);
-  return target !== null && rankOf(target, origin) !== null;
-};
-
 const siteOf = (frame: Element): string =>
   URL.parse(frame.getAttribute('src') ?? '', frame.ownerDocument.baseURI)?.origin ?? 'unknown';
 
@@ -224,12 +253,8 @@ function pictureText(element: Element): string {
   return element.localName === 'svg' ? (element.getAttribute('aria-label')?.trim() ?? '') : '';
 }
 
-/** The name of a container without the names of the controls in it. */
-function ownName(markup: Markup, draft: Branch, interaction: Interaction): Markup {
-  if (interaction === 'drop' || markup.tail.includes('aria-label=')) return markup;
-  const name = oneLine(ownTexts(draft).join(' '), 150);
-  return name === '' ? markup : { ...markup, tail: markup.tail.replace(/^"/, `" aria-label="${name}"`) };
-}
+/** The text of a container without that of the controls in it. */
+const ownName = (draft: Branch): string => oneLine(unescaped(ownTexts(draft).join(' ')), 150);
 
 function ownTexts({ children }: Branch): string[] {
   return children.flatMap((child) => {

@@ -1,23 +1,46 @@
 /** How near to the viewport something is. */
-import type { Point } from '../dom/visibility.ts';
+import { ancestorsOf } from '../dom/flat-tree.ts';
+import { elementAt, type Point } from '../dom/visibility.ts';
 
 /** 0 is in the viewport, 1 near it, 2 elsewhere */
 export type Rank = 0 | 1 | 2;
 
-/** Null if it cannot be scrolled into view. */
-export function rankOf(element: Element, origin: Point): Rank | null {
-  const box = element.getBoundingClientRect();
-  const [left, top] = [box.left + origin.x, box.top + origin.y];
-  const [right, bottom] = [left + box.width, top + box.height];
-  if (right + window.scrollX <= 0 || bottom + window.scrollY < 0) return null;
-  if (left >= window.innerWidth + Math.max(0, scrollsBy())) return null;
-  const height = window.innerHeight;
-  if (bottom >= 0 && top < height) return 0;
-  return bottom >= -height && top < 2 * height ? 1 : 2;
+/** The viewport, measured once per snapshot. */
+export type View = {
+  readonly width: number;
+  readonly height: number;
+  readonly scrollX: number;
+  readonly scrollY: number;
+  /** elements that are visible at some point of the viewport, with their ancestors */
+  readonly seen: ReadonlySet<Element>;
+};
+
+const ROWS = 4;
+const COLUMNS = 3;
+
+export function measureView(document: Document): View {
+  const { innerWidth: width, innerHeight: height, scrollX, scrollY } = window;
+  const seen = new Set<Element>();
+  for (let row = 0; row < ROWS; row++) {
+    for (let column = 0; column < COLUMNS; column++) {
+      const point = { x: (width * (column + 0.5)) / COLUMNS, y: (height * (row + 0.5)) / ROWS };
+      const hit = elementAt(point, document);
+      if (!hit || seen.has(hit)) continue;
+      seen.add(hit);
+      for (const ancestor of ancestorsOf(hit)) seen.add(ancestor);
+    }
+  }
+  const right = document.scrollingElement?.scrollWidth ?? width;
+  return { width: Math.max(width, right - scrollX), height, scrollX, scrollY, seen };
 }
 
-/** How far the page can be scrolled to the right. */
-function scrollsBy(): number {
-  const root = document.scrollingElement;
-  return root ? root.scrollWidth - window.innerWidth : 0;
+/** Null if it cannot be scrolled into view. `origin` is where its document is in the tab. */
+export function rankOf(element: Element, origin: Point, view: View): Rank | null {
+  const box = element.getBoundingClientRect();
+  const left = box.left + origin.x;
+  const top = box.top + origin.y;
+  const bottom = top + box.height;
+  if (left + box.width + view.scrollX <= 0 || bottom + view.scrollY < 0 || left >= view.width) return null;
+  if (bottom >= 0 && top < view.height) return 0;
+  return bottom >= -view.height && top < 2 * view.height ? 1 : 2;
 }

@@ -7,8 +7,9 @@ import { choose } from './budget.ts';
 import { type Branch, type Leaf, outlineOf } from './outline.ts';
 
 export function takeSnapshot(): Snapshot {
-  const { root, leaves } = outlineOf(document, reachableIn(document));
-  const { chosen, left } = choose(leaves);
+  const { root, leaves, skipped } = outlineOf(document, reachableIn(document));
+  const { chosen, left: cut } = choose(leaves);
+  const left = cut + skipped;
   collectGone();
   const body = serialized(root, chosen);
   const more =

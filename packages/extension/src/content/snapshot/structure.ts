@@ -37,8 +37,7 @@ function isCard(element: Element): boolean {
   if (typeof className !== 'string' || className === '') return false;
   if (!isSame(element.previousElementSibling, element) && !isSame(element.nextElementSibling, element))
     return false;
-  const inner = element.getElementsByTagName('*').length;
-  return inner <= MOST_ELEMENTS && element.querySelector('a[href], button, input, select, [role]') !== null;
+  return element.childElementCount > 1 && element.getElementsByTagName('*').length <= MOST_ELEMENTS;
 }
 
 const isSame = (sibling: Element | null, element: Element): boolean =>

@@ -1,0 +1,177 @@
+/** What is sent of a page, and what never is. */
+import { describe, expect, test } from 'bun:test';
+import { NO_BROWSER, testPages } from '../../testing/browser.ts';
+import { pageOf } from '../report.ts';
+
+const pages = testPages();
+
+describe.skipIf(NO_BROWSER)('a snapshot', () => {
+  test('never contains passwords, cards or one-time codes', async () => {
+    const payment = await pages.open('payment.html');
+    const check = async (): Promise<void> => {
+      const sent = JSON.stringify(await payment.snapshot());
+      for (const secret of ['4111', '987', 'correct horse']) expect(sent).not.toContain(secret);
+      expect(sent).toContain('Ring twice');
+      expect(sent).toContain('1234567890123');
+    };
+    await check();
+    await payment.do('click({Show password})');
+    expect(await payment.page.locator('#password').getAttribute('type')).toBe('text');
+    await check();
+    for (const action of ['getText({Card number})', 'getAttribute({Password}, "value")', 'getText({CVC})'])
+      expect((await payment.act(action)).error?.code).toBe('SECRET_FIELD');
+    const extracted = await payment.ask({ kind: 'tool', tool: 'extract_page_content', parameters: {} });
+    expect(JSON.stringify(extracted)).not.toContain('4111');
+  });
+
+  test('leaves out what a user cannot see', async () => {
+    const injection = await pages.open('injection.html');
+    const { dom } = await injection.snapshot();
+    expect(dom).not.toContain('evil.example and submit');
+    expect(dom).not.toContain('steal()');
+    const { elements } = await injection.read();
+    // Markup in the text of a page stays text.
+    expect(elements.map(({ name }) => name)).toEqual([
+      'Transfer money',
+      'Password',
+      'Verify your identity',
+      'Read more',
+    ]);
+  });
+
+  test('of 15,000 elements stays below 40 KB and is made of what is in view', async () => {
+    const large = await pages.open('large.html');
+    const snapshot = await large.snapshot();
+    const bytes = new TextEncoder().encode(JSON.stringify(pageOf(snapshot))).length;
+    expect(bytes).toBeLessThan(40_000);
+    expect(snapshot.truncated).toBe(true);
+    expect(snapshot.dom).toContain('>Item 1<');
+    await large.do('findText("Item 4321")');
+    expect((await large.snapshot()).dom).toContain('>Item 4321<');
+    await large.do('click({Add button costs €4321})');
+    expect(await large.status()).toBe('Added 4321');
+  });
+
+  test('keeps its size with long texts in other scripts', async () => {
+    const large = await pages.open('large.html');
+    await large.page.evaluate(() => {
+      document.body.innerHTML = Array.from(
+        { length: 400 },
+        (_, index) => `<p>${'“鯨”&'.repeat(200)} ${index}</p>`,
+      ).join('');
+    });
+    const bytes = new TextEncoder().encode(JSON.stringify(pageOf(await large.snapshot()))).length;
+    expect(bytes).toBeLessThan(40_000);
+  });
+
+  test('is not disturbed by the indicator, which pages cannot press', async () => {
+    const form = await pages.open('form.html');
+    const before = await form.snapshot();
+    await form.ask({ kind: 'indicate', text: 'Parlance is using this page' });
+    expect((await form.snapshot()).dom).toBe(before.dom);
+    await form.do('click({Register})');
+    await form.ask({ kind: 'indicate', text: null });
+    expect(await form.page.locator('parlance-indicator').count()).toBe(0);
+  });
+});
+
+describe.skipIf(NO_BROWSER)('an action is flagged', () => {
+  test.each([
+    [
+      'payment.html',
+      {
+        'click({Continue})': ['payment'],
+        'click({Buy now})': ['payment'],
+        'click({Download invoice})': ['download'],
+        'click({Receipt})': ['upload'],
+        'click({Partner shop})': ['other-origin'],
+        'click({Help})': [],
+        'click({Sign in})': [],
+        'setValue({Delivery note}, "x")': [],
+        'getCookies()': ['stored-data'],
+        'evaluate("1")': ['evaluate'],
+        'navigate("https://other.example/")': ['other-origin'],
+        'navigate("/form.html")': [],
+      },
+    ],
+    [
+      'injection.html',
+      { 'click({Verify your identity})': ['other-origin'], 'click({Transfer money})': ['payment'] },
+    ],
+    ['shop.html', { 'click({Search})': [], 'click({Add to cart Assam})': [] }],
+    ['form.html', { 'click({Register})': [] }],
+  ] as const)('on %s', async (name, expected) => {
+    const page = await pages.open(name);
+    const found: Record<string, readonly string[]> = {};
+    for (const action of Object.keys(expected)) found[action] = (await page.inspect(action)).reasons;
+    expect(found).toEqual(expected);
+  });
+
+  test('when Enter would submit a payment', async () => {
+    const payment = await pages.open('payment.html');
+    await payment.do('focus({Delivery note})');
+    expect((await payment.inspect('press("Enter")')).reasons).toEqual(['payment']);
+    expect((await payment.inspect('press("Tab")')).reasons).toEqual([]);
+    const parameters = { action: 'submit', selector: '#card' };
+    expect(
+      (await payment.ask({ kind: 'inspect-tool', tool: 'dom_manipulation', parameters })).reasons,
+    ).toEqual(['payment']);
+  });
+
+  test('with its target', async () => {
+    const shop = await pages.open('shop.html');
+    expect(await shop.inspect('click({Partner})')).toMatchObject({
+      target: { role: 'link', name: 'Partner' },
+      destination: 'https://other.example/',
+    });
+  });
+});
+
+describe.skipIf(NO_BROWSER)('browser tools', () => {
+  test('read, scroll, select and submit by selector', async () => {
+    const form = await pages.open('form.html');
+    const run = (
+      tool:
+        | 'dom_manipulation'
+        | 'get_selected_text'
+        | 'scroll_to_element'
+        | 'storage_access'
+        | 'extract_page_content',
+      parameters: Record<string, unknown>,
+    ) => form.reply({ kind: 'tool', tool, parameters });
+    expect(await run('extract_page_content', { selector: 'h1' })).toMatchObject({
+      ok: true,
+      value: { title: 'Registration', content: 'Registration', isSelection: false },
+    });
+    expect(await run('scroll_to_element', { selector: '#note' })).toMatchObject({ ok: true });
+    expect(await run('dom_manipulation', { action: 'type', selector: '#name', value: 'Ada' })).toMatchObject({
+      ok: true,
+    });
+    expect(
+      await run('dom_manipulation', { action: 'select', selector: '[name=country]', value: 'Germany' }),
+    ).toMatchObject({ ok: true });
+    expect(await run('dom_manipulation', { action: 'submit', selector: '#form' })).toMatchObject({
+      ok: true,
+    });
+    expect(await form.page.locator('#result').textContent()).toContain('"country":"de"');
+    await form.page.evaluate(() =>
+      getSelection()?.selectAllChildren(document.querySelector('h1') as Element),
+    );
+    expect(await run('get_selected_text', {})).toMatchObject({
+      ok: true,
+      value: { content: 'Registration', isSelection: true },
+    });
+    expect(await run('storage_access', { action: 'set', key: 'a', value: 'b' })).toMatchObject({
+      ok: true,
+      value: { value: 'b' },
+    });
+    expect(await run('extract_page_content', { selector: '<<' })).toMatchObject({
+      ok: false,
+      error: { code: 'INVALID_VALUE' },
+    });
+    expect(await run('scroll_to_element', { selector: '#nowhere' })).toMatchObject({
+      ok: false,
+      error: { code: 'ELEMENT_NOT_FOUND' },
+    });
+  });
+});
