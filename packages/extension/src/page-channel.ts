@@ -15,5 +15,7 @@ export type ToPage =
 
 export type FromPage =
   | ({ readonly type: 'dialog' } & { readonly dialog: PageDialog })
+  /** the page wants all events of the pointer for the element under it */
+  | { readonly type: 'capture' }
   | { readonly type: 'open'; readonly url: string }
   | { readonly type: 'network'; readonly pending: number };

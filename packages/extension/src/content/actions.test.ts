@@ -83,6 +83,7 @@ describe.skipIf(NO_BROWSER)('a form', () => {
   test('says what is wrong with an action', async () => {
     const form = await pages.open('form.html');
     for (const [action, code, message] of [
+      ['type("x")', 'NOT_EDITABLE', 'No field has the focus'],
       ['click(999)', 'ELEMENT_NOT_FOUND', 'There is no element 999 on the page.'],
       ['click({Not yet})', 'ELEMENT_DISABLED', 'is disabled'],
       ['setValue({Customer number}, "C-2")', 'NOT_EDITABLE', 'is read-only'],
@@ -97,7 +98,6 @@ describe.skipIf(NO_BROWSER)('a form', () => {
       ['check({Full name})', 'NOT_CHECKABLE', 'not a box to tick'],
       ['click({Picture})', 'USER_NEEDED', 'only the user can choose'],
       ['click({Country})', 'UNSUPPORTED', 'use selectDropdown'],
-      ['type("x")', 'NOT_EDITABLE', 'No field has the focus'],
       ['press("Anykey")', 'UNSUPPORTED', 'is no key'],
       ['findText("unicorn")', 'TEXT_NOT_FOUND', 'is not on the page'],
       ['acceptDialog()', 'NO_DIALOG', 'No dialog is open.'],
@@ -235,6 +235,8 @@ describe.skipIf(NO_BROWSER)('menus and widgets', () => {
     expect(await drag.status()).toBe('Write tests is in Doing');
     await drag.do('dragAndDrop({Knob}, {Bin})');
     expect(await drag.status()).toBe('Knob in the bin');
+    await drag.do('dragAndDrop({Level}, {Mark})');
+    expect(await drag.status()).toBe('Level set');
   });
 });
 

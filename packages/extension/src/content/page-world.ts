@@ -11,6 +11,7 @@ export const reported = {
   openedUrls: [] as string[],
   pending: 0,
   requests: 0,
+  captured: false,
 };
 
 export function tellPage(message: ToPage): void {
@@ -22,6 +23,7 @@ export function resetReported(): void {
   reported.openedUrls = [];
   reported.pending = 0;
   reported.requests = 0;
+  reported.captured = false;
 }
 
 export function noteOpened(url: string): void {
@@ -36,6 +38,7 @@ export function listenToPage(): void {
       const { type, message: text } = message.dialog;
       reported.dialogs.push({ type, message: String(text).slice(0, LONGEST) });
     }
+    if (message?.type === 'capture') reported.captured = true;
     if (message?.type === 'open') noteOpened(String(message.url));
     if (message?.type === 'network') {
       reported.pending = Math.max(0, Math.min(1_000, Number(message.pending) || 0));

@@ -64,6 +64,22 @@ describe.skipIf(NO_BROWSER)('a snapshot', () => {
     expect(bytes).toBeLessThan(40_000);
   });
 
+  test('survives a page that sets traps', async () => {
+    const form = await pages.open('form.html');
+    await form.page.evaluate(() => {
+      document.body.insertAdjacentHTML(
+        'beforeend',
+        '<form><input name="childNodes"><input name="getAttribute"></form><button>After</button>',
+      );
+      let deep = document.body.appendChild(document.createElement('div'));
+      for (let depth = 0; depth < 2_000; depth++) deep = deep.appendChild(document.createElement('div'));
+      deep.innerHTML = '<button>Too deep</button>';
+    });
+    const names = (await form.read()).elements.map(({ name }) => name);
+    expect(names).toContain('After');
+    expect(names).toContain('Register');
+  });
+
   test('is not disturbed by the indicator, which pages cannot press', async () => {
     const form = await pages.open('form.html');
     const before = await form.snapshot();

@@ -13,6 +13,7 @@ export function patch(view: View): void {
     patchOpen(view);
     patchFetch(view);
     patchXhr(view);
+    patchCapture(view);
   }
   for (let index = 0; index < view.length; index++) {
     const inner = view[index] as View | undefined;
@@ -95,5 +96,28 @@ function patchXhr(view: View): void {
   prototype.send = function (body) {
     if (state.active) this.addEventListener('loadend', begin(), { once: true });
     send.call(this, body);
+  };
+}
+
+/**
+ * The pointer of the content script's events cannot be captured: the page is made to believe that it was, and the content
+ * script sends all moves to the same element.
+ */
+function patchCapture(view: View): void {
+  const { prototype } = view.Element;
+  const { setPointerCapture, hasPointerCapture, releasePointerCapture } = prototype;
+  const captured = new WeakSet<Element>();
+  const isOurs = (): boolean => state.active && view.event?.isTrusted === false;
+  prototype.setPointerCapture = function (pointer) {
+    if (!isOurs()) return setPointerCapture.call(this, pointer);
+    captured.add(this);
+    report({ type: 'capture' });
+  };
+  prototype.hasPointerCapture = function (pointer) {
+    return isOurs() ? captured.has(this) : hasPointerCapture.call(this, pointer);
+  };
+  prototype.releasePointerCapture = function (pointer) {
+    if (!isOurs()) return releasePointerCapture.call(this, pointer);
+    captured.delete(this);
   };
 }

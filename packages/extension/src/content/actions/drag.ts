@@ -3,6 +3,7 @@ import { closest } from '../dom/flat-tree.ts';
 import { aimsOf, clickTarget, elementAt, type Point } from '../dom/visibility.ts';
 import { moveTo, sendMouse } from '../events/pointer.ts';
 import { elementNumbered } from '../numbers.ts';
+import { reported } from '../page-world.ts';
 import { frames, reach, reachElement, rendered } from './reach.ts';
 
 const STEPS = 8;
@@ -62,14 +63,18 @@ async function dragPointer(target: Element, at: Point, to: number): Promise<void
   await frames(1);
   const { at: end } = await destination(to);
   for (const point of between(at, end)) {
-    const under = elementAt(point, target.ownerDocument) ?? target;
+    const under = receiver(target, point);
     for (const type of ['pointermove', 'mousemove']) sendMouse(under, type, { at: point, detail: 0 });
     await frames(1);
   }
-  const under = elementAt(end, target.ownerDocument) ?? target;
+  const under = receiver(target, end);
   sendMouse(under, 'pointerup', { at: end });
   sendMouse(under, 'mouseup', { at: end });
 }
+
+/** What is under the pointer, or the element that has captured it. */
+const receiver = (target: Element, point: Point): Element =>
+  reported.captured ? target : (elementAt(point, target.ownerDocument) ?? target);
 
 /** The place may have moved when the drag began, and something dragged may lie over it. */
 async function destination(to: number): Promise<{ at: Point; target: Element }> {

@@ -4,6 +4,7 @@ import { isEditingHost, isInput, isSelect, isTextArea, isTextInput, isTickedInpu
 import { roleOf } from '../dom/roles.ts';
 import { isSecret } from '../dom/secrets.ts';
 import { insertText, selectAll, sendChange, sendInput, setNativeValue } from '../events/editing.ts';
+import { giveFocus } from '../events/focus.ts';
 import { characterKey, sendKey } from '../events/keyboard.ts';
 import { clickAt } from '../events/pointer.ts';
 import { numberOf, Said } from '../numbers.ts';
@@ -60,7 +61,7 @@ const refused = (element: Element, code: PageFailure['code'], why: string): Page
 /** Dates, times, numbers, ranges and colours have a format of their own. */
 function fillFormatted(field: HTMLInputElement, text: string): void {
   const value = text === '' ? '' : normalised(field, text);
-  field.focus({ preventScroll: true });
+  giveFocus(field);
   setNativeValue(field, value ?? '');
   if (value === null || (field.value === '' && text !== ''))
     throw refused(
@@ -73,7 +74,7 @@ function fillFormatted(field: HTMLInputElement, text: string): void {
 }
 
 async function replaceText(field: HTMLElement, text: string): Promise<void> {
-  field.focus({ preventScroll: true });
+  giveFocus(field);
   selectAll(field);
   const last = characterKey([...text].at(-1) ?? 'Backspace');
   sendKey(field, 'keydown', last);

@@ -3,6 +3,7 @@ import { isDisabled } from '../dom/disabled.ts';
 import { activeElement, elementsIn } from '../dom/flat-tree.ts';
 import { isControl, isEditingHost, isInput, isLink } from '../dom/kinds.ts';
 import { isRendered } from '../dom/visibility.ts';
+import { giveFocus, takeFocus } from '../events/focus.ts';
 import { numberOf, Said } from '../numbers.ts';
 import { PageFailure } from '../page-error.ts';
 import { reachElement, rendered, usable } from './reach.ts';
@@ -10,10 +11,10 @@ import { reachElement, rendered, usable } from './reach.ts';
 export async function focus(id: number): Promise<void> {
   const element = usable(id);
   await reachElement(element);
-  element.focus({ preventScroll: true });
+  giveFocus(element);
   if (activeElement(document) === element) return;
   const inner = element.querySelector<HTMLElement>('input, textarea, select, button, a[href], [tabindex]');
-  inner?.focus({ preventScroll: true });
+  if (inner) giveFocus(inner);
   if (!inner || activeElement(document) !== inner)
     throw new PageFailure('UNSUPPORTED', `${Said(element)} does not take the focus.`, numberOf(element));
 }
@@ -21,7 +22,7 @@ export async function focus(id: number): Promise<void> {
 export function blur(id: number): void {
   const element = rendered(id);
   const active = activeElement(document);
-  if (active && element.contains(active)) active.blur();
+  if (active && element.contains(active)) takeFocus(active);
 }
 
 /** To the next element in tab order. */
@@ -30,7 +31,9 @@ export function moveFocus(from: HTMLElement, by: 1 | -1): void {
   stops.sort((one, other) => order(one) - order(other));
   const at = stops.indexOf(from);
   const next = at === -1 ? (by === 1 ? 0 : stops.length - 1) : (at + by + stops.length) % stops.length;
-  stops[next]?.focus();
+  const stop = stops[next];
+  if (stop) giveFocus(stop);
+  stop?.scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' });
 }
 
 /** A positive `tabindex` comes first. */

@@ -12,6 +12,7 @@ import {
   isTickedInput,
 } from '../dom/kinds.ts';
 import { insertText, selectAll, sendChange, sendInput, setNativeValue } from '../events/editing.ts';
+import { giveFocus } from '../events/focus.ts';
 import type { Key } from '../events/keyboard.ts';
 import { moveFocus } from './focus.ts';
 import { scrollerOf } from './scroll.ts';
@@ -124,7 +125,7 @@ function nextRadio(radio: HTMLInputElement, forward: boolean): void {
     ({ name, disabled }) => name === radio.name && !disabled,
   );
   const next = group.at((group.indexOf(radio) + (forward ? 1 : -1) + group.length) % group.length);
-  next?.focus();
+  if (next) giveFocus(next);
   next?.click();
 }
 

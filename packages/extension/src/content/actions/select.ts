@@ -6,6 +6,7 @@ import { roleOf } from '../dom/roles.ts';
 import { folded, oneLine, textOf } from '../dom/text.ts';
 import { isVisible } from '../dom/visibility.ts';
 import { sendChange, sendInput } from '../events/editing.ts';
+import { giveFocus } from '../events/focus.ts';
 import { clickAt } from '../events/pointer.ts';
 import { numberOf, Said } from '../numbers.ts';
 import { PageFailure } from '../page-error.ts';
@@ -68,7 +69,7 @@ async function chooseNative(select: HTMLSelectElement, value: string): Promise<v
       throw refused(select, `has the option ${JSON.stringify(each)}, but it is disabled`);
     return option;
   });
-  select.focus({ preventScroll: true });
+  giveFocus(select);
   for (const option of chosen) option.selected = true;
   sendInput(select, '', null);
   sendChange(select);

@@ -1,4 +1,6 @@
 /** Custom sliders and spin buttons, which are operated with arrow keys. */
+
+import { giveFocus } from '../events/focus.ts';
 import { keyNamed, sendKey } from '../events/keyboard.ts';
 import { numberOf, Said } from '../numbers.ts';
 import { PageFailure } from '../page-error.ts';
@@ -15,7 +17,7 @@ export async function stepTo(element: HTMLElement, text: string): Promise<void> 
   if (text.trim() === '' || Number.isNaN(wanted))
     throw refuse(`takes a number (${limits}), not ${JSON.stringify(text.slice(0, 40))}`);
   if (Number.isNaN(current(element))) throw refuse('takes no text');
-  element.focus({ preventScroll: true });
+  giveFocus(element);
   for (let step = 0; step < MOST_STEPS; step++) {
     const before = current(element);
     if (before === wanted) return;

@@ -1,7 +1,8 @@
 /** Pointer and mouse events in the order in which browsers send them. */
-import { ancestorsOf } from '../dom/flat-tree.ts';
+import { activeElement, ancestorsOf } from '../dom/flat-tree.ts';
 import { isControl, isEditingHost, isLink } from '../dom/kinds.ts';
 import { inTab, type Point, viewOf } from '../dom/visibility.ts';
+import { giveFocus, takeFocus } from './focus.ts';
 
 export type Press = { readonly at: Point; readonly button?: 0 | 2; readonly detail?: number };
 
@@ -72,10 +73,11 @@ function focusAround(target: Element): void {
   for (const each of [target, ...ancestorsOf(target)]) {
     if (each.localName === 'label') return;
     if (!takesFocus(each)) continue;
-    (each as HTMLElement).focus({ preventScroll: true });
+    giveFocus(each as HTMLElement);
     return;
   }
-  (target.ownerDocument.activeElement as HTMLElement | null)?.blur?.();
+  const active = activeElement(document);
+  if (active && active !== active.ownerDocument.body) takeFocus(active);
 }
 
 const takesFocus = (element: Element): boolean =>

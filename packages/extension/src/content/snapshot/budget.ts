@@ -1,5 +1,5 @@
 /** Chooses what is sent of a large page: what is in view first, then what is near, then the rest in page order. */
-import type { Leaf } from './outline.ts';
+import type { Leaf } from './parts.ts';
 
 /** Bytes of JSON of the whole markup; a request stays below 40 KB with it. */
 export const MOST_BYTES = 34_000;

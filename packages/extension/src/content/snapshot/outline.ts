@@ -8,30 +8,10 @@ import { clickTarget, type Point } from '../dom/visibility.ts';
 import { INDICATOR } from '../indicator-name.ts';
 import { MOST_BYTES } from './budget.ts';
 import { type Interaction, interactionOf } from './interactive.ts';
-import { escaped, type Markup, markupOf, optionsMarkup, unescaped, withLabel } from './markup.ts';
+import { escaped, markupOf, optionsMarkup, unescaped, withLabel } from './markup.ts';
+import type { Branch, Leaf } from './parts.ts';
 import { measureView, type Rank, rankOf, type View } from './rank.ts';
 import { isBlock, wrapperOf } from './structure.ts';
-
-export type Leaf = {
-  readonly kind: 'leaf';
-  readonly html: string;
-  /** of an interactive element; `html` is its content then */
-  readonly element: Element | null;
-  readonly markup: Markup | null;
-  readonly rank: Rank;
-  /** begins a line */
-  readonly broken: boolean;
-};
-
-export type Branch = {
-  readonly kind: 'branch';
-  readonly open: string;
-  readonly close: string;
-  /** an interactive element that contains others */
-  readonly element: Element | null;
-  readonly markup: Markup | null;
-  readonly children: (Leaf | Branch)[];
-};
 
 export type Outline = {
   readonly root: Branch;
@@ -98,6 +78,15 @@ class Builder {
     if (block) this.#broken = true;
     const separated = this.#place(element, parent, { style, context });
     if (block) this.#broken = !separated;
+  }
+
+  /** A page can make any property of an element throw, and nest deeper than the stack: such elements are left out. */
+  #visitSafely(element: HTMLElement, parent: Branch, context: Context): void {
+    try {
+      this.visitElement(element, parent, context);
+    } catch {
+      this.skipped++;
+    }
   }
 
   /** Nothing of it can be in view or near: what is fixed there is among the elements seen. */
@@ -188,7 +177,7 @@ class Builder {
     for (let index = 0; index < children.length; index++) {
       const child = children[index] as Node;
       if (isElement(child)) {
-        if (!closed || child.localName === 'summary') this.visitElement(child, parent, inner);
+        if (!closed || child.localName === 'summary') this.#visitSafely(child, parent, inner);
       } else if (shown && !closed && isText(child) && /\S/.test(child.data)) {
         rank ??= rankOf(element, inner.origin, this.#view);
         if (rank !== null) this.#addText(child.data, parent, rank);

@@ -4,7 +4,8 @@ import { reachableIn } from '../dom/overlay.ts';
 import { oneLine } from '../dom/text.ts';
 import { collectGone, numberOf } from '../numbers.ts';
 import { choose } from './budget.ts';
-import { type Branch, type Leaf, outlineOf } from './outline.ts';
+import { outlineOf } from './outline.ts';
+import type { Branch, Leaf } from './parts.ts';
 
 export function takeSnapshot(): Snapshot {
   const { root, leaves, skipped } = outlineOf(document, reachableIn(document));
