@@ -7,7 +7,7 @@ import { LastEvents } from './last-events.ts';
 import type { Limits } from './limits.ts';
 import type { Member } from './member.ts';
 import { isCache, kindOf } from './names.ts';
-import type { ChannelStates, RemoteEvent, StateQuery } from './node-messages.ts';
+import type { ChannelStates, LastEvent, RemoteEvent, StateQuery } from './node-messages.ts';
 import { encoded, relayed } from './protocol.ts';
 import type { RemoteMembers } from './remote-members.ts';
 
@@ -32,6 +32,8 @@ export type ChannelEvent = {
 export type Remote = {
   readonly members: RemoteMembers;
   event(event: RemoteEvent): void;
+  /** The last event of a cache channel that another node has seen. */
+  last(channel: string): Promise<LastEvent | null>;
 };
 
 export class Channels implements ChannelServer {
@@ -53,9 +55,29 @@ export class Channels implements ChannelServer {
     this.#remote = remote;
   }
 
-  /** Before a subscription: what to wait for until all members of the channel are known, null if they are. */
-  prepare(name: string): Promise<void> | null {
-    return kindOf(name) === 'presence' ? (this.#remote?.members.open(name) ?? null) : null;
+  /**
+   * Before a subscription: what to wait for until all members of the channel and its last event are known, null if they
+   * are.
+   */
+  prepare(name: string): Promise<unknown> | null {
+    const members = kindOf(name) === 'presence' ? (this.#remote?.members.open(name) ?? null) : null;
+    if (!this.#remote || !isCache(name) || this.#lastEvents.isComplete(name)) return members;
+    return Promise.all([members, this.#learnLast(name, this.#remote)]);
+  }
+
+  async #learnLast(name: string, remote: Remote): Promise<void> {
+    const last = await remote.last(name);
+    if (last) this.#lastEvents.learn(name, last);
+  }
+
+  /** The last event of a cache channel that this node has seen. */
+  last(name: string): LastEvent | null {
+    return isCache(name) ? this.#lastEvents.recall(name) : null;
+  }
+
+  /** Events of other nodes may have been missed until now. */
+  missedSome(): void {
+    this.#lastEvents.missedSome();
   }
 
   /** After a subscription that was prepared was not made. */
@@ -88,7 +110,7 @@ export class Channels implements ChannelServer {
     const welcome = kindOf(name) === 'presence' ? presence(this.#membersOf(name, channel)) : {};
     subscriber.send(encoded('pusher_internal:subscription_succeeded', name, welcome));
     if (isCache(name))
-      subscriber.send(this.#lastEvents.recall(name) ?? encoded('pusher:cache_miss', name, {}));
+      subscriber.send(this.#lastEvents.recall(name)?.text ?? encoded('pusher:cache_miss', name, {}));
     if (isNew) this.#send(channel, encoded('pusher_internal:member_added', name, member), subscriber.id);
     if (!existing) this.#notify('occupied', name);
     return 'subscribed';

@@ -2,9 +2,12 @@
 import { LruMap } from '../../lib/lru-map.ts';
 import type { Clock } from './clock.ts';
 import type { Limits } from './limits.ts';
+import type { LastEvent } from './node-messages.ts';
 
 export class LastEvents {
   readonly #events: LruMap<{ readonly text: string; readonly at: number }>;
+  /** events of other nodes may have been missed until then */
+  #incompleteUntil = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly clock: Clock,
@@ -14,14 +17,32 @@ export class LastEvents {
   }
 
   remember(channel: string, text: string): void {
-    this.#events.set(channel, { text, at: this.clock.now() });
+    this.learn(channel, { text, ageMs: 0 });
   }
 
-  recall(channel: string): string | null {
+  /** An event that this node may not have seen. The younger one counts. */
+  learn(channel: string, { text, ageMs }: LastEvent): void {
+    const at = this.clock.now() - ageMs;
+    if (at >= (this.#events.get(channel)?.at ?? at)) this.#events.set(channel, { text, at });
+  }
+
+  recall(channel: string): LastEvent | null {
     const event = this.#events.get(channel);
     if (!event) return null;
-    if (this.clock.now() - event.at < this.limits.rememberedMs) return event.text;
+    const ageMs = this.clock.now() - event.at;
+    if (ageMs < this.limits.rememberedMs) return { text: event.text, ageMs };
     this.#events.delete(channel);
     return null;
+  }
+
+  /** Whether no other node can have a later one. */
+  isComplete(channel: string): boolean {
+    const event = this.#events.get(channel);
+    return event !== undefined && event.at > this.#incompleteUntil;
+  }
+
+  /** Events of other nodes may have been missed until now. */
+  missedSome(): void {
+    this.#incompleteUntil = this.clock.now();
   }
 }

@@ -5,6 +5,7 @@ export const KINDS = {
   event: 'channel.event',
   terminate: 'channel.terminate',
   state: 'channel.state',
+  last: 'channel.last',
   /** Signed: it opens a channel. */
   permit: 'channel.permit',
   close: 'channel.close',
@@ -36,6 +37,13 @@ export const ChannelStates = z.record(
   z.object({ subscribers: z.number(), users: z.array(z.string()) }),
 );
 export type ChannelStates = z.infer<typeof ChannelStates>;
+
+export const LastQuery = z.object({ channel: z.string() });
+export type LastQuery = z.infer<typeof LastQuery>;
+
+/** The last event of a cache channel, as subscribers receive it. Clocks of nodes differ, so its age is sent. */
+export const LastEvent = z.object({ text: z.string(), ageMs: z.number() });
+export type LastEvent = z.infer<typeof LastEvent>;
 
 export const Permit = z.object({
   socket: z.string(),

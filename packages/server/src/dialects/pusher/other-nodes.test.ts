@@ -223,3 +223,25 @@ test('a socket may depend on so many tokens, wherever they were shown', async ()
   const more = one.server.nodes?.permit(bob.socketId, null, 'one more');
   await expect(more).rejects.toThrow('too many tokens');
 });
+
+test('a cache channel has its last event at a node that came later, and one that was cut off', async () => {
+  const [one, two] = await openTwo();
+  await trigger(one, { channel: 'cache-news', data: '{"text":"first"}' });
+  const three = open('three');
+  await until(() => three.transport.others.nodes.length === 2);
+  const late = await three.connect();
+  await late.subscribe('cache-news');
+  expect((await late.received('news')).data).toEqual({ text: 'first' });
+  network.cut('two');
+  await trigger(one, { channel: 'cache-news', data: '{"text":"second"}' });
+  await until(() => one.server.channels.last('cache-news')?.text.includes('second') ?? false);
+  await Bun.sleep(20);
+  network.mend('two');
+  await until(() => two.transport.up && two.transport.others.nodes.length === 2);
+  const back = await two.connect();
+  await back.subscribe('cache-news');
+  expect((await back.received('news')).data).toEqual({ text: 'second' });
+  const nothing = await two.connect();
+  await nothing.subscribe('cache-empty');
+  await nothing.received('pusher:cache_miss');
+});

@@ -9,6 +9,8 @@ import {
   Close,
   Closed,
   KINDS,
+  LastEvent,
+  LastQuery,
   Permit,
   Permitted,
   RemoteEvent,
@@ -41,6 +43,9 @@ export class OtherNodes {
     transport.on(KINDS.terminate, (body) => terminate(connected, Terminate.parse(body).user));
     transport.on(KINDS.closed, (body, from) => this.#tokens.socketClosed(from, Closed.parse(body)));
     transport.respond(KINDS.state, (body) => channels.states(StateQuery.parse(body)));
+    transport.respond(KINDS.last, (body) => channels.last(LastQuery.parse(body).channel));
+    transport.onUp(() => channels.missedSome());
+    transport.onLost(() => channels.missedSome());
     transport.respond(KINDS.permit, (body, from) => this.#permitHere(Permit.parse(body), from));
     transport.respond(KINDS.close, (body) => {
       const { socket, reason } = Close.parse(body);
@@ -65,6 +70,13 @@ export class OtherNodes {
     const answers = await this.#ask(KINDS.state, query);
     const states = answers.map(({ answer }) => ChannelStates.safeParse(answer).data ?? {});
     return merged([this.parts.channels.states(query), ...states]);
+  }
+
+  /** The last event of a cache channel that another node has seen; null if there is none. */
+  async last(channel: string): Promise<LastEvent | null> {
+    const answers = await this.#ask(KINDS.last, { channel });
+    const events = answers.flatMap(({ answer }) => LastEvent.safeParse(answer).data ?? []);
+    return events.sort((one, other) => one.ageMs - other.ageMs)[0] ?? null;
   }
 
   /**
@@ -100,7 +112,10 @@ export class OtherNodes {
     this.#known = nodes;
   }
 
-  async #ask(kind: string, body: StateQuery | Permit): Promise<{ node: string; answer: unknown }[]> {
+  async #ask(
+    kind: string,
+    body: StateQuery | LastQuery | Permit,
+  ): Promise<{ node: string; answer: unknown }[]> {
     const { transport } = this.parts;
     const asked = transport.others.nodes.map(async (node) => ({
       node,

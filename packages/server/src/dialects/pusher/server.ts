@@ -42,6 +42,10 @@ export function joinNodes(
   const { channels, connected } = server;
   const nodes = new OtherNodes({ ...parts, channels, connected });
   const members = new RemoteMembers(parts.transport, (name, before) => channels.membersChanged(name, before));
-  channels.attach({ members, event: (event) => nodes.event(event) });
+  channels.attach({
+    members,
+    event: (event) => nodes.event(event),
+    last: (channel) => nodes.last(channel),
+  });
   server.nodes = nodes;
 }
