@@ -137,6 +137,8 @@ export interface EventStore {
   writable(): Promise<void>;
   /** The approximate size of the store in bytes. Cheap: it is called for every input. */
   size(): Promise<number>;
+  /** The session counts as changed at that time, unless it was changed later. Does nothing if there is none. */
+  touch(ref: SessionRef, at: number): Promise<void>;
   /** Removes the session and its events, all or nothing. False if there was none. */
   erase(ref: SessionRef): Promise<boolean>;
   close(): Promise<void>;

@@ -17,6 +17,8 @@ export type EphemeralOptions = {
 
 /** Maximum interval of the checks. */
 const MOST_INTERVAL_MS = 60_000;
+/** Checks during `idleMs`: a node tells the others in time that it uses a session. */
+const CHECKS = 4;
 const PAGE = 100;
 const BY = 'server';
 
@@ -45,7 +47,7 @@ export class EphemeralSessions {
     if (alone) await this.#inTurn(() => this.#eraseEach(isIdle));
     if (this.#stopped) return;
     const sweep = () => this.#inTurn(() => this.sweep());
-    this.#timer = setInterval(sweep, Math.min(idleMs, MOST_INTERVAL_MS));
+    this.#timer = setInterval(sweep, Math.min(alone ? idleMs : idleMs / CHECKS, MOST_INTERVAL_MS));
     this.#timer.unref();
   }
 
@@ -56,23 +58,30 @@ export class EphemeralSessions {
     await this.#sweeping;
   }
 
-  /** Erases the sessions that were not used for `idleMs`. */
+  /**
+   * Erases the sessions that were not used for `idleMs`. Those that are used here and were not changed for half of that time
+   * are touched, so that other nodes keep them.
+   */
   async sweep(): Promise<void> {
-    const { now, sessions } = this.deps;
+    const { now, sessions, store } = this.deps;
+    const { idleMs, alone } = this.options;
     const at = now();
     const usedAt = new Map<string, number>();
+    const touched: SessionRef[] = [];
     const kept = await this.#eraseEach((record) => {
       if (record.status === 'running') return false;
       const key = sessionKey(record.ref);
       const used = sessions.usedLately(record.ref)
         ? at
         : Math.max(record.updatedAt, this.#usedAt.get(key) ?? 0);
-      if (used + this.options.idleMs <= at) return true;
+      if (!alone && used === at && record.updatedAt + idleMs / 2 <= at) touched.push(record.ref);
+      if (used + idleMs <= at) return true;
       usedAt.set(key, used);
       return false;
     });
     for (const ref of kept) usedAt.set(sessionKey(ref), at);
     this.#usedAt = usedAt;
+    for (const ref of touched) await store.touch(ref, at);
   }
 
   #inTurn(work: () => Promise<unknown>): Promise<void> {

@@ -31,7 +31,6 @@ export type LinkParts = {
   readonly transport: Transport;
   readonly wakeUps?: WakeUps;
   readonly leases: Leases;
-  readonly livingNodes: () => Promise<ReadonlySet<NodeId>>;
   readonly meter: Meter;
   readonly newId: () => string;
   /** whether a subscriber on this node hears all sessions of the owner */
@@ -137,9 +136,7 @@ export class RemoteLink implements SessionLink {
   }
 
   async isWatchedElsewhere(): Promise<boolean> {
-    const { transport, livingNodes } = this.parts;
     await this.#watchers.ready;
-    if (!transport.up) return [...(await livingNodes())].some((node) => node !== transport.node);
     const own = watchKey(this.session.ref);
     return this.#watchers.entries.some(({ key }) => key === own);
   }

@@ -2,7 +2,7 @@
 import type { PrincipalId } from '@parlance/protocol';
 import { waitingCalls } from '../domain/session-state.ts';
 import type { EventStore } from '../ports/event-store.ts';
-import type { Leases, NodeId } from '../ports/lease.ts';
+import type { Leases } from '../ports/lease.ts';
 import type { Log } from '../ports/logger.ts';
 import type { Meter } from '../ports/meter.ts';
 import { type SessionRef, sessionKey } from '../ports/session-ref.ts';
@@ -32,7 +32,6 @@ export type NetworkParts = {
   readonly wakeUps?: WakeUps;
   readonly store: Pick<EventStore, 'heads'>;
   readonly leases: Leases;
-  readonly livingNodes: () => Promise<ReadonlySet<NodeId>>;
   readonly meter: Meter;
   readonly log: Log;
   readonly newId: () => string;

@@ -20,7 +20,7 @@ export interface SessionLink {
   join(): Promise<void>;
   /** Has the node that drives the session stop for an interruption, and tell what it has streamed. */
   stop(): Promise<void>;
-  /** Whether another node watches the session; true as well if there are other nodes and that cannot be known. */
+  /** Whether another node watches the session, as far as messages tell. */
   isWatchedElsewhere(): Promise<boolean>;
   close(): void;
 }

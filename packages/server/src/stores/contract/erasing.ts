@@ -19,6 +19,18 @@ export function erasingContract(implementation: Implementation): void {
       expect(await store.erase(gone)).toBe(false);
     }));
 
+  test('a session counts as changed when it is touched, never earlier, and has no more events', () =>
+    withStore(implementation, async (store) => {
+      await begin(store, gone, {});
+      const before = (await store.load(gone))?.updatedAt ?? 0;
+      await store.touch(gone, before + 1_000);
+      await store.touch(gone, before + 500);
+      expect(await store.load(gone)).toMatchObject({ updatedAt: before + 1_000, head: 1 });
+      expect(await store.findById(gone.id)).toMatchObject([{ updatedAt: before + 1_000 }]);
+      await store.touch(other, before);
+      expect(await store.load(other)).toBeNull();
+    }));
+
   test('a session with the same id starts empty', () =>
     withStore(implementation, async (store) => {
       await begin(store, gone, {});

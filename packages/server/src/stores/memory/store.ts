@@ -82,6 +82,7 @@ export function openMemoryStore(options: EventOptions = {}, database = new Memor
     tags: whileOpen(sessions.tags),
     writable: whileOpen(() => undefined),
     size: whileOpen(sessions.size),
+    touch: whileOpen(sessions.touch),
     erase: whileOpen(sessions.erase),
     close: async () => {
       close();
@@ -249,6 +250,11 @@ function memorySessions(options: EventOptions, database: MemoryDatabase) {
     },
 
     size: () => database.bytes,
+
+    touch(ref: SessionRef, at: number): void {
+      const session = sessions.get(keyOf(ref));
+      if (session && session.record.updatedAt < at) session.record = { ...session.record, updatedAt: at };
+    },
 
     erase(ref: SessionRef): boolean {
       const session = sessions.get(keyOf(ref));

@@ -34,6 +34,7 @@ import { prepareRevocations } from './revocations.ts';
 import { prepareSettings } from './settings.ts';
 import { prepareSize } from './size.ts';
 import { prepareTags } from './tags.ts';
+import { prepareTouch } from './touch.ts';
 import { prepareUsers } from './users.ts';
 
 export type StoreOptions = EventOptions & {
@@ -99,6 +100,7 @@ export function storeOn(parts: StoreParts): Store {
     tags: acknowledged(prepareTags(database)),
     writable: whileOpen(prepareProbe(database)),
     size: whileOpen(size.current),
+    touch: whileOpen(prepareTouch(database)),
     erase: whileOpen(async (given) => {
       const ref = storableRef(given);
       // after what was requested earlier

@@ -35,6 +35,7 @@ import { prepareRevocations } from './revocations.ts';
 import { prepareSettings } from './settings.ts';
 import { prepareSize } from './size.ts';
 import { prepareTags } from './tags.ts';
+import { prepareTouch } from './touch.ts';
 import { prepareUsers } from './users.ts';
 
 export type SqliteOptions = EventOptions & {
@@ -96,6 +97,7 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
   const probe = prepareProbe(database);
   const head = prepareHead(database);
   const size = prepareSize(database);
+  const touch = prepareTouch(database);
   const erase = prepareErase(database);
   const users = prepareUsers(database);
   const apiKeys = prepareApiKeys(database);
@@ -143,6 +145,11 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
       probe();
     }),
     size: whileOpen(size.current),
+    touch: whileOpen((ref, at) => {
+      // A record that is written later has its own time.
+      void appends.flush();
+      touch(ref, at);
+    }),
     erase: whileOpen((ref) => {
       // Earlier requests are written first.
       void appends.flush();
