@@ -12,6 +12,8 @@ import {
 
 const PARLANCE = join(import.meta.dir, '../../packages/cli/bin/parlance');
 
+const COMMAND = ['sh', PARLANCE, 'acp'];
+
 export type Update = SessionNotification['update'];
 
 export type Permission = {
@@ -27,6 +29,8 @@ export type Answer = (
 export type EditorOptions = {
   readonly env: Record<string, string>;
   readonly cwd: string;
+  /** how it is started, `parlance acp` by default */
+  readonly command?: readonly string[];
   readonly args?: readonly string[];
   readonly answer?: Answer;
 };
@@ -52,8 +56,8 @@ export class Editor implements AsyncDisposable {
   readonly #errors: Promise<string>;
   readonly connection: ClientConnection;
 
-  constructor({ env, cwd, args = [], answer = () => choose('once') }: EditorOptions) {
-    this.#process = Bun.spawn(['sh', PARLANCE, 'acp', ...args], {
+  constructor({ env, cwd, command = COMMAND, args = [], answer = () => choose('once') }: EditorOptions) {
+    this.#process = Bun.spawn([...command, ...args], {
       cwd,
       env: { PATH: process.env.PATH ?? '', HOME: cwd, LOG_LEVEL: 'silent', ...env },
       stdin: 'pipe',
