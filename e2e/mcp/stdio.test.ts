@@ -8,7 +8,7 @@ import { StdioClientTransport as LegacyStdio } from '@modelcontextprotocol/sdk/c
 import { spawnParlance } from '../../packages/cli/src/run-parlance.ts';
 import { startTestServer } from '../../packages/server/src/testing/server.ts';
 import { type Answer, fakeModel } from '../fake-model.ts';
-import { durableOf, followed, startProcess } from '../server-process.ts';
+import { durableOf, startProcess } from '../server-process.ts';
 import {
   connect,
   ERAS,
@@ -82,6 +82,17 @@ async function serverWith(...answers: Answer[]) {
   return { model, server, env: { PARLANCE_URL: server.http } };
 }
 
+const PLACES = ['alone', 'as a bridge'] as const;
+
+/** The model behind `parlance mcp`, and the variables to start it with. */
+const MODELS = {
+  alone: async (...answers: Answer[]) => {
+    const { model, settings } = answering(...answers);
+    return { model, env: settings };
+  },
+  'as a bridge': serverWith,
+};
+
 describe.each(ERAS)('in %s', (era) => {
   test('alone, it answers with an agent in its own process', async () => {
     const { settings } = answering({ say: 'Alone.' });
@@ -108,8 +119,8 @@ describe.each(ERAS)('in %s', (era) => {
     expect(structuredContent).toMatchObject({ messages: [{}, { text: 'One.' }, {}, { text: 'Two.' }] });
   });
 
-  test('forms are shown', async () => {
-    const { env } = await serverWith(
+  test.each(PLACES)('%s: forms are shown', async (place) => {
+    const { env } = await MODELS[place](
       { call: 'shell', input: { command: ['touch', 'a.txt'] } },
       { say: 'Made it.' },
     );
@@ -125,14 +136,32 @@ describe.each(ERAS)('in %s', (era) => {
     expect(shown).toEqual([expect.stringContaining('touch a.txt')]);
   });
 
-  test('progress is passed on; a call that is cancelled then ends the turn and the request to the model', async () => {
-    const { model, server, env } = await serverWith({ say: 'Half ', after: 'silence' });
+  test.each(PLACES)('%s: a form that is declined denies the call, and the agent goes on', async (place) => {
+    const { env } = await MODELS[place](
+      { call: 'shell', input: { command: ['touch', 'a.txt'] } },
+      { say: 'Then not.' },
+    );
+    const client = await started(era, env, { onForm: () => ({ action: 'decline' }) });
+    const { text, session } = await client.turn('send_message', { text: 'touch it' });
+    expect(text).toBe('Then not.');
+    const { structuredContent } = await client.call('read_session', { session });
+    expect(structuredContent).toMatchObject({ messages: [{}, { text: 'Then not.' }] });
+  });
+
+  test.each(PLACES)('%s: progress is passed on; a call that is cancelled ends the turn', async (place) => {
+    const { model, env } = await MODELS[place]({ say: 'Half ', after: 'silence' }, { say: 'Whole.' });
     const client = await started(era, env);
     const abort = new AbortController();
     const options = { signal: abort.signal, onprogress: () => abort.abort() };
     await expect(client.turn('send_message', { text: 'hi', session: 'left' }, options)).rejects.toThrow();
     await model.aborted;
-    await followed(server, 'left', (events) => events.some(({ type }) => type === 'turn.cancelled'));
+    expect(await client.turn('send_message', { text: 'again', session: 'left' })).toMatchObject({
+      status: 'done',
+      text: 'Whole.',
+    });
+    const { structuredContent } = await client.call('read_session', { session: 'left' });
+    const { messages } = structuredContent as { messages: { text: string }[] };
+    expect(messages.map(({ text }) => text)).toEqual(['hi', 'Half ', 'again', 'Whole.']);
   });
 
   test('notifications about resources are passed on', async () => {

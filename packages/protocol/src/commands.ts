@@ -25,11 +25,12 @@ export const SessionCreate = z.object({
 });
 
 /** Result of a call that was deferred to a client. */
-const CallResult = z.object({
+export const CallResult = z.object({
   call: CallId,
   failed: z.boolean().default(false),
   parts: z.array(Part).max(100),
 });
+export type CallResult = z.output<typeof CallResult>;
 
 export const InputSubmit = z.object({
   type: z.literal('input.submit'),

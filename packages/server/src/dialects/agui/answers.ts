@@ -1,5 +1,5 @@
 /** Answers to what a turn waits for: results of the front end's tools, and entries of `resume`. */
-import { type ApprovalId, Fault } from '@parlance/protocol';
+import { type ApprovalId, type CallId, type CallResult, Fault } from '@parlance/protocol';
 import type { DeferredCall, SessionRef, SessionSnapshot } from '../../core/api/index.ts';
 import type { DialectContext } from '../shared/dialect.ts';
 import { type Asked, callerOf, type Followed, followedTurn } from './asked.ts';
@@ -50,6 +50,21 @@ export class Answers {
   get unanswered(): readonly DeferredCall[] {
     const { deferred } = this.thread.now;
     return deferred.filter(({ call }) => !this.#results.some(({ toolCallId }) => toolCallId === call));
+  }
+
+  /** For a message that comes with them: the turn of the message continues from the results, without another model call. */
+  get results(): CallResult[] {
+    return this.#results.map((message) => ({
+      call: message.toolCallId as CallId,
+      failed: false,
+      ...resultOf(message),
+    }));
+  }
+
+  /** whether there are results, and the turn waits for nothing but results */
+  get resultsAlone(): boolean {
+    const { approvals } = this.thread.now;
+    return this.#results.length > 0 && this.#approvals.length === 0 && approvals.length === 0;
   }
 
   /** Gives the answers. Returns what goes on with them: of an answer that comes too late, the turn that it was for. */

@@ -1,5 +1,5 @@
 /** Which thread a request is about, and what it begins there. */
-import { type DurableEvent, Fault, type Part, TurnTerms, textOf } from '@parlance/protocol';
+import { type CallResult, type DurableEvent, Fault, type Part, TurnTerms, textOf } from '@parlance/protocol';
 import type { SessionRef, SessionSnapshot } from '../../core/api/index.ts';
 import type { DialectContext } from '../shared/dialect.ts';
 import { importable } from '../shared/exchange/history.ts';
@@ -59,6 +59,8 @@ export class Threads {
     const answers = await Answers.check(engine, { ref, asked, now });
     if (brought.messages.length === 0 && answers.isEmpty)
       return { ref, followed: await this.#again(now, messages, known), owns: false };
+    const joined = brought.messages.length > 0 && (await this.#withResults(ref, asked, { brought, answers }));
+    if (joined) return { ref, followed: startingAt(joined, now), owns: true };
     const { followed, owns } = await answers.give();
     if (brought.messages.length === 0) return { ref, followed, owns };
     // A message instead of a result closes the calls that wait for one.
@@ -66,6 +68,24 @@ export class Threads {
     const next = await this.#submit(ref, asked, { ...brought, mode });
     if (!followed || mode === 'supersede') return { ref, followed: startingAt(next, now), owns: true };
     return { ref, followed: { ...followed, more: followed.more + 1 }, owns: true };
+  }
+
+  /** The message and the results before it in one command; null if they cannot be given together. */
+  async #withResults(
+    ref: SessionRef,
+    asked: Asked,
+    { brought, answers }: { readonly brought: Brought; readonly answers: Answers },
+  ): Promise<Followed | null> {
+    const isWaiting = (await this.ctx.engine.record(ref))?.status === 'waiting';
+    if (!isWaiting || !answers.resultsAlone) return null;
+    const { results } = answers;
+    try {
+      return await this.#submit(ref, asked, { ...brought, mode: 'supersede', results });
+    } catch (thrown) {
+      // Another client has given one of the results meanwhile.
+      if (thrown instanceof Fault && thrown.code === 'not_found') return null;
+      throw thrown;
+    }
   }
 
   #known(now: SessionSnapshot, run: RunAgentInput, messages: readonly Message[]): Promise<KnownInput | null> {
@@ -93,16 +113,21 @@ export class Threads {
   async #submit(
     ref: SessionRef,
     asked: Asked,
-    what: Brought & { readonly mode?: 'queue' | 'supersede'; readonly continues?: boolean },
+    what: Brought & {
+      readonly mode?: 'queue' | 'supersede';
+      readonly continues?: boolean;
+      readonly results?: CallResult[];
+    },
   ): Promise<Followed> {
     const { engine } = this.ctx;
     const { run, agent } = asked;
-    const { messages, parts, terms, mode, continues } = what;
+    const { messages, parts, terms, mode, continues, results } = what;
     const command = {
       type: 'input.submit',
       parts,
       mode,
       continues,
+      results,
       agent,
       answeredBy: agent,
       data: { run: run.runId },

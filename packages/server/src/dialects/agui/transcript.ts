@@ -38,7 +38,8 @@ export class Transcript {
     switch (event.type) {
       case 'input.accepted': {
         const { input, seq } = event;
-        this.#waiting.set(input, userMessage(event));
+        const message = userMessage(event);
+        if (message) this.#waiting.set(input, message);
         this.#inputs.push({ id: input, seq, at: Number.POSITIVE_INFINITY });
         return;
       }
@@ -50,7 +51,7 @@ export class Transcript {
         const input = this.#inputs.find(({ id }) => id === event.input);
         this.#waiting.delete(event.input);
         if (input) input.at = this.#list.length;
-        if (message && message.content !== '') this.#list.push(message);
+        if (message) this.#list.push(message);
         return;
       }
       case 'history.imported':
@@ -67,7 +68,9 @@ export class Transcript {
   }
 }
 
-function userMessage({ input, key, parts, call }: DurableEvent<'input.accepted'>): Message {
+/** Null if the input has nothing to show: the model went on from what was there. */
+function userMessage({ input, key, parts, call }: DurableEvent<'input.accepted'>): Message | null {
+  if (parts.length === 0 && !call) return null;
   const shown: readonly Part[] =
     parts.length === 0 && call ? [textPart(`/tool ${call.tool} ${JSON.stringify(call.input)}`)] : parts;
   return { id: key ?? input, role: 'user', content: contentOf(shown) };
