@@ -177,6 +177,22 @@ describe('tools of the page', () => {
     expect(stateTypes(answer)).toEqual(['step-start', 'tool-locate output-error']);
   });
 
+  test('an output and a new message in one request are one turn and one call of the model', async () => {
+    const chat = chatWith({ server, id, transport });
+    await chat.sendMessage({ text: 'locate' });
+    const call = chat.lastMessage?.parts.find((part) => part.type === 'tool-locate');
+    const toolCallId = call && 'toolCallId' in call ? call.toolCallId : '';
+    await chat.addToolOutput({ tool: 'locate', toolCallId, output: { city: 'Rome' } });
+    const before = model.requests.length;
+    await chat.sendMessage({ text: 'and tomorrow?' });
+    expect(textOf(chat.lastMessage)).toBe('You said and tomorrow?.');
+    expect(model.requests).toHaveLength(before + 1);
+    const prompt = model.requests.at(-1)?.messages.slice(1) ?? [];
+    expect(prompt.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'user']);
+    expect(prompt[2]?.content).toBe('{"city":"Rome"}');
+    expect(shown(await historyOf(server.http, id))).toEqual(shown(chat.messages));
+  });
+
   test('wait also after a reload: the history has the call, and there is nothing to resume', async () => {
     await chatWith({ server, id, transport }).sendMessage({ text: 'locate' });
     expect((await fetch(`${server.http}/api/chat/${id}/stream`)).status).toBe(204);

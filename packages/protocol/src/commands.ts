@@ -29,6 +29,8 @@ export const CallResult = z.object({
   call: CallId,
   failed: z.boolean().default(false),
   parts: z.array(Part).max(100),
+  /** for programs; not shown to the model */
+  data: z.record(z.string(), JsonValue).optional(),
 });
 export type CallResult = z.output<typeof CallResult>;
 

@@ -1,7 +1,14 @@
 /** What a request begins in its session. */
-import { type CommandInput, Fault, type InputId, type Part, type TurnTerms } from '@parlance/protocol';
+import {
+  type CallResult,
+  type CommandInput,
+  Fault,
+  type InputId,
+  type Part,
+  type TurnTerms,
+} from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/api/index.ts';
-import { continueTurn, giveAnswers, type Target } from './continue.ts';
+import { allResults, continueTurn, giveAnswers, type Target } from './continue.ts';
 import type { Followed } from './follow.ts';
 import { type AcceptedInput, inputOf, latestInput, runningInput } from './log.ts';
 import { inputData, type StoredInput } from './message-ids.ts';
@@ -60,15 +67,32 @@ async function submit(target: Target, question: Question, messages: readonly Mes
   const { engine, ref } = target;
   const { asked } = question;
   const before = await engine.snapshot(ref);
-  await giveAnswers(
-    target,
-    before,
-    messages.filter(({ role }) => role === 'assistant'),
-  );
+  const answers = messages.filter(({ role }) => role === 'assistant');
+  const withResults = await submitWithResults(target, question, { before, answers });
+  if (withResults) return { ref, input: withResults, known: null };
+  await giveAnswers(target, before, answers);
   const mode = await modeFor(target, before);
   const input =
     (await accept(target, question, { key: asked.id, mode })) ?? (await sentBefore(target, asked));
   return { ref, input, known: null };
+}
+
+/** The message and the results before it in one command, so that its turn continues from them. Null if that is not possible. */
+async function submitWithResults(
+  target: Target,
+  question: Question,
+  { before, answers }: { readonly before: SessionSnapshot; readonly answers: readonly Message[] },
+): Promise<AcceptedInput | null> {
+  const results = allResults(before, answers);
+  const isWaiting = (await target.engine.record(target.ref))?.status === 'waiting';
+  if (!results || !isWaiting) return null;
+  try {
+    return await accept(target, question, { key: question.asked.id, mode: 'supersede', results });
+  } catch (thrown) {
+    // Another tab has given one of the results meanwhile.
+    if (thrown instanceof Fault && thrown.code === 'not_found') return null;
+    throw thrown;
+  }
 }
 
 /** The input of a message that was sent before. */
@@ -128,6 +152,7 @@ type How = {
   readonly key?: string;
   readonly mode?: 'queue' | 'supersede';
   readonly replaces?: InputId;
+  readonly results?: CallResult[];
 };
 
 /** Null if an input with this key was accepted before. */

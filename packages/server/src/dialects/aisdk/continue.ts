@@ -1,5 +1,12 @@
 /** A page sends the message of a turn again, with answers to what the turn waits for. */
-import { type ApprovalId, type CallId, Fault, type TurnId, textPart } from '@parlance/protocol';
+import {
+  type ApprovalId,
+  type CallId,
+  type CallResult,
+  Fault,
+  type TurnId,
+  textPart,
+} from '@parlance/protocol';
 import type { Caller, Engine, SessionRef, SessionSnapshot } from '../../core/api/index.ts';
 import { replay } from '../shared/replay.ts';
 import type { Followed, Known } from './follow.ts';
@@ -55,14 +62,29 @@ async function giveAnswer(
     const approval = id as ApprovalId;
     return inTime(engine.send(ref, { type: 'approval.answer', approval, answer: verdict, reason }, caller));
   }
-  if (answer.state === 'output-denied' || answer.providerExecuted) return false;
-  if (!deferred.some((pending) => pending.call === call)) return false;
-  const failed = answer.state === 'output-error';
-  const text = failed ? answer.errorText : outputText(answer.output);
-  const data = failed ? undefined : { output: answer.output ?? null };
-  return inTime(
-    engine.send(ref, { type: 'call.answer', call, failed, parts: [textPart(text)], data }, caller),
+  const result = resultOf(answer);
+  if (!result || !deferred.some((pending) => pending.call === call)) return false;
+  return inTime(engine.send(ref, { type: 'call.answer', ...result }, caller));
+}
+
+/** Null if it is not the result of a call that the page has carried out. */
+function resultOf(answer: ToolPart): CallResult | null {
+  if (answer.state === 'approval-responded' || answer.state === 'output-denied' || answer.providerExecuted)
+    return null;
+  const call = answer.toolCallId as CallId;
+  if (answer.state === 'output-error') return { call, failed: true, parts: [textPart(answer.errorText)] };
+  const data = { output: answer.output ?? null };
+  return { call, failed: false, parts: [textPart(outputText(answer.output))], data };
+}
+
+/** The results that a turn waits for, if the messages have all of them and it waits for nothing else; else null. */
+export function allResults(now: SessionSnapshot, messages: readonly Message[]): CallResult[] | null {
+  const given = messages.flatMap((message) =>
+    answeredCalls(message).flatMap((answer) => resultOf(answer) ?? []),
   );
+  const results = now.deferred.flatMap(({ call }) => given.findLast((result) => result.call === call) ?? []);
+  const isComplete = results.length > 0 && results.length === now.deferred.length;
+  return isComplete && now.approvals.length === 0 ? results : null;
 }
 
 /** False if another client was first. */
