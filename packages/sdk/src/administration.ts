@@ -1,11 +1,27 @@
 /** Administration API: users, API keys, nodes, listeners, MCP servers, metrics. */
-import type { Role } from '@parlance/protocol';
-import type { ApiKey, Listener, McpServer, ServerNode, User } from './answers.ts';
+import type { Json, Role } from '@parlance/protocol';
+import type {
+  ApiKey,
+  Listener,
+  McpServer,
+  ModelQuestion,
+  RefusedOrigin,
+  ServerNode,
+  Settings,
+  User,
+} from './answers.ts';
 import type { CallOptions } from './session.ts';
 import type { Wire } from './wire.ts';
 
 /** Omitted fields keep their value. */
 export type UserChange = { readonly role?: Role; readonly password?: string };
+
+export type SettingsChange = {
+  /** the version that the change is based on */
+  readonly version: number;
+  /** by setting; null removes the stored value */
+  readonly values: Readonly<Record<string, Json>>;
+};
 
 export type Administration = {
   /** Admins only; others get `forbidden`. */
@@ -31,6 +47,18 @@ export type Administration = {
   listeners(options?: CallOptions): Promise<readonly Listener[]>;
   /** Configured MCP servers. Needs `metrics:read`. */
   mcp(options?: CallOptions): Promise<readonly McpServer[]>;
+  /** Stops an MCP server and starts it again. Admins only. */
+  restartMcp(name: string, options?: CallOptions): Promise<void>;
+  /** For admins; in open mode the local user reads and changes models and agents. */
+  readonly settings: {
+    read(options?: CallOptions): Promise<Settings>;
+    /** Applied at once, on every node. Throws `busy` if the settings were changed meanwhile. */
+    change(change: SettingsChange, options?: CallOptions): Promise<Settings>;
+  };
+  /** Asks a model API for its models, to test a key and an address. */
+  models(question: ModelQuestion, options?: CallOptions): Promise<readonly string[]>;
+  /** Browser origins that were refused lately, the latest first. Admins only. */
+  refusedOrigins(options?: CallOptions): Promise<readonly RefusedOrigin[]>;
   /** Current metrics in Prometheus text format. Needs `metrics:read`. */
   metrics(options?: CallOptions): Promise<string>;
 };
@@ -63,6 +91,22 @@ export function administration(wire: Wire): Administration {
     },
     async mcp({ signal } = {}) {
       return (await wire.json<{ servers: McpServer[] }>({ path: '/v1/admin/mcp', signal })).servers;
+    },
+    async restartMcp(name, { signal } = {}) {
+      const path = `/v1/admin/mcp/${encodeURIComponent(name)}/restart`;
+      await wire.response({ method: 'POST', path, signal });
+    },
+    settings: {
+      read: ({ signal } = {}) => wire.json({ path: '/v1/admin/settings', signal }),
+      change: (body, { signal } = {}) =>
+        wire.json({ method: 'PATCH', path: '/v1/admin/settings', body, signal }),
+    },
+    async models(body, { signal } = {}) {
+      const request = { method: 'POST', path: '/v1/admin/models', body, signal } as const;
+      return (await wire.json<{ models: string[] }>(request)).models;
+    },
+    async refusedOrigins({ signal } = {}) {
+      return (await wire.json<{ refused: RefusedOrigin[] }>({ path: '/v1/admin/origins', signal })).refused;
     },
     async metrics({ signal } = {}) {
       return (await wire.response({ path: '/metrics', signal })).text();

@@ -8,6 +8,7 @@ import type {
   BlockId,
   CallId,
   DurableEvent,
+  Json,
   JsonObject,
   Permission,
   Role,
@@ -255,7 +256,36 @@ export type McpServer = {
   readonly tools: readonly string[];
   /** the last error and its time (ISO 8601) */
   readonly trouble: { readonly at: string; readonly message: string } | null;
+  /** the latest lines of its standard error; empty unless the caller is an admin */
+  readonly output: readonly string[];
 };
+
+/** Settings that can be changed while the server runs. */
+export type Settings = {
+  /** of the stored settings: a change names it */
+  readonly version: number;
+  /** why the stored settings are not in use; null if they are */
+  readonly problem: string | null;
+  /** what answers if neither session nor agent names a model */
+  readonly model: { readonly provider: string; readonly model: string; readonly address: string | null };
+  /** flag, variable or file entry of settings that are set where the server was started: these win */
+  readonly given: Readonly<Record<string, string>>;
+  /** stored values, without secrets */
+  readonly stored: Readonly<Record<string, Json>>;
+  /** names of the stored secrets */
+  readonly secrets: readonly string[];
+};
+
+export type ModelQuestion = {
+  readonly provider: 'openai' | 'anthropic' | 'google';
+  /** default: the one in use */
+  readonly address?: string | undefined;
+  /** default: the one in use, if the address is */
+  readonly key?: string | undefined;
+};
+
+/** A browser origin that the server has refused. */
+export type RefusedOrigin = { readonly origin: string; readonly count: number; readonly at: string };
 
 /** A standing grant: what "always" has allowed in a session. */
 export type StandingGrant = {

@@ -61,6 +61,8 @@ export type Parlance = {
   token: string | null;
   /** Version, models, agents, listeners and the caller. */
   server(options?: CallOptions): Promise<About>;
+  /** The models of the model API in use, as it lists them; none for the offline model. */
+  models(options?: CallOptions): Promise<readonly string[]>;
   /** The served dialects: addresses, messages with examples, first steps. */
   dialects(options?: CallOptions): Promise<DialectList>;
   /** A handle of the session with that name, existing or not; without a name, a new one. Sends nothing. */
@@ -164,6 +166,9 @@ export function connect(options: ConnectOptions = {}): Parlance {
       wire.token = token;
     },
     server: ({ signal } = {}) => wire.json({ path: '/v1/server', signal }),
+    async models({ signal } = {}) {
+      return (await wire.json<{ models: string[] }>({ path: '/v1/server/models', signal })).models;
+    },
     dialects: ({ signal } = {}) => wire.json({ path: '/v1/dialects', signal }),
     session: (id = newKey()) => new SessionHandle(id as SessionId, stream),
     sessions: {

@@ -13,7 +13,7 @@ export type {
   Usage,
 } from '@parlance/protocol';
 export type { ActivityEvent, FramesEvent, TappedFrame } from './activity.ts';
-export type { Administration, UserChange } from './administration.ts';
+export type { Administration, SettingsChange, UserChange } from './administration.ts';
 export type * from './answers.ts';
 export type { ApiKeys, WantedKey } from './api-keys.ts';
 export type { Answer, ApprovalDecision, FollowOptions } from './ask.ts';

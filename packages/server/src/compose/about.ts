@@ -5,23 +5,30 @@ import type { About } from '../dialects/shared/about.ts';
 import type { Dialect } from '../dialects/shared/dialect.ts';
 import type { DialectList } from '../dialects/shared/dialect-list.ts';
 import { socketRoutes } from '../dialects/shared/listen.ts';
+import type { LiveConfig } from './setup/live-config.ts';
 import type { ServerState } from './state.ts';
 
 export type AboutParts = {
   readonly hasSandbox: boolean;
   readonly dialects: readonly Dialect[];
   readonly state: ServerState;
+  readonly live: LiveConfig;
 };
 
-export function aboutOf(config: Config, { hasSandbox, dialects, state }: AboutParts): About {
-  const { auth, approval, model } = config;
+export function aboutOf(config: Config, { hasSandbox, dialects, state, live }: AboutParts): About {
+  const { auth, approval } = config;
   let dialectList: Promise<DialectList> | null = null;
   return {
     version,
     auth,
     approval,
-    provider: model.provider,
-    model: model.provider === 'offline' ? 'offline' : model.model,
+    get provider() {
+      return live.current.model.provider;
+    },
+    get model() {
+      const { model } = live.current;
+      return model.provider === 'offline' ? 'offline' : model.model;
+    },
     sandbox: hasSandbox,
     doors: () => state.listening,
     dialects: dialects.map(({ name, listen }) => ({
@@ -35,7 +42,7 @@ export function aboutOf(config: Config, { hasSandbox, dialects, state }: AboutPa
     additions: () => Object.assign({}, ...state.served.map(({ inbound }) => inbound.about)),
     providerOf(name) {
       try {
-        return config.modelNamed(name).provider;
+        return live.current.modelNamed(name).provider;
       } catch (thrown) {
         if (thrown instanceof ConfigError) return null;
         throw thrown;

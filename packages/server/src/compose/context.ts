@@ -21,6 +21,7 @@ import type { Readiness } from '../telemetry/readiness.ts';
 import { aboutOf } from './about.ts';
 import type { ServerContext } from './dialects.ts';
 import type { Backend } from './engine.ts';
+import { setupOf } from './setup/setup.ts';
 import type { ServerState } from './state.ts';
 
 export type ContextParts = {
@@ -34,12 +35,12 @@ export type ContextParts = {
 
 export function serverContext(config: Config, parts: ContextParts): ServerContext {
   const { backend, dialects, state, sockets, budgets, readiness } = parts;
-  const { engine, authenticator, log, metrics, store, mcp, sandbox } = backend;
+  const { engine, authenticator, log, metrics, store, mcp, sandbox, setup } = backend;
   return {
     engine,
     authenticator,
     log,
-    about: aboutOf(config, { hasSandbox: sandbox !== null, dialects, state }),
+    about: aboutOf(config, { hasSandbox: sandbox !== null, dialects, state, live: setup.live }),
     figures: metrics.figures,
     problem: () => readiness.problem(),
     administration: {
@@ -63,6 +64,7 @@ export function serverContext(config: Config, parts: ContextParts): ServerContex
       nodes: async () =>
         (await store.nodes()).map((node) => ({ ...node, here: node.id === store.leases.node })),
       mcpServers: mcp.servers,
+      setup: setupOf(setup, { mcp, refusedOrigins: state.refusedOrigins }),
     },
     readBody: bodyReader(config, { budgets, addressOf, meter: metrics }),
     addressOf,

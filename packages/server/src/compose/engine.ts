@@ -13,7 +13,9 @@ import type { Traces } from '../telemetry/traces.ts';
 import type { McpTools } from '../tools/mcp/open.ts';
 import { findSandbox, type Sandbox } from '../tools/shell/sandbox.ts';
 import { agentCatalog, DEFAULT_INSTRUCTIONS } from './domains.ts';
-import { openProvider, providersByModel } from './model-provider.ts';
+import { liveProvider } from './live-provider.ts';
+import { providersByModel } from './model-provider.ts';
+import { followSettings, type LiveSetup, openSetup } from './setup/open.ts';
 import { openStorage, type Storage } from './storage.ts';
 import { openTools } from './tools.ts';
 import { warnAbout } from './warnings.ts';
@@ -27,6 +29,7 @@ export type Backend = {
   readonly engine: Engine;
   readonly mcp: McpTools;
   readonly sandbox: Sandbox | null;
+  readonly setup: LiveSetup;
 };
 
 /** What is opened is closed by `resources`. Throws if the configuration cannot be served. */
@@ -65,10 +68,14 @@ export async function openBackend(
   resources.defer(() => authenticator.close());
 
   const clients = new ClientToolBroker();
-  const catalog = agentCatalog(config, dialects);
-  const providerFor = providersByModel(config, log);
+  const setup = await openSetup(config, { storage, dialects, log }, resources);
+  const { live } = setup;
+  const catalog = agentCatalog(live.current, dialects);
+  const providerFor = providersByModel(config, live, log);
   for (const { model } of catalog.agents) if (model !== undefined) providerFor(model);
-  const { tools, folders, mcp } = await openTools(config, { clients, sandbox, catalog, log }, resources);
+  const toolParts = { clients, sandbox, catalog, mcpServers: live.current.mcpServers, log };
+  const { tools, folders, mcp } = await openTools(config, toolParts, resources);
+  followSettings(live, { catalog, mcp, dialects, log });
   const engine = createEngine({
     store: metered(store, metrics),
     bus: openMemoryBus(log),
@@ -78,7 +85,7 @@ export async function openBackend(
     tracer: traces?.tracer,
     clients,
     catalog,
-    provider: openProvider(config.model, config, log),
+    provider: liveProvider(config, live, log),
     providerFor,
     rules: config.rules,
     tools,
@@ -98,7 +105,7 @@ export async function openBackend(
     newId: () => crypto.randomUUID(),
     log,
   });
-  return { log, metrics, storage, store, authenticator, engine, mcp, sandbox };
+  return { log, metrics, storage, store, authenticator, engine, mcp, sandbox, setup };
 }
 
 /** Loaded only if spans are exported. */

@@ -3,6 +3,7 @@ import type { Hono } from 'hono';
 import type { Config } from '../config/config.ts';
 import type { Dialect } from '../dialects/shared/dialect.ts';
 import { anonymousBudget, ByteBudget } from '../http/byte-budget.ts';
+import { RefusedOrigins } from '../http/refused-origins.ts';
 import type { SocketTransport } from '../http/websocket.ts';
 import { Readiness } from '../telemetry/readiness.ts';
 import { serverContext } from './context.ts';
@@ -36,7 +37,7 @@ export async function openFront(
     anonymous: budgets.anonymous.held,
     identified: budgets.identified.held,
   }));
-  const state: ServerState = { served: [], listening: [] };
+  const state: ServerState = { served: [], listening: [], refusedOrigins: new RefusedOrigins() };
   const readiness = new Readiness(storage.writable);
   const sockets = openTransport(config, { log, metrics, anonymous: budgets.anonymous });
   const ctx = serverContext(config, { backend, dialects, state, sockets, budgets, readiness });

@@ -28,11 +28,16 @@ export function openListeners(
 ): void {
   const { sockets, routes, state } = front;
   const { served } = state;
-  const { authenticator, log, store } = backend;
+  const { authenticator, log, store, setup } = backend;
   const { hasOrigin } = store.pairings;
   const admit = originPolicy(
-    { host: config.host, allowedOrigins: config.allowedOrigins },
-    { log, paired: pairedRequests({ authenticator, hasOrigin }) },
+    {
+      host: config.host,
+      get allowedOrigins() {
+        return setup.live.current.allowedOrigins;
+      },
+    },
+    { log, paired: pairedRequests({ authenticator, hasOrigin }), refused: state.refusedOrigins },
   );
   const refusal = refusalOf(served.map(({ dialect }) => dialect));
   const addressOf = (request: Request, peer: string | undefined) =>

@@ -1,6 +1,7 @@
 /** Selects the provider for each model. */
 import { Fault } from '@parlance/protocol';
 import {
+  type Changeable,
   type Config,
   ConfigError,
   contextLimitOf,
@@ -18,6 +19,7 @@ import { offlineProvider } from '../providers/offline.ts';
 import { openaiChat } from '../providers/openai-chat.ts';
 import { openaiResponses } from '../providers/openai-responses.ts';
 import { DEFAULT_RETRY } from '../providers/retry.ts';
+import type { LiveConfig } from './setup/live-config.ts';
 
 export function openProvider(choice: ModelChoice, config: Config, log: Log): Provider {
   if (choice.provider === 'offline') return offlineProvider({ delayMs: config.offlineDelay });
@@ -49,14 +51,15 @@ export function openProvider(choice: ModelChoice, config: Config, log: Log): Pro
 const MOST_OPENED = 100;
 
 /** Providers for agents and sessions with their own model. Throws `invalid` if it is not available. */
-export function providersByModel(config: Config, log: Log): (model: string) => Provider {
+export function providersByModel(config: Config, live: LiveConfig, log: Log): (model: string) => Provider {
   const opened = new Map<string, Provider>();
+  live.onChange(() => opened.clear());
   return (model) => {
     const known = opened.get(model);
     if (known) return known;
     // CONTEXT_LIMIT is about the server's own model: another one has its own size, where that is known.
     const contextLimit = knownContextLimit(model) ?? config.contextLimit;
-    const provider = openProvider(reachable(config, model), { ...config, contextLimit }, log);
+    const provider = openProvider(reachable(live.current, model), { ...config, contextLimit }, log);
     const [oldest] = opened.keys();
     if (opened.size >= MOST_OPENED && oldest !== undefined) opened.delete(oldest);
     opened.set(model, provider);
@@ -64,7 +67,7 @@ export function providersByModel(config: Config, log: Log): (model: string) => P
   };
 }
 
-function reachable(config: Config, model: string): ModelChoice {
+function reachable(config: Changeable, model: string): ModelChoice {
   try {
     return config.modelNamed(model);
   } catch (thrown) {

@@ -1,5 +1,6 @@
 /** What becomes known while the server starts, for those who were made before. */
 import type { ServedDialect } from '../dialects/shared/routes.ts';
+import type { RefusedOrigins } from '../http/refused-origins.ts';
 
 export type ListeningPort = { readonly dialect: string; readonly port: number };
 
@@ -7,4 +8,5 @@ export type ServerState = {
   readonly served: ServedDialect[];
   /** the default listener first; empty until all of them listen */
   readonly listening: ListeningPort[];
+  readonly refusedOrigins: RefusedOrigins;
 };

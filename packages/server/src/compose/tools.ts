@@ -14,6 +14,8 @@ export type ToolParts = {
   readonly clients: ClientToolBroker;
   readonly sandbox: Sandbox | null;
   readonly catalog: AgentCatalog;
+  /** those of the start */
+  readonly mcpServers: Config['mcpServers'];
   readonly log: Log;
 };
 
@@ -25,7 +27,7 @@ export type OpenTools = {
 
 export async function openTools(
   config: Config,
-  { clients, sandbox, catalog, log }: ToolParts,
+  { clients, sandbox, catalog, mcpServers, log }: ToolParts,
   resources: AsyncDisposableStack,
 ): Promise<OpenTools> {
   const guard = openGuard({
@@ -37,7 +39,7 @@ export async function openTools(
   const agents = () => catalog.listed.agents.map((agent) => agent.id);
   const web = { key: config.serperKey, baseUrl: config.serperBaseUrl };
   const builtIn = builtInTools({ clients, sandbox, agents, guard, web });
-  const mcp = await openMcp(config.mcpServers, { log });
+  const mcp = await openMcp(mcpServers, { log });
   resources.defer(() => mcp.close());
   const folders = openFolders({ root: config.cwd, anywhere: config.anyFolder === true, guard });
   return { tools: toolsByName(builtIn, mcp), folders, mcp };

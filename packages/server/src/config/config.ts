@@ -2,17 +2,20 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
+import { type Changeable, changeableWith, type StoredSettings, startedIn } from './changeable.ts';
 import { isRegistered, refuseTracked, refuseUnregistered, registryIn } from './data-folder.ts';
 import { ConfigError } from './error.ts';
 import { isInstallation, WORKSPACE } from './installation.ts';
-import { chooseModel, MODEL_SETTINGS, type ModelChoice } from './model.ts';
+import { MODEL_SETTINGS } from './model.ts';
+import { parse } from './parse.ts';
 import { SETTING_KEYS, type SETTINGS, type SettingKey } from './settings.ts';
-import { type Environment, type Given, readSources, settingOf } from './sources.ts';
+import { type Environment, type Given, readSources } from './sources.ts';
 
+export { type Changeable, STORED_KEYS, type StoredKey, type StoredSettings } from './changeable.ts';
 export { beginDataFolder } from './data-folder.ts';
 export { ConfigError } from './error.ts';
 export { fullHelpText, helpText, limitsMarkdown, settingsMarkdown } from './help.ts';
-export { contextLimitOf, knownContextLimit, type ModelChoice } from './model.ts';
+export { contextLimitOf, knownContextLimit, type ModelChoice, VENDOR_ADDRESS, type Vendor } from './model.ts';
 export { SETTINGS, type Setting } from './settings.ts';
 export type { ConfiguredUser, Door } from './values.ts';
 
@@ -43,27 +46,15 @@ export type Config = Settled & {
   readonly auth: 'open' | 'required';
   /** sessions may work in any folder, because the only caller is the user of this process; not a setting */
   readonly anyFolder?: boolean;
-  readonly model: ModelChoice;
-  /** resolves another model by name, for an agent; throws `ConfigError` if its key is missing */
-  readonly modelNamed: (model: string) => ModelChoice;
-};
+  /** the same settings with those that admins have stored; throws `ConfigError` if they do not fit together */
+  readonly changeable: (stored: StoredSettings) => Changeable;
+  /** names the flag, variable or file entry of every setting that is given */
+  readonly given: ReadonlyMap<SettingKey, string>;
+} & Changeable;
 
 /** Settings that are not part of `Config`: `auth` and `model` contain the result. */
 const SETTLED: ReadonlySet<string> = new Set([...MODEL_SETTINGS, 'auth', 'cwd']);
-type Settled = Omit<Values, 'auth' | 'cwd' | (typeof MODEL_SETTINGS)[number]>;
-
-function parse(key: SettingKey, given: Given | undefined): unknown {
-  const setting = settingOf(key);
-  if (given === undefined && setting.fallback === undefined) return undefined;
-  const result = setting.schema().safeParse(given === undefined ? setting.fallback : given.raw);
-  if (result.success) return result.data;
-  const issue = result.error.issues[0];
-  const index = issue?.path[0];
-  const entry = setting.secret && typeof index === 'number' ? ` entry ${index + 1}` : '';
-  const message = issue?.message ?? 'is wrong';
-  const shown = !setting.secret && typeof given?.raw === 'string' && message.startsWith('must be');
-  throw new ConfigError(`${given?.label ?? key}${entry} ${message}${shown ? `, not "${given.raw}"` : ''}`);
-}
+type Settled = Omit<Values, 'auth' | 'cwd' | keyof Changeable | (typeof MODEL_SETTINGS)[number]>;
 
 /** Addresses that only this machine can reach. */
 const isLoopback = (host: string) => /^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(host);
@@ -110,15 +101,6 @@ const ignoredIn = (folders: readonly string[], used: string | null): string[] =>
     (path) => path !== used && existsSync(path),
   );
 
-/** Programs start in the folder of the file that names them: in the current folder, a clone could decide what `npx` runs. */
-const startedIn = (folder: string, servers: Values['mcpServers']): Values['mcpServers'] =>
-  Object.fromEntries(
-    Object.entries(servers).map(([name, server]) => [
-      name,
-      'url' in server ? server : { ...server, cwd: resolve(folder, server.cwd ?? '.') },
-    ]),
-  );
-
 /** Throws `ConfigError`. Reads the config file and checks the named folders; changes nothing. */
 export function loadConfig(argv: readonly string[], env: Environment, cwd: string): Config {
   const { given, file } = readSources(argv, env, cwd);
@@ -127,14 +109,16 @@ export function loadConfig(argv: readonly string[], env: Environment, cwd: strin
   const workingDirectory = chooseWorkingDirectory(given.get('cwd'), values.cwd, cwd);
   const data = resolve(cwd, values.data);
   const registry = registryIn(env);
+  const mcpServers = file ? startedIn(dirname(file), values.mcpServers) : values.mcpServers;
+  const changeable = (stored: StoredSettings) => changeableWith({ ...values, mcpServers }, stored);
   const config: Config = {
     ...rest,
     auth: chooseAuth(values.host, values.auth),
-    model: chooseModel(values),
-    modelNamed: (model) => chooseModel({ ...values, model, provider: undefined }),
+    ...changeable({}),
+    changeable,
+    given: new Map([...given].map(([key, { label }]) => [key, label])),
     data,
     cwd: workingDirectory,
-    mcpServers: file ? startedIn(dirname(file), values.mcpServers) : values.mcpServers,
     configFile: file,
     ignoredFiles: ignoredIn([cwd, workingDirectory], file),
     registration: isRegistered(data, registry) ? null : { registry, isNamed: given.has('data') },

@@ -43,9 +43,17 @@ export const MODEL_SETTINGS = [
   'googleBaseUrl',
 ] as const satisfies (keyof ModelSettings)[];
 
+export type Vendor = 'openai' | 'anthropic' | 'google';
+
 const OPENAI = 'https://api.openai.com/v1';
 const ANTHROPIC = 'https://api.anthropic.com';
 const GOOGLE = 'https://generativelanguage.googleapis.com';
+
+export const VENDOR_ADDRESS: Readonly<Record<Vendor, string>> = {
+  openai: OPENAI,
+  anthropic: ANTHROPIC,
+  google: GOOGLE,
+};
 
 /** Throws `ConfigError` if the vendor's own address is used and its key is missing. */
 export function chooseModel(settings: ModelSettings): ModelChoice {

@@ -1,6 +1,7 @@
 /** Decides by Host and Origin whether a request is accepted, on every listener and method. */
 import type { Log } from '../core/ports/logger.ts';
 import { type Bound, checkHost, checkOrigin } from './origins.ts';
+import { isPlainOrigin, type RefusedOrigins } from './refused-origins.ts';
 
 /** Refused origins that were logged. Beyond this number nothing more is logged: they are invented. */
 const MOST_LOGGED = 1_000;
@@ -9,16 +10,17 @@ export type OriginPolicy = {
   readonly log: Log;
   /** whether a request of an origin that the operator has not named comes in nevertheless */
   readonly paired?: (request: Request, origin: string) => Promise<boolean>;
+  readonly refused?: RefusedOrigins;
 };
 
 /** Null if the request is accepted, otherwise the reason. Each refused origin is logged once. */
 export function originPolicy(
   bound: Bound,
-  { log, paired = async () => false }: OriginPolicy,
+  { log, paired = async () => false, refused }: OriginPolicy,
 ): (request: Request) => string | null | Promise<string | null> {
   const logged = new Set<string>();
   /** Most requests name the host that the one before them named. */
-  let last = { host: null as string | null, verdict: checkHost(null, bound) };
+  let last = checkedHost(null, bound);
 
   function logOnce(origin: string, reason: string): void {
     if (logged.has(origin) || logged.size >= MOST_LOGGED) return;
@@ -28,7 +30,7 @@ export function originPolicy(
 
   return (request) => {
     const host = request.headers.get('host');
-    if (host !== last.host) last = { host, verdict: checkHost(host, bound) };
+    if (host !== last.host || bound.allowedOrigins !== last.allowed) last = checkedHost(host, bound);
     if (!last.verdict.ok) return last.verdict.reason;
     const origin = request.headers.get('origin');
     const originVerdict = checkOrigin(origin, host, bound);
@@ -39,12 +41,16 @@ export function originPolicy(
 
   async function unlessPaired(request: Request, origin: string, reason: string): Promise<string | null> {
     if (await paired(request, origin)) return null;
+    refused?.record(origin);
     logOnce(origin, reason);
     return reason;
   }
 }
 
-/** Operators paste this into a shell, so it contains plain names only. */
-const COPYABLE = /^(?:https?|chrome-extension|moz-extension):\/\/[a-z0-9.-]{1,253}(?::\d{1,5})?$/;
+const checkedHost = (host: string | null, bound: Bound) => ({
+  host,
+  allowed: bound.allowedOrigins,
+  verdict: checkHost(host, bound),
+});
 
-const flagFor = (origin: string): string => (COPYABLE.test(origin) ? `, as in: --origin ${origin}` : '');
+const flagFor = (origin: string): string => (isPlainOrigin(origin) ? `, as in: --origin ${origin}` : '');

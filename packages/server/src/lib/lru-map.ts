@@ -20,6 +20,11 @@ export class LruMap<Value> {
     }
   }
 
+  /** The least recently used first. */
+  values(): Iterable<Value> {
+    return this.#entries.values();
+  }
+
   delete(key: string): void {
     this.#entries.delete(key);
   }

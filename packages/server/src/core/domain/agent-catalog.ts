@@ -26,15 +26,34 @@ export type Domain = {
   readonly hidden?: boolean;
 };
 
+export type CatalogContent = { readonly domains: readonly Domain[]; readonly agents: readonly Agent[] };
+
 export class AgentCatalog {
+  #content: CatalogContent;
+
   constructor(
-    readonly domains: readonly Domain[],
-    readonly agents: readonly Agent[],
+    domains: readonly Domain[],
+    agents: readonly Agent[],
     readonly defaultDomain: string,
-  ) {}
+  ) {
+    this.#content = { domains, agents };
+  }
+
+  get domains(): readonly Domain[] {
+    return this.#content.domains;
+  }
+
+  get agents(): readonly Agent[] {
+    return this.#content.agents;
+  }
+
+  /** From now on these are looked up, in running turns too. */
+  replace({ domains, agents }: CatalogContent): void {
+    this.#content = { domains, agents };
+  }
 
   /** What lists show. */
-  get listed(): { readonly domains: readonly Domain[]; readonly agents: readonly Agent[] } {
+  get listed(): CatalogContent {
     const domains = this.domains.filter((domain) => !domain.hidden);
     const hidden = new Set(this.domains.filter((domain) => domain.hidden).flatMap((domain) => domain.agents));
     return { domains, agents: this.agents.filter((agent) => !hidden.has(agent.id)) };

@@ -64,7 +64,18 @@ class AnswerMeter {
 
 /** Wraps the provider: its answers end in `failed` beyond a limit. */
 export const withinLimits = (provider: Provider, limits: AnswerLimits): Provider => ({
-  ...provider,
+  get name() {
+    return provider.name;
+  },
+  get model() {
+    return provider.model;
+  },
+  get contextLimit() {
+    return provider.contextLimit;
+  },
+  get counts() {
+    return provider.counts ?? false;
+  },
   async *stream(prompt, signal, take): AsyncGenerator<ProviderEvent, void> {
     const meter = new AnswerMeter(limits);
     // Text that does not fit is refused here, and comes again as an event.

@@ -66,8 +66,10 @@ export function adminRoutes(api: Hono, ctx: Context): void {
   });
 
   api.get('/v1/admin/mcp', async (c) => {
-    requirePermission(await principalOf(authenticator, c.req.raw), 'metrics:read');
-    return c.json({ servers: ctx.administration.mcpServers().map(mcpView) });
+    const principal = await principalOf(authenticator, c.req.raw);
+    requirePermission(principal, 'metrics:read');
+    const servers = ctx.administration.mcpServers();
+    return c.json({ servers: servers.map((server) => mcpView(server, principal)) });
   });
 
   api.get('/v1/grants', async (c) => {
@@ -97,7 +99,8 @@ const nodeView = ({ release, startedAt, leaseAge, ...node }: NodeView) => ({
   leaseAgeMs: leaseAge,
 });
 
-const mcpView = ({ trouble, ...server }: McpServerView) => ({
+const mcpView = ({ trouble, output, ...server }: McpServerView, { role }: Principal) => ({
   ...server,
+  output: role === 'admin' ? output : [],
   trouble: trouble && { ...trouble, at: new Date(trouble.at).toISOString() },
 });

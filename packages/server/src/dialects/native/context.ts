@@ -13,6 +13,7 @@ export type Context = Pick<
   | 'engine'
   | 'log'
   | 'newId'
+  | 'originOf'
   | 'readBody'
   | 'stream'
 > & { readonly hub: SubscriptionHub<null> };

@@ -6,6 +6,7 @@ import { commandExamples } from './command-examples.ts';
 import { admin } from './describe-admin.ts';
 import { keys } from './describe-keys.ts';
 import { pairings } from './describe-pairings.ts';
+import { setup } from './describe-setup.ts';
 import { nativeErrors as errors } from './described-errors.ts';
 import {
   About,
@@ -228,5 +229,6 @@ export const description: Description = {
     ...keys,
     ...pairings,
     ...admin,
+    ...setup,
   ],
 };

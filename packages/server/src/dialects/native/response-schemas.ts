@@ -321,8 +321,29 @@ export const McpServerList = named(
           .object({ at: z.iso.datetime(), message: z.string() })
           .nullable()
           .describe('the last error, without secrets'),
+        output: z.array(z.string()).describe('the latest lines of its standard error; for admins'),
       }),
     ),
+  }),
+);
+export const Settings = named(
+  'Settings',
+  z.object({
+    version: z.number().int().describe('of the stored settings: a change names it'),
+    problem: z.string().nullable().describe('why the stored settings are not in use'),
+    model: z.object({ provider: z.string(), model: z.string(), address: z.string().nullable() }),
+    given: z
+      .record(z.string(), z.string())
+      .describe('flag, variable or file entry of settings that are set where the server was started'),
+    stored: z.record(z.string(), z.json()).describe('stored values, without secrets'),
+    secrets: z.array(z.string()).describe('names of stored secrets'),
+  }),
+);
+export const ModelList = named('ModelList', z.object({ models: z.array(z.string()) }));
+export const RefusedOriginList = named(
+  'RefusedOriginList',
+  z.object({
+    refused: z.array(z.object({ origin: z.string(), count: z.number().int(), at: z.iso.datetime() })),
   }),
 );
 export const NativeError = named('NativeError', z.object({ error: FaultData, detail: z.string() }));

@@ -12,6 +12,7 @@ import type { Context } from './context.ts';
 import { FAULTS } from './faults.ts';
 import { pairingRoutes } from './pairings.ts';
 import { sessionRoutes } from './sessions.ts';
+import { setupRoutes } from './setup.ts';
 import { streamRoutes } from './streams.ts';
 
 export function routes(app: Hono, ctx: Context): void {
@@ -27,6 +28,7 @@ export function routes(app: Hono, ctx: Context): void {
   adminRoutes(api, ctx);
   apiKeyRoutes(api, ctx);
   pairingRoutes(api, ctx);
+  setupRoutes(api, ctx);
 
   api.get('/v1/server', async (c) => {
     const principal = await principalOf(authenticator, c.req.raw);

@@ -67,3 +67,24 @@ export const PairingCode = z.strictObject({ code: Code });
 export const PairingAnswer = z.strictObject({ code: Code, allow: z.boolean() });
 
 export const NewPassword = z.strictObject({ old: Password, new: Password });
+
+export const SetupChange = z.strictObject({
+  version: z.int().min(0).describe('the version that the change is based on'),
+  values: z.record(z.string().max(100), z.json()).describe('by setting; null removes the stored value'),
+});
+
+export const VendorQuestion = z.strictObject({
+  provider: z.string().max(100).describe('a model API, as in the setting `provider`'),
+  address: z
+    .url({ protocol: /^https?$/ })
+    .max(2_000)
+    .optional()
+    .describe('default: the one in use'),
+  key: z
+    .string()
+    .min(1)
+    .max(2_000)
+    .regex(/^[\x21-\x7e]+$/, 'must have no blanks')
+    .optional()
+    .describe('default: the one in use, if the address is'),
+});

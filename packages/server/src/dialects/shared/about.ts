@@ -5,6 +5,7 @@ import type { Accounts } from '../../http/accounts.ts';
 import type { ApiKeys } from '../../http/api-keys.ts';
 import type { Pairings } from '../../http/pairings.ts';
 import type { DialectList } from './dialect-list.ts';
+import type { Setup } from './setup.ts';
 
 export type About = {
   readonly version: string;
@@ -43,6 +44,7 @@ export type McpServerView = {
   readonly state: 'starting' | 'ready' | 'away' | 'closed';
   readonly tools: readonly string[];
   readonly trouble: { readonly at: number; readonly message: string } | null;
+  readonly output: readonly string[];
 };
 
 export type NodeView = NodeState & {
@@ -58,4 +60,5 @@ export type Administration = {
   readonly doors: () => readonly Door[];
   readonly nodes: () => Promise<readonly NodeView[]>;
   readonly mcpServers: () => readonly McpServerView[];
+  readonly setup: Setup;
 };

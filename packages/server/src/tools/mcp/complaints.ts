@@ -8,13 +8,19 @@ const LINE_CHARACTERS = 2_000;
 /** Maximum number of lines per minute; further lines are dropped until the next minute. */
 const LINES_A_MINUTE = 200;
 
-type Complainer = { readonly server: string; readonly redact: Redact };
+type Complainer = {
+  readonly server: string;
+  readonly redact: Redact;
+  readonly keep: (line: string) => void;
+};
 
-export function logComplaints(stream: Readable, { server, redact }: Complainer, log: Log): void {
+export function logComplaints(stream: Readable, { server, redact, keep }: Complainer, log: Log): void {
   const decoder = new TextDecoder();
-  const say = limited((line) =>
-    log.info({ server, line: cutText(redact(line), LINE_CHARACTERS) }, 'MCP server says'),
-  );
+  const say = limited((raw) => {
+    const line = cutText(redact(raw), LINE_CHARACTERS);
+    keep(line);
+    log.info({ server, line }, 'MCP server says');
+  });
   let rest = '';
   stream.on('data', (chunk: Uint8Array) => {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');

@@ -56,6 +56,8 @@ const LONGEST_PAUSE_MS = 60_000;
 /** After this uptime the pauses start again from the first. */
 const WELL_MS = 60_000;
 const MOST_TOOLS = 256;
+/** Lines of output that are kept for admins. */
+const MOST_LINES = 200;
 const DEFINITION_CHARACTERS = 64_000;
 
 export class McpConnection {
@@ -67,6 +69,7 @@ export class McpConnection {
   #failures = 0;
   #definitions: readonly Definition[] = [];
   #trouble: McpTrouble | null = null;
+  readonly #output: string[] = [];
   /** called if the list of tools changes */
   onChange: () => void = () => undefined;
 
@@ -87,6 +90,11 @@ export class McpConnection {
 
   get trouble(): McpTrouble | null {
     return this.#trouble;
+  }
+
+  /** The latest lines of standard error, of earlier processes too. */
+  get output(): readonly string[] {
+    return this.#output;
   }
 
   /** Resolves after the first attempt, successful or not. Never throws. */
@@ -143,7 +151,7 @@ export class McpConnection {
   async #connect(signal: AbortSignal): Promise<void> {
     const { log } = this.#options;
     const client = await this.#newClient();
-    const way = { name: this.#name, server: this.#server, redact: this.#redact };
+    const way = { name: this.#name, server: this.#server, redact: this.#redact, keep: this.#keep };
     try {
       await client.connect(await openTransport(way, log), { signal, timeout: START_MS });
       const { tools } = await client.listTools(undefined, { signal, timeout: START_MS });
@@ -158,6 +166,11 @@ export class McpConnection {
     }
     log.info({ server: this.#name, tools: this.#definitions.length }, 'MCP server is ready');
   }
+
+  readonly #keep = (line: string): void => {
+    this.#output.push(line);
+    if (this.#output.length > MOST_LINES) this.#output.shift();
+  };
 
   async #newClient(): Promise<Client> {
     const { Client } = await import('@modelcontextprotocol/client');

@@ -2,7 +2,7 @@
 import type { Tool } from '../../core/ports/tool.ts';
 import { type ConnectionOptions, McpConnection, type McpState, type McpTrouble } from './connection.ts';
 import { toolNames } from './names.ts';
-import type { McpServers } from './servers.ts';
+import type { McpServer, McpServers } from './servers.ts';
 import { mcpTool } from './tool.ts';
 
 export type McpOptions = ConnectionOptions & {
@@ -20,6 +20,8 @@ export type McpServerView = {
   /** names for models; while the server is away, those it listed last */
   readonly tools: readonly string[];
   readonly trouble: McpTrouble | null;
+  /** the latest lines of its standard error, without its secrets */
+  readonly output: readonly string[];
 };
 
 export type McpTools = {
@@ -29,26 +31,36 @@ export type McpTools = {
   servers(): McpServerView[];
   /** Calls the listener if a server connects or its tools change. Returns the unsubscribe function. */
   onChange(listener: () => void): () => void;
+  /** Starts new and changed servers, stops removed ones, and leaves the others alone. Resolves after the first attempts. */
+  configure(servers: McpServers): Promise<void>;
+  /** Resolves after the first attempt to start it again; false if there is no such server. */
+  restart(name: string): Promise<boolean>;
   /** Stops all servers. */
   close(): Promise<void>;
 };
 
 const PATIENCE_MS = 10_000;
 
+type Entry = {
+  readonly name: string;
+  readonly server: McpServer;
+  readonly connection: McpConnection;
+  tools: readonly string[];
+};
+
 /** An unreachable server is logged and retried; it never prevents the start. */
 export async function openMcp(servers: McpServers, options: McpOptions): Promise<McpTools> {
-  const entries = Object.entries(servers).map(([name, server]) => ({
-    name,
-    kind: 'url' in server ? ('address' as const) : ('process' as const),
-    trusted: server.trusted,
-    tools: [] as readonly string[],
-    connection: new McpConnection(name, server, options),
-  }));
+  let entries: readonly Entry[] = [];
   const listeners = new Set<() => void>();
   let current: Tool[] = [];
   const renew = () => {
     const offers = entries.flatMap((entry) =>
-      entry.connection.definitions.map((definition) => ({ ...entry, server: entry.name, definition })),
+      entry.connection.definitions.map((definition) => ({
+        ...entry,
+        trusted: entry.server.trusted,
+        server: entry.name,
+        definition,
+      })),
     );
     const names = toolNames(offers.map(({ server, definition }) => ({ server, tool: definition.name })));
     current = offers.map((offer, index) => mcpTool({ ...offer, name: names[index] ?? '' }));
@@ -56,25 +68,53 @@ export async function openMcp(servers: McpServers, options: McpOptions): Promise
       entry.tools = names.filter((_, index) => offers[index]?.server === entry.name);
     for (const listener of listeners) listener();
   };
-  for (const { connection } of entries) connection.onChange = renew;
-  await within(
-    options.patienceMs ?? PATIENCE_MS,
-    Promise.all(entries.map((entry) => entry.connection.start())),
-  );
+
+  function started(name: string, server: McpServer): Entry {
+    const connection = new McpConnection(name, server, options);
+    connection.onChange = renew;
+    return { name, server, connection, tools: [] };
+  }
+
+  /** Starts `next` beside those that stay, and stops the others. Resolves after the first attempts. */
+  async function change(next: readonly Entry[]): Promise<void> {
+    const [before, kept] = [entries, new Set(next)];
+    const added = next.filter((entry) => !before.includes(entry));
+    entries = next;
+    renew();
+    const stopped = before.filter((entry) => !kept.has(entry)).map(({ connection }) => connection.close());
+    await Promise.all([...stopped, ...added.map(({ connection }) => connection.start())]);
+  }
+
+  const configure = (wanted: McpServers): Promise<void> =>
+    change(
+      Object.entries(wanted).map(([name, server]) => {
+        const same = entries.find((entry) => entry.name === name && Bun.deepEquals(entry.server, server));
+        return same ?? started(name, server);
+      }),
+    );
+
+  await within(options.patienceMs ?? PATIENCE_MS, configure(servers));
   return {
     tools: () => current,
     servers: () =>
-      entries.map(({ name, kind, trusted, tools, connection: { state, trouble } }) => ({
+      entries.map(({ name, server, tools, connection: { state, trouble, output } }) => ({
         name,
-        kind,
-        trusted,
+        kind: 'url' in server ? 'address' : 'process',
+        trusted: server.trusted,
         state,
         tools,
         trouble,
+        output,
       })),
     onChange(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
+    },
+    configure,
+    async restart(name) {
+      if (!entries.some((entry) => entry.name === name)) return false;
+      await change(entries.map((entry) => (entry.name === name ? started(name, entry.server) : entry)));
+      return true;
     },
     close: async () => void (await Promise.all(entries.map((entry) => entry.connection.close()))),
   };

@@ -6,10 +6,16 @@ import { logComplaints } from './complaints.ts';
 import type { Redact } from './secrets.ts';
 import type { McpServer } from './servers.ts';
 
-export type Way = { readonly name: string; readonly server: McpServer; readonly redact: Redact };
+export type Way = {
+  readonly name: string;
+  readonly server: McpServer;
+  readonly redact: Redact;
+  /** receives every line of standard error that is logged */
+  readonly keep: (line: string) => void;
+};
 
 /** Starts nothing yet. The SDK passes HOME, LOGNAME, PATH, SHELL, TERM, USER and the server's own variables to a process. */
-export async function openTransport({ name, server, redact }: Way, log: Log): Promise<Transport> {
+export async function openTransport({ name, server, redact, keep }: Way, log: Log): Promise<Transport> {
   if ('url' in server) {
     const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
     return new StreamableHTTPClientTransport(new URL(server.url), {
@@ -19,6 +25,6 @@ export async function openTransport({ name, server, redact }: Way, log: Log): Pr
   const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio');
   const { command, args, env, cwd } = server;
   const transport = new StdioClientTransport({ command, args, env, stderr: 'pipe', ...(cwd ? { cwd } : {}) });
-  if (transport.stderr) logComplaints(transport.stderr as Readable, { server: name, redact }, log);
+  if (transport.stderr) logComplaints(transport.stderr as Readable, { server: name, redact, keep }, log);
   return transport;
 }

@@ -1,11 +1,16 @@
-/** Configured MCP servers and their state. */
+/** MCP servers: their state and tools; admins add, restart and remove them. */
+import type { Json, JsonObject } from '@parlance/protocol';
 import type { McpServer } from '@parlance/sdk';
+import { useState } from 'react';
+import { Button } from '../../components/button.tsx';
 import { Chip, type ChipLook } from '../../components/chip.tsx';
 import { Empty } from '../../components/empty.tsx';
-import { CodeBlock } from '../../markdown/code-block.tsx';
-import { parlance } from '../../state/server.ts';
+import { attempt, toast } from '../../components/toast.tsx';
+import { parlance, useServer } from '../../state/server.ts';
 import { usePolled } from '../../state/use-polled.ts';
+import { McpQuestion } from './mcp-question.tsx';
 import { Section } from './section.tsx';
+import { useSettings } from './use-settings.ts';
 
 const STATES: Readonly<Record<McpServer['state'], readonly [ChipLook, string]>> = {
   starting: ['busy', 'starting'],
@@ -14,43 +19,88 @@ const STATES: Readonly<Record<McpServer['state'], readonly [ChipLook, string]>> 
   closed: ['plain', 'closed'],
 };
 
-const EXAMPLE = `{
-  "mcpServers": {
-    "files": {
-      "command": "npx",
-      "args": ["-y", "@modelcontextprotocol/server-filesystem", "."]
-    }
-  }
-}`;
-
 const EVERY_MS = 5_000;
 
 export function McpSection() {
+  const { principal } = useServer();
+  const isAdmin = principal.role === 'admin';
   const polled = usePolled(parlance.admin.mcp, EVERY_MS);
+  const settings = useSettings();
+  const [adding, setAdding] = useState(false);
+  const stored = serversIn(settings.polled.value?.stored.mcpServers);
+
+  async function change(servers: JsonObject, done: string): Promise<void> {
+    if (await settings.save({ mcpServers: servers }, done)) polled.again();
+  }
+
+  async function restart(name: string): Promise<void> {
+    if (await attempt(() => parlance.admin.restartMcp(name))) toast(`${name} was restarted.`);
+    polled.again();
+  }
+
   return (
-    <Section title="MCP servers" whose="a developer or an admin" polled={polled}>
-      {(servers) =>
-        servers.length === 0 ? (
-          <>
-            <Empty title="No MCP servers configured">
-              Add them to <code>config.json</code> in the server’s data folder and restart the server. Agents
-              can then use their tools.
-            </Empty>
-            <CodeBlock code={EXAMPLE} language="json" />
-          </>
-        ) : (
-          <ul className="admin-list" aria-label="MCP servers">
-            {servers.map((server) => (
-              <Server key={server.name} server={server} />
-            ))}
-          </ul>
+    <Section
+      title="MCP servers"
+      whose="a developer or an admin"
+      polled={polled}
+      actions={
+        isAdmin && (
+          <Button look="primary" icon="plus" onClick={() => setAdding(true)}>
+            Add server
+          </Button>
         )
       }
+    >
+      {(servers) => (
+        <>
+          {servers.length === 0 && (
+            <Empty title="No MCP servers">
+              {isAdmin
+                ? 'Add one, and agents can use its tools at once.'
+                : 'An admin can add them here. Agents can then use their tools.'}
+            </Empty>
+          )}
+          <ul className="admin-list" aria-label="MCP servers">
+            {servers.map((server) => (
+              <Server
+                key={server.name}
+                server={server}
+                restart={isAdmin ? () => void restart(server.name) : undefined}
+                remove={
+                  isAdmin && server.name in stored
+                    ? () => void change(without(stored, server.name), `${server.name} was removed.`)
+                    : undefined
+                }
+              />
+            ))}
+          </ul>
+          {adding && (
+            <McpQuestion
+              close={() => setAdding(false)}
+              add={(name, server) => void change({ ...stored, [name]: server }, `${name} was added.`)}
+            />
+          )}
+        </>
+      )}
     </Section>
   );
 }
 
-function Server({ server: { name, kind, trusted, state, tools, trouble } }: { server: McpServer }) {
+const serversIn = (value: Json | undefined): JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
+
+const without = (servers: JsonObject, name: string): JsonObject =>
+  Object.fromEntries(Object.entries(servers).filter(([other]) => other !== name));
+
+type ServerProps = {
+  readonly server: McpServer;
+  readonly restart?: (() => void) | undefined;
+  /** only for servers that were added here */
+  readonly remove?: (() => void) | undefined;
+};
+
+function Server({ server, restart, remove }: ServerProps) {
+  const { name, kind, trusted, state, tools, trouble, output } = server;
   const [look, label] = STATES[state];
   return (
     <li className="card">
@@ -74,7 +124,15 @@ function Server({ server: { name, kind, trusted, state, tools, trouble } }: { se
             </p>
           </details>
         )}
+        {output.length > 0 && (
+          <details>
+            <summary>Log</summary>
+            <pre className="mcp-output">{output.join('\n')}</pre>
+          </details>
+        )}
       </div>
+      {restart && <Button onClick={restart}>Restart</Button>}
+      {remove && <Button onClick={remove}>Remove</Button>}
     </li>
   );
 }

@@ -42,8 +42,8 @@ export function NewChatPage() {
         <p className="hint">
           {about.provider === 'offline' ? (
             <>
-              The built-in offline model answers. It needs no key, and it is not a language model.{' '}
-              <a href={hrefOf({ page: 'welcome' })}>How to set a key</a>
+              The offline demo model answers. It needs no key, and it is not a language model.{' '}
+              <a href={hrefOf({ page: 'admin' }, { section: 'model' })}>Connect a model</a>
             </>
           ) : (
             `${about.model} by ${about.provider} answers.`

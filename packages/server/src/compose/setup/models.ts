@@ -1,0 +1,29 @@
+/** Which key goes to which address when a vendor is asked for its models. */
+import { Fault } from '@parlance/protocol';
+import { type Changeable, ConfigError, VENDOR_ADDRESS, type Vendor } from '../../config/config.ts';
+import type { VendorQuestion } from '../../dialects/shared/setup.ts';
+import { type Reached, vendorModels } from '../../providers/vendor-models.ts';
+
+export function modelsOf({ provider, ...question }: VendorQuestion, config: Changeable): Promise<string[]> {
+  if (!isVendor(provider)) throw new Fault('invalid', 'provider names no model API.');
+  return vendorModels(provider, reachedBy(question, inUse(provider, config)));
+}
+
+const isVendor = (name: string): name is Vendor => Object.hasOwn(VENDOR_ADDRESS, name);
+
+/** A stored or given key is sent only to the address that it belongs to: whoever tests another one brings a key. */
+function reachedBy({ address, key }: Omit<VendorQuestion, 'provider'>, current: Reached): Reached {
+  const wanted = address ?? current.address;
+  if (key !== undefined) return { address: wanted, key };
+  return { address: wanted, key: wanted === current.address ? current.key : undefined };
+}
+
+function inUse(provider: Vendor, config: Changeable): Reached {
+  try {
+    const choice = config.vendor(provider);
+    if (choice.provider !== 'offline') return { address: choice.baseUrl, key: choice.key };
+  } catch (thrown) {
+    if (!(thrown instanceof ConfigError)) throw thrown;
+  }
+  return { address: VENDOR_ADDRESS[provider], key: undefined };
+}

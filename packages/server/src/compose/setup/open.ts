@@ -1,0 +1,56 @@
+/** Setup while the server runs: stored settings, and what follows from a change of them. */
+import type { Config } from '../../config/config.ts';
+import type { AgentCatalog, Log } from '../../core/api/index.ts';
+import type { Dialect } from '../../dialects/shared/dialect.ts';
+import type { McpTools } from '../../tools/mcp/open.ts';
+import { agentCatalog } from '../domains.ts';
+import type { Storage } from '../storage.ts';
+import { LiveConfig } from './live-config.ts';
+import { StoredSetup } from './stored-setup.ts';
+
+export type LiveSetup = { readonly live: LiveConfig; readonly stored: StoredSetup };
+
+export type SetupParts = {
+  readonly storage: Pick<Storage, 'store' | 'secret'>;
+  readonly dialects: readonly Dialect[];
+  readonly log: Log;
+};
+
+/** Stored settings are in use when it resolves; a change by another node or process is applied when it is noticed. */
+export async function openSetup(
+  config: Config,
+  { storage: { store, secret }, dialects, log }: SetupParts,
+  resources: AsyncDisposableStack,
+): Promise<LiveSetup> {
+  const live = new LiveConfig(config);
+  const stored = new StoredSetup({
+    config,
+    live,
+    settings: store.settings,
+    secret,
+    check(next) {
+      for (const { model } of agentCatalog(next, dialects).agents)
+        if (model !== undefined) next.modelNamed(model);
+    },
+    log,
+  });
+  await stored.load();
+  const load = () => stored.load().catch((err) => log.warn({ err }, 'stored settings not read'));
+  resources.defer(store.revocations.follow(() => void load()));
+  return { live, stored };
+}
+
+export type Changing = {
+  readonly catalog: AgentCatalog;
+  readonly mcp: McpTools;
+  readonly dialects: readonly Dialect[];
+  readonly log: Log;
+};
+
+/** Agents and MCP servers follow the settings from now on. */
+export function followSettings(live: LiveConfig, { catalog, mcp, dialects, log }: Changing): void {
+  live.onChange((current) => {
+    catalog.replace(agentCatalog(current, dialects));
+    mcp.configure(current.mcpServers).catch((err) => log.error({ err }, 'MCP servers not changed'));
+  });
+}

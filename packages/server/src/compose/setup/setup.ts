@@ -1,0 +1,23 @@
+/** Setup as the administration offers it. */
+import type { Setup } from '../../dialects/shared/setup.ts';
+import type { RefusedOrigins } from '../../http/refused-origins.ts';
+import type { McpTools } from '../../tools/mcp/open.ts';
+import { modelsOf } from './models.ts';
+import type { LiveSetup } from './open.ts';
+
+type Beside = { readonly mcp: McpTools; readonly refusedOrigins: RefusedOrigins };
+
+export function setupOf({ live, stored }: LiveSetup, { mcp, refusedOrigins }: Beside): Setup {
+  return {
+    view: () => stored.view(),
+    change: (change) => stored.change(change),
+    models: async (question) => modelsOf(question, live.current),
+    async modelsInUse() {
+      const { provider } = live.current.model;
+      return provider === 'offline' ? [] : modelsOf({ provider }, live.current);
+    },
+    restartMcp: (name) => mcp.restart(name),
+    refusedOrigins: () =>
+      refusedOrigins.list().filter(({ origin }) => !live.current.allowedOrigins.includes(origin)),
+  };
+}

@@ -1,0 +1,95 @@
+/** What a change makes of the stored settings, and what of them is shown. */
+import { Fault, isObject, type Json, type JsonObject } from '@parlance/protocol';
+import {
+  type Config,
+  STORED_KEYS,
+  type StoredKey,
+  VENDOR_ADDRESS,
+  type Vendor,
+} from '../../config/config.ts';
+
+const SECRETS = ['openaiKey', 'anthropicKey', 'googleKey'] as const satisfies StoredKey[];
+const VENDORS = Object.keys(VENDOR_ADDRESS) as Vendor[];
+
+const isStoredKey = (key: string): key is StoredKey => STORED_KEYS.some((known) => known === key);
+const isSecret = (key: string): boolean => SECRETS.some((secret) => secret === key);
+
+type Values = Readonly<Record<string, Json>>;
+type Given = Config['given'];
+
+/** Throws `invalid` for unknown settings, and for those that a flag, a variable or the config file decides. */
+export function changed(stored: JsonObject, values: Values, given: Given): JsonObject {
+  for (const key of Object.keys(values)) checkKey(key, given);
+  const next: JsonObject = { ...stored, ...values };
+  if (isObject(values.mcpServers)) next.mcpServers = withSecrets(values.mcpServers, stored.mcpServers);
+  for (const vendor of VENDORS) keepKeyAtHome(vendor, { stored, values, given }, next);
+  return Object.fromEntries(Object.entries(next).filter(([, value]) => value !== null));
+}
+
+/** Lists are extended, so they can be changed although there are given entries. */
+const LISTS: readonly string[] = ['agents', 'domains', 'mcpServers', 'allowedOrigins'] satisfies StoredKey[];
+
+function checkKey(key: string, given: Given): void {
+  if (!isStoredKey(key))
+    throw new Fault('invalid', `There is no setting ${key.slice(0, 100)} to change here.`);
+  const label = given.get(key);
+  if (label !== undefined && !LISTS.includes(key))
+    throw new Fault('invalid', `${label} is set where the server was started, and wins. Change it there.`);
+}
+
+type Change = { readonly stored: JsonObject; readonly values: Values; readonly given: Given };
+
+/** A key goes only to the address it was entered for: with another address it must be entered again. */
+function keepKeyAtHome(vendor: Vendor, { stored, values, given }: Change, next: JsonObject): void {
+  const [key, address] = [`${vendor}Key`, `${vendor}BaseUrl`] as const;
+  const addressOf = (of: JsonObject) => of[address] ?? VENDOR_ADDRESS[vendor];
+  if (!(address in values) || addressOf(next) === addressOf(stored)) return;
+  const label = given.get(key);
+  if (label !== undefined)
+    throw new Fault('invalid', `${label} is set where the server was started: set the address there, too.`);
+  if (!(key in values)) next[key] = null;
+}
+
+/** The value of a variable or header is never shown: null keeps the stored one. */
+function withSecrets(servers: JsonObject, stored: Json | undefined): JsonObject {
+  const before = isObject(stored) ? stored : {};
+  return Object.fromEntries(
+    Object.entries(servers).map(([name, server]) => [name, kept(server, before[name])]),
+  );
+}
+
+function kept(server: Json, before: unknown): Json {
+  if (!isObject(server)) return server;
+  const old = isObject(before) ? before : {};
+  const filled = { ...server };
+  for (const field of ['env', 'headers']) {
+    const [entries, known] = [server[field], old[field]];
+    if (!isObject(entries)) continue;
+    filled[field] = Object.fromEntries(
+      Object.entries(entries).flatMap(([name, value]) => {
+        const text = value ?? (isObject(known) ? known[name] : undefined);
+        return typeof text === 'string' ? [[name, text]] : [];
+      }),
+    );
+  }
+  return filled as Json;
+}
+
+/** Without secrets: keys are left out, and the values of variables and headers are null. */
+export function shown(stored: JsonObject): { readonly stored: JsonObject; readonly secrets: string[] } {
+  const open = Object.fromEntries(Object.entries(stored).filter(([key]) => !isSecret(key)));
+  if (isObject(stored.mcpServers))
+    open.mcpServers = Object.fromEntries(
+      Object.entries(stored.mcpServers).map(([name, server]) => [name, hidden(server)]),
+    );
+  return { stored: open, secrets: Object.keys(stored).filter(isSecret) };
+}
+
+function hidden(server: Json): Json {
+  if (!isObject(server)) return server;
+  const open = { ...server };
+  for (const field of ['env', 'headers'])
+    if (isObject(server[field]))
+      open[field] = Object.fromEntries(Object.keys(server[field]).map((name) => [name, null]));
+  return open as Json;
+}

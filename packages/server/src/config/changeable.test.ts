@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'bun:test';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig } from './config.ts';
+import { configFolders } from './testing.ts';
+
+const { folder, folderWith } = configFolders();
+
+describe('stored settings', () => {
+  test('are used where nothing is given', () => {
+    const { changeable } = loadConfig([], {}, folder);
+    const stored = { openaiBaseUrl: 'http://127.0.0.1:11434/v1', model: 'qwen3' };
+    expect(changeable(stored).model).toEqual({
+      provider: 'openai',
+      api: 'chat',
+      model: 'qwen3',
+      key: undefined,
+      baseUrl: 'http://127.0.0.1:11434/v1',
+    });
+    expect(changeable({}).model).toEqual({ provider: 'offline' });
+  });
+
+  test('lose to flags and environment, which are named', () => {
+    const config = loadConfig(['--model', 'gpt-5'], { OPENAI_API_KEY: 'sk-given' }, folder);
+    expect(config.changeable({ model: 'gpt-4.1', openaiKey: 'sk-stored' }).model).toMatchObject({
+      model: 'gpt-5',
+      key: 'sk-given',
+    });
+    expect(config.given.get('model')).toBe('--model');
+    expect(config.given.get('openaiKey')).toBe('OPENAI_API_KEY');
+  });
+
+  test('extend lists; a given entry replaces a stored one with the same name', () => {
+    const agent = { id: 'cook', name: 'Cook', instructions: 'given' };
+    const cwd = folderWith({
+      agents: [agent],
+      allowedOrigins: ['https://given.example'],
+      mcpServers: { one: { url: 'https://given.example/mcp' } },
+    });
+    const config = loadConfig(['--config', join(cwd, 'parlance.json')], {}, cwd);
+    const changed = config.changeable({
+      agents: [
+        { ...agent, instructions: 'stored' },
+        { ...agent, id: 'poet', instructions: 'stored' },
+      ],
+      allowedOrigins: ['https://stored.example', 'https://given.example'],
+      mcpServers: { one: { url: 'https://stored.example/mcp' }, two: { command: 'two' } },
+    });
+    expect(changed.agents.map(({ id, instructions }) => [id, instructions])).toEqual([
+      ['cook', 'given'],
+      ['poet', 'stored'],
+    ]);
+    expect(changed.allowedOrigins).toEqual(['https://given.example', 'https://stored.example']);
+    expect(changed.mcpServers).toMatchObject({
+      one: { url: 'https://given.example/mcp' },
+      two: { command: 'two', cwd: homedir() },
+    });
+  });
+
+  test('are refused if they are invalid, without the value of a secret', () => {
+    const { changeable } = loadConfig([], {}, folder);
+    expect(() => changeable({ openaiBaseUrl: 'ftp://x' })).toThrow('openaiBaseUrl must be');
+    expect(() => changeable({ provider: 'anthropic' })).toThrow('ANTHROPIC_API_KEY is needed');
+    expect(() => changeable({ openaiKey: ['sk-secret'] })).toThrow(/^openaiKey must be text$/);
+  });
+});

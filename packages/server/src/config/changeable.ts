@@ -1,0 +1,74 @@
+/** The settings that admins change while the server runs. Flags, environment and config file win over stored values. */
+import { homedir } from 'node:os';
+import { resolve } from 'node:path';
+import type { z } from 'zod';
+import { chooseModel, type ModelChoice, type ModelSettings, type Vendor } from './model.ts';
+import { parse } from './parse.ts';
+import type { SETTINGS } from './settings.ts';
+
+/** One value each: a given one replaces the stored one. */
+const SINGLE = [
+  'provider',
+  'model',
+  'openaiKey',
+  'openaiBaseUrl',
+  'openaiApi',
+  'anthropicKey',
+  'anthropicBaseUrl',
+  'googleKey',
+  'googleBaseUrl',
+] as const satisfies (keyof ModelSettings)[];
+
+/** Stored entries are added to the given ones. */
+const LISTS = ['agents', 'domains', 'mcpServers', 'allowedOrigins'] as const;
+
+export const STORED_KEYS = [...SINGLE, ...LISTS] as const;
+export type StoredKey = (typeof STORED_KEYS)[number];
+/** Values as they would be in the config file. */
+export type StoredSettings = Readonly<Partial<Record<StoredKey, unknown>>>;
+
+type Parsed<Key extends StoredKey> = z.output<ReturnType<(typeof SETTINGS)[Key]['schema']>>;
+type Lists = { readonly [Key in (typeof LISTS)[number]]: Parsed<Key> };
+
+export type Changeable = Lists & {
+  readonly model: ModelChoice;
+  /** resolves another model by name, for an agent; throws `ConfigError` if its key is missing */
+  readonly modelNamed: (model: string) => ModelChoice;
+  /** the key and address for a vendor; throws `ConfigError` if its key is missing */
+  readonly vendor: (provider: Vendor) => ModelChoice;
+};
+
+/** Throws `ConfigError` if a stored value is invalid or the values do not fit together. */
+export function changeableWith(given: ModelSettings & Lists, stored: StoredSettings): Changeable {
+  const parsed = <Key extends StoredKey>(key: Key) =>
+    (stored[key] === undefined ? undefined : parse(key, { label: key, raw: stored[key] })) as
+      | Parsed<Key>
+      | undefined;
+  const settings: ModelSettings = {
+    openaiModel: given.openaiModel,
+    ...Object.fromEntries(SINGLE.map((key) => [key, given[key] ?? parsed(key)])),
+  };
+  return {
+    model: chooseModel(settings),
+    vendor: (provider) => chooseModel({ ...settings, provider }),
+    modelNamed: (model) => chooseModel({ ...settings, model, provider: undefined }),
+    agents: byId(parsed('agents') ?? [], given.agents),
+    domains: byId(parsed('domains') ?? [], given.domains),
+    mcpServers: { ...startedIn(homedir(), parsed('mcpServers') ?? {}), ...given.mcpServers },
+    allowedOrigins: [...new Set([...given.allowedOrigins, ...(parsed('allowedOrigins') ?? [])])],
+  };
+}
+
+/** Programs start in the folder of the file that names them: in the current folder, a clone could decide what `npx` runs. */
+export const startedIn = (folder: string, servers: Lists['mcpServers']): Lists['mcpServers'] =>
+  Object.fromEntries(
+    Object.entries(servers).map(([name, server]) => [
+      name,
+      'url' in server ? server : { ...server, cwd: resolve(folder, server.cwd ?? '.') },
+    ]),
+  );
+
+const byId = <Item extends { readonly id: string }>(
+  stored: readonly Item[],
+  given: readonly Item[],
+): Item[] => [...new Map([...stored, ...given].map((item) => [item.id, item])).values()];

@@ -1,0 +1,64 @@
+/** Setting up the server while it runs. */
+import { type Endpoint, named } from '../shared/description.ts';
+import { nativeErrors as errors } from './described-errors.ts';
+import { ModelList, RefusedOriginList, Settings } from './response-schemas.ts';
+import { SetupChange, VendorQuestion } from './schemas.ts';
+
+export const setup: readonly Endpoint[] = [
+  {
+    method: 'get',
+    path: '/v1/admin/settings',
+    summary:
+      'The settings that can be changed while the server runs, without secrets; for admins, in part for the local user in open mode',
+    security: 'token',
+    answers: { 200: { description: 'The settings', schema: Settings }, ...errors(401, 403) },
+  },
+  {
+    method: 'patch',
+    path: '/v1/admin/settings',
+    summary:
+      'Changes stored settings and applies them at once, on every node. Flags, environment and config file win',
+    security: 'token',
+    examples: () => [
+      { body: { version: 0, values: { agents: null } } },
+      { body: { version: 0, values: { allowedOrigins: ['https://chat.example.com'] } } },
+    ],
+    body: named('SettingsChange', SetupChange),
+    answers: {
+      200: { description: 'Stored and in use', schema: Settings },
+      ...errors(400, 401, 403, 409),
+    },
+  },
+  {
+    method: 'post',
+    path: '/v1/admin/models',
+    summary: 'Asks a model API for its models, to test a key and an address before they are stored',
+    security: 'token',
+    examples: () => [{ body: { provider: 'google', address: 'http://127.0.0.1:9' } }],
+    body: named('ModelQuestion', VendorQuestion),
+    answers: { 200: { description: 'The models', schema: ModelList }, ...errors(400, 401, 403, 502) },
+  },
+  {
+    method: 'post',
+    path: '/v1/admin/mcp/{name}/restart',
+    summary: 'Stops an MCP server and starts it again; for admins',
+    security: 'token',
+    examples: () => [{ params: { name: 'files' } }],
+    answers: { 204: { description: 'Started, or tried to' }, ...errors(401, 403, 404) },
+  },
+  {
+    method: 'get',
+    path: '/v1/admin/origins',
+    summary: 'Browser origins that were refused lately, the latest first; for admins',
+    security: 'token',
+    changing: true,
+    answers: { 200: { description: 'The origins', schema: RefusedOriginList }, ...errors(401, 403) },
+  },
+  {
+    method: 'get',
+    path: '/v1/server/models',
+    summary: 'The models of the model API in use; none for the offline model',
+    security: 'caller',
+    answers: { 200: { description: 'The models', schema: ModelList }, ...errors(401, 403, 502) },
+  },
+];

@@ -1,0 +1,326 @@
+import { Database } from 'bun:sqlite';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type FakeModel, fakeModel } from '../../../../../e2e/fake-model.ts';
+import { startTestServer, type TestServer } from '../../testing/server.ts';
+
+type Json = Record<string, unknown>;
+type Settings = { version: number; problem: string | null; stored: Json; secrets: string[]; given: Json };
+
+const KEY = 'sk-test-hunter2hunter2';
+let server: TestServer;
+let model: FakeModel;
+let vendor: ReturnType<typeof Bun.serve>;
+let ada: string;
+
+beforeAll(async () => {
+  model = fakeModel(() => ({ say: 'Hello from the fake model.' }));
+  vendor = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch(request) {
+      const { pathname } = new URL(request.url);
+      const key = request.headers.get('authorization') ?? request.headers.get('x-api-key');
+      if (key?.includes('wrong')) return new Response('{}', { status: 401 });
+      if (pathname === '/moved/models') return Response.redirect('http://127.0.0.1:9/');
+      if (pathname === '/v1/models')
+        return Response.json({ data: [{ id: 'small' }, { id: 'large' }, { id: `key ${key}` }] });
+      return new Response('{}', { status: 404 });
+    },
+  });
+  server = await startTestServer();
+  ada = await server.login('ada', 'ada-password');
+});
+afterAll(async () => {
+  await server.stop();
+  model.stop();
+  await vendor.stop(true);
+});
+
+async function asked(
+  method: string,
+  path: string,
+  options: { body?: unknown; token?: string | null; headers?: Record<string, string> } = {},
+) {
+  const { body, token = ada, headers } = options;
+  const response = await fetch(server.http + path, {
+    method,
+    headers: {
+      'content-type': 'application/json',
+      ...(token && { authorization: `Bearer ${token}` }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, text, body: (text === '' ? {} : JSON.parse(text)) as Json };
+}
+
+const settings = async (token: string | null = ada) =>
+  (await asked('GET', '/v1/admin/settings', { token })).body as unknown as Settings;
+
+async function change(
+  values: Json,
+  options: { token?: string | null; headers?: Record<string, string> } = {},
+) {
+  const { version } = await settings();
+  return asked('PATCH', '/v1/admin/settings', { ...options, body: { version, values } });
+}
+
+async function answerTo(session: string, text: string): Promise<string> {
+  const input = { type: 'input.submit', parts: [{ type: 'text', text }] };
+  await asked('POST', `/v1/sessions/${session}/commands`, { body: input });
+  for (;;) {
+    const { events } = (await asked('GET', `/v1/sessions/${session}/events`)).body as { events: Json[] };
+    const end = events.find(({ type }) => type === 'turn.ended');
+    if (end)
+      return events.flatMap((event) => (event.type === 'text.ended' ? [String(event.text)] : [])).join();
+    await Bun.sleep(10);
+  }
+}
+
+describe('the model', () => {
+  test('is connected without a restart, and its key is stored encrypted and never shown', async () => {
+    const stored = await change({
+      openaiBaseUrl: model.url,
+      openaiKey: KEY,
+      model: 'fake-1',
+      provider: 'openai',
+    });
+    expect(stored.status).toBe(200);
+    expect(stored.body).toMatchObject({
+      model: { provider: 'openai', model: 'fake-1', address: model.url },
+      stored: { openaiBaseUrl: model.url, model: 'fake-1' },
+      secrets: ['openaiKey'],
+    });
+    expect(stored.text).not.toContain(KEY);
+    expect(await answerTo('connected', 'hi')).toBe('Hello from the fake model.');
+    expect((await asked('GET', '/v1/server')).body).toMatchObject({ provider: 'openai', model: 'fake-1' });
+    const rows = new Database(join(server.data, databaseIn(server.data)), { readonly: true })
+      .query('SELECT value FROM settings')
+      .all();
+    expect(rows).toHaveLength(1);
+    expect(JSON.stringify(rows)).not.toContain(KEY);
+  });
+
+  test('goes back to the offline model when the settings are removed', async () => {
+    await change({ openaiBaseUrl: null, openaiKey: null, model: null, provider: null });
+    expect((await asked('GET', '/v1/server')).body).toMatchObject({ provider: 'offline' });
+    expect((await settings()).secrets).toEqual([]);
+  });
+
+  test('a key is forgotten when its address changes', async () => {
+    await change({ openaiBaseUrl: model.url, openaiKey: KEY });
+    await change({ openaiBaseUrl: 'http://127.0.0.1:9/v1' });
+    expect((await settings()).secrets).toEqual([]);
+    await change({ openaiBaseUrl: null });
+  });
+
+  test('settings that do not fit together are refused and change nothing', async () => {
+    const before = await settings();
+    expect(await change({ provider: 'anthropic' })).toMatchObject({
+      status: 400,
+      body: { error: { message: expect.stringContaining('ANTHROPIC_API_KEY is needed') } },
+    });
+    expect(await change({ openaiBaseUrl: 'ftp://x' })).toMatchObject({ status: 400 });
+    expect(await change({ port: 1 })).toMatchObject({
+      status: 400,
+      body: { error: { message: 'There is no setting port to change here.' } },
+    });
+    expect(await settings()).toEqual(before);
+  });
+
+  test('of two changes based on the same version the second is refused', async () => {
+    const { version } = await settings();
+    const body = { version, values: { model: 'offline' } };
+    expect((await asked('PATCH', '/v1/admin/settings', { body })).status).toBe(200);
+    expect((await asked('PATCH', '/v1/admin/settings', { body })).status).toBe(409);
+    await change({ model: null });
+  });
+});
+
+describe('the list of models', () => {
+  const ask = (question: Json) => asked('POST', '/v1/admin/models', { body: question });
+  const address = () => `http://127.0.0.1:${vendor.port}/v1`;
+
+  test('is the one of the vendor', async () => {
+    expect((await ask({ provider: 'openai', address: address(), key: 'k' })).body).toEqual({
+      models: ['key Bearer k', 'large', 'small'],
+    });
+    expect(
+      (await ask({ provider: 'anthropic', address: `http://127.0.0.1:${vendor.port}`, key: 'k' })).body,
+    ).toEqual({
+      models: ['key k', 'large', 'small'],
+    });
+  });
+
+  test('a stored key is not sent to another address', async () => {
+    await change({ openaiBaseUrl: model.url, openaiKey: KEY });
+    expect((await ask({ provider: 'openai', address: address() })).body).toEqual({
+      models: ['key null', 'large', 'small'],
+    });
+    await change({ openaiBaseUrl: null });
+  });
+
+  test.each([
+    ['v1', { key: 'wrong' }, { status: 400, ends: 'refused the key (401).' }],
+    ['nowhere', {}, { status: 400, ends: 'has no list of models at this address. Is the path right?' }],
+    ['moved', {}, { status: 502, ends: 'answered with 302.' }],
+  ])('an address that cannot be used is explained: %s', async (path, rest, { status, ends }) => {
+    const answer = await ask({
+      provider: 'openai',
+      ...rest,
+      address: `http://127.0.0.1:${vendor.port}/${path}`,
+    });
+    expect(answer.status).toBe(status);
+    expect((answer.body.error as Json).message).toEndWith(ends);
+  });
+
+  test('an address where nothing listens is explained', async () => {
+    const answer = await ask({ provider: 'openai', address: 'http://127.0.0.1:9/v1' });
+    expect(answer.status).toBe(502);
+    expect((answer.body.error as Json).message).toBe('127.0.0.1:9 cannot be reached.');
+  });
+
+  test('of the model in use is listed for everyone who may chat', async () => {
+    expect((await asked('GET', '/v1/server/models', { token: null })).body).toEqual({ models: [] });
+    await change({ openaiBaseUrl: address(), model: 'small' });
+    const uma = await server.login('uma', 'uma-password');
+    expect((await asked('GET', '/v1/server/models', { token: uma })).body.models).toContain('large');
+    await change({ openaiBaseUrl: null, model: null });
+  });
+});
+
+describe('who may set up', () => {
+  test('users and developers with a login may not', async () => {
+    for (const name of ['dev', 'uma']) {
+      const token = await server.login(name, `${name}-password`);
+      expect((await asked('GET', '/v1/admin/settings', { token })).status).toBe(403);
+      expect((await change({ model: 'offline' }, { token })).status).toBe(403);
+      expect((await asked('POST', '/v1/admin/models', { token, body: { provider: 'openai' } })).status).toBe(
+        403,
+      );
+      expect((await asked('GET', '/v1/admin/origins', { token })).status).toBe(403);
+    }
+  });
+
+  test('in open mode the local user connects a model, and nothing that runs programs or lets others in', async () => {
+    expect((await change({ model: 'offline' }, { token: null })).status).toBe(200);
+    expect((await change({ model: null }, { token: null })).status).toBe(200);
+    await change({ allowedOrigins: ['https://secret.example'] });
+    expect((await settings(null)).stored).toEqual({});
+    for (const values of [{ mcpServers: {} }, { allowedOrigins: [] }])
+      expect((await change(values, { token: null })).status).toBe(403);
+    expect((await asked('POST', '/v1/admin/mcp/x/restart', { token: null })).status).toBe(403);
+    await change({ allowedOrigins: null });
+  });
+
+  test('a page of another origin on the machine may not set up without a login', async () => {
+    const headers = { origin: 'http://localhost:5173' };
+    expect((await asked('GET', '/v1/admin/settings', { token: null, headers })).status).toBe(403);
+    expect((await change({ model: 'offline' }, { token: null, headers })).status).toBe(403);
+    const own = { origin: server.http };
+    expect((await asked('GET', '/v1/admin/settings', { token: null, headers: own })).status).toBe(200);
+  });
+});
+
+test('agents are added and removed without a restart', async () => {
+  const agent = { id: 'pirate', name: 'Pirate', instructions: 'You are a pirate.' };
+  expect((await change({ agents: [agent] })).status).toBe(200);
+  const listed = async () => ((await asked('GET', '/v1/server')).body.agents as Json[]).map(({ id }) => id);
+  expect(await listed()).toContain('pirate');
+  expect(
+    (await change({ domains: [{ id: 'sea', name: 'Sea', defaultAgent: 'nobody', agents: ['nobody'] }] }))
+      .body,
+  ).toMatchObject({
+    error: { message: 'Unknown agent: nobody.' },
+  });
+  expect((await change({ agents: null })).status).toBe(200);
+  expect(await listed()).not.toContain('pirate');
+});
+
+test('MCP servers are added, restarted and removed without a restart of the server', async () => {
+  const command = {
+    command: process.execPath,
+    args: [join(import.meta.dir, '../../tools/mcp/test-server.ts')],
+  };
+  const secret = 'hunter2-hunter2';
+  await change({ mcpServers: { files: { ...command, env: { SERVER_TOKEN: secret } } } });
+  const listed = async () => (await asked('GET', '/v1/admin/mcp')).body.servers as Json[];
+  const ready = async () => {
+    while ((await listed())[0]?.state !== 'ready') await Bun.sleep(20);
+  };
+  await ready();
+  expect((await listed())[0]?.tools).toContain('mcp_files_say');
+  const view = await settings();
+  expect(view.stored.mcpServers).toMatchObject({ files: { env: { SERVER_TOKEN: null } } });
+  expect(JSON.stringify(view)).not.toContain(secret);
+
+  // null keeps the value that is not shown
+  const kept = await change({
+    mcpServers: { files: { ...command, env: { SERVER_TOKEN: null }, trusted: true } },
+  });
+  expect(kept.status).toBe(200);
+  await ready();
+  expect((await settings()).stored.mcpServers).toMatchObject({ files: { env: { SERVER_TOKEN: null } } });
+  expect((await asked('POST', '/v1/admin/mcp/files/restart')).status).toBe(204);
+  await ready();
+  expect((await asked('POST', '/v1/admin/mcp/nothing/restart')).status).toBe(404);
+  await change({ mcpServers: null });
+  expect(await listed()).toEqual([]);
+});
+
+test('a refused origin is listed, and comes in as soon as it is allowed', async () => {
+  const origin = 'https://chat.example.com';
+  const visit = () => asked('GET', '/v1/server', { token: null, headers: { origin } });
+  expect((await visit()).status).toBe(403);
+  expect((await visit()).status).toBe(403);
+  const refused = async () => (await asked('GET', '/v1/admin/origins')).body.refused;
+  expect(await refused()).toMatchObject([{ origin, count: 2 }]);
+  await change({ allowedOrigins: [origin] });
+  expect((await visit()).status).toBe(200);
+  expect(await refused()).toEqual([]);
+  await change({ allowedOrigins: null });
+  expect((await visit()).status).toBe(403);
+});
+
+test('stored settings are there after a restart; those of the environment win and are named', async () => {
+  await change({ model: 'offline', agents: [{ id: 'cook', name: 'Cook', instructions: 'Cook.' }] });
+  const { data } = server;
+  await server.running.stop();
+  const again = await startTestServer({ PARLANCE_DATA: data, MODEL: 'gpt-test', OPENAI_BASE_URL: model.url });
+  server = again;
+  ada = await server.login('ada', 'ada-password');
+  const view = await settings();
+  expect(view).toMatchObject({
+    problem: null,
+    model: { model: 'gpt-test' },
+    given: { model: 'MODEL', openaiBaseUrl: 'OPENAI_BASE_URL' },
+    stored: { model: 'offline', agents: [{ id: 'cook' }] },
+  });
+  expect(await change({ model: 'small' })).toMatchObject({
+    status: 400,
+    body: { error: { message: 'MODEL is set where the server was started, and wins. Change it there.' } },
+  });
+});
+
+test('with another secret the stored settings cannot be read, and the server says so', async () => {
+  const { data } = server;
+  await server.running.stop();
+  server = await startTestServer({
+    PARLANCE_DATA: data,
+    AUTH_SECRET: 'another secret, long enough for this',
+  });
+  ada = await server.login('ada', 'ada-password');
+  expect(await settings()).toMatchObject({
+    problem:
+      'The stored settings were encrypted with another AUTH_SECRET and cannot be read. Enter them again.',
+    stored: {},
+  });
+  expect((await change({ model: 'offline' })).status).toBe(200);
+  expect((await settings()).problem).toBeNull();
+});
+
+const databaseIn = (folder: string): string =>
+  readdirSync(folder).find((name) => /\.(db|sqlite)$/.test(name)) ?? '';

@@ -1,0 +1,96 @@
+/** Setup while the server runs: the model and its keys, agents, MCP servers and browser origins. */
+import { Fault, LOCAL, type Principal } from '@parlance/protocol';
+import type { Hono } from 'hono';
+import { requirePermission } from '../../core/api/index.ts';
+import { principalOf } from '../../http/request-identity.ts';
+import type { SetupView } from '../shared/setup.ts';
+import type { Context } from './context.ts';
+import { body, checked } from './requests.ts';
+import { SetupChange, VendorQuestion } from './schemas.ts';
+
+/** In open mode whoever sits at the machine changes these without a login. The rest runs programs or lets others in. */
+const CHANGED_BY_LOCAL = new Set([
+  'provider',
+  'model',
+  'openaiKey',
+  'openaiBaseUrl',
+  'openaiApi',
+  'anthropicKey',
+  'anthropicBaseUrl',
+  'googleKey',
+  'googleBaseUrl',
+  'agents',
+  'domains',
+]);
+
+export function setupRoutes(api: Hono, ctx: Context): void {
+  const setup = () => ctx.administration.setup;
+
+  async function caller(request: Request): Promise<Principal> {
+    const principal = await principalOf(ctx.authenticator, request);
+    if (principal.role !== 'admin' && !isLocal(principal))
+      throw new Fault('forbidden', 'Only an admin may set up the server.');
+    if (isLocal(principal)) requireOwnOrigin(request, ctx);
+    return principal;
+  }
+
+  async function admin(request: Request): Promise<void> {
+    if ((await caller(request)).role !== 'admin')
+      throw new Fault('forbidden', 'Only an admin may do this: sign in as one.');
+  }
+
+  api.get('/v1/admin/settings', async (c) => {
+    const principal = await caller(c.req.raw);
+    return c.json(settingsView(setup().view(), principal));
+  });
+
+  api.patch('/v1/admin/settings', async (c) => {
+    const principal = await caller(c.req.raw);
+    const change = checked(SetupChange, await body(ctx, c.req.raw));
+    const reserved = Object.keys(change.values).find((key) => !CHANGED_BY_LOCAL.has(key));
+    if (principal.role !== 'admin' && reserved !== undefined)
+      throw new Fault('forbidden', 'Only an admin may change this: sign in as one.');
+    return c.json(settingsView(await setup().change(change), principal));
+  });
+
+  api.post('/v1/admin/models', async (c) => {
+    await caller(c.req.raw);
+    return c.json({ models: await setup().models(checked(VendorQuestion, await body(ctx, c.req.raw))) });
+  });
+
+  api.post('/v1/admin/mcp/:name/restart', async (c) => {
+    await admin(c.req.raw);
+    if (!(await setup().restartMcp(c.req.param('name'))))
+      throw new Fault('not_found', 'There is no such MCP server.');
+    return c.body(null, 204);
+  });
+
+  api.get('/v1/admin/origins', async (c) => {
+    await admin(c.req.raw);
+    const refused = setup().refusedOrigins();
+    return c.json({ refused: refused.map((one) => ({ ...one, at: new Date(one.at).toISOString() })) });
+  });
+
+  api.get('/v1/server/models', async (c) => {
+    requirePermission(await principalOf(ctx.authenticator, c.req.raw), 'chat:send');
+    return c.json({ models: await setup().modelsInUse() });
+  });
+}
+
+const isLocal = ({ id }: Principal): boolean => id === LOCAL.id;
+
+/** Pages of other origins on the same machine are callers without a token, too. */
+function requireOwnOrigin(request: Request, { originOf }: Context): void {
+  const origin = request.headers.get('origin');
+  const site = request.headers.get('sec-fetch-site') ?? 'none';
+  const isOwn = origin === null ? site === 'none' || site === 'same-origin' : origin === originOf(request);
+  if (!isOwn) throw new Fault('forbidden', 'Only the console of this server may set it up without a login.');
+}
+
+/** What only an admin changes is shown to admins only. */
+function settingsView(view: SetupView, { role }: Principal): SetupView {
+  if (role === 'admin') return view;
+  const open = <Value>(values: Readonly<Record<string, Value>>) =>
+    Object.fromEntries(Object.entries(values).filter(([key]) => CHANGED_BY_LOCAL.has(key)));
+  return { ...view, given: open(view.given), stored: open(view.stored) };
+}

@@ -1,0 +1,51 @@
+/** What admins set up while the server runs. */
+import type { Json, JsonObject } from '@parlance/protocol';
+
+/** What answers if neither session nor agent names a model. */
+export type ModelInUse = {
+  readonly provider: string;
+  readonly model: string;
+  readonly address: string | null;
+};
+
+export type SetupView = {
+  /** of the stored settings; a change names the version it is based on */
+  readonly version: number;
+  /** why the stored settings are not in use; null if they are */
+  readonly problem: string | null;
+  readonly model: ModelInUse;
+  /** flag, variable or file entry by setting: these win over stored values */
+  readonly given: Readonly<Record<string, string>>;
+  /** stored values; secrets are left out or null */
+  readonly stored: JsonObject;
+  /** names of the stored secrets */
+  readonly secrets: readonly string[];
+};
+
+export type SetupChange = {
+  readonly version: number;
+  /** new values by setting; null removes the stored value */
+  readonly values: Readonly<Record<string, Json>>;
+};
+
+export type VendorQuestion = {
+  readonly provider: string;
+  readonly address?: string | undefined;
+  readonly key?: string | undefined;
+};
+
+export type RefusedOrigin = { readonly origin: string; readonly count: number; readonly at: number };
+
+export type Setup = {
+  view(): SetupView;
+  /** Stores and applies it. Throws `invalid`, and `busy` if another change came first. */
+  change(change: SetupChange): Promise<SetupView>;
+  /** The vendor's own list. Throws a `Fault` that says what is wrong with the key or address. */
+  models(question: VendorQuestion): Promise<readonly string[]>;
+  /** The list of the vendor in use; empty for the offline model. */
+  modelsInUse(): Promise<readonly string[]>;
+  /** False if there is no such MCP server. */
+  restartMcp(name: string): Promise<boolean>;
+  /** Browser origins that were refused lately, the latest first. */
+  refusedOrigins(): readonly RefusedOrigin[];
+};

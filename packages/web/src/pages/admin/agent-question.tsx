@@ -1,0 +1,108 @@
+/** Dialog for a new or changed agent. */
+import { Dialog } from '../../components/dialog.tsx';
+import { useServer } from '../../state/server.ts';
+import type { StoredAgent } from './agents.ts';
+
+type AgentQuestionProps = {
+  /** null: a new one */
+  readonly agent: StoredAgent | null;
+  readonly domainOf: string;
+  readonly close: () => void;
+  readonly save: (agent: StoredAgent, domain: string) => void;
+};
+
+export function AgentQuestion({ agent, domainOf, close, save }: AgentQuestionProps) {
+  const { domains, model } = useServer();
+
+  function confirm(fields: FormData): void {
+    const text = (name: string) => String(fields.get(name) ?? '').trim();
+    const tools = text('tools')
+      .split(/[\s,]+/)
+      .filter((tool) => tool !== '');
+    save(
+      {
+        ...agent,
+        id: agent?.id ?? text('id'),
+        name: text('name'),
+        description: text('description'),
+        instructions: text('instructions'),
+        model: text('model') || undefined,
+        tools: tools.length === 0 ? undefined : tools,
+      },
+      text('domain'),
+    );
+  }
+
+  return (
+    <Dialog
+      title={agent ? `Edit ${agent.name}` : 'New agent'}
+      confirm="Save"
+      onClose={close}
+      onConfirm={confirm}
+    >
+      <label className="field">
+        Name
+        <input name="name" required maxLength={100} defaultValue={agent?.name} autoComplete="off" />
+      </label>
+      {agent === null && (
+        <label className="field">
+          Id
+          <input
+            name="id"
+            required
+            maxLength={64}
+            pattern="[A-Za-z0-9_\-]+"
+            title="letters, digits, - and _"
+            autoComplete="off"
+            spellCheck={false}
+          />
+        </label>
+      )}
+      <label className="field">
+        Description
+        <input name="description" maxLength={500} defaultValue={agent?.description} autoComplete="off" />
+      </label>
+      <label className="field">
+        Instructions
+        <textarea
+          name="instructions"
+          required
+          rows={6}
+          maxLength={50_000}
+          defaultValue={agent?.instructions}
+        />
+      </label>
+      <label className="field">
+        Domain
+        <select name="domain" defaultValue={domainOf}>
+          {domains.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label className="field">
+        Model
+        <input
+          name="model"
+          maxLength={200}
+          defaultValue={agent?.model}
+          placeholder={`${model} (default)`}
+          autoComplete="off"
+          spellCheck={false}
+        />
+      </label>
+      <label className="field">
+        Tools
+        <input
+          name="tools"
+          defaultValue={agent?.tools?.join(', ')}
+          placeholder="all; or names such as read_file, search"
+          autoComplete="off"
+          spellCheck={false}
+        />
+      </label>
+    </Dialog>
+  );
+}

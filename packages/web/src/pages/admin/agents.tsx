@@ -1,0 +1,109 @@
+/** Agents and domains: those that ship, and those that were added here. */
+import type { Settings } from '@parlance/sdk';
+import { useState } from 'react';
+import { Button } from '../../components/button.tsx';
+import { Chip } from '../../components/chip.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { useServer } from '../../state/server.ts';
+import { AgentQuestion } from './agent-question.tsx';
+import { jsonOf, type StoredAgent, storedAgents, storedDomains, withAgent, withoutAgent } from './agents.ts';
+import { GivenNotice } from './given-notice.tsx';
+import { Section } from './section.tsx';
+import { useSettings } from './use-settings.ts';
+
+type Asking =
+  | { readonly what: 'edit'; readonly agent: StoredAgent | null }
+  | { readonly what: 'remove'; readonly agent: StoredAgent };
+
+export function AgentsSection() {
+  const about = useServer();
+  const { polled, save } = useSettings();
+  const [asking, setAsking] = useState<Asking | null>(null);
+  const close = () => setAsking(null);
+  const own = storedAgents(polled.value?.stored.agents);
+  const domains = storedDomains(polled.value?.stored.domains);
+  const built = about.agents.filter(({ id }) => !own.some((agent) => agent.id === id));
+  const stored = { agents: own, domains };
+
+  return (
+    <Section
+      title="Agents"
+      whose="an admin"
+      polled={polled}
+      actions={
+        <Button look="primary" icon="plus" onClick={() => setAsking({ what: 'edit', agent: null })}>
+          New agent
+        </Button>
+      }
+    >
+      {(settings: Settings) => (
+        <>
+          <p className="hint">
+            An agent has its own instructions, and if you like its own model and tools. Domains group the
+            agents that a session offers.
+          </p>
+          <GivenNotice settings={settings} keys={['agents', 'domains']} />
+          <ul className="admin-list" aria-label="Agents">
+            {own.map((agent) => (
+              <li className="card" key={agent.id}>
+                <div className="admin-what">
+                  <strong>{agent.name}</strong> <code>{agent.id}</code>
+                  {agent.model && <Chip>{agent.model}</Chip>}
+                  {agent.description && <p className="hint">{agent.description}</p>}
+                </div>
+                <Button onClick={() => setAsking({ what: 'edit', agent })}>Edit</Button>
+                <Button onClick={() => setAsking({ what: 'remove', agent })}>Remove</Button>
+              </li>
+            ))}
+            {built.map(({ id, name, description, model }) => (
+              <li className="card" key={id}>
+                <div className="admin-what">
+                  <strong>{name}</strong> <code>{id}</code> <Chip>built in</Chip>
+                  {model && <Chip>{model}</Chip>}
+                  {description && <p className="hint">{description}</p>}
+                </div>
+              </li>
+            ))}
+          </ul>
+          {asking?.what === 'edit' && (
+            <AgentQuestion
+              agent={asking.agent}
+              domainOf={domainOf(asking.agent?.id, about.domains) ?? about.defaultDomain}
+              close={close}
+              save={(agent, domain) =>
+                void save(
+                  jsonOf(
+                    withAgent(
+                      stored,
+                      agent,
+                      about.domains.find(({ id }) => id === domain),
+                    ),
+                  ),
+                  `${agent.name} was saved.`,
+                )
+              }
+            />
+          )}
+          {asking?.what === 'remove' && (
+            <Dialog
+              title={`Remove ${asking.agent.name}?`}
+              confirm="Remove"
+              danger
+              onClose={close}
+              onConfirm={() =>
+                void save(jsonOf(withoutAgent(stored, asking.agent.id)), `${asking.agent.name} was removed.`)
+              }
+            >
+              <p>Sessions that use this agent cannot continue until you choose another one for them.</p>
+            </Dialog>
+          )}
+        </>
+      )}
+    </Section>
+  );
+}
+
+const domainOf = (
+  agent: string | undefined,
+  domains: readonly { readonly id: string; readonly agents: readonly string[] }[],
+): string | undefined => domains.find(({ agents }) => agent !== undefined && agents.includes(agent))?.id;

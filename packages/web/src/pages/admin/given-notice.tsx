@@ -1,0 +1,24 @@
+import type { Settings } from '@parlance/sdk';
+import { Notice } from '../../components/notice.tsx';
+
+/** Says which settings are decided where the server was started, and why stored ones are not in use. */
+export function GivenNotice({ settings, keys }: { settings: Settings; keys: readonly string[] }) {
+  const labels = keys.flatMap((key) => settings.given[key] ?? []);
+  return (
+    <>
+      {settings.problem !== null && <Notice look="danger">{settings.problem}</Notice>}
+      {labels.length > 0 && (
+        <Notice>
+          {labels.map((label, index) => (
+            <span key={label}>
+              {index > 0 && ', '}
+              <code>{label}</code>
+            </span>
+          ))}{' '}
+          {labels.length === 1 ? 'is' : 'are'} set where the server was started, and{' '}
+          {labels.length === 1 ? 'wins' : 'win'} over what you enter here.
+        </Notice>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,98 @@
+/** Browser origins that may call the server, and those that were refused. */
+
+import type { Json } from '@parlance/protocol';
+import { type FormEvent, useState } from 'react';
+import { Button } from '../../components/button.tsx';
+import { Empty } from '../../components/empty.tsx';
+import { parlance } from '../../state/server.ts';
+import { usePolled } from '../../state/use-polled.ts';
+import { GivenNotice } from './given-notice.tsx';
+import { Section } from './section.tsx';
+import { useSettings } from './use-settings.ts';
+
+const EVERY_MS = 3_000;
+
+export function OriginsSection() {
+  const { polled, save } = useSettings();
+  const refused = usePolled(parlance.admin.refusedOrigins, EVERY_MS);
+  const [entered, setEntered] = useState('');
+  const allowed = originsIn(polled.value?.stored.allowedOrigins);
+  const allow = async (origin: string) => {
+    if (await save({ allowedOrigins: [...allowed, origin] }, `${origin} is allowed now.`)) setEntered('');
+  };
+  const remove = (origin: string) =>
+    save({ allowedOrigins: allowed.filter((other) => other !== origin) }, `${origin} is refused now.`);
+
+  function submit(event: FormEvent): void {
+    event.preventDefault();
+    void allow(entered.trim());
+  }
+
+  // Refused origins are for admins only: whoever is none sees why.
+  return (
+    <Section title="Browser origins" whose="an admin" polled={refused}>
+      {(origins) => (
+        <>
+          <p className="hint">
+            Pages of this server may call it, and on a loopback address pages of this machine. Pages and
+            extensions elsewhere are refused until you allow their origin.
+          </p>
+          {polled.value && <GivenNotice settings={polled.value} keys={['allowedOrigins']} />}
+          <h3>Refused lately</h3>
+          {origins.length === 0 ? (
+            <Empty title="No origin was refused" />
+          ) : (
+            <ul className="admin-list" aria-label="Refused origins">
+              {origins.map(({ origin, count, at }) => (
+                <li className="card" key={origin}>
+                  <div className="admin-what">
+                    <code>{origin}</code>
+                    <p className="hint">
+                      {count} {count === 1 ? 'request' : 'requests'}, last at{' '}
+                      {new Date(at).toLocaleTimeString()}
+                    </p>
+                  </div>
+                  <Button look="primary" onClick={() => void allow(origin)}>
+                    Allow
+                  </Button>
+                </li>
+              ))}
+            </ul>
+          )}
+          <h3>Allowed</h3>
+          {allowed.length > 0 && (
+            <ul className="admin-list" aria-label="Allowed origins">
+              {allowed.map((origin) => (
+                <li className="card" key={origin}>
+                  <div className="admin-what">
+                    <code>{origin}</code>
+                  </div>
+                  <Button onClick={() => void remove(origin)}>Remove</Button>
+                </li>
+              ))}
+            </ul>
+          )}
+          <form className="admin-form" onSubmit={submit}>
+            <label className="field">
+              Allow an origin
+              <input
+                required
+                value={entered}
+                placeholder="https://chat.example.com"
+                spellCheck={false}
+                autoComplete="off"
+                onChange={({ target }) => setEntered(target.value)}
+              />
+            </label>
+            <div className="admin-buttons">
+              <Button type="submit">Allow</Button>
+            </div>
+          </form>
+        </>
+      )}
+    </Section>
+  );
+}
+
+const originsIn = (value: Json | undefined): string[] =>
+  Array.isArray(value) ? value.filter((origin) => typeof origin === 'string') : [];
