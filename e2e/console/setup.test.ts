@@ -1,0 +1,141 @@
+/** Setting up the server in the console, without a restart. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { barriers, prepare } from './axe.ts';
+import { NO_BROWSER } from './chromium.ts';
+import { type Console, gone, openConsole, seen } from './console.ts';
+
+const TEST_SERVER = join(import.meta.dir, '../../packages/server/src/tools/mcp/test-server.ts');
+
+let place: Console;
+let vendor: ReturnType<typeof Bun.serve>;
+
+/** Lists two models and answers in the format of Chat Completions. */
+function vendorServer() {
+  const event = (data: object) => `data: ${JSON.stringify(data)}\n\n`;
+  return Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    async fetch(request) {
+      if (new URL(request.url).pathname === '/v1/models')
+        return Response.json({ data: [{ id: 'tiny-1' }, { id: 'tiny-2' }] });
+      const { model } = (await request.json()) as { model: string };
+      const choice = { index: 0, delta: { content: `Hello, I am ${model}.` }, finish_reason: null };
+      const end = { index: 0, delta: {}, finish_reason: 'stop' };
+      const answer = [event({ choices: [choice] }), event({ choices: [end] }), 'data: [DONE]\n\n'].join('');
+      return new Response(answer, { headers: { 'content-type': 'text/event-stream' } });
+    },
+  });
+}
+
+async function accessibilityProblems(page: Page): Promise<string[]> {
+  await prepare(page);
+  return barriers(page, 'all');
+}
+
+async function signedIn(path: string): Promise<Page> {
+  const page = await place.open('/login');
+  await page.getByLabel('Name').fill('ada');
+  await page.getByLabel('Password').fill('ada-password');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await seen(page.getByRole('navigation', { name: 'Pages' }).or(page.locator('nav')).first());
+  await page.goto(`${place.server.http}/#${path}`);
+  return page;
+}
+
+describe.skipIf(NO_BROWSER)('setup', () => {
+  beforeAll(async () => {
+    vendor = vendorServer();
+    place = await openConsole();
+  });
+  afterAll(async () => {
+    await place?.stop();
+    await vendor?.stop(true);
+  });
+  afterEach(() => expect(place.problems()).toEqual([]));
+
+  test('from the first page to an answer of a local model, without a login or a restart', async () => {
+    const page = await place.open('/');
+    await page.getByRole('link', { name: 'Connect a model' }).click();
+    await page
+      .getByLabel('Provider')
+      .selectOption({ label: 'OpenAI-compatible server (Ollama, vLLM, llama.cpp …)' });
+    await page.getByLabel('Address').fill(`http://127.0.0.1:${vendor.port}/v1`);
+    await page.getByRole('button', { name: 'Test connection' }).click();
+    await seen(page.getByText('Connected. 2 models:'));
+    await page.getByRole('button', { name: 'tiny-2' }).click();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await seen(page.getByText(`tiny-2 at http://127.0.0.1:${vendor.port}/v1 answers.`));
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await page.goto(`${place.server.http}/#/`);
+    await seen(page.getByText('tiny-2 by openai answers.'));
+    await page.getByRole('textbox', { name: /message/i }).fill('hello');
+    await page.keyboard.press('Enter');
+    await seen(page.getByText('Hello, I am tiny-2.', { exact: true }));
+    await page.context().close();
+  });
+
+  test('a wrong address is explained, and the offline model comes back', async () => {
+    const page = await place.open('/admin?section=model');
+    await page.getByLabel('Address').fill('http://127.0.0.1:9/v1');
+    await page.getByRole('button', { name: 'Test connection' }).click();
+    await seen(page.getByText('127.0.0.1:9 cannot be reached.'));
+    place.problems(); // the browser reports the refused request
+    await page.getByLabel('Provider').selectOption({ label: 'Offline demo model' });
+    await page.getByRole('button', { name: 'Save' }).click();
+    await seen(page.getByText(/^The offline demo model answers/));
+    await page.context().close();
+  });
+
+  test('an agent is added, offered in a new session, and removed', async () => {
+    const page = await place.open('/admin?section=agents');
+    await page.getByRole('button', { name: 'New agent' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New agent' });
+    await dialog.getByLabel('Name', { exact: true }).fill('Pirate');
+    await dialog.getByLabel('Id').fill('pirate');
+    await dialog.getByLabel('Instructions').fill('Talk like a pirate.');
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await seen(page.getByRole('list', { name: 'Agents' }).getByText('Pirate', { exact: true }));
+    await page.goto(`${place.server.http}/#/`);
+    await page.getByLabel('Agent', { exact: true }).selectOption({ label: 'Pirate' });
+    await page.goto(`${place.server.http}/#/admin?section=agents`);
+    const row = page.getByRole('listitem').filter({ hasText: 'Pirate' });
+    await row.getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await gone(row);
+    await page.context().close();
+  });
+
+  test('an admin adds, restarts and removes an MCP server', async () => {
+    const page = await signedIn('/admin?section=mcp');
+    await page.getByRole('button', { name: 'Add server' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add MCP server' });
+    await dialog.getByLabel('Name', { exact: true }).fill('files');
+    await dialog.getByLabel('Command').fill(process.execPath);
+    await dialog.getByLabel('Arguments, one per line').fill(TEST_SERVER);
+    await dialog.getByRole('button', { name: 'Add' }).click();
+    const row = page.getByRole('listitem').filter({ hasText: 'files' });
+    await seen(row.getByText('ready', { exact: true }));
+    await row.getByRole('button', { name: 'Restart' }).click();
+    await seen(page.getByText('files was restarted.'));
+    await seen(row.getByText('ready', { exact: true }));
+    await row.getByRole('button', { name: 'Remove' }).click();
+    await gone(row);
+    await page.context().close();
+  });
+
+  test('a refused origin is allowed with a click', async () => {
+    const origin = 'https://chat.example.com';
+    const visit = () => fetch(`${place.server.http}/v1/server`, { headers: { origin } });
+    expect((await visit()).status).toBe(403);
+    const page = await signedIn('/admin?section=origins');
+    const refused = page.getByRole('list', { name: 'Refused origins' });
+    await refused.getByRole('button', { name: 'Allow' }).click();
+    await seen(page.getByRole('list', { name: 'Allowed origins' }).getByText(origin));
+    expect((await visit()).status).toBe(200);
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await page.context().close();
+  });
+});
