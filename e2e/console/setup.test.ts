@@ -60,7 +60,7 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await page.getByRole('link', { name: 'Connect a model' }).click();
     await page
       .getByLabel('Provider')
-      .selectOption({ label: 'OpenAI-compatible server (Ollama, vLLM, llama.cpp …)' });
+      .selectOption({ label: 'Ollama, vLLM or another OpenAI-compatible server' });
     await page.getByLabel('Address').fill(`http://127.0.0.1:${vendor.port}/v1`);
     await page.getByRole('button', { name: 'Test connection' }).click();
     await seen(page.getByText('Connected. 2 models:'));

@@ -6,7 +6,7 @@ export type Choice = 'compatible' | 'openai' | 'anthropic' | 'google' | 'offline
 type Vendor = ModelQuestion['provider'];
 
 export const CHOICES: Readonly<Record<Choice, string>> = {
-  compatible: 'OpenAI-compatible server (Ollama, vLLM, llama.cpp …)',
+  compatible: 'Ollama, vLLM or another OpenAI-compatible server',
   openai: 'OpenAI',
   anthropic: 'Anthropic',
   google: 'Google Gemini',
