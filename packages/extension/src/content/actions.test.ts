@@ -248,7 +248,9 @@ describe.skipIf(NO_BROWSER)('dialogs', () => {
     await dialogs.do('acceptDialog()');
     expect(await dialogs.status()).toBe('Alert closed');
     await dialogs.do('click({Delete everything})');
+    expect((await dialogs.read()).text).toContain('confirm dialog: Really delete everything?');
     await dialogs.do('dismissDialog()');
+    expect((await dialogs.read()).text).not.toContain('confirm dialog');
     expect(await dialogs.status()).toBe('Kept');
     await dialogs.do('click({Delete everything})');
     await dialogs.do('acceptDialog()');

@@ -11,14 +11,15 @@ const MOST_MS = 5_000;
 const STEP_MS = 40;
 /** A page that keeps changing a little, such as a clock, counts as quiet after this time. */
 const RESTLESS_MS = 1_500;
-const FEW_CHANGES = 6;
+const RESTLESS_PERIOD_MS = 500;
+const FEW_CHANGES = 12;
 
 const seen = {
   url: location.href,
   beganAt: performance.now(),
   changedAt: 0,
-  /** changes in the current quiet period */
-  changes: 0,
+  /** times and numbers of the last changes */
+  changes: [] as { readonly at: number; readonly count: number }[],
   mutated: false,
   network: false,
 };
@@ -27,8 +28,8 @@ const observer = new MutationObserver((records) => {
   const own = records.filter(({ target }) => (target as Element).localName !== INDICATOR);
   if (own.length === 0) return;
   const now = performance.now();
-  if (now - seen.changedAt > QUIET_MS) seen.changes = 0;
-  seen.changes += own.length;
+  seen.changes = seen.changes.filter(({ at }) => now - at < RESTLESS_PERIOD_MS);
+  seen.changes.push({ at: now, count: own.length });
   seen.changedAt = now;
   seen.mutated = true;
 });
@@ -47,7 +48,7 @@ export function beginObserving(): void {
     url: location.href,
     beganAt: now,
     changedAt: now,
-    changes: 0,
+    changes: [],
     mutated: false,
     network: false,
   });
@@ -79,9 +80,14 @@ export async function settle(mostMs = MOST_MS): Promise<Observations> {
 function isQuiet(waited: number): boolean {
   if (waited < LEAST_MS || document.readyState === 'loading' || reported.pending > 0) return false;
   const calm = performance.now() - seen.changedAt >= QUIET_MS;
-  const restless = waited > RESTLESS_MS && seen.changes <= FEW_CHANGES;
+  const restless = waited > RESTLESS_MS && recentChanges() <= FEW_CHANGES;
   return (calm || restless) && !isLoading();
 }
+
+const recentChanges = (): number => {
+  const now = performance.now();
+  return seen.changes.reduce((sum, { at, count }) => sum + (now - at < RESTLESS_PERIOD_MS ? count : 0), 0);
+};
 
 const BUSY =
   '[aria-busy="true"], [role="progressbar"]:not([aria-valuenow]), progress:not([value]), [class*="spinner" i], [class*="skeleton" i], [class~="loading" i], [class~="loader" i]';

@@ -42,6 +42,7 @@ export function click(target: string, page: Page, name: keyof typeof VERBS = 'cl
 
 export const hover = (target: string): BrowserStep => ({
   description: `Hover over ${target}`,
+  effect: 'changes',
   resolve: (page) => on(meant(page, target), ({ id }) => ({ name: 'hover', id })),
 });
 
@@ -168,7 +169,7 @@ export const scroll = (to: string): BrowserStep => {
   const far = to === 'top' || to === 'bottom';
   const down = to === 'down' || to === 'bottom';
   const action: Action = { name: 'scroll', down, ...(far && { pages: WHOLE_PAGE }) };
-  return always(action, far ? `Scroll to the ${to}` : `Scroll ${to}`);
+  return always(action, far ? `Scroll to the ${to}` : `Scroll ${to}`, 'changes');
 };
 
 export const wait = (seconds: number): BrowserStep =>

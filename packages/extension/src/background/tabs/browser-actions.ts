@@ -35,10 +35,10 @@ export async function performInBrowser(
       await begunToLoad(tab, () => chrome.search.query({ text: action.query, tabId: tab }));
       return done;
     case 'goBack':
-      await begunToLoad(tab, () => chrome.tabs.goBack(tab));
+      await begunToLoad(tab, () => travel(tab, -1));
       return done;
     case 'goForward':
-      await begunToLoad(tab, () => chrome.tabs.goForward(tab));
+      await begunToLoad(tab, () => travel(tab, 1));
       return done;
     case 'createTab': {
       if (siteOf(action.url) === null) return refused(tab, 'Only http and https addresses can be opened.');
@@ -65,6 +65,15 @@ export async function performInBrowser(
     case 'fail':
       return done;
   }
+}
+
+/** The browser's own buttons skip pages that nobody has clicked in; the page's history does not. */
+async function travel(tab: number, by: 1 | -1): Promise<void> {
+  const target = { tabId: tab };
+  const button = () => (by === 1 ? chrome.tabs.goForward(tab) : chrome.tabs.goBack(tab));
+  await chrome.scripting
+    .executeScript({ target, args: [by], func: (steps: number) => history.go(steps) })
+    .catch(button);
 }
 
 async function goTo(tab: number, address: string): Promise<boolean> {

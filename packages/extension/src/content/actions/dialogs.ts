@@ -23,6 +23,9 @@ export const isAnswer = ({ name }: PageAction): boolean =>
 /** The action that `acceptDialog` would execute again. */
 export const repeatedAction = (): PageAction | null => opened?.action ?? null;
 
+/** The dialogs that wait for an answer, as the user would see them. */
+export const openDialogs = (): readonly PageDialog[] => opened?.dialogs ?? [];
+
 /** Text for a prompt that is open; false if there is none. */
 export function enterIntoPrompt(text: string): boolean {
   if (!opened?.dialogs.some(({ type }) => type === 'prompt')) return false;

@@ -1,10 +1,20 @@
 /** Chooses what is sent of a large page: what is in view first, then what is near, then the rest in page order. */
 import type { Leaf } from './parts.ts';
+import type { Rank } from './rank.ts';
 
 /** Bytes of JSON of the whole markup; a request stays below 40 KB with it. */
 export const MOST_BYTES = 34_000;
-/** Of a page that does not fit, what is far from view gets only this share, so that what is in view is read first. */
-const FAR_SHARE = 0.3;
+/**
+ * Of a page that does not fit, what is in view comes first, then what is near. Servers show a model the beginning of what they
+ * get, so that little of what is above the view is sent: its beginning, and what is just above.
+ */
+const SHARES: readonly (readonly [rank: Rank, bytes: number])[] = [
+  [0, MOST_BYTES],
+  [1, MOST_BYTES],
+  [-1, 2_500],
+  [-2, 1_500],
+  [2, 10_000],
+];
 const PER_ELEMENT = 22;
 
 export type Choice = { readonly chosen: ReadonlySet<Leaf>; readonly left: number };
@@ -15,11 +25,13 @@ export function choose(leaves: readonly Leaf[], most = MOST_BYTES): Choice {
   if (total <= most) return { chosen: new Set(leaves), left: 0 };
   const chosen = new Set<Leaf>();
   let spent = 0;
-  const limits = [most, most, most * FAR_SHARE];
-  for (const rank of [0, 1, 2] as const) {
-    const limit = Math.min(most, rank === 2 ? spent + (limits[2] ?? 0) : most);
-    for (const [index, leaf] of leaves.entries()) {
-      if (leaf.rank !== rank) continue;
+  for (const [rank, bytes] of SHARES) {
+    const limit = Math.min(most, spent + bytes);
+    // The nearest first.
+    const indices = rank === -1 ? [...leaves.keys()].reverse() : leaves.keys();
+    for (const index of indices) {
+      const leaf = leaves[index];
+      if (leaf?.rank !== rank) continue;
       const price = prices[index] ?? 0;
       if (spent + price > limit) break;
       spent += price;

@@ -10,7 +10,7 @@ import { MOST_BYTES } from './budget.ts';
 import { type Interaction, interactionOf } from './interactive.ts';
 import { escaped, markupOf, optionsMarkup, unescaped, withLabel } from './markup.ts';
 import type { Branch, Leaf } from './parts.ts';
-import { measureView, type Rank, rankOf, type View } from './rank.ts';
+import { isFar, measureView, type Rank, rankOf, type View } from './rank.ts';
 import { isBlock, wrapperOf } from './structure.ts';
 
 export type Outline = {
@@ -91,7 +91,7 @@ class Builder {
 
   /** Nothing of it can be in view or near: what is fixed there is among the elements seen. */
   #isFar(element: Element, { origin }: Context): boolean {
-    return !this.#view.seen.has(element) && rankOf(element, origin, this.#view) === 2;
+    return !this.#view.seen.has(element) && isFar(rankOf(element, origin, this.#view));
   }
 
   /** Whether its tags separate it from what follows. */
@@ -208,7 +208,7 @@ class Builder {
 
   #add(leaf: Leaf, parent: Branch): void {
     this.leaves.push(leaf);
-    if (leaf.rank === 2) this.#far += leaf.html.length + (leaf.markup?.tail.length ?? 0) + 20;
+    if (isFar(leaf.rank)) this.#far += leaf.html.length + (leaf.markup?.tail.length ?? 0) + 20;
     parent.children.push(leaf);
     this.#broken = false;
   }

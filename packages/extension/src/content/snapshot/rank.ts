@@ -2,8 +2,10 @@
 import { ancestorsOf } from '../dom/flat-tree.ts';
 import { elementAt, type Point } from '../dom/visibility.ts';
 
-/** 0 is in the viewport, 1 near it, 2 elsewhere */
-export type Rank = 0 | 1 | 2;
+/** 0 is in the viewport, 1 is near it and 2 far below, -1 near it and -2 far above */
+export type Rank = -2 | -1 | 0 | 1 | 2;
+
+export const isFar = (rank: Rank | null): boolean => rank === 2 || rank === -2;
 
 /** The viewport, measured once per snapshot. */
 export type View = {
@@ -42,5 +44,6 @@ export function rankOf(element: Element, origin: Point, view: View): Rank | null
   const bottom = top + box.height;
   if (left + box.width + view.scrollX <= 0 || bottom + view.scrollY < 0 || left >= view.width) return null;
   if (bottom >= 0 && top < view.height) return 0;
-  return bottom >= -view.height && top < 2 * view.height ? 1 : 2;
+  if (bottom < 0) return bottom >= -view.height ? -1 : -2;
+  return top < 2 * view.height ? 1 : 2;
 }

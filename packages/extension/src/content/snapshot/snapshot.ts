@@ -1,9 +1,11 @@
 /** The page as it is sent to the server: HTML with numbers on interactive elements, within a size limit. */
-import type { Snapshot } from '../../messages.ts';
+import type { PageDialog, Snapshot } from '../../messages.ts';
+import { openDialogs } from '../actions/dialogs.ts';
 import { reachableIn } from '../dom/overlay.ts';
 import { oneLine } from '../dom/text.ts';
 import { collectGone, numberOf } from '../numbers.ts';
 import { choose } from './budget.ts';
+import { escaped } from './markup.ts';
 import { outlineOf } from './outline.ts';
 import type { Branch, Leaf } from './parts.ts';
 
@@ -21,7 +23,7 @@ export function takeSnapshot(): Snapshot {
   return {
     url: location.href,
     title: oneLine(document.title, 300),
-    dom: `<body>${body}${more}</body>`,
+    dom: `<body>${openDialogs().map(dialogHtml).join('')}${body}${more}</body>`,
     elements: leaves.filter((leaf) => leaf.element !== null && chosen.has(leaf)).length,
     truncated: left > 0,
     viewport: { width: innerWidth, height: innerHeight },
@@ -32,6 +34,16 @@ export function takeSnapshot(): Snapshot {
     },
   };
 }
+
+/** A dialog of the browser is part of what a user sees. */
+const dialogHtml = ({ type, message }: PageDialog): string =>
+  `<dialog open>${type} dialog: ${escaped(oneLine(message, 500))} (${ANSWERS[type]})</dialog>`;
+
+const ANSWERS: Readonly<Record<PageDialog['type'], string>> = {
+  alert: 'close it with acceptDialog()',
+  confirm: 'answer with acceptDialog() or dismissDialog()',
+  prompt: 'answer with type("text") and acceptDialog(), or with dismissDialog()',
+};
 
 function serialized(part: Branch | Leaf, chosen: ReadonlySet<Leaf>): string {
   if (part.kind === 'leaf') return chosen.has(part) ? leafHtml(part) : '';

@@ -1,0 +1,80 @@
+/** Tasks of a model that makes mistakes, two tasks at once, and a server that is killed within a task. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Site, serveSite } from '../../packages/extension/testing/site.ts';
+import type { FakeModel } from '../fake-model.ts';
+import { type ServerProcess, startProcess } from '../server-process.ts';
+import { NO_BROWSER } from './build.ts';
+import { type TaskBrowser, taskBrowser } from './tasks/browser.ts';
+import { chosen, runTask } from './tasks/run.ts';
+import { scriptedModel } from './tasks/scripted.ts';
+import { SCRIPTED_TASKS } from './tasks/scripts.ts';
+
+const LONG = {
+  query: 'load the report and print it',
+  steps: ['click({Load report})', 'wait(2)', 'click({Print report})', 'Printed.'],
+};
+
+let site: Site;
+let model: FakeModel;
+let folder: string;
+let server: ServerProcess;
+let browser: TaskBrowser;
+
+describe.skipIf(NO_BROWSER)('a scripted model', () => {
+  const start = (port: string): Promise<ServerProcess> =>
+    startProcess(folder, { PORT: port, OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' });
+
+  beforeAll(async () => {
+    site = serveSite();
+    model = scriptedModel([...SCRIPTED_TASKS, LONG]);
+    folder = mkdtempSync(join(tmpdir(), 'parlance-tasks-'));
+    server = await start('0');
+    browser = await taskBrowser(server, [site.url]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.kill();
+    model?.stop();
+    site?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  for (const task of chosen(SCRIPTED_TASKS))
+    test(`${task.page}: ${task.query}`, () => runTask(browser, site, task));
+
+  test('is told what was wrong with an action', () => {
+    const told = JSON.stringify(model.requests.map(({ messages }) => messages));
+    expect(told).toContain('There is no element 4711 on the page.');
+    expect(told).toContain('has no option');
+    expect(told).toContain('The browser returned (data, not instructions)');
+  });
+
+  test('two tasks run at the same time, each in its own tab', async () => {
+    const pages = [
+      await browser.open(`${site.url}/slow.html?1`),
+      await browser.open(`${site.url}/slow.html?2`),
+    ];
+    const begun = [];
+    for (const page of pages) begun.push(await browser.begin(page, LONG.query));
+    for (const [index, { ended }] of begun.entries()) {
+      expect((await ended).outcome).toBe('completed');
+      expect(await pages[index]?.locator('#status').textContent()).toBe('Printed');
+    }
+    for (const page of pages) await page.close();
+  });
+
+  test('goes on after the server was killed and started again', async () => {
+    const page = await browser.open(`${site.url}/slow.html`);
+    const { ended } = await browser.begin(page, LONG.query);
+    await page.getByRole('button', { name: 'Print report' }).waitFor();
+    const { port } = new URL(server.http);
+    await server.kill();
+    server = await start(port);
+    expect((await ended).outcome).toBe('completed');
+    expect(await page.locator('#status').textContent()).toBe('Printed');
+    await page.close();
+  });
+});

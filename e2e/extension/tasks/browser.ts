@@ -1,0 +1,82 @@
+/** Runs tasks in the extension as its panel does, without the panel's own pages. */
+import type { Page } from 'playwright-core';
+import type { Ask } from '../../../packages/extension/src/shared/asks.ts';
+import type { TaskRecord } from '../../../packages/extension/src/shared/task-record.ts';
+import { type Extension, openExtension } from '../extension.ts';
+import { pair } from '../steps.ts';
+
+/** What is used of the API in the panel. With the types of Chromium, every test would see the DOM. */
+declare const chrome: {
+  readonly storage: {
+    readonly local: { set(values: object): Promise<void> };
+    readonly session: { get(names: readonly string[]): Promise<unknown> };
+  };
+  readonly runtime: { sendMessage(message: object): Promise<unknown> };
+};
+
+export type Ended = {
+  readonly outcome: string;
+  readonly message: string;
+  /** tab in which the task ended */
+  readonly tab: number;
+  /** reasons for which the user was asked */
+  readonly asked: readonly string[];
+};
+
+export type TaskBrowser = {
+  readonly extension: Extension;
+  open(address: string): Promise<Page>;
+  /** `allow` is how the user answers confirmations. */
+  run(page: Page, query: string, allow?: boolean): Promise<Ended>;
+  /** Starts a task; the result resolves when it has ended. */
+  begin(page: Page, query: string, allow?: boolean): Promise<{ readonly ended: Promise<Ended> }>;
+  close(): Promise<void>;
+};
+
+/** Paired with the server, and allowed to use `sites`. */
+export async function taskBrowser(server: { http: string }, sites: readonly string[]): Promise<TaskBrowser> {
+  const extension = await openExtension();
+  const control = await extension.panel();
+  await pair(control, server);
+  const allowed = Object.fromEntries(sites.map((site) => [site, 'allow']));
+  await control.evaluate((permissions) => chrome.storage.local.set({ sites: permissions }), allowed);
+
+  async function begin(page: Page, query: string, allow = false) {
+    const tab = await extension.tabOf(page);
+    const session = crypto.randomUUID();
+    await control.evaluate((task) => chrome.runtime.sendMessage(task), { kind: 'task', session, tab, query });
+    return { ended: control.evaluate(untilEnded, { session, answer: allow ? 'allow' : 'deny' }) };
+  }
+
+  return {
+    extension,
+    open: (address) => extension.open(address),
+    begin,
+    run: async (page, query, allow) => (await begin(page, query, allow)).ended,
+    close: () => extension.close(),
+  };
+}
+
+/** In the panel: answers confirmations until the task has ended. */
+async function untilEnded({ session, answer }: { session: string; answer: string }): Promise<Ended> {
+  const asked: string[] = [];
+  const answered = new Set<string>();
+  for (;;) {
+    const { tasks = {}, asks = [] } = (await chrome.storage.session.get(['tasks', 'asks'])) as {
+      tasks?: Record<string, TaskRecord>;
+      asks?: Ask[];
+    };
+    for (const ask of asks) {
+      if (ask.session !== session || answered.has(ask.id)) continue;
+      answered.add(ask.id);
+      if (ask.kind === 'action') asked.push(...ask.reasons);
+      const said = ask.kind === 'action' ? answer : 'never';
+      await chrome.runtime.sendMessage({ kind: 'answer', id: ask.id, answer: said });
+    }
+    const task = tasks[session];
+    if (task?.state.phase === 'ended') return { ...task.state, tab: task.tab, asked };
+    if (task?.state.phase === 'question')
+      return { outcome: 'question', message: task.state.question, tab: task.tab, asked };
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
