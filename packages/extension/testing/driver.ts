@@ -116,6 +116,18 @@ export class Driver {
     return done;
   }
 
+  /** Milliseconds that the process of the page has computed meanwhile: other processes do not count. */
+  async processorTime(work: () => Promise<void>): Promise<number> {
+    const session = await this.page.context().browser()?.newBrowserCDPSession();
+    const times = async (): Promise<number> => {
+      const { processInfo = [] } = (await session?.send('SystemInfo.getProcessInfo')) ?? {};
+      return Math.max(...processInfo.filter(({ type }) => type === 'renderer').map(({ cpuTime }) => cpuTime));
+    };
+    const before = await times();
+    await work();
+    return ((await times()) - before) * 1_000;
+  }
+
   async status(): Promise<string> {
     return (await this.page.locator('#status').textContent()) ?? '';
   }

@@ -9,7 +9,7 @@ describe.skipIf(NO_BROWSER)('scrolling', () => {
     const feed = await pages.open('scroll.html');
     expect((await feed.read()).text).not.toContain('Story 15');
     const done = await feed.do('scroll(true, 5)');
-    expect(done.value).toMatchObject({ atEnd: true });
+    expect(done.value).toMatchObject({ atStart: false });
     expect(done.seen).toMatchObject({ didNetworkOccur: true, didDomMutate: true });
     await feed.do('click({Open Story 15})');
     expect(await feed.status()).toBe('Opened Story 15');

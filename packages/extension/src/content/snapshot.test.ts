@@ -39,6 +39,54 @@ describe.skipIf(NO_BROWSER)('a snapshot', () => {
     ]);
   });
 
+  test('finds roles and names in odd markup', async () => {
+    const odd = await pages.open('odd.html');
+    const { elements } = await odd.read();
+    expect(elements.map(({ role, name }) => `${role} ${name}`)).toEqual([
+      'textbox Card number',
+      'textbox Access PIN:',
+      'button Plain div button',
+      'link Read card',
+      'button Like',
+      'button Slide 1',
+      'button Slide 2',
+      'button 1 star',
+      'button 2 stars',
+      'textbox Floating label',
+      'textbox Name',
+      'spinbutton Qty',
+      'menuitem Menu one',
+      'gridcell Cell A',
+      'gridcell Cell B',
+      'checkbox Agree',
+      'checkbox For label',
+      'button Search icon',
+      'button trash',
+      'link Cart',
+      'combobox Fancy select',
+      'button Sum',
+      'textbox Write here',
+      'combobox With datalist',
+      'textbox In disabled',
+      'link inline link',
+      'link Block link title Block link text',
+      'button Open popover',
+      'button Chat',
+      'button Inline onclick',
+      'textbox Search…',
+      'button Go',
+      'button Img submit',
+    ]);
+    const { dom } = await odd.snapshot();
+    for (const hidden of ['4111', '9753', 'Offscreen', 'Collapsed', 'In popover'])
+      expect(dom).not.toContain(hidden);
+    await odd.do('click({Open popover})');
+    expect((await odd.read()).elements.map(({ name }) => name)).toContain('In popover');
+    await odd.do('click({Slide 2})');
+    await odd.do('click({Plain div button})');
+    expect(await odd.page.title()).toBe('clicked');
+  });
+
   test('of 15,000 elements stays below 40 KB and is made of what is in view', async () => {
     const large = await pages.open('large.html');
     const snapshot = await large.snapshot();
@@ -51,6 +99,18 @@ describe.skipIf(NO_BROWSER)('a snapshot', () => {
     await large.do('click({Add button costs €4321})');
     expect(await large.status()).toBe('Added 4321');
   });
+
+  test.skipIf(!process.env.ALL_TASKS)(
+    'of 15,000 elements takes less than 150 ms of processor time',
+    async () => {
+      const large = await pages.open('large.html');
+      const used = await large.processorTime(async () => {
+        for (let count = 0; count < 10; count++) await large.snapshot();
+      });
+      console.log(`${(used / 10).toFixed(0)} ms per snapshot`);
+      expect(used / 10).toBeLessThan(150);
+    },
+  );
 
   test('keeps its size with long texts in other scripts', async () => {
     const large = await pages.open('large.html');

@@ -1,8 +1,9 @@
 /** The accessible name of an element, in the order of the specification, with hints for elements without one. */
-import { isControl, isEditingHost, isInput, isPressedInput } from './kinds.ts';
+import { isControl, isEditingHost, isInput, isPressedInput, isTickedInput } from './kinds.ts';
 import { labelsOf } from './labels.ts';
 import { roleOf } from './roles.ts';
 import { oneLine, textOf } from './text.ts';
+import { textBeside } from './text-beside.ts';
 
 const LONGEST = 150;
 const BUTTONS: Readonly<Record<string, string>> = { submit: 'Submit', reset: 'Reset', image: 'Submit' };
@@ -24,13 +25,23 @@ export function nameOf(element: Element): string {
     labelText(element) ||
     pressedText(element) ||
     given(element, 'alt') ||
-    (FIELD_ROLES.has(roleOf(element)) || isEditingHost(element) ? '' : textOf(element, LONGEST)) ||
+    (isField(element) ? '' : contentName(element)) ||
     given(element, 'title') ||
     given(element, 'placeholder') ||
     given(element, 'aria-placeholder') ||
     given(element, 'data-placeholder') ||
+    (isField(element) ? textBeside(element) : '') ||
     hinted(element)
   );
+}
+
+const isField = (element: Element): boolean =>
+  FIELD_ROLES.has(roleOf(element)) || isEditingHost(element) || isTickedInput(element);
+
+/** Signs such as ★ or ✕ are no names if the title has words. */
+function contentName(element: Element): string {
+  const text = textOf(element, LONGEST);
+  return text !== '' && !/[\p{L}\p{N}]/u.test(text) ? given(element, 'title') || text : text;
 }
 
 const given = (element: Element, attribute: string): string =>
@@ -66,7 +77,17 @@ function hinted(element: Element): string {
   if (said) return oneLine(said, LONGEST);
   if (icon?.localName === 'title') return oneLine(icon.textContent ?? '', LONGEST);
   if (isInput(element) && element.type === 'image') return 'Submit';
-  return words(element.getAttribute('name') ?? '') || words(element.id);
+  return (
+    words(element.getAttribute('name') ?? '') || words(element.getAttribute('id') ?? '') || iconName(element)
+  );
+}
+
+/** `icon-trash`, `fa-trash` or `bi-trash` in the classes of an icon. */
+function iconName(element: Element): string {
+  const icon = element.querySelector('i, svg, span')?.getAttribute('class') ?? '';
+  return (
+    /(?:^|\s)(?:icon|fa|bi|mdi|glyphicon|lucide)-([a-z-]{3,30})/.exec(icon)?.[1]?.replaceAll('-', ' ') ?? ''
+  );
 }
 
 /** `first_name` and `firstName` as words; generated ids are none. */

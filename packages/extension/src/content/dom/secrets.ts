@@ -1,6 +1,7 @@
 /** Fields whose values never leave the page: passwords, cards, one-time codes. */
 import { isInput, isTextArea } from './kinds.ts';
 import { labelsOf } from './labels.ts';
+import { nameOf } from './names.ts';
 
 const SECRET_AUTOCOMPLETE = /\b(?:cc-\S+|current-password|new-password|one-time-code)\b/;
 const SECRET_NAME =
@@ -27,11 +28,11 @@ export function isPaymentField(element: Element): boolean {
 }
 
 function wordsFor(element: HTMLInputElement | HTMLTextAreaElement): string[] {
-  const own = ['name', 'id', 'aria-label', 'placeholder', 'title', 'data-testid'].map(
+  const own = ['name', 'id', 'placeholder', 'title', 'data-testid'].map(
     (attribute) => element.getAttribute(attribute) ?? '',
   );
   const labels = labelsOf(element).map((label) => (label.textContent ?? '').slice(0, 200));
-  return [...own, ...labels].map(apart).filter((text) => text !== '');
+  return [...own, ...labels, nameOf(element)].map(apart).filter((text) => text !== '');
 }
 
 /** `cardNumber` as `card Number`. */

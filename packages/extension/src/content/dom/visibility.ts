@@ -1,4 +1,6 @@
 /** What a user can see and reach. */
+
+import { INDICATOR } from '../indicator-name.ts';
 import { ancestorsOf, contains, frameDocument, frameOf, shadowOf } from './flat-tree.ts';
 import { isInput, isTickedInput } from './kinds.ts';
 import { labelsOf } from './labels.ts';
@@ -54,6 +56,9 @@ export function isInViewport({ x, y }: Point, document: Document): boolean {
 /** The innermost element at a point of its document, through shadow roots and frames. */
 export function elementAt({ x, y }: Point, document: Document): Element | null {
   let hit = document.elementFromPoint(x, y);
+  // The indicator is not part of the page.
+  if (hit?.localName === INDICATOR)
+    hit = document.elementsFromPoint(x, y).find(({ localName }) => localName !== INDICATOR) ?? null;
   for (;;) {
     if (!hit) return null;
     const shadow: ShadowRoot | null = shadowOf(hit);

@@ -41,9 +41,9 @@ export function choose(leaves: readonly Leaf[], most = MOST_BYTES): Choice {
   return { chosen, left: leaves.length - chosen.size };
 }
 
-function priceOf({ html, markup, broken }: Leaf): number {
+function priceOf({ html, markup, before }: Leaf): number {
   const own = markup ? encodedLength(markup.head) + encodedLength(markup.tail) + markup.close.length + 5 : 0;
-  return own + encodedLength(html) + (broken ? 4 : 0) + PER_ELEMENT;
+  return own + encodedLength(html) + before.length + PER_ELEMENT;
 }
 
 /** Bytes in JSON: quotes and backslashes are escaped, other characters than ASCII take two to four bytes. */

@@ -21,7 +21,6 @@ const DROP_ATTRIBUTES = [
 ];
 const DROP_NAME = /(?:^|[-_\s])(?:drop(?:zone|-?target|pable|-?area)?)(?:$|[-_\s])/i;
 const FOCUSED_ROLES = new Set([
-  'gridcell',
   'row',
   'cell',
   'columnheader',
@@ -67,11 +66,27 @@ export function interactionOf(
   if (element.hasAttribute('onclick') || element.hasAttribute('onmousedown')) return 'clickable';
   if (style.cursor === 'pointer' && !pointer && element.localName !== 'label' && element.localName !== 'body')
     return 'clickable';
+  if (isCalledButton(element)) return 'clickable';
   const tabindex = element.getAttribute('tabindex');
+  if (tabindex !== null && role === 'gridcell') return 'clickable';
   if (tabindex !== null && Number(tabindex) >= 0 && !FOCUSED_ROLES.has(role) && !scrolls(style))
     return 'clickable';
   return null;
 }
+
+const BUTTON_CLASS =
+  /(?:^|[-_\s])(?:btn|button|clickable|close|toggle|dropdown-?item|menu-?item|nav-?link|selectable)(?:$|[-_\s])/i;
+const BUTTON_TAGS = new Set(['div', 'span', 'li', 'i', 'img', 'svg', 'p', 'a', 'td']);
+
+/** Pages without a role or a cursor still name their buttons so. */
+function isCalledButton(element: Element): boolean {
+  const { localName } = element;
+  const name = element.getAttribute('class');
+  if (name === null || !BUTTON_TAGS.has(localName) || !BUTTON_CLASS.test(name)) return false;
+  return element.querySelector(CONTROLS) === null && (element.textContent ?? '').length < 100;
+}
+
+const CONTROLS = 'a, button, input, select, textarea, [role], [tabindex], [onclick]';
 
 const scrolls = ({ overflowY, overflowX }: CSSStyleDeclaration): boolean =>
   overflowY === 'auto' || overflowY === 'scroll' || overflowX === 'auto' || overflowX === 'scroll';

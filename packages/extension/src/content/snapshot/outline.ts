@@ -9,7 +9,7 @@ import { INDICATOR } from '../indicator-name.ts';
 import { MOST_BYTES } from './budget.ts';
 import { type Interaction, interactionOf } from './interactive.ts';
 import { escaped, markupOf, optionsMarkup, unescaped, withLabel } from './markup.ts';
-import type { Branch, Leaf } from './parts.ts';
+import type { Branch, Leaf, Separator } from './parts.ts';
 import { isFar, measureView, type Rank, rankOf, type View } from './rank.ts';
 import { isBlock, wrapperOf } from './structure.ts';
 
@@ -53,8 +53,8 @@ class Builder {
   leaves: Leaf[] = [];
   skipped = 0;
   readonly #view: View;
-  /** the next text begins a line */
-  #broken = false;
+  /** what separates the next part */
+  #before: Separator = '';
   /** size of what is far from view */
   #far = 0;
 
@@ -75,9 +75,9 @@ class Builder {
       return;
     }
     const block = isBlock(style);
-    if (block) this.#broken = true;
+    if (block) this.#before = '<br>';
     const separated = this.#place(element, parent, { style, context });
-    if (block) this.#broken = !separated;
+    if (block) this.#before = separated ? '' : '<br>';
   }
 
   /** A page can make any property of an element throw, and nest deeper than the stack: such elements are left out. */
@@ -108,7 +108,7 @@ class Builder {
       const target = wrapper ? branch(wrapper.open, wrapper.close) : parent;
       if (wrapper) {
         parent.children.push(target);
-        this.#broken = false;
+        this.#before = '';
       }
       const inner = { ...context, pointer: style.cursor === 'pointer' };
       this.#visitChildren(element, target, { context: inner, shown });
@@ -129,7 +129,7 @@ class Builder {
     { interaction, context }: { interaction: Interaction; context: Context },
   ): void {
     const before = this.leaves.length;
-    const broken = this.#broken;
+    const separator = this.#before;
     const draft = branch('', '');
     const inner = {
       ...context,
@@ -145,7 +145,7 @@ class Builder {
       return;
     }
     this.leaves.length = before;
-    this.#broken = broken;
+    this.#before = separator;
     this.#addElement(element, parent, { interaction, context });
   }
 
@@ -178,18 +178,20 @@ class Builder {
       const child = children[index] as Node;
       if (isElement(child)) {
         if (!closed || child.localName === 'summary') this.#visitSafely(child, parent, inner);
-      } else if (shown && !closed && isText(child) && /\S/.test(child.data)) {
+      } else if (shown && !closed && isText(child)) {
+        if (/^\s/.test(child.data)) this.#before ||= ' ';
+        if (!/\S/.test(child.data)) continue;
         rank ??= rankOf(element, inner.origin, this.#view);
-        if (rank !== null) this.#addText(child.data, parent, rank);
+        this.#addText(child.data, parent, rank);
+        if (/\s$/.test(child.data)) this.#before ||= ' ';
       }
     }
   }
 
   #addText(text: string, parent: Branch, rank: Rank | null): void {
     if (rank === null) return;
-    const flat = escaped(withoutCardNumbers(oneLine(text, LONGEST_TEXT)));
-    const html = `${/^\s/.test(text) ? ' ' : ''}${flat}${/\s$/.test(text) ? ' ' : ''}`;
-    this.#add({ kind: 'leaf', html, element: null, markup: null, rank, broken: this.#broken }, parent);
+    const html = escaped(withoutCardNumbers(oneLine(text, LONGEST_TEXT)));
+    this.#add({ kind: 'leaf', html, element: null, markup: null, rank, before: this.#before }, parent);
   }
 
   #addElement(
@@ -203,14 +205,14 @@ class Builder {
     if (rank === null) return;
     const markup = markupOf(element, interaction);
     const html = isSelect(element) ? optionsMarkup(element) : markup.content;
-    this.#add({ kind: 'leaf', html, element, markup, rank, broken: this.#broken }, parent);
+    this.#add({ kind: 'leaf', html, element, markup, rank, before: this.#before }, parent);
   }
 
   #add(leaf: Leaf, parent: Branch): void {
     this.leaves.push(leaf);
     if (isFar(leaf.rank)) this.#far += leaf.html.length + (leaf.markup?.tail.length ?? 0) + 20;
     parent.children.push(leaf);
-    this.#broken = false;
+    this.#before = '';
   }
 }
 

@@ -2,6 +2,8 @@
 import type { Markup } from './markup.ts';
 import type { Rank } from './rank.ts';
 
+export type Separator = '' | ' ' | '<br>';
+
 export type Leaf = {
   readonly kind: 'leaf';
   readonly html: string;
@@ -9,8 +11,8 @@ export type Leaf = {
   readonly element: Element | null;
   readonly markup: Markup | null;
   readonly rank: Rank;
-  /** begins a line */
-  readonly broken: boolean;
+  /** what separates it from the part before */
+  readonly before: Separator;
 };
 
 export type Branch = {

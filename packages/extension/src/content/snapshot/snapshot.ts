@@ -61,8 +61,7 @@ const holdsChosen = ({ children }: Branch, chosen: ReadonlySet<Leaf>): boolean =
   children.length === 0 ||
   children.some((child) => (child.kind === 'leaf' ? chosen.has(child) : holdsChosen(child, chosen)));
 
-function leafHtml({ element, markup, html, broken }: Leaf): string {
-  const start = broken ? '<br>' : '';
-  if (!element || !markup) return `${start}${html}`;
-  return `${start}${markup.head}${numberOf(element)}${markup.tail}${html}${markup.close}`;
+function leafHtml({ element, markup, html, before }: Leaf): string {
+  if (!element || !markup) return `${before}${html}`;
+  return `${before}${markup.head}${numberOf(element)}${markup.tail}${html}${markup.close}`;
 }
