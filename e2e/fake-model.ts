@@ -14,7 +14,9 @@ export type Answer =
   | { readonly calls: readonly (readonly [tool: string, input: object])[] }
   | { readonly status: number; readonly headers?: Record<string, string> }
   /** some text, then the connection is cut or stays silent */
-  | { readonly say: string; readonly after: 'cut' | 'silence' };
+  | { readonly say: string; readonly think?: string; readonly after: 'cut' | 'silence' }
+  /** the answer is cut off by a limit, or by the vendor's filter */
+  | { readonly say: string; readonly finish: 'length' | 'content_filter' };
 
 /** reported usage */
 export type CountTokens = (request: ChatRequest, answer: Answer) => { prompt: number; completion: number };

@@ -65,3 +65,86 @@ test('calls and approvals are still answered, and deleted responses stay deleted
   const third = await start();
   expect(await openaiClient(third.http).responses.create(answer, key)).toEqual(done);
 }, 60_000);
+
+const numbersOf = (events: readonly Event[]): number[] =>
+  events.map(({ sequence_number }) => sequence_number);
+const plain = (events: readonly Event[]) =>
+  events.map(({ type, sequence_number, ...rest }) => [
+    sequence_number,
+    type,
+    'delta' in rest ? rest.delta : null,
+  ]);
+
+/** Everything after each number is the same as in the first stream; what was void is filled up. */
+async function readAgain(http: string, seen: readonly Event[]): Promise<void> {
+  const client = openaiClient(http);
+  const final = finalOf(seen);
+  const added = seen.findLastIndex(({ type }) => type === 'response.output_item.added');
+  for (const after of [added - 1, added + 1, seen.length - 2]) {
+    const rest = await client.responses.retrieve(final.id, {
+      stream: true,
+      starting_after: seen[after]?.sequence_number ?? 0,
+    });
+    expect(plain(await eventsOf(rest))).toEqual(plain(seen.slice(after + 1)));
+  }
+  const whole = await eventsOf(await client.responses.retrieve(final.id, { stream: true }));
+  expect(numbersOf(whole)).toEqual(whole.map((_, index) => index));
+  expect(whole.length).toBe((seen.at(-1)?.sequence_number ?? 0) + 1);
+  const helped = client.responses.stream({ response_id: final.id });
+  expect((await helped.finalResponse()).output_text).toBe(textOf(final));
+}
+
+test('the numbers of a stream with a restarted step are the same after a kill', async () => {
+  const { start } = servers.restartable((_, count) =>
+    count === 1
+      ? { say: 'One thing or ', think: 'Hm, hm.', after: 'cut' }
+      : { say: 'Another thing.', think: 'So.' },
+  );
+  const first = await start();
+  const stream = await openaiClient(first.http).responses.create({
+    ...hello,
+    background: true,
+    stream: true,
+  });
+  const seen = await eventsOf(stream);
+  expect(numbersOf(seen)).toEqual(seen.map((_, index) => index));
+  await readAgain(first.http, seen);
+  await first.kill();
+  await readAgain((await start()).http, seen);
+}, 60_000);
+
+test('a reader that comes back after two kills gets what it has not seen', async () => {
+  const { start } = servers.restartable((_, count) =>
+    count === 1
+      ? { say: 'Half an answer ', think: 'Hm, hm.', after: 'silence' }
+      : { say: 'The whole answer, at last.', think: 'So.' },
+  );
+  const first = await start();
+  const stream = await openaiClient(first.http).responses.create({
+    ...hello,
+    background: true,
+    stream: true,
+  });
+  const seen: Event[] = [];
+  for await (const event of stream) {
+    seen.push(event);
+    if (event.type === 'response.output_text.delta' && event.delta === 'answer ') break;
+  }
+  await first.kill();
+  const [created] = seen;
+  if (created?.type !== 'response.created') throw new Error('the stream did not begin');
+  const second = await start();
+  const rest = await openaiClient(second.http).responses.retrieve(created.response.id, {
+    stream: true,
+    starting_after: seen.at(-1)?.sequence_number ?? 0,
+  });
+  seen.push(...(await eventsOf(rest)));
+  expect(numbersOf(seen)).toEqual(seen.map((_, index) => index));
+  const indexes = seen.flatMap((event) =>
+    event.type === 'response.output_item.added' ? [event.output_index] : [],
+  );
+  expect(new Set(indexes).size).toBe(indexes.length);
+  await readAgain(second.http, seen);
+  await second.kill();
+  await readAgain((await start()).http, seen);
+}, 60_000);

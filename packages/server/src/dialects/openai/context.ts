@@ -2,7 +2,6 @@ import type { z } from 'zod';
 import type { DialectContext } from '../shared/dialect.ts';
 import type { ModelSettings, Models } from '../shared/exchange/models.ts';
 import type { Sessions } from '../shared/exchange/sessions.ts';
-import type { Renumbering } from './responses/renumbering.ts';
 
 /** What the endpoints use. */
 export type Context = Pick<
@@ -17,4 +16,4 @@ export type Context = Pick<
   | 'readBody'
   | 'settings'
   | 'stream'
-> & { readonly models: Models; readonly sessions: Sessions; readonly renumbering: Renumbering };
+> & { readonly models: Models; readonly sessions: Sessions };

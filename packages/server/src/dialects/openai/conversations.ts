@@ -18,7 +18,7 @@ export const ConversationCreate = z.object({
 export const ConversationUpdate = z.object({ metadata: Metadata.nullable() });
 
 /** Labels that the server sets itself. */
-const OWN = /^(?:@|exchange\.|client\.)/;
+const OWN = /^(?:@|exchange\.|client\.|openai\.|anthropic\.|claude-code\.)/;
 /** Labels cannot be removed: one without a value is not shown. */
 const REMOVED = '';
 

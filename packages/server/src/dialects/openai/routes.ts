@@ -18,7 +18,6 @@ import {
 import { errorBody, statusOf } from './faults.ts';
 import { modelObject } from './model-object.ts';
 import { createResponse } from './responses/create.ts';
-import { Renumbering } from './responses/renumbering.ts';
 import { placeOf } from './responses/response-id.ts';
 import { ResponseRequest } from './responses/schemas.ts';
 import {
@@ -33,11 +32,11 @@ import { ChatRequest } from './schemas.ts';
 /** Below `/v1` of the default listener. One that ends in a star is also the path without it. */
 export const HTTP_PATHS = ['/chat/completions', '/models/*', '/responses/*'] as const;
 
-export function routes(app: Hono, given: Omit<Context, 'models' | 'sessions' | 'renumbering'>): void {
+export function routes(app: Hono, given: Omit<Context, 'models' | 'sessions'>): void {
   const models = new Models(given);
   const started = Math.floor(given.now() / 1000);
   const sessions = new Sessions(given);
-  const ctx: Context = { ...given, models, sessions, renumbering: new Renumbering() };
+  const ctx: Context = { ...given, models, sessions };
   const api = new Hono();
 
   api.get('/models', (c) =>

@@ -7,6 +7,7 @@ import type { Context } from '../context.ts';
 import { cancelTurn } from './cancel.ts';
 import { Following, type NumberedEvent } from './following.ts';
 import { questionOf } from './question.ts';
+import { Restarts } from './restarts.ts';
 import type { ResponseRequest } from './schemas.ts';
 import { type Segment, segmentAt } from './segment.ts';
 import { encodeEvent } from './stream.ts';
@@ -60,13 +61,15 @@ const producer =
   (ctx: Context, answering: Answering) =>
   async (stream: EventStream): Promise<void> => {
     let last: NumberedEvent | null = null;
+    const { accepted, question } = answering;
+    const restarts = await Restarts.of(ctx, { ref: accepted.ref, principal: question.principal });
     const following = await Following.open(ctx, answering.segment, {
       emit: (event) => {
         // The conversation is remembered before the client can continue it.
         if (isLast(event)) last = event;
         else stream.send(encodeEvent(event), event);
       },
-      renumber: ctx.renumbering.of(answering.segment.head.id),
+      restarts,
     });
     const lost = stream.lost();
     void lost.then(() => abandon(ctx, answering, following));

@@ -4,9 +4,11 @@ import type { Piece } from '../../shared/exchange/pieces.ts';
 import { Reading } from '../../shared/exchange/reading.ts';
 import type { Context } from '../context.ts';
 import { errorBody } from '../faults.ts';
+import { EventGate } from './event-gate.ts';
 import { historyItems } from './items.ts';
 import { BEGUN, type Outcome, type ResponseObject, responseObject, type Status } from './objects.ts';
 import type { ItemEvent } from './open-items.ts';
+import { type Position, positionAfter, type Restarts } from './restarts.ts';
 import type { Segment } from './segment.ts';
 import { OutputWriter } from './writer.ts';
 
@@ -15,9 +17,10 @@ type Pause = Extract<Piece, { kind: 'pauses' }>;
 
 export type Watching = {
   /** called with every event of the stream, from the first on */
-  readonly emit?: (event: NumberedEvent) => void;
-  /** The number of the next event after a restart of a step, which may have shown events that were not stored. */
-  readonly renumber?: (restartedAt: number, next: number) => number;
+  readonly emit: (event: NumberedEvent) => void;
+  readonly restarts: Restarts;
+  /** the last number that the reader has seen; absent if it has seen none */
+  readonly after?: number;
 };
 
 export class Following {
@@ -28,6 +31,7 @@ export class Following {
   /** the last event that belongs to it, once it is over */
   endSeq = 0;
   readonly #ends = Promise.withResolvers<void>();
+  readonly #gate: EventGate<NumberedEvent>;
   readonly #writer: OutputWriter;
   #status: Status = 'queued';
   #endedAt: number | null = null;
@@ -39,9 +43,10 @@ export class Following {
   private constructor(
     private readonly ctx: Pick<Context, 'engine'>,
     readonly segment: Segment,
-    private readonly parts: { readonly reading: Reading; readonly watching: Watching },
+    private readonly parts: { readonly reading: Reading; readonly watching: Watching | null },
   ) {
     this.done = this.#ends.promise;
+    this.#gate = new EventGate((event) => parts.watching?.emit(event));
     const names = new Set(segment.head.terms.tools?.map(({ name }) => name));
     this.#writer = new OutputWriter(
       (tool) => names.has(tool),
@@ -52,7 +57,7 @@ export class Following {
   static async open(
     ctx: Pick<Context, 'engine'>,
     segment: Segment,
-    watching: Watching = {},
+    watching: Watching | null = null,
   ): Promise<Following> {
     const { ref, start, state, followed } = segment;
     const reading = await Reading.open(ctx.engine, ref, { after: start.seq - 1, state });
@@ -118,11 +123,24 @@ export class Following {
       this.#pause = null;
     }
     if (piece.kind === 'pauses') return void this.#mayPause(piece);
+    const wasShown = piece.kind === 'restarted' && (piece.shown || this.#writer.isOpen);
+    const isExact = this.#writer.isOpen;
     this.#writer.add(piece);
-    if (piece.kind === 'restarted') {
-      const { renumber } = this.parts.watching;
-      this.#sequence = renumber?.(this.parts.reading.seq, this.#sequence) ?? this.#sequence;
-    }
+    if (wasShown) this.#renumber(isExact);
+  }
+
+  /** After a restart the numbers go on after those that were shown. `isExact`: all that was shown is known here. */
+  #renumber(isExact: boolean): void {
+    const { reading, watching } = this.parts;
+    if (!watching) return;
+    const { restarts, after = -1 } = watching;
+    const now: Position = { number: this.#sequence, index: this.#writer.next };
+    const known = restarts.at(reading.seq);
+    const next = known ?? (isExact ? now : positionAfter(now, after));
+    // Events that are gone leave no gap.
+    while (this.#sequence < next.number) this.#emit({ type: 'keepalive' });
+    this.#writer.next = Math.max(this.#writer.next, next.index);
+    if (!known) this.#gate.holdUntil(restarts.keep(reading.seq, next));
   }
 
   #mayPause(piece: Pause): void {
@@ -167,18 +185,18 @@ export class Following {
     this.#endedAt = at;
     this.endSeq = seq;
     this.#lifecycle(`response.${status === 'cancelled' ? 'failed' : status}`);
-    this.#ends.resolve();
+    void this.#gate.idle.then(() => this.#ends.resolve());
   }
 
   #lifecycle(type: string): void {
-    if (!this.parts.watching.emit) return;
+    if (!this.parts.watching) return;
     const begins = type === 'response.created' || type === 'response.in_progress';
     this.#emit({ type, response: begins ? responseObject(this.segment.head, BEGUN) : this.response });
   }
 
   #emit({ type, ...rest }: ItemEvent): void {
     const sequence_number = this.#sequence++;
-    this.parts.watching.emit?.({ type, sequence_number, ...rest });
+    if (this.parts.watching) this.#gate.send({ type, sequence_number, ...rest });
   }
 }
 

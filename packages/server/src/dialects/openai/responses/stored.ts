@@ -8,6 +8,7 @@ import { cancelTurn } from './cancel.ts';
 import { Following, type NumberedEvent } from './following.ts';
 import { inputItems } from './input-items.ts';
 import { pageOf, pageQuery } from './list.ts';
+import { Restarts } from './restarts.ts';
 import { DELETED, findSegment, type Segment } from './segment.ts';
 import { encodeEvent } from './stream.ts';
 
@@ -31,7 +32,7 @@ export async function retrieveResponse(ctx: Context, named: Named): Promise<Resp
   if (!query.success) throw invalid(String(query.error.issues[0]?.path[0]), 'The value does not fit.');
   const segment = await found(ctx, named);
   const { stream, starting_after: after = -1 } = query.data;
-  if (stream === 'true') return streamed(ctx, named.request, { segment, after });
+  if (stream === 'true') return streamed(ctx, named.request, { segment, after, principal: named.principal });
   const following = await Following.open(ctx, segment);
   following.stop();
   return Response.json(following.response);
@@ -39,7 +40,7 @@ export async function retrieveResponse(ctx: Context, named: Named): Promise<Resp
 
 const OPEN = ': open\n\n';
 
-type Streamed = { readonly segment: Segment; readonly after: number };
+type Streamed = Pick<Named, 'principal'> & { readonly segment: Segment; readonly after: number };
 
 const streamed = (ctx: Context, request: Request, what: Streamed): Response =>
   ctx.stream(request, {
@@ -50,15 +51,17 @@ const streamed = (ctx: Context, request: Request, what: Streamed): Response =>
 
 /** The events after that number, past and future. A reader that hangs up ends nothing. */
 const producer =
-  (ctx: Context, { segment, after }: Streamed) =>
+  (ctx: Context, { segment, after, principal }: Streamed) =>
   async (stream: EventStream): Promise<void> => {
     // The response is not sent before its first bytes, and the next event may be long in coming.
     stream.send(OPEN);
+    const restarts = await Restarts.of(ctx, { ref: segment.ref, principal });
     const following = await Following.open(ctx, segment, {
       emit: (event) => {
         if (event.sequence_number > after) stream.send(encodeEvent(event), event);
       },
-      renumber: ctx.renumbering.of(segment.head.id, after),
+      restarts,
+      after,
     });
     await Promise.race([following.done, stream.lost()]);
     following.stop();

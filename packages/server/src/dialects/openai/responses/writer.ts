@@ -33,7 +33,8 @@ export class OutputWriter {
   #entries: Entry[] = [];
   /** the block that is being written */
   #block: string | null = null;
-  #next = 0;
+  /** the index of the next item */
+  next = 0;
 
   constructor(
     private readonly isCallers: (tool: string) => boolean,
@@ -42,6 +43,11 @@ export class OutputWriter {
 
   get output(): OutputItem[] {
     return this.#entries.map(({ item }) => item);
+  }
+
+  /** an item is being written */
+  get isOpen(): boolean {
+    return this.#entries.some(({ open }) => open !== null);
   }
 
   add(piece: Piece): void {
@@ -144,7 +150,7 @@ export class OutputWriter {
     for (const entry of left) this.#close(entry, 'incomplete');
     this.#entries = this.#entries.filter(({ settled }) => settled);
     // What was shown of the step may not have been stored: its index is not used again.
-    if (left.length === 0) this.#next++;
+    if (left.length === 0) this.next++;
   }
 
   #endStep({ usage, stop }: Pieces<'step'>): void {
@@ -170,7 +176,7 @@ export class OutputWriter {
   }
 
   #push(item: OutputItem): Entry {
-    const entry: Entry = { id: item.id, index: this.#next++, open: null, item, settled: true };
+    const entry: Entry = { id: item.id, index: this.next++, open: null, item, settled: true };
     this.#entries.push(entry);
     this.emit({ type: 'response.output_item.added', output_index: entry.index, item });
     return entry;

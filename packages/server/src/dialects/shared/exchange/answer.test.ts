@@ -7,7 +7,7 @@ const turn = 'turn' as TurnId;
 const one = 'one' as CallId;
 
 const text = (words: string, block = 'a'): Piece => ({ turn, kind: 'text', block, text: words });
-const restarted: Piece = { turn, kind: 'restarted' };
+const restarted: Piece = { turn, kind: 'restarted', shown: true };
 const step: Piece = { turn, kind: 'step', usage: { inputTokens: 1, outputTokens: 2 }, stop: 'done' };
 const written = (offset: number, words: string): Piece => ({
   turn,

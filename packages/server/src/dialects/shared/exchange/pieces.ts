@@ -23,8 +23,8 @@ export type Piece = { readonly turn: TurnId } & (
   | { readonly kind: 'closed'; readonly block: string }
   /** `offset` characters of the call's arguments came before */
   | (Writing & { readonly kind: 'arguments' })
-  /** what was said since the last step is void */
-  | { readonly kind: 'restarted' }
+  /** what was said since the last step is void; `shown` is whether something may have been said */
+  | { readonly kind: 'restarted'; readonly shown: boolean }
   | { readonly kind: 'step'; readonly usage: Usage; readonly stop: 'done' | 'calls' | 'length' | 'refused' }
   | (AskedCall & { readonly kind: 'requested' | 'running' | 'deferred' })
   /** `before` is how the call stood */
@@ -109,8 +109,10 @@ function step(state: State, event: SessionEvent): Stepped<State, Piece> {
       ];
     }
     case 'step.restarted':
-    case 'turn.resumed':
-      return [{ ...state, block: null }, [{ body: { turn: event.turn, kind: 'restarted' } }]];
+    case 'turn.resumed': {
+      const shown = event.type === 'turn.resumed' || event.shown === true;
+      return [{ ...state, block: null }, [{ body: { turn: event.turn, kind: 'restarted', shown } }]];
+    }
     case 'step.ended': {
       const { turn, usage, stop } = event;
       return [state, [{ body: { turn, kind: 'step', usage, stop } }]];

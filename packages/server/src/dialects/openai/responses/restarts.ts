@@ -1,0 +1,69 @@
+/**
+ * How the streams of a session go on after a step was restarted. What was shown of a void step is not stored, so the log alone
+ * does not tell how many events and items there were: a label keeps the numbers with which the first stream went on.
+ */
+import type { Principal } from '@parlance/protocol';
+import type { SessionRef } from '../../../core/api/index.ts';
+import type { Context } from '../context.ts';
+
+/** The numbers of the next event and of the next item. */
+export type Position = { readonly number: number; readonly index: number };
+
+const LABEL = 'openai.restarts';
+const MOST_CHARACTERS = 2_000;
+/** A reader cannot have seen more events of a void step. */
+const MOST_VOID = 100_000;
+
+type Named = { readonly ref: SessionRef; readonly principal: Principal };
+
+export class Restarts {
+  private constructor(
+    private readonly ctx: Pick<Context, 'engine' | 'log'>,
+    private readonly named: Named,
+    private readonly known: ReadonlyMap<number, Position>,
+  ) {}
+
+  static async of(ctx: Pick<Context, 'engine' | 'log'>, named: Named): Promise<Restarts> {
+    return new Restarts(ctx, named, positionsIn(await labelOf(ctx, named)));
+  }
+
+  /** Null if no stream has gone on after that event. */
+  at(restarted: number): Position | null {
+    return this.known.get(restarted) ?? null;
+  }
+
+  /** Resolves when the position is stored, or cannot be. */
+  async keep(restarted: number, { number, index }: Position): Promise<void> {
+    const { engine, log } = this.ctx;
+    const { ref, principal } = this.named;
+    try {
+      const entries = (await labelOf(this.ctx, this.named)).split(' ').filter((entry) => entry !== '');
+      if (entries.some((entry) => entry.startsWith(`${restarted}:`))) return;
+      entries.push([restarted, number, index].join(':'));
+      while (entries.join(' ').length > MOST_CHARACTERS) entries.shift();
+      const labels = { [LABEL]: entries.join(' ') };
+      await engine.send(ref, { type: 'session.label', labels }, { principal, dialect: 'openai' });
+    } catch (thrown) {
+      log.warn({ err: thrown, session: ref.id }, 'the numbers of a stream could not be stored');
+    }
+  }
+}
+
+const labelOf = async ({ engine }: Pick<Context, 'engine'>, { ref }: Named): Promise<string> =>
+  (await engine.record(ref))?.labels[LABEL] ?? '';
+
+const positionsIn = (label: string): Map<number, Position> =>
+  new Map(
+    label.split(' ').map((entry) => {
+      const [restarted = 0, number = 0, index = 0] = entry.split(':').map(Number);
+      return [restarted, { number, index }];
+    }),
+  );
+
+/** Where a stream goes on whose reader may have seen void events that nobody here remembers, the last one `after`. */
+export function positionAfter(now: Position, after: number): Position {
+  const unknown = after + 1 - now.number;
+  if (unknown <= 0 || unknown > MOST_VOID) return now;
+  // Each of these events may have begun an item.
+  return { number: after + 1, index: now.index + unknown };
+}
