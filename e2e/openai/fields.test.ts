@@ -61,7 +61,7 @@ describe('responses', () => {
     ['{"model":"fake","input":[]}', 'input'],
     ['{"model":"fake","input":" "}', 'input'],
     ['{"model":"fake","input":[{"role":"nobody","content":"a"}]}', 'input[0].role'],
-    ['{"model":"fake","input":[{"type":"item_reference","id":"msg_1"}]}', 'input[0]'],
+    ['{"model":"fake","input":[{"type":"item_reference"}]}', 'input[0].id'],
     [
       '{"model":"fake","input":[{"role":"user","content":[{"type":"input_image","image_url":"https://a.example/b.png"}]}]}',
       'input[0].content[0].image_url',

@@ -1,7 +1,7 @@
 /** The messages of a session, whatever dialect they came from, oldest first. */
 import type { DurableEvent, HistoryItem } from '@parlance/protocol';
 import type { Engine, SessionRef } from '../../core/api/index.ts';
-import { userMessage } from './responses/input-items.ts';
+import { messageId, userMessage } from './responses/input-items.ts';
 import { messageItem } from './responses/items.ts';
 
 export type ConversationItem = ReturnType<typeof userMessage> | ReturnType<typeof messageItem>;
@@ -34,18 +34,29 @@ function withEvent(shown: Shown[], event: DurableEvent): Shown[] {
   const { seq } = event;
   switch (event.type) {
     case 'history.imported': {
-      const items = event.items.flatMap((item, at) => importedItem(item, `${event.id}-${at}`));
+      const items = event.items.flatMap((item, at) =>
+        importedItem(item, messageId(event.session, `${event.id}-${at}`)),
+      );
       shown.push(...items.map((item) => ({ item, seq, turn: null, settled: true })));
       return shown;
     }
     case 'input.accepted':
       // Without parts the model went on from what was there.
       if (event.parts.length > 0)
-        shown.push({ item: userMessage(event.input, event.parts), seq, turn: null, settled: true });
+        shown.push({
+          item: userMessage(messageId(event.session, event.input), event.parts),
+          seq,
+          turn: null,
+          settled: true,
+        });
       return shown;
     case 'text.ended':
       if (event.text !== '') {
-        const item = messageItem(event.block, event.text, event.interrupted ? 'incomplete' : 'completed');
+        const item = messageItem(
+          messageId(event.session, event.block),
+          event.text,
+          event.interrupted ? 'incomplete' : 'completed',
+        );
         shown.push({ item, seq, turn: event.turn, settled: event.interrupted === true });
       }
       return shown;

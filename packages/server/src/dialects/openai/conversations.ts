@@ -8,6 +8,7 @@ import type { Context } from './context.ts';
 import { conversationItems } from './conversation-items.ts';
 import { inputConversation } from './responses/input.ts';
 import { pageOf, pageQuery } from './responses/list.ts';
+import { resolved } from './responses/references.ts';
 import { Metadata, ResponseRequest } from './responses/schemas.ts';
 import type { Named } from './responses/stored.ts';
 
@@ -54,7 +55,7 @@ export async function createConversation(
   { principal, request }: Omit<Named, 'id'>,
 ): Promise<Response> {
   const { metadata, items } = await body(ctx, request, ConversationCreate);
-  const { items: given, approvals } = inputConversation(items ?? undefined);
+  const { items: given, approvals } = inputConversation(await resolved(ctx, principal, items ?? undefined));
   if (approvals.length > 0) throw invalid('items', 'A new conversation has nothing to approve.');
   const ref = await ctx.engine.resolve(principal, `conv_${ctx.newId().replaceAll('-', '')}`);
   const labels = labelsOf(metadata ?? {});

@@ -49,6 +49,7 @@ export class Following {
     this.#gate = new EventGate((event) => parts.watching?.emit(event));
     const names = new Set(segment.head.terms.tools?.map(({ name }) => name));
     this.#writer = new OutputWriter(
+      segment.head.session,
       (tool) => names.has(tool),
       (event) => this.#emit(event),
     );

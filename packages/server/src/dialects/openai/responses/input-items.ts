@@ -3,12 +3,14 @@ import { type DurableEvent, type Part, textOf } from '@parlance/protocol';
 import { itemId } from './response-id.ts';
 
 export const userMessage = (id: string, parts: readonly Part[]) => ({
-  id: itemId('msg', id),
+  id,
   type: 'message' as const,
   role: 'user' as const,
   status: 'completed' as const,
   content: parts.map(contentOf),
 });
+
+export const messageId = (session: string, id: string): string => itemId('msg', { session, id });
 
 function contentOf(part: Part) {
   switch (part.type) {
@@ -52,7 +54,7 @@ export const inputItems = (caused: readonly DurableEvent[]): InputItem[] => caus
 function itemsOf(event: DurableEvent): InputItem[] {
   switch (event.type) {
     case 'input.accepted':
-      return event.parts.length > 0 ? [userMessage(event.input, event.parts)] : [];
+      return event.parts.length > 0 ? [userMessage(messageId(event.session, event.input), event.parts)] : [];
     case 'tool.ended':
       return [
         {

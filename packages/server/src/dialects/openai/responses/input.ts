@@ -10,6 +10,7 @@ import {
 import type { ApprovalReply } from '../../shared/exchange/question.ts';
 import { invalid } from '../../shared/exchange/request-fault.ts';
 import { type Conversation, fromDataUrl, inputOf } from '../messages.ts';
+import { itemPlace } from './response-id.ts';
 import type { Content, InputItem, KnownItem, ResponseRequest } from './schemas.ts';
 
 export type ResponseInput = Conversation & { readonly approvals: readonly ApprovalReply[] };
@@ -40,8 +41,7 @@ export function inputConversation(input: ResponseRequest['input']): ResponseInpu
 
 function knownItem(item: InputItem, param: string): KnownItem | null {
   if (item.type === undefined) return { ...item, type: 'message' };
-  if (item.type === 'item_reference')
-    throw invalid(param, 'References to items are not supported: send the item itself.');
+  if (item.type === 'item_reference') throw invalid(param, 'There is nothing to refer to.');
   return isKnown(item) ? item : null;
 }
 
@@ -77,8 +77,7 @@ function historyOf(item: KnownItem, param: string): HistoryItem[] {
         { type: 'result', call: item.call_id as CallId, parts: partsOf(item.output, `${param}.output`) },
       ];
     case 'mcp_call': {
-      // Our ids of such calls have a prefix.
-      const call = item.id.replace(/^mcp_/, '');
+      const call = itemPlace(item.id)?.id ?? item.id;
       const failed = item.output == null;
       const words = item.output ?? errorWords(item.error);
       return [

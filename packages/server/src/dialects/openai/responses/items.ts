@@ -1,14 +1,14 @@
 /** The items of a response's output. */
 import { type HistoryItem, type Part, textOf, textPart } from '@parlance/protocol';
 import type { AskedApproval, AskedCall, Piece } from '../../shared/exchange/pieces.ts';
-import { itemId } from './response-id.ts';
+import { itemPlace } from './response-id.ts';
 
 export const SERVER_LABEL = 'parlance';
 
 type Status = 'in_progress' | 'completed' | 'incomplete';
 
-export const messageItem = (block: string, text: string | null, status: Status) => ({
-  id: itemId('msg', block),
+export const messageItem = (id: string, text: string | null, status: Status) => ({
+  id,
   type: 'message' as const,
   status,
   role: 'assistant' as const,
@@ -21,20 +21,18 @@ export const textContent = (text: string) => ({
   text,
 });
 
-export const reasoningItem = (block: string, text: string | null) => ({
-  id: itemId('rs', block),
+export const reasoningItem = (id: string, text: string | null) => ({
+  id,
   type: 'reasoning' as const,
   summary: text === null ? [] : [summaryText(text)],
 });
 
 export const summaryText = (text: string) => ({ type: 'summary_text' as const, text });
 
-export const functionCallItem = (
-  { call, tool }: Pick<AskedCall, 'call' | 'tool'>,
-  written: string,
-  status: Status,
-) => ({
-  id: itemId('fc', call),
+export type NamedCall = Pick<AskedCall, 'call' | 'tool'> & { readonly id: string };
+
+export const functionCallItem = ({ id, call, tool }: NamedCall, written: string, status: Status) => ({
+  id,
   type: 'function_call' as const,
   status,
   call_id: call as string,
@@ -45,8 +43,11 @@ export const functionCallItem = (
 type Result = Extract<Piece, { kind: 'result' }>;
 
 /** A call of the agent's own tool; without a result while it runs. */
-export const mcpCallItem = ({ call, tool, input }: AskedCall, result: Result | null) => ({
-  id: itemId('mcp', call),
+export const mcpCallItem = (
+  { id, tool, input }: Omit<AskedCall, 'call'> & { readonly id: string },
+  result: Pick<Result, 'outcome' | 'parts'> | null,
+) => ({
+  id,
   type: 'mcp_call' as const,
   server_label: SERVER_LABEL,
   name: tool,
@@ -91,7 +92,7 @@ export function historyItems(item: OutputItem): HistoryItem[] {
     case 'function_call':
       return [callItem(item.call_id, item)];
     case 'mcp_call': {
-      const call = item.id.slice(itemId('mcp', '').length);
+      const call = itemPlace(item.id)?.id ?? item.id;
       const words = item.output ?? item.error?.content ?? '';
       return [
         callItem(call, item),

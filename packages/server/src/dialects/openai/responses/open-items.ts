@@ -4,6 +4,7 @@ import { CompactJson } from './compact-json.ts';
 import {
   functionCallItem,
   messageItem,
+  type NamedCall,
   type OutputItem,
   reasoningItem,
   summaryText,
@@ -29,8 +30,8 @@ export class OpenMessage implements OpenItem {
   #text = '';
   readonly #pieces = new TextPieces();
 
-  constructor(private readonly block: string) {
-    this.added = messageItem(block, null, 'in_progress');
+  constructor(private readonly id: string) {
+    this.added = messageItem(id, null, 'in_progress');
   }
 
   begin(): ItemEvent[] {
@@ -48,7 +49,7 @@ export class OpenMessage implements OpenItem {
       { type: 'response.output_text.done', content_index: 0, text: this.#text, logprobs: [] },
       { type: 'response.content_part.done', content_index: 0, part: textContent(this.#text) },
     ];
-    return { item: messageItem(this.block, this.#text, ending), events };
+    return { item: messageItem(this.id, this.#text, ending), events };
   }
 
   readonly #delta = (delta: string): ItemEvent => ({
@@ -64,8 +65,8 @@ export class OpenReasoning implements OpenItem {
   #text = '';
   readonly #pieces = new TextPieces();
 
-  constructor(private readonly block: string) {
-    this.added = reasoningItem(block, null);
+  constructor(private readonly id: string) {
+    this.added = reasoningItem(id, null);
   }
 
   begin(): ItemEvent[] {
@@ -83,7 +84,7 @@ export class OpenReasoning implements OpenItem {
       { type: 'response.reasoning_summary_text.done', summary_index: 0, text: this.#text },
       { type: 'response.reasoning_summary_part.done', summary_index: 0, part: summaryText(this.#text) },
     ];
-    return { item: reasoningItem(this.block, this.#text), events };
+    return { item: reasoningItem(this.id, this.#text), events };
   }
 
   readonly #delta = (delta: string): ItemEvent => ({
@@ -99,7 +100,7 @@ export class OpenFunctionCall implements OpenItem {
   readonly #compact = new CompactJson();
   readonly #pieces = new TextPieces();
 
-  constructor(private readonly call: Pick<AskedCall, 'call' | 'tool'>) {
+  constructor(private readonly call: NamedCall) {
     this.added = functionCallItem(call, '', 'in_progress');
   }
 

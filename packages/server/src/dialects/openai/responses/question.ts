@@ -7,6 +7,7 @@ import type { Context } from '../context.ts';
 import { Following } from './following.ts';
 import { inputConversation, type ResponseInput } from './input.ts';
 import { SERVER_LABEL } from './items.ts';
+import { resolved } from './references.ts';
 import type { RequestData, ResponseRequest, Tool } from './schemas.ts';
 import { findSegment, requestData, type Segment } from './segment.ts';
 
@@ -20,8 +21,8 @@ export async function questionOf(ctx: Context, asked: Asked, body: ResponseReque
       'A response in the background is stored: it cannot be combined with store: false.',
     );
   const { agent } = ctx.models.choose(body.model);
-  const input = inputConversation(body.input);
   const { principal, key } = asked;
+  const input = inputConversation(await resolved(ctx, principal, body.input));
   const named = typeof conversation === 'string' ? conversation : (conversation?.id ?? asked.session);
   return {
     dialect: 'openai',

@@ -1,5 +1,5 @@
 /**
- * Ids of responses. An id is derived from the session and from the event with which the answer begins, so it is good as long
+ * Ids of responses and items. The id of a response is derived from the session and from the event with which the answer begins, so it is good as long
  * as the session is stored. The end of the event's own id tells a session from a later one of the same name.
  */
 import type { DurableEvent, SessionId } from '@parlance/protocol';
@@ -16,9 +16,13 @@ export function responseId({ session, seq, id }: Pick<DurableEvent, 'session' | 
 }
 
 function sessionPart(session: SessionId): string {
+  return uuidPart(session) ?? `s${Buffer.from(session).toString('base64url')}`;
+}
+
+/** The digits of a session's id if it is a UUID. */
+function uuidPart(session: string): string | null {
   const plain = session.replaceAll('-', '');
-  const isUuid = UUID.test(plain) && dashed(plain) === session;
-  return isUuid ? plain : `s${Buffer.from(session).toString('base64url')}`;
+  return UUID.test(plain) && dashed(plain) === session ? plain : null;
 }
 
 const dashed = (plain: string): string => plain.replace(UUID, '$1-$2-$3-$4-$5');
@@ -34,5 +38,21 @@ export function placeOf(id: string): Place | null {
 export const isAt = (event: DurableEvent, { seq, check }: Place): boolean =>
   event.seq === seq && checkOf(event.id) === check;
 
-/** Ids of items: a kind, and the id of the core. */
-export const itemId = (kind: 'msg' | 'rs' | 'fc' | 'mcp', id: string): string => `${kind}_${id}`;
+export type ItemKind = 'msg' | 'rs' | 'fc' | 'mcp';
+
+/** What an item is: a kind, and the id of the core in its session. */
+export type ItemPlace = { readonly kind: ItemKind; readonly id: string; readonly session: string };
+
+const ITEM = /^(msg|rs|fc|mcp)_(.{1,300})_(?:([0-9a-f]{32})|x((?:[0-9a-f]{2}){1,1100}))$/s;
+
+export function itemId(kind: ItemKind, { session, id }: Omit<ItemPlace, 'kind'>): string {
+  return `${kind}_${id}_${uuidPart(session) ?? `x${Buffer.from(session).toString('hex')}`}`;
+}
+
+/** Null if it is no id of ours. */
+export function itemPlace(item: string): ItemPlace | null {
+  const [, kind, id, uuid, name] = ITEM.exec(item) ?? [];
+  if (kind === undefined || id === undefined) return null;
+  const session = uuid === undefined ? Buffer.from(name ?? '', 'hex').toString() : dashed(uuid);
+  return { kind: kind as ItemKind, id, session };
+}

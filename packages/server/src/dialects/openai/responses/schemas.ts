@@ -3,6 +3,8 @@ import { CallerTool } from '@parlance/protocol';
 import { z } from 'zod';
 
 const Id = z.string().min(1).max(200);
+/** Ids of items have the name of their session. */
+const ItemId = z.string().min(1).max(2_600);
 
 const ContentPart = z.union([
   z.object({ type: z.enum(['input_text', 'output_text', 'text', 'summary_text']), text: z.string() }),
@@ -26,7 +28,7 @@ const KnownItem = z.discriminatedUnion('type', [
   z.object({ type: z.literal('function_call_output'), call_id: Id, output: Content }),
   z.object({
     type: z.literal('mcp_call'),
-    id: Id,
+    id: ItemId,
     name: Id,
     arguments: z.string(),
     output: z.string().nullish(),
@@ -42,12 +44,18 @@ const KnownItem = z.discriminatedUnion('type', [
 ]);
 export type KnownItem = z.output<typeof KnownItem>;
 
-const KNOWN = KnownItem.options.map(({ shape }) => shape.type.value).join('|');
+const Reference = z.object({ type: z.literal('item_reference'), id: ItemId });
+
+const KNOWN = [...KnownItem.options, Reference].map(({ shape }) => shape.type.value).join('|');
 /** Items of tools that there are none of here are passed over. */
 const OtherItem = z.object({ type: z.string().regex(new RegExp(`^(?!(?:${KNOWN})$)`), { abort: true }) });
 const PlainMessage = z.object({ type: z.undefined().optional(), role: Role, content: Content });
+/** Some clients leave the type out. */
+const PlainReference = z
+  .strictObject({ id: ItemId })
+  .transform(({ id }) => ({ type: 'item_reference' as const, id }));
 
-const InputItem = z.union([KnownItem, PlainMessage, OtherItem]);
+const InputItem = z.union([KnownItem, PlainMessage, Reference, PlainReference, OtherItem]);
 export type InputItem = z.output<typeof InputItem>;
 
 const FunctionTool = z.object({

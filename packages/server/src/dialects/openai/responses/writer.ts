@@ -13,6 +13,7 @@ import {
   OpenMessage,
   OpenReasoning,
 } from './open-items.ts';
+import { type ItemKind, itemId } from './response-id.ts';
 
 type Entry = {
   readonly id: string;
@@ -37,6 +38,7 @@ export class OutputWriter {
   next = 0;
 
   constructor(
+    private readonly session: string,
     private readonly isCallers: (tool: string) => boolean,
     private readonly emit: (event: ItemEvent) => void,
   ) {}
@@ -100,7 +102,9 @@ export class OutputWriter {
     if (this.#block !== block) {
       this.#closeBlock('completed');
       this.#block = block;
-      this.#begin(kind === 'text' ? new OpenMessage(block) : new OpenReasoning(block));
+      this.#begin(
+        kind === 'text' ? new OpenMessage(this.#id('msg', block)) : new OpenReasoning(this.#id('rs', block)),
+      );
     }
     this.#append(this.#entries.at(-1), text);
   }
@@ -110,19 +114,20 @@ export class OutputWriter {
     this.#closeBlock('completed');
     const known = this.#find('fc', call);
     if (!known && offset > 0) return;
-    this.#append(known ?? this.#begin(new OpenFunctionCall({ call, tool })), text);
+    this.#append(known ?? this.#begin(new OpenFunctionCall({ call, tool, id: this.#id('fc', call) })), text);
   }
 
   #request(asked: AskedCall): void {
     if (!this.isCallers(asked.tool)) return;
     this.#closeBlock('completed');
-    const entry = this.#find('fc', asked.call) ?? this.#begin(new OpenFunctionCall(asked));
+    const id = this.#id('fc', asked.call);
+    const entry = this.#find('fc', asked.call) ?? this.#begin(new OpenFunctionCall({ ...asked, id }));
     if (entry.open instanceof OpenFunctionCall) this.#emitAll(entry, entry.open.complete(asked.input));
   }
 
   #run(asked: AskedCall): void {
     if (this.isCallers(asked.tool) || this.#find('mcp', asked.call)) return;
-    const entry = this.#push(mcpCallItem(asked, null));
+    const entry = this.#push(mcpCallItem({ ...asked, id: this.#id('mcp', asked.call) }, null));
     this.#emitAll(entry, [{ type: 'response.mcp_call.in_progress' }]);
   }
 
@@ -135,7 +140,7 @@ export class OutputWriter {
     else this.#run(result);
     const entry = this.#find('mcp', call);
     if (!entry) return;
-    const item = mcpCallItem(result, result);
+    const item = mcpCallItem({ ...result, id: entry.id }, result);
     this.#emitAll(entry, [
       { type: 'response.mcp_call_arguments.done', arguments: item.arguments },
       { type: outcome === 'ok' ? 'response.mcp_call.completed' : 'response.mcp_call.failed' },
@@ -164,7 +169,12 @@ export class OutputWriter {
   }
 
   #find(kind: 'fc' | 'mcp', call: string): Entry | undefined {
-    return this.#entries.find(({ id }) => id === `${kind}_${call}`);
+    const id = this.#id(kind, call);
+    return this.#entries.find((entry) => entry.id === id);
+  }
+
+  #id(kind: ItemKind, id: string): string {
+    return itemId(kind, { session: this.session, id });
   }
 
   #begin(open: OpenItem): Entry {
@@ -192,7 +202,8 @@ export class OutputWriter {
 
   #closeBlock(ending: Ending): void {
     if (this.#block === null) return;
-    const open = this.#entries.findLast(({ id }) => id.endsWith(`_${this.#block}`));
+    const ids = [this.#id('msg', this.#block), this.#id('rs', this.#block)];
+    const open = this.#entries.findLast(({ id }) => ids.includes(id));
     this.#block = null;
     this.#close(open, ending);
   }
