@@ -5,7 +5,7 @@ import type { Answer } from '../fake-model.ts';
 import { has, testServers } from '../model-server.ts';
 import { durableOf, followed, getJson, postJson } from '../server-process.ts';
 import { failure, openaiClient } from './client.ts';
-import { textOf } from './responses-setup.ts';
+import { callsIn, OWN_TOOLS, textOf, WEATHER } from './responses-setup.ts';
 
 const servers = testServers();
 const answering = async (...answers: Answer[]) => {
@@ -130,5 +130,106 @@ describe('a call of the agent that needs an approval', () => {
     expect(sessions.size).toBe(1);
     const events = await durableOf(server, [...sessions][0] ?? '');
     expect(events.filter(({ type }) => type === 'turn.started')).toHaveLength(2);
+  });
+
+  test('is answered by a client that refers to the request', async () => {
+    const { client } = await answering(touch('a.txt'), { say: 'Done.' });
+    const asked = await client.responses.create({ ...hello, input: [{ role: 'user', content: 'go' }] });
+    const request = requestIn(asked);
+    const done = await client.responses.create({
+      ...hello,
+      input: [
+        { role: 'user', content: 'go' },
+        { type: 'item_reference', id: request.id },
+        reply(request, true),
+      ],
+    });
+    expect(done.output.map(({ type }) => type)).toEqual(['mcp_call', 'message']);
+  });
+
+  test.each(['once', 'deny'])(
+    'waits across a kill, and is then answered (%s)',
+    async (answer) => {
+      const { model, start } = servers.restartable(({ messages }) =>
+        messages.at(-1)?.role === 'tool' ? { say: 'Done.' } : touch('a.txt'),
+      );
+      const first = await start();
+      const asked = await openaiClient(first.http).responses.create(hello);
+      const request = requestIn(asked);
+      await first.kill();
+
+      const second = await start();
+      const client = openaiClient(second.http);
+      expect(await client.responses.retrieve(asked.id)).toEqual(asked);
+      const input = [reply(request, answer === 'once', 'because')];
+      const done = await client.responses.create({ ...hello, previous_response_id: asked.id, input });
+      expect(done.output.map(({ type }) => type)).toEqual(['mcp_call', 'message']);
+      expect(done.output[0]).toMatchObject({ status: answer === 'once' ? 'completed' : 'failed' });
+      expect(model.requests).toHaveLength(2);
+      await second.kill();
+      const third = openaiClient((await start()).http);
+      expect(await third.responses.retrieve(done.id)).toEqual(done);
+    },
+    60_000,
+  );
+
+  test('waits beside a call that runs at once', async () => {
+    const both: Answer = {
+      calls: [
+        ['echo', { value: 'seen' }],
+        ['shell', { command: ['touch', 'a.txt'] }],
+      ],
+    };
+    const { client } = await answering(both, { say: 'Done.' });
+    const asked = await client.responses.create(hello);
+    expect(asked.output.map(({ type }) => type)).toEqual(['mcp_call', 'mcp_approval_request']);
+    expect(asked.output[0]).toMatchObject({ name: 'echo', status: 'completed' });
+    const input = [reply(requestIn(asked), true)];
+    const done = await client.responses.create({ ...hello, previous_response_id: asked.id, input });
+    expect(done.output.map(({ type }) => type)).toEqual(['mcp_call', 'message']);
+    expect(done.output[0]).toMatchObject({ name: 'shell' });
+    for (const response of [asked, done])
+      expect(await client.responses.retrieve(response.id)).toEqual(response);
+  });
+
+  test('waits beside a call of the caller, and both are answered together', async () => {
+    const both: Answer = {
+      calls: [
+        ['weather', { city: 'Rome' }],
+        ['shell', { command: ['touch', 'a.txt'] }],
+      ],
+    };
+    const { client, server } = await answering(both, { say: 'Done.' });
+    const asked = await client.responses.create({ ...hello, tools: [WEATHER, OWN_TOOLS] });
+    expect(asked.output.map(({ type }) => type)).toEqual(['function_call', 'mcp_approval_request']);
+    const output = {
+      type: 'function_call_output' as const,
+      call_id: callsIn(asked)[0]?.call_id ?? '',
+      output: 'sun',
+    };
+    const { data: done, response } = await client.responses
+      .create({
+        ...hello,
+        tools: [WEATHER, OWN_TOOLS],
+        previous_response_id: asked.id,
+        input: [output, reply(requestIn(asked), true)],
+      })
+      .withResponse();
+    expect(done.output.map(({ type }) => type)).toEqual(['mcp_call', 'message']);
+    expect(textOf(done)).toBe('Done.');
+    const ended = (await durableOf(server, response.headers.get('x-parlance-session') ?? '')).filter(
+      ({ type }) => type === 'tool.ended',
+    );
+    expect(ended).toMatchObject([{ outcome: 'ok' }, { outcome: 'ok' }]);
+    expect(await client.responses.retrieve(done.id)).toEqual(done);
+  });
+
+  test('is closed by a message that comes instead of the answer', async () => {
+    const { client, server } = await answering(touch('a.txt'), { say: 'Never mind.' });
+    const asked = await client.responses.create(hello);
+    const next = await client.responses.create({ ...hello, previous_response_id: asked.id, input: 'stop' });
+    expect(textOf(next)).toBe('Never mind.');
+    const { approvals } = await getJson<{ approvals: object[] }>(`${server.http}/v1/approvals`);
+    expect(approvals).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { failure, sessionOf } from './client.ts';
 import { callsIn, OWN_TOOLS, responsesServer, WEATHER } from './responses-setup.ts';
 
-const { model, client, ask, turnsOf, promptText } = await responsesServer();
+const { model, client, ask, turnsOf, promptText, prompt } = await responsesServer();
 
 describe('tools of the caller', () => {
   test('are the only ones offered, and the outputs continue the turn', async () => {
@@ -82,5 +82,45 @@ describe('tools of the caller', () => {
       status: 400,
       param: 'tool_choice',
     });
+  });
+
+  test('outputs beside a new message: the model gets both at once', async () => {
+    const { data, response } = await ask('both', { tools: [WEATHER] });
+    const outputs = callsIn(data).map(({ call_id }) => ({
+      type: 'function_call_output' as const,
+      call_id,
+      output: 'sunny',
+    }));
+    const before = model.requests.length;
+    const next = await ask([...outputs, { role: 'user', content: 'hurry' }], {
+      previous_response_id: data.id,
+      tools: [WEATHER],
+    });
+    expect(next.data.output_text).toBe('You said hurry.');
+    expect(model.requests).toHaveLength(before + 1);
+    expect(prompt().slice(-3)).toEqual([
+      ['tool', 'sunny'],
+      ['tool', 'sunny'],
+      ['user', 'hurry'],
+    ]);
+    expect(sessionOf(next.response)).toBe(sessionOf(response));
+    expect(await client.responses.retrieve(next.data.id)).toEqual(next.data);
+    const { data: items } = await client.responses.inputItems.list(next.data.id, { order: 'asc' });
+    expect(items.map(({ type }) => type)).toEqual([
+      'function_call_output',
+      'function_call_output',
+      'message',
+    ]);
+    expect(await client.responses.retrieve(data.id)).toEqual(data);
+  });
+
+  test('a message instead of the outputs closes the calls', async () => {
+    const { data } = await ask('both', { tools: [WEATHER] });
+    const next = await ask('never mind', { previous_response_id: data.id, tools: [WEATHER] });
+    expect(next.data.output_text).toBe('You said never mind.');
+    expect(prompt().filter(([role]) => role === 'tool')).toEqual([
+      ['tool', 'aborted'],
+      ['tool', 'aborted'],
+    ]);
   });
 });

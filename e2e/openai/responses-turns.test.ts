@@ -152,3 +152,27 @@ describe('a failure', () => {
     expect(model.requests).toHaveLength(1);
   });
 });
+
+describe.each([
+  ['length', 'max_output_tokens'],
+  ['content_filter', 'content_filter'],
+] as const)('an answer that ends with %s', (finish, reason) => {
+  const half: Answer = { say: 'Half an', finish };
+  const incomplete = { status: 'incomplete', incomplete_details: { reason }, error: null };
+
+  test('is incomplete, whole and stored', async () => {
+    const { client } = await answering(half);
+    const response = await client.responses.create({ ...hello, max_output_tokens: 5 });
+    expect(response).toMatchObject({ ...incomplete, max_output_tokens: 5, completed_at: null });
+    expect(response.usage?.total_tokens).toBe(105);
+    expect(textOf(response)).toBe('Half an');
+    expect(await client.responses.retrieve(response.id)).toEqual(response);
+  });
+
+  test('is response.incomplete in a stream', async () => {
+    const { client } = await answering(half);
+    const events = await eventsOf(client.responses.stream(hello));
+    expect(events.at(-1)).toMatchObject({ type: 'response.incomplete', response: incomplete });
+    expect(textOf(finalOf(events))).toBe('Half an');
+  });
+});

@@ -151,3 +151,40 @@ test('after a kill the calls still wait for their results, and a request with th
   const events = await durableOf(third, session);
   expect(events.filter(({ type }) => type === 'turn.started')).toHaveLength(1);
 }, 60_000);
+
+test.each([
+  ['length', 'length'],
+  ['content_filter', 'content_filter'],
+] as const)('an answer that ends with %s has that reason, whole and streamed', async (finish, reason) => {
+  const half = { say: 'Half an', finish };
+  const { server } = await answering(half, half);
+  const client = openaiClient(server.http);
+  const { choices } = await client.chat.completions.create(hello);
+  expect(choices).toMatchObject([{ finish_reason: reason, message: { content: 'Half an' } }]);
+  const reasons: (string | null)[] = [];
+  for await (const chunk of await client.chat.completions.create({ ...hello, stream: true }))
+    reasons.push(...chunk.choices.map(({ finish_reason }) => finish_reason));
+  expect(reasons.filter(Boolean)).toEqual([reason]);
+});
+
+test('a turn that runs when the server is killed goes on, and the same request again is given its answer', async () => {
+  let isSilent = true;
+  const { model, start } = restartable(() =>
+    isSilent ? { say: 'Half ', after: 'silence' } : { say: 'Whole.' },
+  );
+  const first = await start();
+  const key = { headers: { 'Idempotency-Key': 'killed' } };
+  const asked = failure(
+    openaiClient(first.http, { session: 'killed' }).chat.completions.create({ ...hello, stream: true }, key),
+  );
+  while (model.requests.length === 0) await Bun.sleep(20);
+  isSilent = false;
+  await first.kill();
+  await asked;
+
+  const second = await start();
+  const again = await openaiClient(second.http, { session: 'killed' }).chat.completions.create(hello, key);
+  expect(again.choices[0]?.message.content).toBe('Whole.');
+  const events = await durableOf(second, 'killed');
+  expect(events.filter(({ type }) => type === 'input.accepted')).toHaveLength(1);
+}, 60_000);

@@ -31,7 +31,7 @@ export async function questionOf(ctx: Context, asked: Asked, body: ResponseReque
     terms: termsOf(body, input),
     agent,
     approvals: input.approvals,
-    data: dataOf(ctx, body),
+    data: dataOf(ctx, body, input),
     labels: labelsOf(asked.request),
     field: 'input',
     ...(previous == null
@@ -84,7 +84,8 @@ async function isLast({ engine }: Context, { ref, start, head }: Segment): Promi
   }
 }
 
-const dataOf = ({ newId }: Context, body: ResponseRequest): JsonObject => {
+function dataOf({ newId }: Context, body: ResponseRequest, { items, newFrom }: ResponseInput): JsonObject {
+  const results = items.slice(newFrom).flatMap((item) => (item.type === 'result' ? [item.call] : []));
   const response: RequestData = {
     request: newId(),
     previous: body.previous_response_id ?? null,
@@ -93,9 +94,10 @@ const dataOf = ({ newId }: Context, body: ResponseRequest): JsonObject => {
     store: body.store !== false,
     metadata: body.metadata ?? {},
     instructions: body.instructions?.length ?? null,
+    ...(results.length > 0 && { results }),
   };
   return { response };
-};
+}
 
 /** Headers with which coding terminals name their own sessions. */
 const CLIENT_SESSION = ['session-id', 'thread-id'] as const;

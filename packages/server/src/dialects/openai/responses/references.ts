@@ -23,8 +23,8 @@ export async function resolved(ctx: Context, principal: Principal, input: Input)
   );
   return input.flatMap((item, index): InputItem[] => {
     if (!isReference(item)) return [item];
-    // The answer to an approval request follows: the request itself adds nothing.
-    if (answered.has(item.id)) return [];
+    // The answer is checked: what it answers need not be looked up.
+    if (answered.has(item.id)) return [{ type: 'mcp_approval_request', id: item.id }];
     const place = places.get(item.id);
     const stored = place && found.get(place.session)?.item(place, item.id);
     if (!stored) throw notFound(item.id, `input[${index}].id`);

@@ -132,6 +132,8 @@ export const RequestData = z.object({
     metadata: Metadata,
     /** characters of `instructions`: messages to the model follow them */
     instructions: z.int().nullable(),
+    /** the calls whose results it has brought */
+    results: z.array(z.string()).optional(),
   }),
 });
 export type RequestData = z.output<typeof RequestData>['response'];

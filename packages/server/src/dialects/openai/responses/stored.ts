@@ -1,5 +1,5 @@
 /** The endpoints of responses that were made before. */
-import type { Principal } from '@parlance/protocol';
+import type { DurableEvent, Principal } from '@parlance/protocol';
 import { z } from 'zod';
 import type { EventStream } from '../../../http/connection.ts';
 import { invalid, RequestFault } from '../../shared/exchange/request-fault.ts';
@@ -88,6 +88,20 @@ export async function cancelResponse(ctx: Context, named: Named): Promise<Respon
 
 export async function listInputItems(ctx: Context, named: Named): Promise<Response> {
   const query = pageQuery(named.request.url);
-  const { caused } = await found(ctx, named);
-  return Response.json(pageOf(inputItems(caused), query));
+  const segment = await found(ctx, named);
+  const brought = [...(await resultsBefore(ctx, segment)), ...segment.caused];
+  return Response.json(pageOf(inputItems(brought), query));
 }
+
+/** Results that came with a message are stored in one append with it. */
+async function resultsBefore({ engine }: Context, { ref, start, head }: Segment): Promise<DurableEvent[]> {
+  const { results = [] } = head.data;
+  if (start.type !== 'input.accepted' || results.length === 0) return [];
+  const first = Math.max(0, start.seq - 1 - MOST_RESULTS);
+  const events = await engine.events(ref, first, start.seq - 1 - first);
+  return events.filter(
+    ({ at, ...event }) => at === start.at && event.type === 'tool.ended' && results.includes(event.call),
+  );
+}
+
+const MOST_RESULTS = 300;
