@@ -258,7 +258,10 @@ export function plain(text: string, { owner, ...ids }: Ids): string {
     .replace(/\b\d{1,15}\.\d{5,15}\b/g, '<socket>')
     .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '<uuid>')
     .replace(/\b(msg|socket|session|exec)_\d+_\w{9}/g, '<$1>')
-    .replace(/\b(resp_[0-9a-z]+_[0-9a-f]{8}_\w+|conv_[0-9a-f]{32})/g, '<id>')
+    .replace(
+      /\b(resp_[0-9a-z]+_[0-9a-f]{8}_\w+|conv_[0-9a-f]{32}|(?:msg|rs|fc|mcp)_<uuid>_[0-9a-f]{32})/g,
+      '<id>',
+    )
     .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
     .replace(/"id":"[0-9A-Za-z]{16}"/g, '"id":"<key>"')
     .replace(/plk_\w+/g, '<key>')
