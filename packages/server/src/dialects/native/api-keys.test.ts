@@ -88,8 +88,16 @@ describe('API keys', () => {
       expect((await asked(as(key), { path: '/v1/server' })).status).toBe(401);
   });
 
-  test('do not look after API keys, and do not log out', async () => {
-    const { id, key } = await made('ada');
+  test('revoke themselves', async () => {
+    const { id, key } = await made('uma');
+    expect((await asked(as(key), { method: 'DELETE', path: `/v1/keys/${id}` })).status).toBe(204);
+    expect((await asked(as(key), { method: 'DELETE', path: `/v1/keys/${id}` })).status).toBe(401);
+    expect((await asked(as(key), { path: '/v1/server' })).status).toBe(401);
+  });
+
+  test('do not look after other API keys, and do not log out', async () => {
+    const { key } = await made('ada');
+    const { id } = await made('ada');
     for (const [method, path] of [
       ['GET', '/v1/keys'],
       ['POST', '/v1/keys'],

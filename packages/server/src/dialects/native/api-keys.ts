@@ -2,7 +2,7 @@
 import { Fault, type Principal } from '@parlance/protocol';
 import type { Hono } from 'hono';
 import type { ApiKeyView } from '../../http/api-keys.ts';
-import { isApiKey, principalOf, tokenOf } from '../../http/request-identity.ts';
+import { API_KEY_PREFIX, isApiKey, principalOf, tokenOf } from '../../http/request-identity.ts';
 import { requestLimit } from '../shared/request-limit.ts';
 import type { Context } from './context.ts';
 import { body, checked } from './requests.ts';
@@ -36,9 +36,12 @@ export function apiKeyRoutes(api: Hono, ctx: Context): void {
     return c.json({ ...keyView(view), key }, 201);
   });
 
+  /** A key revokes itself, too: that is how a client with a stored key signs out. */
   api.delete('/v1/keys/:id', async (c) => {
-    const { id, role } = await caller(c.req.raw);
-    await apiKeys().revoke(c.req.param('id'), role === 'admin' ? undefined : id);
+    const key = c.req.param('id');
+    const isOwn = tokenOf(c.req.raw)?.startsWith(`${API_KEY_PREFIX}${key}_`);
+    const { id, role } = isOwn ? await principalOf(ctx.authenticator, c.req.raw) : await caller(c.req.raw);
+    await apiKeys().revoke(key, role === 'admin' ? undefined : id);
     return c.body(null, 204);
   });
 
