@@ -1,76 +1,13 @@
-/** Syntax highlighting as React elements. A separate chunk, because the library is large. */
-import hljs from 'highlight.js/lib/core';
-import bash from 'highlight.js/lib/languages/bash';
-import c from 'highlight.js/lib/languages/c';
-import cpp from 'highlight.js/lib/languages/cpp';
-import csharp from 'highlight.js/lib/languages/csharp';
-import css from 'highlight.js/lib/languages/css';
-import diff from 'highlight.js/lib/languages/diff';
-import dockerfile from 'highlight.js/lib/languages/dockerfile';
-import go from 'highlight.js/lib/languages/go';
-import ini from 'highlight.js/lib/languages/ini';
-import java from 'highlight.js/lib/languages/java';
-import javascript from 'highlight.js/lib/languages/javascript';
-import json from 'highlight.js/lib/languages/json';
-import kotlin from 'highlight.js/lib/languages/kotlin';
-import lua from 'highlight.js/lib/languages/lua';
-import makefile from 'highlight.js/lib/languages/makefile';
-import markdown from 'highlight.js/lib/languages/markdown';
-import php from 'highlight.js/lib/languages/php';
-import python from 'highlight.js/lib/languages/python';
-import ruby from 'highlight.js/lib/languages/ruby';
-import rust from 'highlight.js/lib/languages/rust';
-import shell from 'highlight.js/lib/languages/shell';
-import sql from 'highlight.js/lib/languages/sql';
-import swift from 'highlight.js/lib/languages/swift';
-import typescript from 'highlight.js/lib/languages/typescript';
-import xml from 'highlight.js/lib/languages/xml';
-import yaml from 'highlight.js/lib/languages/yaml';
+/** Syntax highlighting as React elements. */
 import { Fragment, type ReactNode } from 'react';
-
-const LANGUAGES = {
-  bash,
-  c,
-  cpp,
-  csharp,
-  css,
-  diff,
-  dockerfile,
-  go,
-  ini,
-  java,
-  javascript,
-  json,
-  kotlin,
-  lua,
-  makefile,
-  markdown,
-  php,
-  python,
-  ruby,
-  rust,
-  shell,
-  sql,
-  swift,
-  typescript,
-  xml,
-  yaml,
-};
-
-for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(name, language);
-
-/** The library's tree, before it would render HTML. */
-type Node = string | { readonly scope?: string; readonly children: readonly Node[] };
+import { syntaxTree } from './highlighter.ts';
+import type { SyntaxNode } from './syntax.d.ts';
 
 /** Null if the language is unknown. */
-export function highlight(code: string, language: string): ReactNode {
-  if (!hljs.getLanguage(language)) return null;
-  const { _emitter } = hljs.highlight(code, { language, ignoreIllegals: true });
-  const { root } = _emitter as unknown as { readonly root: Exclude<Node, string> };
-  return root.children.map(element);
-}
+export const highlight = (code: string, language: string): ReactNode =>
+  syntaxTree(code, language)?.map(element) ?? null;
 
-function element(node: Node, index: number): ReactNode {
+function element(node: SyntaxNode, index: number): ReactNode {
   if (typeof node === 'string') return node;
   const children = node.children.map(element);
   const [scope] = node.scope?.split('.') ?? [];

@@ -24,7 +24,7 @@ export function lexed(before: Lexed | null, said: string, whole: boolean): Lexed
 }
 
 /** The last two blocks can still change: lists continue after blank lines, setext headings need the next line. */
-function settledCount(blocks: readonly Token[]): number {
+export function settledCount(blocks: readonly Token[]): number {
   let open = 2;
   for (let index = blocks.length - 1; index >= 0; index--) {
     if (blocks[index]?.type !== 'space') open--;
