@@ -1,0 +1,72 @@
+/** The keyboard of a terminal, in raw mode while it is open, and what happens to the terminal. */
+import { StringDecoder } from 'node:string_decoder';
+import { type Key, KeyReader } from './keys.ts';
+
+const BRACKETED_PASTE = { on: '\x1b[?2004h', off: '\x1b[?2004l' };
+const SHOW_CURSOR = '\x1b[?25h';
+/** A lone escape is the key if nothing follows for so long. Over a slow line, sequences arrive in pieces. */
+const ESCAPE_MS = 50;
+
+const ENDING = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const;
+
+export type KeyboardEvents = {
+  key(key: Key): void;
+  /** Another size, or in the foreground again: draw everything. */
+  changed(): void;
+  /** The terminal is gone, or a signal came; `code` is the exit code. */
+  ended(code: number): void;
+};
+
+export class Keyboard {
+  readonly #reader = new KeyReader();
+  readonly #decoder = new StringDecoder('utf8');
+  #timer: Timer | null = null;
+
+  constructor(private readonly events: KeyboardEvents) {}
+
+  open(): void {
+    const { stdin, stdout } = process;
+    stdin.setRawMode(true);
+    stdin.on('data', this.#data).on('end', this.#gone).on('error', this.#gone);
+    stdin.resume();
+    stdout.on('resize', this.#changed).on('error', this.#gone);
+    for (const signal of ENDING) process.on(signal, this.#signalled);
+    stdout.write(BRACKETED_PASTE.on);
+  }
+
+  /** The terminal is as it was. */
+  close(): void {
+    const { stdin, stdout } = process;
+    stdin.off('data', this.#data).off('end', this.#gone);
+    if (stdin.isTTY) stdin.setRawMode(false);
+    stdin.pause();
+    stdout.off('resize', this.#changed);
+    for (const signal of ENDING) process.off(signal, this.#signalled);
+    stdout.write(BRACKETED_PASTE.off + SHOW_CURSOR);
+  }
+
+  /** Stops the process until the shell brings it back. */
+  suspend(): void {
+    this.close();
+    process.once('SIGCONT', () => {
+      this.open();
+      this.events.changed();
+    });
+    process.kill(process.pid, 'SIGSTOP');
+  }
+
+  readonly #gone = (): void => this.events.ended(0);
+  readonly #signalled = (): void => this.events.ended(130);
+  readonly #changed = (): void => this.events.changed();
+
+  readonly #data = (bytes: Buffer | string): void => {
+    if (this.#timer) clearTimeout(this.#timer);
+    const text = typeof bytes === 'string' ? bytes : this.#decoder.write(bytes);
+    for (const key of this.#reader.read(text)) this.events.key(key);
+    if (this.#reader.isWaiting) this.#timer = setTimeout(this.#flush, ESCAPE_MS);
+  };
+
+  readonly #flush = (): void => {
+    for (const key of this.#reader.flush()) this.events.key(key);
+  };
+}

@@ -1,0 +1,142 @@
+/** Keys from the bytes of a terminal. */
+
+export type Key =
+  | { readonly kind: 'text'; readonly text: string }
+  /** what was pasted, as it was */
+  | { readonly kind: 'paste'; readonly text: string }
+  /** `name` has its modifiers in front: `ctrl-c`, `alt-enter`, `shift-tab` */
+  | { readonly kind: 'key'; readonly name: string };
+
+const PASTE_START = '\x1b[200~';
+const PASTE_END = '\x1b[201~';
+/** More is not taken: an end that never comes must not fill the memory. */
+const MOST_PASTED = 4 * 1024 * 1024;
+
+const BY_LETTER: Readonly<Record<string, string>> = {
+  A: 'up',
+  B: 'down',
+  C: 'right',
+  D: 'left',
+  F: 'end',
+  H: 'home',
+  Z: 'shift-tab',
+};
+const BY_NUMBER: Readonly<Record<string, string>> = {
+  1: 'home',
+  3: 'delete',
+  4: 'end',
+  5: 'page-up',
+  6: 'page-down',
+  7: 'home',
+  8: 'end',
+};
+const BY_CODE: Readonly<Record<number, string>> = {
+  8: 'backspace',
+  9: 'tab',
+  13: 'enter',
+  27: 'escape',
+  127: 'backspace',
+};
+const ESCAPE = '\u001b';
+const CSI = new RegExp(`^${ESCAPE}\\[([\\d;:]*)([A-Za-z~])`);
+const UNFINISHED = new RegExp(`^${ESCAPE}(?:[[O][\\d;:]*)?$`);
+
+/** Modifiers of xterm and of the kitty protocol: one more than the sum of shift 1, alt 2, control 4. */
+function modified(name: string, modifiers: string | undefined): string {
+  const bits = Math.max(0, Number.parseInt(modifiers ?? '1', 10) - 1) || 0;
+  return `${bits & 4 ? 'ctrl-' : ''}${bits & 2 ? 'alt-' : ''}${bits & 1 ? 'shift-' : ''}${name}`;
+}
+
+function csiKey(parameters: string, final: string): Key | null {
+  const [first = '', second] = parameters.split(';');
+  if (final === 'u' || (final === '~' && first === '27')) {
+    const code = Number.parseInt(final === 'u' ? first : (parameters.split(';')[2] ?? ''), 10);
+    const name = BY_CODE[code] ?? (code >= 32 && code < 0x11_0000 ? String.fromCodePoint(code) : null);
+    if (name === null) return null;
+    const full = modified(name, second);
+    return full === name && name.length === 1 ? { kind: 'text', text: name } : { kind: 'key', name: full };
+  }
+  const name = final === '~' ? BY_NUMBER[first] : BY_LETTER[final];
+  return name === undefined ? null : { kind: 'key', name: modified(name, second) };
+}
+
+function controlKey(character: string): Key | null {
+  const code = character.charCodeAt(0);
+  const name = BY_CODE[code];
+  if (character === '\n') return { kind: 'key', name: 'ctrl-j' };
+  if (name !== undefined) return { kind: 'key', name };
+  if (code === 0) return { kind: 'key', name: 'ctrl-space' };
+  return code <= 26 ? { kind: 'key', name: `ctrl-${String.fromCharCode(code + 96)}` } : null;
+}
+
+/** Without control characters. */
+const TEXT = /^\P{Cc}+/u;
+
+/** Feed it what arrives; sequences that are cut between two chunks are put together. */
+export class KeyReader {
+  #pending = '';
+  #pasted: string | null = null;
+
+  read(chunk: string): Key[] {
+    this.#pending += chunk;
+    const keys: Key[] = [];
+    for (;;) {
+      const key = this.#pasted === null ? this.#next() : this.#paste();
+      if (key === undefined) return keys;
+      if (key !== null) keys.push(key);
+    }
+  }
+
+  /** Call it when nothing follows for a moment: a lone escape is the key. */
+  get isWaiting(): boolean {
+    return this.#pending === '\x1b';
+  }
+
+  flush(): Key[] {
+    if (!this.isWaiting) return [];
+    this.#pending = '';
+    return [{ kind: 'key', name: 'escape' }];
+  }
+
+  /** Undefined: more is needed. Null: not a key that we know. */
+  #next(): Key | null | undefined {
+    const text = this.#pending;
+    if (text === '') return undefined;
+    if (text.startsWith(PASTE_START)) {
+      this.#pending = text.slice(PASTE_START.length);
+      this.#pasted = '';
+      return null;
+    }
+    const [plain] = TEXT.exec(text) ?? [];
+    if (plain !== undefined) return this.#take(plain.length, { kind: 'text', text: plain });
+    if (!text.startsWith('\x1b')) return this.#take(1, controlKey(text.charAt(0)));
+    if (UNFINISHED.test(text)) return undefined;
+    const [whole, parameters = '', final = ''] = CSI.exec(text) ?? [];
+    if (whole !== undefined) return this.#take(whole.length, csiKey(parameters, final));
+    if (text[1] === 'O') {
+      const name = BY_LETTER[text.charAt(2)];
+      return this.#take(3, name === undefined ? null : { kind: 'key', name });
+    }
+    if (text[1] === '[') return this.#take(2, null);
+    if (text[1] === '\x1b') return this.#take(1, { kind: 'key', name: 'escape' });
+    const inner = controlKey(text.charAt(1));
+    const name = inner?.kind === 'key' ? inner.name : text.charAt(1);
+    return this.#take(2, { kind: 'key', name: `alt-${name}` });
+  }
+
+  #take(length: number, key: Key | null): Key | null {
+    this.#pending = this.#pending.slice(length);
+    return key;
+  }
+
+  #paste(): Key | undefined {
+    const end = this.#pending.indexOf(PASTE_END);
+    const held = end >= 0 ? end : Math.max(0, this.#pending.length - PASTE_END.length);
+    this.#pasted = ((this.#pasted ?? '') + this.#pending.slice(0, held)).slice(0, MOST_PASTED);
+    this.#pending = this.#pending.slice(end >= 0 ? end + PASTE_END.length : held);
+    if (end < 0) return undefined;
+    const text = this.#pasted.replace(/\r\n?/g, '\n');
+    this.#pasted = null;
+    return { kind: 'paste', text };
+  }
+}
