@@ -23,7 +23,8 @@ import {
 } from '@parlance/server/data';
 import { CommandError } from './command-error.ts';
 import { complain } from './complain.ts';
-import { existingDataFolder, FOLDER_FLAGS, parseFlags, SWITCH } from './flags.ts';
+import { existingDataFolder } from './data-folder.ts';
+import { FOLDER_FLAGS, parseFlags, SWITCH } from './flags.ts';
 import { configuredDatabase } from './storage.ts';
 
 const USAGE = `Usage: parlance backup TARGET [--data FOLDER]

@@ -1,10 +1,12 @@
+/** 1: the command failed; 2: invalid usage; 3: an approval is needed; 4: no server, or not signed in; 130: interrupted. */
+export type ExitCode = 1 | 2 | 3 | 4 | 130;
+
 /** A command failed. The message is one line. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   constructor(
     message: string,
-    /** 1: the command failed; 2: invalid usage */
-    readonly exitCode: 1 | 2,
+    readonly exitCode: ExitCode,
     options?: ErrorOptions,
   ) {
     super(message, options);

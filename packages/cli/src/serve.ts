@@ -2,10 +2,14 @@
 import { fullHelpText, helpText } from '@parlance/server/config';
 import { bannerOf } from './banner.ts';
 import { complain } from './complain.ts';
+import { announceServer } from './connection/running-server.ts';
 import { configFrom, explainStart } from './start.ts';
 import { whenSignalled } from './stopping.ts';
 
 const urlOf = (host: string, port: number) => `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+
+/** The address for clients on this machine. */
+const ownHost = (host: string) => (host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host);
 
 /** Resolves with null when the server is ready; signals then end the process. */
 export async function serve(argv: readonly string[]): Promise<number | null> {
@@ -18,9 +22,14 @@ export async function serve(argv: readonly string[]): Promise<number | null> {
   const started = import('@parlance/server').then(({ startServer }) => startServer(config));
 
   let waiting = () => null as string | null;
+  let withdraw: () => void = () => undefined;
   const signalled = whenSignalled({
     waiting: () => waiting(),
-    stop: async () => (await started).stop(),
+    async stop() {
+      const server = await started;
+      withdraw();
+      await server.stop();
+    },
     exit: (code) => process.exit(code),
     report: (line) => complain(`parlance: ${line}`),
   });
@@ -32,6 +41,7 @@ export async function serve(argv: readonly string[]): Promise<number | null> {
   });
   if (server.adminPassword !== null)
     complain(`created user admin with password ${server.adminPassword} (shown once)`);
+  withdraw = announceServer(config.data, { url: urlOf(ownHost(server.host), server.port) });
   console.log(`parlance listening on ${urlOf(server.host, server.port)}`);
   for (const listener of server.doors)
     console.log(`parlance door ${listener.dialect} on ${urlOf(server.host, listener.port)}`);

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { ConfigError, loadDatabase } from '@parlance/server/config';
 import { openStorage, type Storage, type StoragePlace } from '@parlance/server/storage';
 import { CommandError } from './command-error.ts';
-import { existingDataFolder, type FolderFlags, newOrExistingDataFolder } from './flags.ts';
+import { existingDataFolder, type FolderFlags, newOrExistingDataFolder } from './data-folder.ts';
 
 export type StorageFlags = FolderFlags & { readonly database?: string | undefined };
 

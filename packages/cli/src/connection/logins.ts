@@ -1,0 +1,57 @@
+/** The logins that `parlance login` keeps: an API key for each server, in the user's configuration folder. */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { configFolder, readPrivate, writePrivate } from './private-file.ts';
+
+export type StoredLogin = {
+  readonly user: string;
+  readonly key: string;
+  /** the public part of the key, to revoke it */
+  readonly id: string;
+  /** ISO 8601 */
+  readonly expiresAt: string;
+};
+
+type Logins = Record<string, StoredLogin>;
+
+const loginsFile = (): string => join(configFolder(), 'logins.json');
+
+function readLogins(): Logins {
+  const text = readPrivate(loginsFile());
+  try {
+    const value: unknown = JSON.parse(text ?? '{}');
+    if (typeof value !== 'object' || value === null) return {};
+    return Object.fromEntries(Object.entries(value).filter(([, login]) => isLogin(login)));
+  } catch {
+    // A damaged file is the same as none: the next login replaces it.
+    return {};
+  }
+}
+
+const isLogin = (value: unknown): value is StoredLogin =>
+  typeof value === 'object' &&
+  value !== null &&
+  ['user', 'key', 'id', 'expiresAt'].every((name) => typeof Reflect.get(value, name) === 'string');
+
+/** Null if there is none, or if it has expired. */
+export function storedLogin(url: string, now = Date.now()): StoredLogin | null {
+  const logins = readLogins();
+  const login = Object.hasOwn(logins, url) ? logins[url] : undefined;
+  return login && Date.parse(login.expiresAt) > now ? login : null;
+}
+
+export function storeLogin(url: string, login: StoredLogin): void {
+  write({ ...readLogins(), [url]: login });
+}
+
+export function forgetLogin(url: string): void {
+  const { [url]: _, ...others } = readLogins();
+  write(others);
+}
+
+export const storedUrls = (): string[] => Object.keys(readLogins());
+
+function write(logins: Logins): void {
+  if (Object.keys(logins).length === 0) rmSync(loginsFile(), { force: true });
+  else writePrivate(loginsFile(), `${JSON.stringify(logins, null, 2)}\n`);
+}

@@ -1,0 +1,111 @@
+/**
+ * The server of a data folder that no `parlance serve` uses: it runs in the first process that needs it. Others reach it
+ * over a socket in the data folder, which only its user can open. When that process ends, one of the others takes over.
+ */
+import { chmodSync } from 'node:fs';
+import type { ServerLink } from '../stdio/server-link.ts';
+import { tokenFor } from './address.ts';
+import { announceServer, removeSocket, runningServer, socketIn } from './running-server.ts';
+
+export type SharedOptions = {
+  readonly folder: string;
+  readonly isNamed: boolean;
+  /** settings of an embedded server */
+  readonly argv: readonly string[];
+};
+
+/** URL of requests. Nothing listens there. */
+export const SHARED_URL = 'http://localhost';
+
+export class SharedServer {
+  #link: ServerLink | null = null;
+  #stopSharing: () => void = () => undefined;
+  #starting: Promise<boolean> | null = null;
+
+  constructor(private readonly options: SharedOptions) {}
+
+  /** True if the server runs in this process. */
+  get isEmbedded(): boolean {
+    return this.#link !== null;
+  }
+
+  /** Starts the server in this process. Rejects if it cannot run. */
+  async start(): Promise<void> {
+    const { openEmbeddedLink } = await import('../stdio/embedded-link.ts');
+    this.#link = await openEmbeddedLink(this.options.argv);
+    this.#stopSharing = share(this.options.folder, this.#link);
+  }
+
+  readonly fetch = async (url: string, init: RequestInit): Promise<Response> => {
+    if (this.#link) return this.#link.fetch(url.slice(SHARED_URL.length), init);
+    try {
+      return await this.#remote(url, init);
+    } catch (error) {
+      if (init.signal?.aborted || !(await this.#takeOver()) || !isRefused(error)) throw error;
+      return this.fetch(url, init);
+    }
+  };
+
+  async close(graceMs: number): Promise<void> {
+    this.#stopSharing();
+    await this.#link?.close(graceMs);
+  }
+
+  /** The server in another process: over its socket, or at its address if it is `parlance serve` by now. */
+  #remote(url: string, init: RequestInit): Promise<Response> {
+    const { folder, isNamed } = this.options;
+    const server = runningServer(folder, isNamed);
+    if (server && 'url' in server) {
+      const headers = new Headers(init.headers);
+      const token = tokenFor(server.url, {});
+      if (token !== null) headers.set('authorization', `Bearer ${token}`);
+      return fetch(server.url + url.slice(SHARED_URL.length), { ...init, headers });
+    }
+    const unix = server?.socket ?? socketIn(folder);
+    if (unix === null) throw new Error('no server uses this data folder');
+    return fetch(url, { ...init, unix });
+  }
+
+  /** True if the server now runs here. Another process may have been faster. */
+  async #takeOver(): Promise<boolean> {
+    const { folder, isNamed } = this.options;
+    if (runningServer(folder, isNamed) !== null) return false;
+    this.#starting ??= this.start().then(
+      () => true,
+      () => false,
+    );
+    const started = await this.#starting;
+    this.#starting = null;
+    return started;
+  }
+}
+
+/** Nothing was sent. */
+const isRefused = (error: unknown): boolean =>
+  error instanceof Error &&
+  'code' in error &&
+  ['ConnectionRefused', 'FailedToOpenSocket', 'ENOENT', 'ECONNREFUSED'].includes(String(error.code));
+
+/** Returns the function that ends it. */
+function share(folder: string, link: ServerLink): () => void {
+  const unix = socketIn(folder);
+  if (unix === null) return () => undefined;
+  removeSocket(unix);
+  const listener = Bun.serve({
+    unix,
+    fetch(request, server) {
+      // Streams are silent for longer than a connection may be.
+      server.timeout(request, 0);
+      const { pathname, search } = new URL(request.url);
+      const { method, headers, body, signal } = request;
+      return link.fetch(pathname + search, { method, headers, body, signal });
+    },
+  });
+  chmodSync(unix, 0o600);
+  const withdraw = announceServer(folder, { socket: unix });
+  return () => {
+    withdraw();
+    void listener.stop(true);
+    removeSocket(unix);
+  };
+}

@@ -1,0 +1,76 @@
+/** `parlance login`: signs in at a server, for `parlance chat` and the other commands. */
+import { connect, ParlanceError } from '@parlance/sdk';
+import { columns } from './columns.ts';
+import { CommandError } from './command-error.ts';
+import { SERVER_FLAGS, serverAddress } from './connection/address.ts';
+import { signInAndStore } from './connection/login-prompt.ts';
+import { forgetLogin, storedLogin, storedUrls } from './connection/logins.ts';
+import { parseFlags, SWITCH, TEXT } from './flags.ts';
+
+const USAGE = `Usage: parlance login [--url URL] [--user NAME]
+
+Asks for name and password, and stores an API key for that server in the configuration folder
+(~/.config/parlance/logins.json, mode 0600). The key is valid for 90 days. It is listed with the
+API keys of the user, where it can be revoked.
+
+  --url URL     the server (PARLANCE_URL). Without it: the one that uses the data folder, or else
+                the one at http://127.0.0.1:3000 (HOST, PORT)
+  --user NAME   do not ask for the name
+  --logout      revoke the key of that server and forget it
+  --list        list the stored logins
+
+The password is read from standard input if it is not a terminal.`;
+
+export async function login(argv: readonly string[]): Promise<number> {
+  const { values, positionals } = parseFlags(argv, {
+    ...SERVER_FLAGS,
+    user: TEXT,
+    logout: SWITCH,
+    list: SWITCH,
+  });
+  if (values.help) return print(USAGE);
+  if (positionals.length > 0) throw new CommandError('login takes no argument', 2);
+  if (values.list) return print(listed());
+  const { url } = await serverAddress(values);
+  if (values.logout) return logout(url);
+  await signInAndStore(url, { user: values.user });
+  const stored = storedLogin(url);
+  return print(`signed in at ${url} as ${stored?.user} until ${stored?.expiresAt.slice(0, 10)}`);
+}
+
+async function logout(url: string): Promise<number> {
+  const stored = storedLogin(url);
+  if (!stored) {
+    forgetLogin(url);
+    return print(`not signed in at ${url}`);
+  }
+  const parlance = connect({ url, token: stored.key, attempts: 2 });
+  const problem = await parlance.keys.revoke(stored.id).then(
+    () => null,
+    (error: unknown) => error,
+  );
+  forgetLogin(url);
+  // A key that the server does not know is as good as revoked.
+  const isGone = problem instanceof ParlanceError && ['unauthenticated', 'not_found'].includes(problem.code);
+  if (problem === null || isGone) return print(`signed out at ${url}`);
+  throw new CommandError(
+    `the login is forgotten, but its key ${stored.id} could not be revoked at ${url}`,
+    4,
+    {
+      cause: problem,
+    },
+  );
+}
+
+function listed(): string {
+  const rows = storedUrls().map((url) => {
+    const login = storedLogin(url);
+    return [url, login?.user ?? '', login ? `until ${login.expiresAt.slice(0, 10)}` : 'expired'];
+  });
+  return rows.length === 0 ? 'no stored logins' : columns(rows);
+}
+
+function print(text: string): number {
+  console.log(text);
+  return 0;
+}

@@ -1,0 +1,36 @@
+/** Tries the configured model with a short prompt, for the command line. */
+import type { FaultData } from '@parlance/protocol';
+import { openProvider } from './compose/model-provider.ts';
+import type { Config } from './config/config.ts';
+import type { Prompt } from './core/ports/provider.ts';
+
+const nothing = () => undefined;
+const NO_LOG = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+
+const PROMPT: Prompt = {
+  task: 'chat',
+  instructions: 'Answer with one word.',
+  items: [{ kind: 'user', parts: [{ type: 'text', text: 'Say OK.' }] }],
+  tools: [],
+};
+
+/** Why it does not answer; null if it does. The first failure counts: there are no retries. */
+export async function checkModel(config: Config, timeoutMs = 30_000): Promise<FaultData | null> {
+  const stop = new AbortController();
+  const late: FaultData = {
+    code: 'provider_unavailable',
+    message: `No answer within ${timeoutMs / 1_000} s.`,
+  };
+  const timer = setTimeout(() => stop.abort(), timeoutMs);
+  try {
+    for await (const event of openProvider(config.model, config, NO_LOG).stream(PROMPT, stop.signal)) {
+      if (event.type === 'retrying') return event.fault;
+      if (event.type === 'failed') return stop.signal.aborted ? late : event.fault;
+      if (event.type === 'ended') return null;
+    }
+    return late;
+  } finally {
+    clearTimeout(timer);
+    stop.abort();
+  }
+}
