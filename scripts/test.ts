@@ -20,6 +20,7 @@ const NEEDED: readonly Needed[] = [
   { found: () => program('bwrap'), packages: ['bubblewrap'] },
   { found: () => program('rg'), packages: ['ripgrep'] },
   { found: () => program('chromium'), packages: ['chromium'] },
+  { found: () => program('tmux'), packages: ['tmux'] },
   { found: () => program('valkey-server', 'redis-server'), packages: ['valkey-server', 'redis-server'] },
   { found: () => file(POSTGRES), packages: ['postgresql'] },
   // for clients/c

@@ -21,8 +21,13 @@ export class LineOutput {
 
   /** The text has no line feed. */
   write(text: string): void {
+    this.writeText(`${text}\n`);
+  }
+
+  /** As it is. */
+  writeText(text: string): void {
     if (this.#isGone) return;
-    this.#stream.write(`${text}\n`);
+    this.#stream.write(text);
     if (this.#stream.writableLength > MOST_UNREAD_BYTES)
       this.#end('the reader of standard output is too slow');
   }

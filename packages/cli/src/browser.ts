@@ -1,0 +1,24 @@
+/** Opens an address in the user's browser. */
+
+/** False if there is none: over SSH, or without a display. */
+export async function openInBrowser(address: string): Promise<boolean> {
+  const command = openerOf(process.env, process.platform);
+  if (command === null) return false;
+  try {
+    const child = Bun.spawn([...command, address], { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' });
+    return (await child.exited) === 0;
+  } catch {
+    // The program cannot be started.
+    return false;
+  }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export function openerOf(env: Environment, platform: string): string[] | null {
+  const named = env.BROWSER?.split(':', 1)[0] ?? '';
+  if (named !== '') return Bun.which(named) ? [named] : null;
+  if (platform === 'darwin') return env.SSH_CONNECTION ? null : ['open'];
+  if (env.SSH_CONNECTION || !(env.DISPLAY || env.WAYLAND_DISPLAY)) return null;
+  return Bun.which('xdg-open') ? ['xdg-open'] : null;
+}

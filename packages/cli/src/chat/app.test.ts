@@ -1,0 +1,225 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type DictatedModel, dictatedModel } from '../../../../e2e/dictated-model.ts';
+import { startTestServer, type TestServer } from '../../../server/src/testing/server.ts';
+import { hasTmux, openTerminal } from '../testing/tmux.ts';
+
+setDefaultTimeout(60_000);
+
+let model: DictatedModel;
+let server: TestServer;
+let home: string;
+
+beforeAll(async () => {
+  model = dictatedModel();
+  server = await startTestServer(model.settings);
+  home = mkdtempSync(join(tmpdir(), 'parlance-chat-'));
+});
+afterAll(async () => {
+  await server.stop();
+  model.stop();
+  rmSync(home, { recursive: true });
+});
+
+type Size = { readonly columns?: number; readonly rows?: number };
+
+const chat = (args: readonly string[] = [], size: Size = {}) =>
+  openTerminal({
+    args: ['chat', ...args],
+    cwd: server.root,
+    env: { HOME: home, PARLANCE_URL: server.http },
+    ...size,
+  });
+
+const READY = /Send a message/;
+
+describe.skipIf(!hasTmux)('a conversation in the terminal', () => {
+  test('streams Markdown, and shows outcome and model', async () => {
+    await using terminal = await chat();
+    await terminal.shows(READY);
+    await terminal.type('hello there');
+    await terminal.press('Enter');
+    await terminal.shows(/❯ hello there/);
+    model.think('Let me see.');
+    await terminal.shows(/✻ Thinking … Let me see\./);
+    model.say('# Title\n\nSome **bold** text and 安宁 👩‍👩‍👧.\n\n```ts\nconst x = "a";\n```\n\n- one\n');
+    await terminal.shows(/Esc interrupts/);
+    model.say('- two\n\nThe end');
+    await terminal.shows(/The end/);
+    model.end();
+    const screen = await terminal.shows(READY);
+    expect(screen).toMatch(
+      /✻ Thought for .*\n\nTitle\n\nSome bold text and 安宁 👩‍👩‍👧\.\n\n {2}const x = "a";\n\n• one\n• two\n\nThe end\n/,
+    );
+    expect(screen).toContain('dictated · suggest');
+    const colours = await terminal.screen(true);
+    expect(colours).toContain('\x1b[35mconst');
+    expect(colours).toContain('\x1b[32m"a"');
+  });
+
+  test('asks for approval: explain, deny with a reason, allow', async () => {
+    await using terminal = await chat();
+    await terminal.shows(READY);
+    await terminal.type('write a file');
+    await terminal.press('Enter');
+    const patch = '*** Begin Patch\n*** Add File: notes.txt\n+hello\n*** End Patch';
+    model.call('apply_patch', { patch });
+    await terminal.shows(
+      /Needs approval {2}apply_patch[\s\S]*Add notes\.txt {2}\+1 -0\n {2}\+ hello[\s\S]*y Allow once/,
+    );
+    expect(await terminal.screen(true)).toContain('\x1b[32m+ hello');
+    await terminal.type('e');
+    model.say('It adds a file.');
+    model.end();
+    await terminal.shows(/│ It adds a file\./);
+    await terminal.type('n');
+    await terminal.shows(/Reason \(optional\)/);
+    await terminal.type('another name');
+    await terminal.press('Enter');
+    await terminal.shows(/✗ Denied by you: “another name”/);
+    model.call('apply_patch', { patch: patch.replace('notes', 'other') });
+    await terminal.shows(/Add other\.txt/);
+    await terminal.type('y');
+    await terminal.shows(/✓ Allowed once by you\.\n● apply_patch .*Done/);
+    model.end();
+    await terminal.shows(READY);
+    expect(readFileSync(join(server.root, 'other.txt'), 'utf8')).toBe('hello\n');
+  });
+
+  test('queues messages while a turn runs, Escape interrupts, and Ctrl-C twice leaves', async () => {
+    await using terminal = await chat();
+    await terminal.shows(READY);
+    await terminal.type('first');
+    await terminal.press('Enter');
+    model.say('An answer that');
+    await terminal.shows(/An answer that/);
+    await terminal.type('second');
+    await terminal.press('Enter');
+    await terminal.shows(/Queued: second/);
+    await terminal.press('Escape');
+    await terminal.shows(/Stopped\n\n❯ second/);
+    model.say('Done with it.');
+    model.end();
+    await terminal.shows(/Done with it\.[\s\S]*Send a message/);
+    await terminal.press('C-c');
+    await terminal.shows(/Press Ctrl-C again to leave/);
+    await terminal.press('C-c');
+    const screen = await terminal.shows(/exit 0/);
+    expect(screen).toMatch(/Continue with: parlance chat --session \w+/);
+  });
+
+  test('keeps what is shown when the size changes', async () => {
+    await using terminal = await chat();
+    await terminal.shows(READY);
+    await terminal.type('go');
+    await terminal.press('Enter');
+    model.say(
+      'First paragraph, which is done.\n\nSecond one.\n\nA third paragraph that is streamed while the size changes',
+    );
+    await terminal.shows(/size changes/);
+    await terminal.resize(40, 15);
+    await terminal.shows(/─{39}\n❯/);
+    model.say(' and goes on.');
+    await terminal.shows(/goes on\./);
+    await terminal.resize(100, 30);
+    await terminal.shows(/─{99}\n❯/);
+    model.end();
+    await terminal.shows(READY);
+    const all = await terminal.everything();
+    for (const once of ['First paragraph', 'A third paragraph', 'Send a message', 'Parlance 0.1.0'])
+      expect([once, all.split(once).length - 1]).toEqual([once, 1]);
+  });
+
+  test('edits several lines, pastes, and recalls earlier messages', async () => {
+    await using terminal = await chat();
+    await terminal.shows(READY);
+    await terminal.paste('line one\nline two');
+    await terminal.shows(/❯ line one\n {2}line two/);
+    await terminal.press('M-Enter');
+    await terminal.type('line 3\\');
+    await terminal.press('Enter');
+    await terminal.type('line four 日本');
+    await terminal.shows(/ {2}line 3\n {2}line four 日本/);
+    await terminal.press('Enter');
+    model.say('ok');
+    model.end();
+    await terminal.shows(/❯ line one\n {2}line two\n {2}line 3\n {2}line four 日本\n\nok/);
+    await terminal.shows(READY);
+    await terminal.press('Up');
+    await terminal.shows(/─\n❯ line one\n {2}line two/);
+    await terminal.press('C-c');
+    await terminal.shows(READY);
+    expect(statSync(join(home, '.local/state/parlance/history.jsonl')).mode & 0o777).toBe(0o600);
+  });
+
+  test('attaches files by path', async () => {
+    mkdirSync(join(server.root, 'docs'), { recursive: true });
+    writeFileSync(join(server.root, 'docs', 'my notes.md'), '# Notes');
+    await using terminal = await chat();
+    await terminal.shows(READY);
+    await terminal.type('read @docs/my');
+    await terminal.shows(/docs\/my notes\.md/);
+    await terminal.press('Tab');
+    await terminal.shows(/❯ read @"docs\/my notes\.md"/);
+    await terminal.press('Enter');
+    await terminal.shows(/❯ read @"docs\/my notes\.md"\n {2}\[my notes\.md\]/);
+    model.end();
+    await terminal.shows(READY);
+    await terminal.paste(`'${join(server.root, 'docs', 'my notes.md')}' `);
+    await terminal.shows(/❯ @"\/.*my notes\.md"/s);
+  });
+
+  test('resumes a session by name, and another one from the list', async () => {
+    for (const name of ['tea', 'coffee']) {
+      await using terminal = await chat(['--session', `about-${name}`]);
+      await terminal.shows(READY);
+      await terminal.type(`talk about ${name}`);
+      await terminal.press('Enter');
+      model.say(`I like ${name}.`);
+      model.end();
+      await terminal.shows(new RegExp(`I like ${name}\\.[\\s\\S]*Send a message`));
+      await terminal.press('C-d');
+      await terminal.shows(/exit 0/);
+    }
+    await using terminal = await chat(['--continue']);
+    await terminal.shows(/❯ talk about coffee\n\nI like coffee\./);
+    await terminal.type('/sessions');
+    await terminal.press('Enter');
+    await terminal.shows(/Session:[\s\S]*talk about coffee[\s\S]*talk about tea/);
+    await terminal.type('about-tea');
+    await terminal.hides(/❯ talk about coffee +just now/);
+    await terminal.press('Enter');
+    await terminal.shows(/❯ talk about tea\n\nI like tea\./);
+  });
+
+  test('does not obey escape sequences of the model and of tools', async () => {
+    await using terminal = await chat();
+    await terminal.shows(READY);
+    await terminal.type('go');
+    await terminal.press('Enter');
+    model.say('safe\x1b]0;hacked\x07 \x1b[2J\x1b[31mtext\x9b31m \x1b]52;c;aGk=\x07end\u202e.');
+    model.end();
+    const screen = await terminal.shows(/safe text end\./);
+    expect(screen).toContain('❯ go');
+    expect(await terminal.screen(true)).not.toContain('\x1b[31mtext');
+  });
+
+  test('has slash commands with a menu', async () => {
+    await using terminal = await chat([], { rows: 45 });
+    await terminal.shows(READY);
+    await terminal.type('/approval auto');
+    await terminal.shows(/auto-edit +Edit files/);
+    await terminal.press('Enter');
+    await terminal.shows(/Approval mode: auto-edit\.[\s\S]*dictated · auto-edit/);
+    await terminal.type('/nothing like this');
+    await terminal.press('Enter');
+    await terminal.shows(/❯ \/nothing like this/);
+    model.end();
+    await terminal.shows(READY);
+    await terminal.type('/help');
+    await terminal.press('Enter');
+    await terminal.shows(/Commands and keys[\s\S]*\/sessions/);
+  });
+});

@@ -1,0 +1,298 @@
+/** The interactive conversation: keys in, lines out. */
+import { currentTurn, ParlanceError } from '@parlance/sdk';
+import type { Approve } from '../approve.ts';
+import type { Connection } from '../connection/open.ts';
+import { loadHighlighter } from '../terminal/highlight.ts';
+import { Keyboard } from '../terminal/input.ts';
+import type { Key } from '../terminal/keys.ts';
+import { wrapped } from '../terminal/layout.ts';
+import { safeText } from '../terminal/safe-text.ts';
+import { themeFor } from '../terminal/theme.ts';
+import { Approvals } from './approvals.ts';
+import { fileChoices, withFiles } from './attach.ts';
+import { type Below, belowFrame } from './below.ts';
+import { Composer, type MenuChoice } from './composer.ts';
+import { consoleNotice } from './console-link.ts';
+import { Conversation, type Wanted } from './conversation.ts';
+import { lastFolded } from './folded.ts';
+import { helpLines } from './help.ts';
+import { readHistory, remember } from './history.ts';
+import { type Look, looks } from './look.ts';
+import { Painter, type Picture } from './painter.ts';
+import { Picker } from './picker.ts';
+import { applyCommand, type Command, commandChoices, parseCommand } from './slash.ts';
+import { Transcript } from './transcript.ts';
+import { farewellLines, welcomeLines } from './welcome.ts';
+
+export type AppOptions = {
+  readonly wanted: Wanted;
+  /** the session to open; null: a new one */
+  readonly session: string | null;
+  /** choose a session first */
+  readonly pick: boolean;
+  /** sent at once */
+  readonly message: string;
+  readonly approve: Approve;
+};
+
+/** A second Ctrl-C within this time leaves. */
+const AGAIN_MS = 2_000;
+const MOST_LISTED = 200;
+
+export class ChatApp {
+  readonly #conversation: Conversation;
+  readonly #approvals: Approvals;
+  readonly #composer: Composer;
+  readonly #lookAt: ReturnType<typeof looks>;
+  readonly #painter = new Painter(() => this.#picture());
+  readonly #keyboard = new Keyboard({
+    key: (key) => this.#key(key),
+    changed: () => this.#painter.now(),
+    ended: (code) => this.#leave(code),
+  });
+  readonly #done = Promise.withResolvers<number>();
+  #transcript = new Transcript();
+  #history: readonly string[] = readHistory();
+  #picker: Picker | null = null;
+  #sending = 0;
+  #interruptedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    private readonly connection: Connection,
+    private readonly options: AppOptions,
+  ) {
+    const changed = () => this.#painter.later();
+    const events = { changed, notice: (text: string) => this.#notice(text) };
+    this.#lookAt = looks({
+      theme: themeFor(process.stdout),
+      principal: connection.about.principal.id,
+    });
+    this.#conversation = new Conversation(connection, events, options.wanted);
+    this.#approvals = new Approvals(this.#conversation, options.approve, (act) => this.#do(act));
+    this.#composer = new Composer({
+      history: () => this.#history,
+      choicesFor: ({ text, cursor }) => this.#choices(text, cursor),
+    });
+  }
+
+  /** Resolves with the exit code when the user leaves. */
+  async run(): Promise<number> {
+    this.#keyboard.open();
+    try {
+      this.#painter.print(welcomeLines(this.connection, this.#look));
+      this.#painter.now();
+      await this.#begin();
+      return await this.#done.promise;
+    } finally {
+      this.#conversation.close();
+      this.#painter.close(farewellLines(this.connection, this.#conversation, this.#look));
+      this.#keyboard.close();
+    }
+  }
+
+  async #begin(): Promise<void> {
+    const { session, pick, message } = this.options;
+    // After the first prompt is shown, so that it does not wait for it.
+    await loadHighlighter();
+    if (session !== null) await this.#conversation.open(session);
+    if (pick) await this.#pick();
+    if (message !== '') this.#submit(message);
+  }
+
+  get #look(): Look {
+    return this.#lookAt(this.#painter.screen);
+  }
+
+  #picture(): Picture {
+    const look = this.#look;
+    const { view, state } = this.#conversation;
+    this.#approvals.follow();
+    const { final, live } = this.#transcript.update(view, look);
+    const frame = this.#picker?.frame(look) ?? belowFrame(live, this.#below(), look);
+    return { final, frame, isBusy: currentTurn(view) !== null || state.status === 'waiting' };
+  }
+
+  #below(): Below {
+    const { view, settings, state } = this.#conversation;
+    const { draft, choices, chosen } = this.#composer;
+    const { isDenying, isExplaining } = this.#approvals;
+    return {
+      about: this.connection.about,
+      view,
+      settings,
+      state,
+      draft,
+      choices: isDenying ? [] : choices,
+      chosen,
+      denying: isDenying,
+      explaining: isExplaining,
+      sending: this.#sending > 0,
+      hint: this.#wasInterrupted ? 'Press Ctrl-C again to leave' : '',
+      now: Date.now(),
+    };
+  }
+
+  #choices(text: string, cursor: number): MenuChoice[] {
+    const files = fileChoices(text, cursor).map(({ label, ...draft }) => ({
+      draft,
+      label,
+      about: '',
+      complete: false,
+    }));
+    return [...commandChoices(text, this.connection.about), ...files];
+  }
+
+  #notice(text: string, colour: 'yellow' | 'red' = 'yellow'): void {
+    const { theme, width } = this.#look;
+    this.#painter.print(['', ...wrapped(safeText(text), width).map(theme[colour])]);
+  }
+
+  #key(key: Key): void {
+    if (this.#picker) this.#pickerKey(key, this.#picker);
+    else if (key.kind !== 'key' || !this.#controlKey(key.name)) this.#fieldKey(key);
+    this.#painter.now();
+  }
+
+  /** True if the key was taken. */
+  #controlKey(name: string): boolean {
+    switch (name) {
+      case 'ctrl-c':
+        this.#interrupt();
+        return true;
+      case 'ctrl-d':
+        if (!this.#composer.isEmpty) return false;
+        this.#leave(0);
+        return true;
+      case 'ctrl-l':
+        this.#painter.screen.clear();
+        return true;
+      case 'ctrl-o':
+        this.#painter.print(lastFolded(this.#conversation.view, this.#look) ?? []);
+        return true;
+      case 'ctrl-r':
+        this.#conversation.retryNow();
+        return true;
+      case 'ctrl-z':
+        this.#painter.screen.release();
+        this.#keyboard.suspend();
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  #fieldKey(key: Key): void {
+    // Letters answer an approval while the message field is empty.
+    if (key.kind === 'text' && this.#composer.isEmpty && this.#approvals.letter(key.text)) return;
+    const name = key.kind === 'key' ? key.name : '';
+    if (name === 'escape' && this.#composer.choices.length === 0) this.#escape();
+    else if (name === 'enter' && this.#approvals.isDenying) this.#deny();
+    else {
+      const result = this.#composer.key(key);
+      if (typeof result === 'object') this.#submit(result.send);
+    }
+  }
+
+  #deny(): void {
+    const reason = this.#composer.draft.text.trim();
+    this.#composer.set('');
+    this.#approvals.deny(reason);
+  }
+
+  #escape(): void {
+    if (this.#approvals.isDenying) {
+      this.#approvals.keep();
+      this.#composer.set('');
+    } else if (currentTurn(this.#conversation.view)) this.#do(() => this.#conversation.cancel());
+  }
+
+  get #wasInterrupted(): boolean {
+    return performance.now() - this.#interruptedAt < AGAIN_MS;
+  }
+
+  #interrupt(): void {
+    if (this.#wasInterrupted) this.#leave(0);
+    this.#interruptedAt = performance.now();
+    setTimeout(() => this.#painter.later(), AGAIN_MS);
+    if (this.#composer.isEmpty) this.#escape();
+    else this.#composer.set('');
+  }
+
+  #leave(code: number): void {
+    this.#done.resolve(code);
+  }
+
+  #submit(text: string): void {
+    const command = parseCommand(text);
+    this.#composer.set('');
+    this.#history = remember(text, this.#history);
+    if (command) this.#run(command);
+    else void this.#send(text);
+  }
+
+  /** A message that could not be sent comes back into the field. */
+  async #send(text: string): Promise<void> {
+    this.#sending++;
+    try {
+      const { parts, problems } = await withFiles(text);
+      for (const problem of problems) this.#notice(problem);
+      await this.#conversation.send(parts);
+    } catch (error) {
+      this.#fail(error);
+      if (this.#composer.isEmpty) this.#composer.set(text);
+    } finally {
+      this.#sending--;
+      this.#painter.later();
+    }
+  }
+
+  #run(command: Command): void {
+    const conversation = this.#conversation;
+    this.#do(() =>
+      applyCommand(command, this.connection.about, {
+        choose: (change) => conversation.choose(change),
+        compact: () => conversation.compact(),
+        clear: () => conversation.clear(),
+        notice: (text) => this.#notice(text),
+        help: () => this.#painter.print(helpLines(this.#look)),
+        sessions: () => this.#pick(),
+        fresh: (wanted) => {
+          this.#transcript = new Transcript();
+          conversation.reset(wanted);
+        },
+        open: async () => this.#notice(await consoleNotice(this.connection, conversation.id)),
+        quit: () => this.#leave(0),
+      }),
+    );
+  }
+
+  async #pick(): Promise<void> {
+    const { sessions } = await this.connection.parlance.sessions.list({ limit: MOST_LISTED });
+    if (sessions.length === 0) return this.#notice('No sessions yet.');
+    this.#picker = new Picker(sessions);
+    this.#painter.now();
+  }
+
+  #pickerKey(key: Key, picker: Picker): void {
+    const result = picker.key(key);
+    if (result === 'changed') return;
+    this.#picker = null;
+    if (result === 'closed') return;
+    this.#painter.print(['', this.#look.theme.bold(safeText(result.session.title))]);
+    this.#transcript = new Transcript();
+    this.#do(() => this.#conversation.open(result.session.id));
+  }
+
+  /** What changes on success is an event. */
+  #do(act: () => Promise<unknown>): void {
+    void act()
+      .catch((error: unknown) => this.#fail(error))
+      .finally(() => this.#painter.later());
+  }
+
+  /** Errors of the server are shown; anything else is a bug and ends the program. */
+  #fail(error: unknown): void {
+    if (error instanceof ParlanceError) this.#notice(`✗ ${error.message}`, 'red');
+    else this.#done.reject(error);
+  }
+}

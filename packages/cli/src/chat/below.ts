@@ -1,0 +1,160 @@
+/** What is drawn below the conversation: question, activity, plan, queue, message field and status. */
+import {
+  type About,
+  type ConnectionState,
+  currentTurn,
+  type PlanView,
+  type SessionView,
+} from '@parlance/sdk';
+import type { Draft } from '../terminal/editor.ts';
+import { fieldFrame } from '../terminal/field.ts';
+import { cut, padded, spread, widthOf } from '../terminal/layout.ts';
+import { safeLine } from '../terminal/safe-text.ts';
+import type { Frame } from '../terminal/screen.ts';
+import type { MenuChoice } from './composer.ts';
+import type { Wanted } from './conversation.ts';
+import type { Look } from './look.ts';
+import { questionLines } from './render-approval.ts';
+import { queuedLine } from './render-row.ts';
+
+export type Below = {
+  readonly about: About;
+  readonly view: SessionView;
+  readonly settings: Wanted;
+  readonly state: ConnectionState;
+  readonly draft: Draft;
+  readonly choices: readonly MenuChoice[];
+  readonly chosen: number;
+  /** the reason of a denial is being typed */
+  readonly denying: boolean;
+  readonly explaining: boolean;
+  /** a message is on its way */
+  readonly sending: boolean;
+  readonly hint: string;
+  readonly now: number;
+};
+
+const SPINNER = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+const SPINNER_MS = 100;
+const MOST_QUEUED = 3;
+
+export function belowFrame(live: readonly string[], below: Below, look: Look): Frame {
+  const { theme, width, height } = look;
+  const field = fieldFrame(below.draft, {
+    prompt: below.denying ? theme.red('Reason (optional) ❯ ') : theme.bold(theme.cyan('❯ ')),
+    width,
+    rows: Math.max(2, Math.floor(height / 3)),
+  });
+  const menu = menuLines(below, look);
+  const after = [...menu, statusLine(below, look)];
+  const activity = activityLines(below, look);
+  const room = Math.max(1, height - 1 - activity.length - field.lines.length - after.length - 1);
+  const shown = live.length > room ? live.slice(-room) : live;
+  const before = [...shown, ...activity, theme.dim('─'.repeat(width))];
+  return {
+    lines: [...before, ...placeholder(field.lines, below, look), ...after],
+    cursor: field.cursor && { row: before.length + field.cursor.row, column: field.cursor.column },
+  };
+}
+
+function placeholder(
+  lines: readonly string[],
+  { draft, denying, view }: Below,
+  { theme, width }: Look,
+): string[] {
+  if (draft.text !== '' || denying) return [...lines];
+  const text = view.pending
+    ? 'Answer the question above, or send a message'
+    : currentTurn(view)
+      ? 'Enter queues a message, Esc interrupts'
+      : 'Send a message, or / for commands, @ for files';
+  return lines.map((line) => cut(`${line}${theme.dim(text)}`, width));
+}
+
+function activityLines(below: Below, look: Look): string[] {
+  const { view, denying, explaining } = below;
+  const { theme, width, height } = look;
+  const turn = currentTurn(view);
+  const question = view.pending && !denying ? questionLines(view.pending, look, explaining) : [];
+  const working = turn && !view.pending ? [cut(workingLine(below, look), width)] : [];
+  const sending = below.sending && !turn ? [theme.dim('Sending …')] : [];
+  const queue = view.queued.map((input) => cut(theme.dim(`Queued: ${queuedLine(input)}`), width));
+  const more = queue.length > MOST_QUEUED ? [theme.dim(`… ${queue.length - MOST_QUEUED} more queued`)] : [];
+  const plan = view.plan && turn ? planLines(view.plan, look, height >= 20) : [];
+  const lines = [...question, ...working, ...sending, ...plan, ...queue.slice(0, MOST_QUEUED), ...more];
+  return lines.length === 0 ? [] : ['', ...lines];
+}
+
+function workingLine({ view, now }: Below, { theme }: Look): string {
+  const turn = currentTurn(view);
+  const seconds = Math.max(0, Math.floor((now - (turn?.at ?? now)) / 1_000));
+  const mark = SPINNER[Math.floor(now / SPINNER_MS) % SPINNER.length] ?? '';
+  const writing = turn?.writing.at(-1);
+  const what = writing ? `writes a call of ${safeLine(writing.tool)}` : 'is at work';
+  return `${theme.cyan(mark)} ${safeLine(turn?.agent.name ?? '')} ${what}${theme.dim(` · ${seconds} s · Esc interrupts`)}`;
+}
+
+const STEPS = { completed: '✓', in_progress: '▸', pending: '○' } as const;
+const MOST_STEPS = 8;
+
+export function planLines({ steps }: PlanView, { theme, width }: Look, unfolded: boolean): string[] {
+  if (steps.length === 0) return [];
+  const done = steps.filter(({ status }) => status === 'completed').length;
+  const current = steps.find(({ status }) => status === 'in_progress');
+  const isOpen = unfolded && steps.length <= MOST_STEPS;
+  const title = `Plan: ${done} of ${steps.length} done${current && !isOpen ? ` · ${safeLine(current.step)}` : ''}`;
+  if (!isOpen) return [cut(title, width)];
+  const line = ({ step, status }: (typeof steps)[number]) => {
+    const text = cut(`  ${STEPS[status]} ${safeLine(step)}`, width);
+    return status === 'completed'
+      ? theme.green(text)
+      : status === 'pending'
+        ? theme.dim(text)
+        : theme.bold(text);
+  };
+  return [title, ...steps.map(line)];
+}
+
+function menuLines({ choices, chosen }: Below, { theme, width, height }: Look): string[] {
+  const rows = Math.max(2, Math.min(8, Math.floor(height / 3)));
+  const first = Math.max(0, chosen - rows + 1);
+  const shown = choices.slice(first, first + rows);
+  const column = Math.min(30, Math.max(0, ...shown.map(({ label }) => widthOf(label))));
+  return shown.map(({ label, about }, index) => {
+    const line = cut(
+      `  ${padded(cut(safeLine(label), column), column)}  ${theme.dim(safeLine(about))}`,
+      width,
+    );
+    return first + index === chosen ? theme.inverse(line) : line;
+  });
+}
+
+function statusLine(below: Below, { theme, width }: Look): string {
+  const { about, settings, view, hint } = below;
+  const agent = about.agents.find(({ id }) => id === settings.agent);
+  const mode = settings.approval ?? about.approval;
+  const percent = view.context && Math.min(100, Math.round((view.context.tokens / view.context.limit) * 100));
+  const parts = [
+    safeLine(settings.model ?? agent?.model ?? about.model),
+    mode === 'full-auto' ? theme.yellow(mode) : mode,
+    agent && about.agents.length > 1 ? safeLine(agent.name) : '',
+    percent === null ? '' : `${percent}% context`,
+  ];
+  const left = hint === '' ? theme.dim(parts.filter(Boolean).join(' · ')) : theme.yellow(hint);
+  return spread(left, connectionText(below, theme), width);
+}
+
+function connectionText({ state, now, view }: Below, theme: Look['theme']): string {
+  switch (state.status) {
+    case 'live':
+      return theme.dim(cut(safeLine(view.title), 40));
+    case 'connecting':
+      return theme.yellow(state.failures > 0 ? 'Reconnecting …' : 'Connecting …');
+    case 'waiting':
+      return theme.yellow(
+        `Not connected: next try in ${Math.max(0, Math.ceil((state.retryAt - now) / 1_000))} s`,
+      );
+    case 'closed':
+      return theme.red('Closed');
+  }
+}

@@ -1,0 +1,165 @@
+/** The session that is shown: its view, and what can be done with it. A new one is created with its first message. */
+import type { Part } from '@parlance/protocol';
+import {
+  type ApprovalView,
+  type ConnectionState,
+  EMPTY,
+  type LiveView,
+  ParlanceError,
+  type SessionHandle,
+  type SessionView,
+} from '@parlance/sdk';
+import type { Connection } from '../connection/open.ts';
+
+export type Wanted = {
+  readonly agent?: string | undefined;
+  readonly domain?: string | undefined;
+  readonly model?: string | null | undefined;
+  readonly approval?: 'suggest' | 'auto-edit' | 'full-auto' | null | undefined;
+};
+
+export type ConversationEvents = {
+  changed(): void;
+  /** one line for the reader */
+  notice(text: string): void;
+};
+
+export class Conversation {
+  #handle: SessionHandle | null = null;
+  #live: LiveView | null = null;
+  /** a message that is sent meanwhile belongs to that session */
+  #opening: Promise<void> = Promise.resolve();
+  #unsubscribe: () => void = () => undefined;
+
+  constructor(
+    readonly connection: Connection,
+    private readonly events: ConversationEvents,
+    /** settings of a session that does not exist yet */
+    private wanted: Wanted = {},
+  ) {}
+
+  get id(): string | null {
+    return this.#handle?.id ?? null;
+  }
+
+  get view(): SessionView {
+    return this.#live?.view() ?? EMPTY;
+  }
+
+  get state(): ConnectionState {
+    return this.#live?.connection() ?? { status: 'live' };
+  }
+
+  /** Settings as they are, or as they will be. */
+  get settings(): Wanted {
+    const { agent, model, approvalMode } = this.view;
+    return this.#handle ? { agent: agent?.id, model, approval: approvalMode } : this.wanted;
+  }
+
+  /** Opens the session with this name, and creates it if there is none. */
+  async open(id: string): Promise<void> {
+    const opened = this.prepare(id).then((handle) => this.#follow(handle));
+    this.#opening = opened;
+    await opened;
+  }
+
+  /** The next message starts a new session. */
+  reset(wanted: Wanted = {}): void {
+    this.close();
+    this.#handle = null;
+    this.#live = null;
+    this.wanted = wanted;
+    this.events.changed();
+  }
+
+  async send(parts: Part[], mode: 'queue' | 'supersede' = 'queue'): Promise<void> {
+    await this.#opening;
+    if (!this.#handle) this.#follow(await this.prepare(null));
+    await this.#handle?.submit(parts, { mode });
+  }
+
+  async cancel(): Promise<void> {
+    await this.#handle?.cancel();
+  }
+
+  async answer(approval: ApprovalView, answer: 'once' | 'always' | 'deny', reason = ''): Promise<void> {
+    const { hash } = approval;
+    await this.#handle?.answer(approval.approval, answer, { hash, ...(reason === '' ? {} : { reason }) });
+  }
+
+  async explain(approval: ApprovalView): Promise<void> {
+    await this.#handle?.explain(approval.approval);
+  }
+
+  async compact(): Promise<void> {
+    await this.#handle?.compact();
+  }
+
+  async clear(): Promise<void> {
+    await this.#handle?.clear();
+  }
+
+  async choose(change: Wanted): Promise<void> {
+    if (this.#handle) await configure(this.#handle, change);
+    else this.wanted = { ...this.wanted, ...change };
+    this.events.changed();
+  }
+
+  retryNow(): void {
+    this.#live?.retryNow();
+  }
+
+  close(): void {
+    this.#unsubscribe();
+    this.#live?.close();
+  }
+
+  /** The session with this name, or a new one, with the wanted settings. It is not followed yet. */
+  async prepare(id: string | null): Promise<SessionHandle> {
+    const handle = this.connection.parlance.session(id ?? undefined);
+    const { agent, domain, ...settings } = this.wanted;
+    const exists = id !== null && (await isThere(handle));
+    if (!exists) await this.#createIn(handle, { agent, domain });
+    await configure(handle, exists ? { agent, ...settings } : settings);
+    this.wanted = {};
+    return handle;
+  }
+
+  /** In the current folder, unless the server works elsewhere. */
+  async #createIn(handle: SessionHandle, fields: Pick<Wanted, 'agent' | 'domain'>): Promise<void> {
+    try {
+      await handle.create({ ...fields, cwd: process.cwd() });
+    } catch (error) {
+      if (!(error instanceof ParlanceError && error.code === 'invalid' && error.message.startsWith('cwd')))
+        throw error;
+      await handle.create(fields);
+      this.events.notice(`The server does not work in ${process.cwd()}: tools use its own folder.`);
+    }
+  }
+
+  #follow(handle: SessionHandle): void {
+    this.close();
+    this.#handle = handle;
+    this.#live = handle.live();
+    this.#unsubscribe = this.#live.subscribe(this.events.changed);
+    const live = this.#live;
+    void live.closed.then((error) => {
+      if (error && live === this.#live) this.events.notice(error.message);
+    });
+  }
+}
+
+async function configure(handle: SessionHandle, { agent, model, approval }: Wanted): Promise<void> {
+  if ([agent, model, approval].every((setting) => setting === undefined)) return;
+  await handle.configure({ agent, model, approval });
+}
+
+async function isThere(handle: SessionHandle): Promise<boolean> {
+  try {
+    await handle.get();
+    return true;
+  } catch (error) {
+    if (error instanceof ParlanceError && error.code === 'not_found') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,29 @@
+/** What rendering needs to know about the terminal and the reader. */
+import { highlighting } from '../terminal/highlight.ts';
+import type { MarkdownLook } from '../terminal/markdown.ts';
+import type { Theme } from '../terminal/theme.ts';
+
+export type Look = MarkdownLook & {
+  readonly height: number;
+  /** the caller, to tell own answers from those of others */
+  readonly principal: string;
+};
+
+export type LookOptions = {
+  readonly theme: Theme;
+  readonly principal: string;
+};
+
+/** Wider text is hard to read. */
+const WIDEST = 120;
+
+export function looks({ theme, principal }: LookOptions) {
+  const highlight = highlighting(theme);
+  return ({ columns, rows }: { readonly columns: number; readonly rows: number }): Look => ({
+    width: Math.min(WIDEST, columns - 1),
+    height: rows,
+    theme,
+    highlight,
+    principal,
+  });
+}

@@ -1,0 +1,58 @@
+/** What an approval asks for, the keys that answer it, and the answer. */
+import type { ApprovalView } from '@parlance/sdk';
+import { answerText, commandLine, grantText } from '@parlance/web/approval-text';
+import { lexed } from '@parlance/web/lex';
+import { broken, hanging, wrapped } from '../terminal/layout.ts';
+import { markdownLines } from '../terminal/markdown.ts';
+import { safeLine, safeText } from '../terminal/safe-text.ts';
+import type { Look } from './look.ts';
+import { patchLines } from './render-patch.ts';
+
+/** Everything that would run, so that nobody allows what they could not see. */
+export function askLines({ tool, ask }: ApprovalView, look: Look): string[] {
+  const { theme, width } = look;
+  const inner = { ...look, width: width - 2 };
+  const body =
+    ask.patch === undefined
+      ? hanging(broken(safeText(commandLine(ask.command)), width - 4), theme.bold('$ '), '  ')
+      : patchLines(ask.patch, inner, ask);
+  return [
+    `${theme.yellow('●')} ${theme.bold('Needs approval')}  ${theme.cyan(safeLine(tool))}`,
+    ...wrapped(safeText(ask.description), width - 2).map((line) => `  ${line}`),
+    ...body.map((line) => `  ${line}`),
+  ];
+}
+
+export function explanationLines(text: string, look: Look): string[] {
+  const { blocks } = lexed(null, text, true);
+  const inner = markdownLines(blocks, { ...look, width: look.width - 4 });
+  return inner.map((line) => `  ${look.theme.dim('│')} ${line}`);
+}
+
+/** The question below: keys, and what "always" would allow. */
+export function questionLines({ ask }: ApprovalView, look: Look, isExplaining: boolean): string[] {
+  const { theme, width } = look;
+  const key = (letter: string, text: string) => `${theme.bold(theme.yellow(letter))} ${text}`;
+  const keys = [
+    key('y', 'Allow once'),
+    ...(ask.grant === undefined ? [] : [key('a', 'Always')]),
+    key('n', 'Deny …'),
+    isExplaining ? theme.dim('Asking the model for an explanation …') : key('e', 'Explain'),
+  ];
+  return [...wrapped(keys.join('   '), width), ...wrapped(theme.dim(grantLine(ask.grant)), width)];
+}
+
+function grantLine(grant: string | undefined): string {
+  if (grant === undefined)
+    return '“Always” is not available for this call: it would allow more than this one.';
+  const { what, exactly, runs } = grantText(grant);
+  return `Always allow: ${what}${what && ' '}${safeLine(exactly)} ${runs} without asking for the rest of this session.`;
+}
+
+export function answerLines({ state }: ApprovalView, { theme, width, principal }: Look): string[] {
+  const here = state.status === 'answered' && state.by === principal && state.dialect === 'native';
+  const text = answerText(state, here);
+  if (text === null) return [];
+  const isAllowed = state.status === 'answered' && state.answer !== 'deny';
+  return wrapped(`  ${isAllowed ? theme.green('✓') : theme.red('✗')} ${theme.dim(safeText(text))}`, width);
+}

@@ -1,0 +1,141 @@
+/** A tool call: what it does, the approval, progress and output. */
+import type { Part } from '@parlance/protocol';
+import type { ApprovalView, CallState, CallView } from '@parlance/sdk';
+import { duration } from '@parlance/web/cost';
+import { broken, cut, spread, wrapped } from '../terminal/layout.ts';
+import { safeLine, safeOutput, safeText } from '../terminal/safe-text.ts';
+import type { Style, Theme } from '../terminal/theme.ts';
+import type { Look } from './look.ts';
+import { answerLines, askLines, explanationLines } from './render-approval.ts';
+import { patchLines } from './render-patch.ts';
+import type { FinalPart, Rendered } from './rendered.ts';
+
+type Ended = Extract<CallState, { phase: 'ended' }>;
+
+/** Lines of output; `Ctrl-O` shows the rest. */
+const MOST_LINES = 8;
+/** So much of a long output is looked at for them. */
+const MOST_CHARACTERS = 20_000;
+
+const OUTCOMES: Readonly<Record<Ended['outcome'], { text: string; style: keyof Theme }>> = {
+  ok: { text: 'Done', style: 'green' },
+  failed: { text: 'Failed', style: 'red' },
+  denied: { text: 'Denied', style: 'red' },
+  aborted: { text: 'Stopped', style: 'dim' },
+  unknown: { text: 'Outcome unknown', style: 'red' },
+};
+
+const PHASES: Readonly<Record<Exclude<CallState['phase'], 'ended'>, string>> = {
+  requested: 'Requested',
+  waiting: 'Waiting for approval',
+  allowed: 'Allowed',
+  running: 'Running',
+  deferred: 'Deferred to client',
+};
+
+export function renderCall(call: CallView, look: Look): Rendered {
+  const { approval, state } = call;
+  const parts: FinalPart[] = approval ? approvalParts(approval, look) : [];
+  // The answer has said it.
+  if (approval && state.phase === 'ended' && state.outcome === 'denied')
+    return { parts, live: [], complete: true };
+  if (state.phase === 'ended') {
+    const lines = [headLine(call, look), ...changeLines(call, look), ...outputLines(state, look)];
+    parts.push({ key: 'end', lines, joined: approval !== null });
+    return { parts, live: [], complete: true };
+  }
+  const isAsked = approval?.state.status === 'pending';
+  return {
+    parts,
+    live: isAsked ? [] : [headLine(call, look), ...progressLines(state, look)],
+    complete: false,
+  };
+}
+
+function approvalParts(approval: ApprovalView, look: Look): FinalPart[] {
+  const parts: FinalPart[] = [{ key: 'ask', lines: askLines(approval, look) }];
+  for (const [index, text] of approval.explanations.entries())
+    parts.push({ key: `explanation ${index}`, lines: explanationLines(text, look) });
+  if (approval.state.status !== 'pending')
+    parts.push({ key: 'answer', lines: answerLines(approval, look), joined: true });
+  return parts;
+}
+
+function headLine(call: CallView, { theme, width }: Look): string {
+  const { style, text } = stateOf(call.state, theme);
+  const name = `${style('●')} ${theme.bold(safeLine(call.tool))}`;
+  const what = safeLine(gist(call));
+  return spread(what === '' ? name : `${name}  ${what}`, style(text), width);
+}
+
+function stateOf(state: CallState, theme: Theme): { readonly text: string; readonly style: Style } {
+  if (state.phase !== 'ended') return { text: PHASES[state.phase], style: theme.yellow };
+  const { text, style } = OUTCOMES[state.outcome];
+  const untrusted = state.untrusted ? 'untrusted content · ' : '';
+  return { text: `${untrusted}${text} · ${duration(state.durationMs)}`, style: theme[style] };
+}
+
+/** The main argument of the call: command, path or query. */
+export function gist({ input, approval }: Pick<CallView, 'input' | 'approval'>): string {
+  const { command } = input;
+  if (Array.isArray(command)) return command.join(' ');
+  for (const key of ['command', 'path', 'query', 'url', 'pattern', 'agent', 'text']) {
+    const value = input[key];
+    if (typeof value === 'string') return value.split('\n', 1)[0]?.slice(0, 200) ?? '';
+  }
+  return approval?.ask.description.slice(0, 200) ?? '';
+}
+
+/** The change of a call that nobody was asked about. */
+function changeLines({ input, approval, malformed }: CallView, look: Look): string[] {
+  if (malformed !== undefined)
+    return [`  Malformed input (not JSON): ${cut(safeLine(malformed), Math.max(10, look.width - 32))}`];
+  if (approval || typeof input.patch !== 'string') return [];
+  return patchLines(input.patch, { ...look, width: look.width - 2 }).map((line) => `  ${line}`);
+}
+
+function progressLines(state: CallState, { theme, width }: Look): string[] {
+  if (state.phase !== 'running' || !state.progress) return [];
+  const { progress, message, status } = state.progress;
+  const percent = progress === undefined ? '' : `${Math.round(progress <= 1 ? progress * 100 : progress)}% `;
+  return [cut(theme.dim(`  │ ${percent}${safeLine(message ?? status ?? '')}`), width)];
+}
+
+function outputLines({ parts, said }: Ended, look: Look): string[] {
+  const { theme, width } = look;
+  const text = textOf(parts, look);
+  const all = text === '' ? [] : broken(text.slice(0, MOST_CHARACTERS), width - 4);
+  const count = text.length > MOST_CHARACTERS ? text.split('\n').length : all.length;
+  const shown = all.slice(0, count > MOST_LINES + 1 ? MOST_LINES : MOST_LINES + 1);
+  const more = count - shown.length;
+  return [
+    ...shown.map((line) => `  ${theme.dim('│')} ${line}`),
+    ...(more > 0 ? [theme.dim(`  │ … ${more} more lines (Ctrl-O shows them)`)] : []),
+    ...(said === undefined ? [] : wrapped(`  User’s answer: “${safeText(said)}”`, width)),
+  ];
+}
+
+function textOf(parts: readonly Part[], { theme }: Look): string {
+  const hasColours = theme.red('x') !== 'x';
+  return parts
+    .map((part) => {
+      if (part.type === 'text') return safeOutput(part.text, hasColours).replace(/\n+$/, '');
+      return theme.dim(
+        part.type === 'image' ? `[image ${safeLine(part.mime)}]` : `[file ${safeLine(part.name)}]`,
+      );
+    })
+    .filter((text) => text !== '')
+    .join('\n');
+}
+
+/** Input and output as a whole, for `Ctrl-O`. */
+export function wholeCall(call: CallView, look: Look): string[] {
+  const { theme, width } = look;
+  const input = JSON.stringify(call.input, null, 2);
+  const output = call.state.phase === 'ended' ? textOf(call.state.parts, look) : '';
+  const section = (title: string, text: string) =>
+    text === '' || text === '{}'
+      ? []
+      : [theme.dim(title), ...broken(text, width - 2).map((line) => `  ${line}`)];
+  return [headLine(call, look), ...section('Input', safeText(input)), ...section('Output', output)];
+}

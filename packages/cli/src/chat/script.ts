@@ -1,0 +1,183 @@
+/** One message from a script: the answer on standard output, everything else on standard error, an exit code. */
+import type { DurableEvent } from '@parlance/protocol';
+import { ParlanceError, type SessionHandle, type SessionStreamEvent } from '@parlance/sdk';
+import { commandLine } from '@parlance/web/approval-text';
+import type { Approve } from '../approve.ts';
+import { ask } from '../ask.ts';
+import { CommandError } from '../command-error.ts';
+import { complain } from '../complain.ts';
+import { type Connection, connectionError } from '../connection/open.ts';
+import { safeLine, safeText } from '../terminal/safe-text.ts';
+import { filesAt } from './attach.ts';
+import { Conversation, type Wanted } from './conversation.ts';
+import { gist } from './render-call.ts';
+import { ScriptOutput } from './script-output.ts';
+
+export type ScriptOptions = {
+  readonly wanted: Wanted;
+  readonly session: string | null;
+  readonly approve: Approve;
+  readonly text: string;
+  readonly files: readonly string[];
+  readonly json: boolean;
+};
+
+/** A server that is away for longer counts as unreachable. */
+const AWAY_MS = 60_000;
+/** How long a cancelled turn may take to end. */
+const CANCEL_MS = 5_000;
+
+export async function runScript(connection: Connection, options: ScriptOptions): Promise<number> {
+  try {
+    const run = new ScriptRun(connection, options);
+    return await run.run();
+  } catch (error) {
+    throw connectionError(error, connection.url ?? 'the server');
+  }
+}
+
+class ScriptRun {
+  readonly #output: ScriptOutput;
+  readonly #stop = new AbortController();
+  #session: SessionHandle | null = null;
+  /** the exit code after an interruption */
+  #interrupted: 130 | 141 | null = null;
+  #turn: string | null = null;
+  #input: string | null = null;
+
+  constructor(
+    private readonly connection: Connection,
+    private readonly options: ScriptOptions,
+  ) {
+    this.#output = new ScriptOutput(options.json, () => void this.#interrupt(141));
+  }
+
+  async run(): Promise<number> {
+    const signal = () => void this.#interrupt(130);
+    process.on('SIGINT', signal).on('SIGTERM', signal).on('SIGHUP', signal);
+    const { seq, input } = await this.#submit();
+    this.#input = input;
+    const code = await this.#follow(seq);
+    await this.#output.end();
+    return this.#interrupted ?? code;
+  }
+
+  async #submit(): Promise<{ seq: number; input: string }> {
+    const { text, files, session, wanted } = this.options;
+    const { parts, problems } = await filesAt(files);
+    const [problem] = problems;
+    if (problem !== undefined) throw new CommandError(problem, 2);
+    const notice = (line: string) => complain(`parlance: ${line}`);
+    const conversation = new Conversation(this.connection, { changed: () => undefined, notice }, wanted);
+    const handle = await conversation.prepare(session);
+    this.#session = handle;
+    const receipt = await handle.submit([
+      ...(text === '' ? [] : [{ type: 'text', text } as const]),
+      ...parts,
+    ]);
+    const accepted = receipt.facts.find(
+      ({ type }) => type === 'input.accepted',
+    ) as DurableEvent<'input.accepted'>;
+    return { seq: (receipt.facts[0]?.seq ?? receipt.seq + 1) - 1, input: accepted.input };
+  }
+
+  /** Until our turn is over. */
+  async #follow(after: number): Promise<number> {
+    let away: Timer | null = null;
+    const onState = ({ status }: { readonly status: string }) => {
+      if (away) clearTimeout(away);
+      away =
+        status === 'waiting' || status === 'connecting'
+          ? setTimeout(() => this.#stop.abort(), AWAY_MS)
+          : null;
+    };
+    try {
+      for await (const event of this.#handle.events({ after, signal: this.#stop.signal, onState })) {
+        const code = await this.#take(event);
+        if (code !== null) return code;
+      }
+    } finally {
+      if (away) clearTimeout(away);
+    }
+    if (this.#interrupted !== null) return this.#interrupted;
+    throw new ParlanceError('unreachable', 'The server is away.');
+  }
+
+  get #handle(): SessionHandle {
+    if (!this.#session) throw new Error('no session yet');
+    return this.#session;
+  }
+
+  /** The exit code if the event ends it. */
+  async #take(event: SessionStreamEvent): Promise<number | null> {
+    if (event.type === 'snapshot' || event.type === 'reset') return null;
+    if (event.type === 'turn.started' && event.input === this.#input) this.#turn = event.turn;
+    this.#output.event(event, this.#turn);
+    if (event.type === 'session.erased') return this.#failed('The session was deleted.');
+    if (event.type === 'input.cancelled' && event.input === this.#input)
+      return this.#failed('The message was cancelled.');
+    if (!('turn' in event) || event.turn !== this.#turn) return null;
+    switch (event.type) {
+      case 'turn.ended':
+        return 0;
+      case 'turn.failed':
+        return this.#failed(event.fault.message);
+      case 'turn.cancelled':
+        return this.#interrupted ?? this.#failed('The turn was cancelled.');
+      case 'approval.requested':
+        return this.#approve(event);
+      case 'call.requested':
+        if (process.stderr.isTTY && !this.options.json)
+          complain(`● ${safeLine(event.tool)} ${safeLine(gist({ input: event.input, approval: null }))}`);
+        return null;
+      default:
+        return null;
+    }
+  }
+
+  #failed(message: string): 1 {
+    complain(`parlance: ${safeLine(message)}`);
+    return 1;
+  }
+
+  async #approve({ approval, ask, hash }: DurableEvent<'approval.requested'>): Promise<number | null> {
+    const { approve } = this.options;
+    const answer = approve === 'ask' ? await this.#asked(ask) : approve === 'all' ? 'once' : 'deny';
+    if (answer === null) {
+      const { id } = this.#handle;
+      complain(`parlance: needs approval: ${safeLine(ask.description)}`);
+      complain(`parlance: answer it with parlance chat --session ${id}, or run with --approve all or never`);
+      return 3;
+    }
+    await this.#handle.answer(approval, answer, { hash });
+    return null;
+  }
+
+  /** Null if there is nobody to ask. */
+  async #asked(asked: DurableEvent<'approval.requested'>['ask']): Promise<'once' | 'always' | 'deny' | null> {
+    if (!process.stdin.isTTY || !process.stderr.isTTY) return null;
+    complain(`\nNeeds approval: ${safeText(asked.description)}`);
+    complain(`  ${safeText(asked.patch ?? `$ ${commandLine(asked.command)}`).replaceAll('\n', '\n  ')}`);
+    const keys = asked.grant === undefined ? 'y allow once, n deny' : 'y allow once, a always, n deny';
+    for (;;) {
+      const answer = (await ask(`${keys}: `)).toLowerCase();
+      if (answer === 'y') return 'once';
+      if (answer === 'a' && asked.grant !== undefined) return 'always';
+      if (answer === 'n') return 'deny';
+    }
+  }
+
+  /** The first time the turn is cancelled, then it ends at once. */
+  async #interrupt(code: 130 | 141): Promise<void> {
+    if (this.#interrupted !== null) process.exit(code);
+    this.#interrupted = code;
+    setTimeout(() => this.#stop.abort(), CANCEL_MS);
+    if (!this.#session) process.exit(code);
+    // It may be over already, or the server may be away.
+    await this.#session.send(this.#cancelCommand()).catch(() => this.#stop.abort());
+  }
+
+  #cancelCommand() {
+    return { type: 'turn.cancel' as const, ...(this.#turn === null ? {} : { turn: this.#turn as never }) };
+  }
+}

@@ -1,0 +1,117 @@
+/** Slash commands: those of the console, and those that only a terminal needs. */
+import type { About } from '@parlance/sdk';
+import { AS_SERVER, approvalModes, parseSlash, SLASHES, type Slash, slashChoices } from '@parlance/web/slash';
+import { draftOf } from '../terminal/editor.ts';
+import type { MenuChoice } from './composer.ts';
+import type { Wanted } from './conversation.ts';
+
+const OWN = [
+  { name: 'sessions', about: 'Choose another session' },
+  { name: 'new', about: 'Start a new session' },
+  { name: 'open', about: 'Open this session in the console' },
+  { name: 'quit', about: 'Leave' },
+] as const;
+
+type OwnName = (typeof OWN)[number]['name'];
+
+export type Command = Slash | { readonly name: OwnName; readonly argument: '' };
+
+/** Null if it is a message to the agent. */
+export function parseCommand(text: string): Command | null {
+  const word = text.trim().toLowerCase();
+  const own = OWN.find(({ name }) => `/${name}` === word || (name === 'quit' && word === '/exit'));
+  return own ? { name: own.name, argument: '' } : parseSlash(text);
+}
+
+export function commandChoices(text: string, about: About): MenuChoice[] {
+  const own = /^\/[a-z]*$/i.test(text)
+    ? OWN.filter(({ name }) => `/${name}`.startsWith(text.toLowerCase()))
+    : [];
+  return [
+    ...slashChoices(text, about).map(({ text, label, about, complete }) => ({
+      draft: draftOf(text),
+      label,
+      about,
+      complete,
+    })),
+    ...own.map(({ name, about }) => ({
+      draft: draftOf(`/${name}`),
+      label: `/${name}`,
+      about,
+      complete: true,
+    })),
+  ];
+}
+
+export const COMMANDS: readonly { readonly label: string; readonly about: string }[] = [
+  ...SLASHES,
+  ...OWN,
+].map((one) => ({ label: `/${one.name}${'argument' in one ? ` ${one.argument}` : ''}`, about: one.about }));
+
+export type Doing = {
+  choose(change: Wanted): Promise<unknown>;
+  compact(): Promise<unknown>;
+  clear(): Promise<unknown>;
+  notice(text: string): void;
+  help(): void;
+  sessions(): Promise<unknown>;
+  fresh(wanted: Wanted): void;
+  open(): Promise<unknown>;
+  quit(): void;
+};
+
+/** Rejects with the server's error. */
+export async function applyCommand({ name, argument }: Command, about: About, doing: Doing): Promise<void> {
+  switch (name) {
+    case 'help':
+      return doing.help();
+    case 'sessions':
+      await doing.sessions();
+      return;
+    case 'new':
+      return doing.fresh({});
+    case 'open':
+      await doing.open();
+      return;
+    case 'quit':
+      return doing.quit();
+    case 'compact':
+      await doing.compact();
+      return;
+    case 'clear':
+      await doing.clear();
+      return;
+    case 'model': {
+      if (argument === '') return doing.notice(usage('/model NAME', about.models));
+      await doing.choose({ model: argument === AS_SERVER ? null : argument });
+      return doing.notice(`Model: ${argument === AS_SERVER ? `${about.model} (server default)` : argument}.`);
+    }
+    case 'agent': {
+      const agent = named(about.agents, argument);
+      if (!agent) return doing.notice(usage('/agent NAME', about.agents));
+      await doing.choose({ agent: agent.id });
+      return doing.notice(`Agent: ${agent.name}.`);
+    }
+    case 'domain': {
+      const domain = named(about.domains, argument);
+      if (!domain) return doing.notice(usage('/domain NAME', about.domains));
+      doing.fresh({ domain: domain.id });
+      return doing.notice(`New session in ${domain.name}.`);
+    }
+    case 'approval': {
+      const modes = approvalModes(about);
+      const mode = modes.find(({ id }) => id === argument)?.id;
+      if (!mode && argument !== AS_SERVER) return doing.notice(usage('/approval MODE', modes));
+      await doing.choose({ approval: mode ?? null });
+      return doing.notice(`Approval mode: ${mode ?? `${about.approval} (server default)`}.`);
+    }
+  }
+}
+
+const named = <One extends { readonly id: string; readonly name: string }>(
+  all: readonly One[],
+  word: string,
+) => all.find(({ id, name }) => id === word.toLowerCase() || name.toLowerCase() === word.toLowerCase());
+
+const usage = (command: string, known: readonly { readonly id: string }[]): string =>
+  `${command}: ${known.map(({ id }) => id).join(', ')}`;

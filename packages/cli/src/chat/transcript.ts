@@ -1,0 +1,60 @@
+/** Which lines of a conversation are final and printed once, and which are still drawn again. */
+import type { SessionView } from '@parlance/sdk';
+import { type Row, rowsOf } from '@parlance/web/rows';
+import type { Look } from './look.ts';
+import { renderRow } from './render-row.ts';
+import type { FinalPart } from './rendered.ts';
+
+export type Printed = { readonly final: string[]; readonly live: string[] };
+
+/** Turns of a resumed session that are printed. */
+const MOST_TURNS = 10;
+
+export class Transcript {
+  /** parts of rows that are not complete */
+  readonly #parts = new Map<string, Set<string>>();
+  readonly #complete = new Set<string>();
+  #isFirst = true;
+
+  /** Rows are printed in order: one that is not complete holds back the final lines of those below it. */
+  update(view: SessionView, look: Look): Printed {
+    const final: string[] = this.#isFirst ? this.#skip(view, look) : [];
+    const live: string[] = [];
+    this.#isFirst = false;
+    let isHeld = false;
+    for (const row of rowsOf(view)) {
+      if (this.#complete.has(row.key) || row.kind === 'queued' || row.kind === 'working') continue;
+      const rendered = renderRow(row, look);
+      const parts = rendered.parts.filter(({ key }) => !this.#parts.get(row.key)?.has(key));
+      for (const part of parts) addPart(isHeld ? live : final, part);
+      if (!isHeld) this.#remember(row, parts, rendered.complete);
+      isHeld ||= !rendered.complete;
+      if (rendered.live.length > 0) live.push('', ...rendered.live);
+    }
+    return { final, live };
+  }
+
+  #remember({ key }: Row, parts: readonly FinalPart[], complete: boolean): void {
+    if (complete) {
+      this.#complete.add(key);
+      this.#parts.delete(key);
+      return;
+    }
+    const known = this.#parts.get(key) ?? new Set();
+    for (const part of parts) known.add(part.key);
+    this.#parts.set(key, known);
+  }
+
+  /** Of a long session only the end is printed. */
+  #skip(view: SessionView, { theme }: Look): string[] {
+    const hidden = view.entries.length - MOST_TURNS;
+    if (hidden <= 0) return [];
+    for (const row of rowsOf({ ...view, entries: view.entries.slice(0, hidden), queued: [] }))
+      this.#complete.add(row.key);
+    return [theme.dim(`… ${hidden} earlier ${hidden === 1 ? 'turn' : 'turns'}, shown in the console`)];
+  }
+}
+
+function addPart(lines: string[], { lines: added, joined }: FinalPart): void {
+  if (added.length > 0) lines.push(...(joined ? [] : ['']), ...added);
+}

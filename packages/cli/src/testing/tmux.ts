@@ -1,0 +1,96 @@
+/** A real terminal for tests: tmux, whose screen can be read as a user sees it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const PARLANCE = join(import.meta.dir, '../../bin/parlance');
+
+export const hasTmux = Bun.which('tmux') !== null;
+
+export type TerminalOptions = {
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly columns?: number;
+  readonly rows?: number;
+};
+
+export type Terminal = AsyncDisposable & {
+  /** Text as it is typed. */
+  type(text: string): Promise<void>;
+  /** Keys by the names of tmux: `Enter`, `Escape`, `C-c`, `Up`, `M-Enter`. */
+  press(...keys: string[]): Promise<void>;
+  paste(text: string): Promise<void>;
+  resize(columns: number, rows: number): Promise<void>;
+  /** The screen; with `colours` including its escape sequences. */
+  screen(colours?: boolean): Promise<string>;
+  /** The screen and what has scrolled away. */
+  everything(): Promise<string>;
+  /** Resolves with the screen when it matches. */
+  shows(pattern: RegExp): Promise<string>;
+  /** Resolves with the screen when it no longer matches. */
+  hides(pattern: RegExp): Promise<string>;
+};
+
+const WAIT_MS = 40;
+/** A test that waits for longer has failed; the screen tells why. */
+const MOST_WAITS = 500;
+
+/** Runs `parlance ARGS`; its exit code is shown as `exit CODE` at the end. */
+export async function openTerminal(options: TerminalOptions): Promise<Terminal> {
+  const { args, cwd, env = {}, columns = 80, rows = 24 } = options;
+  const folder = mkdtempSync(join(tmpdir(), 'parlance-tmux-'));
+  const socket = join(folder, 'socket');
+  const environment = { PATH: process.env.PATH ?? '', HOME: cwd, LANG: 'C.UTF-8', ...env };
+  const tmux = async (...words: string[]): Promise<string> => {
+    const child = Bun.spawn(['tmux', '-S', socket, '-f', '/dev/null', ...words], {
+      cwd,
+      env: { ...environment, TERM: 'xterm-256color' },
+      stdout: 'pipe',
+      stderr: 'pipe',
+    });
+    const [out, problem, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+    if (code !== 0) throw new Error(`tmux ${words[0]}: ${problem}`);
+    return out;
+  };
+  const command = `${['sh', PARLANCE, ...args].map(quoted).join(' ')}; echo "exit $?"; exec sleep 1000`;
+  await tmux('new-session', '-d', '-x', String(columns), '-y', String(rows), command);
+  await tmux('set', '-s', 'escape-time', '0');
+
+  const screen = (colours = false) => tmux('capture-pane', '-p', ...(colours ? ['-e'] : []));
+  async function until(isDone: (screen: string) => boolean, what: string): Promise<string> {
+    let shown = '';
+    for (let waits = 0; waits < MOST_WAITS; waits++) {
+      shown = await screen();
+      if (isDone(shown)) return shown;
+      await Bun.sleep(WAIT_MS);
+    }
+    throw new Error(`${what}:\n${await tmux('capture-pane', '-p', '-S', '-100')}`);
+  }
+
+  return {
+    async type(text) {
+      await tmux('send-keys', '-l', text);
+    },
+    async press(...keys) {
+      await tmux('send-keys', ...keys);
+    },
+    async paste(text) {
+      await tmux('set-buffer', text);
+      await tmux('paste-buffer', '-p', '-r');
+    },
+    async resize(width, height) {
+      await tmux('resize-window', '-x', String(width), '-y', String(height));
+    },
+    screen,
+    everything: () => tmux('capture-pane', '-p', '-S', '-'),
+    shows: (pattern) => until((shown) => pattern.test(shown), `${pattern} did not appear`),
+    hides: (pattern) => until((shown) => !pattern.test(shown), `${pattern} did not go away`),
+    async [Symbol.asyncDispose]() {
+      await tmux('kill-server').catch(() => undefined);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
