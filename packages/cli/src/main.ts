@@ -5,6 +5,13 @@ import { complain } from './complain.ts';
 
 const USAGE = `Usage: parlance COMMAND
 
+  chat       talk to an agent in the terminal, or from a script; parlance chat --help
+  sessions   list and search sessions; parlance sessions --help
+  open       open the console in the browser; parlance open --help
+  init       choose a model and write the configuration; parlance init --help
+  doctor     check the installation; parlance doctor --help
+  login      sign in at a server; parlance login --help
+
   serve      start the server; parlance serve --help lists its settings
   mcp        speak MCP on standard input and output; parlance mcp --help
   acp        speak the Agent Client Protocol, for editors; parlance acp --help
@@ -20,6 +27,18 @@ const USAGE = `Usage: parlance COMMAND
 /** Resolves with the exit code, or null if the process keeps running. */
 async function run([command, ...rest]: string[]): Promise<number | null> {
   switch (command) {
+    case 'chat':
+      return (await import('./chat.ts')).chat(rest);
+    case 'sessions':
+      return (await import('./sessions.ts')).sessions(rest);
+    case 'open':
+      return (await import('./open.ts')).open(rest);
+    case 'init':
+      return (await import('./init.ts')).init(rest);
+    case 'doctor':
+      return (await import('./doctor.ts')).doctor(rest);
+    case 'login':
+      return (await import('./login.ts')).login(rest);
     case 'serve':
       return (await import('./serve.ts')).serve(rest);
     case 'mcp':

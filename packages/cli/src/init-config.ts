@@ -1,0 +1,102 @@
+/** The configuration that `parlance init` writes. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Config, ConfigError, loadConfig } from '@parlance/server/config';
+import { CommandError } from './command-error.ts';
+import { readPrivate, writePrivate } from './connection/private-file.ts';
+
+/** Settings of the config file. */
+export type ModelSettings = Readonly<Record<string, string>> & { readonly provider: string };
+
+export type Provider = {
+  readonly name: string;
+  /** value of the setting `provider` */
+  readonly setting: 'openai' | 'anthropic' | 'google' | 'offline';
+  readonly keySetting: string | null;
+  readonly urlSetting: string | null;
+  /** the variable that may have the key */
+  readonly variable: string | null;
+  readonly needsKey: boolean;
+  /** the default model; null: there is none to choose */
+  readonly model: string | null;
+  /** asked for if there is one */
+  readonly defaultUrl: string | null;
+};
+
+export const PROVIDERS: readonly Provider[] = [
+  vendor('openai', 'OPENAI_API_KEY', 'gpt-4o-mini'),
+  vendor('anthropic', 'ANTHROPIC_API_KEY', 'claude-opus-4-7'),
+  vendor('google', 'GOOGLE_API_KEY', 'gemini-2.5-flash'),
+  {
+    ...vendor('openai', 'OPENAI_API_KEY', 'llama3.3'),
+    name: 'self-hosted',
+    needsKey: false,
+    defaultUrl: 'http://127.0.0.1:11434/v1',
+  },
+  {
+    name: 'offline',
+    setting: 'offline',
+    keySetting: null,
+    urlSetting: null,
+    variable: null,
+    needsKey: false,
+    model: null,
+    defaultUrl: null,
+  },
+];
+
+function vendor(name: 'openai' | 'anthropic' | 'google', variable: string, model: string): Provider {
+  return {
+    name,
+    setting: name,
+    keySetting: `${name}Key`,
+    urlSetting: `${name}BaseUrl`,
+    variable,
+    needsKey: true,
+    model,
+    defaultUrl: null,
+  };
+}
+
+/** Settings about models, which a new choice replaces. */
+const REPLACED = PROVIDERS.flatMap(({ keySetting, urlSetting }) => [keySetting, urlSetting]);
+
+export const configPath = (folder: string): string => join(folder, 'config.json');
+
+/** The text of the file after the change. Throws if it is not a JSON object. */
+export function changedConfig(path: string, settings: ModelSettings): string {
+  const { provider: _, model: __, openaiModel: ___, ...kept } = readConfig(path);
+  for (const name of REPLACED) if (name !== null) delete kept[name];
+  return `${JSON.stringify({ ...kept, ...settings }, null, 2)}\n`;
+}
+
+function readConfig(path: string): Record<string, unknown> {
+  const text = readPrivate(path);
+  if (text === null) return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  } catch {
+    // The parser's message quotes the text, which may contain secrets.
+  }
+  throw new CommandError(`${path} is not a JSON object: correct or remove it first`, 1);
+}
+
+/** Runs it with the configuration of a server that has these settings, and none of the environment. */
+export async function withSettings<Result>(
+  settings: ModelSettings,
+  run: (config: Config) => Promise<Result>,
+): Promise<Result> {
+  const folder = mkdtempSync(join(tmpdir(), 'parlance-init-'));
+  try {
+    const path = join(folder, 'config.json');
+    writePrivate(path, JSON.stringify(settings));
+    return await run(loadConfig(['--config', path, '--data', join(folder, 'data')], {}, folder));
+  } catch (error) {
+    if (error instanceof ConfigError) throw new CommandError(error.message, 2, { cause: error });
+    throw error;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
