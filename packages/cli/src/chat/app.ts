@@ -93,8 +93,9 @@ export class ChatApp {
   async #begin(): Promise<void> {
     const { session, pick, message } = this.options;
     // After the first prompt is shown, so that it does not wait for it.
-    await loadHighlighter();
-    if (session !== null) await this.#conversation.open(session);
+    const highlighter = loadHighlighter();
+    if (session !== null) await this.#conversation.open(session, highlighter);
+    await highlighter;
     if (pick) await this.#pick();
     if (message !== '') this.#submit(message);
   }

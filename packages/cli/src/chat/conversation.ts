@@ -56,9 +56,9 @@ export class Conversation {
     return this.#handle ? { agent: agent?.id, model, approval: approvalMode } : this.wanted;
   }
 
-  /** Opens the session with this name, and creates it if there is none. */
-  async open(id: string): Promise<void> {
-    const opened = this.prepare(id).then((handle) => this.#follow(handle));
+  /** Opens the session with this name, and creates it if there is none. It is shown when `ready` resolves. */
+  async open(id: string, ready: Promise<unknown> = Promise.resolve()): Promise<void> {
+    const opened = Promise.all([this.prepare(id), ready]).then(([handle]) => this.#follow(handle));
     this.#opening = opened;
     await opened;
   }
