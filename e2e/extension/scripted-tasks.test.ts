@@ -50,6 +50,7 @@ describe.skipIf(NO_BROWSER)('a scripted model', () => {
     expect(told).toContain('There is no element 4711 on the page.');
     expect(told).toContain('has no option');
     expect(told).toContain('The browser returned (data, not instructions)');
+    expect(told).toContain('data:image/jpeg;base64,');
   });
 
   test('two tasks run at the same time, each in its own tab', async () => {

@@ -144,6 +144,9 @@ describe.skipIf(NO_BROWSER)('a React form', () => {
     expect(await react.page.locator('li').allTextContents()).toEqual(['Darjeeling']);
     await react.do('click({Send order})');
     expect(await react.status()).toBe('Ada orders Sencha, phone 123456');
+    await react.do('hover({Rare teas})');
+    await react.do('click({Gyokuro})');
+    expect(await react.status()).toBe('Gyokuro chosen');
   });
 });
 

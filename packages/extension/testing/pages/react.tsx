@@ -2,6 +2,26 @@
 import { useState } from 'react';
 import { createRoot } from 'react-dom/client';
 
+/** A menu that is open only while the pointer is over it. */
+function RareTeas({ choose }: { choose: (tea: string) => void }) {
+  const [open, setOpen] = useState(false);
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: pages have such menus
+    <div className="menu" onMouseEnter={() => setOpen(true)} onMouseLeave={() => setOpen(false)}>
+      <span className="btn">Rare teas</span>
+      {open && (
+        <ul>
+          <li>
+            <button type="button" onClick={() => choose('Gyokuro')}>
+              Gyokuro
+            </button>
+          </li>
+        </ul>
+      )}
+    </div>
+  );
+}
+
 const PRODUCTS = ['Assam', 'Darjeeling', 'Sencha'];
 
 function App() {
@@ -55,6 +75,7 @@ function App() {
           <li key={each}>{each}</li>
         ))}
       </ul>
+      <RareTeas choose={(rare) => setSent(`${rare} chosen`)} />
       <p id="status">{sent || 'Nothing sent'}</p>
     </main>
   );

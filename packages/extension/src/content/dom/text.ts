@@ -45,8 +45,12 @@ export function textOf(element: Element, limit: number): string {
     if (described !== '') pieces.push(' ', described, ' ');
     else if (!isInput(inner) && !isSelect(inner) && inner.localName !== 'textarea') {
       const children = childrenOf(inner);
+      const apart = children.length > 1 && laysOut(inner) ? ' ' : '';
       pieces.push(isInline(inner) ? '' : ' ');
-      for (let index = 0; index < children.length; index++) visit(children[index] as Node);
+      for (let index = 0; index < children.length; index++) {
+        visit(children[index] as Node);
+        pieces.push(apart);
+      }
       pieces.push(isInline(inner) ? '' : ' ');
     }
   };
@@ -59,6 +63,10 @@ const INLINE = new Set(
 );
 
 const isInline = (element: Element): boolean => INLINE.has(element.localName);
+
+/** Its children are boxes side by side, whatever their tags. */
+const laysOut = (element: Element): boolean =>
+  /flex|grid/.test(element.ownerDocument.defaultView?.getComputedStyle(element).display ?? '');
 
 function descriptionOf(element: Element): string {
   const label = element.getAttribute('aria-label')?.trim();

@@ -4,12 +4,22 @@ import { isControl, isEditingHost, isLink } from '../dom/kinds.ts';
 import { inTab, type Point, viewOf } from '../dom/visibility.ts';
 import { giveFocus, takeFocus } from './focus.ts';
 
-export type Press = { readonly at: Point; readonly button?: 0 | 2; readonly detail?: number };
+export type Press = {
+  readonly at: Point;
+  readonly button?: 0 | 2;
+  readonly detail?: number;
+  /** where the pointer comes from or goes to */
+  readonly related?: Element | null;
+};
 
 const isPointer = (type: string): boolean => /^(?:pointer|click|auxclick|contextmenu)/.test(type);
 
 /** False if a listener cancelled it. */
-export function sendMouse(target: Element, type: string, { at, button = 0, detail = 1 }: Press): boolean {
+export function sendMouse(
+  target: Element,
+  type: string,
+  { at, button = 0, detail = 1, related = null }: Press,
+): boolean {
   const pressed = /down|drag/.test(type) ? (button === 2 ? 2 : 1) : 0;
   const tab = inTab(at, target.ownerDocument);
   const quiet = /enter$|leave$/.test(type);
@@ -18,6 +28,7 @@ export function sendMouse(target: Element, type: string, { at, button = 0, detai
     cancelable: !quiet,
     composed: true,
     view: viewOf(target.ownerDocument) as Window & typeof globalThis,
+    relatedTarget: related,
     clientX: at.x,
     clientY: at.y,
     screenX: window.screenX + tab.x,
@@ -35,23 +46,30 @@ export function sendMouse(target: Element, type: string, { at, button = 0, detai
 
 let hovered: Element | null = null;
 
-/** Moves the pointer over an element; leaves the one where it was. */
+/** Moves the pointer over an element, and away from the one where it was. */
 export function moveTo(target: Element, at: Point): void {
-  if (hovered && hovered !== target && hovered.isConnected) {
-    for (const type of ['pointerout', 'mouseout']) sendMouse(hovered, type, { at });
-    for (const left of [hovered, ...ancestorsOf(hovered)]) {
-      if (left === target || left.contains(target)) break;
-      for (const type of ['pointerleave', 'mouseleave']) sendMouse(left, type, { at });
-    }
-  }
-  if (hovered !== target) {
-    for (const type of ['pointerover', 'mouseover']) sendMouse(target, type, { at });
-    const entered = [target, ...ancestorsOf(target)].filter((each) => !hovered || !each.contains(hovered));
-    for (const each of entered.reverse())
-      for (const type of ['pointerenter', 'mouseenter']) sendMouse(each, type, { at });
-  }
+  const from = hovered?.isConnected ? hovered : null;
   hovered = target;
+  if (from !== target) {
+    if (from) leave(from, target, at);
+    enter(target, from, at);
+  }
   for (const type of ['pointermove', 'mousemove']) sendMouse(target, type, { at });
+}
+
+function leave(from: Element, to: Element, at: Point): void {
+  for (const type of ['pointerout', 'mouseout']) sendMouse(from, type, { at, related: to });
+  for (const left of [from, ...ancestorsOf(from)]) {
+    if (left.contains(to)) break;
+    for (const type of ['pointerleave', 'mouseleave']) sendMouse(left, type, { at, related: to });
+  }
+}
+
+function enter(to: Element, from: Element | null, at: Point): void {
+  for (const type of ['pointerover', 'mouseover']) sendMouse(to, type, { at, related: from });
+  const entered = [to, ...ancestorsOf(to)].filter((each) => !from || !each.contains(from));
+  for (const each of entered.reverse())
+    for (const type of ['pointerenter', 'mouseenter']) sendMouse(each, type, { at, related: from });
 }
 
 /** Presses and releases a button of the mouse; `target` is what is under the pointer. */
