@@ -1,6 +1,6 @@
 /** Waits until the page has reacted to an action: no changes, no requests, nothing that says that it loads. */
 import type { Observations } from '../messages.ts';
-import { documentsIn, elementsIn } from './dom/flat-tree.ts';
+import { rootsIn } from './dom/flat-tree.ts';
 import { isRendered } from './dom/visibility.ts';
 import { INDICATOR } from './indicator-name.ts';
 import { reported, resetReported } from './page-world.ts';
@@ -40,9 +40,7 @@ const OBSERVED = { subtree: true, childList: true, characterData: true, attribut
 export function beginObserving(): void {
   resetReported();
   observer.disconnect();
-  for (const each of documentsIn(document)) observer.observe(each, OBSERVED);
-  for (const element of elementsIn(document.documentElement))
-    if (element.shadowRoot) observer.observe(element.shadowRoot, OBSERVED);
+  for (const root of rootsIn(document)) observer.observe(root, OBSERVED);
   const now = performance.now();
   Object.assign(seen, {
     url: location.href,

@@ -55,13 +55,10 @@ export function scrollerOf(element: Element | null): Element {
 
 /** Scrolls to the first element that contains the text. */
 export async function findText(text: string): Promise<{ found: number; context: string }> {
-  const wanted = folded(text);
-  const matches: HTMLElement[] = [];
-  for (const element of elementsIn(document.body)) {
-    const own = [...element.childNodes].some((node) => isText(node) && /\S/.test(node.data));
-    if (own && isRendered(element) && folded(element.textContent ?? '').includes(wanted))
-      matches.push(element);
-  }
+  const plain = text.trim().toLowerCase();
+  const matches = matching((content) => content.toLowerCase().includes(plain));
+  // Accents and blanks do not count either, but comparing so is slow.
+  if (matches.length === 0) matches.push(...matching((content) => folded(content).includes(folded(text))));
   const [first] = matches.filter(
     (match) => !matches.some((other) => other !== match && match.contains(other)),
   );
@@ -73,4 +70,14 @@ export async function findText(text: string): Promise<{ found: number; context: 
   first.scrollIntoView({ block: 'center', inline: 'nearest', behavior: 'instant' });
   await frames(2);
   return { found: matches.length, context: textOf(first, 300) };
+}
+
+/** Rendered elements with text of their own that fits. */
+function matching(fits: (content: string) => boolean): HTMLElement[] {
+  const found: HTMLElement[] = [];
+  for (const element of elementsIn(document.body)) {
+    const own = [...element.childNodes].some((node) => isText(node) && /\S/.test(node.data));
+    if (own && fits(element.textContent ?? '') && isRendered(element)) found.push(element);
+  }
+  return found;
 }

@@ -90,12 +90,12 @@ export function* elementsIn(
   }
 }
 
-/** The documents of the tab that can be read: its own and those of frames of the same origin. */
-export function* documentsIn(document: Document): Generator<Document> {
-  yield document;
-  for (const frame of document.querySelectorAll('iframe, frame')) {
-    const inner = frameDocument(frame);
-    if (inner) yield* documentsIn(inner);
+/** Everything that has a tree of its own: documents and shadow roots. */
+export function* rootsIn(root: Document | ShadowRoot): Generator<Document | ShadowRoot> {
+  yield root;
+  for (const element of root.querySelectorAll('*')) {
+    const inner = element.shadowRoot ?? frameDocument(element);
+    if (inner) yield* rootsIn(inner);
   }
 }
 

@@ -1,6 +1,6 @@
 /** The page as a tree of text and interactive elements, before anything is cut. */
 import { childrenOf, frameDocument, shadowOf } from '../dom/flat-tree.ts';
-import { isElement, isInput, isSelect, isText, isTickedInput } from '../dom/kinds.ts';
+import { isElement, isSelect, isText } from '../dom/kinds.ts';
 import type { Reachable } from '../dom/overlay.ts';
 import { withoutCardNumbers } from '../dom/secrets.ts';
 import { isSkipped, oneLine } from '../dom/text.ts';
@@ -8,6 +8,7 @@ import { clickTarget, type Point } from '../dom/visibility.ts';
 import { INDICATOR } from '../indicator-name.ts';
 import { MOST_BYTES } from './budget.ts';
 import { type Interaction, interactionOf } from './interactive.ts';
+import { isConcealed, isProxied, originOf, pictureText, siteOf, viewOf } from './looks.ts';
 import { escaped, markupOf, optionsMarkup, unescaped, withLabel } from './markup.ts';
 import type { Branch, Leaf, Separator } from './parts.ts';
 import { isFar, measureView, type Rank, rankOf, type View } from './rank.ts';
@@ -29,6 +30,8 @@ type Context = {
 };
 
 const LONGEST_TEXT = 2_000;
+const STRIDE = 16;
+const STRIDE_AFTER = 100;
 /** Controls whose content is only their name or value. */
 const ATOMS = new Set(['button', 'input', 'select', 'textarea', 'summary', 'option']);
 
@@ -55,8 +58,10 @@ class Builder {
   readonly #view: View;
   /** what separates the next part */
   #before: Separator = '';
-  /** size of what is far from view */
+  /** sizes of what is far from view, and of what is in it */
   #far = 0;
+  #inView = 0;
+  #skippedInARow = 0;
 
   constructor(view: View) {
     this.#view = view;
@@ -65,8 +70,9 @@ class Builder {
   visitElement(element: HTMLElement, parent: Branch, context: Context): void {
     if (isSkipped(element) || element.localName === INDICATOR) return;
     if (element.getAttribute('aria-hidden') === 'true' || element.hasAttribute('inert')) return;
-    if (this.#far > MOST_BYTES && this.#isFar(element, context)) {
+    if (this.#isTooMuch(element, context)) {
       this.skipped += 1 + element.getElementsByTagName('*').length;
+      this.#skippedInARow++;
       return;
     }
     const style = viewOf(element).getComputedStyle(element);
@@ -89,9 +95,11 @@ class Builder {
     }
   }
 
-  /** Nothing of it can be in view or near: what is fixed there is among the elements seen. */
-  #isFar(element: Element, { origin }: Context): boolean {
-    return !this.#view.seen.has(element) && isFar(rankOf(element, origin, this.#view));
+  /** More of its kind than can be sent was found before. What is visible on top of the page is always looked at. */
+  #isTooMuch(element: Element, { origin }: Context): boolean {
+    if (this.#view.seen.has(element)) return false;
+    if (this.#inView > MOST_BYTES) return true;
+    return this.#far > MOST_BYTES && isFar(rankOf(element, origin, this.#view));
   }
 
   /** Whether its tags separate it from what follows. */
@@ -175,7 +183,9 @@ class Builder {
     const children = childrenOf(element);
     let rank: Rank | null = null;
     for (let index = 0; index < children.length; index++) {
-      const child = children[index] as Node;
+      index += this.#stride(children, index, inner);
+      const child = children[index];
+      if (!child) break;
       if (isElement(child)) {
         if (!closed || child.localName === 'summary') this.#visitSafely(child, parent, inner);
       } else if (shown && !closed && isText(child)) {
@@ -186,6 +196,18 @@ class Builder {
         if (/\s$/.test(child.data)) this.#before ||= ' ';
       }
     }
+  }
+
+  /** How many siblings can be passed over: after many that were too much, only every sixteenth is looked at. */
+  #stride(children: ArrayLike<Node>, start: number, context: Context): number {
+    let index = start;
+    while (this.#skippedInARow > STRIDE_AFTER) {
+      const probe = children[index + STRIDE];
+      if (!probe || !isElement(probe) || !this.#isTooMuch(probe, context)) break;
+      index += STRIDE;
+      this.skipped += STRIDE;
+    }
+    return index - start;
   }
 
   #addText(text: string, parent: Branch, rank: Rank | null): void {
@@ -210,38 +232,13 @@ class Builder {
 
   #add(leaf: Leaf, parent: Branch): void {
     this.leaves.push(leaf);
-    if (isFar(leaf.rank)) this.#far += leaf.html.length + (leaf.markup?.tail.length ?? 0) + 20;
+    const size = leaf.html.length + (leaf.markup?.tail.length ?? 0) + 20;
+    if (isFar(leaf.rank)) this.#far += size;
+    else if (leaf.rank === 0) this.#inView += size;
     parent.children.push(leaf);
+    this.#skippedInARow = 0;
     this.#before = '';
   }
-}
-
-const viewOf = (element: Element): Window & typeof globalThis => element.ownerDocument.defaultView ?? window;
-
-/** Not rendered, transparent, or collapsed to nothing. */
-function isConcealed(element: HTMLElement, style: CSSStyleDeclaration): boolean {
-  if (style.display === 'none' || style.opacity === '0' || style.contentVisibility === 'hidden') return true;
-  if (style.overflowX === 'visible' && style.clipPath === 'none' && style.clip === 'auto') return false;
-  if (style.display === 'inline' || style.display === 'contents') return false;
-  const { width, height } = element.getBoundingClientRect();
-  return width <= 1 || height <= 1;
-}
-
-/** A hidden field that its visible label stands for. */
-const isProxied = (element: Element): boolean =>
-  (isTickedInput(element) || (isInput(element) && element.type === 'file')) && clickTarget(element) !== null;
-
-const siteOf = (frame: Element): string =>
-  URL.parse(frame.getAttribute('src') ?? '', frame.ownerDocument.baseURI)?.origin ?? 'unknown';
-
-function originOf(frame: Element, { x, y }: Point): Point {
-  const { left, top } = frame.getBoundingClientRect();
-  return { x: x + left + frame.clientLeft, y: y + top + frame.clientTop };
-}
-
-function pictureText(element: Element): string {
-  if (element.localName === 'img') return element.getAttribute('alt')?.trim() ?? '';
-  return element.localName === 'svg' ? (element.getAttribute('aria-label')?.trim() ?? '') : '';
 }
 
 /** The text of a container without that of the controls in it. */

@@ -1,5 +1,5 @@
 /** Parameters of browser tools. They come from a model, so nothing about them is certain. */
-import { documentsIn, elementsIn } from '../dom/flat-tree.ts';
+import { rootsIn } from '../dom/flat-tree.ts';
 import { PageFailure } from '../page-error.ts';
 
 export type Parameters = Readonly<Record<string, unknown>>;
@@ -13,12 +13,8 @@ export function textIn(parameters: Parameters, name: string): string {
 /** Also in frames of the same origin and in shadow roots. */
 export function elementSelected(selector: string): HTMLElement {
   try {
-    for (const each of documentsIn(document)) {
-      const found = each.querySelector<HTMLElement>(selector);
-      if (found) return found;
-    }
-    for (const element of elementsIn(document.documentElement)) {
-      const found = element.shadowRoot?.querySelector<HTMLElement>(selector);
+    for (const root of rootsIn(document)) {
+      const found = root.querySelector<HTMLElement>(selector);
       if (found) return found;
     }
   } catch {
