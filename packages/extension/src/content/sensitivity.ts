@@ -3,7 +3,15 @@ import type { Action } from '@parlance/copilot';
 import type { SensitiveReason } from '../messages.ts';
 import { repeatedAction } from './actions/dialogs.ts';
 import { activeElement, closest, elementsIn } from './dom/flat-tree.ts';
-import { isButton, isInput, isLink, isPressedInput, isSubmitter } from './dom/kinds.ts';
+import {
+  isInput,
+  isLink,
+  isSelect,
+  isSubmitter,
+  isTextArea,
+  isTextInput,
+  isTickedInput,
+} from './dom/kinds.ts';
 import { nameOf } from './dom/names.ts';
 import { isPaymentField } from './dom/secrets.ts';
 import { isVisible } from './dom/visibility.ts';
@@ -81,7 +89,7 @@ function clicked(element: Element): Sensitivity {
     submitter && isSubmitter(submitter)
       ? submitted(submitter.form, submitter.getAttribute('formaction'))
       : NONE,
-    because('payment', isButtonLike(element) && pays(element)),
+    because('payment', !isField(element) && pays(element)),
   );
 }
 
@@ -94,12 +102,9 @@ const followed = (link: HTMLAnchorElement): Sensitivity =>
     leaving(link.href),
   );
 
-const isButtonLike = (element: Element): boolean =>
-  isButton(element) ||
-  isPressedInput(element) ||
-  isLink(element) ||
-  closest(element, 'button, [role="button"]') !== null ||
-  element.getAttribute('role') === 'button';
+/** A click into it only selects or fills it. */
+const isField = (element: Element): boolean =>
+  isTextInput(element) || isTickedInput(element) || isSelect(element) || isTextArea(element);
 
 const PAYS =
   /^(?:(?:pay|buy|purchase|donate)\b|place (?:your |my |the )?order|(?:confirm|complete|submit|finish)(?: and)? (?:your |my |the )?(?:order|payment|purchase|pay)|order (?:now|with)|book (?:and|&) pay|send (?:money|payment)|transfer (?:money|funds|now)|start (?:my )?(?:paid )?subscription|(?:jetzt |zahlungspflichtig )?(?:kaufen|bezahlen|bestellen)|acheter|payer|comprar|pagar)/i;
@@ -131,10 +136,8 @@ function submitted(form: HTMLFormElement | null, action: string | null): Sensiti
   );
 }
 
-/** A key that submits the form of the focused field, or presses the focused button. */
+/** A key that submits the form of the focused field, or presses the focused element. */
 function pressed(element: Element | null): Sensitivity {
-  if (!element) return NONE;
-  if (isButtonLike(element)) return clicked(element);
-  const form = (element as HTMLInputElement).form ?? null;
-  return isInput(element) ? submitted(form, null) : NONE;
+  if (!element || element === element.ownerDocument.body || isTextArea(element)) return NONE;
+  return isTextInput(element) || isTickedInput(element) ? submitted(element.form, null) : clicked(element);
 }

@@ -162,6 +162,8 @@ describe.skipIf(NO_BROWSER)('an action is flagged', () => {
         'click({Receipt})': ['upload'],
         'click({Partner shop})': ['other-origin'],
         'click({Help})': [],
+        'click({Pay €20 now})': ['payment'],
+        'click({Card number})': [],
         'click({Sign in})': [],
         'setValue({Delivery note}, "x")': [],
         'getCookies()': ['stored-data'],
