@@ -56,6 +56,10 @@ describe.skipIf(NO_BROWSER)('a snapshot', () => {
       'textbox Name',
       'spinbutton Qty',
       'menuitem Menu one',
+      'button Order 1 Ada',
+      'button Ship',
+      'button Order 2 Grace',
+      'button Ship',
       'gridcell Cell A',
       'gridcell Cell B',
       'checkbox Agree',
@@ -76,6 +80,10 @@ describe.skipIf(NO_BROWSER)('a snapshot', () => {
       'textbox Search…',
       'button Go',
       'button Img submit',
+    ]);
+    expect(elements.filter(({ name }) => name === 'Ship').map(({ label }) => label)).toEqual([
+      'Order 1 Ada',
+      'Order 2 Grace',
     ]);
     const { dom } = await odd.snapshot();
     for (const hidden of ['4111', '9753', 'Offscreen', 'Collapsed', 'In popover'])

@@ -149,7 +149,9 @@ class Builder {
     if (nested || interaction === 'drop') {
       const own = markupOf(element, interaction);
       const markup = withLabel(own, interaction === 'drop' ? own.name : ownName(draft) || own.name);
-      parent.children.push({ ...draft, open: '', close: markup.close, element, markup });
+      // A row or card that can be clicked still groups what is in it.
+      const { open, close } = wrapperOf(element) ?? draft;
+      parent.children.push({ ...draft, open, close: close + markup.close, element, markup });
       return;
     }
     this.leaves.length = before;

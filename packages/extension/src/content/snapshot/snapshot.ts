@@ -52,7 +52,7 @@ function serialized(part: Branch | Leaf, chosen: ReadonlySet<Leaf>): string {
   const first = part.element && part.markup && holdsChosen(part, chosen) ? numberOf(part.element) : null;
   for (const child of part.children) inner += serialized(child, chosen);
   if (first !== null && part.markup)
-    return `${part.markup.head}${first}${part.markup.tail}${inner}${part.close}`;
+    return `${part.markup.head}${first}${part.markup.tail}${part.open}${inner}${part.close}`;
   if (inner === '') return '';
   return `${part.open}${inner}${part.close}`;
 }
