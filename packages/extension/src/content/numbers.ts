@@ -6,9 +6,13 @@
 import { elementsIn } from './dom/flat-tree.ts';
 import { nameOf } from './dom/names.ts';
 import { roleOf } from './dom/roles.ts';
+import { textOf } from './dom/text.ts';
 import { PageFailure } from './page-error.ts';
 
 type Entry = { element: WeakRef<Element>; readonly signature: string };
+
+/** Beyond this, removed elements are forgotten. */
+const MOST_KNOWN = 20_000;
 
 const entries = new Map<number, Entry>();
 let numbers = new WeakMap<Element, number>();
@@ -43,6 +47,10 @@ export function collectGone(): void {
   gone.clear();
   for (const [number, { element, signature }] of entries) {
     if (element.deref()?.isConnected) continue;
+    if (entries.size > MOST_KNOWN) {
+      entries.delete(number);
+      continue;
+    }
     const same = gone.get(signature);
     if (same) same.push(number);
     else gone.set(signature, [number]);
@@ -79,12 +87,14 @@ function soleTwin(signature: string): HTMLElement | null {
   return same[0] ?? null;
 }
 
-/** Identifies an element without its position: pages insert and remove siblings. */
+const GROUPS = 'tr, li, article, [role="row"], [role="listitem"], [role="article"]';
+
+/** Identifies an element by itself and its row or card; not by its position: pages insert and remove siblings. */
 function signatureOf(element: Element): string {
-  const attributes = ['id', 'name', 'type', 'href', 'value'].map((name) =>
-    name === 'value' && element.localName !== 'option' ? '' : (element.getAttribute(name) ?? ''),
-  );
-  return [element.localName, roleOf(element), nameOf(element), ...attributes].join('\n');
+  const attributes = ['id', 'name', 'type', 'href'].map((name) => element.getAttribute(name) ?? '');
+  const group = element.parentElement?.closest(GROUPS);
+  const around = group ? textOf(group, 80) : '';
+  return [element.localName, roleOf(element), nameOf(element), ...attributes, around].join('\n');
 }
 
 /** For messages: `element 12 (button "Save")`. */

@@ -112,6 +112,19 @@ describe.skipIf(NO_BROWSER)('a page that changes', () => {
     expect(error?.message).toContain('not on the page any more');
   });
 
+  test('does not take another row for one that is gone', async () => {
+    const table = await pages.open('table.html');
+    await table.do('setValue({Filter}, "Grace")');
+    const id = await table.find('Delete Grace Hopper');
+    await table.page.locator('#filter').fill('Alan');
+    expect((await table.act(`click(${id})`)).error?.code).toBe('ELEMENT_NOT_FOUND');
+    await table.page.locator('#filter').fill('Hopper');
+    await table.do(`click(${id})`);
+    await table.do('acceptDialog()');
+    await table.page.locator('#filter').fill('');
+    expect(await table.page.locator('#rows').innerText()).not.toContain('Grace');
+  });
+
   test('navigates without loading', async () => {
     const spa = await pages.open('spa.html');
     const done = await spa.do('click({New note})');
