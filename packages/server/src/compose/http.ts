@@ -1,7 +1,7 @@
 /** Everything that is answered over HTTP. */
 import { Hono } from 'hono';
 import { getPath } from 'hono/utils/url';
-import { CONSOLE_FOLDER } from '../console-folder.ts';
+import { CONSOLE_FOLDER, DOCS_FOLDER } from '../console-folder.ts';
 import type { Log } from '../core/api/index.ts';
 import type { ServedDocuments } from '../describe/served.ts';
 import type { Dialect } from '../dialects/shared/dialect.ts';
@@ -9,6 +9,7 @@ import { type HttpRouter, httpOwner, httpRouter, type ServedDialect } from '../d
 import { consoleRoutes } from '../http/console.ts';
 import { crossOrigin } from '../http/cross-origin.ts';
 import { forDialect } from '../http/dialect-scope.ts';
+import { docsRoutes } from '../http/docs.ts';
 import { plainRefusal, type Refusing } from '../http/listener.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { type Operations, operationRoutes } from '../telemetry/routes.ts';
@@ -24,6 +25,7 @@ export function httpRoutes(served: readonly ServedDialect[], operations: Operati
     authenticator: forDialect(operations.authenticator, null),
   });
   consoleRoutes(routes, CONSOLE_FOLDER);
+  docsRoutes(routes, DOCS_FOLDER);
   documentRoutes(routes, dialects);
   return refusing(routes, refusalOf(dialects), log);
 }

@@ -1,16 +1,9 @@
-/** The built console of `packages/web`. Files are read on demand, and only files in the manifest are served. */
-import { statSync } from 'node:fs';
-import { join } from 'node:path';
+/** The built console of `packages/web`. */
 import type { Hono } from 'hono';
-import { z } from 'zod';
-
-const Manifest = z.object({
-  files: z.record(z.string(), z.object({ type: z.string(), etag: z.string() })),
-});
-type Manifest = z.infer<typeof Manifest>;
+import { builtFiles } from './built-files.ts';
 
 export function consoleRoutes(app: Hono, folder: string): void {
-  const manifest = manifestIn(folder);
+  const files = builtFiles(folder);
 
   app.get('/', async (c) => {
     const served = await file('index.html', c.req.raw, 'no-cache');
@@ -26,37 +19,15 @@ export function consoleRoutes(app: Hono, folder: string): void {
     return served ?? c.json({ error: 'Not found', detail: 'Not found' }, 404);
   });
 
-  async function file(path: string, request: Request, keep: string): Promise<Response | null> {
-    const files = (await manifest())?.files;
-    const listed = files && Object.hasOwn(files, path) ? files[path] : undefined;
-    if (!listed) return null;
-    const headers = {
-      ...(path === 'index.html' ? pageHeaders(request) : NO_SNIFFING),
-      'content-type': listed.type,
-      'cache-control': keep,
-      etag: listed.etag,
-      vary: 'accept-encoding',
-    };
-    if (request.headers.get('if-none-match') === listed.etag)
-      return new Response(null, { status: 304, headers });
-    const gzip = /\bgzip\b/.test(request.headers.get('accept-encoding') ?? '');
-    const body = Bun.file(join(folder, gzip ? `${path}.gz` : path));
-    // Rebuilt at this moment: the listed file is gone.
-    if (!(await body.exists())) return null;
-    return new Response(body, { headers: gzip ? { ...headers, 'content-encoding': 'gzip' } : headers });
-  }
-}
-
-/** Reloaded when it changes, so that a rebuilt console is served without a restart. Null if there is no build. */
-function manifestIn(folder: string): () => Promise<Manifest | null> {
-  const path = join(folder, 'manifest.json');
-  let read: { readonly at: number; readonly manifest: Manifest } | null = null;
-  return async () => {
-    const at = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
-    if (at === undefined) return null;
-    if (read?.at !== at) read = { at, manifest: Manifest.parse(await Bun.file(path).json()) };
-    return read.manifest;
-  };
+  const file = (path: string, request: Request, keep: string): Promise<Response | null> =>
+    files({
+      path,
+      request,
+      headers: () => ({
+        ...(path === 'index.html' ? pageHeaders(request) : NO_SNIFFING),
+        'cache-control': keep,
+      }),
+    });
 }
 
 const NO_SNIFFING = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' };

@@ -22,9 +22,14 @@ export function WelcomePage() {
     <Page
       title="Guide"
       actions={
-        <a className="button button-primary" href={hrefOf({ page: 'new' })}>
-          Start a session
-        </a>
+        <>
+          <a className="button" href="/docs/">
+            Documentation
+          </a>
+          <a className="button button-primary" href={hrefOf({ page: 'new' })}>
+            Start a session
+          </a>
+        </>
       }
     >
       <div className="guide">

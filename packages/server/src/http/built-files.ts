@@ -1,0 +1,54 @@
+/** Built files of a folder, as its `manifest.json` lists them. Files are read on demand, and no others are served. */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+
+const Manifest = z.object({
+  files: z.record(z.string(), z.object({ type: z.string(), etag: z.string() })),
+  /** hashes of the inline scripts of its pages, for the content security policy */
+  scripts: z.array(z.string()).default([]),
+});
+export type Manifest = z.infer<typeof Manifest>;
+
+export type ServedFile = {
+  readonly path: string;
+  readonly request: Request;
+  /** the headers besides type, etag and encoding */
+  readonly headers: (manifest: Manifest) => Readonly<Record<string, string>>;
+};
+
+/** Null for files that are not listed, and if there is no build. */
+export function builtFiles(folder: string): (file: ServedFile) => Promise<Response | null> {
+  const manifest = manifestIn(folder);
+  return async ({ path, request, headers: others }) => {
+    const read = await manifest();
+    if (!read || !Object.hasOwn(read.files, path)) return null;
+    const listed = read.files[path];
+    if (!listed) return null;
+    const headers = {
+      ...others(read),
+      'content-type': listed.type,
+      etag: listed.etag,
+      vary: 'accept-encoding',
+    };
+    if (request.headers.get('if-none-match') === listed.etag)
+      return new Response(null, { status: 304, headers });
+    const gzip = /\bgzip\b/.test(request.headers.get('accept-encoding') ?? '');
+    const body = Bun.file(join(folder, gzip ? `${path}.gz` : path));
+    // Rebuilt at this moment: the listed file is gone.
+    if (!(await body.exists())) return null;
+    return new Response(body, { headers: gzip ? { ...headers, 'content-encoding': 'gzip' } : headers });
+  };
+}
+
+/** Reloaded when it changes, so that a new build is served without a restart. Null if there is no build. */
+function manifestIn(folder: string): () => Promise<Manifest | null> {
+  const path = join(folder, 'manifest.json');
+  let read: { readonly at: number; readonly manifest: Manifest } | null = null;
+  return async () => {
+    const at = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+    if (at === undefined) return null;
+    if (read?.at !== at) read = { at, manifest: Manifest.parse(await Bun.file(path).json()) };
+    return read.manifest;
+  };
+}

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Hono } from 'hono';
+import { docsRoutes } from './docs.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'parlance-docs-'));
+const app = new Hono();
+const FILES = {
+  'index.html': '<h1>Start</h1>',
+  'guides/models.html': '<h1>Models</h1>',
+  '404.html': '<h1>Not found</h1>',
+  'assets/app.1.js': 'export {};',
+};
+
+beforeAll(() => {
+  const files: Record<string, object> = {};
+  for (const [path, text] of Object.entries(FILES)) {
+    mkdirSync(join(folder, path, '..'), { recursive: true });
+    writeFileSync(join(folder, path), text);
+    writeFileSync(join(folder, `${path}.gz`), Bun.gzipSync(text));
+    const type = path.endsWith('.js') ? 'text/javascript; charset=utf-8' : 'text/html; charset=utf-8';
+    files[path] = { type, etag: `"${path}"` };
+  }
+  writeFileSync(join(folder, 'secret.txt'), 'not listed');
+  writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ files, scripts: ['aGFzaA=='] }));
+  docsRoutes(app, folder);
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const get = (path: string, headers: Record<string, string> = {}) =>
+  app.fetch(new Request(`http://127.0.0.1${path}`, { headers }));
+
+test('serves the pages that were built, with a policy that allows their own scripts', async () => {
+  for (const path of ['/docs/', '/docs/index.html'])
+    expect(await (await get(path)).text()).toContain('Start');
+  const page = await get('/docs/guides/models.html');
+  expect(page.status).toBe(200);
+  expect(page.headers.get('content-security-policy')).toContain("script-src 'self' 'sha256-aGFzaA=='");
+  expect(page.headers.get('cache-control')).toBe('no-cache');
+  const script = await get('/docs/assets/app.1.js', { 'accept-encoding': 'gzip' });
+  expect(script.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+  expect(script.headers.get('cache-control')).toContain('immutable');
+  expect(script.headers.get('content-encoding')).toBe('gzip');
+  expect((await get('/docs/', { 'if-none-match': '"index.html"' })).status).toBe(304);
+});
+
+test('/docs leads to /docs/', async () => {
+  const response = await get('/docs');
+  expect(response.status).toBe(308);
+  expect(response.headers.get('location')).toBe('/docs/');
+});
+
+test.each([
+  '/docs/missing.html',
+  '/docs/secret.txt',
+  '/docs/manifest.json',
+  '/docs/..%2f..%2fetc%2fpasswd',
+  '/docs/%2e%2e/secret.txt',
+  '/docs/__proto__',
+])('answers with its own page for what is not listed: %s', async (path) => {
+  const response = await get(path);
+  expect(response.status).toBe(404);
+  expect(await response.text()).not.toContain('not listed');
+});
+
+test('says how to build the documentation if there is no build', async () => {
+  const unbuilt = new Hono();
+  docsRoutes(unbuilt, join(folder, 'nothing'));
+  const response = await unbuilt.fetch(new Request('http://127.0.0.1/docs/'));
+  expect(response.status).toBe(503);
+  expect(await response.text()).toContain('npm run build:docs');
+});

@@ -1,0 +1,56 @@
+/** The built documentation at `/docs`. */
+import type { Hono } from 'hono';
+import { builtFiles, type Manifest } from './built-files.ts';
+
+export function docsRoutes(app: Hono, folder: string): void {
+  const files = builtFiles(folder);
+
+  app.get('/docs', (c) => c.redirect('/docs/', 308));
+
+  app.get('/docs/*', async (c) => {
+    const asked = decodedPath(c.req.path.slice('/docs/'.length));
+    const path = asked === '' || asked.endsWith('/') ? `${asked}index.html` : asked;
+    const request = c.req.raw;
+    const keep = path.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache';
+    const headers = (manifest: Manifest) => ({ ...headersOf(manifest), 'cache-control': keep });
+    const served = await files({ path, request, headers });
+    if (served) return served;
+    const missing = await files({ path: '404.html', request: new Request(request.url), headers });
+    if (missing) return new Response(missing.body, { status: 404, headers: missing.headers });
+    return new Response(UNBUILT, { status: 503, headers: headersOf({ files: {}, scripts: [] }) });
+  });
+}
+
+/** Empty if it is not valid percent-encoding. */
+function decodedPath(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return '';
+  }
+}
+
+/** The generator writes colours of code as inline styles, and small scripts into the page, which are allowed by their hash. */
+const headersOf = ({ scripts }: Manifest): Record<string, string> => ({
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': [
+    "default-src 'none'",
+    `script-src 'self'${scripts.map((hash) => ` 'sha256-${hash}'`).join('')}`,
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+});
+
+const UNBUILT = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Parlance</title>
+<h1>The documentation is not built</h1>
+<p>Run <code>npm run build:docs</code> in the folder of the server and load this page again, or read the files in
+<code>docs/</code>.</p></html>
+`;

@@ -1,0 +1,50 @@
+/** `npm run build:docs`: builds the documentation and lists its files for the server. */
+import { copyFileSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { CryptoHasher, Glob, gzipSync } from 'bun';
+
+const ROOT = join(import.meta.dir, '..');
+const DIST = join(ROOT, 'docs/.vitepress/dist');
+const GENERATOR = join(ROOT, 'node_modules/vitepress/bin/vitepress.js');
+const TYPES: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  json: 'application/json',
+  png: 'image/png',
+  svg: 'image/svg+xml',
+  woff2: 'font/woff2',
+};
+
+const INLINE_SCRIPT = /<script(?![^>]*\bsrc=)[^>]*>([\s\S]*?)<\/script>/g;
+
+if (!existsSync(GENERATOR)) {
+  console.log('the documentation is not built: its generator is a development dependency');
+  process.exit(0);
+}
+const built = Bun.spawnSync(['node', GENERATOR, 'build', 'docs'], {
+  cwd: ROOT,
+  stdout: 'ignore',
+  stderr: 'pipe',
+});
+if (!built.success) {
+  console.error(built.stderr.toString());
+  process.exit(1);
+}
+
+copyFileSync(join(ROOT, 'packages/web/src/icon.svg'), join(DIST, 'icon.svg'));
+
+const files: Record<string, { type: string; etag: string }> = {};
+const scripts = new Set<string>();
+for (const path of new Glob('**/*').scanSync({ cwd: DIST })) {
+  const type = TYPES[path.split('.').at(-1) ?? ''];
+  if (type === undefined || path === 'manifest.json') continue;
+  const bytes = await Bun.file(join(DIST, path)).bytes();
+  await Bun.write(join(DIST, `${path}.gz`), gzipSync(bytes));
+  files[path] = { type, etag: `"${Bun.hash(bytes).toString(36)}"` };
+  if (path.endsWith('.html'))
+    for (const [, script = ''] of new TextDecoder().decode(bytes).matchAll(INLINE_SCRIPT))
+      scripts.add(new CryptoHasher('sha256').update(script).digest('base64'));
+}
+await Bun.write(join(DIST, 'manifest.json'), JSON.stringify({ files, scripts: [...scripts] }, null, 2));
+console.log(`the documentation is built: ${Object.keys(files).length} files`);
