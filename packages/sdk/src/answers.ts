@@ -43,6 +43,38 @@ export type Session = {
   readonly attached: Readonly<Record<string, number>>;
 };
 
+/** A message that a search has found. */
+export type FoundMessage = {
+  readonly session: SessionId;
+  readonly title: string;
+  readonly archived: boolean;
+  /** the event with the message */
+  readonly seq: number;
+  /** ISO 8601 */
+  readonly at: string;
+  readonly from: 'user' | 'agent' | 'history';
+  readonly excerpt: readonly { readonly text: string; readonly match: boolean }[];
+};
+
+export type FoundPage = {
+  readonly messages: readonly FoundMessage[];
+  readonly next: string | null;
+  /** false: not every message is indexed yet; a later search may find more */
+  readonly complete: boolean;
+};
+
+/** A link that shows a session as it was when the link was made. */
+export type Share = {
+  readonly id: string;
+  /** the last event that it shows */
+  readonly seq: number;
+  /** ISO 8601 */
+  readonly createdAt: string;
+};
+
+/** `path` is the address on the server; it is not shown again. */
+export type MadeShare = Share & { readonly path: string };
+
 export type TagCount = { readonly tag: string; readonly sessions: number };
 
 export type SessionPage = { readonly sessions: readonly Session[]; readonly next: string | null };

@@ -6,6 +6,7 @@ import type {
   About,
   Approval,
   ApprovalReceipt,
+  FoundPage,
   Login,
   Me,
   Session,
@@ -72,6 +73,8 @@ export type Parlance = {
     list(page?: Page): Promise<SessionPage>;
     /** All sessions, page by page. */
     all(options?: Omit<Page, 'cursor'>): AsyncGenerator<Session, void>;
+    /** Searches the messages of the caller's sessions, latest first: words, or "words in quotes" in this order. */
+    search(q: string, page?: CallOptions & { limit?: number; cursor?: string }): Promise<FoundPage>;
     /** The tags of the caller's sessions, in order. */
     tags(options?: CallOptions): Promise<readonly TagCount[]>;
   };
@@ -174,6 +177,8 @@ export function connect(options: ConnectOptions = {}): Parlance {
     sessions: {
       list,
       all,
+      search: (q, { signal, ...page } = {}) =>
+        wire.json({ path: '/v1/search', query: { q, ...page }, signal }),
       async tags({ signal } = {}) {
         const { tags } = await wire.json<{ tags: TagCount[] }>({ path: '/v1/tags', signal });
         return tags;

@@ -9,7 +9,14 @@ import type {
   SessionId,
 } from '@parlance/protocol';
 import { type FramesEvent, sessionFrames } from './activity.ts';
-import type { DurableEventPage, Receipt, SessionDetails, SessionStreamEvent } from './answers.ts';
+import type {
+  DurableEventPage,
+  MadeShare,
+  Receipt,
+  SessionDetails,
+  SessionStreamEvent,
+  Share,
+} from './answers.ts';
 import { type Answer, answerTo, type FollowOptions } from './ask.ts';
 import { type EventsOptions, sessionEvents } from './event-stream.ts';
 import { newKey } from './key.ts';
@@ -158,9 +165,30 @@ export class SessionHandle {
     }
   }
 
-  /** The session as an export file. The caller reads or streams the body. */
-  async export({ signal }: CallOptions = {}): Promise<Response> {
-    return this.context.wire.response({ path: this.#path('/export'), signal });
+  /** The session as a file; only `jsonl` can be imported. The caller reads or streams the body. */
+  async export({
+    format,
+    signal,
+  }: CallOptions & { format?: 'jsonl' | 'markdown' | 'html' } = {}): Promise<Response> {
+    return this.context.wire.response({ path: this.#path('/export'), query: { format }, signal });
+  }
+
+  /** Makes a link that shows the session as it is now to everyone who has the link. */
+  async share({ signal }: CallOptions = {}): Promise<MadeShare> {
+    return this.context.wire.json({ method: 'POST', path: this.#path('/shares'), signal });
+  }
+
+  async shares({ signal }: CallOptions = {}): Promise<readonly Share[]> {
+    const { shares } = await this.context.wire.json<{ shares: Share[] }>({
+      path: this.#path('/shares'),
+      signal,
+    });
+    return shares;
+  }
+
+  async unshare(id: string, { signal }: CallOptions = {}): Promise<void> {
+    const path = this.#path(`/shares/${encodeURIComponent(id)}`);
+    await this.context.wire.response({ method: 'DELETE', path, signal });
   }
 
   async cancel(options?: CallOptions): Promise<Receipt> {

@@ -78,6 +78,8 @@ export async function openBackend(
   followSettings(live, { catalog, mcp, dialects, log });
   const engine = createEngine({
     store: metered(store, metrics),
+    search: store.search,
+    shares: store.shares,
     bus: openMemoryBus(log),
     leases: store.leases,
     cluster,

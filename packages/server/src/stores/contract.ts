@@ -14,7 +14,9 @@ import type { Implementation } from './contract/place.ts';
 import { preferencesContract } from './contract/preferences.ts';
 import { readingContract } from './contract/reading.ts';
 import { revocationsContract } from './contract/revocations.ts';
+import { searchContract } from './contract/search.ts';
 import { settingsContract } from './contract/settings.ts';
+import { sharesContract } from './contract/shares.ts';
 import { usersContract } from './contract/users.ts';
 import { versionsContract } from './contract/versions.ts';
 
@@ -27,6 +29,8 @@ export function storeContract(name: string, implementation: Implementation): voi
     describe('listing', () => listingContract(implementation));
     describe('versions of events', () => versionsContract(implementation));
     describe('lookup', () => lookupContract(implementation));
+    describe('shares', () => sharesContract(implementation));
+    describe('search', () => searchContract(implementation));
     describe('erasing', () => erasingContract(implementation));
     describe('leases', () => leasesContract(implementation));
     describe('nodes', () => nodesContract(implementation));

@@ -4,7 +4,9 @@ import type { Bus } from '../ports/bus.ts';
 import type { EventStore, SessionRecord } from '../ports/event-store.ts';
 import { Deposed, type Leases, type NodeId } from '../ports/lease.ts';
 import type { Log } from '../ports/logger.ts';
+import type { MessageSearch } from '../ports/message-search.ts';
 import { type Meter, NO_METER } from '../ports/meter.ts';
+import type { ShareStore } from '../ports/shares.ts';
 import { NO_TRACER, type Tracer } from '../ports/tracer.ts';
 import type { Transport } from '../ports/transport.ts';
 import type { WakeUps } from '../ports/wake-up.ts';
@@ -17,6 +19,7 @@ import { RemoteCalls } from '../runtime/remote-calls.ts';
 import { RemoteClients } from '../runtime/remote-clients.ts';
 import { RemoteNetwork } from '../runtime/remote-network.ts';
 import { defaultRestMs, RunQueue } from '../runtime/run-queue.ts';
+import { SearchIndexer } from '../runtime/search-indexer.ts';
 import { SessionCache } from '../runtime/session-cache.ts';
 import { SessionMetrics } from '../runtime/session-metrics.ts';
 import type { ObservedSession } from '../runtime/snapshot.ts';
@@ -26,6 +29,10 @@ import { SessionResolver } from './session-resolver.ts';
 
 export type EngineParts = Omit<TurnDeps, 'clients' | 'meter' | 'tracer'> & {
   readonly store: EventStore;
+  /** without it, nothing is found */
+  readonly search?: MessageSearch;
+  /** without it, sessions cannot be shared */
+  readonly shares?: ShareStore;
   readonly bus: Bus<ObservedSession>;
   readonly leases: Leases;
   /** other nodes use the same store */
@@ -65,6 +72,7 @@ export type EngineInternals = {
   /** the other nodes, if there can be any */
   readonly network: RemoteNetwork | undefined;
   readonly ephemeral: EphemeralSessions;
+  readonly indexer: SearchIndexer | undefined;
 };
 
 /** How long a turn that another node wants to end is held for it, in milliseconds. */
@@ -112,7 +120,8 @@ export function assemble(parts: EngineParts): EngineInternals {
   const { ephemeralIdleMs: idleMs = EPHEMERAL_IDLE_MS, cluster } = parts;
   const ephemeral = new EphemeralSessions({ ...parts, sessions }, { idleMs, alone: !cluster });
   const resolver = new SessionResolver(store);
-  return { parts, deps, limits, resolver, sessions, queue, admission, ephemeral, network };
+  const indexer = parts.search && new SearchIndexer(parts.search, parts.log);
+  return { parts, deps, limits, resolver, sessions, queue, admission, ephemeral, indexer, network };
 }
 
 /** Clients of other nodes run tools for sessions that are driven here, and the other way round. */

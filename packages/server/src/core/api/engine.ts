@@ -4,11 +4,15 @@ import { type Commands, commands } from './commands.ts';
 import { assemble, type EngineParts } from './engine-internals.ts';
 import { type Lifecycle, lifecycle } from './lifecycle.ts';
 import { type Queries, queries } from './queries.ts';
+import { type Search, searching } from './search.ts';
+import { type Sharing, sharing } from './shares.ts';
 import { type Subscriptions, subscriptions } from './subscriptions.ts';
 
 export type Engine = Commands &
   Subscriptions &
   Queries &
+  Search &
+  Sharing &
   Lifecycle &
   Pick<EngineParts, 'catalog' | 'maxSteps' | 'root'> & {
     readonly clients: NonNullable<EngineParts['clients']>;
@@ -28,6 +32,8 @@ export function createEngine(parts: EngineParts): Engine {
     ...reading,
     ...commands(internals, reading),
     ...subscriptions(internals),
+    ...searching(internals),
+    ...sharing(internals),
     ...lifecycle(internals),
     catalog,
     maxSteps,

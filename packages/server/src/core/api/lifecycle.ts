@@ -12,7 +12,7 @@ const RETRY_MS = 1_000;
 export type Lifecycle = ReturnType<typeof lifecycle>;
 
 export function lifecycle(internals: EngineInternals) {
-  const { parts, deps, resolver, sessions, queue, ephemeral, network } = internals;
+  const { parts, deps, resolver, sessions, queue, ephemeral, indexer, network } = internals;
   const { leases, log, cluster } = parts;
   let sweeping: ReturnType<typeof setInterval> | null = null;
   let sweep: Promise<unknown> | null = null;
@@ -114,6 +114,7 @@ export function lifecycle(internals: EngineInternals) {
       }
       const resumed = await takeOver(cluster ? queue.room : Number.POSITIVE_INFINITY);
       if (!queue.draining) await ephemeral.start();
+      indexer?.start();
       return resumed;
     },
 
@@ -123,7 +124,7 @@ export function lifecycle(internals: EngineInternals) {
      */
     async drain(graceMs: number): Promise<boolean> {
       if (sweeping) clearInterval(sweeping);
-      await Promise.all([sweep, ephemeral.stop()]);
+      await Promise.all([sweep, ephemeral.stop(), indexer?.stop()]);
       const finished = await queue.drain(graceMs);
       endLosses();
       endFailovers?.();

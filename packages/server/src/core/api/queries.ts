@@ -86,6 +86,9 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
     events: (ref: SessionRef, after: number, limit: number): Promise<DurableEvent[]> =>
       store.read(ref, after, limit),
 
+    /** All events, read page by page. */
+    allEvents: (ref: SessionRef): AsyncIterable<DurableEvent> => storedEvents(store, ref, 0),
+
     /** The conversation up to event number `upTo`, also what was compacted since, as the history of another session. */
     async conversation(ref: SessionRef, upTo: number): Promise<HistoryItem[]> {
       let context = EMPTY;

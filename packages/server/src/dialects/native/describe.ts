@@ -7,6 +7,7 @@ import { admin } from './describe-admin.ts';
 import { keys } from './describe-keys.ts';
 import { pairings } from './describe-pairings.ts';
 import { setup } from './describe-setup.ts';
+import { shares } from './describe-shares.ts';
 import { nativeErrors as errors } from './described-errors.ts';
 import {
   About,
@@ -14,13 +15,22 @@ import {
   ApprovalReceipt,
   CommandReceipt,
   EventPage,
+  FoundMessages,
   GrantList,
   GrantRevoked,
   SessionList,
   SessionView,
   TagList,
 } from './response-schemas.ts';
-import { Answer, CommandHeaders, EventsQuery, PageQuery, SessionsQuery } from './schemas.ts';
+import {
+  Answer,
+  CommandHeaders,
+  EventsQuery,
+  ExportQuery,
+  PageQuery,
+  SearchQuery,
+  SessionsQuery,
+} from './schemas.ts';
 
 const SDK_SCRIPT = {
   title: 'With @parlance/sdk',
@@ -60,6 +70,15 @@ export const description: Description = {
       examples: ({ owner }) => [{}, { query: { owner, limit: '500' } }],
       query: SessionsQuery,
       answers: { 200: { description: 'One page', schema: SessionList }, ...errors(400, 401, 403) },
+    },
+    {
+      method: 'get',
+      path: '/v1/search',
+      summary: 'Searches the messages of the caller’s sessions, latest first',
+      security: 'caller',
+      examples: () => [{ query: { q: 'count' } }],
+      query: SearchQuery,
+      answers: { 200: { description: 'One page', schema: FoundMessages }, ...errors(400, 401, 403) },
     },
     {
       method: 'get',
@@ -132,12 +151,14 @@ export const description: Description = {
     {
       method: 'get',
       path: '/v1/sessions/{id}/export',
-      summary: 'A session as JSON lines, readable by parlance import',
+      summary: 'A session as a file: JSON lines, readable by parlance import, or a document',
       security: 'caller',
       examples: ({ session }) => [{ params: { id: session } }],
+      query: ExportQuery,
       answers: {
         200: {
-          description: 'A header with the number of events, then one line per event',
+          description:
+            'A header with the number of events, then one line per event; with `format`, Markdown or an HTML page',
           type: 'application/x-ndjson',
           schema: z.string(),
         },
@@ -226,6 +247,7 @@ export const description: Description = {
         ...errors(400, 401, 403, 404, 409),
       },
     },
+    ...shares,
     ...keys,
     ...pairings,
     ...admin,

@@ -11,6 +11,7 @@ import { routes } from './routes.ts';
 const HTTP_PATHS = [
   '/sessions/*',
   '/tags',
+  '/search',
   '/server',
   '/dialects',
   '/activity',
@@ -24,7 +25,7 @@ const HTTP_PATHS = [
 
 export const native = defineDialect({
   name: 'native',
-  listen: HTTP_PATHS.map((path) => ({ http: `/v1${path}` })),
+  listen: [...HTTP_PATHS.map((path) => ({ http: `/v1${path}` })), { http: '/shared/*' }],
   inbound: (ctx, hub: SubscriptionHub<null>) => ({ routes: (app) => routes(app, { ...ctx, hub }) }),
   projection,
   describe: async () => (await import('./describe.ts')).description,

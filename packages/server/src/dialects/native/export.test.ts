@@ -80,5 +80,5 @@ test('a session erased before its first page is read is reported as gone', async
   const record = await engine.record(SESSION);
   if (!record) throw new Error('it was not made');
   await engine.erase(SESSION, CALLER);
-  await expect(exportAnswer(engine, record)).rejects.toMatchObject({ code: 'not_found' });
+  await expect(exportAnswer(engine, record, 'jsonl')).rejects.toMatchObject({ code: 'not_found' });
 });

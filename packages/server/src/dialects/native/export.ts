@@ -1,17 +1,48 @@
-/** A session as a file: lines of JSON, read from the store a page at a time, as fast as the client takes them. */
+/** A session as a file: lines of JSON, which can be imported, or a document. */
 import type { Engine, SessionRecord } from '../../core/api/index.ts';
 import { exportedLines } from '../../core/api/index.ts';
+import { documentOf } from './shares.ts';
+import { entriesOf } from './transcript/fold.ts';
+import { htmlOf } from './transcript/html.ts';
+import { markdownOf } from './transcript/markdown.ts';
+
+type Format = 'jsonl' | 'markdown' | 'html';
+
+const FILES: Readonly<Record<Format, { readonly type: string; readonly ending: string }>> = {
+  jsonl: { type: 'application/x-ndjson', ending: 'jsonl' },
+  markdown: { type: 'text/markdown; charset=utf-8', ending: 'md' },
+  html: { type: 'text/html; charset=utf-8', ending: 'html' },
+};
+
+export async function exportAnswer(engine: Engine, record: SessionRecord, format: Format): Promise<Response> {
+  const body = format === 'jsonl' ? await linesOf(engine, record) : await textOf(engine, record, format);
+  const { type, ending } = FILES[format];
+  const name = encodeURIComponent(`${record.ref.id}.${ending}`).replaceAll("'", '%27');
+  return new Response(body, {
+    headers: {
+      'content-type': type,
+      'content-disposition': `attachment; filename*=UTF-8''${name}`,
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
+    },
+  });
+}
+
+async function textOf(engine: Engine, record: SessionRecord, format: 'markdown' | 'html'): Promise<string> {
+  const document = documentOf(record, await entriesOf(engine.allEvents(record.ref)));
+  return format === 'markdown' ? markdownOf(document) : htmlOf(document, { shared: false });
+}
 
 /**
- * Resolves when the first page is read, so that what is gone by then is refused in words. A client that was cut off sees
- * fewer lines than the header says; what fails in the middle breaks the transfer.
+ * Read from the store a page at a time, as fast as the client takes them. Resolves when the first page is read, so that
+ * what is gone by then is refused in words. A client that was cut off sees fewer lines than the header says; what fails in
+ * the middle breaks the transfer.
  */
-export async function exportAnswer(engine: Engine, record: SessionRecord): Promise<Response> {
-  const { ref } = record;
+async function linesOf(engine: Engine, record: SessionRecord): Promise<ReadableStream<Uint8Array>> {
   const encoder = new TextEncoder();
-  const pages = exportedLines(record, (after, limit) => engine.events(ref, after, limit));
+  const pages = exportedLines(record, (after, limit) => engine.events(record.ref, after, limit));
   let page = await pages.next();
-  const body = new ReadableStream<Uint8Array>({
+  return new ReadableStream<Uint8Array>({
     async pull(controller) {
       if (page.done) return controller.close();
       controller.enqueue(encoder.encode(page.value));
@@ -19,14 +50,6 @@ export async function exportAnswer(engine: Engine, record: SessionRecord): Promi
     },
     async cancel() {
       await pages.return();
-    },
-  });
-  const name = encodeURIComponent(`${ref.id}.jsonl`).replaceAll("'", '%27');
-  return new Response(body, {
-    headers: {
-      'content-type': 'application/x-ndjson',
-      'content-disposition': `attachment; filename*=UTF-8''${name}`,
-      'cache-control': 'no-store',
     },
   });
 }

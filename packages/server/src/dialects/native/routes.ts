@@ -11,18 +11,22 @@ import { approvalRoutes } from './approvals.ts';
 import type { Context } from './context.ts';
 import { FAULTS } from './faults.ts';
 import { pairingRoutes } from './pairings.ts';
+import { searchRoutes } from './search.ts';
 import { sessionRoutes } from './sessions.ts';
 import { setupRoutes } from './setup.ts';
+import { shareRoutes } from './shares.ts';
 import { streamRoutes } from './streams.ts';
 
 export function routes(app: Hono, ctx: Context): void {
   const { engine, authenticator } = ctx;
   const api = new Hono();
   // A pattern that ends in `/*` also matches the path before it.
-  for (const path of ['/v1/sessions/*', '/v1/approvals/*', '/v1/activity', '/v1/tags'])
+  for (const path of ['/v1/sessions/*', '/v1/approvals/*', '/v1/activity', '/v1/tags', '/v1/search'])
     api.use(path, requestLimit(ctx));
 
   sessionRoutes(api, ctx);
+  searchRoutes(api, ctx);
+  shareRoutes(api, ctx);
   streamRoutes(api, ctx);
   approvalRoutes(api, ctx);
   adminRoutes(api, ctx);

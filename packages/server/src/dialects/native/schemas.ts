@@ -20,6 +20,16 @@ export const SessionsQuery = PageQuery.extend({
   ephemeral: z.enum(['included', 'only']).optional(),
 });
 
+export const ExportQuery = z.object({
+  format: z.enum(['jsonl', 'markdown', 'html']).default('jsonl').describe('only `jsonl` can be imported'),
+});
+
+export const SearchQuery = z.object({
+  q: z.string().trim().min(1).max(200).describe('words, or "words in quotes" in this order'),
+  limit: z.coerce.number().int().min(1).max(50).default(20),
+  cursor: z.string().max(100).optional(),
+});
+
 export const EventsQuery = z.object({
   after: z.coerce.number().int().min(0).default(0),
   limit: z.coerce.number().int().min(1).max(1_000).default(200),

@@ -5,7 +5,7 @@ import { principalOf } from '../../http/request-identity.ts';
 import type { Context } from './context.ts';
 import { exportAnswer } from './export.ts';
 import { body, checked, sessionOf } from './requests.ts';
-import { CommandHeaders, SessionsQuery } from './schemas.ts';
+import { CommandHeaders, ExportQuery, SessionsQuery } from './schemas.ts';
 import { driverView, nowView, sessionView } from './views.ts';
 
 export function sessionRoutes(api: Hono, ctx: Context): void {
@@ -49,7 +49,7 @@ export function sessionRoutes(api: Hono, ctx: Context): void {
     const { ref } = await sessionOf(ctx, c.req.raw, c.req.param('id'));
     const record = await engine.record(ref);
     if (!record) throw new Fault('not_found', 'There is no such session.');
-    return exportAnswer(engine, record);
+    return exportAnswer(engine, record, checked(ExportQuery, c.req.query()).format);
   });
 
   api.post('/v1/sessions/:id/commands', async (c) => {

@@ -33,7 +33,9 @@ import { storable, storableLabels, storableRef } from '../shared/text.ts';
 import { memoryApiKeys } from './api-keys.ts';
 import { LeaseTable, openMemoryLeases } from './leases.ts';
 import { memoryPairings } from './pairings.ts';
+import { memorySearch } from './search.ts';
 import { memorySettings } from './settings.ts';
+import { memoryShares } from './shares.ts';
 import { ExclusiveSessions, type PlainStore, withLeases } from './with-leases.ts';
 
 /** Events are stored as JSON, as on disk: changing a returned object does not change the stored one. */
@@ -58,6 +60,7 @@ export class MemoryDatabase {
   readonly pairings = memoryPairings(this.users.has, () => this.followers.notify());
   readonly revoked = new Map<string, number>();
   readonly preferences = memoryPreferences();
+  readonly shares = memoryShares();
   readonly settings = memorySettings(() => this.followers.notify());
   rows = 0;
   bytes = 0;
@@ -66,7 +69,7 @@ export class MemoryDatabase {
 export function openMemoryStore(options: EventOptions = {}, database = new MemoryDatabase()): Store {
   const { whileOpen, close } = openness();
   const sessions = memorySessions(options, database);
-  const { followers, users, apiKeys, pairings, revoked, preferences, settings } = database;
+  const { followers, users, apiKeys, pairings, revoked, preferences, shares, settings } = database;
   const followed: (() => void)[] = [];
 
   const eventStore: PlainStore = {
@@ -83,7 +86,10 @@ export function openMemoryStore(options: EventOptions = {}, database = new Memor
     writable: whileOpen(() => undefined),
     size: whileOpen(sessions.size),
     touch: whileOpen(sessions.touch),
-    erase: whileOpen(sessions.erase),
+    erase: whileOpen((ref) => {
+      shares.removeOf(ref);
+      return sessions.erase(ref);
+    }),
     close: async () => {
       close();
       for (const end of followed) end();
@@ -145,6 +151,15 @@ export function openMemoryStore(options: EventOptions = {}, database = new Memor
     leases,
     nodes: whileOpen(leases.nodes),
     pairings: pairingStore,
+    shares: {
+      find: whileOpen(shares.find),
+      list: whileOpen(shares.list),
+      add: whileOpen((share, most) =>
+        sessions.load(share.ref) ? shares.add(share, most) : ('no_session' as const),
+      ),
+      remove: whileOpen(shares.remove),
+    },
+    search: { update: whileOpen(() => true), find: whileOpen(sessions.search) },
     preferences: preferenceStore,
     revocations,
     settings: { read: whileOpen(settings.read), write: whileOpen(settings.write) },
@@ -180,6 +195,12 @@ function memorySessions(options: EventOptions, database: MemoryDatabase) {
     }
   }
 
+  function read(ref: SessionRef, after: number, limit: number): DurableEvent[] {
+    const start = Math.max(after, 0);
+    const stored = sessions.get(keyOf(ref))?.events.slice(start, start + rowLimit(limit)) ?? [];
+    return stored.map((row, index) => readStored(ref, { ...row, seq: start + index + 1 }, options));
+  }
+
   return {
     append(expected: number, events: readonly DurableEvent[], record: SessionRecord): void {
       checkNumbering(expected, events, record);
@@ -202,11 +223,7 @@ function memorySessions(options: EventOptions, database: MemoryDatabase) {
       index(session, events);
     },
 
-    read(ref: SessionRef, after: number, limit: number): DurableEvent[] {
-      const start = Math.max(after, 0);
-      const stored = sessions.get(keyOf(ref))?.events.slice(start, start + rowLimit(limit)) ?? [];
-      return stored.map((row, index) => readStored(ref, { ...row, seq: start + index + 1 }, options));
-    },
+    read,
 
     head: (ref: SessionRef): number => sessions.get(keyOf(ref))?.events.length ?? 0,
 
@@ -248,6 +265,11 @@ function memorySessions(options: EventOptions, database: MemoryDatabase) {
         .map(([tag, all]) => ({ tag, sessions: all.length }))
         .sort((one, other) => byCodePoint(one.tag, other.tag));
     },
+
+    search: memorySearch(
+      () => sessions.values(),
+      ({ record: { ref } }) => read(ref, 0, Number.MAX_SAFE_INTEGER),
+    ),
 
     size: () => database.bytes,
 

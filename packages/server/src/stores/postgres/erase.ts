@@ -20,6 +20,8 @@ export const prepareErase =
       if (!found) return false;
       const { row } = found;
       await query('DELETE FROM events WHERE bucket = $1 AND session = $2', [bucket, row]);
+      await query('DELETE FROM messages WHERE session = $1', [row]);
+      await query('DELETE FROM shares WHERE session = $1', [row]);
       await query('DELETE FROM checkpoints WHERE session = $1', [row]);
       await query('DELETE FROM lookups WHERE session = $1', [row]);
       await query('DELETE FROM sessions WHERE row = $1', [row]);

@@ -220,4 +220,35 @@ export const MIGRATIONS: readonly Migration[] = [
       ];
     }),
   },
+  {
+    oldest: 1,
+    sql: `
+    -- the last event whose message is in the search index
+    ALTER TABLE sessions ADD COLUMN indexed BIGINT NOT NULL DEFAULT 0;
+
+    -- words of the message, and the owner as one word that no message has
+    CREATE TABLE messages (
+      session BIGINT NOT NULL,
+      seq BIGINT NOT NULL,
+      at BIGINT NOT NULL,
+      words TSVECTOR NOT NULL,
+      PRIMARY KEY (session, seq)
+    );
+    CREATE INDEX messages_by_words ON messages USING gin (words);
+
+    -- links that show a session; only hashes of their tokens are stored
+    CREATE TABLE shares (
+      hash TEXT COLLATE "C" PRIMARY KEY,
+      id TEXT COLLATE "C" NOT NULL,
+      session BIGINT NOT NULL,
+      seq BIGINT NOT NULL,
+      created_at BIGINT NOT NULL
+    );
+    CREATE INDEX shares_by_session ON shares (session);
+    `,
+    afterwards: [
+      `CREATE INDEX CONCURRENTLY IF NOT EXISTS sessions_to_index ON sessions (owner)
+         WHERE indexed < head AND NOT ephemeral`,
+    ],
+  },
 ];

@@ -31,7 +31,9 @@ import { preparePairings } from './pairings.ts';
 import { preparePreferences } from './preferences.ts';
 import { prepareProbe } from './probe.ts';
 import { prepareRevocations } from './revocations.ts';
+import { prepareSearch } from './search.ts';
 import { prepareSettings } from './settings.ts';
+import { prepareShares } from './shares.ts';
 import { prepareSize } from './size.ts';
 import { prepareTags } from './tags.ts';
 import { prepareTouch } from './touch.ts';
@@ -66,6 +68,8 @@ export function storeOn(parts: StoreParts): Store {
     onAppend: size.add,
     onCommit: options.onCommit ?? (() => undefined),
   });
+  const search = prepareSearch(database, log.read);
+  const shares = prepareShares(database);
   const users = prepareUsers(database);
   const apiKeys = prepareApiKeys(database);
   const pairings = preparePairings(database);
@@ -183,6 +187,13 @@ export function storeOn(parts: StoreParts): Store {
     leases: node.leases,
     nodes: whileOpen(() => listNodes(database)),
     pairings: pairingStore,
+    shares: {
+      find: whileOpen(shares.find),
+      list: whileOpen(shares.list),
+      add: whileOpen(shares.add),
+      remove: whileOpen(shares.remove),
+    },
+    search: { update: whileOpen(search.update), find: whileOpen(search.find) },
     preferences: preferenceStore,
     revocations: revocationStore,
     settings: settingsStore,

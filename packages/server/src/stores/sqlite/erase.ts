@@ -7,11 +7,14 @@ export function prepareErase(database: Database): (ref: SessionRef) => boolean {
     'SELECT row FROM sessions WHERE owner = ? AND id = ?',
   );
   const steps = [
-    'events WHERE session',
-    'checkpoints WHERE session',
-    'lookups WHERE session',
-    'sessions WHERE row',
-  ].map((rows) => database.prepare(`DELETE FROM ${rows} = ?`));
+    'message_words WHERE rowid IN (SELECT id FROM messages WHERE session = ?)',
+    'messages WHERE session = ?',
+    'shares WHERE session = ?',
+    'events WHERE session = ?',
+    'checkpoints WHERE session = ?',
+    'lookups WHERE session = ?',
+    'sessions WHERE row = ?',
+  ].map((rows) => database.prepare(`DELETE FROM ${rows}`));
   return database.transaction((ref: SessionRef): boolean => {
     const { owner, id } = storableRef(ref);
     const found = find.get(owner, id);

@@ -238,6 +238,33 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX sessions_tagged ON sessions (updated_at DESC, row DESC) WHERE tags <> '[]';
   CREATE INDEX sessions_tagged_by_owner ON sessions (owner, updated_at DESC, row DESC) WHERE tags <> '[]';
   `,
+  `
+  -- the last event whose message is in the search index
+  ALTER TABLE sessions ADD COLUMN indexed INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX sessions_to_index ON sessions (owner) WHERE indexed < head AND ephemeral = 0;
+
+  -- the id is the time of the message in 1/1024 ms
+  CREATE TABLE messages (
+    id INTEGER PRIMARY KEY,
+    session INTEGER NOT NULL REFERENCES sessions (row),
+    seq INTEGER NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX messages_by_session ON messages (session, seq);
+  -- words are normalised before they are stored: \`ascii\` leaves everything else as it is
+  CREATE VIRTUAL TABLE message_words USING fts5 (
+    owner, words, content = '', contentless_delete = 1, tokenize = "ascii tokenchars '_'"
+  );
+
+  -- links that show a session; only hashes of their tokens are stored
+  CREATE TABLE shares (
+    hash TEXT PRIMARY KEY,
+    id TEXT NOT NULL,
+    session INTEGER NOT NULL REFERENCES sessions (row),
+    seq INTEGER NOT NULL,
+    created_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX shares_by_session ON shares (session);
+  `,
 ];
 
 /** The migration that gave the events table its current name. */

@@ -32,7 +32,9 @@ import { preparePreferences } from './preferences.ts';
 import { prepareProbe } from './probe.ts';
 import { prepareRead } from './read.ts';
 import { prepareRevocations } from './revocations.ts';
+import { prepareSearch } from './search.ts';
 import { prepareSettings } from './settings.ts';
+import { prepareShares } from './shares.ts';
 import { prepareSize } from './size.ts';
 import { prepareTags } from './tags.ts';
 import { prepareTouch } from './touch.ts';
@@ -95,6 +97,9 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
     onCommit: options.onCommit,
   });
   const probe = prepareProbe(database);
+  const read = prepareRead(database, options);
+  const search = prepareSearch(database, read);
+  const shares = prepareShares(database);
   const head = prepareHead(database);
   const size = prepareSize(database);
   const touch = prepareTouch(database);
@@ -130,7 +135,7 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
       );
       return kept;
     }),
-    read: whenDurable(prepareRead(database, options)),
+    read: whenDurable(read),
     head: whenDurable(head),
     heads: whenDurable((refs) => refs.map(head)),
     load: whenDurable(prepareLoad(database)),
@@ -236,6 +241,13 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
     leases,
     nodes: whileOpen(leases.nodes),
     pairings: pairingStore,
+    shares: {
+      find: whileOpen(shares.find),
+      list: whileOpen(shares.list),
+      add: whileOpen(shares.add),
+      remove: whileOpen(shares.remove),
+    },
+    search: { update: whenDurable(search.update), find: whenDurable(search.find) },
     preferences: preferenceStore,
     revocations: revocationStore,
     settings: settingsStore,

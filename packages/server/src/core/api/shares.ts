@@ -1,0 +1,69 @@
+/** Read-only links to a session as it was when they were made. */
+import { type DurableEvent, Fault, type Principal, requirePermission } from '@parlance/protocol';
+import type { SessionRecord, SessionRef } from '../ports/event-store.ts';
+import type { Share } from '../ports/shares.ts';
+import { storedEvents } from '../runtime/event-pages.ts';
+import type { EngineInternals } from './engine-internals.ts';
+
+const MOST_SHARES = 20;
+const TOKEN_BYTES = 32;
+const TOKEN = /^[\w-]{43}$/;
+
+export type SharedSession = {
+  readonly share: Share;
+  readonly record: SessionRecord;
+  readonly events: AsyncIterable<DurableEvent>;
+};
+
+export type Sharing = ReturnType<typeof sharing>;
+
+export function sharing({ parts: { store, shares, now, newId } }: EngineInternals) {
+  const notFound = () => new Fault('not_found', 'There is no such link.');
+
+  /** Admins see the sessions of others, but only owners share them. */
+  function own(ref: SessionRef, principal: Principal) {
+    requirePermission(principal, 'chat:send');
+    if (ref.owner !== principal.id || !shares) throw new Fault('not_found', 'There is no such session.');
+    return shares;
+  }
+
+  async function* eventsUntil(ref: SessionRef, last: number): AsyncGenerator<DurableEvent, void> {
+    for await (const event of storedEvents(store, ref, 0)) {
+      if (event.seq > last) return;
+      yield event;
+    }
+  }
+
+  return {
+    /** Resolves with the token of the link, which is not stored and cannot be had again. */
+    async share(ref: SessionRef, principal: Principal): Promise<{ share: Share; token: string }> {
+      const kept = own(ref, principal);
+      const seq = await store.head(ref);
+      if (seq === 0) throw new Fault('not_found', 'There is no such session.');
+      const token = Buffer.from(crypto.getRandomValues(new Uint8Array(TOKEN_BYTES))).toString('base64url');
+      const share = { id: newId(), ref, hash: hashOf(token), seq, createdAt: now() };
+      const added = await kept.add(share, MOST_SHARES);
+      if (added === 'no_session') throw new Fault('not_found', 'There is no such session.');
+      if (added === 'too_many')
+        throw new Fault('invalid', `A session may have at most ${MOST_SHARES} links. Revoke one first.`);
+      return { share, token };
+    },
+
+    shares: async (ref: SessionRef, principal: Principal): Promise<Share[]> => own(ref, principal).list(ref),
+
+    /** The link shows nothing any more. Throws `not_found` if the session has no such link. */
+    async unshare(ref: SessionRef, principal: Principal, id: string): Promise<void> {
+      if (!(await own(ref, principal).remove(ref, id))) throw notFound();
+    },
+
+    /** What the link with that token shows. Throws `not_found` if it is unknown, revoked, or its session is gone. */
+    async shared(token: string): Promise<SharedSession> {
+      const share = TOKEN.test(token) ? await shares?.find(hashOf(token)) : null;
+      const record = share && (await store.load(share.ref));
+      if (!share || !record) throw notFound();
+      return { share, record, events: eventsUntil(share.ref, share.seq) };
+    },
+  };
+}
+
+const hashOf = (token: string): string => new Bun.CryptoHasher('sha256').update(token).digest('hex');

@@ -1,0 +1,23 @@
+/** The messages of a conversation, as text. */
+import { type DurableEvent, textOf } from '@parlance/protocol';
+
+/** Null if the event is no message. An imported history is one text. */
+export function messageText(event: DurableEvent): string | null {
+  switch (event.type) {
+    case 'input.accepted':
+      return textOf(event.parts) || null;
+    case 'text.ended':
+      return event.text || null;
+    case 'history.imported':
+      return event.items.map(itemText).filter(Boolean).join('\n\n') || null;
+    default:
+      return null;
+  }
+}
+
+type HistoryItem = DurableEvent<'history.imported'>['items'][number];
+
+const itemText = (item: HistoryItem): string => {
+  if (item.type === 'user') return textOf(item.parts);
+  return item.type === 'text' ? item.text : '';
+};

@@ -1,0 +1,39 @@
+/**
+ * Words of a text, for full-text search. Stores index these instead of using tokenizers of their own, so that every store
+ * finds the same. Case, accents and compatibility forms do not matter. Characters of scripts without spaces are words.
+ */
+
+export type Word = {
+  /** letters, digits and `_` only */
+  readonly word: string;
+  /** where it is in the text */
+  readonly start: number;
+  readonly end: number;
+};
+
+/** Longer ones are cut. */
+const MOST_LETTERS = 64;
+
+const UNSPACED =
+  '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}';
+const WORD = new RegExp(`[${UNSPACED}]\\p{M}*|(?:(?![${UNSPACED}])[\\p{L}\\p{M}\\p{N}_])+`, 'gu');
+
+/** At most the first `most` words. */
+export function wordsOf(text: string, most: number): Word[] {
+  const words: Word[] = [];
+  for (const match of text.matchAll(WORD)) {
+    if (words.length >= most) break;
+    const word = normal(match[0]);
+    if (word !== '') words.push({ word, start: match.index, end: match.index + match[0].length });
+  }
+  return words;
+}
+
+const normal = (word: string): string =>
+  word
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}_]/gu, '')
+    .slice(0, MOST_LETTERS)
+    .toWellFormed()
+    .replaceAll('\ufffd', '');

@@ -1,0 +1,128 @@
+/**
+ * Full-text search with FTS5. The index has words only: the text is in the events. The id of a message is its time, so that
+ * FTS5 returns the latest messages first without sorting.
+ */
+import type { Database } from 'bun:sqlite';
+import { type DurableEvent, PrincipalId, SessionId } from '@parlance/protocol';
+import { z } from 'zod';
+import type { SessionRef } from '../../core/ports/event-store.ts';
+import type { SearchPage, SearchQuery, SearchTerm } from '../../core/ports/message-search.ts';
+import { rowLimit } from '../shared/limit.ts';
+import { decodeSearchCursor, encodeSearchCursor } from '../shared/search-cursor.ts';
+import { type IndexedMessage, indexedMessages, ownerMark } from '../shared/search-words.ts';
+import { storable } from '../shared/text.ts';
+
+/** Messages per millisecond before ids run ahead of the time. */
+const IDS_PER_MS = 1_024;
+/** Events read at once; between two reads other statements run. */
+const BATCH = 200;
+
+const Unindexed = z.object({
+  row: z.number(),
+  owner: PrincipalId,
+  id: SessionId,
+  head: z.number(),
+  indexed: z.number(),
+});
+type Unindexed = z.infer<typeof Unindexed>;
+
+const Hit = z.object({
+  message: z.number(),
+  owner: PrincipalId,
+  id: SessionId,
+  title: z.string(),
+  archived: z.number(),
+  seq: z.number(),
+});
+
+type Read = (ref: SessionRef, after: number, limit: number) => DurableEvent[];
+
+export function prepareSearch(database: Database, read: Read) {
+  const select = (where: string) =>
+    `SELECT row, owner, id, head, indexed FROM sessions WHERE indexed < head AND ephemeral = 0 ${where} LIMIT 1`;
+  const anyone = database.prepare<unknown, []>(select(''));
+  const ofOwner = database.prepare<unknown, [string]>(select('AND owner = ?'));
+  const lastId = database.prepare<{ id: number | null }, [number, number]>(
+    'SELECT max(id) AS id FROM messages WHERE id >= ? AND id < ?',
+  );
+  const insert = database.prepare<unknown, [number, number, number]>(
+    'INSERT INTO messages (id, session, seq) VALUES (?, ?, ?)',
+  );
+  const insertWords = database.prepare<unknown, [number, string, string]>(
+    'INSERT INTO message_words (rowid, owner, words) VALUES (?, ?, ?)',
+  );
+  const advance = database.prepare<unknown, [number, number]>(
+    'UPDATE sessions SET indexed = ? WHERE row = ?',
+  );
+  const match = database.prepare<unknown, [string, number, string, number]>(`
+    SELECT messages.id AS message, sessions.owner AS owner, sessions.id AS id, title, archived, seq
+    FROM message_words(?) AS found
+      JOIN messages ON messages.id = found.rowid JOIN sessions ON sessions.row = messages.session
+    WHERE found.rowid < ? AND sessions.owner = ?
+    ORDER BY found.rowid DESC LIMIT ?`);
+
+  const freeId = (from: number): number => {
+    for (let base = from; ; base += IDS_PER_MS) {
+      const id = (lastId.get(base, base + IDS_PER_MS)?.id ?? base - 1) + 1;
+      if (id < base + IDS_PER_MS) return id;
+    }
+  };
+
+  function add({ row, owner }: Unindexed, { at, seq, words }: IndexedMessage): void {
+    const id = freeId(at * IDS_PER_MS);
+    insert.run(id, row, seq);
+    insertWords.run(id, ownerMark(owner), words.join(' '));
+  }
+
+  /** The events of the next session that is not up to date; how many they are, 0 if there is none. */
+  const indexNext = database.transaction((owner: PrincipalId | undefined): number => {
+    const found = owner === undefined ? anyone.get() : ofOwner.get(storable(owner));
+    if (!found) return 0;
+    const session = Unindexed.parse(found);
+    const events = readable(() => read({ owner: session.owner, id: session.id }, session.indexed, BATCH));
+    for (const message of indexedMessages(events)) add(session, message);
+    advance.run(events.at(-1)?.seq ?? session.head, session.row);
+    return Math.max(1, events.length);
+  }).immediate;
+
+  return {
+    update(most: number, owner?: PrincipalId): boolean {
+      for (let left = most; left > 0; ) {
+        const indexed = indexNext(owner);
+        if (indexed === 0) return true;
+        left -= indexed;
+      }
+      return false;
+    },
+
+    find({ owner, terms, limit: wanted, cursor }: SearchQuery): SearchPage {
+      const limit = rowLimit(wanted);
+      const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : decodeSearchCursor(cursor).at;
+      const text = `owner : ${ownerMark(owner)} AND words : (${terms.map(expression).join(' AND ')})`;
+      const found = match.all(text, before, storable(owner), limit + 1).map((row) => Hit.parse(row));
+      const page = found.slice(0, limit);
+      const last = page.at(-1);
+      return {
+        hits: page.map(({ owner, id, title, archived, seq }) => ({
+          ref: { owner, id },
+          title,
+          archived: archived !== 0,
+          seq,
+        })),
+        next: last && found.length > limit ? encodeSearchCursor({ at: last.message, row: 0, seq: 0 }) : null,
+      };
+    },
+  };
+}
+
+/** None if an event is damaged: the others are found. */
+function readable(read: () => DurableEvent[]): DurableEvent[] {
+  try {
+    return read();
+  } catch {
+    return [];
+  }
+}
+
+/** Words have letters, digits and `_` only: quoted, they are no syntax. */
+const expression = ({ words, prefix }: SearchTerm): string => `"${words.join(' ')}"${prefix ? '*' : ''}`;
