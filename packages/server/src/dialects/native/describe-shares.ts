@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Endpoint } from '../shared/description.ts';
 import { nativeErrors as errors } from './described-errors.ts';
-import { MadeShare, ShareList } from './response-schemas.ts';
+import { MadeShare, ShareList } from './library-schemas.ts';
 
 export const shares: readonly Endpoint[] = [
   {

@@ -9,18 +9,17 @@ import { pairings } from './describe-pairings.ts';
 import { setup } from './describe-setup.ts';
 import { shares } from './describe-shares.ts';
 import { nativeErrors as errors } from './described-errors.ts';
+import { FoundMessages, TagList } from './library-schemas.ts';
 import {
   About,
   ApprovalList,
   ApprovalReceipt,
   CommandReceipt,
   EventPage,
-  FoundMessages,
   GrantList,
   GrantRevoked,
   SessionList,
   SessionView,
-  TagList,
 } from './response-schemas.ts';
 import {
   Answer,

@@ -14,3 +14,7 @@ export const storableRef = (ref: SessionRef): SessionRef => ({
   owner: storable(ref.owner) as PrincipalId,
   id: storable(ref.id) as SessionId,
 });
+
+/** Databases order by UTF-8 bytes. String comparison would put U+1F600 before U+FF5E. */
+export const byCodePoint = (one: string, other: string): number =>
+  Buffer.compare(Buffer.from(one), Buffer.from(other));
