@@ -3,7 +3,6 @@ import { lazy, Suspense, useEffect } from 'react';
 import { Boundary } from './components/boundary.tsx';
 import { Button } from './components/button.tsx';
 import { Empty } from './components/empty.tsx';
-import { Toasts } from './components/toast.tsx';
 import { GlobalKeys } from './layout/global-keys.tsx';
 import { Layout } from './layout/layout.tsx';
 import { NewChatPage } from './pages/chat/new-page.tsx';
@@ -88,7 +87,6 @@ function Inside({ route }: { route: Route }) {
         </Boundary>
       </Layout>
       <GlobalKeys />
-      <Toasts />
     </>
   );
 }

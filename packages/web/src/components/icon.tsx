@@ -35,6 +35,8 @@ const PATHS = {
   file: 'M6 3h8l4 4v14H6zM14 3v4h4',
   leave: 'M14 4H5v16h9M10 12h10M17 8.5l3.5 3.5-3.5 3.5',
   alert: 'M12 4l9 16H3zM12 10v4M12 17h.01',
+  pin: 'M9 4h6l-1 6 4 4H6l4-4zM12 14v6',
+  tag: 'M4 4h7l9 9-7 7-9-9zM8 8h.01',
   link: 'M10 14a4 4 0 0 0 6 0l3-3a4 4 0 0 0-6-6l-1 1M14 10a4 4 0 0 0-6 0l-3 3a4 4 0 0 0 6 6l1-1',
 } as const;
 

@@ -1,6 +1,7 @@
 /** Frame around every page: the sidebar (a drawer on narrow screens) and the page. */
 import { type ReactNode, useEffect, useState } from 'react';
 import { IconButton } from '../components/button.tsx';
+import { Toasts } from '../components/toast.tsx';
 import type { Route } from '../router.ts';
 import { ConnectionBar } from './connection-bar.tsx';
 import { Sidebar } from './sidebar.tsx';
@@ -35,6 +36,7 @@ export function Layout({ route, children }: { route: Route; children: ReactNode 
       <div className="content">
         <ConnectionBar />
         {children}
+        <Toasts />
       </div>
     </div>
   );

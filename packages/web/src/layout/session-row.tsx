@@ -1,12 +1,20 @@
-/** One session in the list: status, attached clients and its menu. */
+/** One session in the list: status, tags, attached clients and its menu. */
 import type { Session } from '@parlance/sdk';
-import { memo, useState } from 'react';
-import { Dialog } from '../components/dialog.tsx';
-import { Menu } from '../components/menu.tsx';
-import { attempt } from '../components/toast.tsx';
-import { currentPlace, go, hrefOf } from '../router.ts';
-import { parlance } from '../state/server.ts';
-import { download } from './download.ts';
+import { lazy, memo, Suspense, useState } from 'react';
+import { Icon } from '../components/icon.tsx';
+import { Menu, type MenuItem } from '../components/menu.tsx';
+import { attempt, toast } from '../components/toast.tsx';
+import { go, hrefOf } from '../router.ts';
+import { parlance, useServer } from '../state/server.ts';
+
+const dialogs = () => import('./session-dialogs.tsx');
+const DIALOGS = {
+  rename: lazy(() => dialogs().then((m) => ({ default: m.RenameDialog }))),
+  tags: lazy(() => dialogs().then((m) => ({ default: m.TagsDialog }))),
+  export: lazy(() => dialogs().then((m) => ({ default: m.ExportDialog }))),
+  erase: lazy(() => dialogs().then((m) => ({ default: m.EraseDialog }))),
+  share: lazy(() => import('./share-dialog.tsx').then((m) => ({ default: m.ShareDialog }))),
+};
 
 const STATES: Readonly<Record<Session['status'], string>> = {
   idle: 'Idle',
@@ -15,21 +23,14 @@ const STATES: Readonly<Record<Session['status'], string>> = {
   failed: 'Failed',
 };
 
-type DecisionContext = 'rename' | 'erase' | null;
 type RowProps = { readonly session: Session; readonly chosen: boolean; readonly foreign: boolean };
 
 export const SessionRow = memo(function SessionRow({ session, chosen, foreign }: RowProps) {
-  const [asking, setAsking] = useState<DecisionContext>(null);
-  const { id, status, attached } = session;
+  const [open, setOpen] = useState<keyof typeof DIALOGS | null>(null);
+  const { id, status, attached, pinned, tags = [] } = session;
   const title = session.title || 'Untitled';
-  const handle = parlance.session(id);
   const dialects = Object.keys(attached).sort();
-
-  async function erase(): Promise<void> {
-    const { route } = currentPlace();
-    const done = await attempt(() => handle.erase());
-    if (done && route.page === 'session' && route.id === id) go({ page: 'new' }, undefined, 'replace');
-  }
+  const Shown = open && DIALOGS[open];
 
   return (
     <li className="session-row" data-chosen={chosen || undefined}>
@@ -41,63 +42,97 @@ export const SessionRow = memo(function SessionRow({ session, chosen, foreign }:
         <span className="session-more">
           {foreign && <span>of {session.owner}</span>}
           {status !== 'idle' && <span>{STATES[status]}</span>}
+          {tags.map((tag) => (
+            <span className="tag" key={tag}>
+              {tag}
+            </span>
+          ))}
           {dialects.map((dialect) => (
             <span className="attached" key={dialect} title={`${attached[dialect]} connected with ${dialect}`}>
               {dialect}
             </span>
           ))}
         </span>
+        {pinned && (
+          <span className="pinned" title="Pinned">
+            <Icon name="pin" />
+          </span>
+        )}
       </a>
-      <Menu
-        label={`Actions for ${title}`}
-        items={[
-          { label: 'Timeline', icon: 'timeline', onSelect: () => go({ page: 'timeline', id }) },
-          { label: 'Rename', icon: 'edit', onSelect: () => setAsking('rename') },
-          { label: 'Export', icon: 'download', onSelect: () => void attempt(() => exported(id)) },
-          ...(session.archived
-            ? []
-            : [
-                {
-                  label: 'Archive',
-                  icon: 'archive' as const,
-                  onSelect: () => void attempt(() => handle.archive()),
-                },
-              ]),
-          { label: 'Delete', icon: 'trash', danger: true, onSelect: () => setAsking('erase') },
-        ]}
-      />
-      {asking === 'rename' && (
-        <Dialog
-          title="Rename session"
-          confirm="Rename"
-          onClose={() => setAsking(null)}
-          onConfirm={(fields) => void attempt(() => handle.rename(String(fields.get('title'))))}
-        >
-          <label className="field">
-            Title
-            <input name="title" defaultValue={session.title} required maxLength={500} autoComplete="off" />
-          </label>
-        </Dialog>
-      )}
-      {asking === 'erase' && (
-        <Dialog
-          title="Delete session?"
-          confirm="Delete"
-          danger
-          onClose={() => setAsking(null)}
-          onConfirm={() => void erase()}
-        >
-          <p>
-            “{title}” and its history will be permanently deleted for every client. Export it first to keep a
-            copy.
-          </p>
-        </Dialog>
+      <SessionMenu session={session} foreign={foreign} onOpen={setOpen} />
+      {Shown && (
+        <Suspense>
+          <Shown session={session} onClose={() => setOpen(null)} />
+        </Suspense>
       )}
     </li>
   );
 });
 
-async function exported(id: string): Promise<void> {
-  const response = await parlance.session(id).export();
-  download(`${id}.jsonl`, await response.blob());
+type MenuProps = {
+  readonly session: Session;
+  readonly foreign: boolean;
+  readonly onOpen: (dialog: keyof typeof DIALOGS) => void;
+};
+
+function SessionMenu({ session, foreign, onOpen }: MenuProps) {
+  const { id, pinned = false, archived } = session;
+  const mayChange = useServer().principal.permissions.includes('chat:send');
+  const handle = parlance.session(id);
+  const title = session.title || 'Untitled';
+  const changes: MenuItem[] = [
+    {
+      label: pinned ? 'Unpin' : 'Pin',
+      icon: 'pin',
+      onSelect: () => void attempt(() => handle.pin(!pinned)),
+    },
+    { label: 'Tags', icon: 'tag', onSelect: () => onOpen('tags') },
+    { label: 'Rename', icon: 'edit', onSelect: () => onOpen('rename') },
+    // Only owners share their sessions.
+    ...(foreign ? [] : [{ label: 'Share', icon: 'link' as const, onSelect: () => onOpen('share') }]),
+    archived
+      ? {
+          label: 'Restore',
+          icon: 'archive',
+          onSelect: () =>
+            void undoable({
+              work: () => handle.unarchive(),
+              undo: () => handle.archive(),
+              text: `“${title}” is restored.`,
+            }),
+        }
+      : {
+          label: 'Archive',
+          icon: 'archive',
+          onSelect: () =>
+            void undoable({
+              work: () => handle.archive(),
+              undo: () => handle.unarchive(),
+              text: `“${title}” is archived.`,
+            }),
+        },
+  ];
+  return (
+    <Menu
+      label={`Actions for ${title}`}
+      items={[
+        ...(mayChange ? changes : []),
+        { label: 'Timeline', icon: 'timeline', onSelect: () => go({ page: 'timeline', id }) },
+        { label: 'Export', icon: 'download', onSelect: () => onOpen('export') },
+        ...(mayChange
+          ? [{ label: 'Delete', icon: 'trash' as const, danger: true, onSelect: () => onOpen('erase') }]
+          : []),
+      ]}
+    />
+  );
+}
+
+type Undoable = {
+  readonly work: () => Promise<unknown>;
+  readonly undo: () => Promise<unknown>;
+  readonly text: string;
+};
+
+async function undoable({ work, undo, text }: Undoable): Promise<void> {
+  if (await attempt(work)) toast(text, { label: 'Undo', run: () => void attempt(undo) });
 }

@@ -1,14 +1,11 @@
 /** Navigation: the pages, and the searchable session list. */
-import { useState } from 'react';
-import { Button, IconButton } from '../components/button.tsx';
+import { IconButton } from '../components/button.tsx';
 import { Icon } from '../components/icon.tsx';
 import { hrefOf, type Route } from '../router.ts';
 import { useApprovals } from '../state/approvals.ts';
 import { logOut, useServer } from '../state/server.ts';
-import { useSessions } from '../state/sessions.ts';
-import { dayGroups } from './day-groups.ts';
 import { PAGES } from './pages.ts';
-import { SessionRow } from './session-row.tsx';
+import { Sessions } from './sessions.tsx';
 
 export function Sidebar({ route }: { route: Route }) {
   const waiting = useApprovals().approvals.length;
@@ -43,66 +40,6 @@ export function Sidebar({ route }: { route: Route }) {
       <Sessions chosen={route.page === 'session' || route.page === 'timeline' ? route.id : null} />
       <Account />
     </aside>
-  );
-}
-
-function Sessions({ chosen }: { chosen: string | null }) {
-  const [query, setQuery] = useState('');
-  const [archived, setArchived] = useState(false);
-  const { sessions, hasMore, loading, fault, more } = useSessions({ query, archived });
-  const mine = useServer().principal.id;
-  return (
-    <section className="sessions" aria-label="Sessions">
-      <div className="search">
-        <Icon name="search" />
-        <input
-          type="search"
-          placeholder={archived ? 'Search the archive' : 'Search sessions'}
-          aria-label="Search sessions by title"
-          value={query}
-          maxLength={200}
-          onChange={(event) => setQuery(event.target.value)}
-        />
-        <IconButton
-          icon="archive"
-          label={archived ? 'Show current sessions' : 'Show archived sessions'}
-          aria-pressed={archived}
-          onClick={() => setArchived(!archived)}
-        />
-      </div>
-      {fault && sessions.length === 0 && <p className="hint">{fault.message}</p>}
-      {!fault && !loading && sessions.length === 0 && (
-        <p className="hint">
-          {query.trim() !== ''
-            ? `No sessions match “${query.trim()}”.`
-            : archived
-              ? 'No archived sessions.'
-              : 'No sessions yet. Sessions of all clients appear here.'}
-        </p>
-      )}
-      <div className="session-list">
-        {dayGroups(sessions, new Date()).map(({ name, sessions: group }) => (
-          <section key={name} aria-label={name}>
-            <h2 className="session-day">{name}</h2>
-            <ul>
-              {group.map((session) => (
-                <SessionRow
-                  key={`${session.owner} ${session.id}`}
-                  session={session}
-                  chosen={session.id === chosen}
-                  foreign={session.owner !== mine}
-                />
-              ))}
-            </ul>
-          </section>
-        ))}
-        {hasMore && (
-          <Button look="quiet" onClick={more}>
-            Show more
-          </Button>
-        )}
-      </div>
-    </section>
   );
 }
 

@@ -9,6 +9,10 @@ export type Filter = {
   /** substring of the title; empty: all */
   readonly query: string;
   readonly archived: boolean;
+  /** only pinned sessions */
+  readonly pinned?: boolean;
+  /** only sessions with this tag; empty: all */
+  readonly tag?: string;
 };
 
 export type SessionList = {
@@ -26,7 +30,12 @@ const NOTHING: SessionList = { sessions: [], hasMore: false, loading: true, faul
 
 const nameOf = ({ id, owner }: Pick<Session, 'id' | 'owner'>): string => `${owner} ${id}`;
 
-export function useSessions({ query, archived }: Filter): SessionList & { more(): void } {
+export function useSessions({
+  query,
+  archived,
+  pinned = false,
+  tag = '',
+}: Filter): SessionList & { more(): void } {
   const [list, setList] = useState(NOTHING);
   const [pages, setPages] = useState(1);
 
@@ -37,6 +46,8 @@ export function useSessions({ query, archived }: Filter): SessionList & { more()
     const fits = (session: Session) =>
       !session.ephemeral &&
       session.archived === archived &&
+      (!pinned || session.pinned === true) &&
+      (tag === '' || session.tags?.includes(tag) === true) &&
       (!q || session.title.toLowerCase().includes(q.toLowerCase()));
 
     // One request at a time, so that an older response never replaces a newer one. Events received during a request
@@ -65,6 +76,8 @@ export function useSessions({ query, archived }: Filter): SessionList & { more()
             cursor,
             q,
             archived: archived ? 'only' : undefined,
+            pinned: pinned ? 'only' : undefined,
+            tag: tag === '' ? undefined : tag,
             signal,
           });
           sessions.push(...got.sessions);
@@ -130,6 +143,9 @@ export function useSessions({ query, archived }: Filter): SessionList & { more()
       if (
         event.type === 'session.created' ||
         event.type === 'session.archived' ||
+        event.type === 'session.unarchived' ||
+        event.type === 'session.pinned' ||
+        event.type === 'session.tagged' ||
         event.type === 'input.accepted'
       )
         inTurn(() => fetchOne(event.session));
@@ -142,7 +158,7 @@ export function useSessions({ query, archived }: Filter): SessionList & { more()
       unfollow();
       stop.abort();
     };
-  }, [query, archived, pages]);
+  }, [query, archived, pinned, tag, pages]);
 
   return { ...list, more: () => setPages((count) => count + 1) };
 }

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'bun:test';
-import { type DurableEvent, isDurable, LOCAL, parseDurableEvent, type SessionId } from '@parlance/protocol';
+import {
+  type DurableEvent,
+  eventVersion,
+  isDurable,
+  LOCAL,
+  parseDurableEvent,
+  type SessionId,
+} from '@parlance/protocol';
 import { openMemoryStore } from '../../stores/memory/store.ts';
 import { SCENARIOS } from '../../testing/scenarios.ts';
 import { says } from '../../testing/scripted-provider.ts';
@@ -136,8 +143,8 @@ describe('refused with the line number, and nothing is written:', () => {
       'line 1: the header is not one that is known: the file has schema version 3, which a newer version of Parlance wrote: this one reads up to 2',
     ],
     'events of a newer version': [
-      () => changed(0, (header) => ({ ...header, eventVersion: 2 })),
-      'line 1: the header is not one that is known: the session has schema version 2, which a newer version of Parlance wrote: this one reads up to 1',
+      () => changed(0, (header) => ({ ...header, eventVersion: eventVersion() + 1 })),
+      `line 1: the header is not one that is known: the session has schema version ${eventVersion() + 1}, which a newer version of Parlance wrote: this one reads up to ${eventVersion()}`,
     ],
     'a header without a version': [
       () => changed(0, ({ version, ...header }) => ({ ...header, was: version })),

@@ -1,13 +1,14 @@
 /** A session as a chat. */
 import type { SessionView } from '@parlance/sdk';
 import { useMemo, useState } from 'react';
+import { Button } from '../../components/button.tsx';
 import { DriverChip } from '../../components/driver-chip.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { Page } from '../../components/page.tsx';
 import { attempt } from '../../components/toast.tsx';
-import { hrefOf } from '../../router.ts';
+import { hrefOf, usePlace } from '../../router.ts';
 import { parlance, useServer } from '../../state/server.ts';
 import { type FollowedSession, useSession } from '../../state/session.ts';
 import { Announcer } from './announcer.tsx';
@@ -83,6 +84,7 @@ function Chat({ id, view }: { id: string; view: SessionView }) {
   const handle = useMemo(() => parlance.session(id), [id]);
   const rows = useMemo(() => rowsOf(view), [view]);
   const earlier = useMemo(() => messagesOf(rows), [rows]);
+  const target = Number(usePlace().query.event ?? 0);
   const agent = view.agent?.id ?? null;
   const chosen: Chosen = {
     model: view.model,
@@ -98,8 +100,12 @@ function Chat({ id, view }: { id: string; view: SessionView }) {
   return (
     <>
       <Announcer view={view} />
-      {view.archived && <Notice>This session is archived. A new message restores it.</Notice>}
-      <Transcript session={id} rows={rows} />
+      {view.archived && (
+        <Notice action={<Button onClick={() => void attempt(() => handle.unarchive())}>Restore</Button>}>
+          This session is archived. A new message restores it, too.
+        </Notice>
+      )}
+      <Transcript session={id} rows={rows} target={target} />
       <div className="chat-foot">
         {view.plan && <Plan session={id} plan={view.plan} running={running} />}
         <Composer

@@ -1,0 +1,102 @@
+/** What the menu of a session asks before it acts. */
+import type { Session } from '@parlance/sdk';
+import { useState } from 'react';
+import { Dialog } from '../components/dialog.tsx';
+import { attempt } from '../components/toast.tsx';
+import { currentPlace, go } from '../router.ts';
+import { parlance } from '../state/server.ts';
+import { download } from './download.ts';
+
+type DialogProps = { readonly session: Session; readonly onClose: () => void };
+
+export function RenameDialog({ session, onClose }: DialogProps) {
+  return (
+    <Dialog
+      title="Rename session"
+      confirm="Rename"
+      onClose={onClose}
+      onConfirm={(fields) =>
+        void attempt(() => parlance.session(session.id).rename(String(fields.get('title'))))
+      }
+    >
+      <label className="field">
+        Title
+        <input name="title" defaultValue={session.title} required maxLength={500} autoComplete="off" />
+      </label>
+    </Dialog>
+  );
+}
+
+export function TagsDialog({ session, onClose }: DialogProps) {
+  return (
+    <Dialog
+      title="Tags"
+      confirm="Save"
+      onClose={onClose}
+      onConfirm={(fields) =>
+        void attempt(() => parlance.session(session.id).tag(tagsIn(String(fields.get('tags')))))
+      }
+    >
+      <label className="field">
+        Tags, separated by commas
+        <input name="tags" defaultValue={session.tags?.join(', ')} maxLength={1_000} autoComplete="off" />
+      </label>
+    </Dialog>
+  );
+}
+
+const tagsIn = (text: string): string[] =>
+  text
+    .split(',')
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== '');
+
+const FORMATS = [
+  { format: 'markdown', ending: 'md', label: 'Markdown', about: 'to read and to paste elsewhere' },
+  { format: 'html', ending: 'html', label: 'HTML', about: 'one page, to read in a browser' },
+  { format: 'jsonl', ending: 'jsonl', label: 'JSONL', about: 'every event, can be imported again' },
+] as const;
+
+export function ExportDialog({ session: { id }, onClose }: DialogProps) {
+  const [format, setFormat] = useState<(typeof FORMATS)[number]>(FORMATS[0]);
+  async function save(): Promise<void> {
+    const response = await parlance.session(id).export({ format: format.format });
+    download(`${id}.${format.ending}`, await response.blob());
+  }
+  return (
+    <Dialog title="Export session" confirm="Export" onClose={onClose} onConfirm={() => void attempt(save)}>
+      <fieldset className="formats">
+        <legend className="unseen">Format</legend>
+        {FORMATS.map((one) => (
+          <label key={one.format}>
+            <input
+              type="radio"
+              name="format"
+              checked={one.format === format.format}
+              onChange={() => setFormat(one)}
+            />
+            <span>
+              {one.label} <small>{one.about}</small>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+    </Dialog>
+  );
+}
+
+export function EraseDialog({ session: { id, title }, onClose }: DialogProps) {
+  async function erase(): Promise<void> {
+    const { route } = currentPlace();
+    const done = await attempt(() => parlance.session(id).erase());
+    if (done && route.page === 'session' && route.id === id) go({ page: 'new' }, undefined, 'replace');
+  }
+  return (
+    <Dialog title="Delete session?" confirm="Delete" danger onClose={onClose} onConfirm={() => void erase()}>
+      <p>
+        “{title || 'Untitled'}” and its history will be permanently deleted for every client. Export it first
+        to keep a copy.
+      </p>
+    </Dialog>
+  );
+}

@@ -1,0 +1,73 @@
+/** Links that show a session to people without an account. */
+import { ParlanceError, type Session, type Share } from '@parlance/sdk';
+import { useEffect, useState } from 'react';
+import { Button } from '../components/button.tsx';
+import { CopyButton } from '../components/copy-button.tsx';
+import { Dialog } from '../components/dialog.tsx';
+import { attempt } from '../components/toast.tsx';
+import { parlance } from '../state/server.ts';
+
+export function ShareDialog({ session, onClose }: { session: Session; onClose: () => void }) {
+  const handle = parlance.session(session.id);
+  const [shares, setShares] = useState<readonly Share[] | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  /** The server does not keep links: this one is shown until the dialog is closed. */
+  const [link, setLink] = useState<{ readonly id: string; readonly address: string } | null>(null);
+
+  useEffect(() => {
+    const stop = new AbortController();
+    parlance
+      .session(session.id)
+      .shares({ signal: stop.signal })
+      .then(setShares, (thrown) => {
+        if (!(thrown instanceof ParlanceError)) throw thrown;
+        if (!stop.signal.aborted) setProblem(thrown.message);
+      });
+    return () => stop.abort();
+  }, [session.id]);
+
+  const create = () =>
+    attempt(async () => {
+      const { path, ...share } = await handle.share();
+      setLink({ id: share.id, address: `${location.origin}${path}` });
+      setShares((before) => [...(before ?? []), share]);
+    });
+  const revoke = (id: string) =>
+    attempt(async () => {
+      await handle.unshare(id);
+      setShares((before) => before?.filter((share) => share.id !== id) ?? null);
+      setLink((before) => (before?.id === id ? null : before));
+    });
+
+  return (
+    <Dialog title="Share session" confirm="Done" plain onClose={onClose} onConfirm={() => undefined}>
+      <p>
+        Anyone with a link can read the messages up to now, without signing in. Later messages are not
+        included, nor are input and output of tools.
+      </p>
+      {problem && <p className="hint">{problem}</p>}
+      {link ? (
+        <div className="share-link">
+          <input readOnly aria-label="Link" value={link.address} onFocus={(event) => event.target.select()} />
+          <CopyButton text={link.address} label="Copy link" />
+        </div>
+      ) : (
+        <Button icon="link" disabled={problem !== null} onClick={() => void create()}>
+          Create link
+        </Button>
+      )}
+      {shares && shares.length > 0 && (
+        <ul className="share-list" aria-label="Links">
+          {shares.map(({ id, createdAt }) => (
+            <li key={id}>
+              <span>Link of {new Date(createdAt).toLocaleString()}</span>
+              <Button look="danger" onClick={() => void revoke(id)}>
+                Revoke
+              </Button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Dialog>
+  );
+}
