@@ -1,7 +1,8 @@
-/** The list of sessions: search, rename, archive, export, delete; live in every tab. */
+/** The list of sessions: search, pins, tags, rename, archive, export, links, delete; live in every tab. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { readFile } from 'node:fs/promises';
 import type { Locator, Page } from 'playwright-core';
+import { barriers, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { type Console, gone, openConsole, say, seen } from './console.ts';
 
@@ -49,7 +50,8 @@ describe.skipIf(NO_BROWSER)('sessions', () => {
     await gone(rowOf(page, 'hello from elsewhere'));
     expect(await page.locator('.session-row').count()).toBe(1);
     await page.getByRole('searchbox').fill('no such words');
-    await seen(page.getByText('No sessions match “no such words”.'));
+    await seen(page.getByText('No titles match “no such words”.'));
+    await seen(page.getByText('No messages match.'));
     await page.getByRole('searchbox').fill('');
     await seen(rowOf(page, 'hello there'));
   });
@@ -68,29 +70,106 @@ describe.skipIf(NO_BROWSER)('sessions', () => {
     await other.close();
   });
 
-  test('an archived session is only in the archive', async () => {
+  test('an archived session is only in the archive, and comes back with undo or restore', async () => {
     await say(place.server, 'archived', 'to be archived');
     await goTo('/');
     await seen(rowOf(page, 'to be archived'));
     await choose(page, 'to be archived', 'Archive');
     await gone(rowOf(page, 'to be archived'));
-    await page.getByRole('button', { name: 'Show archived sessions' }).click();
+    await page.getByRole('button', { name: 'Undo' }).click();
     await seen(rowOf(page, 'to be archived'));
-    await page.getByRole('button', { name: 'Show current sessions' }).click();
+    await choose(page, 'to be archived', 'Archive');
     await gone(rowOf(page, 'to be archived'));
+    await page.getByRole('button', { name: 'Show archived sessions' }).click();
+    await choose(page, 'to be archived', 'Restore');
+    await gone(rowOf(page, 'to be archived'));
+    await page.getByRole('button', { name: 'Show current sessions' }).click();
+    await seen(rowOf(page, 'to be archived'));
   });
 
-  test('an export is a file with every event', async () => {
+  test('a pinned session is first, in every tab', async () => {
+    await say(place.server, 'pinned', 'keep this');
+    await say(place.server, 'newer', 'newer than that');
+    await goTo('/');
+    await seen(rowOf(page, 'newer than that'));
+    await choose(page, 'keep this', 'Pin');
+    const pinned = page.getByRole('region', { name: 'Pinned' });
+    await seen(pinned.getByRole('link', { name: /keep this/ }));
+    expect(await rowOf(page, 'keep this').count()).toBe(1);
+    const other = await place.openBeside(page, '/approvals');
+    await seen(other.getByRole('region', { name: 'Pinned' }));
+    await other.close();
+    await choose(page, 'keep this', 'Unpin');
+    await gone(pinned);
+    await seen(rowOf(page, 'keep this'));
+  });
+
+  test('sessions are tagged, and filtered by tag', async () => {
+    await say(place.server, 'tagged', 'a tagged one');
+    await goTo('/');
+    await choose(page, 'a tagged one', 'Tags');
+    await page.getByLabel('Tags, separated by commas').fill('work, Berlin, WORK');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await seen(rowOf(page, 'a tagged one').getByText('Berlin'));
+    await page.getByLabel('Filter by tag').selectOption('work');
+    await gone(rowOf(page, 'keep this'));
+    await seen(rowOf(page, 'a tagged one'));
+    await page.getByLabel('Filter by tag').selectOption('');
+    await seen(rowOf(page, 'keep this'));
+  });
+
+  test('the search finds messages, and leads to their place', async () => {
+    await say(place.server, 'found', 'count to 7');
+    await say(place.server, 'found', 'the capybara sleeps');
+    await goTo('/');
+    await page.getByRole('searchbox').fill('capyb');
+    const messages = page.getByRole('region', { name: 'Messages' });
+    await seen(messages.getByRole('link', { name: /the capybara sleeps/ }).first());
+    expect(await messages.locator('mark').first().textContent()).toBe('capybara');
+    await messages.getByRole('link', { name: /You ·/ }).click();
+    await page.waitForURL(/#\/sessions\/found\?event=\d+$/);
+    await seen(page.locator('.row[data-found]').getByText('the capybara sleeps'));
+    await page.getByRole('searchbox').fill('"<img src=x onerror=alert(1)> OR *');
+    await seen(page.getByText('No messages match.'));
+    await page.getByRole('searchbox').fill('');
+  });
+
+  test.each([
+    ['Markdown', 'exported.md', '## You\n\nto be exported'],
+    ['HTML', 'exported.html', '<p class="plain">to be exported</p>'],
+    ['JSONL', 'exported.jsonl', '"type":"input.accepted"'],
+  ])('an export as %s is a file', async (format, name, content) => {
     await say(place.server, 'exported', 'to be exported');
     await goTo('/');
     await seen(rowOf(page, 'to be exported'));
+    await choose(page, 'to be exported', 'Export');
+    await page.getByRole('radio', { name: format }).check();
     const [download] = await Promise.all([
       page.waitForEvent('download'),
-      choose(page, 'to be exported', 'Export'),
+      page.getByRole('button', { name: 'Export', exact: true }).click(),
     ]);
-    expect(download.suggestedFilename()).toBe('exported.jsonl');
-    const lines = (await readFile(await download.path(), 'utf8')).trim().split('\n');
-    expect(lines.some((line) => JSON.parse(line).type === 'input.accepted')).toBe(true);
+    expect(download.suggestedFilename()).toBe(name);
+    expect(await readFile(await download.path(), 'utf8')).toContain(content);
+  });
+
+  test('a link shows the session to people without an account until it is revoked', async () => {
+    await say(place.server, 'shared', 'to be shared');
+    await goTo('/');
+    await choose(page, 'to be shared', 'Share');
+    const dialog = page.getByRole('dialog', { name: 'Share session' });
+    await dialog.getByRole('button', { name: 'Create link' }).click();
+    const address = await dialog.getByLabel('Link', { exact: true }).inputValue();
+    const reader = await (await place.browser.newContext()).newPage();
+    await reader.goto(address);
+    await seen(reader.getByRole('heading', { name: 'to be shared' }));
+    await prepare(reader);
+    expect(await barriers(reader, 'all')).toEqual([]);
+    await dialog.getByRole('button', { name: 'Revoke' }).click();
+    await gone(dialog.getByRole('list', { name: 'Links' }));
+    await reader.reload();
+    await seen(reader.getByRole('heading', { name: 'Link not found' }));
+    await reader.context().close();
+    await dialog.getByRole('button', { name: 'Done' }).click();
   });
 
   test('a deleted session is gone, and its reader is redirected', async () => {

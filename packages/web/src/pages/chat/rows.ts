@@ -38,6 +38,23 @@ export function rowsOf(view: SessionView): readonly Row[] {
   return rows;
 }
 
+/** The index of the row with that event; -1 if it is not loaded yet, or is not shown. */
+export function rowWith(rows: readonly Row[], seq: number): number {
+  return rows.findIndex((row) => {
+    switch (row.kind) {
+      case 'input':
+      case 'queued':
+        return row.input.seqs.includes(seq);
+      case 'item':
+        return row.item.seqs.includes(seq);
+      case 'between':
+        return row.entry.seqs.includes(seq);
+      default:
+        return false;
+    }
+  });
+}
+
 export const textOf = (parts: readonly Part[]): string =>
   parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
 

@@ -3,7 +3,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { IconButton } from '../../components/button.tsx';
 import { RowView } from './row.tsx';
-import type { Row } from './rows.ts';
+import { type Row, rowWith } from './rows.ts';
 
 /** Distance in pixels that counts as being at the end. */
 const NEAR = 60;
@@ -17,7 +17,14 @@ const ESTIMATES: Readonly<Record<Row['kind'], number>> = {
   working: 40,
 };
 
-export function Transcript({ session, rows }: { session: string; rows: readonly Row[] }) {
+type TranscriptProps = {
+  readonly session: string;
+  readonly rows: readonly Row[];
+  /** the number of an event to show, such as one that a search has found; 0: the end */
+  readonly target?: number;
+};
+
+export function Transcript({ session, rows, target = 0 }: TranscriptProps) {
   const scroller = useRef<HTMLElement>(null);
   const begun = useRef(false);
   const [away, setAway] = useState(false);
@@ -40,6 +47,14 @@ export function Transcript({ session, rows }: { session: string; rows: readonly 
     list.scrollToEnd();
   }, [rows.length, list]);
 
+  const found = target > 0 ? rowWith(rows, target) : -1;
+  const [shown, setShown] = useState(0);
+  useEffect(() => {
+    if (found < 0 || shown === target) return;
+    setShown(target);
+    list.scrollToIndex(found, { align: 'start' });
+  }, [found, target, shown, list]);
+
   useEffect(() => {
     const element = scroller.current;
     if (!element) return;
@@ -59,7 +74,13 @@ export function Transcript({ session, rows }: { session: string; rows: readonly 
               const row = rows[index];
               return (
                 row && (
-                  <div key={key} data-index={index} ref={list.measureElement} className="row">
+                  <div
+                    key={key}
+                    data-index={index}
+                    ref={list.measureElement}
+                    className="row"
+                    data-found={index === found || undefined}
+                  >
                     <RowView session={session} row={row} />
                   </div>
                 )
