@@ -99,6 +99,23 @@ describe.skipIf(NO_BROWSER)('chat', () => {
     await gone(page.getByText('Five.'));
     expect(await page.locator('.said').count()).toBe(1);
     expect(await page.locator('.said-bubble').textContent()).toBe('What is 2 + 2?');
+    await gone(stopButton());
+
+    await seen(page.getByText('Version 2/2'));
+    await page.getByRole('button', { name: 'Previous version' }).click();
+    await seen(answers().filter({ hasText: 'Five.' }));
+    await gone(answers().filter({ hasText: 'Four.' }));
+    expect(await page.locator('.said-bubble').textContent()).toBe('What is two and two?');
+    expect(await page.getByRole('button', { name: 'Edit' }).count()).toBe(0);
+    await page.reload();
+    await seen(answers().filter({ hasText: 'Four.' }));
+    await page.getByRole('button', { name: 'Previous version' }).click();
+    await seen(page.getByText('This is an earlier version.'));
+    await page.getByRole('button', { name: 'Show latest' }).click();
+    await seen(answers().filter({ hasText: 'Four.' }));
+    await page.getByRole('button', { name: 'Previous version' }).click();
+    await turn('And three and three?', 'Six.');
+    await seen(answers().filter({ hasText: 'Four.' }));
   });
 
   test('an answer can be regenerated', async () => {
@@ -110,6 +127,10 @@ describe.skipIf(NO_BROWSER)('chat', () => {
     await seen(answers().filter({ hasText: 'Something bright.' }));
     await gone(page.getByText('Something dull.'));
     expect(await page.locator('.said').count()).toBe(1);
+    await page.getByRole('button', { name: 'Previous version' }).click();
+    await seen(answers().filter({ hasText: 'Something dull.' }));
+    await page.getByRole('button', { name: 'Next version' }).click();
+    await seen(answers().filter({ hasText: 'Something bright.' }));
   });
 
   test('drafts survive a reload, and arrow keys bring earlier messages back', async () => {
@@ -157,6 +178,29 @@ describe.skipIf(NO_BROWSER)('chat', () => {
     model.end();
     await seen(answers().filter({ hasText: 'And the second.' }));
     await gone(page.locator('.said[data-queued]'));
+  });
+
+  test('queued messages can be edited and removed', async () => {
+    await begin();
+    await send('First');
+    model.say('Working on it');
+    await seen(answers().filter({ hasText: 'Working on it' }));
+    await send('Not this one');
+    await send('Secnd');
+    const queued = page.locator('.said[data-queued]');
+    await seen(queued.nth(1));
+    await queued.filter({ hasText: 'Not this' }).getByRole('button', { name: 'Remove from queue' }).click();
+    await gone(queued.nth(1));
+    await queued.getByRole('button', { name: 'Edit queued message' }).click();
+    await page.getByRole('textbox', { name: 'Edited message' }).fill('Second');
+    await page.locator('.said-edit').getByRole('button', { name: 'Send' }).click();
+    await seen(queued.getByText('Second', { exact: true }));
+    expect(await queued.count()).toBe(1);
+    model.end();
+    model.say('And the second.');
+    model.end();
+    await seen(answers().filter({ hasText: 'And the second.' }));
+    expect(await page.getByText(/Secnd|Not this/).count()).toBe(0);
   });
 
   test('a call is a card with its input and output', async () => {

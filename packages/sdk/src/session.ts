@@ -191,8 +191,9 @@ export class SessionHandle {
     await this.context.wire.response({ method: 'DELETE', path, signal });
   }
 
-  async cancel(options?: CallOptions): Promise<Receipt> {
-    return this.send({ type: 'turn.cancel' }, options);
+  /** Stops the running turn, or only `turn`, also if its input still waits. */
+  async cancel({ turn, signal }: CallOptions & Of<'turn.cancel'> = {}): Promise<Receipt> {
+    return this.send({ type: 'turn.cancel', turn }, { signal });
   }
 
   /** Answers the pending approval. Pass its `hash` to answer for exactly what was shown. */

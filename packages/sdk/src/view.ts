@@ -90,7 +90,9 @@ function withEvent(view: SessionView, event: DurableEvent): SessionView {
           (entry.kind === 'turn' && entry.input?.input === event.input) ||
           (entry.kind === 'history' && entry.input === event.input),
       );
-      return from < 0 ? view : { ...view, entries: view.entries.slice(0, from) };
+      if (from < 0) return view;
+      const replacing = [...(view.versions[event.input] ?? []), view.entries.slice(from)];
+      return { ...view, entries: view.entries.slice(0, from), replacing };
     }
     case 'session.configured':
       return {
@@ -115,6 +117,10 @@ function withEvent(view: SessionView, event: DurableEvent): SessionView {
       return {
         ...view,
         archived: false,
+        ...(view.replacing && {
+          versions: { ...view.versions, [event.input]: view.replacing },
+          replacing: null,
+        }),
         title: view.title || titleOf(event.parts),
         queued: [...view.queued, inputOf(view, event)],
       };

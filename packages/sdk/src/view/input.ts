@@ -10,7 +10,7 @@ function supersededBy(view: SessionView, event: DurableEvent<'input.accepted'>):
 }
 
 export function inputOf(view: SessionView, event: DurableEvent<'input.accepted'>): InputView {
-  const { input, parts, dialect, key, call, data, agent, at, seq } = event;
+  const { input, parts, dialect, key, call, data, agent, turn, at, seq } = event;
   return {
     input,
     parts,
@@ -19,6 +19,7 @@ export function inputOf(view: SessionView, event: DurableEvent<'input.accepted'>
     ...(call === undefined ? {} : { call }),
     ...(data === undefined ? {} : { data }),
     ...(agent === undefined ? {} : { agent }),
+    ...(turn === undefined ? {} : { turn }),
     superseded: supersededBy(view, event),
     at,
     seqs: [seq],

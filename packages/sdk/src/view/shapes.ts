@@ -52,11 +52,18 @@ export type SessionView = {
   readonly plan: PlanView | null;
   /** standing grants */
   readonly grants: readonly string[];
+  /** Earlier versions of the conversation from an input on that replaced another, oldest first, by the id of that input. */
+  readonly versions: Readonly<Record<InputId, readonly Version[]>>;
+  /** versions of the input that is about to be replaced */
+  readonly replacing: readonly Version[] | null;
   /** of all steps of all turns */
   readonly usage: Usage;
   /** context use after the last turn or compaction */
   readonly context: ContextUse | null;
 };
+
+/** What followed an input, from that input on, until it was replaced. */
+export type Version = readonly Entry[];
 
 export type CreatedView = {
   readonly dialect: string;
@@ -92,6 +99,8 @@ export type InputView = Numbered & {
   readonly data?: JsonObject;
   /** the agent to answer, if it is not the session's */
   readonly agent?: AgentRef;
+  /** the turn that it will start, if it waits for others */
+  readonly turn?: TurnId;
   /** the turn that this input interrupted */
   readonly superseded: TurnId | null;
 };
@@ -249,6 +258,8 @@ export const EMPTY: SessionView = {
   archived: false,
   pinned: false,
   tags: [],
+  versions: {},
+  replacing: null,
   erasedBy: null,
   status: 'idle',
   entries: [],

@@ -1,12 +1,13 @@
 /** An input of the user, with "edit and send again". */
 import type { Part } from '@parlance/protocol';
 import type { InputView } from '@parlance/sdk';
-import { type KeyboardEvent, memo, useState } from 'react';
+import { type KeyboardEvent, memo, useContext, useState } from 'react';
 import { Button, IconButton } from '../../components/button.tsx';
 import { Chip } from '../../components/chip.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { attempt } from '../../components/toast.tsx';
 import { parlance } from '../../state/server.ts';
+import { Branches } from './branches.ts';
 import { Parts } from './parts.tsx';
 import { textOf } from './rows.ts';
 
@@ -14,10 +15,12 @@ type InputProps = { readonly session: string; readonly input: InputView; readonl
 
 export const InputRow = memo(function InputRow({ session, input, queued = false }: InputProps) {
   const [editing, setEditing] = useState(false);
+  const { isLatest } = useContext(Branches);
   const { dialect, superseded } = input;
   const parts = spokenParts(input);
   const text = textOf(parts);
-  if (editing) return <Edit session={session} input={input} onDone={() => setEditing(false)} />;
+  if (editing)
+    return <Edit session={session} input={input} queued={queued} onDone={() => setEditing(false)} />;
   return (
     <div className="said" data-queued={queued || undefined}>
       <div className="said-bubble">
@@ -45,7 +48,21 @@ export const InputRow = memo(function InputRow({ session, input, queued = false 
           {new Date(input.at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })}
         </time>
         {text !== '' && <CopyButton text={text} label="Copy message" />}
-        {!queued && !input.call && <IconButton icon="edit" label="Edit" onClick={() => setEditing(true)} />}
+        <Versions input={input} />
+        {isLatest && !input.call && (!queued || input.turn) && (
+          <IconButton
+            icon="edit"
+            label={queued ? 'Edit queued message' : 'Edit'}
+            onClick={() => setEditing(true)}
+          />
+        )}
+        {queued && input.turn && (
+          <IconButton
+            icon="trash"
+            label="Remove from queue"
+            onClick={() => void attempt(() => parlance.session(session).cancel({ turn: input.turn }))}
+          />
+        )}
       </div>
     </div>
   );
@@ -55,8 +72,43 @@ export const InputRow = memo(function InputRow({ session, input, queued = false 
 export const spokenParts = ({ parts, data }: InputView): readonly Part[] =>
   data?.page === undefined ? parts : parts.slice(0, 1);
 
-/** Continues from before the message: the old one and its answer leave the context. */
-function Edit({ session, input, onDone }: { session: string; input: InputView; onDone: () => void }) {
+/** ‹ 1/2 › */
+function Versions({ input: { input } }: { input: InputView }) {
+  const { branches, choose } = useContext(Branches);
+  const branch = branches.get(input);
+  if (!branch) return null;
+  const { latest, index, count } = branch;
+  return (
+    <span className="versions">
+      <IconButton
+        icon="back"
+        label="Previous version"
+        disabled={index === 0}
+        onClick={() => choose(latest, index - 1)}
+      />
+      <span>
+        <span className="unseen">Version </span>
+        {index + 1}/{count}
+      </span>
+      <IconButton
+        icon="chevron"
+        label="Next version"
+        disabled={index === count - 1}
+        onClick={() => choose(latest, index + 1)}
+      />
+    </span>
+  );
+}
+
+type EditProps = {
+  readonly session: string;
+  readonly input: InputView;
+  readonly queued: boolean;
+  readonly onDone: () => void;
+};
+
+/** Continues from before the message: the old one and its answer become an earlier version. A queued one is queued again. */
+function Edit({ session, input, queued, onDone }: EditProps) {
   const [text, setText] = useState(textOf(input.parts));
   const [busy, setBusy] = useState(false);
 
@@ -64,7 +116,12 @@ function Edit({ session, input, onDone }: { session: string; input: InputView; o
     const rest = input.parts.filter(({ type }) => type !== 'text');
     const parts: Part[] = [...(text.trim() === '' ? [] : [{ type: 'text' as const, text }]), ...rest];
     setBusy(true);
-    if (await attempt(() => parlance.session(session).submit(parts, { replaces: input.input }))) onDone();
+    const handle = parlance.session(session);
+    const replaced = await attempt(async () => {
+      if (queued) await handle.cancel({ turn: input.turn });
+      await handle.submit(parts, queued ? {} : { replaces: input.input });
+    });
+    if (replaced) onDone();
     setBusy(false);
   }
 
@@ -86,7 +143,11 @@ function Edit({ session, input, onDone }: { session: string; input: InputView; o
         onChange={(event) => setText(event.target.value)}
         onKeyDown={onKeyDown}
       />
-      <p className="hint">Sending replaces everything after this message.</p>
+      <p className="hint">
+        {queued
+          ? 'Sending moves the message to the end of the queue.'
+          : 'Sending replaces everything after this message.'}
+      </p>
       <div className="said-edit-buttons">
         <Button onClick={onDone}>Cancel</Button>
         <Button

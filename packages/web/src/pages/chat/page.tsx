@@ -13,6 +13,7 @@ import { parlance, useServer } from '../../state/server.ts';
 import { type FollowedSession, useSession } from '../../state/session.ts';
 import { Announcer } from './announcer.tsx';
 import { applySlash } from './apply-slash.ts';
+import { Branches, type Chosen as ChosenVersions, shownOf } from './branches.ts';
 import { Composer } from './composer.tsx';
 import { ConnectionChip } from './connection-chip.tsx';
 import { modelOf } from './cost.ts';
@@ -82,7 +83,16 @@ function Chat({ id, view }: { id: string; view: SessionView }) {
   const about = useServer();
   const [helping, setHelping] = useState(false);
   const handle = useMemo(() => parlance.session(id), [id]);
-  const rows = useMemo(() => rowsOf(view), [view]);
+  const [versions, setVersions] = useState<ChosenVersions>({});
+  const shown = useMemo(() => shownOf(view, versions), [view, versions]);
+  const rows = useMemo(() => rowsOf(view, shown), [view, shown]);
+  const branches = useMemo(
+    () => ({
+      ...shown,
+      choose: (latest: string, index: number) => setVersions((before) => ({ ...before, [latest]: index })),
+    }),
+    [shown],
+  );
   const earlier = useMemo(() => messagesOf(rows), [rows]);
   const target = Number(usePlace().query.event ?? 0);
   const agent = view.agent?.id ?? null;
@@ -105,14 +115,24 @@ function Chat({ id, view }: { id: string; view: SessionView }) {
           This session is archived. A new message restores it, too.
         </Notice>
       )}
-      <Transcript session={id} rows={rows} target={target} />
+      <Branches.Provider value={branches}>
+        <Transcript session={id} rows={rows} target={target} />
+      </Branches.Provider>
       <div className="chat-foot">
+        {!shown.isLatest && (
+          <Notice action={<Button onClick={() => setVersions({})}>Show latest</Button>}>
+            This is an earlier version. New messages continue the latest one.
+          </Notice>
+        )}
         {view.plan && <Plan session={id} plan={view.plan} running={running} />}
         <Composer
           draft={id}
           running={running}
           earlier={earlier}
-          onSend={(parts, mode) => attempt(() => handle.submit(parts, { mode }))}
+          onSend={(parts, mode) => {
+            setVersions({});
+            return attempt(() => handle.submit(parts, { mode }));
+          }}
           onStop={() => void attempt(() => handle.cancel())}
           onSlash={(slash) =>
             attempted(() =>

@@ -4,6 +4,7 @@
  */
 import type { Part } from '@parlance/protocol';
 import type { Entry, InputView, Item, SessionView, TurnView } from '@parlance/sdk';
+import type { Shown } from './branches.ts';
 
 export type Row = { readonly key: string } & (
   | { readonly kind: 'input'; readonly input: InputView }
@@ -28,13 +29,18 @@ function rowFor(of: object, make: () => Row): Row {
   return row;
 }
 
-export function rowsOf(view: SessionView): readonly Row[] {
+/** `entries` are those of the shown version. */
+export function rowsOf(
+  view: SessionView,
+  { entries, isLatest }: Pick<Shown, 'entries' | 'isLatest'> = { ...view, isLatest: true },
+): readonly Row[] {
   const rows: Row[] = [];
-  for (const entry of view.entries) {
+  for (const entry of entries) {
     if (entry.kind === 'turn') for (const row of turnRows(entry)) rows.push(row);
     else rows.push(rowFor(entry, () => ({ key: `${entry.kind} ${entry.seqs[0]}`, kind: 'between', entry })));
   }
-  for (const input of view.queued) rows.push({ key: `queued ${input.input}`, kind: 'queued', input });
+  if (isLatest)
+    for (const input of view.queued) rows.push({ key: `queued ${input.input}`, kind: 'queued', input });
   return rows;
 }
 

@@ -1,11 +1,12 @@
 /** Outcome and usage of a turn, with "regenerate". */
 import type { TurnView } from '@parlance/sdk';
-import { memo } from 'react';
+import { memo, useContext } from 'react';
 import { Button, IconButton } from '../../components/button.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { attempt } from '../../components/toast.tsx';
 import { parlance, useServer } from '../../state/server.ts';
+import { Branches } from './branches.ts';
 import { costOf, dollars, duration, modelOf, shortNumber } from './cost.ts';
 import { usePrices } from './prices.tsx';
 import { saidIn } from './rows.ts';
@@ -13,6 +14,7 @@ import { saidIn } from './rows.ts';
 export const TurnEnd = memo(function TurnEnd({ session, turn }: { session: string; turn: TurnView }) {
   const about = useServer();
   const price = usePrices()[modelOf(turn, about)];
+  const { isLatest } = useContext(Branches);
   const { state, usage, input } = turn;
   const tokens = usage.inputTokens + usage.outputTokens;
   const said = saidIn(turn);
@@ -27,7 +29,8 @@ export const TurnEnd = memo(function TurnEnd({ session, turn }: { session: strin
         <Notice
           look="danger"
           action={
-            input && (
+            input &&
+            isLatest && (
               <Button icon="retry" onClick={again}>
                 Try again
               </Button>
@@ -39,7 +42,7 @@ export const TurnEnd = memo(function TurnEnd({ session, turn }: { session: strin
       )}
       <div className="turn-end-line">
         {said !== '' && <CopyButton text={said} label="Copy answer" />}
-        {input && !input.call && state.status !== 'failed' && (
+        {input && isLatest && !input.call && state.status !== 'failed' && (
           <IconButton icon="retry" label="Regenerate" onClick={again} />
         )}
         {state.status === 'cancelled' && <span>{CANCELLED[state.reason]}</span>}
