@@ -49,6 +49,7 @@ export function spawnProcess(
       AUTH_USERS: 'dev:dev-password:developer',
       PARLANCE_OFFLINE_DELAY: '5',
       LOG_LEVEL: 'silent',
+      PARLANCE_TITLES: 'input',
       ...settings,
     },
   };

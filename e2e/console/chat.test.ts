@@ -1,6 +1,8 @@
 /** A conversation in the browser, with a model that the test dictates. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { connect } from '@parlance/sdk';
 import type { Page } from 'playwright-core';
+import { startTestServer } from '../../packages/server/src/testing/server.ts';
 import { type DictatedModel, dictatedModel } from '../dictated-model.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { type Console, gone, openConsole, seen } from './console.ts';
@@ -201,6 +203,34 @@ describe.skipIf(NO_BROWSER)('chat', () => {
     model.end();
     await seen(answers().filter({ hasText: 'And the second.' }));
     expect(await page.getByText(/Secnd|Not this/).count()).toBe(0);
+  });
+
+  test('the model writes the title after the first turn, and never over one of the user', async () => {
+    const titled = await startTestServer({ ...model.settings, PARLANCE_TITLES: 'model' });
+    try {
+      await page.goto(`${titled.http}/#/`);
+      await turn('Where shall I spend my holidays?', 'In Rome.');
+      model.say('"Holidays in Rome"');
+      model.end();
+      await seen(page.getByRole('heading', { name: 'Holidays in Rome', exact: true }));
+      await seen(page.locator('.session-title').getByText('Holidays in Rome'));
+      await turn('And after that?', 'In Naples.');
+      expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Holidays in Rome');
+      await page.goto(`${titled.http}/#/`);
+      await send('Another one');
+      await page.waitForURL(/#\/sessions\/.+/);
+      const handle = connect({ url: titled.http }).session(page.url().split('/').at(-1));
+      await handle.rename('Mine');
+      model.say('Yes.');
+      model.end();
+      await seen(answers().filter({ hasText: 'Yes.' }));
+      await turn('Go on', 'I do.');
+      expect((await handle.get()).title).toBe('Mine');
+    } finally {
+      await begin();
+      await titled.stop();
+      place.problems();
+    }
   });
 
   test('a call is a card with its input and output', async () => {

@@ -98,6 +98,7 @@ export async function openBackend(
     context: { strategy: config.contextStrategy, threshold: config.contextThreshold },
     maxSteps: config.maxSteps,
     parallelCalls: config.parallelCalls,
+    titles: config.titles === 'model',
     trim: withoutStalePages,
     allowsFullAuto: sandbox !== null,
     turnsAtOnce: config.turnsAtOnce,

@@ -52,6 +52,7 @@ describe('defaults', () => {
       offlineDelay: 15,
       maxSteps: 50,
       parallelCalls: 8,
+      titles: 'model',
       grace: 5000,
       maxFrame: 1_048_576,
       maxFirstFrame: 65_536,

@@ -40,6 +40,7 @@ export async function startTestServer(
     AUTH_USERS: TEST_USERS,
     PARLANCE_OFFLINE_DELAY: '0',
     PARLANCE_GRACE: '0',
+    PARLANCE_TITLES: 'input',
     LOG_LEVEL: process.env.TEST_LOG ?? 'silent',
     ...settings,
   };

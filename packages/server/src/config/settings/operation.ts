@@ -60,6 +60,15 @@ export const OPERATION = {
     schema: () => wholeNumber(1, 100),
     description: 'how many tool calls of one answer run at the same time; an agent may have its own number',
   },
+  titles: {
+    env: ['PARLANCE_TITLES'],
+    flag: '--titles',
+    argument: 'model|input',
+    fallback: 'model',
+    schema: () => oneOf(['model', 'input']),
+    description:
+      'who writes titles of sessions of the console: the model after the first turn (never the offline model), or the beginning of the first message',
+  },
   grace: {
     env: ['PARLANCE_GRACE'],
     flag: '--grace',

@@ -25,6 +25,8 @@ export type TurnDeps = Observers & {
   readonly providerFor?: (model: string) => Provider;
   readonly context: { readonly strategy: 'threshold' | 'none'; readonly threshold: number };
   readonly maxSteps: number;
+  /** the model writes titles of sessions */
+  readonly titles?: boolean;
   /** maximum number of parallel calls of one answer, unless the agent overrides it */
   readonly parallelCalls: number;
   readonly now: () => number;

@@ -6,6 +6,7 @@ import { abortedCalls, closedBlock, unknownOutcome } from '../domain/turn-events
 import { type ActiveTurn, record } from './active-turn.ts';
 import { contextAfter, readContext, useOf, withContextUse } from './context-use.ts';
 import { streamedSoFar } from './open-block.ts';
+import { titleSession } from './titles.ts';
 
 /** Records the last events of the turn together with its end. */
 export async function endTurn(
@@ -17,6 +18,7 @@ export async function endTurn(
   const context = useOf(contextAfter(await session.context(), events), session, deps);
   const durationMs = deps.now() - turn.startedAt;
   await record(active, [...events, { type: 'turn.ended', turn: turn.id, usage, durationMs, context }]);
+  void titleSession(session, deps, events);
 }
 
 /**
