@@ -10,6 +10,8 @@ import type {
   Settings,
   User,
 } from './answers.ts';
+import type { Role } from '@parlance/protocol';
+import type { ApiKey, Listener, McpServer, Price, ServerNode, User } from './answers.ts';
 import type { CallOptions } from './session.ts';
 import type { Wire } from './wire.ts';
 
@@ -39,6 +41,8 @@ export type Administration = {
     /** Revokes all tokens of the user and closes their connections. */
     logout(name: string, options?: CallOptions): Promise<void>;
   };
+  /** Sets the price of a model; null removes it. Admins only. */
+  setPrice(model: string, price: Price | null, options?: CallOptions): Promise<void>;
   /** API keys of all users. Admins only. `keys.revoke` revokes any of them. */
   keys(options?: CallOptions): Promise<readonly ApiKey[]>;
   /** Nodes in the order of their start. Admins only. */
@@ -79,6 +83,9 @@ export function administration(wire: Wire): Administration {
       async logout(name, { signal } = {}) {
         await wire.response({ method: 'POST', path: `${of(name)}/logout`, signal });
       },
+    },
+    async setPrice(model, price, { signal } = {}) {
+      await wire.response({ method: 'POST', path: '/v1/admin/prices', body: { model, price }, signal });
     },
     async keys({ signal } = {}) {
       return (await wire.json<{ keys: ApiKey[] }>({ path: '/v1/admin/keys', signal })).keys;

@@ -75,6 +75,9 @@ export type Share = {
 /** `path` is the address on the server; it is not shown again. */
 export type MadeShare = Share & { readonly path: string };
 
+/** US dollars per million tokens. */
+export type Price = { readonly input: number; readonly output: number; readonly cached?: number };
+
 export type TagCount = { readonly tag: string; readonly sessions: number };
 
 export type SessionPage = { readonly sessions: readonly Session[]; readonly next: string | null };

@@ -9,6 +9,7 @@ import type {
   FoundPage,
   Login,
   Me,
+  Price,
   Session,
   SessionPage,
   StandingGrant,
@@ -94,6 +95,8 @@ export type Parlance = {
     /** Standing grants in all sessions of the caller; `session(…).revoke(…)` removes one. */
     list(options?: CallOptions): Promise<readonly StandingGrant[]>;
   };
+  /** Prices of models by name, as an admin has set them. */
+  prices(options?: CallOptions): Promise<Readonly<Record<string, Price>>>;
   readonly keys: ApiKeys;
   /** browser extensions */
   readonly pairings: Pairings;
@@ -192,6 +195,10 @@ export function connect(options: ConnectOptions = {}): Parlance {
     },
     grants: {
       list: ({ signal } = {}) => everyPage<'grants', StandingGrant>('/v1/grants', 'grants', signal),
+    },
+    async prices({ signal } = {}) {
+      const { prices } = await wire.json<{ prices: Record<string, Price> }>({ path: '/v1/prices', signal });
+      return prices;
     },
     keys: apiKeys(wire),
     pairings: pairings(wire),

@@ -12,6 +12,7 @@ import { hrefOf, type Route, usePlace } from './router.ts';
 import { followActivity } from './state/activity.ts';
 import { followApprovals } from './state/approvals.ts';
 import { followNotifications } from './state/notifications.ts';
+import { loadPrices } from './state/prices.ts';
 import { lookAround, useAccess } from './state/server.ts';
 import { forgetSessions } from './state/session.ts';
 
@@ -67,6 +68,7 @@ export function App() {
 function Inside({ route }: { route: Route }) {
   useEffect(() => {
     void guideAtFirst();
+    void loadPrices();
     const unfollow = followApprovals();
     const stop = followActivity();
     const silence = followNotifications();

@@ -22,6 +22,7 @@ import { aboutOf } from './about.ts';
 import type { ServerContext } from './dialects.ts';
 import type { Backend } from './engine.ts';
 import { setupOf } from './setup/setup.ts';
+import { openPrices } from './prices.ts';
 import type { ServerState } from './state.ts';
 
 export type ContextParts = {
@@ -55,6 +56,7 @@ export function serverContext(config: Config, parts: ContextParts): ServerContex
         dialects: dialects.map(({ name }) => name),
       }),
       pairings: openPairings({ pairings: store.pairings, log }),
+      prices: openPrices(store.settings),
       doors: () =>
         state.listening.map((listener, index) => ({
           address: config.host,

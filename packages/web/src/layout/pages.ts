@@ -1,14 +1,27 @@
 /** The pages in the navigation. */
+
+import type { Me } from '@parlance/sdk';
 import type { IconName } from '../components/icon.tsx';
 import type { Route } from '../router.ts';
+import { may, type Needs } from '../state/may.ts';
 
-export type PageLink = { readonly route: Route; readonly label: string; readonly icon: IconName };
+export type PageLink = {
+  readonly route: Route;
+  readonly label: string;
+  readonly icon: IconName;
+  readonly needs?: Needs;
+};
 
-export const PAGES: readonly PageLink[] = [
-  { route: { page: 'approvals' }, label: 'Approvals', icon: 'shield' },
+const PAGES: readonly PageLink[] = [
+  { route: { page: 'approvals' }, label: 'Approvals', icon: 'shield', needs: 'tool:approve' },
   { route: { page: 'timeline', id: null }, label: 'Timeline', icon: 'timeline' },
-  { route: { page: 'playground' }, label: 'Playground', icon: 'playground' },
+  { route: { page: 'playground' }, label: 'Playground', icon: 'playground', needs: 'tool:approve' },
   { route: { page: 'admin' }, label: 'Admin', icon: 'admin' },
   { route: { page: 'settings' }, label: 'Settings', icon: 'settings' },
   { route: { page: 'welcome' }, label: 'Guide', icon: 'guide' },
 ];
+
+export const pagesFor = (principal: Me): readonly PageLink[] =>
+  PAGES.filter(({ needs }) => may(principal, needs)).map((link) =>
+    link.route.page === 'admin' && !may(principal, 'metrics:read') ? { ...link, label: 'Account' } : link,
+  );

@@ -1,11 +1,13 @@
 /** Ctrl-K: goes to a session, a page or another theme. The focus stays in the field; arrow keys move, Enter goes. */
+import type { Me } from '@parlance/sdk';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
 import { Icon, type IconName } from '../components/icon.tsx';
 import { go } from '../router.ts';
+import { useServer } from '../state/server.ts';
 import { useSessions } from '../state/sessions.ts';
 import { setTheme, THEMES } from '../state/theme.ts';
-import { PAGES } from './pages.ts';
+import { pagesFor } from './pages.ts';
 
 type Target = {
   readonly key: string;
@@ -17,9 +19,9 @@ type Target = {
 
 const MOST_SESSIONS = 8;
 
-const FIXED: readonly Target[] = [
+const fixedFor = (principal: Me): readonly Target[] => [
   { key: 'new', label: 'New session', kind: 'Action', icon: 'plus', open: () => go({ page: 'new' }) },
-  ...PAGES.map(
+  ...pagesFor(principal).map(
     ({ route, label, icon }): Target => ({
       key: `page ${label}`,
       label,
@@ -42,7 +44,8 @@ const FIXED: readonly Target[] = [
 function useTargets(query: string): readonly Target[] {
   const { sessions } = useSessions({ query, archived: false });
   const wanted = query.trim().toLowerCase();
-  const fixed = FIXED.filter(({ label }) => label.toLowerCase().includes(wanted));
+  const { principal } = useServer();
+  const fixed = fixedFor(principal).filter(({ label }) => label.toLowerCase().includes(wanted));
   // The list is of the query before until the server has answered.
   const matching = sessions.filter(({ title }) => title.toLowerCase().includes(wanted));
   const found = matching.slice(0, MOST_SESSIONS).map(

@@ -4,11 +4,12 @@ import { Icon } from '../components/icon.tsx';
 import { hrefOf, type Route } from '../router.ts';
 import { useApprovals } from '../state/approvals.ts';
 import { logOut, useServer } from '../state/server.ts';
-import { PAGES } from './pages.ts';
+import { pagesFor } from './pages.ts';
 import { Sessions } from './sessions.tsx';
 
 export function Sidebar({ route }: { route: Route }) {
   const waiting = useApprovals().approvals.length;
+  const { principal } = useServer();
   return (
     <aside className="sidebar" id="sidebar" aria-label="Navigation">
       <a className="brand" href={hrefOf({ page: 'new' })}>
@@ -19,7 +20,7 @@ export function Sidebar({ route }: { route: Route }) {
         New session
       </a>
       <nav aria-label="Pages">
-        {PAGES.map(({ route: to, label, icon }) => (
+        {pagesFor(principal).map(({ route: to, label, icon }) => (
           <a
             key={to.page}
             className="nav-link"

@@ -10,6 +10,7 @@ import { setup } from './describe-setup.ts';
 import { shares } from './describe-shares.ts';
 import { nativeErrors as errors } from './described-errors.ts';
 import { FoundMessages, TagList } from './library-schemas.ts';
+import { pricesDescribed } from './prices.ts';
 import {
   About,
   ApprovalList,
@@ -247,6 +248,7 @@ export const description: Description = {
       },
     },
     ...shares,
+    ...pricesDescribed,
     ...keys,
     ...pairings,
     ...admin,

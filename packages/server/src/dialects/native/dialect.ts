@@ -11,6 +11,7 @@ import { routes } from './routes.ts';
 const HTTP_PATHS = [
   '/sessions/*',
   '/tags',
+  '/prices',
   '/search',
   '/server',
   '/dialects',

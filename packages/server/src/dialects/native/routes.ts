@@ -11,6 +11,7 @@ import { approvalRoutes } from './approvals.ts';
 import type { Context } from './context.ts';
 import { FAULTS } from './faults.ts';
 import { pairingRoutes } from './pairings.ts';
+import { priceRoutes } from './prices.ts';
 import { searchRoutes } from './search.ts';
 import { sessionRoutes } from './sessions.ts';
 import { setupRoutes } from './setup.ts';
@@ -31,6 +32,7 @@ export function routes(app: Hono, ctx: Context): void {
   approvalRoutes(api, ctx);
   adminRoutes(api, ctx);
   apiKeyRoutes(api, ctx);
+  priceRoutes(api, ctx);
   pairingRoutes(api, ctx);
   setupRoutes(api, ctx);
 

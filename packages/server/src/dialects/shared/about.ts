@@ -6,6 +6,7 @@ import type { ApiKeys } from '../../http/api-keys.ts';
 import type { Pairings } from '../../http/pairings.ts';
 import type { DialectList } from './dialect-list.ts';
 import type { Setup } from './setup.ts';
+import type { PriceTable } from './prices.ts';
 
 export type About = {
   readonly version: string;
@@ -57,6 +58,7 @@ export type Administration = {
   readonly accounts: Accounts;
   readonly apiKeys: ApiKeys;
   readonly pairings: Pairings;
+  readonly prices: PriceTable;
   readonly doors: () => readonly Door[];
   readonly nodes: () => Promise<readonly NodeView[]>;
   readonly mcpServers: () => readonly McpServerView[];

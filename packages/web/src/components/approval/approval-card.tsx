@@ -6,7 +6,8 @@ import type { ApprovalAnswer } from '@parlance/protocol';
 import type { ApprovalView } from '@parlance/sdk';
 import { type ReactNode, useRef, useState } from 'react';
 import { Markdown } from '../../markdown/markdown.tsx';
-import { parlance } from '../../state/server.ts';
+import { may } from '../../state/may.ts';
+import { parlance, useAccess } from '../../state/server.ts';
 import { Chip } from '../chip.tsx';
 import { CopyButton } from '../copy-button.tsx';
 import { Icon } from '../icon.tsx';
@@ -39,6 +40,8 @@ export function ApprovalCard({ session, approval, from }: CardProps) {
   const [explaining, setExplaining] = useState(false);
   const [here, setHere] = useState(false);
   const answered = answerText(state, here);
+  const access = useAccess();
+  const mayAnswer = access.status !== 'in' || may(access.about.principal, 'tool:approve');
 
   async function answer(given: ApprovalAnswer, reason?: string): Promise<void> {
     if (doing === 'answering' || state.status !== 'pending') return;
@@ -58,6 +61,7 @@ export function ApprovalCard({ session, approval, from }: CardProps) {
   }
 
   function onKey(key: Key): void {
+    if (!mayAnswer) return;
     if (key === 'y') void answer('once');
     else if (key === 'a') {
       if (ask.grant !== undefined) void answer('always');
@@ -92,7 +96,8 @@ export function ApprovalCard({ session, approval, from }: CardProps) {
       {answered === null && doing === 'denying' && (
         <DenyForm onDeny={(reason) => void answer('deny', reason)} onClose={() => setDoing('nothing')} />
       )}
-      {answered === null && doing !== 'denying' && (
+      {answered === null && !mayAnswer && <p className="hint">A developer or an admin can answer this.</p>}
+      {answered === null && mayAnswer && doing !== 'denying' && (
         <>
           <Answers
             disabled={doing === 'answering'}

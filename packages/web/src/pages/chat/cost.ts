@@ -1,9 +1,6 @@
-/** Cost of turns at prices entered by the reader. Unknown prices give no cost. */
-import type { About, SessionView, TurnView } from '@parlance/sdk';
-
-/** US dollars per million tokens. */
-export type Price = { readonly input: number; readonly output: number; readonly cached?: number };
-export type Prices = Readonly<Record<string, Price>>;
+/** Cost of turns at prices that an admin, or the reader, has set. Unknown prices give no cost. */
+import type { About, Price, SessionView, TurnView } from '@parlance/sdk';
+import type { Prices } from '../../state/prices.ts';
 
 type Usage = TurnView['usage'];
 

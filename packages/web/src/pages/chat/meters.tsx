@@ -1,9 +1,11 @@
 /** Context use and token usage of the session. */
 import type { SessionView } from '@parlance/sdk';
 import { useState } from 'react';
+import { PriceDialog } from '../../components/price-dialog.tsx';
+import { usePrices } from '../../state/prices.ts';
 import { useServer } from '../../state/server.ts';
 import { costOfSession, dollars } from './cost.ts';
-import { PriceDialog, usePrices } from './prices.tsx';
+
 import { shortUsage, usageText } from './turn-end.tsx';
 
 export function ContextMeter({ context }: Pick<SessionView, 'context'>) {

@@ -5,10 +5,10 @@ import { Button, IconButton } from '../../components/button.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { attempt } from '../../components/toast.tsx';
+import { usePrices } from '../../state/prices.ts';
 import { parlance, useServer } from '../../state/server.ts';
 import { Branches } from './branches.ts';
 import { costOf, dollars, duration, modelOf, shortNumber } from './cost.ts';
-import { usePrices } from './prices.tsx';
 import { saidIn } from './rows.ts';
 
 export const TurnEnd = memo(function TurnEnd({ session, turn }: { session: string; turn: TurnView }) {

@@ -1,0 +1,33 @@
+/** Prices of models, which admins set while the server runs. */
+import { Fault } from '@parlance/protocol';
+import { z } from 'zod';
+import type { SettingsStore } from '../core/ports/settings.ts';
+import { Price, type PriceTable } from '../dialects/shared/prices.ts';
+
+const DOCUMENT = 'prices';
+const MOST_MODELS = 1_000;
+const ATTEMPTS = 5;
+
+const Stored = z.object({ models: z.record(z.string(), Price) });
+
+export function openPrices(settings: SettingsStore): PriceTable {
+  async function stored() {
+    const found = await settings.read(DOCUMENT);
+    return { models: found ? Stored.parse(found.value).models : {}, version: found?.version ?? 0 };
+  }
+  return {
+    list: async () => (await stored()).models,
+    /** Another admin may write at the same time: then the change is applied to what that one has written. */
+    async set(model, price) {
+      for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+        const { models, version } = await stored();
+        const { [model]: _, ...others } = models;
+        const next = price === null ? others : { ...others, [model]: price };
+        if (Object.keys(next).length > MOST_MODELS)
+          throw new Fault('invalid', `At most ${MOST_MODELS} models can have a price.`);
+        if (await settings.write(DOCUMENT, { models: next }, version)) return;
+      }
+      throw new Fault('busy', 'The prices are being changed by somebody else. Try again.');
+    },
+  };
+}

@@ -1,0 +1,59 @@
+/** The price table. */
+import { useEffect, useState } from 'react';
+import { Button } from '../../components/button.tsx';
+import { PriceDialog } from '../../components/price-dialog.tsx';
+import { loadPrices, useSharedPrices } from '../../state/prices.ts';
+import { useServer } from '../../state/server.ts';
+
+export function PricesSection() {
+  const { models } = useServer();
+  const prices = useSharedPrices();
+  const [asking, setAsking] = useState<{ readonly model: string | null } | null>(null);
+  useEffect(() => void loadPrices(), []);
+  const names = [...new Set([...models.map(({ id }) => id), ...Object.keys(prices)])].sort();
+  return (
+    <section className="admin-section" aria-labelledby="admin-section-title">
+      <div className="admin-head">
+        <h2 id="admin-section-title">Prices</h2>
+        <Button icon="plus" onClick={() => setAsking({ model: null })}>
+          Add model
+        </Button>
+      </div>
+      <p className="hint">
+        US dollars per million tokens. With a price, chats show the cost of each turn and session. There are
+        no default prices.
+      </p>
+      <section className="md-table" aria-label="Prices of models">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Model</th>
+              <th scope="col">Input</th>
+              <th scope="col">Output</th>
+              <th scope="col">Cached</th>
+              <th scope="col">
+                <span className="unseen">Actions</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {names.map((model) => (
+              <tr key={model}>
+                <th scope="row">{model}</th>
+                <td>{prices[model]?.input ?? '–'}</td>
+                <td>{prices[model]?.output ?? '–'}</td>
+                <td>{prices[model]?.cached ?? '–'}</td>
+                <td>
+                  <Button onClick={() => setAsking({ model })} aria-label={`Edit price of ${model}`}>
+                    Edit
+                  </Button>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+      {asking && <PriceDialog model={asking.model} onClose={() => setAsking(null)} />}
+    </section>
+  );
+}

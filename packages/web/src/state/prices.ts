@@ -1,0 +1,57 @@
+/**
+ * Prices per million tokens. Admins set them on the server for everyone; others can set those that are missing there for
+ * themselves, in this browser.
+ */
+import { ParlanceError, type Price } from '@parlance/sdk';
+import { useMemo } from 'react';
+import { parlance } from './server.ts';
+import { readStorage, writeStorage } from './storage.ts';
+import { store, useStore } from './store.ts';
+
+export type Prices = Readonly<Record<string, Price>>;
+
+const KEPT = 'parlance.prices';
+
+function read(): Prices {
+  try {
+    const kept: unknown = JSON.parse(readStorage('local', KEPT) ?? '{}');
+    return typeof kept === 'object' && kept !== null ? (kept as Prices) : {};
+  } catch {
+    return {};
+  }
+}
+
+const own = store<Prices>(read());
+const shared = store<Prices>({});
+
+export const useSharedPrices = (): Prices => useStore(shared);
+
+export function usePrices(): Prices {
+  const [mine, theirs] = [useStore(own), useStore(shared)];
+  return useMemo(() => ({ ...mine, ...theirs }), [mine, theirs]);
+}
+
+/** Called after the login, and when the prices are shown. Without an answer, the known prices stay. */
+export async function loadPrices(): Promise<void> {
+  try {
+    shared.set(await parlance.prices());
+  } catch (thrown) {
+    if (!(thrown instanceof ParlanceError)) throw thrown;
+  }
+}
+
+const changed = (prices: Prices, model: string, price: Price | null): Prices => {
+  const { [model]: _, ...rest } = prices;
+  return price ? { ...rest, [model]: price } : rest;
+};
+
+/** Throws a `ParlanceError` if the server refuses. */
+export async function setSharedPrice(model: string, price: Price | null): Promise<void> {
+  await parlance.admin.setPrice(model, price);
+  shared.set(changed(shared.get(), model, price));
+}
+
+export function setOwnPrice(model: string, price: Price | null): void {
+  own.set(changed(own.get(), model, price));
+  writeStorage('local', KEPT, JSON.stringify(own.get()));
+}
