@@ -5,13 +5,12 @@ import type {
   Listener,
   McpServer,
   ModelQuestion,
+  Price,
   RefusedOrigin,
   ServerNode,
   Settings,
   User,
 } from './answers.ts';
-import type { Role } from '@parlance/protocol';
-import type { ApiKey, Listener, McpServer, Price, ServerNode, User } from './answers.ts';
 import type { CallOptions } from './session.ts';
 import type { Wire } from './wire.ts';
 

@@ -21,8 +21,8 @@ import type { Readiness } from '../telemetry/readiness.ts';
 import { aboutOf } from './about.ts';
 import type { ServerContext } from './dialects.ts';
 import type { Backend } from './engine.ts';
-import { setupOf } from './setup/setup.ts';
 import { openPrices } from './prices.ts';
+import { setupOf } from './setup/setup.ts';
 import type { ServerState } from './state.ts';
 
 export type ContextParts = {

@@ -5,8 +5,8 @@ import type { Accounts } from '../../http/accounts.ts';
 import type { ApiKeys } from '../../http/api-keys.ts';
 import type { Pairings } from '../../http/pairings.ts';
 import type { DialectList } from './dialect-list.ts';
-import type { Setup } from './setup.ts';
 import type { PriceTable } from './prices.ts';
+import type { Setup } from './setup.ts';
 
 export type About = {
   readonly version: string;

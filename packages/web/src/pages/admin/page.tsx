@@ -14,26 +14,17 @@ import { MetricsSection } from './metrics/section.tsx';
 import { ModelSection } from './model.tsx';
 import { NodesSection } from './nodes.tsx';
 import { OriginsSection } from './origins.tsx';
-import { UsersSection } from './users.tsx';
-
-const SECTIONS = {
-  model: { label: 'Model', Section: ModelSection },
-  agents: { label: 'Agents', Section: AgentsSection },
-  mcp: { label: 'MCP servers', Section: McpSection },
-  origins: { label: 'Origins', Section: OriginsSection },
-  metrics: { label: 'Metrics', Section: MetricsSection },
-  listeners: { label: 'Listeners', Section: ListenersSection },
-  nodes: { label: 'Nodes', Section: NodesSection },
-  grants: { label: 'Standing grants', Section: GrantsSection },
-  users: { label: 'Users', Section: UsersSection },
 import { PricesSection } from './prices.tsx';
 import { UsersSection } from './users.tsx';
 
 const SECTIONS = {
+  model: { label: 'Model', Section: ModelSection, needs: 'admin' },
+  agents: { label: 'Agents', Section: AgentsSection, needs: 'admin' },
+  mcp: { label: 'MCP servers', Section: McpSection, needs: 'metrics:read' },
+  origins: { label: 'Origins', Section: OriginsSection, needs: 'admin' },
   metrics: { label: 'Metrics', Section: MetricsSection, needs: 'metrics:read' },
   listeners: { label: 'Listeners', Section: ListenersSection, needs: 'metrics:read' },
   nodes: { label: 'Nodes', Section: NodesSection, needs: 'admin' },
-  mcp: { label: 'MCP servers', Section: McpSection, needs: 'metrics:read' },
   grants: { label: 'Standing grants', Section: GrantsSection, needs: 'tool:approve' },
   prices: { label: 'Prices', Section: PricesSection, needs: 'admin' },
   users: { label: 'Users', Section: UsersSection, needs: 'admin' },
@@ -53,7 +44,11 @@ export function AdminPage() {
     const { needs } = SECTIONS[name] as { needs?: Needs };
     return all || may(principal, needs);
   });
-  const chosen = names.find((name) => name === query.section) ?? names[0] ?? 'account';
+  const chosen =
+    names.find((name) => name === query.section) ??
+    names.find((name) => name === 'metrics') ??
+    names[0] ??
+    'account';
   const { Section } = SECTIONS[chosen];
   return (
     <Page title={may(principal, 'metrics:read') ? 'Admin' : 'Account'}>
