@@ -4,7 +4,7 @@
  * has a complete console.
  */
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { gzipSync } from 'bun';
 
 const ROOM = import.meta.dir;
@@ -17,15 +17,23 @@ const TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript; charset=utf-8',
   json: 'application/manifest+json',
   svg: 'image/svg+xml',
+  woff2: 'font/woff2',
 };
 
-type Listed = { readonly type: string; readonly etag: string; readonly bytes: number; readonly gzip: number };
+type Listed = {
+  readonly type: string;
+  readonly etag: string;
+  readonly bytes: number;
+  readonly gzip: number;
+  /** source of its inline script, for the content security policy */
+  readonly script?: string;
+};
 const files: Record<string, Listed> = {};
 
-async function write(path: string, text: string): Promise<void> {
+async function write(path: string, content: string | Uint8Array<ArrayBuffer>): Promise<void> {
   const type = TYPES[path.split('.').at(-1) ?? ''];
   if (type === undefined) throw new Error(`nothing is known about files like ${path}`);
-  const bytes = new TextEncoder().encode(text);
+  const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
   const packed = gzipSync(bytes, { level: 9 });
   await Bun.write(join(NEXT, path), bytes);
   await Bun.write(join(NEXT, `${path}.gz`), packed);
@@ -34,11 +42,46 @@ async function write(path: string, text: string): Promise<void> {
 }
 
 /** Writes a file under a content-hashed name; returns its URL. */
-async function asset(name: string, text: string): Promise<string> {
+async function asset(name: string, content: string | Uint8Array<ArrayBuffer>): Promise<string> {
   const [stem = '', ...endings] = name.split('.');
-  const path = `assets/${stem}-${Bun.hash(text).toString(36)}.${endings.join('.')}`;
-  await write(path, text);
+  const path = `assets/${stem}-${Bun.hash(content).toString(36)}.${endings.join('.')}`;
+  await write(path, content);
   return `/${path}`;
+}
+
+/** The stylesheet of KaTeX and its fonts, in the format that every browser with our other features reads. */
+async function katexStyle(): Promise<string> {
+  const folder = dirname(Bun.resolveSync('katex/dist/katex.min.css', ROOM));
+  let css = await Bun.file(join(folder, 'katex.min.css')).text();
+  css = css.replace(/,url\([^)]+\.(?:woff|ttf)\) format\("\w+"\)/g, '');
+  for (const [, file = ''] of [...css.matchAll(/url\((fonts\/[^)]+\.woff2)\)/g)]) {
+    const font = new Uint8Array(await Bun.file(join(folder, file)).arrayBuffer());
+    css = css.replaceAll(`url(${file})`, `url(${await asset(basename(file), font)})`);
+  }
+  return asset('katex.css', css);
+}
+
+/** The page of the frame that draws diagrams, with its script inside: a sandboxed frame has no origin to load one with. */
+async function diagramPage(): Promise<string> {
+  const built = await Bun.build({
+    entrypoints: [join(ROOM, 'src/diagram-frame.ts')],
+    target: 'browser',
+    format: 'iife',
+    minify: true,
+    define: { 'process.env.NODE_ENV': '"production"' },
+  });
+  const bundled = await built.outputs[0]?.text();
+  if (bundled === undefined) throw new Error('the bundler made no script for diagrams');
+  const code = bundled.replaceAll('</script', '<\\/script').replaceAll('<!--', '<\\!--');
+  const page = await Bun.file(join(ROOM, 'src/diagram-frame.html')).text();
+  const address = await asset(
+    'diagram.html',
+    page.replace('SCRIPT', () => code),
+  );
+  const path = address.slice(1);
+  const hash = new Bun.CryptoHasher('sha256').update(code).digest('base64');
+  files[path] = { ...(files[path] as Listed), script: `'sha256-${hash}'` };
+  return address;
 }
 
 async function build(): Promise<void> {
@@ -50,7 +93,11 @@ async function build(): Promise<void> {
     minify: true,
     naming: { entry: '[name]-[hash].[ext]', chunk: '[name]-[hash].[ext]' },
     publicPath: '/assets/',
-    define: { 'process.env.NODE_ENV': '"production"' },
+    define: {
+      'process.env.NODE_ENV': '"production"',
+      KATEX_STYLE: JSON.stringify(await katexStyle()),
+      DIAGRAM_PAGE: JSON.stringify(await diagramPage()),
+    },
   });
   const styles = await Bun.build({ entrypoints: [join(ROOM, 'src/styles/index.css')], minify: true });
   for (const output of built.outputs) await write(`assets/${basename(output.path)}`, await output.text());

@@ -2,11 +2,14 @@
 import type { MarkedToken, Token, Tokens } from 'marked';
 import { memo, type ReactNode } from 'react';
 import { CodeBlock } from './code-block.tsx';
+import { Diagram } from './diagram.tsx';
 import { inline } from './inline.tsx';
+import { Formula } from './math.tsx';
+import { isMath } from './math-lex.ts';
 
 /** Rendered again only if the token changes. */
 export const Block = memo(function Block({ token }: { token: Token }) {
-  return block(token as MarkedToken);
+  return isMath(token) ? <Formula tex={token.tex} display={token.display} /> : block(token as MarkedToken);
 });
 
 function blocks(tokens: readonly Token[]): ReactNode {
@@ -29,6 +32,7 @@ function block(token: MarkedToken): ReactNode {
     case 'text':
       return token.tokens ? inline(token.tokens) : inline([token]);
     case 'code':
+      if (token.lang?.trim() === 'mermaid') return <Diagram source={token.text} />;
       return <CodeBlock code={token.text} language={token.lang?.split(/\s/, 1)[0] ?? ''} />;
     case 'blockquote':
       return <blockquote>{blocks(token.tokens)}</blockquote>;

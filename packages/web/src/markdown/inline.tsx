@@ -4,11 +4,15 @@ import { Fragment, type ReactNode } from 'react';
 import { Icon } from '../components/icon.tsx';
 import { decodeEntities } from './entities.ts';
 import { embedded, followable } from './links.ts';
+import { Formula } from './math.tsx';
+import { isMath } from './math-lex.ts';
 
 export function inline(tokens: readonly Token[] | undefined): ReactNode {
   return tokens?.map((token, index) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: inline tokens have no ids, and a block renders as a whole
-    <Fragment key={index}>{word(token as MarkedToken)}</Fragment>
+    <Fragment key={index}>
+      {isMath(token) ? <Formula tex={token.tex} display={token.display} /> : word(token as MarkedToken)}
+    </Fragment>
   ));
 }
 

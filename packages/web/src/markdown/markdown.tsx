@@ -1,7 +1,8 @@
 import type { Token } from 'marked';
 import { memo, useRef } from 'react';
 import { Block } from './blocks.tsx';
-import { type Lexed, lexed } from './lex.ts';
+import type { Lexed } from './lex.ts';
+import { lexedWithMath } from './math-lex.ts';
 
 type MarkdownProps = {
   readonly text: string;
@@ -17,7 +18,7 @@ export const Markdown = memo(function Markdown({ text, open = false }: MarkdownP
   const read = useRef<{ readonly lexed: Lexed; readonly whole: boolean } | null>(null);
   const before = read.current;
   if (before?.lexed.text !== text || before.whole === open)
-    read.current = { lexed: lexed(before?.lexed ?? null, text, !open), whole: !open };
+    read.current = { lexed: lexedWithMath(before?.lexed ?? null, text, !open), whole: !open };
   const blocks = read.current?.lexed.blocks ?? [];
   return (
     <div className="markdown" data-open={open || undefined}>

@@ -1,0 +1,102 @@
+/** Formulas and diagrams in answers: drawn under the policy, in light and dark, and harmless if hostile. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { connect } from '@parlance/sdk';
+import type { Page } from 'playwright-core';
+import { barriers, prepare } from './axe.ts';
+import { NO_BROWSER } from './chromium.ts';
+import { type Console, openConsole, seen } from './console.ts';
+
+let place: Console;
+let page: Page;
+
+/** A session whose answer is this text. */
+async function show(id: string, text: string): Promise<void> {
+  const history = [
+    { type: 'user' as const, parts: [{ type: 'text' as const, text: 'Show me' }] },
+    { type: 'text' as const, text },
+  ];
+  await connect({ url: place.server.http }).session(id).create({ history });
+  await page.goto(`${place.server.http}/#/sessions/${id}`);
+}
+
+const HOSTILE_DIAGRAM = `graph TD
+  A["<img src=x onerror=alert(1)><script>alert(2)</script>"] --> B
+  click A href "javascript:alert(3)"
+  click B call alert(4)`;
+
+describe.skipIf(NO_BROWSER)('rendering', () => {
+  beforeAll(async () => {
+    place = await openConsole();
+    page = await place.open('/', { colorScheme: 'light', reducedMotion: 'reduce' });
+    page.on('dialog', () => expect.unreachable('a script of the content ran'));
+  });
+  afterAll(() => place?.stop());
+  afterEach(() => expect(place.problems()).toEqual([]));
+
+  test('formulas are drawn, and wrong ones stay source', async () => {
+    await show(
+      'formulas',
+      'Let $x^2 + \\sqrt{y}$ be\n\n$$\\int_0^1 \\frac{a}{b}\\,dx$$\n\nand $\\frac{$ wrong, $5 and $6.',
+    );
+    await seen(page.locator('.math .katex').first());
+    await seen(page.locator('.math-display .katex'));
+    expect(await page.locator('.math-display math').count()).toBe(1);
+    await seen(page.getByText('wrong, $5 and $6.'));
+    const font = await page.evaluate(
+      `document.fonts.ready.then(() => [...document.fonts].some(({ family, status }) => family.includes('KaTeX') && status === 'loaded'))`,
+    );
+    expect(font).toBe(true);
+    await prepare(page);
+    expect(await barriers(page, 'all')).toEqual([]);
+  });
+
+  test('hostile formulas load and run nothing', async () => {
+    const tex = [
+      '$\\href{javascript:alert(1)}{x}$',
+      '$\\includegraphics{https://tracker.example/x.png}$',
+      '$\\htmlStyle{color:red}{x}$',
+      '$\\def\\a{\\a\\a}\\a$',
+      `$${'{'.repeat(4_000)}$`,
+      `$${'x'.repeat(6_000)}$`,
+      '$\\rule{99999em}{99999em}$',
+    ];
+    await show('hostile-formulas', `${tex.join('\n\n')}\n\nThe end.`);
+    await seen(page.getByText('The end.'));
+    await seen(page.locator('.math').first());
+    expect(await page.locator('.math a, .math img').count()).toBe(0);
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+  });
+
+  test('a diagram is drawn as an image, in the colours of the theme, and its source can be shown', async () => {
+    await show('diagram', '```mermaid\ngraph LR\n  Parlance --> Clients\n```');
+    const picture = page.getByRole('img', { name: 'Diagram: graph LR' });
+    await seen(picture);
+    const light = await picture.getAttribute('src');
+    expect(decodeURIComponent(light ?? '')).toContain('Parlance');
+    expect(await page.evaluate('document.querySelector(".diagram img").naturalWidth')).toBeGreaterThan(50);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    while ((await picture.getAttribute('src')) === light) await Bun.sleep(20);
+    await prepare(page);
+    expect(await barriers(page, 'all')).toEqual([]);
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.getByRole('button', { name: 'Show source' }).click();
+    await seen(page.locator('pre.code').getByText('Parlance --> Clients'));
+    await page.getByRole('button', { name: 'Show diagram' }).click();
+    await seen(picture);
+  });
+
+  test('what is no diagram stays source, and a hostile one is an image that runs nothing', async () => {
+    await show(
+      'hostile-diagram',
+      `\`\`\`mermaid\nno diagram at all\n\`\`\`\n\n\`\`\`mermaid\n${HOSTILE_DIAGRAM}\n\`\`\``,
+    );
+    await seen(page.locator('pre.code').getByText('no diagram at all'));
+    await seen(page.getByRole('img', { name: /^Diagram/ }));
+    expect(await page.frames().length).toBe(2);
+    const [, frame] = page.frames();
+    expect(await frame?.evaluate('window.origin')).toBe('null');
+    expect(await page.locator('.diagram script, .diagram iframe').count()).toBe(0);
+    // Mermaid parses the label as HTML: the policy of the frame has blocked the handler.
+    expect(place.problems().filter((problem) => !/script-src/.test(problem))).toEqual([]);
+  });
+});

@@ -1,0 +1,31 @@
+/** Runs in the sandboxed frame: Mermaid source in, SVG out. */
+import mermaid from 'mermaid';
+
+type Wanted = { readonly id: number; readonly source: string; readonly dark: boolean };
+
+addEventListener('message', ({ data, source }: MessageEvent<Wanted>) => {
+  if (source === parent) void draw(data);
+});
+
+async function draw({ id, source, dark }: Wanted): Promise<void> {
+  mermaid.initialize({
+    startOnLoad: false,
+    securityLevel: 'strict',
+    theme: dark ? 'dark' : 'default',
+    fontFamily: 'system-ui, sans-serif',
+    htmlLabels: false,
+    flowchart: { htmlLabels: false, useMaxWidth: false },
+    maxTextSize: 20_000,
+    maxEdges: 300,
+    suppressErrorRendering: true,
+  });
+  try {
+    const { svg } = await mermaid.render(`diagram-${id}`, source);
+    parent.postMessage({ id, svg }, '*');
+  } catch {
+    // Not a diagram (yet): the page shows the source.
+    parent.postMessage({ id, svg: null }, '*');
+  }
+}
+
+parent.postMessage({ ready: true }, '*');
