@@ -1,20 +1,6 @@
 /** The built console of `packages/web`. */
 import type { Hono } from 'hono';
-import { builtFiles } from './built-files.ts';
-import { z } from 'zod';
-
-const Manifest = z.object({
-  files: z.record(
-    z.string(),
-    z.object({
-      type: z.string(),
-      etag: z.string(),
-      /** source of its inline script */
-      script: z.string().optional(),
-    }),
-  ),
-});
-type Manifest = z.infer<typeof Manifest>;
+import { builtFiles, type Manifest } from './built-files.ts';
 
 export function consoleRoutes(app: Hono, folder: string): void {
   const files = builtFiles(folder);
@@ -37,42 +23,8 @@ export function consoleRoutes(app: Hono, folder: string): void {
     files({
       path,
       request,
-      headers: () => ({
-        ...(path === 'index.html' ? pageHeaders(request) : NO_SNIFFING),
-        'cache-control': keep,
-      }),
+      headers: (manifest) => ({ ...headersOf(path, request, manifest), 'cache-control': keep }),
     });
-  async function file(path: string, request: Request, keep: string): Promise<Response | null> {
-    const files = (await manifest())?.files;
-    const listed = files && Object.hasOwn(files, path) ? files[path] : undefined;
-    if (!listed) return null;
-    const headers = {
-      ...headersOf(path, request, listed.script),
-      'content-type': listed.type,
-      'cache-control': keep,
-      etag: listed.etag,
-      vary: 'accept-encoding',
-    };
-    if (request.headers.get('if-none-match') === listed.etag)
-      return new Response(null, { status: 304, headers });
-    const gzip = /\bgzip\b/.test(request.headers.get('accept-encoding') ?? '');
-    const body = Bun.file(join(folder, gzip ? `${path}.gz` : path));
-    // Rebuilt at this moment: the listed file is gone.
-    if (!(await body.exists())) return null;
-    return new Response(body, { headers: gzip ? { ...headers, 'content-encoding': 'gzip' } : headers });
-  }
-}
-
-/** Reloaded when it changes, so that a rebuilt console is served without a restart. Null if there is no build. */
-function manifestIn(folder: string): () => Promise<Manifest | null> {
-  const path = join(folder, 'manifest.json');
-  let read: { readonly at: number; readonly manifest: Manifest } | null = null;
-  return async () => {
-    const at = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
-    if (at === undefined) return null;
-    if (read?.at !== at) read = { at, manifest: Manifest.parse(await Bun.file(path).json()) };
-    return read.manifest;
-  };
 }
 
 const NO_SNIFFING = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' };
@@ -91,10 +43,14 @@ const POLICY = [
   "frame-ancestors 'none'",
 ];
 
-function headersOf(path: string, request: Request, script: string | undefined): Record<string, string> {
+function headersOf(path: string, request: Request, { scripts }: Manifest): Record<string, string> {
   if (path === 'index.html') return pageHeaders(request);
-  if (script === undefined) return NO_SNIFFING;
-  return { ...NO_SNIFFING, 'content-security-policy': [...FRAME_POLICY, `script-src ${script}`].join('; ') };
+  if (!path.endsWith('.html')) return NO_SNIFFING;
+  const policy = [
+    ...FRAME_POLICY,
+    `script-src ${scripts.map((hash) => `'sha256-${hash}'`).join(' ') || "'none'"}`,
+  ].join('; ');
+  return { ...NO_SNIFFING, 'content-security-policy': policy };
 }
 
 /** A frame that draws what a model has written: it has an origin of its own, and cannot load or send anything. */

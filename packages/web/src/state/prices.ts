@@ -4,11 +4,10 @@
  */
 import { ParlanceError, type Price } from '@parlance/sdk';
 import { useMemo } from 'react';
+import type { Prices } from '../pages/chat/cost.ts';
 import { parlance } from './server.ts';
 import { readStorage, writeStorage } from './storage.ts';
 import { store, useStore } from './store.ts';
-
-export type Prices = Readonly<Record<string, Price>>;
 
 const KEPT = 'parlance.prices';
 

@@ -1,10 +1,9 @@
 /**
  * Versions of a conversation. Editing a message or regenerating an answer replaces what follows; the earlier version can be
- * read. Pure, but for the context that rows use.
+ * read. Pure.
  */
 import type { InputId } from '@parlance/protocol';
 import type { Entry, SessionView, Version } from '@parlance/sdk';
-import { createContext } from 'react';
 
 /** The chosen version of an input, from 0, by the id of its latest version. */
 export type Chosen = Readonly<Record<string, number>>;
@@ -60,14 +59,3 @@ export function shownOf(view: Pick<SessionView, 'entries' | 'versions'>, chosen:
   }
   return { entries, branches, isLatest };
 }
-
-export type BranchContext = Pick<Shown, 'branches' | 'isLatest'> & {
-  readonly choose: (latest: InputId, index: number) => void;
-};
-
-/** For rows: they do not change with every choice. */
-export const Branches = createContext<BranchContext>({
-  branches: new Map(),
-  isLatest: true,
-  choose: () => undefined,
-});

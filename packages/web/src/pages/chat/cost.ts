@@ -1,6 +1,8 @@
 /** Cost of turns at prices that an admin, or the reader, has set. Unknown prices give no cost. */
 import type { About, Price, SessionView, TurnView } from '@parlance/sdk';
-import type { Prices } from '../../state/prices.ts';
+
+/** By the name of the model. */
+export type Prices = Readonly<Record<string, Price>>;
 
 type Usage = TurnView['usage'];
 

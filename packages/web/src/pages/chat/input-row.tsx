@@ -7,7 +7,7 @@ import { Chip } from '../../components/chip.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { attempt } from '../../components/toast.tsx';
 import { parlance } from '../../state/server.ts';
-import { Branches } from './branches.ts';
+import { Branches } from './branch-context.ts';
 import { Parts } from './parts.tsx';
 import { textOf } from './rows.ts';
 

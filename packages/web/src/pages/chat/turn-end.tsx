@@ -7,7 +7,7 @@ import { Notice } from '../../components/notice.tsx';
 import { attempt } from '../../components/toast.tsx';
 import { usePrices } from '../../state/prices.ts';
 import { parlance, useServer } from '../../state/server.ts';
-import { Branches } from './branches.ts';
+import { Branches } from './branch-context.ts';
 import { costOf, dollars, duration, modelOf, shortNumber } from './cost.ts';
 import { saidIn } from './rows.ts';
 
