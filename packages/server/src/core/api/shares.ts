@@ -1,5 +1,6 @@
 /** Read-only links to a session as it was when they were made. */
 import { type DurableEvent, Fault, type Principal, requirePermission } from '@parlance/protocol';
+import { maySee } from '../domain/rights.ts';
 import type { SessionRecord, SessionRef } from '../ports/event-store.ts';
 import type { Share } from '../ports/shares.ts';
 import { storedEvents } from '../runtime/event-pages.ts';
@@ -20,10 +21,10 @@ export type Sharing = ReturnType<typeof sharing>;
 export function sharing({ parts: { store, shares, now, newId } }: EngineInternals) {
   const notFound = () => new Fault('not_found', 'There is no such link.');
 
-  /** Admins see the sessions of others, but only owners share them. */
-  function own(ref: SessionRef, principal: Principal) {
+  /** Admins see and revoke links of others, but only owners make them. */
+  function sharesOf(ref: SessionRef, principal: Principal) {
     requirePermission(principal, 'chat:send');
-    if (ref.owner !== principal.id || !shares) throw new Fault('not_found', 'There is no such session.');
+    if (!maySee(ref, principal) || !shares) throw new Fault('not_found', 'There is no such session.');
     return shares;
   }
 
@@ -37,7 +38,8 @@ export function sharing({ parts: { store, shares, now, newId } }: EngineInternal
   return {
     /** Resolves with the token of the link, which is not stored and cannot be had again. */
     async share(ref: SessionRef, principal: Principal): Promise<{ share: Share; token: string }> {
-      const kept = own(ref, principal);
+      const kept = sharesOf(ref, principal);
+      if (ref.owner !== principal.id) throw new Fault('not_found', 'There is no such session.');
       const seq = await store.head(ref);
       if (seq === 0) throw new Fault('not_found', 'There is no such session.');
       const token = Buffer.from(crypto.getRandomValues(new Uint8Array(TOKEN_BYTES))).toString('base64url');
@@ -49,11 +51,12 @@ export function sharing({ parts: { store, shares, now, newId } }: EngineInternal
       return { share, token };
     },
 
-    shares: async (ref: SessionRef, principal: Principal): Promise<Share[]> => own(ref, principal).list(ref),
+    shares: async (ref: SessionRef, principal: Principal): Promise<Share[]> =>
+      sharesOf(ref, principal).list(ref),
 
     /** The link shows nothing any more. Throws `not_found` if the session has no such link. */
     async unshare(ref: SessionRef, principal: Principal, id: string): Promise<void> {
-      if (!(await own(ref, principal).remove(ref, id))) throw notFound();
+      if (!(await sharesOf(ref, principal).remove(ref, id))) throw notFound();
     },
 
     /** What the link with that token shows. Throws `not_found` if it is unknown, revoked, or its session is gone. */

@@ -18,20 +18,20 @@ const NewPrice = z.strictObject({
 const Prices = named('Prices', z.object({ prices: z.record(z.string(), Price) }));
 
 export function priceRoutes(api: Hono, ctx: Context): void {
-  const { prices } = ctx.administration;
+  const prices = () => ctx.administration.prices;
   api.use('/v1/prices', requestLimit(ctx));
 
   api.get('/v1/prices', async (c) => {
     await principalOf(ctx.authenticator, c.req.raw);
-    return c.json({ prices: await prices.list() });
+    return c.json({ prices: await prices().list() });
   });
 
   api.post('/v1/admin/prices', async (c) => {
     const { role } = await principalOf(ctx.authenticator, c.req.raw);
     if (role !== 'admin') throw new Fault('forbidden', 'Only an admin may set prices.');
     const { model, price } = checked(NewPrice, await body(ctx, c.req.raw));
-    await prices.set(model, price);
-    return c.json({ prices: await prices.list() });
+    await prices().set(model, price);
+    return c.json({ prices: await prices().list() });
   });
 }
 
