@@ -63,13 +63,13 @@ ${settingsMarkdown().trim()}
       '|---|---|---|---|',
       ...metricRows().map(({ name, type, label, help }) => `| \`${name}\` | ${type} | ${label} | ${help} |`),
     ]),
-  'README.md': () =>
-    withTable('README.md', 'dialects', [
+  'docs/README.md': () =>
+    withTable('docs/README.md', 'dialects', [
       '| dialect | clients | |',
       '|---|---|---|',
       ...dialects.map(
         ({ name, title, summary }) =>
-          `| [\`${name}\`](docs/dialects/${name}.md) | ${title} | ${summary.replaceAll('<', '&lt;')} |`,
+          `| [\`${name}\`](dialects/${name}.md) | ${title} | ${summary.replaceAll('<', '&lt;')} |`,
       ),
     ]),
   'packages/sdk/README.md': () => withTable('packages/sdk/README.md', 'events', eventReference()),

@@ -23,8 +23,11 @@ const guides = (...names: string[]) =>
     .filter((page) => existsSync(join(DOCS, page)))
     .map(item);
 
-/** Links to files of the repository lead nowhere here: their text stays. Braces are text, not templates. */
+/** Links to files of the repository lead nowhere here: their text stays. Braces are text, not templates. No comments. */
 function plainMarkdown(md: MarkdownIt): void {
+  md.core.ruler.before('normalize', 'no-comments', (state) => {
+    state.src = state.src.replace(/<!--[\s\S]*?-->\n?/g, '');
+  });
   md.core.ruler.push('links-inside', ({ tokens, env }) => {
     for (const { children } of tokens) {
       let outside = false;

@@ -23,6 +23,8 @@ describe.skipIf(NO_BROWSER)('the documentation', () => {
   test('opens from the guide, and its pages lead to each other', async () => {
     await page.getByRole('link', { name: 'Documentation' }).click();
     await page.waitForURL(/\/docs\/$/);
+    await seen(page.getByRole('heading', { name: /^Dialects/ }));
+    expect(await page.getByText('<!--').count()).toBe(0);
     await page.getByRole('link', { name: 'Quick start' }).first().click();
     await seen(page.getByRole('heading', { level: 1, name: /^Quick start/ }));
     await page.getByRole('link', { name: 'Models' }).first().click();
