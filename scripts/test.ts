@@ -23,6 +23,7 @@ const NEEDED: readonly Needed[] = [
   { found: () => program('tmux'), packages: ['tmux'] },
   { found: () => program('valkey-server', 'redis-server'), packages: ['valkey-server', 'redis-server'] },
   { found: () => file(POSTGRES), packages: ['postgresql'] },
+  { found: () => program('pgbouncer') || file('usr/sbin/pgbouncer'), packages: ['pgbouncer'] },
   // for clients/c
   { found: () => program('gcc') && program('make'), packages: ['build-essential'] },
   { found: () => program('cmake'), packages: ['cmake'] },

@@ -106,6 +106,8 @@ function connect(url: string, { deadlineMs, name, settings, pooled }: DatabaseOp
     max: 1,
     connectionTimeout: Math.max(1, Math.ceil(deadlineMs / 1000)),
     connection: { application_name: name, ...own },
+    // A pooler gives each transaction another connection, which does not know the statement.
+    prepare: !pooled,
   });
 }
 
