@@ -259,6 +259,18 @@ describe('a node that is behind', () => {
     expect((await stored(cluster)).at(-1)?.type).toBe('input.cancelled');
   });
 
+  test('by its clock writes no event that seems older than the one before it', async () => {
+    const cluster = new StageCluster();
+    const ahead = await cluster.open([says('Yes.')], { parts: { now: () => 2_000_000_000_000 } });
+    const behind = await cluster.open([says('Yes.')], { parts: { now: () => 1_000_000_000_000 } });
+    opened.push(ahead, behind);
+    for (const { engine } of [ahead, behind]) {
+      await say(engine, 'Hi');
+      await engine.rested(SESSION);
+    }
+    expect(new Set((await stored(cluster)).map(({ at }) => at))).toEqual(new Set([2_000_000_000_000]));
+  });
+
   test('accepts each input once, however many nodes send concurrently', async () => {
     const cluster = new StageCluster();
     const answers = Array.from({ length: 30 }, () => says('Yes.'));

@@ -24,11 +24,13 @@ export function changeOf(
   bodies: readonly DurableEventBody[],
   { now, newId, checkpoint }: ChangeSources,
 ): Change {
-  let at = now();
+  // Clocks of nodes differ.
+  const clock = () => Math.max(now(), before.updatedAt);
+  let at = clock();
   const session = ref.id;
   const events = bodies.map((body, index): DurableEvent => {
     // The start of a call comes after its request, although both are one append.
-    if (body.type === 'tool.started' && index > 0) at = now();
+    if (body.type === 'tool.started' && index > 0) at = clock();
     return { ...body, session, id: newId(), at, seq: before.seq + index + 1 };
   });
   // An event that cannot be read again would make the whole session unreadable.

@@ -28,19 +28,21 @@ function stage(leaseMs?: number) {
     },
   };
   const held = new HeldLeases(ME);
+  const warnings: string[] = [];
   const heartbeat = openHeartbeat({
     node: { id: ME, release: '1.0.0', eventVersion: 3, home: null },
     database,
     times: leaseTimes(leaseMs),
     held,
-    log: NO_LOG,
+    log: { ...NO_LOG, warn: (_about, message) => warnings.push(message) },
+    timeOfDay: () => 1_000_000,
     now: leaseMs === undefined ? () => clock.now : undefined,
     onChanges: () => told.push('changes'),
     onLost: (lost) => told.push(lost),
     onFailover: () => told.push('failover'),
     onNewEvents: async (version) => void told.push(`events ${version}`),
   });
-  return { clock, told, answers, held, heartbeat };
+  return { clock, told, answers, held, heartbeat, warnings };
 }
 
 describe('a heartbeat', () => {
@@ -134,6 +136,23 @@ describe('a heartbeat', () => {
     expect(told).toEqual([[two]]);
     expect([held.epochOf(one), held.epochOf(two)]).toEqual([5, undefined]);
     await heartbeat.stop();
+  });
+
+  test('reports a clock that differs from the one of the database, once', async () => {
+    const { answers, heartbeat, warnings } = stage();
+    for (const time of [995_000, 1_005_000]) {
+      answers.beat = { ...answers.beat, time };
+      await heartbeat.beat();
+    }
+    expect(warnings).toEqual([]);
+    for (const time of [940_000, 940_100, 1_000_000, 1_090_000]) {
+      answers.beat = { ...answers.beat, time };
+      await heartbeat.beat();
+    }
+    expect(warnings).toEqual([
+      'the clock of this node is 60 s ahead of the clock of the database: tokens expire at the wrong time, use NTP',
+      'the clock of this node is 90 s behind the clock of the database: tokens expire at the wrong time, use NTP',
+    ]);
   });
 
   test('reports what other nodes publish about the bus', async () => {

@@ -32,7 +32,12 @@ export type HeartbeatOptions = {
   readonly onNewEvents: (version: number) => Promise<void>;
   /** monotonic, in milliseconds */
   readonly now?: () => number;
+  /** the time of day, in milliseconds */
+  readonly timeOfDay?: () => number;
 };
+
+/** A clock that differs more from the one of the database is reported, in milliseconds. */
+const MOST_SKEW_MS = 10_000;
 
 export interface Heartbeat {
   /** false: this node has fenced itself */
@@ -62,6 +67,7 @@ WITH renewed AS (
 )
 SELECT
   (SELECT changes FROM cluster) AS changes,
+  (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS time,
   EXISTS (SELECT 1 FROM nodes WHERE bus_down AND until > now() AND id <> $1) AS bus_down,
   (SELECT event_version FROM cluster) AS event_version,
   (SELECT min(event_version) FROM nodes WHERE until > now() AND id <> $1) AS oldest,
@@ -73,7 +79,7 @@ SELECT
    WHERE sessions.driver IS DISTINCT FROM $1 OR sessions.epoch <> held.epoch) AS lost`;
 
 export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
-  const { node, database, times, held, log, now = () => performance.now() } = options;
+  const { node, database, times, held, log, now = () => performance.now(), timeOfDay = Date.now } = options;
   /** when the last good heartbeat was sent */
   let sentAt = Number.NEGATIVE_INFINITY;
   let lateUntil = Number.NEGATIVE_INFINITY;
@@ -89,6 +95,7 @@ export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
   let next: Timer | null = null;
   let running: Promise<void> | null = null;
   let isAllowing = false;
+  let isSkewed = false;
 
   /** A node that slept while the others were upgraded may meet events that it cannot read. */
   const tooOld = () => eventVersion > node.eventVersion;
@@ -120,8 +127,20 @@ export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
     // After a restart of the server, other nodes could not renew their leases either.
     lateUntil = Math.max(lateUntil, ended + times.leaseMs - Number(row?.uptime ?? 0));
     sentAt = began;
+    compareClocks(Number(row?.time), ended - began);
     await learn(row ?? {}, asked);
     watchFence();
+  }
+
+  /** Leases and the order of events do not depend on this node's clock; the expiry of tokens does. */
+  function compareClocks(time: number, tookMs: number): void {
+    const skewMs = timeOfDay() - tookMs / 2 - time;
+    const wasSkewed = isSkewed;
+    isSkewed = Math.abs(skewMs) > Math.max(MOST_SKEW_MS, tookMs);
+    if (!isSkewed || wasSkewed) return;
+    const seconds = Math.round(skewMs / 1_000);
+    const how = `${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} the clock of the database`;
+    log.warn({ seconds }, `the clock of this node is ${how}: tokens expire at the wrong time, use NTP`);
   }
 
   async function learn(row: Readonly<Record<string, unknown>>, asked: Question): Promise<void> {
