@@ -1,10 +1,11 @@
 /** What a new socket is sent without having named it: what earlier sockets of its user left, also before a restart. */
-import { type Principal, PrincipalId, SessionId } from '@parlance/protocol';
+import { type Json, type Principal, PrincipalId, SessionId } from '@parlance/protocol';
 import { z } from 'zod';
 import type { Engine, SessionRef } from '../../core/api/index.ts';
 import { type DialectContext, reported } from '../shared/dialect.ts';
 import type { SubscriptionHub } from '../shared/subscription-hub.ts';
 import type { Body } from './bodies.ts';
+import { LeftBehind } from './left-behind.ts';
 import { KEPT_MS, Orphans, type Peer } from './orphans.ts';
 import type { State } from './projection.ts';
 
@@ -13,6 +14,9 @@ const MOST_WAITING = 100;
 /** Between nodes. */
 const CONTINUED = 'conversation.continued';
 const Continued = z.object({ owner: PrincipalId, id: SessionId, user: PrincipalId });
+const LEFT = 'conversation.left';
+const Asked = z.object({ user: PrincipalId });
+const ANSWER_MS = 300;
 
 /** One for all sockets of a server. */
 export class Inheritance {
@@ -30,6 +34,10 @@ export class Inheritance {
     ctx.engine.transport?.on(CONTINUED, (body) => {
       const { owner, id, user } = Continued.parse(body);
       this.orphans.forget({ owner, id }, user);
+    });
+    ctx.engine.transport?.respond(LEFT, async (body) => {
+      const left = await this.orphans.give(Asked.parse(body).user);
+      return left as unknown as Json;
     });
   }
 
@@ -61,10 +69,28 @@ export class Inheritance {
   }
 
   async take({ socket, principal }: Peer, named: SessionRef | null): Promise<void> {
+    await this.#adopt(principal);
     await this.orphans.inherit({ socket, principal }, named);
     if (this.#isFirst(principal.id))
       for (const ref of await ownWaiting(this.ctx.engine, principal))
         if (ref.id !== named?.id) await this.hub.subscribe(ref, socket, { shown: isApproval });
+  }
+
+  /** Continues here what sockets of the user have left at other nodes. */
+  async #adopt({ id: user }: Principal): Promise<void> {
+    const { engine } = this.ctx;
+    const { transport } = engine;
+    if (!transport?.up) return;
+    const asked = transport.others.nodes.map((node) =>
+      transport.request(node, { kind: LEFT, body: { user } }, ANSWER_MS),
+    );
+    for (const answer of await Promise.allSettled(asked)) {
+      if (answer.status === 'rejected') continue;
+      for (const left of z.array(LeftBehind).parse(answer.value))
+        await this.orphans
+          .adopt(left, user, engine)
+          .catch((thrown) => reported(thrown, this.ctx, { session: left.id }));
+    }
   }
 
   /** Within a minute of the start. */

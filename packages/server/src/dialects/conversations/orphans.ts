@@ -3,10 +3,17 @@
  * user that opens within a minute, from the frame after the last one sent.
  */
 import type { ConnectionId, Principal, PrincipalId } from '@parlance/protocol';
-import { maySee, type SessionRef, type SessionSnapshot, sessionKey } from '../../core/api/index.ts';
+import {
+  type Engine,
+  maySee,
+  type SessionRef,
+  type SessionSnapshot,
+  sessionKey,
+} from '../../core/api/index.ts';
 import type { Socket } from '../../http/connection.ts';
 import { NOTHING, type SubscriptionHub } from '../shared/subscription-hub.ts';
 import { type Body, conversationOf } from './bodies.ts';
+import { Continuation, type LeftBehind, type Position, positionOf } from './left-behind.ts';
 import { Mailbox } from './mailbox.ts';
 import { pieces, type State } from './projection.ts';
 
@@ -20,6 +27,10 @@ type Orphan = {
   readonly user: PrincipalId;
   readonly ref: SessionRef;
   readonly mailbox: Mailbox;
+  /** what the closed socket was not sent of what it should have received */
+  readonly unsent: readonly Body[];
+  /** what it has received; null until the mailbox is subscribed */
+  position: Position | null;
   /** Settles when the mailbox is subscribed. */
   placed: Promise<void>;
   readonly expiry: ReturnType<typeof setTimeout>;
@@ -37,11 +48,14 @@ export class Orphans {
 
   /** The socket closed. `writing` is the session that it was sending a message to. */
   left({ socket, principal }: Peer, unsent: readonly Body[], writing: SessionRef | null): void {
-    for (const now of this.hub.snapshots(socket)) {
+    for (const session of this.hub.observed(socket)) {
+      const now = session.snapshot();
       const missed = unsent.filter((body) => conversationOf(body) === now.ref.id);
       const expected = isUnderWay(now) || (writing !== null && sessionKey(writing) === sessionKey(now.ref));
       if (!expected && missed.length === 0) continue;
-      const { mailbox } = this.#add(principal.id, now.ref);
+      const orphan = this.#add(principal.id, now.ref, missed);
+      const { mailbox } = orphan;
+      orphan.position = positionOf(session);
       for (const body of missed) mailbox.send(JSON.stringify(body), body);
       this.hub.replace(now.ref, socket, mailbox);
     }
@@ -53,6 +67,28 @@ export class Orphans {
     const orphan = this.#add(user, ref);
     orphan.placed = this.hub.subscribe(ref, orphan.mailbox, { shown: NOTHING });
     await orphan.placed;
+    const [session] = this.hub.observed(orphan.mailbox);
+    if (session) orphan.position = positionOf(session);
+  }
+
+  /** Continues here what a socket of another node has left. */
+  async adopt(left: LeftBehind, user: PrincipalId, engine: Pick<Engine, 'events' | 'record'>): Promise<void> {
+    const ref = { owner: left.owner, id: left.id };
+    const record = await engine.record(ref);
+    if (!record) return;
+    const { mailbox } = this.#add(user, ref);
+    const cursor = await Continuation.open(engine, left, { mailbox, record });
+    await this.hub.subscribe(ref, mailbox, { cursor, shown: cursor.shown });
+  }
+
+  /** What was left for the user, for another node: it is not kept here any longer. */
+  async give(user: PrincipalId): Promise<LeftBehind[]> {
+    await Promise.allSettled(this.#of(user).map(({ placed }) => placed));
+    return this.#of(user).flatMap((orphan) => {
+      const { ref, unsent, position } = orphan;
+      this.#drop(orphan);
+      return position ? [{ owner: ref.owner, id: ref.id, unsent: [...unsent], position }] : [];
+    });
   }
 
   /**
@@ -96,13 +132,14 @@ export class Orphans {
     }
   }
 
-  #add(user: PrincipalId, ref: SessionRef): Orphan {
+  #add(user: PrincipalId, ref: SessionRef, unsent: readonly Body[] = []): Orphan {
     const drop = () => this.#drop(orphan);
     const mailbox = new Mailbox(this.newId() as ConnectionId, pieces, drop);
     const expiry = setTimeout(drop, this.keptMs);
     // A server that shuts down does not wait for it.
     expiry.unref();
-    const orphan: Orphan = { user, ref, mailbox, placed: Promise.resolve(), expiry };
+    const placed = Promise.resolve();
+    const orphan: Orphan = { user, ref, mailbox, unsent, position: null, placed, expiry };
     const others = this.#of(user);
     this.#orphans.set(user, [...others, orphan]);
     if (others[0] && others.length >= MOST_PER_USER) this.#drop(others[0]);

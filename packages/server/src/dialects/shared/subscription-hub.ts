@@ -3,6 +3,7 @@ import type { ConnectionId, PrincipalId, SessionEvent } from '@parlance/protocol
 import {
   type Engine,
   type Log,
+  type ObservedSession,
   type SessionRef,
   type SessionSnapshot,
   sessionKey,
@@ -135,8 +136,13 @@ export class SubscriptionHub<State> {
 
   /** The sessions that the subscriber receives, as they are now. */
   snapshots(subscriber: Subscriber): SessionSnapshot[] {
+    return this.observed(subscriber).map((session) => session.snapshot());
+  }
+
+  /** The sessions that the subscriber receives. */
+  observed(subscriber: Subscriber): ObservedSession[] {
     const subscriptions = [...(this.#subscriptions.get(subscriber.id)?.values() ?? [])];
-    return subscriptions.flatMap(({ group }) => (group ? [group.watch.snapshot()] : []));
+    return subscriptions.flatMap(({ group }) => (group ? [group.watch] : []));
   }
 
   /**

@@ -1,0 +1,121 @@
+/** What a closed socket has received of a conversation, and its continuation at a node that did not have the socket. */
+import { BlockId, type DurableEvent, PrincipalId, SessionId, TurnId } from '@parlance/protocol';
+import { z } from 'zod';
+import type { Engine, ObservedSession, SessionRecord } from '../../core/api/index.ts';
+import type { Cursor, FrameFilter } from '../shared/subscription-hub.ts';
+import type { Body } from './bodies.ts';
+import type { Mailbox } from './mailbox.ts';
+import { pieces, type State, startOf, step } from './projection.ts';
+import { BETWEEN_BLOCKS } from './state.ts';
+
+/** The last event whose frames were sent, and what was sent of the open block. */
+export const Position = z.object({
+  seq: z.number(),
+  /** the first event that the projection needs */
+  since: z.number(),
+  open: z.object({ turn: TurnId, block: BlockId, text: z.string() }).nullable(),
+});
+export type Position = z.output<typeof Position>;
+
+/** `unsent` comes first; what follows is made from the log. */
+export const LeftBehind = z.object({
+  owner: PrincipalId,
+  id: SessionId,
+  unsent: z.array(z.looseObject({ type: z.string() })),
+  position: Position,
+});
+export type LeftBehind = z.output<typeof LeftBehind>;
+
+export function positionOf(session: ObservedSession): Position {
+  const { seq, open } = session.snapshot();
+  const since = session.eventsSinceIdle()[0]?.seq ?? seq + 1;
+  const isText = open?.kind === 'text';
+  return { seq, since, open: isText ? { turn: open.turn, block: open.block, text: open.text } : null };
+}
+
+const PAGE = 500;
+
+type Target = { readonly mailbox: Mailbox; readonly record: SessionRecord };
+
+/** Fills a mailbox with the frames after a position, as the hub asks for them when it subscribes the mailbox. */
+export class Continuation implements Cursor {
+  private readonly mailbox: Mailbox;
+  #state: State;
+  #seq: number;
+  /** what the client has of the block that was open; null once it has ended */
+  #open: Position['open'];
+
+  private constructor(
+    private readonly engine: Pick<Engine, 'events'>,
+    private readonly left: LeftBehind,
+    { mailbox, record }: Target,
+  ) {
+    const { position } = left;
+    this.mailbox = mailbox;
+    this.#state = startOf(record);
+    this.#seq = position.since - 1;
+    this.#open = position.open;
+  }
+
+  static async open(engine: Pick<Engine, 'events'>, left: LeftBehind, target: Target): Promise<Continuation> {
+    const made = new Continuation(engine, left, target);
+    for (const body of left.unsent) made.#send([body as Body]);
+    await made.#read(left.position.seq, () => undefined);
+    const { open } = left.position;
+    if (open) made.#step({ ...open, type: 'text.delta', id: '', session: left.id, at: 0 });
+    return made;
+  }
+
+  get seq(): number {
+    return this.#seq;
+  }
+
+  catchUp(head: number): Promise<void> {
+    return this.#read(head, (bodies) => this.#send(bodies));
+  }
+
+  /** Given the frames that a new subscriber would be sent: of the answer so far, sends what is missing. */
+  readonly shown: FrameFilter = (given) => {
+    const body = given as Body;
+    if (body.type !== 'message_chunk') return false;
+    const texts = this.#open ? [...this.#state.texts, this.#open.text] : this.#state.texts;
+    const known = this.#state.message === pieces.key(body) ? texts.join(BETWEEN_BLOCKS) : '';
+    const rest = pieces.text(body).slice(known.length);
+    if (rest !== '') this.#send([pieces.with(body, rest)]);
+    return false;
+  };
+
+  async #read(head: number, frames: (bodies: Body[]) => void): Promise<void> {
+    const { owner, id } = this.left;
+    while (this.#seq < head) {
+      const page = await this.engine.events({ owner, id }, this.#seq, Math.min(PAGE, head - this.#seq));
+      if (page.length === 0) return;
+      for (const event of page) {
+        frames([...this.#missingOf(event), ...this.#step(event)]);
+        this.#seq = event.seq;
+      }
+    }
+  }
+
+  /** A block that was open when the socket closed: its end does not repeat what is missing of it. */
+  #missingOf(event: DurableEvent): Body[] {
+    const open = this.#open;
+    if (!open || event.seq <= this.left.position.seq) return [];
+    if (event.type === 'step.restarted' || event.type === 'turn.resumed') this.#open = null;
+    if (event.type !== 'text.ended' || event.block !== open.block) return [];
+    this.#open = null;
+    const text = event.text.slice(open.text.length);
+    if (text === '') return [];
+    return this.#step({ ...open, type: 'text.delta', text, id: '', session: this.left.id, at: 0 });
+  }
+
+  #step(event: Parameters<typeof step>[1]): Body[] {
+    const [state, frames] = step(this.#state, event);
+    this.#state = state;
+    return frames.map(({ body }) => body);
+  }
+
+  #send(bodies: readonly Body[]): void {
+    for (const body of bodies) this.mailbox.send(JSON.stringify(body), body);
+  }
+}
