@@ -1,6 +1,6 @@
 /** What probes are told while PostgreSQL does not answer. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { type ServerProcess, submit } from '../server-process.ts';
+import { login, type ServerProcess, submit } from '../server-process.ts';
 import { type Cluster, missing, startCluster } from './nodes.ts';
 
 setDefaultTimeout(60_000);
@@ -46,8 +46,11 @@ describe.skipIf(missing !== null)(`probes of a node${missing ? ` (not here: ${mi
   });
 
   test('it is not ready while the database is gone, and ready again when it is back', async () => {
+    const token = await login(node, 'dev', 'dev-password');
     await cluster.postgres.kill();
     expect(await readyWith(503)).toMatchObject({ reason: 'storage_unavailable' });
+    // A token that cannot be checked is not an invalid one: the client connects again later.
+    expect(await closeCode(`${node.http.replace('http', 'ws')}/ws?token=${token}`)).toBe(1013);
     await cluster.postgres.restart();
     expect(await readyWith(200)).toEqual({ status: 'ready' });
   });
@@ -58,6 +61,11 @@ describe.skipIf(missing !== null)(`probes of a node${missing ? ` (not here: ${mi
     expect(await readyWith(200)).toEqual({ status: 'ready' });
     await cluster.redis.restart();
   });
+
+  const closeCode = (url: string): Promise<number> =>
+    new Promise((resolve) => {
+      new WebSocket(url).addEventListener('close', ({ code }) => resolve(code));
+    });
 
   const degraded = async (): Promise<boolean> => {
     const metrics = await (await fetch(`${node.http}/metrics`)).text();

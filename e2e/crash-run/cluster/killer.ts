@@ -115,11 +115,13 @@ const FAULTS: Readonly<Record<Target, Fault>> = {
   /** Clients come back when the nodes are ready. */
   async postgres({ cluster, lives, episodes, random }) {
     const all = Array.from({ length: lives.count }, (_, index) => index);
+    lives.databaseAway = true;
     await cluster.postgres.kill();
     const nodes = await lives.leave(all, () => undefined);
     return async () => {
       await Bun.sleep(random.between(0, 1_000));
       await cluster.postgres.restart();
+      lives.databaseAway = false;
       episodes.begin(Date.now());
       await Promise.all(nodes.map((node) => lives.join(node)));
     };

@@ -16,6 +16,7 @@ export class ClusterLives implements Lives {
   #members: Member[] = [];
   #number = 0;
   #turn = 0;
+  #isAway = false;
   #joined = Promise.withResolvers<void>();
 
   /** How many nodes clients may use now. */
@@ -23,9 +24,14 @@ export class ClusterLives implements Lives {
     return this.#members.length;
   }
 
+  /** Whether the database is away. A node says that it is ready for a moment longer: none joins meanwhile. */
+  set databaseAway(isAway: boolean) {
+    this.#isAway = isAway;
+  }
+
   /** Resolves when the node is ready; clients may use it from then on. */
   async join(process: ServerProcess): Promise<void> {
-    while (!(await isReady(process))) await Bun.sleep(LOOK_AGAIN_MS);
+    while (this.#isAway || !(await isReady(process)) || this.#isAway) await Bun.sleep(LOOK_AGAIN_MS);
     const over = Promise.withResolvers<void>();
     const server: ServerProcess = {
       ...process,

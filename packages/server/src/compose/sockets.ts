@@ -1,5 +1,5 @@
 /** WebSockets: the transport, and what a handshake becomes. */
-import type { ConnectionId } from '@parlance/protocol';
+import { asFault, type ConnectionId } from '@parlance/protocol';
 import { tokenRevocation } from '../auth/held-streams.ts';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../core/api/index.ts';
@@ -61,6 +61,13 @@ export async function openingOf(
     return { ...opening, principal, unknown: principal === null, onTokenRevoked, accept };
   } catch (thrown) {
     const ids = { request: requestIdOf(request), connection: id };
+    if (['storage_unavailable', 'internal'].includes(asFault(thrown).code)) {
+      log.error({ ...ids, err: thrown }, 'a token could not be checked');
+      return {
+        ...opening,
+        accept: { code: 1013, reason: 'The token cannot be checked now: connect again later' },
+      };
+    }
     log.info({ ...ids, reason: String(thrown) }, 'a socket came with a bad token');
     if (target.admitsBadToken) return { ...opening, unknown: true, accept };
     return { ...opening, accept: { code: 1008, reason: 'Invalid token' } };

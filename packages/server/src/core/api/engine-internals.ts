@@ -142,7 +142,10 @@ const leasedDrive =
       if (!(await session.claim())) return true;
       session.resume();
       await deps.clients.following(ref.owner, () => drive(session, deps, () => stopping() || role.isLost));
-      return !hasWork(session) || (role.isHere && !session.abandoned);
+      const went = !hasWork(session) || (role.isHere && !session.abandoned);
+      // This node has fenced itself, or holds the turn for another one.
+      session.outage = !went;
+      return went;
     } catch (thrown) {
       if (thrown instanceof Deposed) {
         deps.meter.add('fenced_appends');

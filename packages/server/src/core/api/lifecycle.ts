@@ -70,9 +70,14 @@ export function lifecycle(internals: EngineInternals) {
     if (resumed > 0) log.info({ resumed }, 'sessions taken over');
   };
 
+  const notTakenOver = (err: unknown): number => {
+    log.warn({ err }, 'sessions not taken over');
+    return 0;
+  };
+
   const sweepNow = (): void => {
     sweep ??= sweepOnce()
-      .catch((err) => log.warn({ err }, 'sessions not taken over'))
+      .catch(notTakenOver)
       .finally(() => {
         sweep = null;
       });
@@ -112,7 +117,9 @@ export function lifecycle(internals: EngineInternals) {
         sweeping ??= setInterval(sweepNow, cluster.sweepMs);
         network?.onReleased(sweepNow);
       }
-      const resumed = await takeOver(cluster ? queue.room : Number.POSITIVE_INFINITY);
+      const taking = takeOver(cluster ? queue.room : Number.POSITIVE_INFINITY);
+      // With several nodes, the next sweep takes over what could not be read.
+      const resumed = await (cluster ? taking.catch(notTakenOver) : taking);
       if (!queue.draining) await ephemeral.start();
       indexer?.start();
       return resumed;
