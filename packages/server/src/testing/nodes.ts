@@ -4,6 +4,7 @@ import { Fault } from '@parlance/protocol';
 import { openMemoryNetwork } from '../buses/memory/transport.ts';
 import type { EventStore } from '../core/ports/event-store.ts';
 import type { Log } from '../core/ports/logger.ts';
+import type { Transport } from '../core/ports/transport.ts';
 import { LeaseTable, type MemoryLeases, openMemoryLeases } from '../stores/memory/leases.ts';
 import { openMemoryStore } from '../stores/memory/store.ts';
 import { ExclusiveSessions, withLeases } from '../stores/memory/with-leases.ts';
@@ -12,6 +13,7 @@ import { countingIds, type Stage, type StageOptions, setStage } from './stage.ts
 
 export type StageNode = Stage & {
   readonly leases: MemoryLeases;
+  readonly transport: Transport;
   /** The process is gone: what it does afterwards reaches the store no more. */
   kill(): void;
   /** Others take over what it drives, and it does not know yet. */
@@ -123,6 +125,7 @@ export class StageCluster {
     return {
       ...stage,
       leases,
+      transport,
       kill() {
         dead = true;
         living.delete(memory.node);

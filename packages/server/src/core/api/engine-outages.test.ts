@@ -5,7 +5,11 @@ import { StageCluster, type StageNode } from '../../testing/nodes.ts';
 import { says, USAGE } from '../../testing/scripted-provider.ts';
 import { CALLER, SESSION, say } from '../../testing/stage.ts';
 import { writtenModel } from '../../testing/written-model.ts';
+import { watchKey } from '../runtime/remote-link.ts';
+import { HEAD } from '../runtime/remote-messages.ts';
 
+const ignore = () => undefined;
+const QUIET = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 const ALWAYS = Number.POSITIVE_INFINITY;
 
 let opened: StageNode[] = [];
@@ -105,4 +109,36 @@ test('a driver that was cut off from the bus sees an answer that was given meanw
   expect(has(here, 'approval.answered')).toBe(false);
   cluster.network.mend(here.leases.node);
   await until(() => has(here, 'approval.answered'));
+});
+
+test('readers on another node see what a node has stored and did not send before it was gone', async () => {
+  const cluster = new StageCluster();
+  const model = writtenModel();
+  const here = await openNode(cluster, [], { parts: { provider: model.provider } });
+  const there = await openNode(cluster, []);
+  await say(here.engine, 'Hi');
+  await model.begun;
+  await until(() => has(there, 'turn.started') && there.transport.others.nodes.length === 1);
+  cluster.network.cut(here.leases.node);
+  model.write('Yes.');
+  model.end();
+  await until(() => has(here, 'turn.ended'));
+  here.kill();
+  there.transport.registry.forget(here.leases.node);
+  await until(() => has(there, 'turn.ended'));
+  expect(there.events.filter(isDurable)).toEqual(await cluster.store.read(SESSION, 0, 100));
+});
+
+test('a node that begins to watch is sent how far the session is by those that have stored events', async () => {
+  const cluster = new StageCluster();
+  const here = await openNode(cluster, [says('Yes.')]);
+  await say(here.engine, 'Hi');
+  await here.engine.rested(SESSION);
+  const head = Promise.withResolvers<unknown>();
+  const late = cluster.network.open('late', { log: QUIET });
+  late.on(HEAD, (body) => head.resolve(body));
+  await until(() => late.up);
+  late.registry.add(watchKey(SESSION));
+  expect(await head.promise).toEqual([SESSION.owner, SESSION.id, await cluster.store.head(SESSION)]);
+  await late.close();
 });

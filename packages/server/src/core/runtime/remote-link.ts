@@ -10,6 +10,7 @@ import { endsArguments } from './open-arguments.ts';
 import type { Delta } from './open-block.ts';
 import {
   eventsMessage,
+  headMessage,
   JOIN,
   type Live,
   liveMessage,
@@ -58,12 +59,17 @@ export class RemoteLink implements SessionLink {
   readonly #waiting: (() => void | Promise<void>)[] = [];
   #busy = false;
   #closed = false;
+  /** this node has stored events of the session */
+  #hasStored = false;
+  #greeted: readonly NodeId[];
 
   constructor(
     private readonly session: LinkedSession,
     private readonly parts: LinkParts,
   ) {
     this.#watchers = parts.transport.registry.follow(parts.interests);
+    this.#greeted = this.#watchers.nodes;
+    this.#watchers.onChange(() => this.#greet());
   }
 
   get followed(): boolean {
@@ -89,6 +95,7 @@ export class RemoteLink implements SessionLink {
     if (driver && driver.node !== transport.node) targets.add(driver.node);
     if (this.#stopped) targets.add(this.#stopped);
     this.#stopped = null;
+    this.#hasStored = true;
     this.#heardOf(driver);
     if (wakeUps?.needed) wakeUps.notify(this.session.ref);
     if (targets.size > 0)
@@ -157,6 +164,15 @@ export class RemoteLink implements SessionLink {
     this.#closed = true;
     this.#watchers.close();
     this.#interest?.end();
+  }
+
+  /** A node watches that was not sent what was stored until now: it may have read the session before that. */
+  #greet(): void {
+    const { nodes } = this.#watchers;
+    const added = nodes.filter((node) => !this.#greeted.includes(node));
+    this.#greeted = nodes;
+    if (this.#hasStored)
+      this.parts.transport.send(added, headMessage(this.session.ref, this.session.state.seq));
   }
 
   /** In order; at once if nothing waits. */

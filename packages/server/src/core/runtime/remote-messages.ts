@@ -22,6 +22,7 @@ export const LIVE = 'session.live';
 export const JOIN = 'session.join';
 export const STOP = 'session.stop';
 export const RELEASED = 'sessions.released';
+export const HEAD = 'session.head';
 
 /** An ephemeral event as its node published it. */
 export type Live = {
@@ -89,6 +90,19 @@ export const eventsMessage = ({ ref, driver, events }: CommittedEvents): NodeMes
 export function readEvents(body: unknown): CommittedEvents {
   const [owner, id, driver, events] = Committed.parse(body);
   return { ref: { owner, id }, driver, events: events.map(parseDurableEvent) };
+}
+
+const Head = z.tuple([PrincipalId, SessionId, z.number()]);
+
+/** The number of the last event that the sender has stored or seen. */
+export const headMessage = ({ owner, id }: SessionRef, seq: number): NodeMessage => ({
+  kind: HEAD,
+  body: [owner, id, seq],
+});
+
+export function readHead(body: unknown): { readonly ref: SessionRef; readonly seq: number } {
+  const [owner, id, seq] = Head.parse(body);
+  return { ref: { owner, id }, seq };
 }
 
 export const refMessage = (kind: string, { owner, id }: SessionRef): NodeMessage => ({

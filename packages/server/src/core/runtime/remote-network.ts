@@ -2,7 +2,7 @@
 import type { PrincipalId } from '@parlance/protocol';
 import { waitingCalls } from '../domain/session-state.ts';
 import type { EventStore } from '../ports/event-store.ts';
-import type { Leases } from '../ports/lease.ts';
+import type { Leases, NodeId } from '../ports/lease.ts';
 import type { Log } from '../ports/logger.ts';
 import type { Meter } from '../ports/meter.ts';
 import { type SessionRef, sessionKey } from '../ports/session-ref.ts';
@@ -12,11 +12,13 @@ import type { LiveSession } from './live-session.ts';
 import { RemoteLink, watchKey } from './remote-link.ts';
 import {
   EVENTS,
+  HEAD,
   JOIN,
   LIVE,
   positionOf,
   RELEASED,
   readEvents,
+  readHead,
   readLive,
   readRef,
   STOP,
@@ -48,6 +50,7 @@ export class RemoteNetwork implements SessionNetwork {
   /** sessions that could not be read when there was news, and the last event that readers here have seen */
   readonly #unread = new Map<string, Unread>();
   #sessions: SessionCache | null = null;
+  #others: readonly NodeId[] = [];
   #comparing = false;
   #reading = false;
 
@@ -74,6 +77,12 @@ export class RemoteNetwork implements SessionNetwork {
         const live = readLive(body);
         this.#deliver(live.ref, (session) => this.#links.get(session)?.receiveLive(live, from));
       }),
+      transport.on(HEAD, (body) => {
+        const { ref, seq } = readHead(body);
+        const session = sessions.loaded(ref);
+        if (session && seq > session.state.seq) this.#catchUp(session);
+      }),
+      transport.others.onChange(() => this.#nodesChanged()),
       transport.respond(JOIN, (body) => positionIn(this.#driven(readRef(body)))),
       transport.respond(STOP, (body) => {
         const session = this.#driven(readRef(body));
@@ -161,7 +170,19 @@ export class RemoteNetwork implements SessionNetwork {
   #joinAll(): void {
     for (const session of this.#sessions?.all() ?? [])
       if (session.role.isHere ? waitingCalls(session.state).length > 0 : session.link?.followed)
-        upToDate(session).catch((err) => this.#notRead(session, err));
+        this.#catchUp(session);
+  }
+
+  /** A node that is gone may have stored events and not sent them. */
+  #nodesChanged(): void {
+    const { nodes } = this.parts.transport.others;
+    const isGone = this.#others.some((node) => !nodes.includes(node));
+    this.#others = nodes;
+    if (isGone) this.#joinAll();
+  }
+
+  #catchUp(session: LiveSession): void {
+    upToDate(session).catch((err) => this.#notRead(session, err));
   }
 
   /** What could not be read is read now; again later if that fails as well. */
