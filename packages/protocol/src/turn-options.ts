@@ -4,12 +4,15 @@ import { JsonValue } from './json.ts';
 
 /** A tool that the caller runs: a call of it is deferred, and answered with `call.answer`. */
 export const CallerTool = z.object({
-  name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must have 1 to 64 letters, digits, - and _'),
+  name: z.string().regex(/^[A-Za-z0-9_-]{1,128}$/, 'must have 1 to 128 letters, digits, - and _'),
   description: z.string().max(20_000).default(''),
   /** JSON Schema of the input */
   parameters: z.record(z.string(), JsonValue).default({}),
 });
 export type CallerTool = z.infer<typeof CallerTool>;
+
+export const ReasoningEffort = z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']);
+export type ReasoningEffort = z.infer<typeof ReasoningEffort>;
 
 /** Providers send the options that their API supports, and omit the rest. */
 export const ModelOptions = z.object({
@@ -29,9 +32,11 @@ export const ModelOptions = z.object({
       }),
     ])
     .optional(),
-  reasoningEffort: z.enum(['none', 'minimal', 'low', 'medium', 'high']).optional(),
+  reasoningEffort: ReasoningEffort.optional(),
+  /** how many tokens the model may reason, for models that have a budget; 0: none */
+  reasoningTokens: z.int().min(0).optional(),
   toolChoice: z
-    .union([z.enum(['auto', 'none', 'required']), z.object({ tool: z.string().max(64) })])
+    .union([z.enum(['auto', 'none', 'required']), z.object({ tool: z.string().max(128) })])
     .optional(),
   parallelToolCalls: z.boolean().optional(),
 });
@@ -40,7 +45,7 @@ export type ModelOptions = z.infer<typeof ModelOptions>;
 /** Fields of `input.submit` and of the stored input. */
 export const TURN_TERMS = {
   /** offered beside the agent's own; of two with one name the caller's */
-  tools: z.array(CallerTool).max(128).optional(),
+  tools: z.array(CallerTool).max(1_000).optional(),
   /** false: the agent's own tools are not offered */
   agentTools: z.boolean().optional(),
   /** in place of those of the agent and the server; not part of the conversation */

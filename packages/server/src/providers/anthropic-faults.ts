@@ -69,6 +69,6 @@ export function anthropicRefusal(
   if (status === 408 || status >= 500) return DOWN;
   return {
     ...refusedRequest('Anthropic', message, key),
-    ...(/thinking|signature|cache_control/.test(message) ? { plainly: true } : {}),
+    ...(/thinking|signature|cache_control|effort/.test(message) ? { plainly: true } : {}),
   };
 }

@@ -40,8 +40,9 @@ export function requestBody(prompt: Prompt, options: AnthropicModel, plain: bool
   const chat = prompt.task === 'chat' && !plain;
   const items = plain ? prompt.items.filter(({ kind }) => kind !== 'reasoning') : prompt.items;
   const messages = messagesOf(items);
-  const asked = anthropicOptions(prompt);
-  const thought = chat && asked.thinks ? thinkingOf(thinking, messages) : {};
+  // Models that decide how much they think are told with how much effort.
+  const asked = anthropicOptions(prompt, thinking === 'adaptive' && !plain);
+  const thought = chat && asked.thinks ? thinkingOf(budgeted(thinking, prompt), messages) : {};
   const budget = thought.thinking?.budget_tokens ?? 0;
   const limit = prompt.options?.maxOutputTokens ?? maxTokens;
   return {
@@ -59,6 +60,16 @@ export function requestBody(prompt: Prompt, options: AnthropicModel, plain: bool
 type Thought = {
   readonly thinking?: { readonly type: string; readonly budget_tokens?: number; readonly display?: string };
 };
+
+/** The caller may lower or raise the budget of a model that has one. */
+function budgeted(thinking: Thinking, { options }: Prompt): Thinking {
+  const budgetTokens = options?.reasoningTokens;
+  return typeof thinking === 'object' && budgetTokens !== undefined
+    ? { budgetTokens: Math.max(LEAST_BUDGET, budgetTokens) }
+    : thinking;
+}
+
+const LEAST_BUDGET = 1_024;
 
 function thinkingOf(thinking: Thinking, messages: readonly Message[]): Thought {
   if (thinking === 'off') return {};

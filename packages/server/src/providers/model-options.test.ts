@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { ModelOptions } from '@parlance/protocol';
 import type { Prompt } from '../core/ports/provider.ts';
-import { requestBody as anthropicBody } from './anthropic-request.ts';
+import { type AnthropicModel, requestBody as anthropicBody } from './anthropic-request.ts';
 import { requestBody as googleBody } from './google-request.ts';
 import { openaiChat } from './openai-chat.ts';
 import { openaiResponses } from './openai-responses.ts';
@@ -100,5 +100,44 @@ describe('options of a prompt', () => {
       for (const field of added) expect(bodyOf(wire.request(prompt()))).not.toHaveProperty(field);
     expect(anthropicBody(prompt(), CLAUDE, false)).not.toHaveProperty('tool_choice');
     expect(googleBody(prompt(), GEMINI, false)).not.toHaveProperty('generationConfig');
+  });
+});
+
+describe('reasoning', () => {
+  const claude = (options: ModelOptions, thinking: AnthropicModel['thinking'], plain = false) =>
+    anthropicBody(prompt(options), { ...CLAUDE, thinking }, plain);
+
+  test('an effort is sent to models that decide how much they think, in the vendor’s names', () => {
+    expect(claude({ reasoningEffort: 'max' }, 'adaptive')).toMatchObject({
+      output_config: { effort: 'max' },
+    });
+    expect(claude({ reasoningEffort: 'minimal' }, 'adaptive')).toMatchObject({
+      output_config: { effort: 'low' },
+    });
+    for (const body of [
+      claude({ reasoningEffort: 'none' }, 'adaptive'),
+      claude({ reasoningEffort: 'high' }, 'off'),
+      claude({ reasoningEffort: 'high' }, 'adaptive', true),
+    ])
+      expect(body).not.toHaveProperty('output_config');
+  });
+
+  test('a budget replaces that of models that have one, and 0 is none', () => {
+    expect(claude({ reasoningTokens: 5_000 }, { budgetTokens: 2_000 })).toMatchObject({
+      thinking: { type: 'enabled', budget_tokens: 5_000 },
+      max_tokens: 6_000,
+    });
+    expect(claude({ reasoningTokens: 5_000 }, 'adaptive')).toMatchObject({ thinking: { type: 'adaptive' } });
+    for (const thinking of [{ budgetTokens: 2_000 }, 'adaptive'] as const)
+      expect(claude({ reasoningTokens: 0 }, thinking)).not.toHaveProperty('thinking');
+  });
+
+  test('an effort is left out where a model or server has refused it', () => {
+    const asked = prompt({ reasoningEffort: 'xhigh' });
+    expect(bodyOf(openaiChat(OPENAI).request(asked))).toMatchObject({ reasoning_effort: 'xhigh' });
+    expect(bodyOf(openaiChat(OPENAI).request(asked, true))).not.toHaveProperty('reasoning_effort');
+    expect(bodyOf(openaiResponses({ ...OPENAI, model: 'gpt-4o' }).request(asked))).not.toHaveProperty(
+      'reasoning',
+    );
   });
 });

@@ -1,5 +1,5 @@
 /** Maps the options of a prompt to the fields of each vendor's API. Options without a field are left out. */
-import type { ModelOptions } from '@parlance/protocol';
+import type { ModelOptions, ReasoningEffort } from '@parlance/protocol';
 import type { Prompt } from '../core/ports/provider.ts';
 
 type Asked = Pick<Prompt, 'options' | 'tools'>;
@@ -14,8 +14,11 @@ const choiceIn = ({ options, tools }: Asked): ModelOptions['toolChoice'] =>
 const parallelIn = ({ options, tools }: Asked): boolean | undefined =>
   tools.length > 0 ? options?.parallelToolCalls : undefined;
 
-/** `own`: OpenAI itself, whose newer models refuse `max_tokens`; compatible servers only know that field. */
-export function chatOptions(asked: Asked, own: boolean): object {
+/**
+ * `own`: OpenAI itself, whose newer models refuse `max_tokens`; compatible servers only know that field. `plain`: without what
+ * not every model supports.
+ */
+export function chatOptions(asked: Asked, { own, plain }: { own: boolean; plain: boolean }): object {
   const { temperature, topP, maxOutputTokens, stop, reasoningEffort, responseFormat } = asked.options ?? {};
   const choice = choiceIn(asked);
   return given({
@@ -23,7 +26,7 @@ export function chatOptions(asked: Asked, own: boolean): object {
     top_p: topP,
     [own ? 'max_completion_tokens' : 'max_tokens']: maxOutputTokens,
     stop,
-    reasoning_effort: reasoningEffort,
+    reasoning_effort: plain ? undefined : reasoningEffort,
     response_format: responseFormat && chatFormat(responseFormat),
     tool_choice: typeof choice === 'object' ? { type: 'function', function: { name: choice.tool } } : choice,
     parallel_tool_calls: parallelIn(asked),
@@ -36,7 +39,7 @@ function chatFormat(format: NonNullable<ModelOptions['responseFormat']>): object
   return { type: 'json_schema', json_schema: given({ name, schema, strict }) };
 }
 
-/** `reasoning`: the reasoning options of the request. The API has no stop sequences. */
+/** `reasoning`: the reasoning options of the request; absent if the model has none. The API has no stop sequences. */
 export function responsesOptions(asked: Asked, reasoning: object | undefined): object {
   const { temperature, topP, maxOutputTokens, reasoningEffort, responseFormat } = asked.options ?? {};
   const choice = choiceIn(asked);
@@ -44,7 +47,7 @@ export function responsesOptions(asked: Asked, reasoning: object | undefined): o
     temperature,
     top_p: topP,
     max_output_tokens: maxOutputTokens,
-    reasoning: reasoningEffort ? { ...reasoning, effort: reasoningEffort } : reasoning,
+    reasoning: reasoning && reasoningEffort ? { ...reasoning, effort: reasoningEffort } : reasoning,
     text: responseFormat && { format: responsesFormat(responseFormat) },
     tool_choice: typeof choice === 'object' ? { type: 'function', name: choice.tool } : choice,
     parallel_tool_calls: parallelIn(asked),
@@ -58,12 +61,16 @@ function responsesFormat(format: NonNullable<ModelOptions['responseFormat']>): o
 }
 
 /** The vendor refuses thinking together with a temperature, a `top_p` or a forced tool choice. */
-export function anthropicOptions(asked: Asked): { readonly thinks: boolean; readonly fields: object } {
-  const { temperature, topP, stop, reasoningEffort, responseFormat } = asked.options ?? {};
+export function anthropicOptions(
+  asked: Asked,
+  takesEffort: boolean,
+): { readonly thinks: boolean; readonly fields: object } {
+  const { temperature, topP, stop, reasoningEffort, reasoningTokens, responseFormat } = asked.options ?? {};
   const choice = choiceIn(asked);
   const forced = choice === 'required' || typeof choice === 'object';
   const parallel = parallelIn(asked);
-  const thinks = temperature === undefined && topP === undefined && !forced && reasoningEffort !== 'none';
+  const isOff = reasoningEffort === 'none' || reasoningTokens === 0;
+  const thinks = temperature === undefined && topP === undefined && !forced && !isOff;
   const schema = responseFormat?.type === 'json_schema' ? responseFormat.schema : undefined;
   return {
     thinks,
@@ -71,7 +78,10 @@ export function anthropicOptions(asked: Asked): { readonly thinks: boolean; read
       temperature: temperature === undefined ? undefined : Math.min(1, temperature),
       top_p: topP,
       stop_sequences: stop,
-      output_config: schema && { format: { type: 'json_schema', schema } },
+      output_config: configOf(
+        schema && { type: 'json_schema', schema },
+        takesEffort ? EFFORTS[reasoningEffort ?? 'none'] : undefined,
+      ),
       tool_choice:
         choice === undefined && parallel === undefined
           ? undefined
@@ -82,6 +92,20 @@ export function anthropicOptions(asked: Asked): { readonly thinks: boolean; read
     }),
   };
 }
+
+/** The vendor's names. Without thinking there is no effort. */
+const EFFORTS: Readonly<Record<ReasoningEffort, string | undefined>> = {
+  none: undefined,
+  minimal: 'low',
+  low: 'low',
+  medium: 'medium',
+  high: 'high',
+  xhigh: 'xhigh',
+  max: 'max',
+};
+
+const configOf = (format: object | undefined, effort: string | undefined): object | undefined =>
+  format || effort ? given({ format, effort }) : undefined;
 
 function anthropicChoice(choice: NonNullable<ModelOptions['toolChoice']>): object {
   if (typeof choice === 'object') return { type: 'tool', name: choice.tool };

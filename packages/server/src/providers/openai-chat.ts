@@ -78,7 +78,7 @@ function request(options: OpenaiOptions, prompt: Prompt, plain: boolean): WireRe
     stream: true,
     ...(plain ? {} : { stream_options: { include_usage: true } }),
     ...(own ? { prompt_cache_key: cacheKey(prompt) } : {}),
-    ...chatOptions(prompt, own),
+    ...chatOptions(prompt, { own, plain }),
   });
 }
 

@@ -39,7 +39,7 @@ const OVERLOADED = /overloaded|server_error|internal_error|timeout|unavailable|i
 const OURS_TO_MEND = /^invalid|unsupported|image|policy|filter|bad_request/i;
 /** Optional fields of ours that an account, a model or a compatible server may not know. */
 const EXTRAS =
-  /encrypted[_ ]content|reasoning[_.](?:summary|content)|reasoning summar|reasoning'? is unsupported|stream_options|prompt_cache_key/i;
+  /encrypted[_ ]content|reasoning[_.](?:summary|content|effort)|reasoning summar|reasoning'? is unsupported|stream_options|prompt_cache_key/i;
 
 type Row = {
   readonly when: (refusal: Refusal, text: string) => boolean;

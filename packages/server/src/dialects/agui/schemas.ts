@@ -67,7 +67,7 @@ export const RunAgentInput = z.object({
   threadId: z.string().min(1).max(200),
   runId: Id,
   messages: z.array(Message).max(10_000),
-  tools: z.array(Tool).max(128).nullish(),
+  tools: z.array(Tool).max(1_000).nullish(),
   context: z.array(Context).max(1_000).nullish(),
   resume: z.array(ResumeEntry).max(1_000).nullish(),
   protocolVersion: z.string().nullish(),

@@ -23,7 +23,7 @@ export const ChatRequest = z.object({
   messages: z.array(Message).min(1).max(10_000),
   trigger: z.enum(['submit-message', 'regenerate-message']).nullish(),
   messageId: z.string().nullish().describe('a message of the user to edit, or an answer to continue'),
-  tools: z.array(PageTool).max(128).nullish().describe('run by the page, beside those of the agent'),
+  tools: z.array(PageTool).max(1_000).nullish().describe('run by the page, beside those of the agent'),
 });
 export type ChatRequest = z.output<typeof ChatRequest>;
 

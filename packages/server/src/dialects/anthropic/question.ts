@@ -1,5 +1,5 @@
 /** A request as a question to a session. */
-import type { TurnTerms } from '@parlance/protocol';
+import { ReasoningEffort, type TurnTerms } from '@parlance/protocol';
 import { invalid } from '../shared/exchange/request-fault.ts';
 import type { Asked } from '../shared/exchange/requests.ts';
 import type { Question } from '../shared/exchange/sessions.ts';
@@ -52,14 +52,23 @@ export const termsOf = ({ system, tools }: Setup): TurnTerms => ({
 function optionsOf(body: MessageRequest): TurnTerms['options'] {
   const { temperature, top_p: topP, stop_sequences: stop } = body;
   const format = body.output_config?.format ?? body.output_format;
+  const effort = ReasoningEffort.safeParse(body.output_config?.effort).data;
+  const budget = budgetOf(body);
   return {
     maxOutputTokens: body.max_tokens,
     ...(temperature != null && { temperature }),
     ...(topP != null && { topP }),
     ...(stop != null && stop.length > 0 && { stop }),
+    ...(effort && { reasoningEffort: effort }),
+    ...(budget !== undefined && { reasoningTokens: budget }),
     ...(format?.schema && { responseFormat: { type: 'json_schema', schema: format.schema } }),
     ...choiceOf(body),
   };
+}
+
+function budgetOf({ thinking }: MessageRequest): number | undefined {
+  if (thinking?.type === 'disabled') return 0;
+  return thinking?.type === 'enabled' ? (thinking.budget_tokens ?? undefined) : undefined;
 }
 
 const CHOICES = { auto: 'auto', any: 'required', none: 'none' } as const;

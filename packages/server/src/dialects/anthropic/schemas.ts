@@ -105,8 +105,14 @@ export const MessageRequest = z.object({
   temperature: z.number().min(0).max(1).nullish(),
   top_p: z.number().min(0).max(1).nullish(),
   stop_sequences: z.array(z.string().min(1).max(1_000)).max(16).nullish(),
-  thinking: z.object({ type: z.string(), display: z.string().nullish() }).nullish(),
-  output_config: z.object({ format: Format.nullish() }).nullish(),
+  thinking: z
+    .object({
+      type: z.string(),
+      display: z.string().nullish(),
+      budget_tokens: z.int().min(1).nullish(),
+    })
+    .nullish(),
+  output_config: z.object({ format: Format.nullish(), effort: z.string().nullish() }).nullish(),
   output_format: Format.nullish(),
   thread: Thread.nullish(),
 });

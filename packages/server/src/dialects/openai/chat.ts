@@ -1,5 +1,5 @@
 /** `POST /chat/completions`. */
-import type { TurnTerms } from '@parlance/protocol';
+import { ReasoningEffort, type TurnTerms } from '@parlance/protocol';
 import type { EventStream } from '../../http/connection.ts';
 import { reported, requestIds } from '../shared/dialect.ts';
 import { Answer } from '../shared/exchange/answer.ts';
@@ -141,10 +141,9 @@ function questionOf({ models }: Context, asked: Asked, body: ChatRequest): Quest
   return { dialect: 'openai', principal, session, key, items, newFrom, terms, agent };
 }
 
-const EFFORTS = new Set(['none', 'minimal', 'low', 'medium', 'high']);
-
 function optionsOf(body: ChatRequest): TurnTerms['options'] {
-  const { stop, response_format: format, tool_choice: choice, reasoning_effort: effort } = body;
+  const { stop, response_format: format, tool_choice: choice } = body;
+  const effort = ReasoningEffort.safeParse(body.reasoning_effort).data;
   const most = body.max_completion_tokens ?? body.max_tokens;
   return {
     ...(body.temperature != null && { temperature: body.temperature }),
@@ -152,7 +151,7 @@ function optionsOf(body: ChatRequest): TurnTerms['options'] {
     ...(most != null && { maxOutputTokens: most }),
     ...(stop != null && { stop: typeof stop === 'string' ? [stop] : stop }),
     ...(format && { responseFormat: formatOf(format) }),
-    ...(effort != null && EFFORTS.has(effort) && { reasoningEffort: effort as 'low' }),
+    ...(effort && { reasoningEffort: effort }),
     ...(choice && { toolChoice: typeof choice === 'string' ? choice : { tool: choice.function.name } }),
     ...(body.parallel_tool_calls != null && { parallelToolCalls: body.parallel_tool_calls }),
   };

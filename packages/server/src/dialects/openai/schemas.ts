@@ -70,7 +70,7 @@ export const ChatRequest = z.object({
   stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
   /** there is one answer, whatever is asked for */
   n: z.int().min(1).nullish(),
-  tools: z.array(Tool).max(128).nullish(),
+  tools: z.array(Tool).max(1_000).nullish(),
   tool_choice: z
     .union([
       z.enum(['none', 'auto', 'required']),

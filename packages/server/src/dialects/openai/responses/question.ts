@@ -1,5 +1,5 @@
 /** In: the body of a request as a question to a session. */
-import type { JsonObject, TurnTerms } from '@parlance/protocol';
+import { type JsonObject, ReasoningEffort, type TurnTerms } from '@parlance/protocol';
 import type { Question } from '../../shared/exchange/question.ts';
 import { invalid, RequestFault } from '../../shared/exchange/request-fault.ts';
 import type { Asked } from '../../shared/exchange/requests.ts';
@@ -136,18 +136,16 @@ function toolsOf(tools: readonly Tool[]) {
   return { functions, ownTools };
 }
 
-const EFFORTS = new Set(['none', 'minimal', 'low', 'medium', 'high']);
-
 function optionsOf(body: ResponseRequest, functions: readonly string[]): NonNullable<TurnTerms['options']> {
   const format = body.text?.format;
-  const effort = body.reasoning?.effort;
+  const effort = ReasoningEffort.safeParse(body.reasoning?.effort).data;
   const choice = choiceOf(body, functions);
   return {
     ...(body.temperature != null && { temperature: body.temperature }),
     ...(body.top_p != null && { topP: body.top_p }),
     ...(body.max_output_tokens != null && { maxOutputTokens: body.max_output_tokens }),
     ...(format && { responseFormat: formatOf(format) }),
-    ...(effort != null && EFFORTS.has(effort) && { reasoningEffort: effort as 'low' }),
+    ...(effort && { reasoningEffort: effort }),
     ...(choice && { toolChoice: choice }),
     ...(body.parallel_tool_calls != null && { parallelToolCalls: body.parallel_tool_calls }),
   };

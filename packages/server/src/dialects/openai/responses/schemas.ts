@@ -98,7 +98,7 @@ export const ResponseRequest = z.object({
   background: z.boolean().nullish(),
   store: z.boolean().nullish(),
   metadata: Metadata.nullish(),
-  tools: z.array(Tool).max(128).nullish(),
+  tools: z.array(Tool).max(1_000).nullish(),
   tool_choice: z
     .union([
       z.enum(['none', 'auto', 'required']),
