@@ -1,77 +1,86 @@
-/** The messages of a session, whatever dialect they came from, oldest first. */
+/** The messages of a session, whatever dialect they came from. They are read from the end: the latest cost no more in a long session. */
 import type { DurableEvent, HistoryItem } from '@parlance/protocol';
-import type { Engine, SessionRef } from '../../core/api/index.ts';
+import type { Engine, SessionRecord } from '../../core/api/index.ts';
 import { messageId, userMessage } from './responses/input-items.ts';
 import { messageItem } from './responses/items.ts';
+import { type PageQuery, pageOf } from './responses/list.ts';
 
 export type ConversationItem = ReturnType<typeof userMessage> | ReturnType<typeof messageItem>;
 
-type Shown = {
-  readonly item: ConversationItem;
-  readonly seq: number;
-  readonly turn: string | null;
-  /** its step has ended */
-  settled: boolean;
-};
+type Reader = Pick<Engine, 'events'>;
+type Log = Pick<SessionRecord, 'ref' | 'head'>;
+
+export async function conversationPage(engine: Reader, log: Log, query: PageQuery) {
+  const items: ConversationItem[] = [];
+  // The order from the beginning on is known only at the beginning.
+  let left = query.order === 'asc' ? Number.POSITIVE_INFINITY : query.limit + 1;
+  let begun = query.after === undefined;
+  for await (const item of newestFirst(engine, log)) {
+    items.push(item);
+    if (begun && --left === 0) break;
+    begun ||= item.id === query.after;
+  }
+  return pageOf(items.toReversed(), query);
+}
 
 const PAGE = 500;
 
-export async function conversationItems(
-  engine: Pick<Engine, 'events'>,
-  ref: SessionRef,
-): Promise<ConversationItem[]> {
-  let shown: Shown[] = [];
-  for (let after = 0; ; ) {
-    const events = await engine.events(ref, after, PAGE);
-    for (const event of events) shown = withEvent(shown, event);
-    const last = events.at(-1);
-    if (!last || events.length < PAGE) return shown.map(({ item }) => item);
-    after = last.seq;
+async function* newestFirst(engine: Reader, { ref, head }: Log): AsyncGenerator<ConversationItem> {
+  const shown = new Shown();
+  for (let end = head; end > 0 && !shown.isOver; end -= PAGE) {
+    const after = Math.max(0, end - PAGE);
+    const events = await engine.events(ref, after, end - after);
+    for (const event of events.toReversed()) yield* shown.before(event);
   }
 }
 
-function withEvent(shown: Shown[], event: DurableEvent): Shown[] {
-  const { seq } = event;
-  switch (event.type) {
-    case 'history.imported': {
-      const items = event.items.flatMap((item, at) =>
-        importedItem(item, messageId(event.session, `${event.id}-${at}`)),
-      );
-      shown.push(...items.map((item) => ({ item, seq, turn: null, settled: true })));
-      return shown;
+/** What is shown of the events, the last one first. */
+class Shown {
+  /** nothing before is shown */
+  isOver = false;
+  /** events from this number on were taken back */
+  #hiddenFrom = Number.POSITIVE_INFINITY;
+  /** turns whose present step was restarted: what it said before is void */
+  readonly #void = new Set<string>();
+
+  before(event: DurableEvent): ConversationItem[] {
+    if (event.type === 'session.cleared') this.isOver = true;
+    if (this.isOver) return [];
+    switch (event.type) {
+      case 'session.rewound':
+        this.#hiddenFrom = Math.min(this.#hiddenFrom, event.from);
+        return [];
+      case 'step.restarted':
+      case 'turn.resumed':
+        this.#void.add(event.turn);
+        return [];
+      case 'step.ended':
+        this.#void.delete(event.turn);
+        return [];
+      default:
+        return event.seq >= this.#hiddenFrom ? [] : this.#items(event);
     }
-    case 'input.accepted':
-      // Without parts the model went on from what was there.
-      if (event.parts.length > 0)
-        shown.push({
-          item: userMessage(messageId(event.session, event.input), event.parts),
-          seq,
-          turn: null,
-          settled: true,
-        });
-      return shown;
-    case 'text.ended':
-      if (event.text !== '') {
-        const item = messageItem(
-          messageId(event.session, event.block),
-          event.text,
-          event.interrupted ? 'incomplete' : 'completed',
-        );
-        shown.push({ item, seq, turn: event.turn, settled: event.interrupted === true });
+  }
+
+  #items(event: DurableEvent): ConversationItem[] {
+    switch (event.type) {
+      case 'history.imported':
+        return event.items
+          .flatMap((item, at) => importedItem(item, messageId(event.session, `${event.id}-${at}`)))
+          .reverse();
+      case 'input.accepted':
+        // Without parts the model went on from what was there.
+        return event.parts.length > 0
+          ? [userMessage(messageId(event.session, event.input), event.parts)]
+          : [];
+      case 'text.ended': {
+        const { text, interrupted = false, turn, block, session } = event;
+        if (text === '' || (this.#void.has(turn) && !interrupted)) return [];
+        return [messageItem(messageId(session, block), text, interrupted ? 'incomplete' : 'completed')];
       }
-      return shown;
-    case 'step.ended':
-      for (const one of shown) if (one.turn === event.turn) one.settled = true;
-      return shown;
-    case 'step.restarted':
-    case 'turn.resumed':
-      return shown.filter(({ turn, settled }) => turn !== event.turn || settled);
-    case 'session.rewound':
-      return shown.filter((one) => one.seq < event.from);
-    case 'session.cleared':
-      return [];
-    default:
-      return shown;
+      default:
+        return [];
+    }
   }
 }
 

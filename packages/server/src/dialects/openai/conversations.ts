@@ -5,9 +5,9 @@ import { importable } from '../shared/exchange/history.ts';
 import { invalid, RequestFault } from '../shared/exchange/request-fault.ts';
 import { body } from '../shared/exchange/requests.ts';
 import type { Context } from './context.ts';
-import { conversationItems } from './conversation-items.ts';
+import { conversationPage } from './conversation-items.ts';
 import { inputConversation } from './responses/input.ts';
-import { pageOf, pageQuery } from './responses/list.ts';
+import { pageQuery } from './responses/list.ts';
 import { resolved } from './responses/references.ts';
 import { Metadata, ResponseRequest } from './responses/schemas.ts';
 import type { Named } from './responses/stored.ts';
@@ -85,6 +85,5 @@ export async function deleteConversation(ctx: Context, named: Named): Promise<Re
 
 export async function listConversationItems(ctx: Context, named: Named): Promise<Response> {
   const query = pageQuery(named.request.url);
-  const { ref } = await found(ctx, named);
-  return Response.json(pageOf(await conversationItems(ctx.engine, ref), query));
+  return Response.json(await conversationPage(ctx.engine, await found(ctx, named), query));
 }
