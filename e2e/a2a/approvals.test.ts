@@ -161,7 +161,24 @@ test('a client that is late is told so, and nothing runs twice', async () => {
   expect(await failure(send(client, 'yes', { taskId: task.id }))).toMatchObject({ envelopeCode: -32004 });
 });
 
-test('of two answers at once one counts, and the same answer again is the same task', async () => {
+test('of two answers at once one counts, and the other is refused', async () => {
+  const { server, client } = await asking();
+  const task = await send(client, 'touch it');
+  const { id } = askedOf(task).approval;
+  const answer = (verdict: string) =>
+    send(client, dataOf({ approval: id, answer: verdict }), { taskId: task.id });
+  const answers = await Promise.allSettled([answer('once'), answer('deny')]);
+  const events = await durableOf(server, task.contextId);
+  const counted = events.flatMap((event) => (event.type === 'approval.answered' ? [event.answer] : []));
+  expect(counted).toHaveLength(1);
+  const [first, second] = answers.map(({ status }) => status === 'fulfilled');
+  expect([first, second]).toEqual(counted[0] === 'once' ? [true, false] : [false, true]);
+  const refused = answers.find(({ status }) => status === 'rejected');
+  expect(refused).toMatchObject({ reason: { envelopeCode: -32004 } });
+  expect(existsSync(join(server.root, 'a.txt'))).toBe(counted[0] === 'once');
+});
+
+test('the same answer again is the same task', async () => {
   const { server, client } = await asking();
   const task = await send(client, 'touch it');
   const about = { taskId: task.id, messageId: 'my answer' };

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { request as httpRequest } from 'node:http';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { type FakeModel, fakeModel } from '../fake-model.ts';
+import { postJson } from '../server-process.ts';
 import { connect, failure, getTask, messageOf, requestOf, send } from './client.ts';
 
 let model: FakeModel;
@@ -168,13 +169,22 @@ describe('without a good token', () => {
     expect(thrown).toMatchObject({ name: 'JsonRpcTransportError', message: 'A token is required.' });
   });
 
-  test('a token is accepted, and an API key', async () => {
+  test('a token is accepted, and an API key; not one for other dialects, nor one that was revoked', async () => {
     const client = await connect(closed.http);
-    const Authorization = `Bearer ${await closed.login('dev', 'dev-password')}`;
-    const task = await client.sendMessage(requestOf(messageOf('hi')), {
-      serviceParameters: { Authorization },
-    });
-    expect('status' in task && task.artifacts).toHaveLength(1);
+    const token = await closed.login('dev', 'dev-password');
+    const bearer = (given: string) => ({ Authorization: `Bearer ${given}` });
+    const keyFor = async (dialects: string[]) => {
+      const { body } = await postJson(`${closed.http}/v1/keys`, { name: 'a2a', dialects }, bearer(token));
+      return body as { id: string; key: string };
+    };
+    const say = (given: string) =>
+      client.sendMessage(requestOf(messageOf('hi')), { serviceParameters: bearer(given) });
+    const [own, other] = [await keyFor(['a2a']), await keyFor(['native'])];
+    for (const given of [token, own.key]) expect(await say(given)).toMatchObject({ artifacts: [{}] });
+    const forbidden = await post(rpc('ListTasks', {}), bearer(other.key), closed);
+    expect([forbidden.status, (await errorOf(forbidden)).code]).toEqual([403, -32000]);
+    await fetch(`${closed.http}/v1/keys/${own.id}`, { method: 'DELETE', headers: bearer(token) });
+    expect((await post(rpc('ListTasks', {}), bearer(own.key), closed)).status).toBe(401);
   });
 });
 

@@ -70,8 +70,8 @@ const STREAMS: Readonly<Record<string, () => Opening>> = {
   }),
 };
 
-async function newKey(): Promise<{ readonly id: string; readonly key: string }> {
-  const { status, body } = await postJson(`${server.http}/v1/keys`, { name: 'stream' }, dev);
+async function newKey(dialects?: string[]): Promise<{ readonly id: string; readonly key: string }> {
+  const { status, body } = await postJson(`${server.http}/v1/keys`, { name: 'stream', dialects }, dev);
   expect(status).toBe(201);
   return { id: String(body.id), key: String(body.key) };
 }
@@ -136,6 +136,7 @@ test.each(Object.keys(STREAMS))('%s', async (name) => {
   await kept.has('second', 1);
   expect(stream.text).not.toContain('second');
   expect((await request(opening(), one.key)).status).toBe(401);
+  expect((await request(opening(), (await newKey(['native'])).key)).status).toBe(403);
   await fetch(`${server.http}/v1/keys/${other.id}`, { method: 'DELETE', headers: dev });
   await kept.ended;
 });
@@ -174,4 +175,6 @@ test('acp sockets', async () => {
   expect(await socket?.closed).toMatchObject({ code: 1008, reason: 'The API key was revoked.' });
   kept?.send(list);
   await kept?.next(({ result }) => result !== undefined);
+  const scoped = await server.connect('/acp', bearer((await newKey(['native'])).key));
+  expect(await scoped.closed).toMatchObject({ reason: 'The API key is limited to other dialects' });
 });
