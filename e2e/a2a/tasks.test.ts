@@ -31,6 +31,7 @@ beforeAll(async () => {
     const last = messages.at(-1);
     if (last?.role === 'tool') return { say: 'Echoed.' };
     const text = JSON.stringify(last?.content);
+    if (text.includes('ask me')) return { call: 'shell', input: { command: ['touch', 'a.txt'] } };
     if (text.includes('use a tool')) return { call: 'echo', input: { value: 'seen' } };
     return text.includes('refuse this') ? { status: 400 } : { say: `re: ${text}` };
   });
@@ -289,6 +290,15 @@ describe('ListTasks', () => {
       totalSize: 0,
       nextPageToken: '',
     });
+  });
+
+  test('has the state that the tasks wait in, from sessions that wait', async () => {
+    const status = TaskState.TASK_STATE_INPUT_REQUIRED;
+    expect(await list({ status })).toMatchObject({ tasks: [], totalSize: 0 });
+    const task = await send(client, 'ask me', { contextId: 'list-waiting' });
+    expect((await list({ status })).tasks.map(({ id }) => id)).toEqual([task.id]);
+    await send(client, 'no', { taskId: task.id });
+    expect(await list({ status })).toMatchObject({ totalSize: 0 });
   });
 
   test('has artifacts only if they are asked for', async () => {

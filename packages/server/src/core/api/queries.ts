@@ -122,6 +122,12 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
       return store.tags(principal.id);
     },
 
+    /** How many turns were queued or started in the principal's own sessions, archived ones left out. */
+    async countTurns(principal: Principal): Promise<number> {
+      requirePermission(principal, 'chat:read');
+      return store.countTurns({ owner: principal.id });
+    },
+
     /** One page of the sessions with an approval that this principal may answer; unreadable sessions are skipped. */
     async approvals(principal: Principal, page: { limit: number; cursor?: string }): Promise<ApprovalPage> {
       const filter = { awaitingApproval: true, archived: 'included', ephemeral: 'included' } as const;

@@ -131,6 +131,8 @@ export interface EventStore {
   /** Most recently changed first; pages do not overlap while nothing changes. */
   list(query: SessionQuery): Promise<SessionPage>;
   count(filter: SessionFilter): Promise<number>;
+  /** How many turns were queued or started in these sessions. Reads no events. */
+  countTurns(filter: SessionFilter): Promise<number>;
   /** The tags of the owner's sessions and how many have them, without archived sessions, in the order of the tags. */
   tags(owner: PrincipalId): Promise<TagCount[]>;
   /** Makes a test write durable. Rejects if that is not possible now. */

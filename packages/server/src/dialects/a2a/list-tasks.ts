@@ -1,5 +1,6 @@
 /** `ListTasks`: the tasks that changed last come first. */
 import type { Principal } from '@parlance/protocol';
+import type { SessionRecord } from '../../core/api/index.ts';
 import type { Context } from './context.ts';
 import { RpcFault } from './faults.ts';
 import { shownTask, type Task } from './objects.ts';
@@ -14,15 +15,16 @@ export type TaskPage = {
   readonly nextPageToken: string;
 };
 
+/** Sessions that are read for one page, those that changed last. Tasks of older ones are listed by their context. */
+const MOST_SESSIONS = 2_000;
+
 export async function taskPage(
   { tasks }: Pick<Context, 'tasks'>,
   principal: Principal,
   params: ListParams,
 ): Promise<TaskPage> {
-  const { contextId, pageSize, pageToken, historyLength, includeArtifacts } = params;
-  const after = pageToken === '' ? null : positionOf(pageToken);
-  const found = (await tasks.list(principal, contextId)).filter(matches(params)).sort(latestFirst);
-  const rest = after ? found.filter((task) => latestFirst(after, task) < 0) : found;
+  const { pageSize, historyLength, includeArtifacts } = params;
+  const { rest, totalSize } = await search(tasks, principal, params);
   const page = rest.slice(0, pageSize);
   const shown: Task[] = [];
   for (const indexed of page) {
@@ -30,20 +32,62 @@ export async function taskPage(
     if (task) shown.push(shownTask(includeArtifacts ? task : { ...task, artifacts: [] }, historyLength));
   }
   const last = rest.length > page.length ? page.at(-1) : undefined;
+  return { tasks: shown, totalSize, pageSize, nextPageToken: last ? tokenOf(last) : '' };
+}
+
+type Found = {
+  /** from the position of the page on: the tasks of the page, and at least one more if there is one */
+  readonly rest: readonly IndexedTask[];
+  readonly totalSize: number;
+};
+
+/** Reads sessions until the page is complete. With a filter they are all read, because the matching tasks are counted. */
+async function search(tasks: Context['tasks'], principal: Principal, params: ListParams): Promise<Found> {
+  const { contextId, pageSize, pageToken } = params;
+  const after = pageToken === '' ? null : positionOf(pageToken);
+  const { isWanted, status, since } = filterOf(params);
+  const isCounted = contextId !== undefined || status !== undefined || since !== null;
+  let rest: IndexedTask[] = [];
+  let matching = 0;
+  let read = 0;
+  for await (const record of tasks.sessions(principal, { contextId, status: sessionStatus(status) })) {
+    if (read++ === MOST_SESSIONS || (since !== null && record.updatedAt <= since)) break;
+    if (!isCounted && isComplete(rest, pageSize, record)) break;
+    const wanted = (await tasks.of(record)).filter(isWanted);
+    matching += wanted.length;
+    rest.push(...wanted.filter((task) => !after || latestFirst(after, task) < 0));
+    if (rest.length > 2 * pageSize) rest = rest.sort(latestFirst).slice(0, pageSize + 1);
+  }
   return {
-    tasks: shown,
-    totalSize: found.length,
-    pageSize,
-    nextPageToken: last ? tokenOf(last) : '',
+    rest: rest.sort(latestFirst),
+    totalSize: isCounted ? matching : await tasks.count(principal),
   };
 }
 
-function matches({ status, statusTimestampAfter }: ListParams): (task: IndexedTask) => boolean {
-  const state = status === 'TASK_STATE_UNSPECIFIED' ? undefined : status;
-  const since = statusTimestampAfter === undefined ? null : Date.parse(statusTimestampAfter);
-  return (task) =>
-    (state === undefined || task.state === state) && (since === null || Date.parse(task.timestamp) > since);
+/** Whether no task of this session, and of those that follow, comes before the end of the page. */
+function isComplete(rest: IndexedTask[], pageSize: number, { updatedAt }: SessionRecord): boolean {
+  if (rest.length <= pageSize) return false;
+  const next = rest.sort(latestFirst)[pageSize];
+  return next !== undefined && Date.parse(next.timestamp) > updatedAt;
 }
+
+function filterOf({ status: given, statusTimestampAfter }: ListParams) {
+  const status = given === 'TASK_STATE_UNSPECIFIED' ? undefined : given;
+  const since = statusTimestampAfter === undefined ? null : Date.parse(statusTimestampAfter);
+  const isWanted = (task: IndexedTask): boolean =>
+    (status === undefined || task.state === status) && (since === null || Date.parse(task.timestamp) > since);
+  return { isWanted, status, since };
+}
+
+/** Tasks that have not ended are in sessions that work or wait. */
+const sessionStatus = (status: ListParams['status']): SessionRecord['status'][] | undefined =>
+  status === undefined || ENDED.includes(status) ? undefined : ['running', 'waiting'];
+
+const ENDED: readonly ListParams['status'][] = [
+  'TASK_STATE_COMPLETED',
+  'TASK_STATE_FAILED',
+  'TASK_STATE_CANCELED',
+];
 
 type Position = Pick<IndexedTask, 'timestamp' | 'id'>;
 

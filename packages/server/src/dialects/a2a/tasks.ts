@@ -13,8 +13,13 @@ const PAGE = 500;
 const SESSIONS = 100;
 
 type TasksContext = {
-  readonly engine: Pick<Engine, 'events' | 'list' | 'lookup' | 'record'>;
+  readonly engine: Pick<Engine, 'countTurns' | 'events' | 'list' | 'lookup' | 'record'>;
   readonly hub: Pick<SubscriptionHub<State>, 'read'>;
+};
+
+export type SessionChoice = {
+  readonly contextId?: string | undefined;
+  readonly status?: SessionRecord['status'][] | undefined;
 };
 
 export class Tasks {
@@ -58,17 +63,10 @@ export class Tasks {
     return indexed ? this.read(indexed) : null;
   }
 
-  /** Every task of the principal, or of one of their sessions. */
-  async list(principal: Principal, contextId: string | undefined): Promise<IndexedTask[]> {
-    requirePermission(principal, 'chat:read');
-    const tasks: IndexedTask[] = [];
-    for await (const record of this.#sessions(principal, contextId))
-      tasks.push(...(await this.#index.of(record)).values());
-    return tasks;
-  }
-
-  async *#sessions(principal: Principal, contextId: string | undefined): AsyncGenerator<SessionRecord> {
+  /** The principal's sessions, or one of them, most recently changed first: no task is newer than its session. */
+  async *sessions(principal: Principal, { contextId, status }: SessionChoice): AsyncGenerator<SessionRecord> {
     const { engine } = this.ctx;
+    requirePermission(principal, 'chat:read');
     if (contextId !== undefined) {
       const ref = this.contextOf(principal, contextId, '');
       const record = ref && (await engine.record(ref));
@@ -79,10 +77,20 @@ export class Tasks {
     const owner: Principal = { ...principal, role: 'user' };
     let cursor: string | undefined;
     do {
-      const page = await engine.list(owner, { limit: SESSIONS, cursor });
+      const page = await engine.list(owner, { limit: SESSIONS, cursor, status });
       yield* page.sessions;
       cursor = page.next ?? undefined;
     } while (cursor !== undefined);
+  }
+
+  /** The tasks of a session, in the order in which their messages were accepted. */
+  async of(record: SessionRecord): Promise<IndexedTask[]> {
+    return [...(await this.#index.of(record)).values()];
+  }
+
+  /** How many tasks the principal has. */
+  count(principal: Principal): Promise<number> {
+    return this.ctx.engine.countTurns(principal);
   }
 
   async #readPresent({ id, ref }: IndexedTask): Promise<Task | null> {

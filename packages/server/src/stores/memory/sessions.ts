@@ -133,6 +133,9 @@ export function memorySessions(options: EventOptions, database: Sessions) {
 
     count: (filter: SessionFilter) => filtered(filter).length,
 
+    countTurns: (filter: SessionFilter) =>
+      filtered(filter).flatMap(({ keys }) => [...keys].filter((key) => key.startsWith('["turn",'))).length,
+
     tags(owner: PrincipalId): TagCount[] {
       const tags = filtered({ owner }).flatMap(({ record }) => record.tags);
       const counts = Map.groupBy(tags, (tag) => tag);

@@ -53,6 +53,7 @@ export function openMemoryStore(options: EventOptions = {}, database = new Memor
     lookup: whileOpen(sessions.lookup),
     list: whileOpen(sessions.list),
     count: whileOpen(sessions.count),
+    countTurns: whileOpen(sessions.countTurns),
     tags: whileOpen(sessions.tags),
     writable: whileOpen(() => undefined),
     size: whileOpen(sessions.size),

@@ -4,7 +4,7 @@ import type { SessionFilter } from '../../core/ports/event-store.ts';
 import { refOf } from '../contract/samples.ts';
 import { APPEND } from './append-statement.ts';
 import { bucketOf } from './bucket.ts';
-import { prepareCount } from './count.ts';
+import { prepareCount, prepareCountTurns } from './count.ts';
 import { type Database, openDatabase, type Statements } from './database.ts';
 import { prepareFindById } from './find-by-id.ts';
 import { prepareHead } from './head.ts';
@@ -129,6 +129,10 @@ describe.skipIf(noPostgres)('queries read only matching rows, however many sessi
     },
     'the number of sessions of an owner': {
       work: (statements) => prepareCount(statements)({ owner }),
+      index: /sessions_by_owner/,
+    },
+    'the number of turns of an owner': {
+      work: (statements) => prepareCountTurns(statements)({ owner }),
       index: /sessions_by_owner/,
     },
     'the session of an approval': {

@@ -14,7 +14,7 @@ import type { EventOptions } from '../shared/stored-event.ts';
 import { storableRef } from '../shared/text.ts';
 import { prepareApiKeys } from './api-keys.ts';
 import type { Changes } from './changes.ts';
-import { prepareCount } from './count.ts';
+import { prepareCount, prepareCountTurns } from './count.ts';
 import type { Database } from './database.ts';
 import { prepareErase } from './erase.ts';
 import { withFaults } from './errors.ts';
@@ -101,6 +101,7 @@ export function storeOn(parts: StoreParts): Store {
     lookup: acknowledged(prepareLookup(database)),
     list: acknowledged(prepareList(database)),
     count: acknowledged(prepareCount(database)),
+    countTurns: acknowledged(prepareCountTurns(database)),
     tags: acknowledged(prepareTags(database)),
     writable: whileOpen(prepareProbe(database)),
     size: whileOpen(size.current),

@@ -15,7 +15,7 @@ import { prepareApiKeys } from './api-keys.ts';
 import { type Append, makeAppend, prepareAppend } from './append.ts';
 import { watchChanges } from './change-watcher.ts';
 import { checkDatabase, closeConnection, closeToOthers, makeFolder, openConnection } from './connection.ts';
-import { prepareCount } from './count.ts';
+import { prepareCount, prepareCountTurns } from './count.ts';
 import { prepareErase } from './erase.ts';
 import { storageError, withFaults } from './errors.ts';
 import { prepareFindById } from './find-by-id.ts';
@@ -143,6 +143,7 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
     lookup: whenDurable(prepareLookup(database)),
     list: whenDurable(prepareList(database)),
     count: whenDurable(prepareCount(database)),
+    countTurns: whenDurable(prepareCountTurns(database)),
     tags: whenDurable(prepareTags(database)),
     writable: whileOpen(async () => {
       await space.check();

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { ApprovalId, PrincipalId, TurnId } from '@parlance/protocol';
 import type { SessionFilter } from '../../core/ports/event-store.ts';
 import { prepareApiKeys } from './api-keys.ts';
-import { prepareCount } from './count.ts';
+import { prepareCount, prepareCountTurns } from './count.ts';
 import { prepareList } from './list.ts';
 import { prepareLookup } from './lookup.ts';
 import { migrate } from './migrations.ts';
@@ -95,6 +95,12 @@ describe('queries read only matching rows, however many sessions there are', () 
     }
     const counted = plansOf(database, (recorded) => prepareCount(recorded)(filter));
     expect(counted.join()).toMatch(/^SCAN sessions USING (COVERING )?INDEX sessions_awaiting_approval\w*$/);
+  });
+
+  test('the turns of an owner are counted by their sessions', () => {
+    const plan = plansOf(database, (recorded) => prepareCountTurns(recorded)({ owner }));
+    expect(plan.join('\n')).toMatch(/SEARCH sessions USING INDEX sessions_\w*by_owner/);
+    expect(plan.join('\n')).toContain('SEARCH lookups USING COVERING INDEX lookups_by_session (session=?');
   });
 
   test('API keys are found by primary key, and those of an owner by index, in order', () => {
