@@ -1,6 +1,7 @@
 /** What happens to the turn behind a stream: stops, answers that break off, queues and replacements. */
 import { afterEach, describe, expect, test } from 'bun:test';
 import type { UIMessageChunk } from 'ai';
+import { dictatedModel } from '../dictated-model.ts';
 import { fakeModel } from '../fake-model.ts';
 import { rawReader } from '../raw-reader.ts';
 import { durableOf, followed, submit } from '../server-process.ts';
@@ -155,6 +156,37 @@ test('a long turn is replayed whole to a reader that pauses', async () => {
   expect(chunks).toHaveLength(40);
   expect(slow.texts.join('')).toContain('{"type":"abort"}');
   slow.end();
+});
+
+test('a reader that is too far behind is told so, and a reload has the whole answer', async () => {
+  const model = dictatedModel();
+  cleanUp(model.stop);
+  const server = await serverOf({
+    ...model.settings,
+    CONTEXT_LIMIT: '100000000',
+    PARLANCE_ANSWER_CHARACTERS: '100000000',
+    PARLANCE_HELD_CHARACTERS: '100000',
+  });
+  model.say('Begin. ');
+  await submit(server, 'slow', 'go');
+  const slow = await rawReader(server.http, '/api/chat/slow/stream', 'text/event-stream');
+  await slow.until((text) => text.includes('Begin.'));
+  slow.stopReading();
+  // The kernel buffers about four megabytes for a reader.
+  const words = Array.from({ length: 200 }, (_, index) => `${index}${'.'.repeat(50_000)} `);
+  for (const word of words) model.say(word);
+  model.end();
+  await followed(server, 'slow', (events) => events.some(({ type }) => type === 'turn.ended'));
+  slow.goOn();
+  await slow.until((text) => text.includes('[DONE]'));
+  const [, last] = /data: (\{[^\n]*\})\s+data: \[DONE\]/.exec(slow.texts.join('').slice(-1_000)) ?? [];
+  expect(JSON.parse(last ?? '{}')).toEqual({
+    type: 'error',
+    errorText: 'The connection is too slow for this answer: reload the chat.',
+  });
+  slow.end();
+  const [, answer] = await historyOf(server.http, 'slow');
+  expect(textOf(answer) === `Begin. ${words.join('')}`).toBeTrue();
 });
 
 test('a chat that is deleted ends its streams', async () => {
