@@ -113,6 +113,38 @@ test.each(DIALECTS)('a session of %s is listed, loaded in order, and goes on', a
   expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain('echo this');
 });
 
+test('a client of a higher version is answered with version 1', async () => {
+  await using editor = bridge();
+  const answer = await editor.agent.request('initialize', { protocolVersion: 7, clientCapabilities: {} });
+  expect(answer).toMatchObject({ protocolVersion: 1 });
+});
+
+test('session/new has the modes; MCP servers of the client are not started, and no error', async () => {
+  await using editor = bridge();
+  const { sessionId, modes } = await editor.agent.request(methods.agent.session.new, {
+    cwd: root,
+    mcpServers: [{ name: 'files', command: '/nothing/here', args: [], env: [] }],
+  });
+  expect(modes).toMatchObject({
+    currentModeId: 'suggest',
+    availableModes: [{ id: 'suggest' }, { id: 'auto-edit' }, { id: 'full-auto' }],
+  });
+  expect(await editor.prompt(sessionId, 'hello')).toEqual({ stopReason: 'end_turn' });
+});
+
+test('a connection that resumes a session is asked for what waits there, and shown nothing else', async () => {
+  await using editor = bridge({ answer: whenWithdrawn });
+  const session = await editor.newSession(root);
+  const prompted = editor.prompt(session, 'touch it');
+  await editor.until(() => editor.permissions.length === 1);
+  await using other = bridge();
+  await other.resume(session, root);
+  expect(await prompted).toEqual({ stopReason: 'end_turn' });
+  expect(other.permissions).toHaveLength(1);
+  expect(other.text(session, 'user_message_chunk')).toBe('');
+  expect(editor.permissions[0]?.signal.aborted).toBeTrue();
+});
+
 describe('session/list', () => {
   test('has a cursor to the next page, and every session once', async () => {
     const uma = await server.login('uma', 'uma-password');

@@ -33,6 +33,7 @@ function answerTo({ messages }: ChatRequest): Answer {
         ['echo', { value: 'seen' }],
       ],
     };
+  if (text.startsWith('echo')) return { call: 'echo', input: { value: 'seen' } };
   if (text.startsWith('weather')) return { call: 'weather', input: { city: 'Rome' } };
   return { say: `You said ${text}.` };
 }
@@ -86,6 +87,16 @@ describe('tools of the front end', () => {
     expect(next.newMessages).toMatchObject([{ role: 'assistant', content: 'It is sunny.' }]);
     expect(next.events.at(-1)).toMatchObject({ usage: [{ inputTokens: 100, outputTokens: 5 }] });
     expect(await turnsOf(agent.threadId)).toBe(1);
+  });
+
+  test('are used if the agent has one of the same name', async () => {
+    const agent = httpAgent(server.http);
+    const own = { ...WEATHER, name: 'echo' };
+    const { types, outcome } = await run(agent, 'echo this', { tools: [own] });
+    const offered = model.requests.at(-1)?.tools?.filter((tool) => tool.function.name === 'echo');
+    expect(offered).toMatchObject([{ function: { description: WEATHER.description } }]);
+    expect(types).not.toContain('TOOL_CALL_RESULT');
+    expect(outcome?.pendingToolCallIds).toHaveLength(1);
   });
 
   test('several calls are answered together, or one after another', async () => {

@@ -125,6 +125,11 @@ describe('protocol versions', () => {
       expect(await (await post(modern(method))).json()).toMatchObject({
         result: { resultType: 'complete', ttlMs: expect.any(Number), cacheScope: 'private' },
       });
+    await post(request('tools/call', { name: 'send_message', arguments: { text: 'hi', session: 'read' } }));
+    const read = modern('resources/read', { uri: 'parlance://sessions/read' });
+    expect(await (await post(read)).json()).toMatchObject({
+      result: { resultType: 'complete', ttlMs: expect.any(Number), cacheScope: 'private' },
+    });
     const call = modern('tools/call', { name: 'list_sessions', arguments: {} });
     expect(await (await post(call)).json()).toMatchObject({ result: { resultType: 'complete' } });
     expect(JSON.stringify(await (await post(request('tools/list'))).json())).not.toContain('resultType');
