@@ -17,6 +17,7 @@ const USAGE = `Usage: parlance COMMAND
   acp        speak the Agent Client Protocol, for editors; parlance acp --help
   user       add, list, change and remove users; parlance user --help
   key        add, list and revoke API keys; parlance key --help
+  pair       connect the browser extension that shows a code; parlance pair --help
   export     write sessions as JSON lines; parlance export --help
   import     read sessions written by export; parlance import --help
   backup     copy the data folder of a running server; parlance backup --help
@@ -49,6 +50,8 @@ async function run([command, ...rest]: string[]): Promise<number | null> {
       return (await import('./user.ts')).user(rest);
     case 'key':
       return (await import('./key.ts')).key(rest);
+    case 'pair':
+      return (await import('./pair.ts')).pair(rest);
     case 'export':
       return (await import('./export.ts')).exportSessions(rest);
     case 'import':

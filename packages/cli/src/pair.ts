@@ -1,0 +1,78 @@
+/** `parlance pair CODE`: connects the browser extension that shows the code. */
+import { createInterface } from 'node:readline/promises';
+import { CommandError } from './command-error.ts';
+import { complain } from './complain.ts';
+import { parseFlags, SWITCH, TEXT } from './flags.ts';
+
+const USAGE = `Usage: parlance pair CODE [--url URL] [--token TOKEN] [--yes]
+
+Connects the browser extension whose side panel shows the code. It acts as you until you disconnect
+it, in the settings of the console or in the side panel.
+
+  --url URL      the server (PARLANCE_URL); default: http://127.0.0.1:3000
+  --token TOKEN  a token or an API key (PARLANCE_TOKEN), if the server requires one
+  --yes          do not ask whether the extension is the right one`;
+
+type Server = { readonly url: string; readonly token: string };
+type Extension = { readonly name: string; readonly origin: string };
+
+export async function pair(argv: readonly string[]): Promise<number> {
+  const { values, positionals } = parseFlags(argv, {
+    url: TEXT,
+    token: TEXT,
+    yes: SWITCH,
+    help: { type: 'boolean', short: 'h' },
+  });
+  const [code, extra] = positionals;
+  if (values.help || code === undefined) {
+    (values.help ? console.log : complain)(USAGE);
+    return values.help ? 0 : 2;
+  }
+  if (extra !== undefined) throw new CommandError('pair takes one code', 2);
+  const server: Server = {
+    url: values.url ?? process.env.PARLANCE_URL ?? 'http://127.0.0.1:3000',
+    token: values.token ?? process.env.PARLANCE_TOKEN ?? '',
+  };
+  const found = await ask<Extension>(server, 'find', { code });
+  if (!values.yes && !(await confirmed(found))) {
+    await ask(server, 'answer', { code, allow: false });
+    console.log(`denied ${found.name}`);
+    return 1;
+  }
+  const { name, owner } = await ask<{ name: string; owner: string }>(server, 'answer', { code, allow: true });
+  console.log(`connected ${name} as ${owner}`);
+  return 0;
+}
+
+/** Only a person at a terminal can be asked. */
+async function confirmed({ name, origin }: Extension): Promise<boolean> {
+  if (!process.stdin.isTTY) return true;
+  const lines = createInterface({ input: process.stdin, output: process.stdout });
+  try {
+    const answer = await lines.question(`Connect ${name} (${origin})? [Y/n] `);
+    return !/^n/i.test(answer.trim());
+  } finally {
+    lines.close();
+  }
+}
+
+async function ask<Answer>(
+  { url, token }: Server,
+  what: 'find' | 'answer',
+  body: { readonly code: string; readonly allow?: boolean },
+): Promise<Answer> {
+  const headers = {
+    'content-type': 'application/json',
+    ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
+  };
+  const request = { method: 'POST', headers, body: JSON.stringify(body) };
+  const response = await fetch(`${url.replace(/\/+$/, '')}/v1/pairings/${what}`, request).catch((cause) => {
+    throw new CommandError(`cannot reach ${url}: start the server, or name it with --url`, 1, { cause });
+  });
+  if (response.status === 204) return null as Answer;
+  const answer = (await response.json().catch(() => ({}))) as { detail?: string };
+  if (response.status === 401)
+    throw new CommandError(`${url} requires a login: give --token, or run parlance login first`, 1);
+  if (!response.ok) throw new CommandError(answer.detail ?? `${url} answered ${response.status}`, 1);
+  return answer as Answer;
+}
