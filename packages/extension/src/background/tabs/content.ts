@@ -1,6 +1,9 @@
 /** Talks to the content script of a tab. Injects it where it is missing. */
 import type { ContentAnswers, ContentKind, ContentReply, ContentRequest, PageError } from '../../messages.ts';
+import { loaded } from './loading.ts';
 
+/** How long a page may load before the scripts are injected. */
+const LOAD_MS = 6_000;
 /** A page that does not answer is blocked by a dialog of its own, or busy. */
 const ANSWER_MS = 15_000;
 
@@ -52,6 +55,7 @@ async function withinLimit(answer: Promise<unknown>, limitMs: number): Promise<u
 /** Injects the scripts if they are missing. Throws an error with a sentence for people if the page cannot be used. */
 export async function ensureScripts(tab: number): Promise<void> {
   if (await isReady(tab)) return;
+  await loaded(tab, LOAD_MS);
   try {
     await chrome.scripting.executeScript({
       target: { tabId: tab },

@@ -3,12 +3,13 @@ import type { Observations, Snapshot } from '../../messages.ts';
 import { askPage, ensureScripts, PageGone } from './content.ts';
 import { loaded } from './loading.ts';
 
+/** How long a page may load before it is read as it is. */
+const LOAD_MS = 6_000;
 /** Attempts to read a page that is replaced while it is read. */
 const ATTEMPTS = 4;
 
 /** The content script is there, and the page works for a task. */
 export async function attach(tab: number): Promise<void> {
-  await loaded(tab);
   await ensureScripts(tab);
   await askPage(tab, { kind: 'attach' });
 }
@@ -16,7 +17,11 @@ export async function attach(tab: number): Promise<void> {
 /** Waits until the page is quiet. Null if the document was replaced meanwhile: the new one is attached and quiet then. */
 export async function settle(tab: number): Promise<Observations | null> {
   try {
-    return await askPage(tab, { kind: 'settle' });
+    const seen = await askPage(tab, { kind: 'settle' });
+    if ((await chrome.tabs.get(tab)).status === 'complete') return seen;
+    // The next document is on its way, or this one still loads.
+    await loaded(tab, LOAD_MS);
+    return await askPage(tab, { kind: 'settle' }).then(({ url }) => (url === seen.url ? seen : null));
   } catch (thrown) {
     if (!(thrown instanceof PageGone)) throw thrown;
     await retried(async () => {

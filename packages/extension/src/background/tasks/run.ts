@@ -4,7 +4,7 @@ import type { InteractResponse } from '../../shared/contract.ts';
 import { isRunning, type Report, type TaskRecord } from '../../shared/task-record.ts';
 import { ask, ServerError } from '../server.ts';
 import { PageGone } from '../tabs/content.ts';
-import { release, snapshot } from '../tabs/page.ts';
+import { indicate, release, snapshot } from '../tabs/page.ts';
 import { act, refused } from './act.ts';
 import { afterResponse } from './next-state.ts';
 import { changeTask, ended, taskOf } from './records.ts';
@@ -91,7 +91,9 @@ async function interact(task: TaskRecord, body: Report, signal: AbortSignal): Pr
 
 async function pageIn(task: TaskRecord): Promise<ReturnType<typeof pageOf> | { problem: string }> {
   try {
-    return pageOf(await snapshot(task.tab));
+    const page = pageOf(await snapshot(task.tab));
+    await indicate(task.tab, 'Parlance is working on this page');
+    return page;
   } catch (thrown) {
     if (thrown instanceof PageGone) return { problem: thrown.message };
     throw thrown;

@@ -3,11 +3,14 @@ import { connection, toolsOn } from '../../shared/kept.ts';
 import { CAPABILITIES, runTool } from './run.ts';
 import { openToolSocket, type ToolSocket } from './socket.ts';
 
+/** How long a tool that was stopped may take to answer. */
+const ANSWER_MS = 2_000;
+
 let open: { readonly name: string; readonly socket: ToolSocket } | null = null;
 let stopping = new AbortController();
-let active = 0;
+const executions = new Set<Promise<void>>();
 
-export const toolsBusy = (): boolean => active > 0;
+export const toolsBusy = (): boolean => executions.size > 0;
 
 /** Opens or closes the socket, as the settings say. */
 export async function offerTools(changed: () => void): Promise<void> {
@@ -19,15 +22,14 @@ export async function offerTools(changed: () => void): Promise<void> {
   if (now.status !== 'paired' || name === null) return;
   const socket = openToolSocket(now, {
     capabilities: CAPABILITIES,
-    async request(request, reply) {
-      active++;
+    request(request, reply) {
+      const execution = runTool(request, stopping.signal).then(reply);
+      executions.add(execution);
       changed();
-      try {
-        reply(await runTool(request, stopping.signal));
-      } finally {
-        active--;
+      void execution.finally(() => {
+        executions.delete(execution);
         changed();
-      }
+      });
     },
   });
   open = { name, socket };
@@ -35,7 +37,11 @@ export async function offerTools(changed: () => void): Promise<void> {
 
 /** What runs is refused; no more is accepted until the person turns the tools on again. */
 export async function stopTools(): Promise<void> {
-  stopping.abort(new Error('stopped'));
+  if (executions.size === 0) return;
+  stopping.abort(new Error('The browser tools were stopped.'));
   stopping = new AbortController();
-  if (active > 0) await toolsOn.set(false);
+  // The agents are told before the socket is closed.
+  const answered = Promise.allSettled([...executions]);
+  await Promise.race([answered, new Promise((resolve) => setTimeout(resolve, ANSWER_MS))]);
+  await toolsOn.set(false);
 }

@@ -49,7 +49,12 @@ export const BrowserCall = memo(function BrowserCall({ call }: { readonly call: 
 function PlanSteps({ call: { call, input } }: { readonly call: CallView }) {
   const steps = Array.isArray(input.steps) ? input.steps : [];
   return (
-    <Folded name={`call ${call}`} icon="plan" className="reasoning" summary={`Plan: ${steps.length} steps`}>
+    <Folded
+      name={`call ${call}`}
+      icon="plan"
+      className="reasoning"
+      summary={`Plan: ${steps.length} ${steps.length === 1 ? 'step' : 'steps'}`}
+    >
       <ol className="browser-plan">
         {steps.map((step) => (
           <li key={JSON.stringify(step)}>{isRecord(step) ? text(step.description) : ''}</li>

@@ -58,9 +58,21 @@ export function Transcript({ session, rows, target = 0 }: TranscriptProps) {
   useEffect(() => {
     const element = scroller.current;
     if (!element) return;
-    const look = () => setAway(element.scrollHeight - element.scrollTop - element.clientHeight > 4 * NEAR);
+    let below = 0;
+    const look = () => {
+      below = element.scrollHeight - element.scrollTop - element.clientHeight;
+      setAway(below > 4 * NEAR);
+    };
+    // What appears below the transcript makes it smaller: the end stays in view.
+    const resized = new ResizeObserver(() => {
+      if (below <= NEAR) element.scrollTop = element.scrollHeight;
+    });
     element.addEventListener('scroll', look, { passive: true });
-    return () => element.removeEventListener('scroll', look);
+    resized.observe(element);
+    return () => {
+      element.removeEventListener('scroll', look);
+      resized.disconnect();
+    };
   }, []);
 
   const items = list.getVirtualItems();

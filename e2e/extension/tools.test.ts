@@ -1,0 +1,97 @@
+/** Agents in other clients use the browser: permission of the site, what they read, stop. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { NO_BROWSER } from './build.ts';
+import { type Extension, openExtension } from './extension.ts';
+import { type Site, startSite } from './site.ts';
+import { pair, press } from './steps.ts';
+
+let server: TestServer;
+let extension: Extension;
+let site: Site;
+
+/** Calls a tool from a session of another client, as its agent would. */
+async function call(tool: string, input: object): Promise<Record<string, unknown>> {
+  const session = `tools-${crypto.randomUUID()}`;
+  const body = { type: 'input.submit', parts: [], call: { tool, input } };
+  await fetch(`${server.http}/v1/sessions/${session}/commands`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  for (;;) {
+    const response = await fetch(`${server.http}/v1/sessions/${session}/events?limit=1000`);
+    const { events } = (await response.json()) as { events: Record<string, unknown>[] };
+    const over = events.find(({ type }) => type === 'tool.ended');
+    if (over) return over;
+    await Bun.sleep(50);
+  }
+}
+
+const textOf = (event: Record<string, unknown>): string => JSON.stringify(event.parts);
+
+describe.skipIf(NO_BROWSER)('browser tools', () => {
+  beforeAll(async () => {
+    site = startSite();
+    [server, extension] = await Promise.all([
+      startTestServer({ TOOL_USE_APPROVAL_MODE: 'suggest' }),
+      openExtension(),
+    ]);
+    const panel = await extension.panel();
+    await pair(panel, server);
+    await panel.close();
+  });
+  afterAll(async () => {
+    await extension?.close();
+    await Promise.all([server?.stop(), site?.stop()]);
+  });
+
+  test('reading the page asks once, and the result is untrusted content', async () => {
+    const page = await extension.open(`${site.http}/shop`);
+    const panel = await extension.panel(page);
+    await page.bringToFront();
+    const reading = call('extract_page_content', {});
+    const ask = panel.getByRole('article', { name: 'Site permission' });
+    await ask.getByText('An agent in another client wants to: Read the page').waitFor();
+    await ask.getByRole('button', { name: 'Allow once' }).click();
+    const read = await reading;
+    expect(read).toMatchObject({ outcome: 'ok', untrusted: true });
+    expect(textOf(read)).toContain('Checkout');
+    expect(textOf(read)).not.toContain('4111111111111111');
+    expect(textOf(await call('extract_page_content', { selector: 'h1' }))).toContain('Checkout');
+    await Promise.all([panel.close(), page.close()]);
+  });
+
+  test('a payment is confirmed; tabs on other sites are not named', async () => {
+    const page = await extension.open(`${site.http}/shop`);
+    const panel = await extension.panel(page);
+    await page.bringToFront();
+    const paying = call('dom_manipulation', { action: 'click', selector: 'button' });
+    const ask = panel.getByRole('article', { name: 'Confirm the action' });
+    await ask.getByText('looks like a payment').waitFor();
+    await ask.getByRole('button', { name: 'Deny' }).click();
+    expect(textOf(await paying)).toContain('did not allow');
+    expect(await page.locator('output').textContent()).toBe('');
+    const tabs = textOf(await call('tab_management', { action: 'list' }));
+    expect(tabs).toContain('/shop');
+    expect(tabs).toContain('hidden');
+    expect(tabs).not.toContain('chrome-extension');
+    await press(panel, 'Settings');
+    await panel.getByRole('list', { name: 'Recent use' }).getByText('did not allow').waitFor();
+    await Promise.all([panel.close(), page.close()]);
+  });
+
+  test('the emergency stop refuses what runs and turns the tools off', async () => {
+    const page = await extension.open(site.http.replace('127.0.0.1', 'localhost'));
+    const panel = await extension.panel(page);
+    await page.bringToFront();
+    const reading = call('extract_page_content', {});
+    await panel.getByRole('article', { name: 'Site permission' }).waitFor();
+    await press(panel, 'Stop all');
+    expect(textOf(await reading)).toContain('stopped');
+    expect(textOf(await call('get_selected_text', {}))).toContain('No browser extension client available');
+    await press(panel, 'Settings');
+    await panel.getByLabel(/^Agents in the terminal/).check();
+    await Promise.all([panel.close(), page.close()]);
+  });
+});
