@@ -57,7 +57,7 @@ export const AUTH = {
     fallbackText: 'same origin, and loopback origins on a loopback host',
     schema: origins,
     repeatable: true,
-    description: 'an additional browser origin, exact; chrome-extension:// origins must be named here',
+    description: 'an additional browser origin, exact; a chrome-extension:// origin must be named here or paired',
   },
   allowedToolOrigins: {
     env: ['ALLOWED_TOOL_ORIGINS'],
