@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import type { TestServer } from '../../packages/server/src/testing/server.ts';
+import { postJson } from '../server-process.ts';
 import { type Console, gone, say, seen } from './console.ts';
 
 export type Shown = {
@@ -102,6 +103,17 @@ export const PAGES: readonly Shown[] = [
     name: 'settings',
     path: '/settings',
     ready: (page) => seen(page.getByRole('heading', { name: 'Theme' })),
+  },
+  {
+    name: 'pair',
+    path: '/pair',
+    async ready(page, { server }) {
+      const origin = `chrome-extension://${'a'.repeat(32)}`;
+      const { body } = await postJson(`${server.http}/v1/pairings`, { name: 'My browser' }, { origin });
+      await page.getByLabel('Code').fill(String(body.code));
+      await page.getByRole('button', { name: 'Continue' }).click();
+      await seen(page.getByRole('button', { name: 'Allow' }));
+    },
   },
   {
     name: 'palette',

@@ -118,6 +118,32 @@ describe.skipIf(NO_BROWSER)('the panel', () => {
     await Promise.all([panel.close(), page.close()]);
   });
 
+  test('what runs in a page can stop everything, and do nothing else', async () => {
+    const page = await extension.open(`${site.http}/counter`);
+    const panel = await extension.panel(page);
+    await send(panel, 'click Add');
+    await panel.getByRole('article', { name: 'Site permission' }).waitFor();
+    const tabId = await extension.tabOf(page);
+    const fromPage = async (message: string) =>
+      (await extension.worker()).evaluate(`chrome.scripting.executeScript({
+        target: { tabId: ${tabId} },
+        func: (text) => void chrome.runtime.sendMessage(JSON.parse(text)),
+        args: [${JSON.stringify(message)}],
+      })`);
+    const asked = await (await extension.worker()).evaluate('chrome.storage.session.get("asks")');
+    const [{ id }] = (asked as { asks: [{ id: string }] }).asks;
+    await fromPage(JSON.stringify({ kind: 'answer', id, answer: 'always' }));
+    await fromPage(
+      JSON.stringify({ kind: 'task', session: crypto.randomUUID(), tab: tabId, query: 'click Add' }),
+    );
+    await fromPage(JSON.stringify({ kind: 'stop' }));
+    await ended(panel, 'Stopped');
+    expect(await page.locator('output').textContent()).toBe('0 clicks');
+    const sites = await (await extension.worker()).evaluate('chrome.storage.local.get("sites")');
+    expect(JSON.stringify(sites)).not.toContain('allow');
+    await Promise.all([panel.close(), page.close()]);
+  });
+
   test('stop ends a task here and on the server', async () => {
     const page = await extension.open(`${site.http}/counter`);
     const panel = await extension.panel(page);

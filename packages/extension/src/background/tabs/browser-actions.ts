@@ -12,6 +12,13 @@ export type BrowserOutcome = Omit<ActionOutcome, 'previousUrl'> & {
   readonly screenshot?: string;
 };
 
+export type TaskTabs = {
+  /** whether the task may know of a tab */
+  readonly visible: (tab: chrome.tabs.Tab) => Promise<boolean>;
+  /** the tabs that it has opened */
+  readonly opened: readonly number[];
+};
+
 const refused = (tab: number, message: string): BrowserOutcome => ({
   success: false,
   elementFound: true,
@@ -19,11 +26,11 @@ const refused = (tab: number, message: string): BrowserOutcome => ({
   tab,
 });
 
-/** `visible` tells whether the task may know of a tab. Throws if the browser refuses. */
+/** Throws if the browser refuses. */
 export async function performInBrowser(
   tab: number,
   action: BackgroundAction,
-  visible: (tab: chrome.tabs.Tab) => Promise<boolean>,
+  { visible, opened }: TaskTabs,
 ): Promise<BrowserOutcome> {
   const done = { success: true, elementFound: true, tab } as const;
   switch (action.name) {
@@ -52,7 +59,9 @@ export async function performInBrowser(
       return { ...done, tab: action.tabId };
     }
     case 'close':
-      return closeTab(tab, action.tabId, visible);
+      if (!opened.includes(action.tabId))
+        return refused(tab, 'Only tabs that the task has opened can be closed.');
+      return closeTab(tab, action.tabId);
     case 'getTabs':
       return { ...done, value: await listTabs(tab, visible) };
     case 'screenshot': {
@@ -84,26 +93,19 @@ async function goTo(tab: number, address: string): Promise<boolean> {
   return true;
 }
 
-async function closeTab(
-  tab: number,
-  closed: number,
-  visible: (tab: chrome.tabs.Tab) => Promise<boolean>,
-): Promise<BrowserOutcome> {
+async function closeTab(tab: number, closed: number): Promise<BrowserOutcome> {
   const other = await chrome.tabs.get(closed).catch(() => null);
-  if (!other || !(await visible(other))) return refused(tab, `There is no tab ${closed}.`);
+  if (!other) return refused(tab, `There is no tab ${closed}.`);
   await chrome.tabs.remove(closed);
   if (closed !== tab) return { success: true, elementFound: true, tab };
-  const next =
-    other.openerTabId ?? (await chrome.tabs.query({ active: true, windowId: other.windowId }))[0]?.id;
+  const { openerTabId, windowId } = other;
+  const next = openerTabId ?? (await chrome.tabs.query({ active: true, windowId }))[0]?.id;
   if (next === undefined) return refused(tab, 'There is no other tab to continue with.');
   await chrome.tabs.update(next, { active: true });
   return { success: true, elementFound: true, tab: next };
 }
 
-async function listTabs(
-  current: number,
-  visible: (tab: chrome.tabs.Tab) => Promise<boolean>,
-): Promise<object[]> {
+async function listTabs(current: number, visible: TaskTabs['visible']): Promise<object[]> {
   const { windowId } = await chrome.tabs.get(current);
   const tabs: object[] = [];
   for (const tab of await chrome.tabs.query({ windowId }))

@@ -1,7 +1,7 @@
 /** Carries out one action of the contract's grammar in a tab, and waits until the page is quiet. */
 import type { Action } from '@parlance/copilot';
 import { type ActionOutcome, isPageAction, type Observations } from '../../messages.ts';
-import { type BrowserOutcome, performInBrowser } from './browser-actions.ts';
+import { type BrowserOutcome, performInBrowser, type TaskTabs } from './browser-actions.ts';
 import { askPage, PageGone, PageRefused } from './content.ts';
 import { settle } from './page.ts';
 
@@ -17,14 +17,10 @@ export type Performed = {
 
 const ANSWER_MS = 15_000;
 
-export async function perform(
-  tab: number,
-  action: Action,
-  visible: (tab: chrome.tabs.Tab) => Promise<boolean>,
-): Promise<Performed> {
+export async function perform(tab: number, action: Action, tabs: TaskTabs): Promise<Performed> {
   const previousUrl = (await chrome.tabs.get(tab)).url ?? '';
   if (!isPageAction(action)) {
-    const done = await performInBrowser(tab, action, visible).catch((thrown) => failed(tab, thrown));
+    const done = await performInBrowser(tab, action, tabs).catch((thrown) => failed(tab, thrown));
     const { tab: next, opened, screenshot, ...outcome } = done;
     const seen = next === tab ? await settle(next).catch(() => null) : null;
     return { outcome: { ...outcome, previousUrl }, seen, tab: next, opened, screenshot };

@@ -31,7 +31,10 @@ export async function act(
   if (!allowed) return refused(written, 'USER_DENIED', 'The user did not allow this action.');
   await begin();
   if (site !== null) await indicate(task.tab, 'Parlance is using this page');
-  const done = await perform(task.tab, action, (tab) => isVisible(task, tab));
+  const done = await perform(task.tab, action, {
+    visible: (tab) => isVisible(task, tab),
+    opened: task.opened,
+  });
   return reported(task, written, { done, inspection });
 }
 
