@@ -16,7 +16,16 @@ const SHOP = `<title>Shop</title><h1>Checkout</h1>
 <label>Password <input type="password" value="correct horse"></label>
 <button>Pay now</button></form><output></output>`;
 
-const PAGES: Readonly<Record<string, string>> = { '/': FORM, '/counter': COUNTER, '/shop': SHOP };
+const ALERT = `<title>Alert</title><h1>Welcome</h1>
+<button onclick="document.querySelector('output').textContent = 'clicked'">Go</button><output></output>
+<script>addEventListener('load', () => setTimeout(() => alert('Hello'), 300))</script>`;
+
+const PAGES: Readonly<Record<string, string>> = {
+  '/': FORM,
+  '/counter': COUNTER,
+  '/shop': SHOP,
+  '/alert': ALERT,
+};
 
 export type Site = { readonly http: string; stop(): Promise<void> };
 

@@ -7,6 +7,7 @@ import { asks, closeToPages, connection, tasks, toolsOn } from '../shared/kept.t
 import { isRunning } from '../shared/task-record.ts';
 import { showBadge } from './badge.ts';
 import { forgetAsks } from './permission.ts';
+import { pageLoads } from './tasks/early.ts';
 import {
   beginTask,
   continueTasks,
@@ -66,6 +67,9 @@ chrome.runtime.onMessage.addListener(
   },
 );
 
+chrome.tabs.onUpdated.addListener((id, { status }, { url }) => {
+  if (status === 'loading') void pageLoads(id, url);
+});
 chrome.tabs.onRemoved.addListener((tab) => void tabClosed(tab));
 chrome.commands.onCommand.addListener((command) => {
   if (command === 'stop') void stopEverything();

@@ -52,22 +52,24 @@ async function withinLimit(answer: Promise<unknown>, limitMs: number): Promise<u
   }
 }
 
-/** Injects the scripts if they are missing. Throws an error with a sentence for people if the page cannot be used. */
+/** Injects the scripts if they are missing. Throws `PageGone` with a sentence for people if the page cannot be used. */
 export async function ensureScripts(tab: number): Promise<void> {
   if (await isReady(tab)) return;
   await loaded(tab, LOAD_MS);
+  await inject(tab);
+}
+
+/** Injecting them twice does no harm. */
+export async function inject(tab: number): Promise<void> {
+  const target = { tabId: tab };
   try {
     await chrome.scripting.executeScript({
-      target: { tabId: tab },
+      target,
       world: 'MAIN',
       injectImmediately: true,
       files: ['page-world.js'],
     });
-    await chrome.scripting.executeScript({
-      target: { tabId: tab },
-      injectImmediately: true,
-      files: ['content.js'],
-    });
+    await chrome.scripting.executeScript({ target, injectImmediately: true, files: ['content.js'] });
   } catch (thrown) {
     throw new PageGone('Extensions cannot work on this page. Open a website.', { cause: thrown });
   }

@@ -57,7 +57,8 @@ export const AUTH = {
     fallbackText: 'same origin, and loopback origins on a loopback host',
     schema: origins,
     repeatable: true,
-    description: 'an additional browser origin, exact; a chrome-extension:// origin must be named here or paired',
+    description:
+      'an additional browser origin, exact; a chrome-extension:// origin must be named here or paired',
   },
   allowedToolOrigins: {
     env: ['ALLOWED_TOOL_ORIGINS'],

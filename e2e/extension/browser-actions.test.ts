@@ -1,0 +1,127 @@
+/** Actions that the worker carries out itself: addresses, tabs, screenshots and code, with a scripted model. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { Page } from 'playwright-core';
+import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { type Answer, type FakeModel, fakeModel } from '../fake-model.ts';
+import { NO_BROWSER } from './build.ts';
+import { type Extension, openExtension } from './extension.ts';
+import { type Site, startSite } from './site.ts';
+import { ended, pair, press, send } from './steps.ts';
+
+let model: FakeModel;
+let script: Answer[] = [];
+let server: TestServer;
+let extension: Extension;
+let site: Site;
+let other: Site;
+
+const act = (action: string): Answer => ({
+  call: 'browser_act',
+  input: { thought: `I will ${action}`, action },
+});
+const DONE: Answer = { call: 'browser_finish', input: { outcome: 'completed', message: 'Done.' } };
+
+const lastSeen = (): string => JSON.stringify(model.requests.at(-1)?.messages.at(-1));
+
+/** Runs these actions as one task on a page of the site. */
+async function run(path: string, ...actions: string[]): Promise<{ page: Page; panel: Page }> {
+  script = [...actions.map(act), DONE];
+  const page = await extension.open(site.http + path);
+  const panel = await extension.panel(page);
+  await send(panel, 'do it');
+  await press(panel, 'Allow once');
+  return { page, panel };
+}
+
+const close = (...pages: Page[]): Promise<unknown> => Promise.all(pages.map((page) => page.close()));
+
+describe.skipIf(NO_BROWSER)('the browser', () => {
+  beforeAll(async () => {
+    [site, other] = [startSite(), startSite()];
+    model = fakeModel(() => script.shift() ?? DONE);
+    [server, extension] = await Promise.all([
+      startTestServer({ OPENAI_BASE_URL: model.url, MODEL: 'fake' }),
+      openExtension(),
+    ]);
+    const panel = await extension.panel();
+    await pair(panel, server);
+    await panel.close();
+  });
+  afterAll(async () => {
+    await extension?.close();
+    await server?.stop();
+    await Promise.all([site?.stop(), other?.stop()]);
+    model?.stop();
+  });
+
+  test('navigates within the site, and back', async () => {
+    const { page, panel } = await run('/', `navigate("${site.http}/counter")`, 'click(1)', 'goBack()');
+    await ended(panel, 'Completed');
+    expect(page.url()).toBe(`${site.http}/`);
+    expect(lastSeen()).toContain('Contact');
+    await close(panel, page);
+  });
+
+  test('asks before it leads to another site, and does not go there if denied', async () => {
+    const { page, panel } = await run('/', `navigate("${other.http}/counter")`);
+    const ask = panel.getByRole('article', { name: 'Confirm the action' });
+    await ask.getByText('It leads to another site.').waitFor();
+    await ask.getByRole('button', { name: 'Deny' }).click();
+    await ended(panel, 'Completed');
+    expect(page.url()).toBe(`${site.http}/`);
+    expect(lastSeen()).toContain('did not allow');
+
+    script = [act(`navigate("${other.http}/counter")`), act('click(1)'), DONE];
+    await send(panel, 'do it again');
+    await press(panel, 'Allow once');
+    await press(panel, 'Allow');
+    await ended(panel, 'Completed');
+    expect(await page.locator('output').textContent()).toBe('1 clicks');
+    await close(panel, page);
+  });
+
+  test('opens, lists and closes tabs of its own, and no others', async () => {
+    const foreign = await extension.open(`${other.http}/?private`);
+    const number = await extension.tabOf(foreign);
+    const { page, panel } = await run(
+      '/',
+      `createTab("${site.http}/counter")`,
+      'getTabs()',
+      `close(${number})`,
+      `switch(${number})`,
+    );
+    await ended(panel, 'Completed');
+    const told = JSON.stringify(model.requests.slice(-5).map(({ messages }) => messages));
+    expect(told).toContain('Only tabs that the task has opened can be closed');
+    expect(told).toContain(`There is no tab ${number}`);
+    expect(told).not.toContain('private');
+    const opened = extension.context.pages().find((one) => one.url().endsWith('/counter'));
+    expect(opened).toBeDefined();
+    if (opened) await close(opened);
+    await close(panel, page, foreign);
+  });
+
+  test('runs code only after a confirmation', async () => {
+    const { page, panel } = await run('/', 'evaluate("document.title + 1")');
+    const ask = panel.getByRole('article', { name: 'Confirm the action' });
+    await ask.getByText('It runs code in the page.').waitFor();
+    await ask.getByRole('button', { name: 'Allow' }).click();
+    await ended(panel, 'Completed');
+    expect(lastSeen()).toContain('Contact1');
+    await close(panel, page);
+  });
+
+  test('sends a screenshot to the model', async () => {
+    const { page, panel } = await run('/shop', 'screenshot()');
+    await ended(panel, 'Completed');
+    expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain('image_url');
+    await close(panel, page);
+  });
+
+  test('a page that opens a dialog while it loads does not block the task', async () => {
+    const { page, panel } = await run('/', `navigate("${site.http}/alert")`, 'click(1)');
+    await ended(panel, 'Completed');
+    expect(await page.locator('output').textContent()).toBe('clicked');
+    await close(panel, page);
+  });
+});
