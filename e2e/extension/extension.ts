@@ -44,6 +44,10 @@ export async function openExtension(): Promise<Extension> {
   const worker = async (): Promise<Worker> =>
     context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'));
   const id = new URL((await worker()).url()).host;
+  // Not as if just installed: a server of the developer may run at the default address.
+  await (await worker()).evaluate(
+    `chrome.storage.local.set({ connection: { status: 'none', url: 'http://127.0.0.1:9' } })`,
+  );
 
   const tabOf = async (page: Page): Promise<number> => {
     const url = JSON.stringify(page.url());

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { runParlance } from '../../packages/cli/src/run-parlance.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { buildConsole } from '../console/chromium.ts';
+import { postJson } from '../server-process.ts';
 import { NO_BROWSER } from './build.ts';
 import { type Extension, openExtension } from './extension.ts';
 import { askToPair, isPaired, press } from './steps.ts';
@@ -36,6 +37,16 @@ describe.skipIf(NO_BROWSER)('pairing', () => {
     await panel.close();
   });
 
+  test('just installed, it shows a code at once', async () => {
+    const fresh = JSON.stringify({ status: 'none', url: server.http, isNew: true });
+    await (await extension.worker()).evaluate(`chrome.storage.local.set({ connection: ${fresh} })`);
+    const panel = await extension.panel();
+    await panel.locator('.pair-code').waitFor();
+    await press(panel, 'Cancel');
+    await panel.getByRole('button', { name: 'Connect' }).waitFor();
+    await panel.close();
+  });
+
   test('in open mode one click in the console connects it, and disconnecting is seen at once', async () => {
     const panel = await extension.panel();
     const code = await askToPair(panel, server);
@@ -64,6 +75,18 @@ describe.skipIf(NO_BROWSER)('pairing', () => {
     await card.getByRole('button', { name: 'Deny' }).click();
     await panel.getByRole('button', { name: 'Connect' }).waitFor();
     await console.close();
+    await panel.close();
+  });
+
+  test('a revoked panel notices it also while browser tools are off', async () => {
+    const panel = await extension.panel();
+    const code = await askToPair(panel, server);
+    const { body } = await postJson(`${server.http}/v1/pairings/answer`, { code, allow: true });
+    await isPaired(panel);
+    await press(panel, 'Settings');
+    await panel.getByLabel(/^Agents in the terminal/).uncheck();
+    await fetch(`${server.http}/v1/pairings/${body.id}`, { method: 'DELETE' });
+    await panel.getByText('The server no longer accepts this extension').waitFor();
     await panel.close();
   });
 

@@ -8,6 +8,9 @@ export type PanelMessage =
   | { readonly kind: 'answer'; readonly id: string; readonly answer: SiteAnswer | ActionAnswer }
   /** ends one task, or everything that happens in the browser */
   | { readonly kind: 'stop'; readonly session?: string }
-  | { readonly kind: 'retry' };
+  /** the worker goes on with what waits */
+  | { readonly kind: 'retry' }
+  /** the server refused the panel: is the extension still paired? */
+  | { readonly kind: 'check' };
 
 export type WorkerReply = { readonly ok: true } | { readonly ok: false; readonly message: string };

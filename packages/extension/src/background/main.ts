@@ -7,6 +7,7 @@ import { asks, closeToPages, connection, tasks, toolsOn } from '../shared/kept.t
 import { isRunning } from '../shared/task-record.ts';
 import { showBadge } from './badge.ts';
 import { forgetAsks } from './permission.ts';
+import { checkPairing, pairedNow } from './server.ts';
 import { pageLoads } from './tasks/early.ts';
 import {
   beginTask,
@@ -43,6 +44,10 @@ async function perform(message: PanelMessage): Promise<void> {
     case 'retry':
       connect();
       return continueTasks();
+    case 'check': {
+      const { url, token } = await pairedNow();
+      return checkPairing(url, token);
+    }
   }
 }
 

@@ -2,7 +2,7 @@
 import { useEffect } from 'react';
 import { Button } from '../../../web/src/components/button.tsx';
 import { Empty } from '../../../web/src/components/empty.tsx';
-import { followActivity } from '../../../web/src/state/activity.ts';
+import { followActivity, useConnection } from '../../../web/src/state/activity.ts';
 import { connectTo, lookAround, useAccess } from '../../../web/src/state/server.ts';
 import { forgetSessions } from '../../../web/src/state/session.ts';
 import type { Paired } from '../shared/connection.ts';
@@ -30,10 +30,10 @@ export function Inside({ paired }: { paired: Paired }) {
     const timer = setInterval(() => void lookAround(), RETRY_MS);
     return () => clearInterval(timer);
   }, [isAway]);
-  // The worker finds out whether the token was revoked.
+  const isRefused = useConnection().status === 'closed';
   useEffect(() => {
-    if (isAway) void tell({ kind: 'retry' });
-  }, [isAway]);
+    if (isAway || isRefused) void tell({ kind: 'check' });
+  }, [isAway, isRefused]);
 
   if (access.status === 'in') return <Pages paired={paired} />;
   if (access.status === 'asking') return <p className="starting">Parlance</p>;

@@ -1,6 +1,7 @@
 /** How this extension is connected to a server. */
 export type Connection =
-  | { readonly status: 'none'; readonly url: string }
+  /** `isNew`: just installed, so that the panel shows a code at once if the server runs */
+  | { readonly status: 'none'; readonly url: string; readonly isNew?: true }
   /** the code waits to be allowed; the token is not valid yet */
   | {
       readonly status: 'waiting';

@@ -25,7 +25,11 @@ type Kept = {
 type Area = keyof Kept;
 
 const DEFAULTS: Kept = {
-  local: { connection: { status: 'none', url: 'http://127.0.0.1:3000' }, sites: {}, toolsOn: true },
+  local: {
+    connection: { status: 'none', url: 'http://127.0.0.1:3000', isNew: true },
+    sites: {},
+    toolsOn: true,
+  },
   session: { tasks: {}, asks: [], toolUses: [], allowedOnce: [] },
 };
 

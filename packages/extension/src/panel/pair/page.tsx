@@ -30,6 +30,12 @@ function Server({
   const [problem, setProblem] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
 
+  const isNew = now.status === 'none' && now.isNew === true;
+  useEffect(() => {
+    // Whoever has the server elsewhere enters its address.
+    if (isNew) void requestPairing(now.url).catch(() => undefined);
+  }, [isNew, now.url]);
+
   async function pair(event: FormEvent): Promise<void> {
     event.preventDefault();
     const url = serverOrigin(address);
