@@ -12,7 +12,9 @@ let server: TestServer;
 let extension: Extension;
 let site: Site;
 
-const SIDEWAYS = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+const SIDEWAYS = `[document.documentElement, ...document.querySelectorAll('main')]
+  .map((element) => element.scrollWidth - element.clientWidth)
+  .find((pixels) => pixels > 0) ?? 0`;
 
 async function check(panel: Page): Promise<void> {
   await prepare(panel);

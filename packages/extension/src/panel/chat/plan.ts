@@ -15,16 +15,30 @@ export function planOf({ entries }: SessionView): PlanSteps | null {
   const turn = entries.findLast((entry): entry is TurnView => entry.kind === 'turn');
   const progress = turn && progressOf(turn);
   if (!turn || !progress || progress.steps.length === 0) return null;
-  const last = turn.items.findLast((item): item is CallView => item.kind === 'call');
-  const failed =
-    turn.state.status === 'failed' ||
-    turn.state.status === 'cancelled' ||
-    (last?.state.phase === 'ended' && last.state.final && last.state.outcome !== 'ok');
+  const failed = turn.state.status === 'running' ? null : hasFailed(turn);
+  // A task that failed after a step was done has failed at the next one.
+  const current = failed && isDone(turn) ? progress.current + 1 : progress.current;
   return progress.steps.map((step, index) => ({
     number: index + 1,
     description: typeof step.description === 'string' ? step.description : '',
-    status: statusOf(index, progress.current, turn.state.status === 'running' ? null : failed),
+    status: statusOf(index, Math.min(current, progress.steps.length - 1), failed),
   }));
+}
+
+const callsOf = ({ items }: TurnView): CallView[] =>
+  items.filter((item): item is CallView => item.kind === 'call');
+
+function hasFailed(turn: TurnView): boolean {
+  const last = callsOf(turn).at(-1)?.state;
+  if (turn.state.status !== 'ended') return true;
+  return last?.phase === 'ended' && last.final && last.outcome !== 'ok';
+}
+
+/** The last action worked. */
+function isDone(turn: TurnView): boolean {
+  const last = callsOf(turn).findLast(({ tool }) => tool === 'browser_act');
+  const numbered = last?.input.step !== undefined;
+  return numbered && last?.state.phase === 'ended' && last.state.outcome === 'ok';
 }
 
 /** `failed` is null while the task runs. */
@@ -34,18 +48,16 @@ function statusOf(index: number, current: number, failed: boolean | null): StepS
   return failed ? 'failed' : 'active';
 }
 
-function progressOf({ turn, items }: TurnView): PlanProgress | null {
+function progressOf(turn: TurnView): PlanProgress | null {
   let progress: PlanProgress | null = null;
-  for (const item of items) {
-    if (item.kind !== 'call') continue;
-    const { tool, input, state, at } = item;
+  for (const { tool, input, state, at } of callsOf(turn)) {
     if (tool === 'browser_plan' && state.phase === 'ended' && state.outcome === 'ok')
-      progress = { turn, steps: stepsIn(input), current: 0, at };
+      progress = { turn: turn.turn, steps: stepsIn(input), current: 0, at };
     if (tool !== 'browser_act' || !progress || state.phase === 'requested') continue;
     const current: number = stepOf(progress, input);
     // If a model does not number its actions, each counts as one step.
-    const next =
-      input.step === undefined && state.phase === 'ended' && state.outcome === 'ok' ? current + 1 : current;
+    const worked = state.phase === 'ended' && state.outcome === 'ok';
+    const next = input.step === undefined && worked ? current + 1 : current;
     progress = { ...progress, current: Math.min(next, progress.steps.length - 1) };
   }
   return progress;
