@@ -78,6 +78,7 @@ function Session({ id, tab, task }: SessionProps) {
         <Empty title="Session not found">It was deleted, or it belongs to another user.</Empty>
       ) : null}
       {plan && <PlanStepper plan={plan} />}
+      {rows.length === 0 && task && <p className="said-bubble panel-said">{task.query}</p>}
       <Transcript session={id} rows={rows} />
       <div className="panel-foot">
         <ToolUses />

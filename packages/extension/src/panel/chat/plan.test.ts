@@ -5,7 +5,7 @@ import { planOf } from './plan.ts';
 
 type Outcome = 'ok' | 'failed' | 'open';
 
-const call = (tool: string, input: JsonObject, outcome: Outcome, final = false) => ({
+const call = (tool: string, input: JsonObject, outcome: Outcome) => ({
   kind: 'call',
   call: tool,
   tool,
@@ -16,7 +16,14 @@ const call = (tool: string, input: JsonObject, outcome: Outcome, final = false) 
   state:
     outcome === 'open'
       ? { phase: 'deferred' }
-      : { phase: 'ended', outcome, parts: [], durationMs: 1, untrusted: false, final },
+      : {
+          phase: 'ended',
+          outcome,
+          parts: [],
+          durationMs: 1,
+          untrusted: false,
+          final: tool === 'browser_finish',
+        },
 });
 
 const PLAN = call(
@@ -26,7 +33,7 @@ const PLAN = call(
 );
 const act = (step: number | undefined, outcome: Outcome) =>
   call('browser_act', step === undefined ? {} : { step }, outcome);
-const finish = (outcome: Outcome) => call('browser_finish', {}, outcome, true);
+const finish = (outcome: Outcome) => call('browser_finish', {}, outcome);
 
 const statuses = (status: 'running' | 'ended' | 'cancelled', ...items: object[]): string | undefined => {
   const turn = { kind: 'turn', turn: 't', items, state: { status } };
