@@ -13,6 +13,9 @@ import { ended, pair, press, send } from './steps.ts';
 const folder = mkdtempSync(join(tmpdir(), 'parlance-recovery-'));
 const TASK = 'click Add, then wait 1 second, then click Add, then wait 1 second, then click Add';
 
+/** Another one after the worker was started again; undefined while it is suspended. */
+const WORKER = `chrome.runtime.getContexts({ contextTypes: ['BACKGROUND'] }).then(([worker]) => worker?.contextId)`;
+
 let server: ServerProcess;
 let extension: Extension;
 let site: Site;
@@ -57,11 +60,12 @@ describe.skipIf(NO_BROWSER)('a task', () => {
     await press(panel, 'Allow once');
     for (const count of [1, 2]) {
       await clicks(page, count);
-      const suspended = (await extension.worker()).waitForEvent('close');
+      const before = await panel.evaluate(WORKER);
       const session = await extension.context.newCDPSession(panel);
       await session.send('ServiceWorker.enable');
       await session.send('ServiceWorker.stopAllWorkers');
-      await suspended;
+      expect(before).toBeString();
+      await panel.waitForFunction(`(${WORKER}).then((id) => id !== ${JSON.stringify(before)})`);
       await session.detach();
     }
     await ended(panel, 'Completed');

@@ -7,7 +7,8 @@ import { useKept } from '../use-kept.ts';
 import type { ShownTab } from '../use-tab.ts';
 
 export function SiteBar({ tab }: { tab: ShownTab | null }) {
-  const all = useKept(sites) ?? {};
+  const all = useKept(sites);
+  if (all === null) return null;
   if (!tab?.site)
     return <p className="site-bar hint">Extensions cannot work on this tab. A task can open a website.</p>;
   const { site } = tab;
@@ -15,8 +16,10 @@ export function SiteBar({ tab }: { tab: ShownTab | null }) {
     <Choice label={siteName(site)} className="site-bar">
       {(id) => (
         <select
+          // Not controlled: the storage answers later than the choice.
+          key={all[site] ?? 'ask'}
           id={id}
-          value={all[site] ?? 'ask'}
+          defaultValue={all[site] ?? 'ask'}
           title={`What Parlance may do on ${siteName(site)}`}
           onChange={(event) => void choose(site, event.target.value as Chosen)}
         >

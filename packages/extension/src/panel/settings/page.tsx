@@ -54,13 +54,20 @@ function Sites() {
 }
 
 function Tools() {
-  const on = useKept(toolsOn) ?? true;
+  const on = useKept(toolsOn);
   const uses = (useKept(toolUses) ?? []).toReversed();
+  if (on === null) return null;
   return (
     <section aria-labelledby="settings-tools">
       <h3 id="settings-tools">Browser tools</h3>
       <label className="panel-choice">
-        <input type="checkbox" checked={on} onChange={(event) => void toolsOn.set(event.target.checked)} />
+        {/* Not controlled: the storage answers later than the click. */}
+        <input
+          key={String(on)}
+          type="checkbox"
+          defaultChecked={on}
+          onChange={(event) => void toolsOn.set(event.target.checked)}
+        />
         Agents in the terminal, the console and other clients may use this browser
       </label>
       <p className="hint">The permissions above apply. You see what they do, and can stop it at any time.</p>
