@@ -4,6 +4,7 @@ import type { TaskRecord } from '../../shared/task-record.ts';
 import { askForSite, siteVerdict } from '../permission.ts';
 import { changeTask } from './records.ts';
 
+/** Without a question; null if the person has to be asked. */
 export const mayUse = siteVerdict;
 
 export type SitePass =

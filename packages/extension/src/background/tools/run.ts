@@ -118,7 +118,7 @@ export const forgetOpenUses = (): Promise<unknown> =>
   toolUses.change((all) =>
     all.map((use) =>
       use.state === 'asking' || use.state === 'running'
-        ? { ...use, state: 'failed', message: 'The browser was busy with something else.' }
+        ? { ...use, state: 'failed', message: 'The extension was suspended before it could answer.' }
         : use,
     ),
   );
