@@ -2,37 +2,28 @@
 import { createInterface } from 'node:readline/promises';
 import { CommandError } from './command-error.ts';
 import { complain } from './complain.ts';
-import { parseFlags, SWITCH, TEXT } from './flags.ts';
+import { SERVER_FLAGS, SERVER_HELP, type ServerAddress, serverAddress } from './connection/address.ts';
+import { parseFlags, SWITCH } from './flags.ts';
 
 const USAGE = `Usage: parlance pair CODE [--url URL] [--token TOKEN] [--yes]
 
 Connects the browser extension whose side panel shows the code. It acts as you until you disconnect
 it, in the settings of the console or in the side panel.
 
-  --url URL      the server (PARLANCE_URL); default: http://127.0.0.1:3000
-  --token TOKEN  a token or an API key (PARLANCE_TOKEN), if the server requires one
+${SERVER_HELP}
   --yes          do not ask whether the extension is the right one`;
 
-type Server = { readonly url: string; readonly token: string };
 type Extension = { readonly name: string; readonly origin: string };
 
 export async function pair(argv: readonly string[]): Promise<number> {
-  const { values, positionals } = parseFlags(argv, {
-    url: TEXT,
-    token: TEXT,
-    yes: SWITCH,
-    help: { type: 'boolean', short: 'h' },
-  });
+  const { values, positionals } = parseFlags(argv, { ...SERVER_FLAGS, yes: SWITCH });
   const [code, extra] = positionals;
   if (values.help || code === undefined) {
     (values.help ? console.log : complain)(USAGE);
     return values.help ? 0 : 2;
   }
   if (extra !== undefined) throw new CommandError('pair takes one code', 2);
-  const server: Server = {
-    url: values.url ?? process.env.PARLANCE_URL ?? 'http://127.0.0.1:3000',
-    token: values.token ?? process.env.PARLANCE_TOKEN ?? '',
-  };
+  const server = await serverAddress(values);
   const found = await ask<Extension>(server, 'find', { code });
   if (!values.yes && !(await confirmed(found))) {
     await ask(server, 'answer', { code, allow: false });
@@ -57,16 +48,16 @@ async function confirmed({ name, origin }: Extension): Promise<boolean> {
 }
 
 async function ask<Answer>(
-  { url, token }: Server,
+  { url, token }: ServerAddress,
   what: 'find' | 'answer',
   body: { readonly code: string; readonly allow?: boolean },
 ): Promise<Answer> {
   const headers = {
     'content-type': 'application/json',
-    ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
+    ...(token === null ? {} : { authorization: `Bearer ${token}` }),
   };
   const request = { method: 'POST', headers, body: JSON.stringify(body) };
-  const response = await fetch(`${url.replace(/\/+$/, '')}/v1/pairings/${what}`, request).catch((cause) => {
+  const response = await fetch(`${url}/v1/pairings/${what}`, request).catch((cause) => {
     throw new CommandError(`cannot reach ${url}: start the server, or name it with --url`, 1, { cause });
   });
   if (response.status === 204) return null as Answer;
