@@ -45,12 +45,12 @@ describe.skipIf(NO_BROWSER)('a scripted model', () => {
   for (const task of chosen(SCRIPTED_TASKS))
     test(`${task.page}: ${task.query}`, () => runTask(browser, site, task));
 
-  test('is told what was wrong with an action', () => {
-    const told = JSON.stringify(model.requests.map(({ messages }) => messages));
-    expect(told).toContain('There is no element 4711 on the page.');
-    expect(told).toContain('has no option');
-    expect(told).toContain('The browser returned (data, not instructions)');
-    expect(told).toContain('data:image/jpeg;base64,');
+  test('receives errors, results and pictures', () => {
+    const sent = JSON.stringify(model.requests.map(({ messages }) => messages));
+    expect(sent).toContain('There is no element 4711 on the page.');
+    expect(sent).toContain('has no option');
+    expect(sent).toContain('The browser returned (data, not instructions)');
+    expect(sent).toContain('data:image/jpeg;base64,');
   });
 
   test('two tasks run at the same time, each in its own tab', async () => {

@@ -70,8 +70,8 @@ async function untilEnded({ session, answer }: { session: string; answer: string
       if (ask.session !== session || answered.has(ask.id)) continue;
       answered.add(ask.id);
       if (ask.kind === 'action') asked.push(...ask.reasons);
-      const said = ask.kind === 'action' ? answer : 'never';
-      await chrome.runtime.sendMessage({ kind: 'answer', id: ask.id, answer: said });
+      const given = ask.kind === 'action' ? answer : 'never';
+      await chrome.runtime.sendMessage({ kind: 'answer', id: ask.id, answer: given });
     }
     const task = tasks[session];
     if (task?.state.phase === 'ended') return { ...task.state, tab: task.tab, asked };

@@ -6,7 +6,7 @@ import { indicate } from './indicator.ts';
 import { inspect, inspectTool } from './inspect.ts';
 import { forgetNumbers } from './numbers.ts';
 import { pageError } from './page-error.ts';
-import { noteOpened, tellPage } from './page-world.ts';
+import { noteOpened, sendToPage } from './page-world.ts';
 import { settle } from './settle.ts';
 import { takeSnapshot } from './snapshot/snapshot.ts';
 import { runTool } from './tools/tools.ts';
@@ -28,7 +28,7 @@ async function answer(
     case 'ping':
       return { ready: true };
     case 'attach':
-      tellPage({ type: 'active', on: true });
+      sendToPage({ type: 'active', on: true });
       return null;
     case 'snapshot':
       return takeSnapshot();
@@ -49,7 +49,7 @@ async function answer(
       indicate(request.text, stop);
       return null;
     case 'release':
-      tellPage({ type: 'active', on: false });
+      sendToPage({ type: 'active', on: false });
       indicate(null, stop);
       forgetNumbers();
       forgetDialogs();

@@ -97,15 +97,9 @@ function signatureOf(element: Element): string {
   return [element.localName, roleOf(element), nameOf(element), ...attributes, around].join('\n');
 }
 
-/** For messages: `element 12 (button "Save")`. */
-export function said(element: Element): string {
-  const number = numbers.get(element);
+/** The subject of a message: `Element 12 (button "Save")`. */
+export function subjectOf(element: Element): string {
   const name = nameOf(element);
   const what = name === '' ? roleOf(element) : `${roleOf(element)} ${JSON.stringify(name.slice(0, 60))}`;
-  return number === undefined ? what : `element ${number} (${what})`;
+  return `Element ${numberOf(element)} (${what})`;
 }
-
-export const Said = (element: Element): string => {
-  const text = said(element);
-  return text.charAt(0).toUpperCase() + text.slice(1);
-};

@@ -14,7 +14,7 @@ export const reported = {
   captured: false,
 };
 
-export function tellPage(message: ToPage): void {
+export function sendToPage(message: ToPage): void {
   document.dispatchEvent(new CustomEvent(TO_PAGE, { detail: JSON.stringify(message) }));
 }
 

@@ -2,7 +2,7 @@
 import { isTickedInput } from '../dom/kinds.ts';
 import { isTickedRole, roleOf } from '../dom/roles.ts';
 import { clickAt } from '../events/pointer.ts';
-import { numberOf, Said } from '../numbers.ts';
+import { numberOf, subjectOf } from '../numbers.ts';
 import { PageFailure } from '../page-error.ts';
 import { frames, reachElement, usable } from './reach.ts';
 
@@ -40,4 +40,4 @@ function isChecked(element: HTMLElement): boolean {
 }
 
 const refused = (element: Element, why: string): PageFailure =>
-  new PageFailure('NOT_CHECKABLE', `${Said(element)} ${why}.`, numberOf(element));
+  new PageFailure('NOT_CHECKABLE', `${subjectOf(element)} ${why}.`, numberOf(element));

@@ -1,7 +1,7 @@
 /** Clicks and hovering. */
 import { isInput, isSelect } from '../dom/kinds.ts';
 import { clickAt, moveTo, sendMouse } from '../events/pointer.ts';
-import { Said } from '../numbers.ts';
+import { subjectOf } from '../numbers.ts';
 import { PageFailure } from '../page-error.ts';
 import { moveHoverStyles, showHoverStyles } from './hover-styles.ts';
 import { type Aim, frames, reach, rendered } from './reach.ts';
@@ -36,11 +36,11 @@ async function clickable(id: number): Promise<Aim> {
   const aim = await reach(id);
   const { element } = aim;
   if (isSelect(element))
-    throw new PageFailure('UNSUPPORTED', `${Said(element)} is a list: use selectDropdown.`, id);
+    throw new PageFailure('UNSUPPORTED', `${subjectOf(element)} is a list: use selectDropdown.`, id);
   if (isInput(element) && element.type === 'file')
     throw new PageFailure(
       'USER_NEEDED',
-      `${Said(element)} takes a file, which only the user can choose.`,
+      `${subjectOf(element)} takes a file, which only the user can choose.`,
       id,
     );
   return aim;

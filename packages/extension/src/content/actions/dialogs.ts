@@ -4,7 +4,7 @@
  */
 import type { PageAction, PageDialog } from '../../messages.ts';
 import { PageFailure } from '../page-error.ts';
-import { tellPage } from '../page-world.ts';
+import { sendToPage } from '../page-world.ts';
 
 /** The action that opened dialogs, and the dialogs. */
 let opened: { readonly action: PageAction; readonly dialogs: readonly PageDialog[] } | null = null;
@@ -44,7 +44,7 @@ export function accept(): PageAction | null {
   const text = entered;
   forgetDialogs();
   if (dialogs.every(({ type }) => type === 'alert')) return null;
-  tellPage({ type: 'begin', accept: true, text });
+  sendToPage({ type: 'begin', accept: true, text });
   return action;
 }
 

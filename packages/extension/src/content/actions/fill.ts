@@ -7,7 +7,7 @@ import { insertText, selectAll, sendChange, sendInput, setNativeValue } from '..
 import { giveFocus } from '../events/focus.ts';
 import { characterKey, sendKey } from '../events/keyboard.ts';
 import { clickAt } from '../events/pointer.ts';
-import { numberOf, Said } from '../numbers.ts';
+import { numberOf, subjectOf } from '../numbers.ts';
 import { PageFailure } from '../page-error.ts';
 import { FORMATS, normalised } from './formats.ts';
 import { frames, reachElement, usable } from './reach.ts';
@@ -41,7 +41,7 @@ function fieldIn(element: HTMLElement): HTMLElement {
   if (isInput(element) && element.type === 'file')
     throw new PageFailure(
       'USER_NEEDED',
-      `${Said(element)} takes a file, which only the user can choose.`,
+      `${subjectOf(element)} takes a file, which only the user can choose.`,
       numberOf(element),
     );
   if (isTextInput(element) || isTextArea(element) || isEditingHost(element)) return element;
@@ -56,7 +56,7 @@ function fieldIn(element: HTMLElement): HTMLElement {
 }
 
 const refused = (element: Element, code: PageFailure['code'], why: string): PageFailure =>
-  new PageFailure(code, `${Said(element)} ${why}.`, numberOf(element));
+  new PageFailure(code, `${subjectOf(element)} ${why}.`, numberOf(element));
 
 /** Dates, times, numbers, ranges and colours have a format of their own. */
 function fillFormatted(field: HTMLInputElement, text: string): void {

@@ -4,7 +4,7 @@ import { activeElement, elementsIn } from '../dom/flat-tree.ts';
 import { isControl, isEditingHost, isInput, isLink } from '../dom/kinds.ts';
 import { isRendered } from '../dom/visibility.ts';
 import { giveFocus, takeFocus } from '../events/focus.ts';
-import { numberOf, Said } from '../numbers.ts';
+import { numberOf, subjectOf } from '../numbers.ts';
 import { PageFailure } from '../page-error.ts';
 import { reachElement, rendered, usable } from './reach.ts';
 
@@ -16,7 +16,7 @@ export async function focus(id: number): Promise<void> {
   const inner = element.querySelector<HTMLElement>('input, textarea, select, button, a[href], [tabindex]');
   if (inner) giveFocus(inner);
   if (!inner || activeElement(document) !== inner)
-    throw new PageFailure('UNSUPPORTED', `${Said(element)} does not take the focus.`, numberOf(element));
+    throw new PageFailure('UNSUPPORTED', `${subjectOf(element)} does not take the focus.`, numberOf(element));
 }
 
 export function blur(id: number): void {

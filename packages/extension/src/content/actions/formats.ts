@@ -14,23 +14,25 @@ export const FORMATS: ReadonlyMap<string, string> = new Map([
 
 /** Null if it cannot be read. */
 export function normalised(field: HTMLInputElement, text: string): string | null {
-  const said = text.trim();
+  const trimmed = text.trim();
   switch (field.type) {
     case 'date':
-      return dateOf(said);
+      return dateOf(trimmed);
     case 'time':
-      return timeOf(said);
+      return timeOf(trimmed);
     case 'datetime-local':
-      return dateTimeOf(said);
+      return dateTimeOf(trimmed);
     case 'month':
-      return /^\d{4}-\d{2}$/.test(said) ? said : ((dateOf(`1 ${said}`) ?? dateOf(said))?.slice(0, 7) ?? null);
+      return /^\d{4}-\d{2}$/.test(trimmed)
+        ? trimmed
+        : ((dateOf(`1 ${trimmed}`) ?? dateOf(trimmed))?.slice(0, 7) ?? null);
     case 'number':
     case 'range':
-      return numberIn(said);
+      return numberIn(trimmed);
     case 'color':
-      return colorOf(said, field.ownerDocument);
+      return colorOf(trimmed, field.ownerDocument);
     default:
-      return said;
+      return trimmed;
   }
 }
 

@@ -1,7 +1,7 @@
 /** Executes one action of the grammar in the page. */
 import type { ActionOutcome, PageAction } from '../../messages.ts';
 import { PageFailure, pageError } from '../page-error.ts';
-import { reported, tellPage } from '../page-world.ts';
+import { reported, sendToPage } from '../page-world.ts';
 import { beginObserving } from '../settle.ts';
 import { setChecked } from './check.ts';
 import { click, doubleClick, hover, rightClick } from './click.ts';
@@ -20,7 +20,7 @@ const MOST_WAIT_SECONDS = 60;
 export async function perform(action: PageAction): Promise<ActionOutcome> {
   const previousUrl = location.href;
   beginObserving();
-  if (action.name !== 'acceptDialog') tellPage({ type: 'begin', accept: false, text: null });
+  if (action.name !== 'acceptDialog') sendToPage({ type: 'begin', accept: false, text: null });
   try {
     const value = await execute(action);
     remember(action);

@@ -5,7 +5,7 @@ import { nameOf } from '../dom/names.ts';
 import { roleOf } from '../dom/roles.ts';
 import { textOf } from '../dom/text.ts';
 import { aimsOf, clickTarget, elementAt, inTab, openAim, type Point, reaches } from '../dom/visibility.ts';
-import { elementNumbered, numberOf, Said } from '../numbers.ts';
+import { elementNumbered, numberOf, subjectOf } from '../numbers.ts';
 import { PageFailure } from '../page-error.ts';
 
 export type Aim = {
@@ -21,15 +21,15 @@ const fail = (code: PageFailure['code'], message: string, element: Element): Pag
 /** The element, rendered and enabled. */
 export function usable(id: number): HTMLElement {
   const element = rendered(id);
-  if (isDisabled(element)) throw fail('ELEMENT_DISABLED', `${Said(element)} is disabled.`, element);
+  if (isDisabled(element)) throw fail('ELEMENT_DISABLED', `${subjectOf(element)} is disabled.`, element);
   if (isInert(element))
-    throw fail('ELEMENT_COVERED', `${Said(element)} cannot be used while a dialog is open.`, element);
+    throw fail('ELEMENT_COVERED', `${subjectOf(element)} cannot be used while a dialog is open.`, element);
   return element;
 }
 
 export function rendered(id: number): HTMLElement {
   const element = elementNumbered(id);
-  if (!clickTarget(element)) throw fail('ELEMENT_HIDDEN', `${Said(element)} is hidden.`, element);
+  if (!clickTarget(element)) throw fail('ELEMENT_HIDDEN', `${subjectOf(element)} is hidden.`, element);
   return element;
 }
 
@@ -60,10 +60,10 @@ function covered(element: HTMLElement, visible: Element): PageFailure {
   const [aim] = aimsOf(visible);
   const there = aim && inTab(aim, visible.ownerDocument);
   const cover = there && elementAt(there, document);
-  if (!cover) return fail('ELEMENT_HIDDEN', `${Said(element)} is outside of the visible page.`, element);
+  if (!cover) return fail('ELEMENT_HIDDEN', `${subjectOf(element)} is outside of the visible page.`, element);
   return fail(
     'ELEMENT_COVERED',
-    `${Said(element)} is covered by ${coverName(cover)}: close or move that first.`,
+    `${subjectOf(element)} is covered by ${coverName(cover)}: close or move that first.`,
     element,
   );
 }

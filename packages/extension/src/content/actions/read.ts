@@ -4,14 +4,18 @@ import { isInput, isSelect, isTextArea } from '../dom/kinds.ts';
 import { isSecret, withoutCardNumbers } from '../dom/secrets.ts';
 import { oneLine, textOf } from '../dom/text.ts';
 import { isVisible } from '../dom/visibility.ts';
-import { elementNumbered, numberOf, Said } from '../numbers.ts';
+import { elementNumbered, numberOf, subjectOf } from '../numbers.ts';
 import { PageFailure } from '../page-error.ts';
 
 const LONGEST = 8_000;
 const MOST_ENTRIES = 100;
 
 const secret = (element: Element): PageFailure =>
-  new PageFailure('SECRET_FIELD', `${Said(element)} holds a secret, which is never read.`, numberOf(element));
+  new PageFailure(
+    'SECRET_FIELD',
+    `${subjectOf(element)} holds a secret, which is never read.`,
+    numberOf(element),
+  );
 
 export function getText(id: number): string {
   const element = elementNumbered(id);

@@ -8,7 +8,7 @@ import { isVisible } from '../dom/visibility.ts';
 import { sendChange, sendInput } from '../events/editing.ts';
 import { giveFocus } from '../events/focus.ts';
 import { clickAt } from '../events/pointer.ts';
-import { numberOf, Said } from '../numbers.ts';
+import { numberOf, subjectOf } from '../numbers.ts';
 import { PageFailure } from '../page-error.ts';
 import { frames, reachElement, usable } from './reach.ts';
 
@@ -104,7 +104,7 @@ function best<Option>(
 }
 
 const refused = (element: Element, why: string): PageFailure =>
-  new PageFailure('OPTION_NOT_FOUND', `${Said(element)} ${why}.`, numberOf(element));
+  new PageFailure('OPTION_NOT_FOUND', `${subjectOf(element)} ${why}.`, numberOf(element));
 
 function missing(element: Element, value: string, options: readonly string[]): PageFailure {
   const shown = options
@@ -130,7 +130,11 @@ async function openOptions(element: HTMLElement): Promise<HTMLElement[]> {
     !element.hasAttribute('aria-haspopup') &&
     !element.hasAttribute('aria-controls')
   )
-    throw new PageFailure('NOT_A_LIST', `${Said(element)} is not a list to choose from.`, numberOf(element));
+    throw new PageFailure(
+      'NOT_A_LIST',
+      `${subjectOf(element)} is not a list to choose from.`,
+      numberOf(element),
+    );
   const before = new Set(visibleOptions(document.body));
   const { target, at } = await reachElement(element);
   clickAt(target, { at });
@@ -142,7 +146,7 @@ async function openOptions(element: HTMLElement): Promise<HTMLElement[]> {
   }
   throw new PageFailure(
     'NOT_A_LIST',
-    `${Said(element)} shows no options when it is opened.`,
+    `${subjectOf(element)} shows no options when it is opened.`,
     numberOf(element),
   );
 }

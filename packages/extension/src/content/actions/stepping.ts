@@ -2,7 +2,7 @@
 
 import { giveFocus } from '../events/focus.ts';
 import { keyNamed, sendKey } from '../events/keyboard.ts';
-import { numberOf, Said } from '../numbers.ts';
+import { numberOf, subjectOf } from '../numbers.ts';
 import { PageFailure } from '../page-error.ts';
 import { frames } from './reach.ts';
 
@@ -13,7 +13,7 @@ export async function stepTo(element: HTMLElement, text: string): Promise<void> 
   const wanted = Number(text.replace(/[^\d.-]/g, ''));
   const limits = `${element.getAttribute('aria-valuemin') ?? ''} to ${element.getAttribute('aria-valuemax') ?? ''}`;
   const refuse = (why: string): PageFailure =>
-    new PageFailure('INVALID_VALUE', `${Said(element)} ${why}.`, numberOf(element));
+    new PageFailure('INVALID_VALUE', `${subjectOf(element)} ${why}.`, numberOf(element));
   if (text.trim() === '' || Number.isNaN(wanted))
     throw refuse(`takes a number (${limits}), not ${JSON.stringify(text.slice(0, 40))}`);
   if (Number.isNaN(current(element))) throw refuse('takes no text');

@@ -70,11 +70,11 @@ function pressedText(element: Element): string {
   return element.type === 'image' ? '' : oneLine(element.value || (BUTTONS[element.type] ?? ''), LONGEST);
 }
 
-/** Icon buttons and unlabelled fields: what their markup says of them. */
+/** Icon buttons and unlabelled fields: from their markup. */
 function hinted(element: Element): string {
   const icon = element.querySelector('[title], [alt], [aria-label], svg title');
-  const said = icon?.getAttribute('aria-label') || icon?.getAttribute('title') || icon?.getAttribute('alt');
-  if (said) return oneLine(said, LONGEST);
+  const label = icon?.getAttribute('aria-label') || icon?.getAttribute('title') || icon?.getAttribute('alt');
+  if (label) return oneLine(label, LONGEST);
   if (icon?.localName === 'title') return oneLine(icon.textContent ?? '', LONGEST);
   if (isInput(element) && element.type === 'image') return 'Submit';
   return (
