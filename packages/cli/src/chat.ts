@@ -55,6 +55,8 @@ export async function chat(argv: readonly string[]): Promise<number> {
   if (values.session === '') throw new CommandError('--session needs a value', 2);
   const isScript = print !== undefined || json || !process.stdin.isTTY || !process.stdout.isTTY;
   if (isScript && values.resume) throw new CommandError('--resume needs a terminal: use --session', 2);
+  if (!isScript && process.env.TERM === 'dumb')
+    throw new CommandError('this terminal (TERM=dumb) cannot show a conversation: use -p', 2);
   const message = [...(print === undefined ? [] : [print]), positionals.join(' ')].filter(Boolean).join(' ');
   const text = isScript ? withPiped(message, await pipedInput()) : message;
   if (isScript && text.trim() === '' && !values.file)

@@ -64,11 +64,11 @@ function limitFrom(text = '50'): number {
 /** For people at a terminal of any width: the title comes last. */
 function table(found: readonly Session[]): string {
   const rows = found.map(({ id, status, updatedAt, dialect, title }) => [
-    safeLine(id),
+    id,
     status,
     ago(updatedAt),
     dialect,
-    safeLine(title),
+    title,
   ]);
-  return columns([['ID', 'STATUS', 'CHANGED', 'FROM', 'TITLE'], ...rows]);
+  return columns([['ID', 'STATUS', 'CHANGED', 'FROM', 'TITLE'], ...rows.map((row) => row.map(safeLine))]);
 }

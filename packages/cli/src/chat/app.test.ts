@@ -110,6 +110,53 @@ describe.skipIf(!hasTmux)('a conversation in the terminal', () => {
     expect(screen).toMatch(/Continue with: parlance chat --session \w+/);
   });
 
+  test('shows the plan while the turn runs', async () => {
+    await using terminal = await chat();
+    await terminal.shows(READY);
+    await terminal.type('plan it');
+    await terminal.press('Enter');
+    const steps = [
+      { step: 'Read the code', status: 'completed' },
+      { step: 'Change it', status: 'in_progress' },
+      { step: 'Test it', status: 'pending' },
+    ];
+    model.call('update_plan', { steps });
+    await terminal.shows(/Plan: 1 of 3 done\n {2}✓ Read the code\n {2}▸ Change it\n {2}○ Test it/);
+    await terminal.resize(60, 14);
+    await terminal.shows(/Plan: 1 of 3 done · Change it/);
+    model.end();
+    await terminal.shows(READY);
+  });
+
+  test('gives a message back that could not be sent', async () => {
+    const away = await startTestServer(model.settings);
+    await using terminal = await openTerminal({
+      args: ['chat', '--url', away.http],
+      cwd: home,
+      env: { HOME: home },
+    });
+    await terminal.shows(READY);
+    await away.stop();
+    await terminal.type('an important message');
+    await terminal.press('Enter');
+    await terminal.shows(/✗ Cannot reach the server\.\n─+\n❯ an important message/);
+  });
+
+  test('has no colours with NO_COLOR', async () => {
+    await using terminal = await openTerminal({
+      args: ['chat'],
+      cwd: server.root,
+      env: { HOME: home, PARLANCE_URL: server.http, NO_COLOR: '1' },
+    });
+    await terminal.shows(READY);
+    await terminal.type('hi');
+    await terminal.press('Enter');
+    model.say('**bold** and `code`');
+    model.end();
+    await terminal.shows(/bold and code[\s\S]*Send a message/);
+    expect(await terminal.screen(true)).not.toContain('\x1b[');
+  });
+
   test('keeps what is shown when the size changes', async () => {
     await using terminal = await chat();
     await terminal.shows(READY);

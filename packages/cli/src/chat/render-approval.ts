@@ -8,6 +8,8 @@ import { safeLine, safeText } from '../terminal/safe-text.ts';
 import type { Look } from './look.ts';
 import { patchLines } from './render-patch.ts';
 
+const NO_BREAK = '\u00a0';
+
 /** Everything that would run, so that nobody allows what they could not see. */
 export function askLines({ tool, ask }: ApprovalView, look: Look): string[] {
   const { theme, width } = look;
@@ -32,14 +34,17 @@ export function explanationLines(text: string, look: Look): string[] {
 /** The question below: keys, and what "always" would allow. */
 export function questionLines({ ask }: ApprovalView, look: Look, isExplaining: boolean): string[] {
   const { theme, width } = look;
-  const key = (letter: string, text: string) => `${theme.bold(theme.yellow(letter))} ${text}`;
+  // A key stays on the line of its label.
+  const key = (letter: string, text: string) =>
+    `${theme.bold(theme.yellow(letter))}${NO_BREAK}${text.replaceAll(' ', NO_BREAK)}`;
   const keys = [
     key('y', 'Allow once'),
     ...(ask.grant === undefined ? [] : [key('a', 'Always')]),
     key('n', 'Deny …'),
     isExplaining ? theme.dim('Asking the model for an explanation …') : key('e', 'Explain'),
   ];
-  return [...wrapped(keys.join('   '), width), ...wrapped(theme.dim(grantLine(ask.grant)), width)];
+  const lines = wrapped(keys.join('   '), width).map((line) => line.replaceAll(NO_BREAK, ' '));
+  return [...lines, ...wrapped(theme.dim(grantLine(ask.grant)), width)];
 }
 
 function grantLine(grant: string | undefined): string {

@@ -70,7 +70,7 @@ function headLine(call: CallView, { theme, width }: Look): string {
 
 function stateOf(state: CallState, theme: Theme): { readonly text: string; readonly style: Style } {
   if (state.phase !== 'ended') return { text: PHASES[state.phase], style: theme.yellow };
-  const { text, style } = OUTCOMES[state.outcome];
+  const { text, style } = OUTCOMES[state.interrupted ? 'aborted' : state.outcome];
   const untrusted = state.untrusted ? 'untrusted content · ' : '';
   return { text: `${untrusted}${text} · ${duration(state.durationMs)}`, style: theme[style] };
 }

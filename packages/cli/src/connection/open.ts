@@ -1,6 +1,7 @@
 /** Opens the connection of a command: to a running server, or to one in this process. */
 import { type About, connect, type Parlance, ParlanceError } from '@parlance/sdk';
 import { CommandError } from '../command-error.ts';
+import { safeLine } from '../terminal/safe-text.ts';
 import { chosenFolder, defaultUrl, givenUrl, type ServerFlags, tokenFor } from './address.ts';
 import { runningServer } from './running-server.ts';
 import { SHARED_URL, SharedServer } from './shared-server.ts';
@@ -92,7 +93,7 @@ export function connectionError(error: unknown, url: string): unknown {
   if (error.code === 'unreachable') return new CommandError(`cannot reach ${url}`, 4, { cause: error });
   if (error.code === 'unexpected')
     return new CommandError(`${url} is not a Parlance server`, 4, { cause: error });
-  return new CommandError(error.message, 1, { cause: error });
+  return new CommandError(safeLine(error.message), 1, { cause: error });
 }
 
 type Folder = { readonly folder: string; readonly isNamed: boolean; readonly isRunning: boolean };

@@ -2,7 +2,7 @@
  * The server that uses a data folder, as it is written there: `parlance serve` by its address, an embedded one by its
  * socket. The file is removed at the end; what a killed server left is recognised by its process id.
  */
-import { lstatSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isRegistered, registryIn } from '@parlance/server/data-folder';
 import { readPrivate, writePrivate } from './private-file.ts';
@@ -14,6 +14,8 @@ const FILE = 'server.json';
 /** Returns the function that removes the file. A folder that cannot be written to is no reason to stop. */
 export function announceServer(folder: string, server: RunningServer): () => void {
   const path = join(folder, FILE);
+  // A node with a database may have none, and must not begin one.
+  if (!existsSync(folder)) return () => undefined;
   try {
     writePrivate(path, `${JSON.stringify({ pid: process.pid, ...server })}\n`);
   } catch {
