@@ -4,7 +4,7 @@ import { ago } from '../session-list.ts';
 import { EMPTY_DRAFT, edited, inserted } from '../terminal/editor.ts';
 import type { Key } from '../terminal/keys.ts';
 import { cut, spread, widthOf } from '../terminal/layout.ts';
-import { safeLine } from '../terminal/safe-text.ts';
+import { safeLine, safeText } from '../terminal/safe-text.ts';
 import type { Frame } from '../terminal/screen.ts';
 import type { Look } from './look.ts';
 
@@ -24,7 +24,7 @@ export class Picker {
   }
 
   key(key: Key): PickerResult {
-    if (key.kind !== 'key') this.#filterBy(inserted(this.#filter, key.text.replaceAll('\n', ' ')));
+    if (key.kind !== 'key') this.#filterBy(inserted(this.#filter, safeText(key.text).replaceAll('\n', ' ')));
     else if (key.name === 'escape' || key.name === 'ctrl-c') return 'closed';
     else if (key.name === 'enter') {
       const session = this.#shown[this.#at];
@@ -63,7 +63,10 @@ export class Picker {
         ...(lines.length === 0 ? [theme.dim('  No sessions match.')] : lines),
         cut(theme.dim('Enter opens, Esc goes back, type to filter'), width),
       ],
-      cursor: { row: 1, column: widthOf(prompt + this.#filter.text.slice(0, this.#filter.cursor)) },
+      cursor: {
+        row: 1,
+        column: Math.min(width, widthOf(prompt + this.#filter.text.slice(0, this.#filter.cursor))),
+      },
     };
   }
 }

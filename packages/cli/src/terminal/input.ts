@@ -31,6 +31,7 @@ export class Keyboard {
     stdin.resume();
     stdout.on('resize', this.#changed).on('error', this.#gone);
     for (const signal of ENDING) process.on(signal, this.#signalled);
+    process.on('exit', this.#exited);
     stdout.write(BRACKETED_PASTE.on);
   }
 
@@ -41,6 +42,7 @@ export class Keyboard {
     if (stdin.isTTY) stdin.setRawMode(false);
     stdin.pause();
     stdout.off('resize', this.#changed);
+    process.off('exit', this.#exited);
     for (const signal of ENDING) process.off(signal, this.#signalled);
     stdout.write(BRACKETED_PASTE.off + SHOW_CURSOR);
   }
@@ -55,6 +57,8 @@ export class Keyboard {
     process.kill(process.pid, 'SIGSTOP');
   }
 
+  /** Even if the program fails, the terminal is left as it was. */
+  readonly #exited = (): void => this.close();
   readonly #gone = (): void => this.events.ended(0);
   readonly #signalled = (): void => this.events.ended(130);
   readonly #changed = (): void => this.events.changed();

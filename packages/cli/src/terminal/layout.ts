@@ -26,8 +26,13 @@ export const broken = (text: string, width: number): string[] =>
     );
 
 /** The beginning, with an ellipsis if it does not fit. */
-export const cut = (text: string, width: number): string =>
-  widthOf(text) <= width ? text : Bun.sliceAnsi(text, 0, Math.max(1, width), '…');
+export function cut(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  const room = Math.max(0, width - 1);
+  const start = Bun.sliceAnsi(text, 0, room);
+  // The function takes a wide character at the end as a whole.
+  return `${widthOf(start) > room ? Bun.sliceAnsi(text, 0, room - 1) : start}…`;
+}
 
 export const padded = (text: string, width: number): string =>
   text + ' '.repeat(Math.max(0, width - widthOf(text)));

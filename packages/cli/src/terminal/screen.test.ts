@@ -90,6 +90,12 @@ test('live lines never fill the terminal: the last ones are shown', () => {
   expect(page.lines).toEqual(lines.slice(-7));
 });
 
+test('live lines are never wider than the terminal', () => {
+  const page = new Page();
+  new Screen(page).draw([], { lines: ['x'.repeat(50), '安'.repeat(30)], cursor: null });
+  expect(page.lines).toEqual([`${'x'.repeat(19)}…`, `${'安'.repeat(9)}…`]);
+});
+
 test('random updates leave what they should', () => {
   const page = new Page();
   const screen = new Screen(page);

@@ -2,7 +2,7 @@
  * The end of the terminal: lines that are final scroll up and are never written again; the live lines below them are
  * redrawn in place. Every update is one write, wrapped in a synchronized update, so that nothing flickers.
  */
-import { widthOf } from './layout.ts';
+import { cut, widthOf } from './layout.ts';
 
 export type Cursor = { readonly row: number; readonly column: number };
 
@@ -47,7 +47,7 @@ export class Screen {
 
   /** `final` lines go above the frame for good. */
   draw(final: readonly string[], frame: Frame): void {
-    const next = clipped(frame, this.rows - 1);
+    const next = clipped(narrowed(frame, this.columns), this.rows - 1);
     if (final.length === 0 && this.#columns === this.columns && isSame(this.#shown, next)) return;
     const text =
       final.length > 0 || this.#columns !== this.columns ? this.#all(final, next) : this.#changed(next);
@@ -122,6 +122,12 @@ export class Screen {
     return rows + Math.floor(column / this.columns);
   }
 }
+
+/** A line that the terminal would wrap would move all others. */
+const narrowed = ({ lines, cursor }: Frame, columns: number): Frame => ({
+  lines: lines.map((line) => cut(line, columns)),
+  cursor,
+});
 
 /** The last lines, if there is no room for all. */
 function clipped({ lines, cursor }: Frame, rows: number): Frame {
