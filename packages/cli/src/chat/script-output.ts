@@ -30,6 +30,11 @@ export class ScriptOutput {
     this.#text(text);
   }
 
+  /** At a terminal, what follows on standard error begins on a line of its own. */
+  pause(): void {
+    if (this.#isTerminal && this.#isOpen) this.#text('\n');
+  }
+
   /** Resolves when everything has been written, or nobody reads. */
   async end(): Promise<void> {
     if (this.#isOpen) this.#text('\n');

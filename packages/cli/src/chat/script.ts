@@ -127,6 +127,7 @@ class ScriptRun {
       case 'approval.requested':
         return this.#approve(event);
       case 'call.requested':
+        this.#output.pause();
         if (process.stderr.isTTY && !this.options.json)
           complain(`● ${safeLine(event.tool)} ${safeLine(gist({ input: event.input, approval: null }))}`);
         return null;
