@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { PrincipalId, SessionId } from '@parlance/protocol';
+import { eventVersion, type PrincipalId, type SessionId } from '@parlance/protocol';
 import { openSqliteStore, type SessionRef } from '@parlance/server/data';
 import { type Outcome, runParlance } from './run-parlance.ts';
 
@@ -31,7 +31,7 @@ function linesOf(owner: string, id: string, { events, title = 'a title' }: Conte
     format: 'parlance.session',
     version: 2,
     session: { owner, id },
-    eventVersion: 1,
+    eventVersion: eventVersion(),
     events: events,
   };
   const lines: object[] = [header];
