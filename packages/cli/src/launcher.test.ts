@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { missingSettings } from './engine-settings.ts';
 
 const LAUNCHER = join(import.meta.dir, '../bin/parlance');
 
@@ -37,6 +38,15 @@ test('the engine is left as it is unless a profile is named', async () => {
   expect(await environmentOf(undefined)).toEqual({ set: [], exitCode: 0, errors: '' });
   const { set } = await environmentOf('small');
   expect(set).toContain('BUN_JSC_heapGrowthMaxIncrease');
+});
+
+test('the executable has the same settings as the launcher', async () => {
+  const launcher = await Bun.file(LAUNCHER).text();
+  const made = [...launcher.matchAll(/^ *export (\w+)="\$\{\1:-([^}]+)\}"/gm)];
+  const env = { PARLANCE_PROFILE: 'small', HTTPS_PROXY: 'http://proxy.test' };
+  expect(missingSettings(env)).toEqual(Object.fromEntries(made.map(([, name, value]) => [name, value])));
+  expect(missingSettings({})).toEqual({});
+  expect(missingSettings({ ...env, ...missingSettings(env) })).toEqual({});
 });
 
 test('a profile that does not exist is refused', async () => {

@@ -1,7 +1,11 @@
 import { join } from 'node:path';
+import { isCompiled } from './lib/compiled.ts';
 
-/** The built console. This file is as deep in its package as the built program is, so one relative path serves both. */
-export const CONSOLE_FOLDER = join(import.meta.dir, '../../web/dist');
+/** This file is as deep in its package as the built program is. The executable contains the folders of the repository. */
+const ROOT = join(import.meta.dir, isCompiled ? '.' : '../../..');
 
-/** The built documentation, found the same way. */
-export const DOCS_FOLDER = join(import.meta.dir, '../../../docs/.vitepress/dist');
+/** The built console. */
+export const CONSOLE_FOLDER = join(ROOT, 'packages/web/dist');
+
+/** The built documentation. */
+export const DOCS_FOLDER = join(ROOT, 'docs/.vitepress/dist');

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { isObject } from '@parlance/protocol';
+import { isCompiled } from '../lib/compiled.ts';
 import { contains } from '../tools/paths.ts';
 
 const CHECKOUT = 'parlance';
@@ -24,7 +25,10 @@ function installationOf(folder: string): string {
   return folder;
 }
 
-export const INSTALLATION = installationOf(realpathSync(import.meta.dir));
+/** The single executable is its own installation: the folder that it is in may be used for anything else. */
+export const INSTALLATION = isCompiled
+  ? realpathSync(process.execPath)
+  : installationOf(realpathSync(import.meta.dir));
 
 /** The only folder in the installation that tools may change. Ignored by git. */
 export const WORKSPACE = join(INSTALLATION, 'workspace');

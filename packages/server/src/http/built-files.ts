@@ -34,10 +34,11 @@ export function builtFiles(folder: string): (file: ServedFile) => Promise<Respon
     if (request.headers.get('if-none-match') === listed.etag)
       return new Response(null, { status: 304, headers });
     const gzip = /\bgzip\b/.test(request.headers.get('accept-encoding') ?? '');
-    const body = Bun.file(join(folder, gzip ? `${path}.gz` : path));
+    const packed = Bun.file(join(folder, `${path}.gz`));
     // Rebuilt at this moment: the listed file is gone.
-    if (!(await body.exists())) return null;
-    return new Response(body, { headers: gzip ? { ...headers, 'content-encoding': 'gzip' } : headers });
+    if (!(await packed.exists())) return null;
+    if (gzip) return new Response(packed, { headers: { ...headers, 'content-encoding': 'gzip' } });
+    return new Response(Bun.gunzipSync(await packed.bytes()), { headers });
   };
 }
 

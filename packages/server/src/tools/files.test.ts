@@ -232,7 +232,11 @@ test('the plain search does not run code named by a configuration file in the wo
 });
 
 describe('the search process', () => {
-  const script = (text: string) => ({ argv: ['sh', '-c', text], folder: '/' });
+  const script = (text: string) => ({
+    argv: ['sh', '-c', text],
+    folder: '/',
+    env: { PATH: process.env.PATH ?? '' },
+  });
 
   test('is stopped on timeout', async () => {
     const search = Array.fromAsync(matchesOf(script('exec sleep 600'), new AbortController().signal, 50));

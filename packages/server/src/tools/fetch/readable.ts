@@ -27,19 +27,14 @@ export async function readable(html: string, base: URL, signal: AbortSignal): Pr
 }
 
 async function runReader(html: string, base: URL, signal: AbortSignal): Promise<string> {
-  const reader = Bun.spawn(
-    [
-      ...[process.execPath, '--config=/dev/null', '--no-env-file', '--smol'],
-      ...[programIn(import.meta.dir, 'reader'), base.href],
-    ],
-    {
-      cwd: import.meta.dir,
-      env: { PATH: process.env.PATH ?? '' },
-      stdin: new Blob([html]),
-      stdout: 'pipe',
-      stderr: 'ignore',
-    },
-  );
+  const { command, env, cwd } = programIn(import.meta.dir, 'reader');
+  const reader = Bun.spawn([...command, base.href], {
+    cwd,
+    env,
+    stdin: new Blob([html]),
+    stdout: 'pipe',
+    stderr: 'ignore',
+  });
   const kill = () => reader.kill('SIGKILL');
   signal.addEventListener('abort', kill, { once: true });
   if (signal.aborted) kill();

@@ -1,7 +1,11 @@
 /** Reads matches from a search process, and stops it when there are enough. */
 import { Fault } from '@parlance/protocol';
 
-export type SearchCommand = { readonly argv: readonly string[]; readonly folder: string };
+export type SearchCommand = {
+  readonly argv: readonly string[];
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
+};
 
 export type Match = {
   readonly path: string;
@@ -11,7 +15,7 @@ export type Match = {
 
 /** Throws a `Fault` for an invalid pattern, after `timeoutMs`, and when `signal` is aborted. */
 export async function* matchesOf(
-  { argv, folder }: SearchCommand,
+  { argv, folder, env }: SearchCommand,
   signal: AbortSignal,
   timeoutMs: number,
 ): AsyncGenerator<Match> {
@@ -19,7 +23,7 @@ export async function* matchesOf(
   let late = false;
   const child = Bun.spawn([...argv], {
     cwd: folder,
-    env: { PATH: process.env.PATH ?? '' },
+    env,
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',

@@ -46,12 +46,10 @@ async function search(matches: (line: string) => boolean, folder: string, start:
   }
 }
 
-if (import.meta.main) {
-  const [query = '', mode = 'text', folder = '.', start = '.'] = process.argv.slice(2);
-  try {
-    await search(matcher(query, mode), folder, start);
-  } catch (thrown) {
-    console.error(thrown instanceof Error ? thrown.message : thrown);
-    process.exit(2);
-  }
+const [query = '', mode = 'text', folder = '.', start = '.'] = process.argv.slice(2);
+try {
+  await search(matcher(query, mode), folder, start);
+} catch (thrown) {
+  console.error(thrown instanceof Error ? thrown.message : thrown);
+  process.exit(2);
 }

@@ -75,6 +75,7 @@ type Search = {
 
 const withRipgrep = (ripgrep: string, { root, query, regex, start }: Search): SearchCommand => ({
   folder: root,
+  env: { PATH: process.env.PATH ?? '' },
   argv: [
     ...[
       ripgrep,
@@ -91,8 +92,7 @@ const withRipgrep = (ripgrep: string, { root, query, regex, start }: Search): Se
   ],
 });
 
-/** Starts in our own folder: the runtime would run the code that a bunfig.toml in the working directory names. */
-const plainly = ({ root, query, regex, start }: Search): SearchCommand => ({
-  folder: import.meta.dir,
-  argv: [process.execPath, programIn(import.meta.dir, 'plain'), query, regex ? 'regex' : 'text', root, start],
-});
+function plainly({ root, query, regex, start }: Search): SearchCommand {
+  const { command, env, cwd } = programIn(import.meta.dir, 'plain');
+  return { argv: [...command, query, regex ? 'regex' : 'text', root, start], env, folder: cwd };
+}

@@ -1,0 +1,27 @@
+/** Settings of the engine that `bin/parlance` makes in its environment before it starts; the executable makes them itself. */
+
+/** Behind a proxy each turn that streams is a `fetch`, of which Bun makes 256 at once and lets others wait. */
+const REQUESTS = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65336' };
+
+/** The profile for small machines: see `bin/parlance`. */
+const SMALL = {
+  BUN_JSC_largeHeapSize: '18874368',
+  BUN_JSC_heapGrowthMaxIncrease: '0.27',
+  BUN_JSC_minEdenToOldGenerationRatio: '0.2',
+  BUN_JSC_decommitUnusedMarkedBlockPagesAfterEdenCollections: '1',
+  MIMALLOC_PURGE_DELAY: '0',
+  BUN_JSC_useFTLJIT: '0',
+};
+
+const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'];
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The variables that are missing in the environment; the engine reads them only when it starts. */
+export function missingSettings(env: Environment): Record<string, string> {
+  const wanted = {
+    ...(PROXIES.some((name) => env[name]) && REQUESTS),
+    ...(env.PARLANCE_PROFILE === 'small' && SMALL),
+  };
+  return Object.fromEntries(Object.entries(wanted).filter(([name]) => env[name] === undefined));
+}

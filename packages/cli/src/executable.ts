@@ -1,0 +1,31 @@
+/** Entry of the single executable: the command line, and the programs that the server runs as separate processes. */
+import { PROGRAM_VARIABLE } from '@parlance/server/program';
+import { complain } from './complain.ts';
+import { missingSettings } from './engine-settings.ts';
+
+switch (process.env[PROGRAM_VARIABLE]) {
+  case 'reader':
+    await import('../../server/src/tools/fetch/reader.ts');
+    break;
+  case 'plain':
+    await import('../../server/src/tools/search/plain.ts');
+    break;
+  default:
+    await start();
+}
+
+async function start(): Promise<void> {
+  const { PARLANCE_PROFILE: profile = '' } = process.env;
+  if (profile !== '' && profile !== 'small') {
+    complain(`parlance: PARLANCE_PROFILE must be small or empty, not ${profile}`);
+    process.exit(1);
+  }
+  const missing = missingSettings(process.env);
+  // Starts again in the same process: the engine reads its settings only once.
+  if (Object.keys(missing).length > 0 && process.execve)
+    process.execve(process.execPath, [process.execPath, ...process.argv.slice(2)], {
+      ...process.env,
+      ...missing,
+    });
+  await import('./main.ts');
+}
