@@ -36,10 +36,9 @@ test(
     expect(read('CHANGELOG.md')).toMatch(/^## Unreleased\n\n## 9\.8\.7 \(\d{4}-\d\d-\d\d\)\n\n- /m);
     expect(read('clients/c/CMakeLists.txt')).toContain('VERSION 9.8.7');
     // The lock file fits: npm would change nothing.
+    const lock = read('package-lock.json');
     await run(['npm', 'install', '--package-lock-only', '--offline', '--ignore-scripts'], clone);
-    expect(await run(['git', 'diff', '--stat', '--', 'package-lock.json'], clone)).toMatch(
-      /^ package-lock\.json \| /,
-    );
+    expect(read('package-lock.json')).toBe(lock);
 
     const platform = `${process.platform}-${process.arch}`;
     expect(readdirSync(out).sort()).toEqual([
