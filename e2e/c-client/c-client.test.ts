@@ -4,10 +4,12 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Glob } from 'bun';
+import { heldModel } from '../../packages/sdk/src/testing/held-model.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { cuttingProxy } from '../console/cutting-proxy.ts';
 import { type FakeModel, fakeModel } from '../fake-model.ts';
 import { outputOf } from '../output.ts';
-import { durableOf, startProcess } from '../server-process.ts';
+import { durableOf, followed, startProcess } from '../server-process.ts';
 
 const SOURCE = join(import.meta.dir, '../../clients/c');
 const NEEDS = ['cmake', 'make', 'gcc', 'clang', 'pkg-config', 'valgrind'];
@@ -22,6 +24,7 @@ const folder = mkdtempSync(join(tmpdir(), 'parlance-c-'));
 const cleanups: (() => unknown)[] = [];
 let model: FakeModel;
 let server: TestServer;
+let offline: TestServer;
 
 /** The folder of the build. Throws with the output of the compiler if there is a warning. */
 function build(name: string, ...options: string[]): string {
@@ -72,6 +75,8 @@ const answerTo = ({ messages }: { messages: { role: string; content: unknown }[]
   const text = JSON.stringify(last?.content);
   if (last?.role === 'tool') return { say: `The tool said ${text}.` };
   if (text.includes('selection')) return { call: 'get_selected_text', input: {} };
+  const url = /page (\S+?)"/.exec(text)?.[1];
+  if (text.includes('page')) return { call: 'extract_page_content', input: url ? { url } : {} };
   return text.includes('refuse') ? { status: 400 } : { say: `re: ${text}` };
 };
 
@@ -79,13 +84,20 @@ describe.skipIf(!isBuildable)('the C client', () => {
   beforeAll(async () => {
     client = [join(build('sanitized', '-DPARLANCE_SANITIZE=ON'), 'parlance-c')];
     model = fakeModel(answerTo);
-    server = await startTestServer({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' });
+    server = await startTestServer({
+      OPENAI_BASE_URL: model.url,
+      OPENAI_API_KEY: 'key',
+      MODEL: 'fake',
+      ALLOWED_TOOL_ORIGINS: 'https://allowed.example',
+    });
+    offline = await startTestServer();
   }, BUILD_MS);
-  afterEach(() => {
-    for (const cleanup of cleanups.splice(0)) cleanup();
+  afterEach(async () => {
+    for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
   });
   afterAll(async () => {
     await server.stop();
+    await offline.stop();
     model.stop();
     rmSync(folder, { recursive: true, force: true });
   });
@@ -133,9 +145,37 @@ describe.skipIf(!isBuildable)('the C client', () => {
     expect(err).toContain('[tool] get_selected_text');
   });
 
+  test('a page is read only if its origin is allowed', async () => {
+    const page = join(folder, 'page.txt');
+    writeFileSync(page, 'a long page');
+    const chat = ['-u', server.http, '-p', page, 'chat'];
+    expect((await run([...chat, 'read the page'])).out).toContain('a long page');
+    expect((await run([...chat, 'read the page https://other.example/'])).out).toContain(
+      'The origin is not allowed.',
+    );
+    expect((await run([...chat, 'read the page https://allowed.example/news'])).out).toContain('a long page');
+  });
+
+  test('a file that would block is not read', async () => {
+    const pipe = join(folder, 'pipe');
+    expect(Bun.spawnSync(['mkfifo', pipe]).exitCode).toBe(0);
+    const { code, out } = await run(['-u', server.http, '-f', pipe, 'chat', 'read the selection']);
+    expect(code).toBe(0);
+    expect(out).toContain('There is no text.');
+  });
+
+  test('make test runs the program against the server', async () => {
+    const make = Bun.spawn(['make', '-C', join(folder, 'sanitized'), 'test'], {
+      env: { ...process.env, PARLANCE_URL: offline.http, CTEST_OUTPUT_ON_FAILURE: '1' },
+      stdout: 'pipe',
+    });
+    expect(await make.stdout.text()).toContain('100% tests passed');
+    expect(await make.exited).toBe(0);
+  });
+
   test('a tool that fails is reported to the model', async () => {
     const { out } = await run(['-u', server.http, 'chat', 'read the selection']);
-    expect(out).toContain('Nothing is selected.');
+    expect(out).toContain('There is no text.');
   });
 
   test('clears a session', async () => {
@@ -202,6 +242,40 @@ describe.skipIf(!isBuildable)('the C client', () => {
     expect(await served.exited).toBe(0);
   }, 60_000);
 
+  test('does not wait for an answer that came while it was disconnected', async () => {
+    const gate = heldModel();
+    const behind = await startTestServer(gate.settings);
+    const proxy = await cuttingProxy(behind.http);
+    cleanups.push(gate.stop, behind.stop, proxy.stop);
+    const chat = start(client, ['-u', proxy.http, '-s', 'missed', 'chat', 'Hello']);
+    await gate.asked();
+    proxy.cut();
+    await chat.stderr.written('[error]');
+    gate.say('An answer.');
+    gate.end();
+    await followed(behind, 'missed', (events) => events.some(({ type }) => type === 'turn.ended'));
+    proxy.mend();
+    expect(await chat.exited).toBe(1);
+    expect(await chat.stderr.all()).toContain('the turn ended while there was no connection');
+  }, 60_000);
+
+  test('goes on with an answer that is still being written after a reconnection', async () => {
+    const gate = heldModel();
+    const behind = await startTestServer(gate.settings);
+    const proxy = await cuttingProxy(behind.http);
+    cleanups.push(gate.stop, behind.stop, proxy.stop);
+    const chat = start(client, ['-u', proxy.http, '-s', 'kept', 'chat', 'Hello']);
+    await gate.asked();
+    proxy.cut();
+    await chat.stderr.written('[error]');
+    proxy.mend();
+    await chat.stderr.written('[registered]', 2);
+    gate.say('An answer.');
+    gate.end();
+    expect(await chat.stdout).toBe('An answer.\n');
+    expect(await chat.exited).toBe(0);
+  }, 60_000);
+
   test(
     'is clean under valgrind',
     async () => {
@@ -254,6 +328,7 @@ const FRAMES = [
   REQUEST,
   { ...REQUEST, toolName: 'free', parameters: { url: 'https://user@evil.example' } },
   { ...REQUEST, securityContext: {} },
+  { ...REQUEST, timeout: -1, securityContext: { allowedOrigins: [], permissions: ['page_access'] } },
   { id: 'a', type: 'agent_response', timestamp: 1, content: 'hello', sessionId: 's', toolsUsed: [] },
   { id: 'a', type: 'error', message: 'no', code: 'NO' },
 ];

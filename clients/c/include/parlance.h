@@ -5,8 +5,12 @@
 #include <cjson/cJSON.h>
 #include <stddef.h>
 
-/* Runs a tool. Returns the result, which the library frees, or NULL with a sentence in `error`. */
-typedef cJSON *parlance_tool_run(void *context, const cJSON *parameters, char *error, size_t size);
+/*
+ * Runs a tool. Returns the result, which the library frees, or NULL with a sentence in `error`. It runs in
+ * `parlance_service`, which waits for it: it has to give up after `timeout_ms`, or the result is refused as too late.
+ */
+typedef cJSON *parlance_tool_run(void *context, const cJSON *parameters, unsigned timeout_ms, char *error,
+                                 size_t size);
 
 typedef struct {
   const char *name;
@@ -25,7 +29,8 @@ typedef enum {
   PARLANCE_PONG,
   PARLANCE_ERROR, /* `text` is a sentence, `detail` another one or NULL */
   PARLANCE_SHUTDOWN,
-  PARLANCE_DISCONNECTED /* `text` is the reason; the library connects again */
+  PARLANCE_DISCONNECTED, /* `text` is the reason; the library connects again */
+  PARLANCE_IDLE /* after a reconnection: nothing runs in the session; an answer may have been missed */
 } parlance_event_type;
 
 /* The texts are valid during the call. */

@@ -17,22 +17,24 @@ enum {
 
 typedef struct message {
   struct message *next;
+  int urgent; /* the registration, a ping, a result: sent first, and not on another connection */
   size_t length;
   unsigned char bytes[]; /* LWS_PRE bytes of room for the header come first */
 } message;
 
 struct parlance_client {
   parlance_options options;
-  char *url, *token, *host;
+  char *url, *token, *parts; /* `parts` is the URL with its parts ended */
+  const char *host;
   char session[256], path[1024];
   int port, tls;
   struct lws_context *context;
   struct lws *socket; /* NULL while there is no connection */
-  int registered, heard;
+  int registered, heard, registrations;
+  char fence[64]; /* the id of a ping: nothing runs in the session if no status comes before its pong */
   unsigned failures;
-  message *first; /* waits until the client is registered */
+  message *first; /* urgent ones, then those that wait until the client is registered */
   size_t waiting;
-  message *urgent; /* is sent before: the registration, a ping */
   char *received;
   size_t length, room;
   lws_sorted_usec_list_t retry, beat, wake;
@@ -42,49 +44,30 @@ static void emit(parlance_client *client, const parlance_event *event) {
   if (client->options.on_event) client->options.on_event(client->options.context, event);
 }
 
-/* Takes the frame. Returns NULL if memory is short. */
-static message *encode(cJSON *frame) {
+/* Takes the frame. Returns -1 if memory is short. */
+static int add(parlance_client *client, cJSON *frame, int urgent) {
   char *text = frame ? cJSON_PrintUnformatted(frame) : NULL;
-  cJSON_Delete(frame);
-  if (!text) return NULL;
-  size_t length = strlen(text);
-  message *made = malloc(sizeof *made + LWS_PRE + length);
+  size_t length = text ? strlen(text) : 0;
+  message *made = text ? malloc(sizeof *made + LWS_PRE + length) : NULL, **at = &client->first;
   if (made) {
-    made->next = NULL;
-    made->length = length;
+    while (*at && (!urgent || (*at)->urgent)) at = &(*at)->next;
+    *made = (message){.next = *at, .urgent = urgent, .length = length};
     memcpy(made->bytes + LWS_PRE, text, length);
+    *at = made;
+    if (client->socket && (urgent || client->registered)) lws_callback_on_writable(client->socket);
   }
   cJSON_free(text);
-  return made;
+  cJSON_Delete(frame);
+  return made ? 0 : -1;
 }
 
-static void append(message **list, message *added) {
-  while (*list) list = &(*list)->next;
-  *list = added;
-}
+static void send_urgent(parlance_client *client, cJSON *frame) { add(client, frame, 1); }
 
-static void drop(message **list) {
-  while (*list) {
-    message *first = *list;
-    *list = first->next;
-    free(first);
-  }
-}
-
-static int enqueue(parlance_client *client, cJSON *frame) {
-  message *made = client->waiting < MOST_WAITING ? encode(frame) : (cJSON_Delete(frame), NULL);
-  if (!made) return -1;
-  append(&client->first, made);
-  client->waiting++;
-  if (client->socket && client->registered) lws_callback_on_writable(client->socket);
-  return 0;
-}
-
-static void send_urgent(parlance_client *client, cJSON *frame) {
-  message *made = encode(frame);
-  if (!made) return;
-  append(&client->urgent, made);
-  lws_callback_on_writable(client->socket);
+static void drop_first(parlance_client *client) {
+  message *first = client->first;
+  client->first = first->next;
+  if (!first->urgent) client->waiting--;
+  free(first);
 }
 
 static void register_client(parlance_client *client) {
@@ -117,8 +100,9 @@ static void connect_now(lws_sorted_usec_list_t *list);
 static void retry_later(parlance_client *client, const char *reason) {
   client->socket = NULL;
   client->registered = 0;
+  client->fence[0] = '\0';
   client->length = 0;
-  drop(&client->urgent);
+  while (client->first && client->first->urgent) drop_first(client);
   lws_sul_cancel(&client->beat);
   emit(client, &(parlance_event){.type = PARLANCE_DISCONNECTED, .text = reason});
   unsigned delay = client->options.backoff_ms << (client->failures < 6 ? client->failures : 6);
@@ -151,6 +135,23 @@ static void connect_now(lws_sorted_usec_list_t *list) {
     retry_later(client, "cannot connect");
 }
 
+/* After a reconnection, the server shows what runs in the session before it answers a ping. */
+static void put_fence(parlance_client *client) {
+  if (client->registrations++ == 0 || client->waiting > 0) return;
+  cJSON *ping = parlance_frame("ping");
+  const char *id = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(ping, "id"));
+  snprintf(client->fence, sizeof client->fence, "%s", id ? id : "");
+  send_urgent(client, ping);
+}
+
+static void check_fence(parlance_client *client, const parlance_event *event) {
+  const char *id = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(event->frame, "id"));
+  if (event->session && strcmp(event->session, client->session) == 0) client->fence[0] = '\0';
+  if (event->type != PARLANCE_PONG || !client->fence[0] || !id || strcmp(id, client->fence)) return;
+  client->fence[0] = '\0';
+  emit(client, &(parlance_event){.type = PARLANCE_IDLE, .text = "", .session = client->session});
+}
+
 static void received(parlance_client *client) {
   parlance_event event;
   cJSON *frame = parlance_parse(client->received, client->length, &event);
@@ -160,11 +161,13 @@ static void received(parlance_client *client) {
   if (event.type == PARLANCE_REGISTERED) {
     client->registered = 1;
     client->failures = 0;
+    put_fence(client);
     lws_callback_on_writable(client->socket);
   }
   if (event.type == PARLANCE_CLEARED && event.session && !strcmp(event.session, client->session))
     parlance_new_id("session", client->session, sizeof client->session);
   emit(client, &event);
+  check_fence(client, &event);
   if (event.type == PARLANCE_TOOL_REQUEST) {
     cJSON *response = parlance_run_tool(&client->options, frame);
     if (response) send_urgent(client, response);
@@ -188,16 +191,12 @@ static int collect(parlance_client *client, const char *bytes, size_t length) {
 }
 
 static int write_next(parlance_client *client) {
-  int is_urgent = client->urgent != NULL;
-  message **list = is_urgent ? &client->urgent : &client->first;
-  message *next = *list;
-  if (!next || (!is_urgent && !client->registered)) return 0;
+  message *next = client->first;
+  if (!next || (!next->urgent && !client->registered)) return 0;
   int written = lws_write(client->socket, next->bytes + LWS_PRE, next->length, LWS_WRITE_TEXT);
   if (written < (int)next->length) return -1; /* stays in the list, and is sent again */
-  *list = next->next;
-  free(next);
-  if (!is_urgent) client->waiting--;
-  if (client->urgent || client->first) lws_callback_on_writable(client->socket);
+  drop_first(client);
+  if (client->first) lws_callback_on_writable(client->socket);
   return 0;
 }
 
@@ -238,21 +237,11 @@ static const struct lws_protocols PROTOCOLS[] = {
 
 /* Splits `http://host:port`. Returns -1 if the URL has another form. */
 static int parse_url(parlance_client *client) {
-  const char *authority = strstr(client->url, "://");
-  client->tls = strncmp(client->url, "https://", 8) == 0;
-  if (!client->tls && strncmp(client->url, "http://", 7) != 0) return -1;
-  client->host = strdup(authority + 3);
-  if (!client->host) return -1;
-  char *end = strrchr(client->host, ':');
-  client->port = client->tls ? 443 : 80;
-  if (end && !strchr(end, ']')) {
-    client->port = atoi(end + 1);
-    *end = '\0';
-  }
-  if (client->host[0] == '[') { /* an IPv6 address */
-    memmove(client->host, client->host + 1, strlen(client->host));
-    client->host[strcspn(client->host, "]")] = '\0';
-  }
+  const char *scheme, *path;
+  client->parts = strdup(client->url);
+  if (!client->parts || lws_parse_uri(client->parts, &scheme, &client->host, &client->port, &path)) return -1;
+  client->tls = strcmp(scheme, "https") == 0;
+  if (!client->tls && strcmp(scheme, "http") != 0) return -1;
   return client->host[0] && client->port > 0 && client->port < 65536 ? 0 : -1;
 }
 
@@ -275,7 +264,6 @@ parlance_client *parlance_new(const parlance_options *options) {
       .uid = (uid_t)-1,
       .options = LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT,
   };
-  lws_set_log_level(0, NULL);
   if (length == 0 || parse_url(client) < 0 || !(client->context = lws_create_context(&info))) {
     parlance_free(client);
     return NULL;
@@ -288,10 +276,9 @@ void parlance_free(parlance_client *client) {
   if (!client) return;
   client->options.on_event = NULL;
   if (client->context) lws_context_destroy(client->context);
-  drop(&client->first);
-  drop(&client->urgent);
+  while (client->first) drop_first(client);
   free(client->received);
-  free(client->host);
+  free(client->parts);
   free(client->token);
   free(client->url);
   free(client);
@@ -304,17 +291,15 @@ int parlance_service(parlance_client *client, unsigned timeout_ms) {
   return lws_service(client->context, 0) < 0 ? -1 : 0;
 }
 
-int parlance_chat(parlance_client *client, const char *text) {
-  cJSON *frame = parlance_frame("chat_message");
-  cJSON_AddStringToObject(frame, "content", text);
+static int send_later(parlance_client *client, const char *type, const char *content) {
+  if (client->waiting >= MOST_WAITING) return -1;
+  cJSON *frame = parlance_frame(type);
+  if (content) cJSON_AddStringToObject(frame, "content", content);
   cJSON_AddStringToObject(frame, "sessionId", client->session);
-  return enqueue(client, frame);
+  return add(client, frame, 0) < 0 ? -1 : (client->waiting++, 0);
 }
 
-int parlance_clear(parlance_client *client) {
-  cJSON *frame = parlance_frame("clear_conversation");
-  cJSON_AddStringToObject(frame, "sessionId", client->session);
-  return enqueue(client, frame);
-}
+int parlance_chat(parlance_client *client, const char *text) { return send_later(client, "chat_message", text); }
+int parlance_clear(parlance_client *client) { return send_later(client, "clear_conversation", NULL); }
 
 const char *parlance_session(const parlance_client *client) { return client->session; }

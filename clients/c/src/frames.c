@@ -9,6 +9,8 @@
 #include <sys/random.h>
 #include <time.h>
 
+enum { LONGEST_TOOL_MS = 30000 };
+
 static int64_t milliseconds(clockid_t clock) {
   struct timespec now = {0};
   clock_gettime(clock, &now);
@@ -85,10 +87,10 @@ static int contains(const cJSON *list, const char *text, size_t length) {
   return 0;
 }
 
-/* A page may be read only if its origin is allowed; without a list every origin is. */
+/* A page may be read only if its origin is listed. */
 static int origin_allowed(const cJSON *security, const char *url) {
   const cJSON *origins = cJSON_GetObjectItemCaseSensitive(security, "allowedOrigins");
-  if (!url || cJSON_GetArraySize(origins) == 0) return 1;
+  if (!url) return 1;
   const char *host = strstr(url, "://");
   size_t length = host ? (size_t)(host - url) + 3 + strcspn(host + 3, "/?#\\") : 0;
   return host && !memchr(url, '@', length) && contains(origins, url, length);
@@ -127,7 +129,9 @@ cJSON *parlance_run_tool(const parlance_options *options, const cJSON *request) 
   const char *execution = text_of(request, "executionId");
   const cJSON *security = cJSON_GetObjectItemCaseSensitive(request, "securityContext");
   const cJSON *parameters = cJSON_GetObjectItemCaseSensitive(request, "parameters");
-  const cJSON *timeout = cJSON_GetObjectItemCaseSensitive(request, "timeout");
+  const cJSON *asked = cJSON_GetObjectItemCaseSensitive(request, "timeout");
+  double timeout = cJSON_IsNumber(asked) && asked->valuedouble >= 0 ? asked->valuedouble : LONGEST_TOOL_MS;
+  if (timeout > LONGEST_TOOL_MS) timeout = LONGEST_TOOL_MS;
   const parlance_tool *tool = find_tool(options, text_of(request, "toolName"));
   cJSON *response = execution ? parlance_frame("tool_execution_response") : NULL;
   if (!response) return NULL;
@@ -135,12 +139,13 @@ cJSON *parlance_run_tool(const parlance_options *options, const cJSON *request) 
   const char *type, *reason = refused(tool, security, parameters, &type);
   int64_t began = milliseconds(CLOCK_MONOTONIC);
   char error[256] = "The tool failed.";
-  cJSON *result = reason ? NULL : tool->run(options->context, parameters, error, sizeof error);
+  cJSON *result =
+      reason ? NULL : tool->run(options->context, parameters, (unsigned)timeout, error, sizeof error);
   int64_t took = milliseconds(CLOCK_MONOTONIC) - began;
   cJSON_AddNumberToObject(response, "executionTime", (double)took);
   if (reason) return failure(response, type, reason);
   if (!result) return failure(response, "unknown", error);
-  if (cJSON_IsNumber(timeout) && (double)took > timeout->valuedouble) {
+  if ((double)took > timeout) {
     cJSON_Delete(result);
     return failure(response, "timeout", "The tool took too long.");
   }

@@ -2,20 +2,21 @@
 #define _GNU_SOURCE
 #include "parlance.h"
 
-#include <curl/curl.h>
 #include <getopt.h>
+#include <libwebsockets.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { STEP_MS = 100 };
 
 typedef struct {
-  const char *selection; /* a file: what `get_selected_text` returns */
+  const char *selection, *page; /* files: what `get_selected_text` and `extract_page_content` return */
   int pending, failed, cleared; /* `pending`: a message has no answer yet */
 } program;
 
@@ -28,41 +29,48 @@ static char *read_all(FILE *file) {
   return file && feof(file) ? strdup("") : NULL;
 }
 
-static cJSON *selected_text(void *context, const cJSON *parameters, char *error, size_t size) {
-  (void)parameters;
-  const program *self = context;
-  FILE *file = self->selection ? fopen(self->selection, "r") : NULL;
+/* What is in a regular file, which is read without waiting. NULL with a sentence in `error` if there is none. */
+static cJSON *file_result(const char *path, const char *name, char *error, size_t size) {
+  struct stat about;
+  FILE *file = path && stat(path, &about) == 0 && S_ISREG(about.st_mode) ? fopen(path, "r") : NULL;
   char *text = read_all(file);
   cJSON *result = text ? cJSON_CreateObject() : NULL;
-  if (result) cJSON_AddStringToObject(result, "text", text);
-  else snprintf(error, size, "Nothing is selected.");
+  if (result) cJSON_AddStringToObject(result, name, text);
+  else snprintf(error, size, "There is no %s.", name);
   if (file) fclose(file);
   free(text);
   return result;
 }
 
+static cJSON *selected_text(void *context, const cJSON *asked, unsigned timeout_ms, char *error, size_t size) {
+  (void)asked, (void)timeout_ms;
+  return file_result(((const program *)context)->selection, "text", error, size);
+}
+
+static cJSON *page_content(void *context, const cJSON *asked, unsigned timeout_ms, char *error, size_t size) {
+  (void)asked, (void)timeout_ms;
+  return file_result(((const program *)context)->page, "content", error, size);
+}
+
 static const parlance_tool TOOLS[] = {
     {"get_selected_text", NULL, selected_text},
+    {"extract_page_content", "page_access", page_content},
 };
 
 static void show(void *context, const parlance_event *event) {
   program *self = context;
-  if (event->type == PARLANCE_RESPONSE) {
-    printf("%s\n", event->text);
-    fflush(stdout);
-    self->pending = 0;
-  } else if (event->type == PARLANCE_STATUS) {
-    fprintf(stderr, "[%s] %s\n", event->text, event->detail ? event->detail : "");
-  } else if (event->type == PARLANCE_TOOL_REQUEST) {
-    fprintf(stderr, "[tool] %s\n", event->text);
-  } else if (event->type == PARLANCE_REGISTERED) {
-    fprintf(stderr, "[registered]\n");
-  } else if (event->type == PARLANCE_ERROR || event->type == PARLANCE_DISCONNECTED) {
-    fprintf(stderr, "[error] %s %s\n", event->text, event->detail ? event->detail : "");
-  }
-  int is_failure = event->type == PARLANCE_STATUS && strcmp(event->text, "error") == 0;
+  const char *detail = event->detail ? event->detail : "";
+  if (event->type == PARLANCE_RESPONSE) printf("%s\n", event->text), fflush(stdout), self->pending = 0;
+  if (event->type == PARLANCE_STATUS) fprintf(stderr, "[%s] %s\n", event->text, detail);
+  if (event->type == PARLANCE_TOOL_REQUEST) fprintf(stderr, "[tool] %s\n", event->text);
+  if (event->type == PARLANCE_REGISTERED) fprintf(stderr, "[registered]\n");
+  if (event->type == PARLANCE_ERROR || event->type == PARLANCE_DISCONNECTED)
+    fprintf(stderr, "[error] %s %s\n", event->text, detail);
   if (event->type == PARLANCE_CLEARED) self->cleared = 1;
-  if (is_failure || event->type == PARLANCE_ERROR) self->pending = 0, self->failed = 1;
+  int is_missed = event->type == PARLANCE_IDLE && self->pending;
+  if (is_missed) fprintf(stderr, "[error] the turn ended while there was no connection\n");
+  int is_failure = event->type == PARLANCE_STATUS && strcmp(event->text, "error") == 0;
+  if (is_missed || is_failure || event->type == PARLANCE_ERROR) self->pending = 0, self->failed = 1;
 }
 
 /* The signals are blocked, and read here. */
@@ -76,7 +84,7 @@ static int stopped(void) {
 }
 
 static int usage(void) {
-  fputs("usage: parlance-c [-u URL] [-t TOKEN] [-s SESSION] [-f SELECTION] COMMAND\n"
+  fputs("usage: parlance-c [-u URL] [-t TOKEN] [-s SESSION] [-f SELECTION] [-p PAGE] COMMAND\n"
         "  chat [TEXT]        send a message, or each line of standard input\n"
         "  serve              lend tools to the server until interrupted\n"
         "  clear              clear the session\n"
@@ -129,6 +137,7 @@ static int run(parlance_client *client, program *self, char **command) {
 
 int main(int count, char **words) {
   program self = {0};
+  lws_set_log_level(0, NULL);
   parlance_options options = {
       .url = getenv("PARLANCE_URL"),
       .token = getenv("PARLANCE_TOKEN"),
@@ -138,21 +147,17 @@ int main(int count, char **words) {
       .context = &self,
   };
   if (!options.url) options.url = "http://127.0.0.1:3000";
-  for (int option; (option = getopt(count, words, "+u:t:s:f:")) != -1;) {
+  for (int option; (option = getopt(count, words, "+u:t:s:f:p:")) != -1;) {
     if (option == 'u') options.url = optarg;
     else if (option == 't') options.token = optarg;
     else if (option == 's') options.session = optarg;
     else if (option == 'f') self.selection = optarg;
+    else if (option == 'p') self.page = optarg;
     else return usage();
   }
   char **command = words + optind;
   if (!*command) return usage();
-  if (strcmp(*command, "summarize") == 0) {
-    curl_global_init(CURL_GLOBAL_DEFAULT);
-    int failed = summarize(&options, command[1]);
-    curl_global_cleanup();
-    return failed;
-  }
+  if (strcmp(*command, "summarize") == 0) return summarize(&options, command[1]);
   if (strcmp(*command, "chat") && strcmp(*command, "serve") && strcmp(*command, "clear")) return usage();
   parlance_client *client = parlance_new(&options);
   if (!client) {

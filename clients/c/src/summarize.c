@@ -23,7 +23,6 @@ static size_t collect(char *bytes, size_t size, size_t count, void *into) {
   memcpy(grown + answer->length, bytes, added);
   answer->text = grown;
   answer->length += added;
-  grown[answer->length] = '\0';
   return added;
 }
 

@@ -3,8 +3,9 @@
 
 #include <stdint.h>
 
-static cJSON *echo(void *context, const cJSON *parameters, char *error, size_t size) {
+static cJSON *echo(void *context, const cJSON *parameters, unsigned timeout_ms, char *error, size_t size) {
   (void)context;
+  (void)timeout_ms;
   (void)error;
   (void)size;
   return cJSON_Duplicate(parameters, 1);
