@@ -66,6 +66,12 @@ describe.each(Object.entries(programs))('%s', (_name, program) => {
     expect(await run([program, '--version'], folder, clean(folder))).toBe(`${version}\n`);
   });
 
+  test('chats without a server', async () => {
+    const home = emptyFolder();
+    expect(await run([program, 'chat', '-p', 'count to 3'], home, clean(home))).toBe('1 2 3\n');
+    rmSync(home, { recursive: true });
+  });
+
   test('serves the console, and answers with the offline model', async () => {
     await using server = await serve(program);
     const page = await (await fetch(server.http)).text();
@@ -79,6 +85,7 @@ describe.each(Object.entries(programs))('%s', (_name, program) => {
       expect((await asset.text()).length).toBeGreaterThan(100_000);
     }
     expect((await fetch(`${server.http}/openapi.json`)).status).toBe(200);
+    expect(await (await fetch(`${server.http}/docs/`)).text()).toContain('Parlance');
 
     const session = connect({ url: server.http }).session();
     expect((await session.ask('count to 3')).text).toBe('1 2 3');
