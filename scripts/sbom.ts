@@ -1,17 +1,26 @@
 /**
  * `npm run sbom [-- FILE]`: a software bill of materials of the production dependencies, as CycloneDX JSON from npm
- * and the lock file. npm's own `--omit dev` also drops packages that both production and development need, so
- * development-only packages are removed here.
+ * and the lock file. npm's own `--omit dev` also drops packages that both production and development need, and so does its
+ * mark on a package that is installed twice, so the lock file decides. Peer dependencies of development tools that do not
+ * fit are no reason to fail.
  */
 import { mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 
 const ROOT = join(import.meta.dir, '..');
-const DEVELOPMENT = 'cdx:npm:package:development';
 
-const Property = z.object({ name: z.string(), value: z.string() });
-const Component = z.looseObject({ 'bom-ref': z.string(), properties: z.array(Property).default([]) });
+const Component = z.looseObject({ 'bom-ref': z.string() });
+const Lock = z.object({
+  packages: z.record(
+    z.string(),
+    z.object({
+      name: z.string().optional(),
+      version: z.string().optional(),
+      dev: z.boolean().default(false),
+    }),
+  ),
+});
 const Bill = z.looseObject({
   metadata: z.looseObject({ component: z.looseObject({ name: z.string() }) }),
   components: z.array(Component),
@@ -21,7 +30,16 @@ export type Bill = z.infer<typeof Bill>;
 
 export async function makeBill(root = ROOT): Promise<Bill> {
   const npm = Bun.spawn(
-    ['npm', 'sbom', '--sbom-format', 'cyclonedx', '--sbom-type', 'application', '--package-lock-only'],
+    [
+      'npm',
+      'sbom',
+      '--sbom-format',
+      'cyclonedx',
+      '--sbom-type',
+      'application',
+      '--package-lock-only',
+      '--legacy-peer-deps',
+    ],
     { cwd: root, stdout: 'pipe', stderr: 'pipe' },
   );
   const [text, complaint] = await Promise.all([
@@ -29,13 +47,20 @@ export async function makeBill(root = ROOT): Promise<Bill> {
     new Response(npm.stderr).text(),
   ]);
   if ((await npm.exited) !== 0) throw new Error(`npm sbom failed: ${complaint}`);
-  return inProduction(Bill.parse(JSON.parse(text)));
+  const lock = Lock.parse(await Bun.file(join(root, 'package-lock.json')).json());
+  return inProduction(Bill.parse(JSON.parse(text)), productionRefs(lock));
 }
 
-function inProduction(bill: Bill): Bill {
-  const left = bill.components.filter(
-    ({ properties }) => !properties.some(({ name, value }) => name === DEVELOPMENT && value === 'true'),
+/** `name@version` of what is installed for more than development. */
+function productionRefs({ packages }: z.infer<typeof Lock>): Set<string> {
+  const installed = Object.entries(packages).filter(([, { dev }]) => !dev);
+  return new Set(
+    installed.map(([path, { name, version }]) => `${name ?? path.split('node_modules/').at(-1)}@${version}`),
   );
+}
+
+function inProduction(bill: Bill, production: ReadonlySet<string>): Bill {
+  const left = bill.components.filter((component) => production.has(component['bom-ref']));
   const refs = new Set(left.map((component) => component['bom-ref']));
   const { metadata } = bill;
   const root = metadata.component['bom-ref'];
