@@ -49,7 +49,8 @@ async function writeArtefacts(out: string, version: string): Promise<void> {
   run(...pack);
   run(...pack, '--workspace', '@parlance/protocol', '--workspace', '@parlance/sdk');
   const platform = `${process.platform}-${process.arch}`;
-  run('npm', 'run', 'build:binary', '--', '--out', join(out, `parlance-${version}-${platform}`));
+  // `npm pack` has built what it contains.
+  run(process.execPath, 'scripts/binary/build.ts', '--out', join(out, `parlance-${version}-${platform}`));
   cpSync(
     join(ROOT, 'packages/extension/parlance-extension.zip'),
     join(out, `parlance-extension-${version}.zip`),
