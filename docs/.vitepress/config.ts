@@ -68,7 +68,7 @@ export default defineConfig({
     outline: [2, 3],
     nav: [{ text: 'Console', link: '/', target: '_self', rel: '' }],
     sidebar: [
-      { text: 'Start', items: guides('quick-start', 'concepts', 'clients') },
+      { text: 'Start', items: guides('quick-start', 'install', 'concepts', 'clients') },
       {
         text: 'Guides',
         items: guides(

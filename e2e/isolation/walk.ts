@@ -206,7 +206,8 @@ export function isolationWalk({ dialects, descriptions }: Walk): void {
           // Nothing is under way in the session, so a stream may have nothing to show.
           if (status === 204 && route.answers[204]) continue;
           expect([name, status]).toEqual([name, 200]);
-          if (!/grants|workflow-logs|shares/.test(name) && text !== STREAM) expect(text).toContain(things.word);
+          if (!/grants|workflow-logs|shares/.test(name) && text !== STREAM)
+            expect(text).toContain(things.word);
         }
       }
     }
