@@ -85,6 +85,20 @@ describe.skipIf(NO_BROWSER)('rendering', () => {
     await seen(picture);
   });
 
+  test('diagrams of every kind have a size', async () => {
+    const kinds = [
+      'sequenceDiagram\n  A->>B: hello',
+      'pie\n  "a" : 1\n  "b" : 2',
+      'gantt\n  section S\n  Task :a, 2026-01-01, 3d',
+    ];
+    await show('kinds', kinds.map((kind) => `\`\`\`mermaid\n${kind}\n\`\`\``).join('\n\n'));
+    for (const kind of ['sequenceDiagram', 'pie', 'gantt']) {
+      const picture = page.getByRole('img', { name: `Diagram: ${kind}` });
+      await seen(picture);
+      expect((await picture.boundingBox())?.width).toBeGreaterThan(100);
+    }
+  });
+
   test('what is no diagram stays source, and a hostile one is an image that runs nothing', async () => {
     await show(
       'hostile-diagram',

@@ -21,11 +21,18 @@ async function draw({ id, source, dark }: Wanted): Promise<void> {
   });
   try {
     const { svg } = await mermaid.render(`diagram-${id}`, source);
-    parent.postMessage({ id, svg }, '*');
+    parent.postMessage({ id, svg: sized(svg) }, '*');
   } catch {
     // Not a diagram (yet): the page shows the source.
     parent.postMessage({ id, svg: null }, '*');
   }
+}
+
+/** An image needs a size of its own; most kinds of diagrams only have a width of 100%. */
+function sized(svg: string): string {
+  const [, width, height] = /^<svg[^>]* viewBox="[-\d.]+ [-\d.]+ ([\d.]+) ([\d.]+)"/.exec(svg) ?? [];
+  if (width === undefined) return svg;
+  return svg.replace(/^(<svg[^>]*?) width="100%"/, `$1 width="${width}" height="${height}"`);
 }
 
 parent.postMessage({ ready: true }, '*');
