@@ -12,7 +12,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { zipSync } from 'fflate';
 import { version } from './package.json' with { type: 'json' };
 
@@ -33,7 +33,12 @@ async function bundle(name: string, entry: string, format: 'esm' | 'iife'): Prom
     target: 'browser',
     format,
     minify: { whitespace: true, syntax: true },
-    define: { 'process.env.NODE_ENV': '"production"' },
+    define: {
+      'process.env.NODE_ENV': '"production"',
+      KATEX_STYLE: '"katex/katex.min.css"',
+      // The policy of extensions allows no such frame: diagrams stay source.
+      DIAGRAM_PAGE: '"about:blank"',
+    },
   });
   const [output] = built.outputs;
   if (!output) throw new Error(`nothing was built from ${entry}`);
@@ -49,8 +54,20 @@ async function build(): Promise<void> {
   await Bun.write(join(NEXT, 'sidepanel.css'), style);
   cpSync(join(ROOM, 'src/panel/sidepanel.html'), join(NEXT, 'sidepanel.html'));
   cpSync(join(ROOM, 'icons'), join(NEXT, 'icons'), { recursive: true });
+  copyKatex();
   const manifest = readFileSync(join(ROOM, 'manifest.json'), 'utf8').replace('VERSION', version);
   writeFileSync(join(NEXT, 'manifest.json'), manifest);
+}
+
+/** The style of formulas, with its fonts. */
+function copyKatex(): void {
+  const style = Bun.resolveSync('katex/dist/katex.min.css', join(ROOM, '../web'));
+  const folder = join(NEXT, 'katex');
+  mkdirSync(join(folder, 'fonts'), { recursive: true });
+  cpSync(style, join(folder, 'katex.min.css'));
+  const fonts = join(dirname(style), 'fonts');
+  for (const font of readdirSync(fonts))
+    if (font.endsWith('.woff2')) cpSync(join(fonts, font), join(folder, 'fonts', font));
 }
 
 function filesIn(folder: string): string[] {
