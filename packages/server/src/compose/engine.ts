@@ -4,6 +4,7 @@ import { openAuthenticator } from '../auth/authenticator.ts';
 import { openMemoryBus } from '../buses/memory/bus.ts';
 import type { Config } from '../config/config.ts';
 import { ClientToolBroker, createEngine, type Engine, type Log } from '../core/api/index.ts';
+import { native } from '../dialects/native/dialect.ts';
 import type { Dialect } from '../dialects/shared/dialect.ts';
 import type { Authenticator } from '../http/authenticator.ts';
 import { metered } from '../stores/shared/metered.ts';
@@ -98,7 +99,7 @@ export async function openBackend(
     context: { strategy: config.contextStrategy, threshold: config.contextThreshold },
     maxSteps: config.maxSteps,
     parallelCalls: config.parallelCalls,
-    titles: config.titles === 'model',
+    titles: config.titles === 'model' ? native.name : undefined,
     trim: withoutStalePages,
     allowsFullAuto: sandbox !== null,
     turnsAtOnce: config.turnsAtOnce,

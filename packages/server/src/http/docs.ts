@@ -5,9 +5,10 @@ import { builtFiles, type Manifest } from './built-files.ts';
 export function docsRoutes(app: Hono, folder: string): void {
   const files = builtFiles(folder);
 
-  app.get('/docs', (c) => c.redirect('/docs/', 308));
-
-  app.get('/docs/*', async (c) => {
+  // The pattern also matches the path before it.
+  app.use('/docs/*', async (c, next) => {
+    if (c.req.method !== 'GET' && c.req.method !== 'HEAD') return next();
+    if (c.req.path === '/docs') return c.redirect('/docs/', 308);
     const asked = decodedPath(c.req.path.slice('/docs/'.length));
     const path = asked === '' || asked.endsWith('/') ? `${asked}index.html` : asked;
     const request = c.req.raw;

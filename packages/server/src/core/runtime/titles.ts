@@ -16,12 +16,12 @@ const MOST_TITLE = 80;
 const MOST_TOKENS = 1_000;
 const WITHIN_MS = 30_000;
 
-/** Callers of other dialects bring names of their own, or never see a title, and pay for each request. */
-const TITLED_DIALECT = 'native';
-
-/** A title of a user, or one that was set since, stays. */
-const isDue = (state: SessionState): boolean =>
-  state.created?.dialect === TITLED_DIALECT &&
+/**
+ * A title of a user, or one that was set since, stays. Callers of other dialects bring names of their own, or never see a
+ * title, and pay for each request.
+ */
+const isDue = (state: SessionState, dialect: string): boolean =>
+  state.created?.dialect === dialect &&
   !state.created.ephemeral &&
   !state.renamed &&
   state.firstInput !== '' &&
@@ -35,7 +35,7 @@ export async function titleSession(
 ): Promise<void> {
   const { state } = session;
   const { provider } = nextRequest(session, deps);
-  if (!deps.titles || provider.name === 'offline' || !isDue(state)) return;
+  if (deps.titles === undefined || provider.name === 'offline' || !isDue(state, deps.titles)) return;
   const answer = events.findLast(({ type }) => type === 'text.ended');
   const said = answer?.type === 'text.ended' ? answer.text.slice(0, MOST_ANSWER) : '';
   const prompt: Prompt = {

@@ -25,8 +25,8 @@ export type TurnDeps = Observers & {
   readonly providerFor?: (model: string) => Provider;
   readonly context: { readonly strategy: 'threshold' | 'none'; readonly threshold: number };
   readonly maxSteps: number;
-  /** the model writes titles of sessions */
-  readonly titles?: boolean;
+  /** the model writes titles of sessions that began in this dialect */
+  readonly titles?: string | undefined;
   /** maximum number of parallel calls of one answer, unless the agent overrides it */
   readonly parallelCalls: number;
   readonly now: () => number;

@@ -19,10 +19,7 @@ export const setup: readonly Endpoint[] = [
     summary:
       'Changes stored settings and applies them at once, on every node. Flags, environment and config file win',
     security: 'token',
-    examples: () => [
-      { body: { version: 0, values: { agents: null } } },
-      { body: { version: 0, values: { allowedOrigins: ['https://chat.example.com'] } } },
-    ],
+    examples: () => [{ body: { version: 0, values: { allowedOrigins: ['https://chat.example.com'] } } }],
     body: named('SettingsChange', SetupChange),
     answers: {
       200: { description: 'Stored and in use', schema: Settings },
