@@ -79,7 +79,7 @@ describe('requests that do not fit', () => {
     ],
     [
       'too many tools',
-      JSON.stringify({ ...input, tools: Array(200).fill({ name: 'a', description: '' }) }),
+      JSON.stringify({ ...input, tools: Array(1_001).fill({ name: 'a', description: '' }) }),
       'tools',
     ],
     [

@@ -56,7 +56,7 @@ describe('a bad request is refused with 400, and nothing is kept', () => {
     ['no message of the user', { id: 'bad', messages: [{ id: 's', role: 'system', parts: hello.parts }] }],
     ['a trigger that is none', { id: 'bad', messages: [hello], trigger: 'guess' }],
     ['tools that are none', { id: 'bad', messages: [hello], tools: [{ name: 'no spaces' }] }],
-    ['too many tools', { id: 'bad', messages: [hello], tools: Array(129).fill({ name: 'a' }) }],
+    ['too many tools', { id: 'bad', messages: [hello], tools: Array(1_001).fill({ name: 'a' }) }],
   ])('%s', async (_, body) => {
     expect(await refused(await post(server.http, body))).toBe(400);
     expect(await refused(await fetch(`${server.http}/api/chat/bad`))).toBe(404);

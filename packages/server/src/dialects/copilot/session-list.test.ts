@@ -54,7 +54,7 @@ describe('the list', () => {
     const archived = await own.post('uma', '/api/session', { sessionId: three });
     expect(archived.body).toMatchObject({ success: true, data: { sessionId: three, status: 'archived' } });
     expect(idsOf(await list())).toEqual(['by-native', two, one]);
-    expect(idsOf(await list('?includeArchived=true'))).toEqual([three, 'by-native', two, one]);
+    expect(idsOf(await list('?includeArchived=true'))).toEqual(['by-native', three, two, one]);
     expect(idsOf(await list('?status=archived'))).toEqual([three]);
     expect(idsOf(await list('?status=active'))).toEqual(['by-native', two, one]);
     expect(idsOf(await list('?status=failed'))).toEqual([]);
