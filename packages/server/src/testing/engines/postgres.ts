@@ -1,5 +1,5 @@
 /** PostgreSQL, the newest that is installed. */
-import { chownSync, readdirSync, readFileSync } from 'node:fs';
+import { chownSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -66,8 +66,11 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
   // The server is a process for each connection.
   const all = () => [server.pid, ...childrenOf(server.pid)];
   const kill = async () => {
+    // A process that was started meanwhile could wait forever for one that is gone, and keep the next server from starting.
+    signal('SIGSTOP', [server.pid]);
     signal('SIGKILL', all());
     await engine.kill();
+    signal('SIGKILL', processesIn(data));
   };
   let databases = 0;
   return {
@@ -122,6 +125,21 @@ function childrenOf(parent: number): number[] {
         return Number(stat.slice(stat.lastIndexOf(')') + 4).split(' ')[0]) === parent;
       } catch {
         // ended meanwhile
+        return false;
+      }
+    })
+    .map(Number);
+}
+
+/** Processes that work in the folder, as all of a server do. */
+function processesIn(folder: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        return readlinkSync(`/proc/${pid}/cwd`) === folder;
+      } catch {
+        // ended meanwhile, or not ours
         return false;
       }
     })
