@@ -1,9 +1,9 @@
 /** Runs, driven by the official client. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
-import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { type Answer, type ChatRequest, type FakeModel, fakeModel } from '../fake-model.ts';
+import { describe, expect, test } from 'bun:test';
+import type { Answer, ChatRequest } from '../fake-model.ts';
 import { durableOf } from '../server-process.ts';
-import { contentOf, distinct, expectNoComplaints, httpAgent, run, watchComplaints } from './client.ts';
+import { contentOf, distinct, httpAgent, run } from './client.ts';
+import { sharedServer } from './setup.ts';
 
 const TEXT = ['TEXT_MESSAGE_START', 'TEXT_MESSAGE_CONTENT', 'TEXT_MESSAGE_END'];
 
@@ -17,31 +17,12 @@ function answerTo({ messages }: ChatRequest): Answer {
   return { say: `You said ${text}.` };
 }
 
-let model: FakeModel;
-let server: TestServer;
-
-beforeAll(async () => {
-  watchComplaints();
-  model = fakeModel((request) => answerTo(request));
-  server = await startTestServer({
-    OPENAI_BASE_URL: model.url,
-    OPENAI_API_KEY: 'key',
-    MODEL: 'fake',
-    PARLANCE_API_REQUESTS_PER_MINUTE: '100000',
-  });
-});
-afterAll(async () => {
-  await server.stop();
-  model.stop();
-});
-afterEach(expectNoComplaints);
-
-const turnsOf = async (thread: string): Promise<number> =>
-  (await durableOf(server, thread)).filter(({ type }) => type === 'turn.started').length;
+const place = sharedServer(answerTo);
+const { turnsOf } = place;
 
 describe('an answer', () => {
   test('is a text message between RUN_STARTED and RUN_FINISHED, with the usage', async () => {
-    const agent = httpAgent(server.http);
+    const agent = httpAgent(place.server.http);
     const { events, types, newMessages, outcome } = await run(agent, 'a b c', { runId: 'run-1' });
     expect(distinct(types)).toEqual(['RUN_STARTED', ...TEXT, 'RUN_FINISHED']);
     expect(events[0]).toMatchObject({ threadId: agent.threadId, runId: 'run-1' });
@@ -55,7 +36,7 @@ describe('an answer', () => {
   });
 
   test('has its reasoning as a message of its own before it', async () => {
-    const { types, newMessages } = await run(httpAgent(server.http), 'think');
+    const { types, newMessages } = await run(httpAgent(place.server.http), 'think');
     expect(distinct(types)).toEqual([
       'RUN_STARTED',
       'REASONING_START',
@@ -73,7 +54,7 @@ describe('an answer', () => {
   });
 
   test('follows those before it in one session, however often the history comes back', async () => {
-    const agent = httpAgent(server.http);
+    const agent = httpAgent(place.server.http);
     for (const text of ['one', 'think two', 'three']) await run(agent, text);
     expect(contentOf(agent.messages, 'user')).toEqual(['one', 'think two', 'three']);
     expect(contentOf(agent.messages, 'assistant')).toEqual([
@@ -82,19 +63,21 @@ describe('an answer', () => {
       'You said three.',
     ]);
     expect(await turnsOf(agent.threadId)).toBe(3);
-    const prompt = model.requests.at(-1)?.messages.filter(({ role }) => role !== 'system');
+    const prompt = place.model.requests.at(-1)?.messages.filter(({ role }) => role !== 'system');
     expect(prompt?.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant', 'user']);
   });
 
   test('comes from the agent of the path', async () => {
-    const agent = httpAgent(server.http, { agent: 'coder' });
+    const agent = httpAgent(place.server.http, { agent: 'coder' });
     await run(agent, 'hello');
-    const started = (await durableOf(server, agent.threadId)).find(({ type }) => type === 'turn.started');
+    const started = (await durableOf(place.server, agent.threadId)).find(
+      ({ type }) => type === 'turn.started',
+    );
     expect(started).toMatchObject({ agent: { id: 'coder' } });
   });
 
   test('contains only fields of the protocol, and none that is null or empty', async () => {
-    const response = await fetch(`${server.http}/agui`, {
+    const response = await fetch(`${place.server.http}/agui`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
       body: JSON.stringify({
@@ -115,30 +98,33 @@ describe('an answer', () => {
 
 describe('what goes into the prompt', () => {
   test('context entries, for this run only', async () => {
-    const agent = httpAgent(server.http);
+    const agent = httpAgent(place.server.http);
     await run(agent, 'one', { context: [{ description: 'The open page', value: 'Invoices' }] });
-    const system = () => String(model.requests.at(-1)?.messages[0]?.content);
+    const system = () => String(place.model.requests.at(-1)?.messages[0]?.content);
     expect(system()).toContain('The open page');
     expect(system()).toContain('Invoices');
     await run(agent, 'two');
     expect(system()).not.toContain('Invoices');
-    expect(JSON.stringify(await durableOf(server, agent.threadId))).toContain('Invoices');
+    expect(JSON.stringify(await durableOf(place.server, agent.threadId))).toContain('Invoices');
   });
 
   test('system and developer messages take the place of the instructions', async () => {
-    const agent = httpAgent(server.http, {
+    const agent = httpAgent(place.server.http, {
       messages: [
         { id: 's', role: 'system', content: 'Rhyme.' },
         { id: 'd', role: 'developer', content: 'Be brief.' },
       ],
     });
     await run(agent, 'hi');
-    expect(model.requests.at(-1)?.messages[0]).toEqual({ role: 'system', content: 'Rhyme.\n\nBe brief.' });
-    expect(model.requests.at(-1)?.messages).toHaveLength(2);
+    expect(place.model.requests.at(-1)?.messages[0]).toEqual({
+      role: 'system',
+      content: 'Rhyme.\n\nBe brief.',
+    });
+    expect(place.model.requests.at(-1)?.messages).toHaveLength(2);
   });
 
   test('images and files that are sent as data', async () => {
-    const agent = httpAgent(server.http);
+    const agent = httpAgent(place.server.http);
     agent.addMessage({
       id: 'image',
       role: 'user',
@@ -148,13 +134,15 @@ describe('what goes into the prompt', () => {
       ],
     });
     await run(agent, null);
-    expect(JSON.stringify(model.requests.at(-1)?.messages.at(-1))).toContain('data:image/png;base64,aGk=');
-    const looked = await run(httpAgent(server.http, { thread: agent.threadId }), null);
+    expect(JSON.stringify(place.model.requests.at(-1)?.messages.at(-1))).toContain(
+      'data:image/png;base64,aGk=',
+    );
+    const looked = await run(httpAgent(place.server.http, { thread: agent.threadId }), null);
     expect(looked.newMessages[0]).toEqual(agent.messages[0] as never);
   });
 
   test('several new messages of the user are one input', async () => {
-    const agent = httpAgent(server.http);
+    const agent = httpAgent(place.server.http);
     agent.addMessages([
       { id: 'a', role: 'user', content: 'first' },
       { id: 'b', role: 'user', content: 'second' },
@@ -167,7 +155,7 @@ describe('what goes into the prompt', () => {
 });
 
 test('a tool of the agent runs here: its call and its result are shown', async () => {
-  const agent = httpAgent(server.http);
+  const agent = httpAgent(place.server.http);
   const { types, newMessages, events } = await run(agent, 'echo');
   expect(distinct(types)).toEqual([
     'RUN_STARTED',

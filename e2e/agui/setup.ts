@@ -1,9 +1,41 @@
 /** Servers with models of the test’s own, and what tests of turns have in common. */
+import { afterAll, afterEach, beforeAll } from 'bun:test';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { dictatedModel } from '../dictated-model.ts';
-import { type Answer, fakeModel } from '../fake-model.ts';
-import { postJson, type Where } from '../server-process.ts';
-import { type Event, expectNoComplaints } from './client.ts';
+import { type Answer, type ChatRequest, type FakeModel, fakeModel } from '../fake-model.ts';
+import { durableOf, postJson, type Where } from '../server-process.ts';
+import { type Event, expectNoComplaints, watchComplaints } from './client.ts';
+
+/** One server for all tests of a file, with a model that answers each request like this. */
+export function sharedServer(answer: (request: ChatRequest) => Answer) {
+  let model: FakeModel;
+  let server: TestServer;
+  beforeAll(async () => {
+    watchComplaints();
+    model = fakeModel(answer);
+    server = await startTestServer({
+      OPENAI_BASE_URL: model.url,
+      OPENAI_API_KEY: 'key',
+      MODEL: 'fake',
+      PARLANCE_API_REQUESTS_PER_MINUTE: '100000',
+    });
+  });
+  afterAll(async () => {
+    await server.stop();
+    model.stop();
+  });
+  afterEach(expectNoComplaints);
+  return {
+    get model() {
+      return model;
+    },
+    get server() {
+      return server;
+    },
+    turnsOf: async (thread: string): Promise<number> =>
+      (await durableOf(server, thread)).filter(({ type }) => type === 'turn.started').length,
+  };
+}
 
 /** Called after the test, last one first. */
 export const cleanups: (() => unknown)[] = [];

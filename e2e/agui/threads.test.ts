@@ -1,56 +1,38 @@
 /** Threads: looks, requests that come again, histories that are taken over, and other dialects. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { Message } from '@ag-ui/client';
-import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { type FakeModel, fakeModel } from '../fake-model.ts';
-import { durableOf, followed, getJson, submit } from '../server-process.ts';
-import { contentOf, expectNoComplaints, httpAgent, run, user, watchComplaints } from './client.ts';
+import { followed, getJson, submit } from '../server-process.ts';
+import { contentOf, httpAgent, run, user } from './client.ts';
+import { sharedServer } from './setup.ts';
 
-let model: FakeModel;
-let server: TestServer;
-
-beforeAll(async () => {
-  watchComplaints();
-  model = fakeModel(({ messages }) => {
-    const last = messages.at(-1);
-    const text = String(last?.content ?? '');
-    if (last?.role === 'tool') return { say: `Result: ${text}` };
-    if (text.startsWith('echo')) return { call: 'echo', input: { value: text } };
-    if (text.startsWith('refuse')) return { status: 400 };
-    return { say: `re: ${text}`, think: 'Hm.' };
-  });
-  server = await startTestServer({
-    OPENAI_BASE_URL: model.url,
-    OPENAI_API_KEY: 'key',
-    MODEL: 'fake',
-    PARLANCE_API_REQUESTS_PER_MINUTE: '100000',
-  });
+const place = sharedServer(({ messages }) => {
+  const last = messages.at(-1);
+  const text = String(last?.content ?? '');
+  if (last?.role === 'tool') return { say: `Result: ${text}` };
+  if (text.startsWith('echo')) return { call: 'echo', input: { value: text } };
+  if (text.startsWith('refuse')) return { status: 400 };
+  return { say: `re: ${text}`, think: 'Hm.' };
 });
-afterAll(async () => {
-  await server.stop();
-  model.stop();
-});
-afterEach(expectNoComplaints);
-
-const turnsOf = async (thread: string): Promise<number> =>
-  (await durableOf(server, thread)).filter(({ type }) => type === 'turn.started').length;
+const { turnsOf } = place;
 
 describe('a look', () => {
   test('shows every message under the ids of the stream, and asks no model', async () => {
-    const agent = httpAgent(server.http);
+    const agent = httpAgent(place.server.http);
     for (const text of ['one', 'echo two', 'three']) await run(agent, text);
-    const asks = model.requests.length;
-    const fresh = httpAgent(server.http, { thread: agent.threadId });
+    const asks = place.model.requests.length;
+    const fresh = httpAgent(place.server.http, { thread: agent.threadId });
     const looked = await run(fresh, null);
     expect(looked.types).toEqual(['RUN_STARTED', 'MESSAGES_SNAPSHOT', 'RUN_FINISHED']);
     expect(looked.outcome).toEqual({ type: 'success' });
     expect(looked.events.at(-1)).not.toHaveProperty('usage');
     expect(fresh.messages).toEqual(agent.messages);
-    expect(model.requests).toHaveLength(asks);
+    expect(place.model.requests).toHaveLength(asks);
   });
 
   test('of a client that has everything changes nothing for it, system messages included', async () => {
-    const agent = httpAgent(server.http, { messages: [{ id: 's', role: 'system', content: 'Be brief.' }] });
+    const agent = httpAgent(place.server.http, {
+      messages: [{ id: 's', role: 'system', content: 'Be brief.' }],
+    });
     await run(agent, 'echo one');
     const before = structuredClone(agent.messages);
     await run(agent, null);
@@ -60,7 +42,7 @@ describe('a look', () => {
   });
 
   test('at a thread that is not there is 404', async () => {
-    const refused = await run(httpAgent(server.http), null).catch((error: unknown) => error);
+    const refused = await run(httpAgent(place.server.http), null).catch((error: unknown) => error);
     expect(refused).toMatchObject({
       status: 404,
       payload: { code: 'not_found', message: expect.any(String) },
@@ -71,7 +53,7 @@ describe('a look', () => {
 describe('the same again', () => {
   test('message: the same turn, and it ends as the first request did', async () => {
     const message = user('echo once', 'the-message');
-    const agents = [1, 2].map(() => httpAgent(server.http, { thread: 'again', messages: [message] }));
+    const agents = [1, 2].map(() => httpAgent(place.server.http, { thread: 'again', messages: [message] }));
     const ran = [];
     for (const agent of agents) ran.push(await run(agent, null));
     expect(agents[1]?.messages).toEqual(agents[0]?.messages as Message[]);
@@ -82,7 +64,9 @@ describe('the same again', () => {
 
   test('message at the same time: one turn, and both are shown it', async () => {
     const message = user('echo at once', 'the-message');
-    const agents = [1, 2, 3].map(() => httpAgent(server.http, { thread: 'at-once', messages: [message] }));
+    const agents = [1, 2, 3].map(() =>
+      httpAgent(place.server.http, { thread: 'at-once', messages: [message] }),
+    );
     await Promise.all(agents.map((agent) => run(agent, null)));
     for (const agent of agents) expect(agent.messages).toEqual(agents[0]?.messages as Message[]);
     expect(agents[0]?.messages).toHaveLength(4);
@@ -91,9 +75,9 @@ describe('the same again', () => {
 
   test('run, under another message id: the same turn', async () => {
     const parameters = { runId: 'the-run' };
-    const first = httpAgent(server.http, { thread: 'same-run' });
+    const first = httpAgent(place.server.http, { thread: 'same-run' });
     await run(first, 'hello', parameters);
-    const second = httpAgent(server.http, { thread: 'same-run' });
+    const second = httpAgent(place.server.http, { thread: 'same-run' });
     await run(second, 'hello', parameters);
     expect(contentOf(second.messages, 'assistant')).toEqual(['re: hello']);
     expect(await turnsOf('same-run')).toBe(1);
@@ -105,7 +89,7 @@ describe('the same again', () => {
     const message = user('refuse', 'the-message');
     const ended = [];
     for (let count = 0; count < 2; count++) {
-      const agent = httpAgent(server.http, { thread: 'failed', messages: [message] });
+      const agent = httpAgent(place.server.http, { thread: 'failed', messages: [message] });
       ended.push((await run(agent, null)).events);
     }
     for (const events of ended) {
@@ -133,9 +117,9 @@ describe('a history', () => {
   ];
 
   test('of a new thread is taken over without asking a model, under the ids that it has', async () => {
-    const agent = httpAgent(server.http, { messages: [...history] });
+    const agent = httpAgent(place.server.http, { messages: [...history] });
     await run(agent, 'and tomorrow?');
-    const prompt = model.requests.at(-1)?.messages ?? [];
+    const prompt = place.model.requests.at(-1)?.messages ?? [];
     expect(prompt.map(({ role }) => role)).toEqual([
       'system',
       'user',
@@ -145,7 +129,7 @@ describe('a history', () => {
       'user',
     ]);
     expect(await turnsOf(agent.threadId)).toBe(1);
-    const fresh = httpAgent(server.http, { thread: agent.threadId });
+    const fresh = httpAgent(place.server.http, { thread: agent.threadId });
     await run(fresh, null);
     expect(fresh.messages).toEqual(agent.messages);
     expect(fresh.messages.slice(0, 5)).toEqual(history);
@@ -154,17 +138,17 @@ describe('a history', () => {
   });
 
   test('that ends with a result goes on from it', async () => {
-    const agent = httpAgent(server.http, { messages: history.slice(0, 4) });
+    const agent = httpAgent(place.server.http, { messages: history.slice(0, 4) });
     const { newMessages } = await run(agent, null);
     expect(contentOf(newMessages, 'assistant')).toEqual(['Result: sunny']);
   });
 
   test('of another conversation does not count in a thread that exists', async () => {
-    const agent = httpAgent(server.http);
+    const agent = httpAgent(place.server.http);
     await run(agent, 'first');
-    const other = httpAgent(server.http, { thread: agent.threadId, messages: [...history] });
+    const other = httpAgent(place.server.http, { thread: agent.threadId, messages: [...history] });
     await run(other, 'second');
-    const prompt = model.requests.at(-1)?.messages.filter(({ role }) => role === 'user');
+    const prompt = place.model.requests.at(-1)?.messages.filter(({ role }) => role === 'user');
     expect(prompt?.map(({ content }) => content)).toEqual(['first', 'second']);
   });
 });
@@ -174,24 +158,24 @@ describe('other dialects', () => {
     events.filter(({ type }) => type === 'turn.ended').length >= count;
 
   test('go on with the session, and what they say is part of the next prompt and of a look', async () => {
-    const agent = httpAgent(server.http);
+    const agent = httpAgent(place.server.http);
     await run(agent, 'from the front end');
-    await submit(server, agent.threadId, 'from elsewhere');
-    await followed(server, agent.threadId, ended(2));
+    await submit(place.server, agent.threadId, 'from elsewhere');
+    await followed(place.server, agent.threadId, ended(2));
     const { newMessages } = await run(agent, 'back again');
     expect(contentOf(newMessages, 'assistant')).toEqual(['re: back again']);
-    const prompt = JSON.stringify(model.requests.at(-1)?.messages);
+    const prompt = JSON.stringify(place.model.requests.at(-1)?.messages);
     expect(prompt).toContain('re: from elsewhere');
-    const fresh = httpAgent(server.http, { thread: agent.threadId });
+    const fresh = httpAgent(place.server.http, { thread: agent.threadId });
     await run(fresh, null);
     expect(contentOf(fresh.messages, 'user')).toEqual(['from the front end', 'from elsewhere', 'back again']);
     expect(new Set(fresh.messages.map(({ id }) => id)).size).toBe(fresh.messages.length);
   });
 
   test('begin a session that a thread then goes on with', async () => {
-    await submit(server, 'begun-natively', 'native words');
-    await followed(server, 'begun-natively', ended(1));
-    const agent = httpAgent(server.http, { thread: 'begun-natively' });
+    await submit(place.server, 'begun-natively', 'native words');
+    await followed(place.server, 'begun-natively', ended(1));
+    const agent = httpAgent(place.server.http, { thread: 'begun-natively' });
     await run(agent, null);
     expect(contentOf(agent.messages, 'user')).toEqual(['native words']);
     await run(agent, 'more');
@@ -199,18 +183,18 @@ describe('other dialects', () => {
   });
 
   test('conversations has one message for each input and each answer', async () => {
-    const agent = httpAgent(server.http);
+    const agent = httpAgent(place.server.http);
     await run(agent, 'one');
     await run(agent, 'two');
-    const headers = { authorization: `Bearer ${await server.login('ada', 'ada-password')}` };
-    const url = `${server.http}/v1/conversations/${agent.threadId}/messages`;
+    const headers = { authorization: `Bearer ${await place.server.login('ada', 'ada-password')}` };
+    const url = `${place.server.http}/v1/conversations/${agent.threadId}/messages`;
     const messages = await getJson<{ content: string }[]>(url, headers);
     expect(messages.map(({ content }) => content)).toEqual(['one', 're: one', 'two', 're: two']);
   });
 });
 
 test('fifty runs at once are not mixed', async () => {
-  const agents = Array.from({ length: 50 }, () => httpAgent(server.http));
+  const agents = Array.from({ length: 50 }, () => httpAgent(place.server.http));
   await Promise.all(agents.map((agent, index) => run(agent, `number ${index};`)));
   for (const [index, agent] of agents.entries()) {
     expect(contentOf(agent.messages, 'assistant')).toEqual([`re: number ${index};`]);
@@ -221,7 +205,7 @@ test('fifty runs at once are not mixed', async () => {
 test('two runs on one thread follow each other', async () => {
   const agents = ['one', 'two', 'three'].map((text) => ({
     text,
-    agent: httpAgent(server.http, { thread: 'queue' }),
+    agent: httpAgent(place.server.http, { thread: 'queue' }),
   }));
   await Promise.all(agents.map(({ agent, text }) => run(agent, text)));
   for (const { agent, text } of agents)

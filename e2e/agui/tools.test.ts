@@ -1,10 +1,10 @@
 /** Tools of the front end: offered, called, answered in the next run. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { Tool } from '@ag-ui/client';
-import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { type Answer, type ChatRequest, type FakeModel, fakeModel } from '../fake-model.ts';
+import type { Answer, ChatRequest } from '../fake-model.ts';
 import { durableOf } from '../server-process.ts';
-import { contentOf, distinct, expectNoComplaints, httpAgent, run, watchComplaints } from './client.ts';
+import { contentOf, distinct, httpAgent, run } from './client.ts';
+import { sharedServer } from './setup.ts';
 
 const WEATHER: Tool = {
   name: 'weather',
@@ -38,33 +38,14 @@ function answerTo({ messages }: ChatRequest): Answer {
   return { say: `You said ${text}.` };
 }
 
-let model: FakeModel;
-let server: TestServer;
-
-beforeAll(async () => {
-  watchComplaints();
-  model = fakeModel((request) => answerTo(request));
-  server = await startTestServer({
-    OPENAI_BASE_URL: model.url,
-    OPENAI_API_KEY: 'key',
-    MODEL: 'fake',
-    PARLANCE_API_REQUESTS_PER_MINUTE: '100000',
-  });
-});
-afterAll(async () => {
-  await server.stop();
-  model.stop();
-});
-afterEach(expectNoComplaints);
-
-const turnsOf = async (thread: string): Promise<number> =>
-  (await durableOf(server, thread)).filter(({ type }) => type === 'turn.started').length;
+const place = sharedServer(answerTo);
+const { turnsOf } = place;
 
 describe('tools of the front end', () => {
   test('are offered beside the agent’s own; a call ends the run and its result goes on in the turn', async () => {
-    const agent = httpAgent(server.http);
+    const agent = httpAgent(place.server.http);
     const { types, outcome, newMessages } = await run(agent, 'weather', { tools: [WEATHER] });
-    const offered = model.requests.at(-1)?.tools?.map((tool) => tool.function.name) ?? [];
+    const offered = place.model.requests.at(-1)?.tools?.map((tool) => tool.function.name) ?? [];
     expect(offered).toEqual(expect.arrayContaining(['weather', 'echo', 'shell']));
     expect(distinct(types)).toEqual([
       'RUN_STARTED',
@@ -90,10 +71,10 @@ describe('tools of the front end', () => {
   });
 
   test('are used if the agent has one of the same name', async () => {
-    const agent = httpAgent(server.http);
+    const agent = httpAgent(place.server.http);
     const own = { ...WEATHER, name: 'echo' };
     const { types, outcome } = await run(agent, 'echo this', { tools: [own] });
-    const offered = model.requests.at(-1)?.tools?.filter((tool) => tool.function.name === 'echo');
+    const offered = place.model.requests.at(-1)?.tools?.filter((tool) => tool.function.name === 'echo');
     expect(offered).toMatchObject([{ function: { description: WEATHER.description } }]);
     expect(types).not.toContain('TOOL_CALL_RESULT');
     expect(outcome?.pendingToolCallIds).toHaveLength(1);
@@ -101,7 +82,7 @@ describe('tools of the front end', () => {
 
   test('several calls are answered together, or one after another', async () => {
     for (const together of [true, false]) {
-      const agent = httpAgent(server.http);
+      const agent = httpAgent(place.server.http);
       const { outcome } = await run(agent, 'both', { tools: [WEATHER] });
       const [first = '', second = ''] = outcome?.pendingToolCallIds ?? [];
       agent.addMessage({ id: 'r1', role: 'tool', toolCallId: first, content: 'sunny' });
@@ -118,7 +99,7 @@ describe('tools of the front end', () => {
   });
 
   test('one beside a call of the agent’s waits for the latter’s result', async () => {
-    const agent = httpAgent(server.http);
+    const agent = httpAgent(place.server.http);
     const { types, newMessages, outcome } = await run(agent, 'mixed', { tools: [WEATHER] });
     expect(types.filter((type) => type === 'TOOL_CALL_START')).toHaveLength(2);
     expect(types.filter((type) => type === 'TOOL_CALL_RESULT')).toHaveLength(1);
@@ -127,21 +108,21 @@ describe('tools of the front end', () => {
   });
 
   test('a failed one is told to the model as a failure', async () => {
-    const agent = httpAgent(server.http);
+    const agent = httpAgent(place.server.http);
     const { outcome } = await run(agent, 'weather', { tools: [WEATHER] });
     const call = outcome?.pendingToolCallIds?.[0] ?? '';
     agent.addMessage({ id: 'r', role: 'tool', toolCallId: call, content: '', error: 'no network' });
     expect(contentOf((await run(agent, null)).newMessages, 'assistant')[0]).toContain('no network');
-    const ended = (await durableOf(server, agent.threadId)).find(({ type }) => type === 'tool.ended');
+    const ended = (await durableOf(place.server, agent.threadId)).find(({ type }) => type === 'tool.ended');
     expect(ended).toMatchObject({ outcome: 'failed' });
   });
 
   test('a message instead of the result closes the call', async () => {
-    const agent = httpAgent(server.http);
+    const agent = httpAgent(place.server.http);
     await run(agent, 'weather', { tools: [WEATHER] });
     const { newMessages } = await run(agent, 'never mind');
     expect(contentOf(newMessages, 'assistant')).toEqual(['You said never mind.']);
-    const ended = (await durableOf(server, agent.threadId)).find(({ type }) => type === 'tool.ended');
+    const ended = (await durableOf(place.server, agent.threadId)).find(({ type }) => type === 'tool.ended');
     expect(ended).toMatchObject({ outcome: 'aborted' });
   });
 
@@ -151,17 +132,17 @@ describe('tools of the front end', () => {
       ['both', 2],
       ['both', 1],
     ] as const) {
-      const agent = httpAgent(server.http);
+      const agent = httpAgent(place.server.http);
       const { outcome } = await run(agent, asked, { tools: [WEATHER] });
       const calls = outcome?.pendingToolCallIds ?? [];
       for (const [index, call] of calls.slice(0, given).entries())
         agent.addMessage({ id: `r${index}`, role: 'tool', toolCallId: call, content: `sunny ${index}` });
-      const before = model.requests.length;
+      const before = place.model.requests.length;
       const { newMessages, types } = await run(agent, 'and tomorrow?', { tools: [WEATHER] });
       expect(contentOf(newMessages, 'assistant')).toEqual(['You said and tomorrow?.']);
       expect(distinct(types)).toEqual(['RUN_STARTED', ...TEXT, 'RUN_FINISHED']);
-      expect(model.requests).toHaveLength(before + 1);
-      const prompt = model.requests.at(-1)?.messages.slice(1) ?? [];
+      expect(place.model.requests).toHaveLength(before + 1);
+      const prompt = place.model.requests.at(-1)?.messages.slice(1) ?? [];
       expect(prompt.map(({ role }) => role)).toEqual([
         'user',
         'assistant',
@@ -173,18 +154,18 @@ describe('tools of the front end', () => {
       );
       // The same request again is the same turn.
       await run(
-        httpAgent(server.http, { thread: agent.threadId, messages: agent.messages.slice(0, -1) }),
+        httpAgent(place.server.http, { thread: agent.threadId, messages: agent.messages.slice(0, -1) }),
         null,
       );
-      expect(model.requests).toHaveLength(before + 1);
-      const fresh = httpAgent(server.http, { thread: agent.threadId });
+      expect(place.model.requests).toHaveLength(before + 1);
+      const fresh = httpAgent(place.server.http, { thread: agent.threadId });
       await run(fresh, null);
       expect(contentOf(fresh.messages, 'user')).toEqual([asked, 'and tomorrow?']);
     }
   });
 
   test('the context of the run with the result is in its prompt', async () => {
-    const agent = httpAgent(server.http);
+    const agent = httpAgent(place.server.http);
     const { outcome } = await run(agent, 'weather', {
       tools: [WEATHER],
       context: [{ description: 'List', value: 'empty' }],
@@ -192,7 +173,7 @@ describe('tools of the front end', () => {
     const call = outcome?.pendingToolCallIds?.[0] ?? '';
     agent.addMessage({ id: 'r', role: 'tool', toolCallId: call, content: 'sunny' });
     await run(agent, null, { tools: [WEATHER], context: [{ description: 'List', value: 'one entry' }] });
-    const system = String(model.requests.at(-1)?.messages[0]?.content);
+    const system = String(place.model.requests.at(-1)?.messages[0]?.content);
     expect(system).toContain('one entry');
     expect(system).not.toContain('empty');
   });
