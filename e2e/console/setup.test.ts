@@ -70,6 +70,9 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     expect(await accessibilityProblems(page)).toEqual([]);
     await page.goto(`${place.server.http}/#/`);
     await seen(page.getByText('tiny-2 by openai answers.'));
+    await page.getByLabel('Model', { exact: true }).selectOption({ label: 'Other model …' });
+    await page.getByRole('dialog').locator('option[value="tiny-1"]').waitFor({ state: 'attached' });
+    await page.keyboard.press('Escape');
     await page.getByRole('textbox', { name: /message/i }).fill('hello');
     await page.keyboard.press('Enter');
     await seen(page.getByText('Hello, I am tiny-2.', { exact: true }));

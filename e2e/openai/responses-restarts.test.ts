@@ -8,21 +8,23 @@ const servers = testServers();
 
 const hello = { model: 'parlance', input: 'hello' };
 
-test('a response in the background is finished, and read on after the number that was seen', async () => {
-  const { start } = servers.restartable((_, count) =>
-    count === 1 ? { say: 'Half an answer ', after: 'silence' } : { say: 'The whole answer.' },
-  );
-  const first = await start();
-  const stream = await openaiClient(first.http).responses.create({
-    ...hello,
-    background: true,
-    stream: true,
-  });
+/** Starts a response in the background and reads it up to the middle of its text. */
+async function halfRead(http: string): Promise<Event[]> {
+  const stream = await openaiClient(http).responses.create({ ...hello, background: true, stream: true });
   const seen: Event[] = [];
   for await (const event of stream) {
     seen.push(event);
     if (event.type === 'response.output_text.delta' && event.delta === 'answer ') break;
   }
+  return seen;
+}
+
+test('a response in the background is finished, and read on after the number that was seen', async () => {
+  const { start } = servers.restartable((_, count) =>
+    count === 1 ? { say: 'Half an answer ', after: 'silence' } : { say: 'The whole answer.' },
+  );
+  const first = await start();
+  const seen = await halfRead(first.http);
   await first.kill();
   const second = await start();
   const client = openaiClient(second.http);
@@ -120,16 +122,7 @@ test('a reader that comes back after two kills gets what it has not seen', async
       : { say: 'The whole answer, at last.', think: 'So.' },
   );
   const first = await start();
-  const stream = await openaiClient(first.http).responses.create({
-    ...hello,
-    background: true,
-    stream: true,
-  });
-  const seen: Event[] = [];
-  for await (const event of stream) {
-    seen.push(event);
-    if (event.type === 'response.output_text.delta' && event.delta === 'answer ') break;
-  }
+  const seen = await halfRead(first.http);
   await first.kill();
   const [created] = seen;
   if (created?.type !== 'response.created') throw new Error('the stream did not begin');

@@ -2,6 +2,7 @@
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import type { z } from 'zod';
+import { byId } from '../lib/by-id.ts';
 import { chooseModel, type ModelChoice, type ModelSettings, type Vendor } from './model.ts';
 import { parse } from './parse.ts';
 import type { SETTINGS } from './settings.ts';
@@ -67,8 +68,3 @@ export const startedIn = (folder: string, servers: Lists['mcpServers']): Lists['
       'url' in server ? server : { ...server, cwd: resolve(folder, server.cwd ?? '.') },
     ]),
   );
-
-const byId = <Item extends { readonly id: string }>(
-  stored: readonly Item[],
-  given: readonly Item[],
-): Item[] => [...new Map([...stored, ...given].map((item) => [item.id, item])).values()];

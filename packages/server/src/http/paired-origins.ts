@@ -20,7 +20,7 @@ export type PairedOrigins = {
   readonly hasOrigin: (origin: string) => Promise<boolean>;
 };
 
-/** A preflight carries no token: it passes if the origin has any pairing. Everything else needs the token of the origin. */
+/** A preflight request has no token, so it passes if any extension of its origin is paired. All others need a token of that origin. */
 export const pairedRequests =
   ({ authenticator, hasOrigin }: PairedOrigins) =>
   async (request: Request, origin: string): Promise<boolean> => {

@@ -116,28 +116,22 @@ function asOther(folder: string): string[] {
 }
 
 /** Processes whose parent is this one. */
-function childrenOf(parent: number): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => {
-      try {
-        const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-        return Number(stat.slice(stat.lastIndexOf(')') + 4).split(' ')[0]) === parent;
-      } catch {
-        // ended meanwhile
-        return false;
-      }
-    })
-    .map(Number);
-}
+const childrenOf = (parent: number): number[] =>
+  processesWhere((pid) => {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return Number(stat.slice(stat.lastIndexOf(')') + 4).split(' ')[0]) === parent;
+  });
 
 /** Processes that work in the folder, as all of a server do. */
-function processesIn(folder: string): number[] {
+const processesIn = (folder: string): number[] =>
+  processesWhere((pid) => readlinkSync(`/proc/${pid}/cwd`) === folder);
+
+function processesWhere(matches: (pid: string) => boolean): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .filter((pid) => {
       try {
-        return readlinkSync(`/proc/${pid}/cwd`) === folder;
+        return matches(pid);
       } catch {
         // ended meanwhile, or not ours
         return false;

@@ -1,8 +1,9 @@
 /** Model, agent and approval mode of a session or of a new one. */
 import type { ApprovalMode } from '@parlance/protocol';
-import { useState } from 'react';
+import { useId, useState } from 'react';
 import { Dialog } from '../../components/dialog.tsx';
-import { useServer } from '../../state/server.ts';
+import { parlance, useServer } from '../../state/server.ts';
+import { usePolled } from '../../state/use-polled.ts';
 import { approvalModes } from './slash.ts';
 
 export type Chosen = {
@@ -97,20 +98,32 @@ export function Pickers({ chosen, onChoose }: PickersProps) {
           </p>
         </Dialog>
       )}
-      {naming && (
-        <Dialog
-          title="Other model"
-          confirm="Use"
-          onClose={() => setNaming(false)}
-          onConfirm={(fields) => onChoose({ model: String(fields.get('model')).trim() || null })}
-        >
-          <label className="field">
-            Model name
-            <input name="model" required maxLength={200} autoComplete="off" spellCheck={false} />
-          </label>
-          <p className="hint">The server needs a key for the model’s provider.</p>
-        </Dialog>
-      )}
+      {naming && <OtherModel close={() => setNaming(false)} choose={(model) => onChoose({ model })} />}
     </div>
+  );
+}
+
+/** The field completes the models that the model API lists. */
+function OtherModel({ close, choose }: { close: () => void; choose: (model: string | null) => void }) {
+  const { value: models } = usePolled(parlance.models);
+  const list = useId();
+  return (
+    <Dialog
+      title="Other model"
+      confirm="Use"
+      onClose={close}
+      onConfirm={(fields) => choose(String(fields.get('model')).trim() || null)}
+    >
+      <label className="field">
+        Model name
+        <input name="model" list={list} required maxLength={200} autoComplete="off" spellCheck={false} />
+      </label>
+      <datalist id={list}>
+        {models?.map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+      <p className="hint">The server needs a key for the model’s provider.</p>
+    </Dialog>
   );
 }

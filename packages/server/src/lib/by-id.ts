@@ -1,0 +1,5 @@
+/** Both lists in order; an item of the second replaces the one of the first with the same id. */
+export const byId = <Item extends { readonly id: string }>(
+  first: readonly Item[],
+  second: readonly Item[],
+): Item[] => [...new Map([...first, ...second].map((item) => [item.id, item])).values()];
