@@ -1,4 +1,4 @@
-/** A client that stops reading in the middle of a long answer, and goes on when the task has ended. */
+/** A client that stops reading in the middle of a long answer and resumes after the task has ended. */
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';

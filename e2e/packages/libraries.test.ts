@@ -104,7 +104,7 @@ test('the types compile in a project of their own', async () => {
      const answer: Answer = await connect().session().ask('Hello', { onApproval: ({ ask }) => (ask.kind === 'edit' ? 'once' : 'deny') });
      export const text: string = answer.text;
      export const same = (event: DurableEvent): Stored => event;
-     // @ts-expect-error: there is no such answer
+     // @ts-expect-error: the published types must reject an unknown answer
      await connect().session().ask('Hello', { onApproval: () => 'perhaps' });`,
   );
   const options = { module: 'nodenext', target: 'es2022', strict: true, noEmit: true, jsx: 'react-jsx' };
