@@ -6,7 +6,7 @@ import type { PanelMessage, WorkerReply } from '../panel-messages.ts';
 import { asks, closeToPages, connection, tasks, toolsOn } from '../shared/kept.ts';
 import { isRunning } from '../shared/task-record.ts';
 import { showBadge } from './badge.ts';
-import { forgetAsks } from './permission.ts';
+import { chooseSite, forgetAsks } from './permission.ts';
 import { checkPairing, pairedNow } from './server.ts';
 import { pageLoads } from './tasks/early.ts';
 import {
@@ -38,6 +38,9 @@ async function perform(message: PanelMessage): Promise<void> {
       await asks.change((all) =>
         all.map((ask) => (ask.id === message.id ? ({ ...ask, answer: message.answer } as typeof ask) : ask)),
       );
+      return;
+    case 'site':
+      await chooseSite(message.site, message.choice);
       return;
     case 'stop':
       return message.session === undefined ? stopEverything() : stopTask(message.session);

@@ -1,6 +1,7 @@
 /** Asks the person, and remembers what was allowed. Answers come from the panel through the storage. */
 import type { ActionAsk, Ask, SiteAnswer, SiteAsk } from '../shared/asks.ts';
 import { allowedOnce, asks, sites } from '../shared/kept.ts';
+import type { SiteChoice } from '../shared/sites.ts';
 
 export type Verdict = 'allowed' | 'denied';
 
@@ -14,12 +15,18 @@ export async function siteVerdict(site: string, allowedHere: readonly string[]):
   return null;
 }
 
+/** Sites that ask are not stored. */
+export const chooseSite = (site: string, choice: SiteChoice): Promise<unknown> =>
+  sites.change((all) => {
+    const { [site]: _, ...others } = all;
+    return choice === 'ask' ? others : { ...others, [site]: choice };
+  });
+
 /** Resolves with the answer, however long it takes. `always` and `never` are remembered. */
 export async function askForSite(ask: New<SiteAsk>, signal: AbortSignal): Promise<SiteAnswer> {
   const { answer } = await asked({ ...ask, kind: 'site', at: Date.now(), answer: null }, signal);
   const given = answer as SiteAnswer;
-  if (given !== 'once')
-    await sites.change((all) => ({ ...all, [ask.site]: given === 'always' ? 'allow' : 'never' }));
+  if (given !== 'once') await chooseSite(ask.site, given === 'always' ? 'allow' : 'never');
   return given;
 }
 

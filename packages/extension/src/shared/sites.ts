@@ -2,6 +2,8 @@
 
 /** Sites that are not listed ask. */
 export type SitePermission = 'allow' | 'never';
+/** What a person chooses for a site. */
+export type SiteChoice = SitePermission | 'ask';
 export type SitePermissions = Readonly<Record<string, SitePermission>>;
 
 /** The site of an address; null if no extension may work there. */

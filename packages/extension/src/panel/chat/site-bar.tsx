@@ -1,10 +1,10 @@
 /** The site of the current tab and its permission. */
 import { Choice } from '../../../../web/src/components/choice.tsx';
 import { sites } from '../../shared/kept.ts';
-import { siteName } from '../../shared/sites.ts';
-import { type Chosen, choose } from '../settings/choose-site.ts';
+import { type SiteChoice, siteName } from '../../shared/sites.ts';
 import { useKept } from '../use-kept.ts';
 import type { ShownTab } from '../use-tab.ts';
+import { tell } from '../worker.ts';
 
 export function SiteBar({ tab }: { tab: ShownTab | null }) {
   const all = useKept(sites);
@@ -21,7 +21,7 @@ export function SiteBar({ tab }: { tab: ShownTab | null }) {
           id={id}
           defaultValue={all[site] ?? 'ask'}
           title={`What Parlance may do on ${siteName(site)}`}
-          onChange={(event) => void choose(site, event.target.value as Chosen)}
+          onChange={(event) => void tell({ kind: 'site', site, choice: event.target.value as SiteChoice })}
         >
           <option value="ask">Ask</option>
           <option value="allow">Allow</option>

@@ -7,7 +7,7 @@ import { sites, toolsOn, toolUses } from '../../shared/kept.ts';
 import { siteName } from '../../shared/sites.ts';
 import { endPairing } from '../pair/pairing.ts';
 import { useKept } from '../use-kept.ts';
-import { choose } from './choose-site.ts';
+import { tell } from '../worker.ts';
 
 export function SettingsPage({ paired }: { paired: Paired }) {
   return (
@@ -43,7 +43,10 @@ function Sites() {
             <Chip look={permission === 'allow' ? 'good' : 'bad'}>
               {permission === 'allow' ? 'Allowed' : 'Never'}
             </Chip>
-            <Button aria-label={`Forget ${siteName(site)}`} onClick={() => void choose(site, 'ask')}>
+            <Button
+              aria-label={`Forget ${siteName(site)}`}
+              onClick={() => void tell({ kind: 'site', site, choice: 'ask' })}
+            >
               Forget
             </Button>
           </li>
