@@ -6,7 +6,7 @@ import { sleep } from '../measure/clock.ts';
 import { temporaryFolder } from '../measure/temporary-folder.ts';
 import type { Engines } from './cluster-engines.ts';
 
-const TURNS = 200;
+const TURNS = 1_000;
 /** An idle connection reports what it did after 10 seconds. */
 const REPORTED_MS = 11_000;
 
