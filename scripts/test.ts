@@ -2,6 +2,7 @@
  * `npm test`: installs what the tests need and runs them. Missing programs are reported, and their tests are skipped by
  * name; in CI nothing may be missing.
  */
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { $, Glob } from 'bun';
 import { Trouble } from './test-failures.ts';
@@ -51,13 +52,15 @@ if (absent.length > 0 && process.env.CI) process.exit(1);
 // Once, before many test processes need it.
 await $`sh ${join(import.meta.dir, 'build-if-stale')}`.quiet().nothrow();
 
-const run = Bun.spawn(
-  [process.execPath, 'test', '--parallel', '--timeout', '30000', ...process.argv.slice(2)],
-  {
-    stdout: 'inherit',
-    stderr: 'pipe',
-  },
-);
+/** Tests wait for processes and browsers a third of the time. */
+const workers = Math.ceil(availableParallelism() * 1.5);
+/** The slowest files start first. `npm test -- --update-timings` writes the file. */
+const timings = join(import.meta.dir, 'test-timings.json');
+const flags = ['--parallel', String(workers), '--timeout', '30000', '--timings', timings];
+const run = Bun.spawn([process.execPath, 'test', ...flags, ...process.argv.slice(2)], {
+  stdout: 'inherit',
+  stderr: 'pipe',
+});
 let tail = '';
 const trouble = new Trouble();
 const decoder = new TextDecoder();

@@ -28,6 +28,7 @@ beforeAll(async () => {
   const react = ['react@19.3.1', 'react-dom@19.3.1', '@types/react@19.3.0', '@types/react-dom@19.3.0'];
   await install(project, [...tarballs.values(), ...react]);
   writeFileSync(join(project, 'read.mjs'), READ);
+  cpSync(join(ROOT, 'packages/sdk/examples/react.tsx'), join(project, 'page.tsx'));
   server = await startTestServer();
 }, INSTALL_MS);
 afterAll(async () => {
@@ -45,7 +46,7 @@ describe.each(['sdk', 'protocol'])('@parlance/%s', (name) => {
     expect(messages).toEqual([]);
   });
 
-  test('has types that every module resolution finds', async () => {
+  test.concurrent('has types that every module resolution finds', async () => {
     const attw = join(ROOT, 'node_modules/.bin/attw');
     const options = ['--profile', 'esm-only', '--no-emoji', '--no-color'];
     expect(await run([attw, tarballs.get(name) ?? '', ...options], folder)).toContain('OK (ESM)');
@@ -67,12 +68,12 @@ describe.each(['sdk', 'protocol'])('@parlance/%s', (name) => {
   });
 });
 
-test('the SDK answers in Node and Bun', async () => {
+test.concurrent('the SDK answers in Node and Bun', async () => {
   expect(await answers(['node', 'read.mjs'])).toContain('1 2 3');
   expect(await answers([process.execPath, 'read.mjs'])).toContain('1 2 3');
 });
 
-test(
+test.concurrent(
   'the SDK can be installed alone',
   async () => {
     const alone = emptyFolder();
@@ -84,7 +85,7 @@ test(
   INSTALL_MS,
 );
 
-test('the protocol parses events in Node', async () => {
+test.concurrent('the protocol parses events in Node', async () => {
   writeFileSync(
     join(project, 'parse.mjs'),
     `import { EVENTS, parseDurableEvent } from '@parlance/protocol';
@@ -95,8 +96,7 @@ test('the protocol parses events in Node', async () => {
   expect(await run(['node', 'parse.mjs'], project)).toBe('t true 1\n');
 });
 
-test('the types compile in a project of their own', async () => {
-  cpSync(join(ROOT, 'packages/sdk/examples/react.tsx'), join(project, 'page.tsx'));
+test.concurrent('the types compile in a project of their own', async () => {
   writeFileSync(
     join(project, 'typed.ts'),
     `import { type Answer, connect, type DurableEvent } from '@parlance/sdk';
@@ -116,7 +116,7 @@ test('the types compile in a project of their own', async () => {
   await run([join(ROOT, 'node_modules/.bin/tsc'), '-p', '.'], project);
 }, 60_000);
 
-test('bundlers build it, and leave out what is not used', async () => {
+test.concurrent('bundlers build it, and leave out what is not used', async () => {
   const outfile = join(project, 'esbuild.mjs');
   const entry = join(project, 'read.mjs');
   await esbuild({ entryPoints: [entry], bundle: true, format: 'esm', platform: 'browser', outfile });
