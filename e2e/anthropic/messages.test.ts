@@ -71,7 +71,7 @@ describe('a whole answer', () => {
       },
     ]);
     expect(JSON.stringify(prompt().at(-1))).toContain('data:image/png;base64,aGk=');
-    const remote = { type: 'url' as const, url: 'https://example.com/a.png' };
+    const remote = { type: 'file' as const, file_id: 'file_1' };
     const asked = ask([{ role: 'user', content: [{ type: 'image', source: remote }] }]);
     expect(await failure(asked)).toMatchObject({ status: 400, type: 'invalid_request_error' });
   });

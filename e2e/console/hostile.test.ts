@@ -1,5 +1,6 @@
 /** Text of a model is data: it runs nothing and loads nothing remote. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { connect } from '@parlance/sdk';
 import { type FakeModel, fakeModel } from '../fake-model.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { type Console, openConsole, say, seen } from './console.ts';
@@ -63,6 +64,23 @@ describe.skipIf(NO_BROWSER)('hostile Markdown', () => {
       await answer.getByText(words, { exact: true }).first().click();
     expect(await page.evaluate('window.ran')).toBeUndefined();
     expect(await page.locator('#main').isVisible()).toBe(true);
+    expect(place.problems()).toEqual([]);
+    await page.context().close();
+  });
+
+  test('an image by its URL is a link, and not loaded', async () => {
+    const url = 'https://evil.example/pixel.png';
+    const link = { kind: 'image' as const, url };
+    const parts = [{ type: 'text' as const, text: url, link }];
+    await connect({ url: place.server.http })
+      .session('linked')
+      .create({ history: [{ type: 'user', parts }] });
+    const page = await place.open('/sessions/linked');
+    const shown = page.locator('a.file-chip');
+    await seen(shown);
+    expect(await shown.getAttribute('href')).toBe(url);
+    expect(await shown.getAttribute('rel')).toBe('noopener noreferrer nofollow');
+    expect(await page.locator('img[src^="http"]').count()).toBe(0);
     expect(place.problems()).toEqual([]);
     await page.context().close();
   });

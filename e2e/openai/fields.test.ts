@@ -63,7 +63,7 @@ describe('responses', () => {
     ['{"model":"fake","input":[{"role":"nobody","content":"a"}]}', 'input[0].role'],
     ['{"model":"fake","input":[{"type":"item_reference"}]}', 'input[0].id'],
     [
-      '{"model":"fake","input":[{"role":"user","content":[{"type":"input_image","image_url":"https://a.example/b.png"}]}]}',
+      '{"model":"fake","input":[{"role":"user","content":[{"type":"input_image","image_url":"ftp://a.example/b.png"}]}]}',
       'input[0].content[0].image_url',
     ],
     ['{"model":"fake","input":"a","temperature":9}', 'temperature'],

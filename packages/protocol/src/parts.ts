@@ -1,7 +1,27 @@
 /** Content: what an input and a tool's output are made of. */
 import { z } from 'zod';
 
-export const TextPart = z.object({ type: z.literal('text'), text: z.string() });
+/** The longest URL of a link. Signed ones are long. */
+const LONGEST_URL = 8_192;
+
+/** An image or a file on the web. The server never fetches it: it is for models whose vendor does. */
+export const Link = z.object({
+  kind: z.enum(['image', 'file']),
+  url: z
+    .url({ protocol: /^https?$/ })
+    .regex(/^\S+$/)
+    .max(LONGEST_URL),
+  name: z.string().max(500).optional(),
+  mime: z.string().max(200).optional(),
+});
+export type Link = z.infer<typeof Link>;
+
+export const TextPart = z.object({
+  type: z.literal('text'),
+  text: z.string(),
+  /** the text stands for this, for clients and models that do not take links */
+  link: Link.optional(),
+});
 export const ImagePart = z.object({ type: z.literal('image'), mime: z.string(), data: z.base64() });
 export const FilePart = z.object({
   type: z.literal('file'),
@@ -14,6 +34,13 @@ export const Part = z.discriminatedUnion('type', [TextPart, ImagePart, FilePart]
 export type Part = z.infer<typeof Part>;
 
 export const textPart = (text: string): Part => ({ type: 'text', text });
+
+/** Null unless the URL is one of http or https. */
+export function linkPart(link: Link): Part | null {
+  const { success, data } = Link.safeParse(link);
+  if (!success) return null;
+  return { type: 'text', text: data.name ? `${data.name}: ${data.url}` : data.url, link: data };
+}
 
 /** The text of the parts, in order; images and files are left out. */
 export function textOf(parts: readonly Part[]): string {

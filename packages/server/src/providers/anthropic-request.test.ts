@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { type Part, textPart } from '@parlance/protocol';
+import { type Link, type Part, textPart } from '@parlance/protocol';
 import type { PromptItem } from '../core/ports/provider.ts';
 import { anthropic } from './anthropic.ts';
 import { call, messages, result, sent, user } from './testing/anthropic-request.ts';
@@ -101,6 +101,29 @@ describe('messages', () => {
     const written = messages([{ kind: 'user', parts: [image, file] }, call('1'), result('1', [image, file])]);
     expect(written[0]?.content).toEqual(shown);
     expect(written[2]?.content[0]?.content).toEqual(shown);
+  });
+
+  test('images and documents on the web, and others as text', () => {
+    const url = 'https://a.example/b';
+    const link = (given: Omit<Link, 'url'>): Part => ({ type: 'text', text: url, link: { url, ...given } });
+    const [message] = messages([
+      {
+        kind: 'user',
+        parts: [
+          link({ kind: 'image' }),
+          link({ kind: 'file', name: 'b.pdf', mime: 'application/pdf' }),
+          link({ kind: 'image', mime: 'image/svg+xml' }),
+          link({ kind: 'file', mime: 'text/csv' }),
+        ],
+      },
+    ]);
+    const source = { type: 'url', url };
+    expect(message?.content as unknown[]).toEqual([
+      { type: 'image', source },
+      { type: 'document', source, title: 'b.pdf' },
+      { type: 'text', text: url },
+      { type: 'text', text: url },
+    ]);
   });
 
   test('unsupported content is described in words', () => {

@@ -1,5 +1,5 @@
 /** Converts a prompt to the Messages API. https://platform.claude.com/docs/en/api/messages */
-import { isObject, type JsonObject, type Part, type Sealed } from '@parlance/protocol';
+import { isObject, type JsonObject, type Link, type Part, type Sealed } from '@parlance/protocol';
 import type { Prompt, PromptItem, ToolSpec } from '../core/ports/provider.ts';
 import { anthropicOptions } from './model-options.ts';
 import { fileText, notShown, summaryText, systemText } from './part-text.ts';
@@ -15,11 +15,13 @@ export type AnthropicModel = {
   readonly thinking: Thinking;
 };
 
-type Source = { readonly type: 'base64'; readonly media_type: string; readonly data: string };
+type Source =
+  | { readonly type: 'base64'; readonly media_type: string; readonly data: string }
+  | { readonly type: 'url'; readonly url: string };
 type Content =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'image'; readonly source: Source }
-  | { readonly type: 'document'; readonly source: Source; readonly title: string };
+  | { readonly type: 'document'; readonly source: Source; readonly title?: string };
 type Block =
   | Content
   | { readonly type: 'thinking'; readonly thinking: string; readonly signature: string }
@@ -211,9 +213,21 @@ function callIds() {
 
 const IMAGES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 
+/** A type that is not known is for the vendor to find out. */
+export const takesLink = ({ kind, mime }: Link): boolean =>
+  mime === undefined || (kind === 'image' ? IMAGES.includes(mime) : mime === 'application/pdf');
+
+function linkBlock({ kind, url, name }: Link): Content {
+  const source = { type: 'url', url } as const;
+  return kind === 'image'
+    ? { type: 'image', source }
+    : { type: 'document', source, ...(name !== undefined && { title: name }) };
+}
+
 /** The vendor refuses blank text and images of other types. */
 function contentOf(parts: readonly Part[]): Content[] {
   return parts.flatMap((part): Content[] => {
+    if (part.type === 'text' && part.link && takesLink(part.link)) return [linkBlock(part.link)];
     if (part.type === 'text') return part.text.trim() === '' ? [] : [textBlock(part.text)];
     const source: Source = { type: 'base64', media_type: part.mime, data: part.data };
     if (part.type === 'file') {

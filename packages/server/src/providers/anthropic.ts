@@ -5,7 +5,7 @@ import type { ServerSentEvent } from '@parlance/protocol/server-sent-events';
 import { z } from 'zod';
 import type { ProviderEvent } from '../core/ports/provider.ts';
 import { AnthropicError, anthropicRefusal, anthropicStreamFault } from './anthropic-faults.ts';
-import { ANTHROPIC, requestBody, type Thinking } from './anthropic-request.ts';
+import { ANTHROPIC, requestBody, type Thinking, takesLink } from './anthropic-request.ts';
 import { callInput, parsedInput } from './call-input.ts';
 import { jsonObject } from './json.ts';
 import {
@@ -35,6 +35,7 @@ export function anthropic(options: AnthropicOptions): Wire<AnthropicState> {
   const { key, model, baseUrl = 'https://api.anthropic.com', maxTokens = 32_000 } = options;
   const { thinking = takesAdaptive(model) ? 'adaptive' : 'off' } = options;
   return {
+    takes: takesLink,
     request: (prompt, plain = false) => ({
       url: `${baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1/messages`,
       headers: { ...(key ? { 'x-api-key': key } : {}), 'anthropic-version': '2023-06-01' },

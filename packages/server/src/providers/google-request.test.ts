@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { type Json, type Part, textPart } from '@parlance/protocol';
+import { type Json, type Link, type Part, textPart } from '@parlance/protocol';
 import type { Prompt, PromptItem } from '../core/ports/provider.ts';
 import { google } from './google.ts';
 
@@ -208,6 +208,32 @@ test('images, documents and text files; unsupported content is described in word
     { text: '[File a.zip (application/zip) cannot be shown.]' },
     { text: '[An image of the type image/gif cannot be shown.]' },
   ]);
+});
+
+test('images and files on the web, if the model takes them; others as text', () => {
+  const link = (url: string, given: Omit<Link, 'url'>): Part => ({
+    type: 'text',
+    text: url,
+    link: { url, ...given },
+  });
+  const parts = [
+    link('https://a.example/a', { kind: 'image' }),
+    link('https://a.example/b', { kind: 'file', mime: 'application/pdf' }),
+    link('https://a.example/c', { kind: 'image', mime: 'image/gif' }),
+    link('http://a.example/d', { kind: 'image', mime: 'image/png' }),
+  ];
+  expect(contents([{ kind: 'user', parts }])[0]?.parts).toEqual([
+    { fileData: { fileUri: 'https://a.example/a' } },
+    { fileData: { mimeType: 'application/pdf', fileUri: 'https://a.example/b' } },
+    { text: 'https://a.example/c' },
+    { text: 'http://a.example/d' },
+  ]);
+  const earlier = contents([{ kind: 'user', parts }], 'gemini-2.0-flash')[0]?.parts;
+  expect(earlier).toEqual(
+    ['a', 'b', 'c']
+      .map((name) => ({ text: `https://a.example/${name}` }))
+      .concat({ text: 'http://a.example/d' }),
+  );
 });
 
 test('an instruction in the conversation is user input marked as one', () => {

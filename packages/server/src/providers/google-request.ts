@@ -1,5 +1,5 @@
 /** Converts a prompt to generateContent. https://ai.google.dev/api/generate-content */
-import { isObject, type JsonObject, type Part, type Sealed } from '@parlance/protocol';
+import { isObject, type JsonObject, type Link, type Part, type Sealed } from '@parlance/protocol';
 import type { Prompt, PromptItem, ToolSpec } from '../core/ports/provider.ts';
 import { googleGeneration, googleToolConfig } from './model-options.ts';
 import { fileText, notShown, summaryText, systemText } from './part-text.ts';
@@ -16,9 +16,12 @@ export type GoogleModel = {
   readonly thinks: boolean;
   /** 3 and later: checks signatures of calls, and supports images in results */
   readonly signs: boolean;
+  /** 2.5 and later: the vendor fetches images and files on the web */
+  readonly fetches: boolean;
 };
 
 type Inline = { readonly inlineData: { readonly mimeType: string; readonly data: string } };
+type Fetched = { readonly fileData: { readonly mimeType?: string; readonly fileUri: string } };
 type Spoken = { readonly text: string; readonly thought?: true; readonly thoughtSignature?: string };
 type Called = {
   readonly functionCall: { readonly id?: string; readonly name: string; readonly args: JsonObject };
@@ -32,7 +35,7 @@ type Answered = {
     readonly parts?: readonly Inline[];
   };
 };
-type VendorPart = Inline | Spoken | Called | Answered;
+type VendorPart = Inline | Fetched | Spoken | Called | Answered;
 type Content = { readonly role: 'user' | 'model'; readonly parts: readonly VendorPart[] };
 
 /** `plain`: without thoughts and signatures, which the vendor may refuse although the prompt is valid. */
@@ -75,7 +78,7 @@ function contentsOf(items: readonly PromptItem[], model: GoogleModel): Content[]
   for (const [at, item] of items.entries()) {
     switch (item.kind) {
       case 'user': {
-        const parts = inWords(item.parts);
+        const parts = userParts(item.parts, model);
         add(groups, 'user', parts.length > 0 ? parts : [{ text: NO_WORDS }]);
         break;
       }
@@ -198,6 +201,22 @@ function signedText(text: string, spans: readonly SignedSpan[]): Spoken[] {
 }
 
 const IMAGES = ['image/png', 'image/jpeg', 'image/webp', 'image/heic', 'image/heif'];
+
+const DOCUMENTS = /^(?:application\/(?:pdf|json)|text\/(?:plain|html|css|csv|xml))$/;
+
+/** https://ai.google.dev/gemini-api/docs/file-input-methods */
+export function takesLink({ fetches }: Pick<GoogleModel, 'fetches'>, { kind, url, mime }: Link): boolean {
+  if (!fetches || !url.startsWith('https:')) return false;
+  return mime === undefined || (kind === 'image' ? IMAGES.includes(mime) : DOCUMENTS.test(mime));
+}
+
+const userParts = (parts: readonly Part[], model: GoogleModel): (Spoken | Inline | Fetched)[] =>
+  parts.flatMap((part): (Spoken | Inline | Fetched)[] => {
+    const link = part.type === 'text' ? part.link : undefined;
+    if (!link || !takesLink(model, link)) return inWords([part]);
+    const { url: fileUri, mime } = link;
+    return [{ fileData: { ...(mime !== undefined && { mimeType: mime }), fileUri } }];
+  });
 
 function inWords(parts: readonly Part[]): (Spoken | Inline)[] {
   return parts.flatMap((part): (Spoken | Inline)[] => {

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { ProviderEvent } from '../core/ports/provider.ts';
 import { parsedInput } from './call-input.ts';
 import { googleErrorIn, googleFault, MISTAKEN } from './google-faults.ts';
-import { GOOGLE, requestBody, type SignedSpan } from './google-request.ts';
+import { GOOGLE, requestBody, type SignedSpan, takesLink } from './google-request.ts';
 import { jsonObject } from './json.ts';
 import {
   BROKEN_OFF,
@@ -35,6 +35,7 @@ export function google(options: GoogleOptions): Wire<GoogleState> {
   const base = baseUrl.replace(/\/+$/, '').replace(/\/v1beta$/, '');
   const model = { name, maxTokens, ...abilities(name) };
   return {
+    takes: (link) => takesLink(model, link),
     request: (prompt, plain = false) => ({
       url: `${base}/v1beta/models/${encodeURIComponent(name)}:streamGenerateContent?alt=sse`,
       headers: { ...(key ? { 'x-goog-api-key': key } : {}) },
@@ -49,11 +50,12 @@ export function google(options: GoogleOptions): Wire<GoogleState> {
 }
 
 /** By the model's name; one without a number is the latest. */
-function abilities(name: string): { thinks: boolean; signs: boolean } {
+function abilities(name: string): { thinks: boolean; signs: boolean; fetches: boolean } {
   const [, major = '9', minor = '0'] = /^gemini-(?:live-)?(\d+)(?:\.(\d+))?/.exec(name) ?? [];
   const gemini = name.startsWith('gemini-') && !/image|tts/.test(name);
   const signs = gemini && Number(major) >= 3;
-  return { thinks: signs || (gemini && major === '2' && Number(minor) >= 5), signs };
+  const thinks = signs || (gemini && major === '2' && Number(minor) >= 5);
+  return { thinks, signs, fetches: thinks };
 }
 
 // Schema of the vendor's event

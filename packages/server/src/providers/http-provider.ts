@@ -20,6 +20,7 @@ export function httpProvider<State>(wire: Wire<State>, options: HttpProviderOpti
     model,
     contextLimit,
     counts: true,
+    ...(wire.takes && { takes: wire.takes }),
     async *stream(prompt, signal, take): AsyncGenerator<ProviderEvent, void> {
       let plain = false;
       for (let count = 1; ; count++) {

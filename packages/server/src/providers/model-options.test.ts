@@ -28,7 +28,7 @@ const OPENAI = { key: 'key', baseUrl: 'https://example.com/v1', model: 'gpt-5' }
 const bodyOf = (request: { body: unknown }): Record<string, unknown> =>
   typeof request.body === 'string' ? JSON.parse(request.body) : (request.body as Record<string, unknown>);
 const CLAUDE = { model: 'claude', maxTokens: 1_000, thinking: 'adaptive' } as const;
-const GEMINI = { name: 'gemini', maxTokens: undefined, thinks: false, signs: false };
+const GEMINI = { name: 'gemini', maxTokens: undefined, thinks: false, signs: false, fetches: false };
 
 describe('options of a prompt', () => {
   test('in Chat Completions', () => {

@@ -1,5 +1,5 @@
 /** Converts a prompt to the messages of Chat Completions. */
-import { isObject, type Part, type Sealed } from '@parlance/protocol';
+import { isObject, type Link, type Part, type Sealed } from '@parlance/protocol';
 import type { Prompt } from '../core/ports/provider.ts';
 import { dataUrl, fileText, notShown, summaryText, systemText } from './part-text.ts';
 import { shortId } from './short-id.ts';
@@ -115,7 +115,12 @@ function thoughtOf(text: string, sealed: Sealed | undefined, model: string): Tho
   return field === 'reasoning_content' || field === 'reasoning' ? [{ field, text }] : [];
 }
 
+/** There is no field for files. */
+export const takesLink = ({ kind }: Link): boolean => kind === 'image';
+
 function contentPart(part: Part): ContentPart {
+  if (part.type === 'text' && part.link && takesLink(part.link))
+    return { type: 'image_url', image_url: { url: part.link.url } };
   if (part.type === 'text') return { type: 'text', text: part.text };
   if (part.type === 'image') return { type: 'image_url', image_url: { url: dataUrl(part) } };
   return { type: 'text', text: fileText(part) ?? notShown(part) };

@@ -48,6 +48,20 @@ describe('a request of Chat Completions', () => {
     expect(request([], false, wire('https://api.openai.com/v1')).body).toHaveProperty('prompt_cache_key');
   });
 
+  test('sends the URL of an image as it is, and the one of a file as text', () => {
+    const url = 'https://a.example/b';
+    const linked = (kind: 'image' | 'file'): Part => ({ type: 'text', text: url, link: { kind, url } });
+    expect(messages(user(linked('image'), linked('file')))).toEqual([
+      {
+        role: 'user',
+        content: [
+          { type: 'image_url', image_url: { url } },
+          { type: 'text', text: url },
+        ],
+      },
+    ]);
+  });
+
   test('in the plain form has no extras', () => {
     const { body } = request(
       [thought('Hm.'), call('a'), result('a')],

@@ -10,7 +10,7 @@ import { callInput } from './call-input.ts';
 import { jsonObject } from './json.ts';
 import { chatOptions } from './model-options.ts';
 import { cacheKey, type OpenaiOptions, openaiRequest, type Vendor, vendorOf } from './openai.ts';
-import { chatMessages, SEALER } from './openai-chat-messages.ts';
+import { chatMessages, SEALER, takesLink } from './openai-chat-messages.ts';
 import { refusedFault, streamFault } from './openai-faults.ts';
 import { BROKEN_OFF, DAMAGED, type Wire, type WireEvent, type WireRequest } from './wire.ts';
 
@@ -39,6 +39,7 @@ type Step = readonly [State, readonly WireEvent[]];
 export function openaiChat(options: OpenaiOptions): Wire<State> {
   const vendor = vendorOf(options);
   return {
+    takes: takesLink,
     request: (prompt, plain = false) => request(options, prompt, plain),
     start: () => ({
       nonce: crypto.randomUUID().slice(0, 13),

@@ -92,6 +92,21 @@ describe('a request of the Responses API', () => {
     ]);
   });
 
+  test('sends URLs of images and files as they are, also in results', () => {
+    const url = 'https://a.example/b';
+    const image: Part = { type: 'text', text: url, link: { kind: 'image', url } };
+    const file: Part = { type: 'text', text: url, link: { kind: 'file', url, name: 'b.pdf' } };
+    const content = [
+      { type: 'input_image', image_url: url },
+      { type: 'input_file', file_url: url },
+    ];
+    const result: PromptItem = { kind: 'result', call: 'c', parts: [image, file], failed: false };
+    expect(input(user(image, file), result)).toEqual([
+      { role: 'user', content },
+      { type: 'function_call_output', call_id: 'c', output: content },
+    ]);
+  });
+
   test('returns reasoning unchanged, before what it led to', () => {
     expect(input(user(said('Hi')), thought(), { kind: 'text', text: 'Hello.' })).toEqual([
       { role: 'user', content: [{ type: 'input_text', text: 'Hi' }] },

@@ -9,6 +9,7 @@ import {
   nestsDeeper,
   type Part,
   type Sealed,
+  textOf,
   type Usage,
 } from '@parlance/protocol';
 import { z } from 'zod';
@@ -42,6 +43,7 @@ type Step = readonly [State, readonly WireEvent[]];
 export function openaiResponses(options: OpenaiOptions): Wire<State> {
   const vendor = vendorOf(options);
   return {
+    takes: () => true,
     request: (prompt, plain = false) => request(options, prompt, plain),
     start: () => ({ calls: 0, begun: new Map(), messages: 0, refused: false, held: [], written: 0 }),
     step: (state, { data }) => step(vendor, state, data),
@@ -122,11 +124,13 @@ function unsealed(sealed: Sealed | undefined): object[] {
 }
 
 const output = (parts: readonly Part[]): string | object[] =>
-  parts.every((part) => part.type === 'text')
-    ? parts.map((part) => part.text).join('\n')
-    : parts.map(inputPart);
+  parts.every((part) => part.type === 'text' && !part.link) ? textOf(parts) : parts.map(inputPart);
 
 function inputPart(part: Part): object {
+  if (part.type === 'text' && part.link) {
+    const { kind, url } = part.link;
+    return kind === 'image' ? { type: 'input_image', image_url: url } : { type: 'input_file', file_url: url };
+  }
   if (part.type === 'text') return { type: 'input_text', text: part.text };
   if (part.type === 'image') return { type: 'input_image', image_url: dataUrl(part) };
   if (part.mime === 'application/pdf')

@@ -1,5 +1,5 @@
 /** A vendor's model API: writes a request and reads its stream. Pure; `http-provider.ts` does the I/O. */
-import type { FaultData } from '@parlance/protocol';
+import type { FaultData, Link } from '@parlance/protocol';
 import type { ServerSentEvent } from '@parlance/protocol/server-sent-events';
 import type { Prompt, ProviderEvent } from '../core/ports/provider.ts';
 
@@ -47,6 +47,8 @@ export const NOTHING_HELD: Held = { calls: 0, characters: 0 };
 export const KEPT_PIECE = 1_024;
 
 export interface Wire<State> {
+  /** as `takes` of a provider */
+  readonly takes?: (link: Link) => boolean;
   /** `plain`: without optional parts that the vendor may refuse although the prompt is valid: sealed items, summaries, hints. */
   request(prompt: Prompt, plain?: boolean): WireRequest;
   start(): State;

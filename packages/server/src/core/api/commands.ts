@@ -6,6 +6,7 @@ import { interruption } from '../domain/turn-events.ts';
 import type { SessionRef } from '../ports/event-store.ts';
 import { compactNow } from '../runtime/compaction.ts';
 import { readContext, withContextUse } from '../runtime/context-use.ts';
+import { checkLinks } from '../runtime/links.ts';
 import type { LiveSession } from '../runtime/live-session.ts';
 import { streamedSoFar } from '../runtime/open-block.ts';
 import { explain } from '../runtime/questions.ts';
@@ -120,6 +121,8 @@ async function carryOut(
   { command, caller }: { readonly command: Command; readonly caller: Caller },
 ): Promise<DurableEvent[]> {
   if (readsBeforehand(command)) await session.fresh();
+  if (command.type === 'input.submit')
+    checkLinks({ ...command, agent: command.answeredBy ?? command.agent }, session, deps);
   if (command.type === 'approval.explain') return explain(session, deps, command.approval);
   if (command.type === 'context.compact') {
     if (session.state.turn) throw new Fault('busy', 'A turn is running; compact when it has ended.');

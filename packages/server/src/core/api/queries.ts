@@ -26,6 +26,7 @@ import type { NodeId } from '../ports/lease.ts';
 import type { ToolSpec } from '../ports/provider.ts';
 import { currentUse } from '../runtime/context-use.ts';
 import { storedEvents } from '../runtime/event-pages.ts';
+import { checkLinks, type LinkedInput } from '../runtime/links.ts';
 import { requestFor, toolSpec } from '../runtime/prompt.ts';
 import { summarise } from '../runtime/questions.ts';
 import { type SessionSnapshot, snapshotOf } from '../runtime/snapshot.ts';
@@ -177,6 +178,10 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
     checkCall(name: string, input: JsonObject): void {
       possibleCall(parts.tools, name, input);
     },
+
+    /** Throws `invalid` if the input has a link that the model which answers it cannot be given. */
+    checkLinks: (ref: SessionRef, input: LinkedInput): Promise<void> =>
+      sessions.use(ref, async (session) => checkLinks(input, session, deps)),
 
     /** A summary of a document; nothing of it is stored. */
     summarise: (title: string, content: string, signal: AbortSignal): Promise<string> =>

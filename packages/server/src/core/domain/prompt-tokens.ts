@@ -33,7 +33,9 @@ function countItem(item: PromptItem): number {
   switch (item.kind) {
     case 'user':
     case 'result': {
-      const images = item.parts.filter((part) => part.type === 'image').length;
+      const images = item.parts.filter(
+        (part) => part.type === 'image' || ('link' in part && part.link),
+      ).length;
       return countTokens(textOf(item.parts)) + images * IMAGE_TOKENS;
     }
     case 'call':

@@ -1,5 +1,14 @@
 /** A model API. */
-import type { FaultData, Json, JsonObject, ModelOptions, Part, Sealed, Usage } from '@parlance/protocol';
+import type {
+  FaultData,
+  Json,
+  JsonObject,
+  Link,
+  ModelOptions,
+  Part,
+  Sealed,
+  Usage,
+} from '@parlance/protocol';
 
 export type ToolSpec = {
   readonly name: string;
@@ -91,6 +100,8 @@ export interface Provider {
   readonly contextLimit: number;
   /** the usage is the vendor's count, not an estimate */
   readonly counts?: boolean;
+  /** Whether the vendor fetches such a link for the model. Without it, links are sent as their text. */
+  readonly takes?: (link: Link) => boolean;
   /**
    * Ends in exactly one `ended` or `failed`, and never throws once called. An aborted signal ends it soon. It may call
    * `take` only while the next event is awaited.

@@ -76,6 +76,7 @@ export const withinLimits = (provider: Provider, limits: AnswerLimits): Provider
   get counts() {
     return provider.counts ?? false;
   },
+  takes: (link) => provider.takes?.(link) ?? false,
   async *stream(prompt, signal, take): AsyncGenerator<ProviderEvent, void> {
     const meter = new AnswerMeter(limits);
     // Text that does not fit is refused here, and comes again as an event.

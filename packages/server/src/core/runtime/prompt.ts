@@ -84,7 +84,11 @@ export async function promptOf(session: LiveSession, request: Request): Promise<
 }
 
 /** The session's model, else the agent's, else the server's. */
-const providerOf = ({ provider, providerFor }: TurnDeps, agent: Agent, chosen: string | null): Provider => {
+export const providerOf = (
+  { provider, providerFor }: TurnDeps,
+  agent: Agent,
+  chosen: string | null,
+): Provider => {
   const model = chosen ?? agent.model;
   return (model !== undefined && providerFor?.(model)) || provider;
 };

@@ -1,13 +1,13 @@
 /** In: a message begins a task, or answers one that waits. */
 import { Fault, type Principal } from '@parlance/protocol';
-import type { Caller, SessionRef } from '../../core/api/index.ts';
+import type { Caller, LinkedInput, SessionRef } from '../../core/api/index.ts';
 import { answerApproval, notPending } from './approvals.ts';
 import type { Context } from './context.ts';
 import { RpcFault } from './faults.ts';
 import { taskIdFor } from './ids.ts';
 import { hasEnded, type Message, type Task } from './objects.ts';
 import type { SendParams, SentMessage } from './schemas.ts';
-import { coreParts, storedParts } from './sent-parts.ts';
+import { coreParts, storedParts, withoutLinks } from './sent-parts.ts';
 import { TaskFeed } from './task-feed.ts';
 import type { IndexedTask } from './task-index.ts';
 
@@ -36,7 +36,7 @@ async function startTask(ctx: Context, principal: Principal, params: SendParams)
   return following(ctx, { id, ref }, async (feed) => {
     if (await ctx.engine.lookup(principal, { kind: 'turn', id }, 'own')) return { id, ref, feed };
     const caller: Caller = { ...callerOf(principal), key: messageId, turn: id };
-    const { events } = await ctx.engine.send(ref, inputOf(ctx, params), caller);
+    const { events } = await ctx.engine.send(ref, await usable(ctx, ref, inputOf(ctx, params)), caller);
     if (events.length > 0) return { id, ref, feed };
     return sentBefore(ctx, { id, ref, feed }, messageId);
   });
@@ -63,6 +63,21 @@ function inputOf({ engine }: Context, { message, metadata }: SendParams) {
     agent,
     answeredBy: agent,
   } as const;
+}
+
+/** A URL is a part like any other here: a model that cannot be given what is there reads the URL. */
+async function usable<Input extends LinkedInput>(
+  { engine }: Context,
+  ref: SessionRef,
+  input: Input,
+): Promise<Input> {
+  try {
+    await engine.checkLinks(ref, input);
+    return input;
+  } catch (thrown) {
+    if (!(thrown instanceof Fault && thrown.code === 'invalid')) throw thrown;
+    return { ...input, parts: withoutLinks(input.parts) };
+  }
 }
 
 type Answering = { readonly message: SentMessage; readonly taskId: string };

@@ -4,6 +4,7 @@ import {
   type DurableEvent,
   isObject,
   type JsonObject,
+  type Link,
   textPart,
 } from '@parlance/protocol';
 import { questionWords } from '../shared/approval-words.ts';
@@ -32,13 +33,19 @@ const inputParts = ({ parts, call }: DurableEvent<'input.accepted'>): readonly C
 const LARGEST_RAW = 100_000;
 
 function partOf(part: CorePart): Part {
-  if (part.type === 'text') return { text: part.text };
+  if (part.type === 'text') return part.link ? linkOf(part.link) : { text: part.text };
   const { data, mime } = part;
   const about = { mediaType: mime, ...(part.type === 'file' && { filename: part.name }) };
   if (data.length <= LARGEST_RAW) return { raw: data, ...about };
   const name = part.type === 'file' ? part.name : 'an image';
   return { text: `[${name}, ${mime}, ${Math.floor((data.length * 3) / 4)} bytes]` };
 }
+
+const linkOf = ({ url, mime, name }: Link): Part => ({
+  url,
+  ...(mime !== undefined && { mediaType: mime }),
+  ...(name !== undefined && { filename: name }),
+});
 
 export type AskedCall = { readonly tool: string; readonly input: JsonObject };
 

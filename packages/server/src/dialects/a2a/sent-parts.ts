@@ -1,19 +1,29 @@
 /** In: the parts of a message as the core has them. */
-import { type Json, type JsonObject, type Part, textPart } from '@parlance/protocol';
+import { type Json, type JsonObject, linkPart, type Part, textPart } from '@parlance/protocol';
 import { SENT_PARTS } from './messages.ts';
 import type { SentPart } from './schemas.ts';
 
 export const coreParts = (parts: readonly SentPart[]): Part[] => parts.map(corePart);
 
-/** The model reads data as JSON, and a URL as text: nothing is fetched. */
+/** The model reads data as JSON, and a URL as a link or as text: nothing is fetched here. */
 function corePart(part: SentPart): Part {
   const { text, data, url, raw, mediaType = 'application/octet-stream', filename } = part;
   if (text !== undefined) return textPart(text);
   if (data !== undefined) return textPart(JSON.stringify(data));
-  if (url !== undefined) return textPart(filename === undefined ? url : `${filename}: ${url}`);
+  if (url !== undefined) return urlPart(url, part);
   if (mediaType.startsWith('image/')) return { type: 'image', mime: mediaType, data: raw ?? '' };
   return { type: 'file', name: filename ?? 'file', mime: mediaType, data: raw ?? '' };
 }
+
+function urlPart(url: string, { mediaType, filename }: SentPart): Part {
+  const kind = mediaType?.startsWith('image/') ? 'image' : 'file';
+  const about = { ...(mediaType && { mime: mediaType }), ...(filename && { name: filename }) };
+  return linkPart({ kind, url, ...about }) ?? textPart(filename ? `${filename}: ${url}` : url);
+}
+
+/** For a model that takes no links: it reads the URL. */
+export const withoutLinks = (parts: readonly Part[]): Part[] =>
+  parts.map((part) => (part.type === 'text' ? textPart(part.text) : part));
 
 /** What has to be stored with the input so that the history shows its parts as they were sent. */
 export function storedParts(parts: readonly SentPart[]): JsonObject | undefined {

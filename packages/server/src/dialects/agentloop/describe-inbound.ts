@@ -29,7 +29,7 @@ const earlier = ({ session, turn }: ExampleIds) => `resp_${session}.${turn}`;
 export const inbound: Readonly<Record<Type, InboundMessage>> = {
   user_input: {
     summary:
-      'User messages: text, strings, images as data URLs. Other items are ignored: the server keeps the conversation. `previousResponseId` continues the session of that response; an unknown one is ignored. A second input supersedes the running turn.',
+      'User messages: text, strings, images as URLs (data:, http:, https:). Other items are ignored: the server keeps the conversation. `previousResponseId` continues the session of that response; an unknown one is ignored. A second input supersedes the running turn.',
     schema: schemaOf('user_input'),
     examples: (ids) => [
       { title: 'Send a message', endedBy: 'agent_finished', frame: input('count to 20') },

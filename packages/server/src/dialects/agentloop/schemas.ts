@@ -1,5 +1,5 @@
 /** What clients of the agentloop contract send. */
-import { Fault, type Part, textPart } from '@parlance/protocol';
+import { Fault, linkPart, type Part, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 
 const ContentPart = z.union([
@@ -52,6 +52,8 @@ export const partsOf = (items: readonly z.infer<typeof InputItem>[]): Part[] =>
 function part(content: z.infer<typeof ContentPart>): Part {
   if (typeof content === 'string') return textPart(content);
   if (content.text !== undefined) return textPart(content.text);
+  const link = linkPart({ kind: 'image', url: content.image_url ?? '' });
+  if (link) return link;
   const image = content.image_url?.match(/^data:([\w.+/-]+);base64,([A-Za-z0-9+/]+=*)$/);
   if (!image?.[1] || !image[2]) throw new Fault('invalid', `cannot read content of type ${content.type}`);
   return { type: 'image', mime: image[1], data: image[2] };

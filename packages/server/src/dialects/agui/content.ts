@@ -1,17 +1,22 @@
 /** Parts of the core as content of a message, and back. */
-import { Fault, type Part, textOf, textPart } from '@parlance/protocol';
-import type { Content } from './events.ts';
-import type { ContentPart, Content as GivenContent } from './schemas.ts';
+import { Fault, type Link, linkPart, type Part, textOf, textPart } from '@parlance/protocol';
+import type { Content, ContentPart } from './events.ts';
+import type { Content as GivenContent, ContentPart as GivenPart } from './schemas.ts';
 
 /** A string if there is nothing but text. */
 export function contentOf(parts: readonly Part[]): Content {
-  if (parts.every(({ type }) => type === 'text')) return textOf(parts);
+  if (parts.every((part) => part.type === 'text' && !part.link)) return textOf(parts);
   return parts.map((part) => {
-    if (part.type === 'text') return { type: 'text', text: part.text };
+    if (part.type === 'text') return part.link ? linkContent(part.link) : { type: 'text', text: part.text };
     const type = part.type === 'image' ? 'image' : 'document';
     return { type, source: { type: 'data', value: part.data, mimeType: part.mime } };
   });
 }
+
+const linkContent = ({ kind, url, mime }: Link): ContentPart => ({
+  type: kind === 'image' ? 'image' : 'document',
+  source: { type: 'url', value: url, ...(mime !== undefined && { mimeType: mime }) },
+});
 
 /** A result is text for clients: files are named. */
 export function resultOf(parts: readonly Part[]): string {
@@ -25,15 +30,23 @@ export function partsOf(content: GivenContent, where: string): Part[] {
   return parts.length > 0 ? parts : [textPart('')];
 }
 
-function partOf(part: ContentPart, where: string): Part {
+function partOf(part: GivenPart, where: string): Part {
   switch (part.type) {
     case 'text':
       return textPart(part.text);
-    case 'binary':
-      return filePart({ mime: part.mimeType, data: part.data ?? '', name: part.filename ?? 'file' }, where);
+    case 'binary': {
+      const { mimeType: mime, data, filename, url } = part;
+      const kind = mime.startsWith('image/') ? 'image' : 'file';
+      const link = url ? linkPart({ kind, url, mime, ...(filename && { name: filename }) }) : null;
+      return link ?? filePart({ mime, data: data ?? '', name: filename ?? 'file' }, where);
+    }
     default: {
-      const { type, value, mimeType } = part.source;
-      return filePart({ mime: mimeType ?? '', data: type === 'data' ? value : '', name: part.type }, where);
+      const { type, value, mimeType: mime } = part.source;
+      const kind = part.type === 'image' ? 'image' : 'file';
+      const link = type === 'url' ? linkPart({ kind, url: value, ...(mime && { mime }) }) : null;
+      return (
+        link ?? filePart({ mime: mime ?? '', data: type === 'data' ? value : '', name: part.type }, where)
+      );
     }
   }
 }
@@ -46,6 +59,9 @@ function filePart(
   where: string,
 ): Part {
   if (!MIME.test(mime) || !BASE64.test(data))
-    throw new Fault('invalid', `${where}: files are taken as base64 data with a mimeType only.`);
+    throw new Fault(
+      'invalid',
+      `${where}: files are taken as base64 data with a mimeType, and as http(s): URLs.`,
+    );
   return mime.startsWith('image/') ? { type: 'image', mime, data } : { type: 'file', name, mime, data };
 }

@@ -5,7 +5,9 @@ export type ContentPart =
   | { readonly type: 'text'; readonly text: string }
   | {
       readonly type: 'image' | 'document';
-      readonly source: { readonly type: 'data'; readonly value: string; readonly mimeType: string };
+      readonly source:
+        | { readonly type: 'data'; readonly value: string; readonly mimeType: string }
+        | { readonly type: 'url'; readonly value: string; readonly mimeType?: string };
     };
 
 export type Content = string | readonly ContentPart[];

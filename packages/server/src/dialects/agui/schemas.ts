@@ -13,6 +13,7 @@ const BinaryPart = z.object({
   type: z.literal('binary'),
   mimeType: z.string(),
   data: z.string().nullish(),
+  url: z.string().nullish(),
   filename: z.string().nullish(),
 });
 export const ContentPart = z.discriminatedUnion('type', [TextPart, MediaPart, BinaryPart]);

@@ -3,7 +3,7 @@ import type { DurableEvent, HistoryItem, InputId, Part, SessionEvent, TurnId } f
 import { textOf } from '@parlance/protocol';
 import type { Engine, SessionRef, SessionSnapshot } from '../../core/api/index.ts';
 import type { Frame } from '../shared/projection.ts';
-import { fileUrl } from './files.ts';
+import { fileUrl, linkedFile } from './files.ts';
 import { messageId, metadataOf, type StoredInput } from './message-ids.ts';
 import { type Body, joined, START, step } from './projection.ts';
 import { MessageBuilder, type UIMessage, type UIPart } from './ui-message.ts';
@@ -114,7 +114,9 @@ const idOf = (event: StoredInput): string => messageId(event) ?? event.id;
 
 const userPart = (part: Part): UIPart =>
   part.type === 'text'
-    ? { type: 'text', text: part.text }
+    ? part.link
+      ? linkedFile(part.link)
+      : { type: 'text', text: part.text }
     : {
         type: 'file',
         mediaType: part.mime,

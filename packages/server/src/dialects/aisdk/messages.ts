@@ -28,7 +28,7 @@ function userPart(part: Message['parts'][number]): Part | null {
   if (part.type !== 'file') return null;
   const { success, data } = FilePart.safeParse(part);
   if (!success) throw new Fault('invalid', 'A file part of the message has no url.');
-  return filePart(data.url, data.mediaType, data.filename);
+  return filePart(data);
 }
 
 /** What the page says in place of the agent's instructions; undefined if it says nothing. */

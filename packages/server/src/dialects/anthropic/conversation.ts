@@ -1,5 +1,5 @@
 /** Messages as a conversation of the core. */
-import { type CallId, type HistoryItem, type Part, textPart } from '@parlance/protocol';
+import { type CallId, type HistoryItem, linkPart, type Part, textPart } from '@parlance/protocol';
 import { invalid } from '../shared/exchange/request-fault.ts';
 import { callOf } from './call-ids.ts';
 import type { AssistantBlock, Material, Message, ResultBlock, SystemContent, UserBlock } from './schemas.ts';
@@ -78,9 +78,16 @@ function partsOf(block: Material | { readonly type: string }, param: string): Pa
   if ('text' in block) return block.text === '' ? [] : [textPart(block.text)];
   if (!('source' in block)) return [];
   const { source } = block;
+  const title = ('title' in block ? block.title : null) || undefined;
+  if ('url' in source) {
+    const kind = block.type === 'image' ? 'image' : 'file';
+    const link = linkPart({ kind, url: source.url, ...(title !== undefined && { name: title }) });
+    if (!link) throw invalid(`${param}.source.url`, 'It is not a URL of http or https.');
+    return [link];
+  }
   if (!('data' in source))
-    throw invalid(`${param}.source.type`, 'Images and documents are taken as base64 or text only.');
-  const name = ('title' in block ? block.title : null) || 'document';
+    throw invalid(`${param}.source.type`, 'Images and documents are taken as base64, text or URL only.');
+  const name = title ?? 'document';
   if (!('media_type' in source)) {
     const data = Buffer.from(source.data).toString('base64');
     return [{ type: 'file', name, mime: 'text/plain', data }];

@@ -9,13 +9,14 @@ const otherThan = (...known: string[]) =>
 const TextBlock = z.object({ type: z.literal('text'), text: z.string() });
 const Base64 = z.object({ type: z.literal('base64'), media_type: z.string(), data: z.string() });
 const PlainText = z.object({ type: z.literal('text'), data: z.string() });
-const OtherSource = otherThan('base64', 'text');
+const Url = z.object({ type: z.literal('url'), url: z.string() });
+const OtherSource = otherThan('base64', 'text', 'url');
 
-const ImageBlock = z.object({ type: z.literal('image'), source: z.union([Base64, OtherSource]) });
+const ImageBlock = z.object({ type: z.literal('image'), source: z.union([Base64, Url, OtherSource]) });
 const DocumentBlock = z.object({
   type: z.literal('document'),
   title: z.string().max(500).nullish(),
-  source: z.union([Base64, PlainText, OtherSource]),
+  source: z.union([Base64, PlainText, Url, OtherSource]),
 });
 const Material = z.discriminatedUnion('type', [TextBlock, ImageBlock, DocumentBlock]);
 export type Material = z.output<typeof Material>;

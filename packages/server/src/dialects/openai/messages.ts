@@ -5,6 +5,7 @@ import {
   isObject,
   type JsonObject,
   jsonRefusal,
+  linkPart,
   type Part,
   textPart,
 } from '@parlance/protocol';
@@ -93,17 +94,31 @@ function partOf(part: Exclude<Content, string>[number], param: string): Part {
     case 'text':
       return textPart(part.text);
     case 'image_url':
-      return { type: 'image', ...fromDataUrl(part.image_url.url, `${param}.image_url.url`) };
+      return imageAt(part.image_url.url, `${param}.image_url.url`);
     case 'file': {
-      const { filename = 'file', file_data: url = '' } = part.file;
-      return { type: 'file', name: filename, ...fromDataUrl(url, `${param}.file.file_data`) };
+      const { filename, file_data: url = '' } = part.file;
+      return fileAt(url, { name: filename, param: `${param}.file.file_data` });
     }
   }
 }
 
-export function fromDataUrl(url: string, param: string): { readonly mime: string; readonly data: string } {
+/** An image of a data: URL, or a link. */
+export const imageAt = (url: string, param: string): Part =>
+  linkPart({ kind: 'image', url }) ?? { type: 'image', ...fromDataUrl(url, param) };
+
+export const fileAt = (
+  url: string,
+  { name, param }: { readonly name: string | undefined; readonly param: string },
+): Part =>
+  linkPart({ kind: 'file', url, ...(name && { name }) }) ?? {
+    type: 'file',
+    name: name ?? 'file',
+    ...fromDataUrl(url, param),
+  };
+
+function fromDataUrl(url: string, param: string): { readonly mime: string; readonly data: string } {
   const [, mime, data] = /^data:([\w.+-]+\/[\w.+-]+);base64,([A-Za-z0-9+/]*={0,2})$/.exec(url) ?? [];
   if (mime === undefined || data === undefined || data === '')
-    throw invalid(param, 'Images and files are taken as data: URLs with base64 only.');
+    throw invalid(param, 'Images and files are taken as http(s): URLs, and as data: URLs with base64.');
   return { mime, data };
 }

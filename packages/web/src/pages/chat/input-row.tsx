@@ -113,7 +113,7 @@ function Edit({ session, input, queued, onDone }: EditProps) {
   const [busy, setBusy] = useState(false);
 
   async function send(): Promise<void> {
-    const rest = input.parts.filter(({ type }) => type !== 'text');
+    const rest = input.parts.filter((part) => part.type !== 'text' || part.link);
     const parts: Part[] = [...(text.trim() === '' ? [] : [{ type: 'text' as const, text }]), ...rest];
     setBusy(true);
     const handle = parlance.session(session);

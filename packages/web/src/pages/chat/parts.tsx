@@ -1,5 +1,5 @@
 /** Parts of an input or of a tool's output. */
-import type { Part } from '@parlance/protocol';
+import type { Link, Part } from '@parlance/protocol';
 import { Icon } from '../../components/icon.tsx';
 import { download } from '../../layout/download.ts';
 import { ansiRuns, hasAnsi } from '../../markdown/ansi.ts';
@@ -22,6 +22,7 @@ export function Parts({ parts, text }: PartsProps) {
 function OnePart({ part, text }: { part: Part; text: PartsProps['text'] }) {
   switch (part.type) {
     case 'text':
+      if (part.link) return <LinkedPart link={part.link} />;
       if (text === 'markdown') return <Markdown text={part.text} />;
       return text === 'plain' ? (
         <p className="plain">{part.text}</p>
@@ -45,10 +46,20 @@ function OnePart({ part, text }: { part: Part; text: PartsProps['text'] }) {
           }
         >
           <Icon name="file" />
-          {part.name}
+          <span>{part.name}</span>
         </button>
       );
   }
+}
+
+/** What is there is loaded by nobody but the user, with a click. */
+function LinkedPart({ link: { kind, url, name } }: { link: Link }) {
+  return (
+    <a className="button file-chip" href={url} title={url} target="_blank" rel="noopener noreferrer nofollow">
+      <Icon name={kind === 'image' ? 'image' : 'file'} />
+      <span>{name ?? url}</span>
+    </a>
+  );
 }
 
 function Output({ text }: { text: string }) {

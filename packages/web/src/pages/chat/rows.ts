@@ -62,7 +62,7 @@ export function rowWith(rows: readonly Row[], seq: number): number {
 }
 
 export const textOf = (parts: readonly Part[]): string =>
-  parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+  parts.flatMap((part) => (part.type === 'text' && !part.link ? [part.text] : [])).join('\n');
 
 /** The texts of the messages, the last one first. */
 export const messagesOf = (rows: readonly Row[]): string[] =>

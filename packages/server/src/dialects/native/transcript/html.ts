@@ -1,5 +1,5 @@
 /** A session as one HTML page without scripts: styles and images are inside, and nothing is loaded from elsewhere. */
-import { type Part, textOf } from '@parlance/protocol';
+import { type Link, type Part, textOf } from '@parlance/protocol';
 import type { Entry } from './fold.ts';
 import { type Document, timeOf } from './markdown.ts';
 import { STYLE } from './style.ts';
@@ -68,7 +68,9 @@ function section(entry: Entry, agent: string, { shared }: HtmlOptions): string {
 function partOf(part: Part): string {
   switch (part.type) {
     case 'text':
-      return `<p class="plain">${escaped(part.text)}</p>`;
+      return part.link
+        ? `<p class="plain">${anchor(part.link)}</p>`
+        : `<p class="plain">${escaped(part.text)}</p>`;
     case 'image':
       return IMAGES.has(part.mime)
         ? `<img alt="Attached image" src="data:${part.mime};base64,${escaped(part.data)}">`
@@ -77,6 +79,10 @@ function partOf(part: Part): string {
       return `<p class="note">Attachment: ${escaped(part.name)}</p>`;
   }
 }
+
+/** Opened only by a click: nothing is loaded from elsewhere. */
+const anchor = ({ url, name }: Link): string =>
+  `<a href="${escaped(url)}" rel="noopener noreferrer nofollow">${escaped(name ?? url)}</a>`;
 
 /** Markdown of a model is hostile: HTML in it is text, links go to the web only, and images are not loaded. */
 function rendered(markdown: string): string {

@@ -1,5 +1,5 @@
 /** The items that a request has brought, from the events that it caused. */
-import { type DurableEvent, type Part, textOf } from '@parlance/protocol';
+import { type DurableEvent, type Link, type Part, textOf } from '@parlance/protocol';
 import { itemId } from './response-id.ts';
 
 export const userMessage = (id: string, parts: readonly Part[]) => ({
@@ -15,7 +15,7 @@ export const messageId = (session: string, id: string): string => itemId('msg', 
 function contentOf(part: Part) {
   switch (part.type) {
     case 'text':
-      return { type: 'input_text' as const, text: part.text };
+      return part.link ? linkContent(part.link) : { type: 'input_text' as const, text: part.text };
     case 'image':
       return {
         type: 'input_image' as const,
@@ -31,6 +31,11 @@ function contentOf(part: Part) {
       };
   }
 }
+
+const linkContent = ({ kind, url, name }: Link) =>
+  kind === 'image'
+    ? { type: 'input_image' as const, image_url: url, detail: 'auto' as const, file_id: null }
+    : { type: 'input_file' as const, file_url: url, ...(name !== undefined && { filename: name }) };
 
 type InputItem =
   | ReturnType<typeof userMessage>

@@ -9,7 +9,7 @@ import {
 } from '@parlance/protocol';
 import type { ApprovalReply } from '../../shared/exchange/question.ts';
 import { invalid } from '../../shared/exchange/request-fault.ts';
-import { type Conversation, fromDataUrl, inputOf } from '../messages.ts';
+import { type Conversation, fileAt, imageAt, inputOf } from '../messages.ts';
 import { itemPlace } from './response-id.ts';
 import type { Content, InputItem, KnownItem, ResponseRequest } from './schemas.ts';
 
@@ -121,13 +121,11 @@ function partsOf(content: Content, param: string): Part[] {
 function partOf(part: Exclude<Content, string>[number], param: string): Part {
   switch (part.type) {
     case 'input_image':
-      return { type: 'image', ...fromDataUrl(part.image_url ?? '', `${param}.image_url`) };
-    case 'input_file':
-      return {
-        type: 'file',
-        name: part.filename ?? 'file',
-        ...fromDataUrl(part.file_data ?? '', `${param}.file_data`),
-      };
+      return imageAt(part.image_url ?? '', `${param}.image_url`);
+    case 'input_file': {
+      const field = part.file_url ? 'file_url' : 'file_data';
+      return fileAt(part[field] ?? '', { name: part.filename ?? undefined, param: `${param}.${field}` });
+    }
     case 'refusal':
       return textPart(part.refusal);
     default:

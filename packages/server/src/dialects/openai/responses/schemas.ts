@@ -14,6 +14,7 @@ const ContentPart = z.union([
     type: z.literal('input_file'),
     filename: z.string().nullish(),
     file_data: z.string().nullish(),
+    file_url: z.string().nullish(),
   }),
 ]);
 const Content = z.union([z.string(), z.array(ContentPart).max(100)]);

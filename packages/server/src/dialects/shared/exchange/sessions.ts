@@ -1,11 +1,11 @@
 /** Which session a request is about, and what it begins there. */
-import type { HistoryItem } from '@parlance/protocol';
+import { Fault, type HistoryItem } from '@parlance/protocol';
 import { labelKey, type SessionRecord, type SessionRef } from '../../../core/api/index.ts';
 import type { DialectContext } from '../dialect.ts';
 import { KeyedQueue } from '../keyed-queue.ts';
 import { continueSession, startSession } from './caused.ts';
 import { conversationDigest } from './digest.ts';
-import { type Accepted, type Begun, misfit, type Progress, type Question } from './question.ts';
+import { type Accepted, type Begun, misfit, type Progress, partsOf, type Question } from './question.ts';
 import { Reading } from './reading.ts';
 import { RequestFault } from './request-fault.ts';
 import { type Earlier, earlierRequest, followedIn, KEY } from './request-keys.ts';
@@ -104,6 +104,14 @@ export class Sessions {
     return holds && byHistory.status !== 'running' && !byHistory.archived ? byHistory : null;
   }
 
+  /** Before anything is stored. */
+  async #checkLinks(question: Question, ref: SessionRef): Promise<void> {
+    const input = { parts: partsOf(question), agent: question.agent };
+    await this.ctx.engine.checkLinks(ref, input).catch((thrown: unknown) => {
+      throw thrown instanceof Fault && thrown.code === 'invalid' ? misfit(question, thrown.message) : thrown;
+    });
+  }
+
   async #accept(question: Question, progress: Progress, target: Target): Promise<Accepted> {
     const { ref, record, earlier, history } = target;
     if (earlier) {
@@ -111,6 +119,7 @@ export class Sessions {
       const { start, followed } = earlier;
       return { ref, start, followed, again: true, history };
     }
+    await this.#checkLinks(question, ref);
     const asking = { engine: this.ctx.engine, progress };
     const caused = record
       ? await continueSession(asking, record, question)
