@@ -1,5 +1,6 @@
 /** One run: so many messages from one seed, at a server that must answer as before when it is over. */
 import type { Described } from '../../packages/server/src/describe/descriptions.ts';
+import { getJson, postJson } from '../server-process.ts';
 import { complaint, residentMiB } from './checker.ts';
 import { FuzzSocket } from './fuzz-socket.ts';
 import { type Hostile, hostile } from './hostile.ts';
@@ -41,11 +42,14 @@ export async function fuzz({ http, pid, token, seed, count, descriptions, told }
   const memoryBefore = await residentMiB(pid);
 
   async function post({ method, path }: HttpTarget, body: Hostile | undefined): Promise<void> {
-    const response = await fetch(http + path, {
+    const asked = fetch(http + path, {
       method,
       headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
       ...(method === 'GET' || body === undefined ? {} : { body }),
     });
+    const response = await unlessUnanswered(asked, () => denyApprovals(http, token));
+    if (!response)
+      return void complaints.push(`${method} ${path.slice(0, 200)}: no answer to ${shown(body)}`);
     const kind = String(response.status);
     statuses[kind] = (statuses[kind] ?? 0) + 1;
     if (response.headers.get('content-type')?.startsWith('text/event-stream')) return response.body?.cancel();
@@ -96,6 +100,33 @@ export async function fuzz({ http, pid, token, seed, count, descriptions, told }
   }
   for (const socket of sockets) socket.close();
   return { sent, complaints, statuses, memoryBefore, memoryAfter: await residentMiB(pid) };
+}
+
+const PATIENCE_MS = 1_000;
+const MOST_ATTEMPTS = 60;
+
+/** Some requests wait for an approval from elsewhere. Null if one is not answered although nothing waits any more. */
+async function unlessUnanswered(
+  asked: Promise<Response>,
+  deny: () => Promise<void>,
+): Promise<Response | null> {
+  for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+    const response = await Promise.race([asked, Bun.sleep(PATIENCE_MS).then(() => null)]);
+    if (response) return response;
+    await deny();
+  }
+  asked.then(({ body }) => body?.cancel()).catch(() => undefined);
+  return null;
+}
+
+async function denyApprovals(http: string, token: string): Promise<void> {
+  const authorization = `Bearer ${token}`;
+  const { approvals } = await getJson<{ approvals: { id: string }[] }>(`${http}/v1/approvals`, {
+    authorization,
+  });
+  const deny = ({ id }: { id: string }) =>
+    postJson(`${http}/v1/approvals/${encodeURIComponent(id)}`, { answer: 'deny' }, { authorization });
+  await Promise.all(approvals.map(deny));
 }
 
 const VALUES = [
