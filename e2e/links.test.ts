@@ -34,7 +34,9 @@ const openai = openaiClient(server.http);
 const anthropic = anthropicClient(server.http);
 
 /** What the model was given of the images. */
-const images = (from = model) => JSON.stringify(from.requests.at(-1)?.messages).match(/"url":"[^"]*"/g) ?? [];
+const images = (from = model): string[] => [
+  ...(JSON.stringify(from.requests.at(-1)?.messages).match(/"url":"[^"]*"/g) ?? []),
+];
 const given = [`"url":"${IMAGE}"`];
 
 beforeEach(() => void model.requests.splice(0));
