@@ -64,6 +64,7 @@ export default defineConfig({
     theme: { light: 'github-light', dark: 'github-dark' },
   },
   themeConfig: {
+    logo: '/icon.svg',
     search: { provider: 'local' },
     outline: [2, 3],
     nav: [{ text: 'Console', link: '/', target: '_self', rel: '' }],
