@@ -18,6 +18,8 @@ const WEB = 'packages/web/';
 const SDK_CODE = '@parlance/protocol/server-sent-events';
 /** The part of the SDK that imports React. */
 const SDK_REACT = 'packages/sdk/src/react/';
+/** The part of the SDK that brings zod to tools inside of the server. */
+const SDK_TOOLS = 'packages/sdk/src/tools.ts';
 /** what the packages below the server import */
 const PACKAGE_SEES = new Map([
   ['protocol', ['zod']],
@@ -28,6 +30,7 @@ const PACKAGE_SEES = new Map([
 const SEEN_BY = new Map([
   ['@parlance/copilot', ['dialects', 'tools', 'root']],
   ['@parlance/offline', ['providers']],
+  ['@parlance/sdk/tools', ['tools']],
 ]);
 /** names of dialects, MCP servers and paths */
 const CONFIG_SEES = ['dialects/index.ts', 'tools/mcp/servers.ts', 'tools/paths.ts'];
@@ -79,8 +82,9 @@ const LOADED_ON_DEMAND = ['compose/shared-storage.ts', 'stores/postgres/', 'buse
 
 const isOnDemand = (path: string): boolean => LOADED_ON_DEMAND.some((start) => path.startsWith(start));
 
-const isHook = (path: string, imported: string): boolean =>
-  path.startsWith(SDK_REACT) && imported === 'react';
+/** What parts of the SDK import from elsewhere. */
+const isAddition = (path: string, imported: string): boolean =>
+  (path.startsWith(SDK_REACT) && imported === 'react') || (path === SDK_TOOLS && imported === 'zod');
 
 const isPort = (path: string): boolean => folderIn(CORE, path) === 'ports';
 
@@ -137,7 +141,12 @@ for (const path of [...sources('packages/*/src/**/*.{ts,tsx}'), ...sources('scri
     check(path, imported);
     if (kind !== 'dynamic-import' && isOnDemand(join(dirname(path), imported)) && !isOnDemand(path))
       problems.push(`${path} imports ${imported}: it is loaded on demand, with import()`);
-    if (path.startsWith(SDK) && !imported.startsWith('.') && imported !== SDK_CODE && !isHook(path, imported))
+    if (
+      path.startsWith(SDK) &&
+      !imported.startsWith('.') &&
+      imported !== SDK_CODE &&
+      !isAddition(path, imported)
+    )
       problems.push(`${path} imports ${imported}: the SDK has no code but its own`);
     if (path.startsWith(WEB) && /^@parlance\/(?!sdk$)/.test(imported))
       problems.push(`${path} imports ${imported}: the console has the SDK, and of the protocol its types`);
@@ -184,7 +193,7 @@ function check(path: string, imported: string): void {
   if (
     path.startsWith(SDK) &&
     !['@parlance/protocol', SDK_CODE].includes(imported) &&
-    !isHook(path, imported) &&
+    !isAddition(path, imported) &&
     !imported.startsWith('.')
   ) {
     problems.push(`${path} imports ${imported}: the SDK knows the protocol alone`);

@@ -32,7 +32,7 @@ Every setting has an environment variable and a key in the config file; most hav
 overrides the file. An invalid value stops the start with one line that names it.
 
 The config file is JSON: the file named by \`--config\` or \`PARLANCE_CONFIG\`, or else \`config.json\` in the data folder (\`./.parlance/config.json\` by
-default). Tools and commands cannot read it. Relative paths in it are resolved against the current folder, those of MCP servers against the folder of the file.
+default). Tools and commands cannot read it. Relative paths in it are resolved against the current folder, those of MCP servers and tool modules against the folder of the file.
 
 The working directory of tools configures nothing, because agents and cloned repositories write there and a configuration names programs to run. A
 \`parlance.json\` in the current folder or in the working directory is ignored with a log line. \`.env\`, \`bunfig.toml\` and \`tsconfig.json\` there are ignored as well.

@@ -1,6 +1,6 @@
 /** The npm package and the single executable, each in an empty folder. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { version } from '../../package.json' with { type: 'json' };
 import { connect } from '../../packages/sdk/src/index.ts';
@@ -34,7 +34,9 @@ async function serve(program: string) {
   writeFileSync(join(work, '.env'), 'PORT=1');
   writeFileSync(join(work, 'bunfig.toml'), 'preload = ["./missing.ts"]');
   writeFileSync(join(work, 'tsconfig.json'), '{ "compilerOptions": { "paths": { "*": ["./missing.ts"] } } }');
-  const child = Bun.spawn([program, 'serve', '--port', '0', '--cwd', work], {
+  const tools = join(home, 'own-tools.ts');
+  copyFileSync(join(ROOT, 'packages/sdk/examples/own-tools.ts'), tools);
+  const child = Bun.spawn([program, 'serve', '--port', '0', '--cwd', work, '--tools', tools], {
     cwd: work,
     env: clean(home),
     stdout: 'pipe',
@@ -72,7 +74,7 @@ describe.each(Object.entries(programs))('%s', (_name, program) => {
     rmSync(home, { recursive: true });
   });
 
-  test('serves the console, and answers with the offline model', async () => {
+  test('serves the console, answers with the offline model, and runs own tools', async () => {
     await using server = await serve(program);
     const page = await (await fetch(server.http)).text();
     const script = /src="(\/assets\/[^"]+\.js)"/.exec(page)?.[1] ?? '';
@@ -91,6 +93,10 @@ describe.each(Object.entries(programs))('%s', (_name, program) => {
     expect((await session.ask('count to 3')).text).toBe('1 2 3');
     await session.ask('run touch made.txt', { onApproval: () => 'once' });
     expect(existsSync(join(server.work, 'made.txt'))).toBe(true);
+    const call = { tool: 'add_expense', input: { amount: 3, purpose: 'tea' } };
+    await session.send({ type: 'input.submit', parts: [], call });
+    await session.resume();
+    expect(existsSync(join(server.work, 'expenses.jsonl'))).toBe(true);
   });
 });
 

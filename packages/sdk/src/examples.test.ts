@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { JsonObject } from '@parlance/protocol';
 import { outputOf } from '../../../e2e/output.ts';
 import { buildLibrary } from '../../../scripts/packages/build.ts';
 import { startTestServer, type TestServer } from '../../server/src/testing/server.ts';
@@ -95,6 +96,28 @@ const RUNS: Record<string, () => Promise<void>> = {
     expect(said).toStartWith('count to 3 (idle)\n> count to 3\n');
     expect(said).toContain('3');
   },
+  async 'own-tools.ts'() {
+    const file = join(EXAMPLES, 'own-tools.ts');
+    const other = await startTestServer({ PARLANCE_TOOLS: file });
+    const session = connect({ url: other.http }).session('expenses');
+    const asked: string[] = [];
+    const call = async (tool: string, input: JsonObject) => {
+      await session.send({ type: 'input.submit', parts: [], call: { tool, input } });
+      const turn = await session.resume({
+        onApproval: ({ ask }) => {
+          asked.push(ask.description);
+          return 'once';
+        },
+      });
+      return JSON.stringify(turn);
+    };
+    await call('add_expense', { amount: 4, purpose: 'coffee' });
+    await call('add_expense', { amount: 120, purpose: 'hotel' });
+    expect(asked).toEqual(['Records 120 € for hotel.']);
+    expect(await call('add_expense', { amount: 20_000, purpose: 'car' })).toContain('need a signed form');
+    expect(await call('list_expenses', {})).toContain('coffee');
+    await other.stop();
+  },
   async 'node.mjs'() {
     // Node resolves the package as it is published.
     await buildLibrary('sdk');
@@ -119,4 +142,9 @@ describe('each example', () => {
       expect(readme.includes(readFileSync(join(EXAMPLES, name), 'utf8').trim())).toBe(true);
     });
   }
+});
+
+test('own-tools.ts is in the guide as it is', () => {
+  const guide = readFileSync(join(PACKAGE, '../../docs/guides/own-tools.md'), 'utf8');
+  expect(guide.includes(readFileSync(join(EXAMPLES, 'own-tools.ts'), 'utf8').trim())).toBe(true);
 });

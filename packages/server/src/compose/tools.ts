@@ -1,4 +1,5 @@
-/** The tools of one server: the built-in ones and those of MCP servers. */
+/** The tools of one server: the built-in ones, those of the operator, and those of MCP servers. */
+import { dirname } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { INSTALLATION, WORKSPACE } from '../config/installation.ts';
 import type { AgentCatalog, ClientToolBroker, Log } from '../core/api/index.ts';
@@ -8,6 +9,7 @@ import { openFolders } from '../tools/folders.ts';
 import { openGuard } from '../tools/guard.ts';
 import { builtInTools } from '../tools/index.ts';
 import { type McpTools, openMcp } from '../tools/mcp/open.ts';
+import { contains } from '../tools/paths.ts';
 import type { Sandbox } from '../tools/shell/sandbox.ts';
 
 export type ToolParts = {
@@ -32,25 +34,42 @@ export async function openTools(
 ): Promise<OpenTools> {
   const guard = openGuard({
     hide: [config.data, ...(config.configFile === null ? [] : [config.configFile])],
-    readOnly: [INSTALLATION],
+    readOnly: [INSTALLATION, ...config.tools.map((module) => unchangeable(module, config.cwd))],
     writable: [WORKSPACE],
   });
   resources.defer(() => guard.close());
   const agents = () => catalog.listed.agents.map((agent) => agent.id);
   const web = { key: config.serperKey, baseUrl: config.serperBaseUrl };
   const builtIn = builtInTools({ clients, sandbox, agents, guard, web });
+  const own = await ownTools(config, builtIn, log);
   const mcp = await openMcp(mcpServers, { log });
   resources.defer(() => mcp.close());
   const folders = openFolders({ root: config.cwd, anywhere: config.anyFolder === true, guard });
-  return { tools: toolsByName(builtIn, mcp), folders, mcp };
+  return { tools: toolsByName([...builtIn, ...own], mcp), folders, mcp };
 }
 
+/** Loaded only if there are any. */
+async function ownTools({ tools: modules }: Config, builtIn: readonly Tool[], log: Log): Promise<Tool[]> {
+  if (modules.length === 0) return [];
+  const { loadOwnTools } = await import('../tools/own/load.ts');
+  const own = await loadOwnTools(
+    modules,
+    builtIn.map(({ name }) => name),
+  );
+  log.info({ tools: own.map(({ name }) => name) }, 'own tools loaded');
+  return own;
+}
+
+/** A module of the server is not for agents to change: its folder, or only the file if the working directory is inside of that. */
+const unchangeable = (module: string, cwd: string): string =>
+  contains(dirname(module), cwd) ? module : dirname(module);
+
 /** The map changes when an MCP server adds or removes tools. */
-function toolsByName(builtIn: readonly Tool[], mcp: McpTools): ReadonlyMap<string, Tool> {
+function toolsByName(fixed: readonly Tool[], mcp: McpTools): ReadonlyMap<string, Tool> {
   const tools = new Map<string, Tool>();
   const renew = () => {
     tools.clear();
-    for (const tool of [...builtIn, ...mcp.tools()]) tools.set(tool.name, tool);
+    for (const tool of [...fixed, ...mcp.tools()]) tools.set(tool.name, tool);
   };
   renew();
   mcp.onChange(renew);

@@ -42,6 +42,7 @@ describe('defaults', () => {
       configFile: null,
       ignoredFiles: [],
       registration: { registry: null, isNamed: false },
+      tools: [],
       approval: 'suggest',
       contextStrategy: 'threshold',
       contextThreshold: 0.8,

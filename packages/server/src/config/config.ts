@@ -33,7 +33,10 @@ export type Registration = {
   readonly isNamed: boolean;
 };
 
-/** `data` and `cwd` are absolute paths; relative ones are resolved against the folder in which the server was started. */
+/**
+ * `data`, `cwd` and `tools` are absolute paths. Relative ones are resolved against the folder in which the server was started;
+ * those of `tools` in the config file, against its folder.
+ */
 export type Config = Settled & {
   /** working directory of tools. The default workspace may not exist yet */
   readonly cwd: string;
@@ -118,6 +121,7 @@ export function loadConfig(argv: readonly string[], env: Environment, cwd: strin
     changeable,
     given: new Map([...given].map(([key, { label }]) => [key, label])),
     data,
+    tools: values.tools.map((path) => resolve(given.get('tools')?.folder ?? cwd, path)),
     cwd: workingDirectory,
     configFile: file,
     ignoredFiles: ignoredIn([cwd, workingDirectory], file),

@@ -1,14 +1,19 @@
 /** Collects defaults, file, environment and flags per setting, by precedence. */
 import { existsSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { isObject } from '@parlance/protocol';
 import { isRegistered, registryIn } from './data-folder.ts';
 import { ConfigError } from './error.ts';
 import { positionOfError } from './json-position.ts';
 import { CONFIG_FILE, SETTING_KEYS, SETTINGS, type Setting, type SettingKey } from './settings.ts';
 
-/** `label` names the source of the value in errors. */
-export type Given = { readonly label: string; readonly raw: unknown };
+export type Given = {
+  /** names the source of the value in errors */
+  readonly label: string;
+  readonly raw: unknown;
+  /** the folder of the config file, if the value is from there */
+  readonly folder?: string;
+};
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 type Flags = Map<SettingKey | 'config', Given>;
@@ -90,11 +95,12 @@ function readText({ path, name, asked }: ConfigFile): string {
 
 function readFile(file: ConfigFile): Map<SettingKey, Given> {
   const given = new Map<SettingKey, Given>();
+  const folder = dirname(file.path);
   for (const [key, raw] of Object.entries(parseObject(readText(file), file.name))) {
     if (!isKey(key)) throw new ConfigError(`${file.name} has an unknown setting "${key}"`);
     if (key === 'data' && file.asked === null)
       throw new ConfigError(`data in ${file.name} cannot name another data folder`);
-    given.set(key, { label: `${key} in ${file.name}`, raw });
+    given.set(key, { label: `${key} in ${file.name}`, raw, folder });
   }
   return given;
 }

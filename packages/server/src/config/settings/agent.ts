@@ -1,5 +1,5 @@
 /** The default agent and its tools. */
-import { fraction, oneOf, text } from '../values.ts';
+import { fraction, oneOf, text, textList } from '../values.ts';
 import type { Setting } from './setting.ts';
 import { vendorAddress, vendorKey } from './vendor.ts';
 
@@ -24,6 +24,15 @@ export const AGENT = {
       "the current folder; ./workspace, which is created, if that is Parlance's own checkout or installation",
     schema: text,
     description: 'working directory of tools',
+  },
+  tools: {
+    env: ['PARLANCE_TOOLS'],
+    flag: '--tools',
+    argument: 'FILE',
+    fallback: [],
+    schema: textList,
+    repeatable: true,
+    description: 'a module with own tools, in TypeScript or JavaScript; it runs inside of the server',
   },
   approval: {
     env: ['TOOL_USE_APPROVAL_MODE'],

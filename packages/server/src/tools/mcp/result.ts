@@ -1,22 +1,16 @@
 /** Converts MCP results to parts: in order, with bounded sizes. */
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import { isObject, type JsonObject, Part, textPart } from '@parlance/protocol';
-import { cutText, RESULT_LIMIT } from '../cut.ts';
+import { boundedParts } from '../bounded-parts.ts';
+import { cutText } from '../cut.ts';
 
 type Content = CallToolResult['content'][number];
 
-const MOST_PARTS = 100;
-/** Of all images and files of one result, as base64. */
-const BINARY_CHARACTERS = 4_000_000;
 /** Structured data is also sent as text: only small data is included twice. */
 const DATA_CHARACTERS = 4_000;
 
 export function partsOf({ content, structuredContent }: CallToolResult): Part[] {
-  const budget = { text: RESULT_LIMIT, binary: BINARY_CHARACTERS };
-  const parts = content.slice(0, MOST_PARTS).map((item) => within(budget, partOf(item)));
-  if (content.length > MOST_PARTS)
-    parts.push(textPart(`[… ${content.length - MOST_PARTS} parts left out …]`));
-  if (parts.length > 0) return parts;
+  if (content.length > 0) return boundedParts(content, partOf);
   return [
     textPart(structuredContent === undefined ? '(no output)' : cutText(JSON.stringify(structuredContent))),
   ];
@@ -62,15 +56,3 @@ const nameIn = (uri: string): string =>
       .at(-1) || 'resource',
     100,
   );
-
-function within(budget: { text: number; binary: number }, part: Part): Part {
-  if (part.type === 'text') {
-    const text = cutText(part.text, budget.text);
-    budget.text = Math.max(0, budget.text - part.text.length);
-    return textPart(text.toWellFormed());
-  }
-  const bytes = part.data.length;
-  if (bytes > budget.binary) return textPart(`[${part.mime} of ${Math.floor(bytes * 0.75)} bytes left out]`);
-  budget.binary -= bytes;
-  return part;
-}

@@ -1,0 +1,27 @@
+/** Bounds what tools outside of our code return: number of parts, text, images and files. */
+import { type Part, textPart } from '@parlance/protocol';
+import { cutText, RESULT_LIMIT } from './cut.ts';
+
+const MOST_PARTS = 100;
+/** Of all images and files of one result, as base64. */
+const BINARY_CHARACTERS = 4_000_000;
+
+/** `partOf` converts one item; those that are left out are not converted. */
+export function boundedParts<Item>(given: readonly Item[], partOf: (item: Item) => Part): Part[] {
+  const budget = { text: RESULT_LIMIT, binary: BINARY_CHARACTERS };
+  const parts = given.slice(0, MOST_PARTS).map((item) => within(budget, partOf(item)));
+  if (given.length > MOST_PARTS) parts.push(textPart(`[… ${given.length - MOST_PARTS} parts left out …]`));
+  return parts;
+}
+
+function within(budget: { text: number; binary: number }, part: Part): Part {
+  if (part.type === 'text') {
+    const text = cutText(part.text, budget.text);
+    budget.text = Math.max(0, budget.text - part.text.length);
+    return textPart(text.toWellFormed());
+  }
+  const bytes = part.data.length;
+  if (bytes > budget.binary) return textPart(`[${part.mime} of ${Math.floor(bytes * 0.75)} bytes left out]`);
+  budget.binary -= bytes;
+  return part;
+}
