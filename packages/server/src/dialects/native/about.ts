@@ -1,4 +1,4 @@
-/** What the server is and how it was set up, as far as those who use it need to know. */
+/** Public information about the server and its setup, for users of the API. */
 import type { Principal } from '@parlance/protocol';
 import type { Engine } from '../../core/api/index.ts';
 import type { About } from '../shared/about.ts';

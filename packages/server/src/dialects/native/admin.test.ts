@@ -11,9 +11,9 @@ const start = async () => {
   server = await startTestServer({ PARLANCE_AUTH: 'required', PARLANCE_DOORS: 'agentloop=0' });
 };
 
-/** `request` is a method and a path. */
-async function asked(token: string | null, request: string, body?: unknown) {
-  const [method, path] = request.split(' ');
+/** `endpoint` is a method and a path. */
+async function request(token: string | null, endpoint: string, body?: unknown) {
+  const [method, path] = endpoint.split(' ');
   const response = await fetch(server.http + path, {
     method,
     headers: { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) },
@@ -36,10 +36,10 @@ describe('users', () => {
 
   test('are listed, added, changed and removed by an admin', async () => {
     const wanted = { name: 'zoe', password: 'zoe-password', role: 'user' };
-    const added = await asked(ada, 'POST /v1/admin/users', wanted);
+    const added = await request(ada, 'POST /v1/admin/users', wanted);
     const zoe = { name: 'zoe', role: 'user', createdAt: expect.any(String), fromSettings: false };
     expect(added).toEqual({ status: 201, body: zoe });
-    const { body } = await asked(ada, 'GET /v1/admin/users');
+    const { body } = await request(ada, 'GET /v1/admin/users');
     expect((body.users as Json[]).map(({ name, role, fromSettings }) => [name, role, fromSettings])).toEqual([
       ['ada', 'admin', true],
       ['dev', 'developer', true],
@@ -48,20 +48,20 @@ describe('users', () => {
     ]);
     expect(JSON.stringify(body)).not.toContain('argon2');
     const first = await login('zoe');
-    const promoted = await asked(ada, 'PATCH /v1/admin/users/zoe', { role: 'developer' });
+    const promoted = await request(ada, 'PATCH /v1/admin/users/zoe', { role: 'developer' });
     expect(promoted.body).toMatchObject({ name: 'zoe', role: 'developer' });
-    expect((await asked(first, 'GET /v1/sessions')).status).toBe(401);
-    await asked(ada, 'PATCH /v1/admin/users/zoe', { password: 'another-one' });
+    expect((await request(first, 'GET /v1/sessions')).status).toBe(401);
+    await request(ada, 'PATCH /v1/admin/users/zoe', { password: 'another-one' });
     expect(server.login('zoe', 'zoe-password')).rejects.toThrow('401');
     const second = await server.login('zoe', 'another-one');
-    expect((await asked(ada, 'DELETE /v1/admin/users/zoe')).status).toBe(204);
-    expect((await asked(second, 'GET /v1/sessions')).status).toBe(401);
-    expect((await asked(ada, 'DELETE /v1/admin/users/zoe')).status).toBe(404);
+    expect((await request(ada, 'DELETE /v1/admin/users/zoe')).status).toBe(204);
+    expect((await request(second, 'GET /v1/sessions')).status).toBe(401);
+    expect((await request(ada, 'DELETE /v1/admin/users/zoe')).status).toBe(404);
   });
 
-  test('that are invalid are refused with the wrong field', async () => {
+  test('that are invalid are refused with the name of the field', async () => {
     const wanted = { name: 'zoe', password: 'password', role: 'user' };
-    const add = async (body: unknown) => (await asked(ada, 'POST /v1/admin/users', body)).body;
+    const add = async (body: unknown) => (await request(ada, 'POST /v1/admin/users', body)).body;
     expect(await add({ ...wanted, name: 'dev' })).toEqual(
       refusal('invalid', 'name: there is a user dev already'),
     );
@@ -69,29 +69,29 @@ describe('users', () => {
     expect(await add({ ...wanted, password: '' })).toEqual(refusal('invalid', 'the password is empty'));
     const short = refusal('invalid', 'the password has fewer than 8 characters');
     expect(await add({ ...wanted, password: '1234567' })).toEqual(short);
-    expect((await asked(ada, 'PATCH /v1/admin/users/dev', { password: 'пароль7' })).body).toEqual(short);
+    expect((await request(ada, 'PATCH /v1/admin/users/dev', { password: 'пароль7' })).body).toEqual(short);
     expect(await add({ ...wanted, role: 'root' })).toMatchObject({
       detail: expect.stringMatching(/^role: /),
     });
-    expect((await asked(ada, 'PATCH /v1/admin/users/dev', {})).body).toEqual(
+    expect((await request(ada, 'PATCH /v1/admin/users/dev', {})).body).toEqual(
       refusal('invalid', 'body: give a password or a role'),
     );
   });
 
   test('always include an admin', async () => {
     const only = refusal('forbidden', 'ada is the only admin: make somebody else one first.');
-    expect(await asked(ada, 'DELETE /v1/admin/users/ada')).toEqual({ status: 403, body: only });
-    const demoted = await asked(ada, 'PATCH /v1/admin/users/ada', { role: 'user' });
+    expect(await request(ada, 'DELETE /v1/admin/users/ada')).toEqual({ status: 403, body: only });
+    const demoted = await request(ada, 'PATCH /v1/admin/users/ada', { role: 'user' });
     expect(demoted).toEqual({ status: 403, body: only });
   });
 
   test('that are logged out lose every token and every socket at once', async () => {
     const [first, second] = [await login('dev'), await login('dev')];
     const socket = await server.connect(`/agentloop?token=${first}`);
-    expect((await asked(ada, 'POST /v1/admin/users/dev/logout')).status).toBe(204);
+    expect((await request(ada, 'POST /v1/admin/users/dev/logout')).status).toBe(204);
     expect(await socket.closed).toMatchObject({ code: 1008, reason: 'The token was revoked.' });
-    for (const token of [first, second]) expect((await asked(token, 'GET /v1/sessions')).status).toBe(401);
-    expect((await asked(await login('dev'), 'GET /v1/sessions')).status).toBe(200);
+    for (const token of [first, second]) expect((await request(token, 'GET /v1/sessions')).status).toBe(401);
+    expect((await request(await login('dev'), 'GET /v1/sessions')).status).toBe(200);
   });
 
   test('are visible to admins only', async () => {
@@ -104,27 +104,27 @@ describe('users', () => {
         ['DELETE', '/v1/admin/users/nobody'],
         ['POST', '/v1/admin/users/ada/logout'],
       ] as const) {
-        const answer = await asked(token, `${method} ${path}`, method === 'GET' ? undefined : {});
+        const answer = await request(token, `${method} ${path}`, method === 'GET' ? undefined : {});
         expect(answer).toEqual({
           status: 403,
-          body: refusal('forbidden', 'Only an admin may look after users.'),
+          body: refusal('forbidden', 'Only an admin may manage users.'),
         });
       }
     }
-    expect((await asked(null, 'GET /v1/admin/users')).status).toBe(401);
+    expect((await request(null, 'GET /v1/admin/users')).status).toBe(401);
   });
 
   test('change their own password with the old one and continue with the new token', async () => {
     const uma = await login('uma');
-    const guess = await asked(uma, 'POST /v1/auth/password', { old: 'a guess', new: 'better-one' });
+    const guess = await request(uma, 'POST /v1/auth/password', { old: 'a guess', new: 'better-one' });
     expect(guess).toEqual({ status: 403, body: refusal('forbidden', 'The old password is not right.') });
-    const done = await asked(uma, 'POST /v1/auth/password', { old: 'uma-password', new: 'better-one' });
+    const done = await request(uma, 'POST /v1/auth/password', { old: 'uma-password', new: 'better-one' });
     expect(done).toEqual({
       status: 200,
       body: { access_token: expect.any(String), token_type: 'bearer', role: 'user' },
     });
-    expect((await asked(uma, 'GET /v1/sessions')).status).toBe(401);
-    expect((await asked(String(done.body.access_token), 'GET /v1/sessions')).status).toBe(200);
+    expect((await request(uma, 'GET /v1/sessions')).status).toBe(401);
+    expect((await request(String(done.body.access_token), 'GET /v1/sessions')).status).toBe(200);
     expect((await server.login('uma', 'better-one')).length).toBeGreaterThan(0);
   });
 });
@@ -140,7 +140,7 @@ describe('operator endpoints', () => {
     const door = server.running.doors[0]?.port ?? 0;
     const extra = new WebSocket(`ws://127.0.0.1:${door}/?token=${dev}`);
     await new Promise((resolve) => extra.addEventListener('open', resolve, { once: true }));
-    expect((await asked(dev, 'GET /v1/admin/doors')).body).toEqual({
+    expect((await request(dev, 'GET /v1/admin/doors')).body).toEqual({
       doors: [
         {
           address: '127.0.0.1',
@@ -155,13 +155,13 @@ describe('operator endpoints', () => {
   });
 
   test('list no MCP servers if none is configured', async () => {
-    expect((await asked(await login('dev'), 'GET /v1/admin/mcp')).body).toEqual({ servers: [] });
+    expect((await request(await login('dev'), 'GET /v1/admin/mcp')).body).toEqual({ servers: [] });
   });
 
   test('are refused to users', async () => {
     const uma = await login('uma');
     for (const path of ['/v1/admin/doors', '/v1/admin/mcp'])
-      expect(await asked(uma, `GET ${path}`)).toEqual({
+      expect(await request(uma, `GET ${path}`)).toEqual({
         status: 403,
         body: refusal('forbidden', 'Missing permission: metrics:read'),
       });
@@ -183,7 +183,7 @@ test('MCP servers are listed with their tools and last error, without secrets', 
   writeFileSync(config, JSON.stringify({ mcpServers }));
   server = await startTestServer({ PARLANCE_CONFIG: config });
   try {
-    const { body } = await asked(null, 'GET /v1/admin/mcp');
+    const { body } = await request(null, 'GET /v1/admin/mcp');
     const [well, gone] = body.servers as Json[];
     expect(well).toMatchObject({
       name: 'well',
@@ -207,16 +207,16 @@ test('standing grants of all sessions of the caller are listed, and gone after t
   try {
     const dev = await login('dev');
     const command = (session: string, body: unknown) =>
-      asked(dev, `POST /v1/sessions/${session}/commands`, body);
+      request(dev, `POST /v1/sessions/${session}/commands`, body);
     for (const session of ['one', 'two', 'none']) {
       await command(session, { type: 'input.submit', parts: [{ type: 'text', text: 'run touch a' }] });
-      const waiting = async () => (await asked(dev, 'GET /v1/approvals')).body.approvals as Json[];
+      const waiting = async () => (await request(dev, 'GET /v1/approvals')).body.approvals as Json[];
       let approval = (await waiting())[0];
       while (!approval) approval = (await waiting())[0];
       const answer = session === 'none' ? 'deny' : 'always';
-      await asked(dev, `POST /v1/approvals/${approval.id}`, { answer });
+      await request(dev, `POST /v1/approvals/${approval.id}`, { answer });
     }
-    const listed = async (token: string) => (await asked(token, 'GET /v1/grants')).body;
+    const listed = async (token: string) => (await request(token, 'GET /v1/grants')).body;
     const grants = (await listed(dev)).grants as Json[];
     expect(grants.map(({ session, owner, title }) => [session, owner, title]).sort()).toEqual([
       ['one', 'dev', 'run touch a'],
@@ -225,9 +225,9 @@ test('standing grants of all sessions of the caller are listed, and gone after t
     expect(((await listed(await login('ada'))).grants as Json[]).length).toBe(2);
     expect(await listed(await login('uma'))).toEqual({ grants: [], next: null });
     const grant = encodeURIComponent(String(grants[0]?.grant));
-    await asked(dev, `DELETE /v1/sessions/one/grants/${grant}`);
+    await request(dev, `DELETE /v1/sessions/one/grants/${grant}`);
     expect(((await listed(dev)).grants as Json[]).map(({ session }) => session)).toEqual(['two']);
-    const page = (await asked(dev, 'GET /v1/grants?limit=1')).body;
+    const page = (await request(dev, 'GET /v1/grants?limit=1')).body;
     expect(page.next).toEqual(expect.any(String));
   } finally {
     await server.stop();

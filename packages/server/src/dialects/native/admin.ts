@@ -15,7 +15,7 @@ export function adminRoutes(api: Hono, ctx: Context): void {
   for (const path of ['/v1/admin/*', '/v1/grants']) api.use(path, requestLimit(ctx));
 
   async function accounts(request: Request): Promise<Accounts> {
-    requireAdmin(await principalOf(authenticator, request), 'look after users');
+    requireAdmin(await principalOf(authenticator, request), 'manage users');
     return ctx.administration.accounts;
   }
 
@@ -40,13 +40,13 @@ export function adminRoutes(api: Hono, ctx: Context): void {
     return c.body(null, 204);
   });
 
-  /** Whatever is connected with a token of the user is let go. */
+  /** Closes all connections that use a token of the user. */
   api.post('/v1/admin/users/:name/logout', async (c) => {
     await (await accounts(c.req.raw)).logOut(c.req.param('name'));
     return c.body(null, 204);
   });
 
-  // Counted with the other requests about logins: those of `/v1/auth` all are.
+  // Shares the rate limit of logins: it applies to all of `/v1/auth`.
   api.post('/v1/auth/password', async (c) => {
     const { id } = await principalOf(authenticator, c.req.raw);
     const { old, new: password } = checked(NewPassword, await body(ctx, c.req.raw));

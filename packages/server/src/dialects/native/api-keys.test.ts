@@ -95,7 +95,7 @@ describe('API keys', () => {
     expect((await asked(as(key), { path: '/v1/server' })).status).toBe(401);
   });
 
-  test('do not look after other API keys, and do not log out', async () => {
+  test('cannot manage API keys, and cannot log out', async () => {
     const { key } = await made('ada');
     const { id } = await made('ada');
     for (const [method, path] of [
@@ -112,7 +112,7 @@ describe('API keys', () => {
     expect((await asked(as(key), { path: '/v1/admin/users' })).status).toBe(200);
   });
 
-  test('never exceed their role, whoever their owner is', async () => {
+  test('never exceed their role, whatever role their owner has', async () => {
     const { key } = await made('ada', { role: 'user' });
     expect((await asked(as(key), { path: '/v1/admin/users' })).status).toBe(403);
     expect((await asked(as(key), { path: '/metrics' })).status).toBe(403);
@@ -122,7 +122,7 @@ describe('API keys', () => {
     ).toBe(403);
   });
 
-  test('for some dialects are refused by the others, and by endpoints of no dialect', async () => {
+  test('limited to some dialects are refused by other dialects and by endpoints outside of dialects', async () => {
     const { key } = await made('ada', { dialects: ['broadcast', 'conversations'] });
     const statusOf = async (path: string) => (await asked(as(key), { path })).status;
     expect(await statusOf('/v1/auth/me')).toBe(200);
@@ -138,7 +138,7 @@ describe('API keys', () => {
     });
   });
 
-  test('with a field that does not fit are refused by its name', async () => {
+  test('with an invalid field are refused with its name', async () => {
     for (const [wanted, field] of [
       [{}, 'name'],
       [{ name: ' ' }, 'name'],

@@ -1,4 +1,4 @@
-/** API keys: everyone looks after their own, admins after all. */
+/** API keys: users manage their own, admins manage all. */
 import { Fault, type Principal } from '@parlance/protocol';
 import type { Hono } from 'hono';
 import type { ApiKeyView } from '../../http/api-keys.ts';
@@ -10,15 +10,15 @@ import { NewApiKey } from './schemas.ts';
 
 export function apiKeyRoutes(api: Hono, ctx: Context): void {
   const apiKeys = () => ctx.administration.apiKeys;
-  // A pattern that ends in `/*` also matches the path before it.
+  // A pattern ending in `/*` also matches the path without it.
   api.use('/v1/keys/*', requestLimit(ctx));
 
-  /** A login is needed: a key must not make keys that outlive it or grant more, and `local` is no user. */
+  /** Requires a login: a key must not create keys that outlive it or grant more, and `local` is not a user. */
   async function caller(request: Request): Promise<Principal> {
     const principal = await principalOf(ctx.authenticator, request);
     const token = tokenOf(request);
     if (token === null) throw new Fault('forbidden', 'API keys belong to users: log in.');
-    if (isApiKey(token)) throw new Fault('forbidden', 'An API key cannot look after API keys: log in.');
+    if (isApiKey(token)) throw new Fault('forbidden', 'An API key cannot manage API keys: log in.');
     return principal;
   }
 
@@ -36,7 +36,7 @@ export function apiKeyRoutes(api: Hono, ctx: Context): void {
     return c.json({ ...keyView(view), key }, 201);
   });
 
-  /** A key revokes itself, too: that is how a client with a stored key signs out. */
+  /** A key may revoke itself: this is how a client with a stored key signs out. */
   api.delete('/v1/keys/:id', async (c) => {
     const key = c.req.param('id');
     const isOwn = tokenOf(c.req.raw)?.startsWith(`${API_KEY_PREFIX}${key}_`);

@@ -9,7 +9,7 @@ async function call<Body>(server: TestServer, path: string, body?: object) {
   return { status: response.status, body: (await response.json()) as Body };
 }
 
-/** Asks for a command in a session, and waits until it waits for its approval. */
+/** Submits a command that needs approval, and waits until the approval is pending. */
 async function ask(server: TestServer, session: string): Promise<void> {
   const chat = await server.connect('/ws');
   chat.send({ type: 'chat', message: `run touch ${session}.txt`, session_id: session });

@@ -9,7 +9,7 @@ const piece = (text: string) => chunk({ tool_calls: [{ index: 0, function: { arg
 
 let server: TestServer;
 let model: ReturnType<typeof Bun.serve>;
-const goesOn = Promise.withResolvers<void>();
+const released = Promise.withResolvers<void>();
 
 beforeAll(async () => {
   let answers = 0;
@@ -26,7 +26,7 @@ beforeAll(async () => {
             const call = { index: 0, id: 'call_1', function: { name: 'echo', arguments: '' } };
             yield chunk({ tool_calls: [call] });
             yield piece('{"val');
-            await goesOn.promise;
+            await released.promise;
             yield piece('ue":"hi"}');
             yield chunk({}, 'tool_calls');
           }
@@ -47,10 +47,10 @@ afterAll(async () => {
   await model.stop(true);
 });
 
-type Told = { readonly event: string; readonly data: Record<string, unknown> };
+type StreamedEvent = { readonly event: string; readonly data: Record<string, unknown> };
 
-/** The events of the session as a stream tells them, up to and including one of that name. */
-async function* told(session: string): AsyncGenerator<Told> {
+/** The events of the session from its server-sent event stream. */
+async function* streamedEvents(session: string): AsyncGenerator<StreamedEvent> {
   const response = await fetch(`${server.http}/v1/sessions/${session}/events`, {
     headers: { accept: 'text/event-stream' },
   });
@@ -68,8 +68,8 @@ async function* told(session: string): AsyncGenerator<Told> {
   }
 }
 
-async function until(events: AsyncGenerator<Told>, name: string): Promise<Told[]> {
-  const seen: Told[] = [];
+async function until(events: AsyncGenerator<StreamedEvent>, name: string): Promise<StreamedEvent[]> {
+  const seen: StreamedEvent[] = [];
   for (let next = await events.next(); !next.done; next = await events.next()) {
     seen.push(next.value);
     if (next.value.event === name) return seen;
@@ -78,21 +78,21 @@ async function until(events: AsyncGenerator<Told>, name: string): Promise<Told[]
 }
 
 describe('the arguments of a call', () => {
-  test('are on the stream while they are written, and in the snapshot of who comes later', async () => {
+  test('are streamed while the model writes them, and are in the snapshot of a later reader', async () => {
     await fetch(`${server.http}/v1/sessions/writing/commands`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ type: 'input.submit', parts: [{ type: 'text', text: 'Echo it' }] }),
     });
-    // Whatever was written before the first reader came is in its snapshot.
-    const first = told('writing');
+    // Deltas from before the first reader connected are in its snapshot.
+    const first = streamedEvents('writing');
     const [snapshot] = (await until(first, 'snapshot')).slice(-1);
     let seen = JSON.stringify(snapshot?.data.arguments ?? []);
     while (!seen.includes('{\\"val'))
       seen += JSON.stringify((await until(first, 'call.arguments.delta')).at(-1)?.data);
-    const late = (await until(told('writing'), 'snapshot')).at(-1);
+    const late = (await until(streamedEvents('writing'), 'snapshot')).at(-1);
     expect(late?.data.arguments).toMatchObject([{ call: 'call_1', tool: 'echo', text: '{"val' }]);
-    goesOn.resolve();
+    released.resolve();
     const rest = await until(first, 'call.requested');
     expect(rest.find(({ event }) => event === 'call.arguments.delta')?.data).toMatchObject({
       call: 'call_1',
@@ -102,7 +102,7 @@ describe('the arguments of a call', () => {
     });
     expect(rest.at(-1)?.data).toMatchObject({ call: 'call_1', input: { value: 'hi' } });
     await until(first, 'turn.ended');
-    const over = (await until(told('writing'), 'snapshot')).at(-1);
+    const over = (await until(streamedEvents('writing'), 'snapshot')).at(-1);
     expect(over?.data).not.toHaveProperty('arguments');
   });
 

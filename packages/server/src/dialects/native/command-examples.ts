@@ -1,8 +1,8 @@
-/** Examples of commands: one of each type at least. */
+/** Examples of commands: at least one of each type. */
 import type { Command } from '@parlance/protocol';
 import type { ExampleIds, RequestExample } from '../shared/description.ts';
 
-/** The title, and the fields of the command. */
+/** The title and the fields of the command. */
 type Example = readonly [title: string, fields?: object];
 
 const text = (words: string) => [{ type: 'text', text: words }];
@@ -12,7 +12,7 @@ const COMMANDS: Readonly<Record<Command['type'], (ids: ExampleIds) => readonly E
     ['Send a message', { parts: text('count to 20') }],
     ['Ask for a command that needs approval', { parts: text('run touch hello.txt') }],
     ['Interrupt the running turn', { parts: text('count to 3'), mode: 'supersede' }],
-    ['Let the model go on from what the session has', { parts: [], continues: true }],
+    ['Let the model continue without a new message', { parts: [], continues: true }],
     [
       'Call a tool by name, without the model',
       { parts: text(''), call: { tool: 'echo', input: { value: 'Hello' } } },
@@ -21,7 +21,7 @@ const COMMANDS: Readonly<Record<Command['type'], (ids: ExampleIds) => readonly E
   'session.create': () => [
     ['Create the session', { title: 'Playground' }],
     [
-      'Take over a conversation',
+      'Import a conversation',
       {
         history: [
           { type: 'user', parts: text('What is 2 + 2?') },
@@ -55,7 +55,7 @@ const COMMANDS: Readonly<Record<Command['type'], (ids: ExampleIds) => readonly E
     ['Use the model of the agent', { approval: 'suggest', model: null }],
   ],
   'session.archive': () => [['Archive the session']],
-  'session.unarchive': () => [['Take the session out of the archive']],
+  'session.unarchive': () => [['Restore the session from the archive']],
   'session.pin': () => [['Pin the session'], ['Unpin the session', { pinned: false }]],
   'session.tag': () => [['Set the tags', { tags: ['counting', 'work'] }]],
   'session.label': () => [['Set a label', { labels: { topic: 'counting' } }]],

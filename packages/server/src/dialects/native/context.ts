@@ -1,4 +1,4 @@
-/** What `native` uses of the server. */
+/** The part of the server context that `native` uses. */
 import type { DialectContext } from '../shared/dialect.ts';
 import type { SubscriptionHub } from '../shared/subscription-hub.ts';
 

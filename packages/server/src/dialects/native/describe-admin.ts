@@ -1,4 +1,4 @@
-/** Looking after the server. */
+/** Administration endpoints. */
 
 import { type Endpoint, named } from '../shared/description.ts';
 import { Token } from '../shared/token-schema.ts';

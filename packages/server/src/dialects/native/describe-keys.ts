@@ -11,14 +11,14 @@ export const keys: readonly Endpoint[] = [
     summary: 'The caller’s API keys',
     security: 'token',
     answers: {
-      200: { description: 'In the order in which they were made', schema: ApiKeyList },
+      200: { description: 'In order of creation', schema: ApiKeyList },
       ...errors(401, 403),
     },
   },
   {
     method: 'post',
     path: '/v1/keys',
-    summary: 'Makes an API key that acts as the caller. Needs a login: a key does not make keys',
+    summary: 'Creates an API key that acts as the caller. Needs a login: a key cannot create keys',
     security: 'token',
     examples: () => [
       { body: { name: 'laptop', role: 'user', dialects: ['native'] } },
@@ -26,18 +26,17 @@ export const keys: readonly Endpoint[] = [
     ],
     body: named('NewApiKey', NewApiKey),
     answers: {
-      201: { description: 'The key: `key` is its text, which is not shown again', schema: MadeApiKey },
+      201: { description: '`key` is the secret; it is not shown again', schema: MadeApiKey },
       ...errors(400, 401, 403),
     },
   },
   {
     method: 'delete',
     path: '/v1/keys/{id}',
-    summary:
-      'Revokes an API key of the caller, of anyone for admins: whatever is connected with it is closed',
+    summary: 'Revokes an API key of the caller, or of any user for admins, and closes its connections',
     security: 'token',
     examples: ({ key }) => [{ params: { id: key } }],
-    answers: { 204: { description: 'It is refused from now on' }, ...errors(401, 403, 404) },
+    answers: { 204: { description: 'Revoked' }, ...errors(401, 403, 404) },
   },
   {
     method: 'get',
@@ -45,7 +44,7 @@ export const keys: readonly Endpoint[] = [
     summary: 'The API keys of all users; for admins',
     security: 'token',
     answers: {
-      200: { description: 'In the order in which they were made', schema: ApiKeyList },
+      200: { description: 'In order of creation', schema: ApiKeyList },
       ...errors(401, 403),
     },
   },

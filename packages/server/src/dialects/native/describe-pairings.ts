@@ -8,13 +8,13 @@ export const pairings: readonly Endpoint[] = [
   {
     method: 'post',
     path: '/v1/pairings',
-    summary: 'A browser extension asks to be paired. The origin of the request must be that of an extension',
+    summary: 'Requests the pairing of a browser extension. The request must have the origin of an extension',
     security: 'nobody',
     examples: () => [{ body: { name: 'Parlance on my laptop' } }],
     body: named('NewPairing', NewPairing),
     answers: {
       201: {
-        description: 'The code that a person allows, and the token that is valid from then on',
+        description: 'The code that a user approves, and the token that becomes valid then',
         schema: MadePairingRequest,
       },
       ...errors(400, 403, 429),
@@ -23,34 +23,34 @@ export const pairings: readonly Endpoint[] = [
   {
     method: 'get',
     path: '/v1/pairings/own',
-    summary: 'The state of the pairing that the token belongs to, also before it is allowed',
+    summary: 'The state of the pairing that the token belongs to, including before it is approved',
     security: 'token',
     answers: {
-      200: { description: 'It waits, or it was allowed', schema: OwnPairing },
+      200: { description: 'Waiting or approved', schema: OwnPairing },
       ...errors(401, 404, 429),
     },
   },
   {
     method: 'delete',
     path: '/v1/pairings/own',
-    summary: 'The extension ends its own pairing',
+    summary: 'Ends the pairing of the calling extension',
     security: 'token',
-    answers: { 204: { description: 'The token is refused from now on' }, ...errors(401, 404, 429) },
+    answers: { 204: { description: 'The token is revoked' }, ...errors(401, 404, 429) },
   },
   {
     method: 'get',
     path: '/v1/pairings',
-    summary: 'The caller’s paired extensions; in open mode also those that wait',
+    summary: 'The caller’s paired extensions; in open mode also those waiting for approval',
     security: 'caller',
     answers: {
-      200: { description: 'In the order in which they were allowed', schema: PairingList },
+      200: { description: 'In order of approval', schema: PairingList },
       ...errors(401, 403, 429),
     },
   },
   {
     method: 'post',
     path: '/v1/pairings/find',
-    summary: 'The extension that waits with a code',
+    summary: 'The pairing request with this code',
     security: 'caller',
     examples: ({ code }) => [{ body: { code } }],
     body: named('PairingCode', PairingCode),
@@ -59,13 +59,14 @@ export const pairings: readonly Endpoint[] = [
   {
     method: 'post',
     path: '/v1/pairings/answer',
-    summary: 'Allows or denies the extension that waits with a code. Allowed, it acts as the caller',
+    summary:
+      'Approves or denies the pairing request with this code. An approved extension acts as the caller',
     security: 'caller',
     examples: ({ code }) => [{ body: { code, allow: true } }],
     body: named('PairingAnswer', PairingAnswer),
     answers: {
-      200: { description: 'It is paired', schema: Pairing },
-      204: { description: 'It was denied' },
+      200: { description: 'Paired', schema: Pairing },
+      204: { description: 'Denied' },
       ...errors(400, 401, 403, 404, 429),
     },
   },
@@ -73,9 +74,9 @@ export const pairings: readonly Endpoint[] = [
     method: 'delete',
     path: '/v1/pairings/{id}',
     summary:
-      'Revokes a paired extension of the caller, of anyone for admins: whatever is connected with it is closed',
+      'Revokes a paired extension of the caller, or of any user for admins, and closes its connections',
     security: 'caller',
     examples: ({ pairing }) => [{ params: { id: pairing } }],
-    answers: { 204: { description: 'It is refused from now on' }, ...errors(401, 403, 404, 429) },
+    answers: { 204: { description: 'Revoked' }, ...errors(401, 403, 404, 429) },
   },
 ];

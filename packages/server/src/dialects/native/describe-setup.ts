@@ -1,4 +1,4 @@
-/** Setting up the server while it runs. */
+/** Endpoints that change the setup while the server runs. */
 import { type Endpoint, named } from '../shared/description.ts';
 import { nativeErrors as errors } from './described-errors.ts';
 import { ModelList, RefusedOriginList, Settings } from './response-schemas.ts';
@@ -17,7 +17,7 @@ export const setup: readonly Endpoint[] = [
     method: 'patch',
     path: '/v1/admin/settings',
     summary:
-      'Changes stored settings and applies them at once, on every node. Flags, environment and config file win',
+      'Changes stored settings and applies them at once, on every node. Flags, environment and config file take precedence',
     security: 'token',
     examples: () => [{ body: { version: 0, values: { allowedOrigins: ['https://chat.example.com'] } } }],
     body: named('SettingsChange', SetupChange),
@@ -29,7 +29,7 @@ export const setup: readonly Endpoint[] = [
   {
     method: 'post',
     path: '/v1/admin/models',
-    summary: 'Asks a model API for its models, to test a key and an address before they are stored',
+    summary: 'Lists the models of a model API, to test a key and a base URL before storing them',
     security: 'token',
     examples: () => [{ body: { provider: 'google', address: 'http://127.0.0.1:9' } }],
     body: named('ModelQuestion', VendorQuestion),
@@ -41,12 +41,12 @@ export const setup: readonly Endpoint[] = [
     summary: 'Stops an MCP server and starts it again; for admins',
     security: 'token',
     examples: () => [{ params: { name: 'files' } }],
-    answers: { 204: { description: 'Started, or tried to' }, ...errors(401, 403, 404) },
+    answers: { 204: { description: 'Restarted; the start may still fail' }, ...errors(401, 403, 404) },
   },
   {
     method: 'get',
     path: '/v1/admin/origins',
-    summary: 'Browser origins that were refused lately, the latest first; for admins',
+    summary: 'Browser origins that were refused recently, latest first; for admins',
     security: 'token',
     changing: true,
     answers: { 200: { description: 'The origins', schema: RefusedOriginList }, ...errors(401, 403) },

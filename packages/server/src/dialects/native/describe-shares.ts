@@ -8,22 +8,22 @@ export const shares: readonly Endpoint[] = [
   {
     method: 'get',
     path: '/v1/sessions/{id}/shares',
-    summary: 'The links that show this session',
+    summary: 'The links to this session',
     security: 'caller',
     examples: ({ session }) => [{ params: { id: session } }],
     answers: {
-      200: { description: 'In the order in which they were made', schema: ShareList },
+      200: { description: 'In order of creation', schema: ShareList },
       ...errors(401, 403, 404),
     },
   },
   {
     method: 'post',
     path: '/v1/sessions/{id}/shares',
-    summary: 'Makes a link that shows this session as it is now, read-only, to everyone who has the link',
+    summary: 'Creates a read-only link to this session as it is now, for everyone who has the link',
     security: 'caller',
     examples: ({ session }) => [{ params: { id: session } }],
     answers: {
-      201: { description: 'The link: `path` is not shown again', schema: MadeShare },
+      201: { description: '`path` is the link; it is not shown again', schema: MadeShare },
       ...errors(400, 401, 403, 404),
     },
   },
@@ -33,7 +33,7 @@ export const shares: readonly Endpoint[] = [
     summary: 'Revokes a link',
     security: 'caller',
     examples: ({ session, key }) => [{ params: { id: session, share: key } }],
-    answers: { 204: { description: 'It shows nothing from now on' }, ...errors(401, 403, 404) },
+    answers: { 204: { description: 'Revoked' }, ...errors(401, 403, 404) },
   },
   {
     method: 'get',

@@ -132,10 +132,10 @@ describe('commands', () => {
     ['an unknown command', 'n-bad', { type: 'dance' }, 400, 'invalid'],
     ['a missing field', 'n-bad', { type: 'input.submit' }, 400, 'invalid'],
     ['an empty input', 'n-bad', submit('  '), 400, 'empty'],
-    ['a command to a session that is not there', 'n-nowhere', { type: 'turn.cancel' }, 404, 'not_found'],
-    ['a cancel with nothing running', 'n-input', { type: 'turn.cancel' }, 409, 'no_turn'],
+    ['a command to a missing session', 'n-nowhere', { type: 'turn.cancel' }, 404, 'not_found'],
+    ['a cancel without a running turn', 'n-input', { type: 'turn.cancel' }, 409, 'no_turn'],
     [
-      'an answer with nothing waiting',
+      'an answer without a pending approval',
       'n-input',
       { type: 'approval.answer', answer: 'once' },
       409,

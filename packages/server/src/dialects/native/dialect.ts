@@ -7,7 +7,7 @@ import type { SubscriptionHub } from '../shared/subscription-hub.ts';
 import { projection } from './projection.ts';
 import { routes } from './routes.ts';
 
-/** Below `/v1`. One that ends in a star is also the path without it. */
+/** Paths below `/v1`. One that ends in `/*` also matches the path without it. */
 const HTTP_PATHS = [
   '/sessions/*',
   '/tags',

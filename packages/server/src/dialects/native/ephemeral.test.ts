@@ -16,7 +16,7 @@ const ids = async (query: string): Promise<string[]> => {
   return sessions.map(({ id }) => id).sort();
 };
 
-/** Resolves with the text of the stream once it contains the words. */
+/** Resolves with the text of the stream once it contains `words`. */
 async function until(stream: Response, words: string): Promise<string> {
   let text = '';
   const decoder = new TextDecoder();
@@ -30,7 +30,7 @@ async function until(stream: Response, words: string): Promise<string> {
   return text;
 }
 
-/** A session that someone watches. It is created again if it was erased before. */
+/** A session that a client watches. It is created again if it was erased before. */
 async function watched(signal: AbortSignal): Promise<void> {
   const headers = { accept: 'text/event-stream' };
   const create = () => command('watched', { type: 'session.create', ephemeral: true });
@@ -44,7 +44,7 @@ async function watched(signal: AbortSignal): Promise<void> {
 }
 
 describe('an ephemeral session', () => {
-  test('is left out of lists unless they ask for it, and is otherwise like any other', async () => {
+  test('is left out of lists unless requested, and otherwise behaves like any session', async () => {
     server = await startTestServer();
     await command('brief', { type: 'session.create', ephemeral: true, title: 'Brief' });
     await command('kept', { type: 'session.create', ephemeral: false });

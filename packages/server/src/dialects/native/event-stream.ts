@@ -11,7 +11,7 @@ export type EventSource = {
   readonly engine: Engine;
   readonly hub: SubscriptionHub<unknown>;
   readonly ref: SessionRef;
-  /** The number of the last event that the reader has. */
+  /** The number of the last event that the reader has received. */
   readonly after: number;
   /** True if the position of the reader is unknown here: it is sent `reset`, then all events. */
   readonly reset: boolean;
@@ -58,7 +58,7 @@ class EventReader implements Subscriber, Cursor {
     return this.stream.open;
   }
 
-  /** After a frame was refused no later one is accepted until `resume`: the reader would miss an event. */
+  /** After a rejected frame, accepts no frame until `resume`: the reader would miss an event. */
   send(text: string, frame?: object, pieces?: Pieces): void {
     if (this.#lost) return;
     this.#lost = !this.stream.send(text, frame, pieces);
@@ -70,7 +70,7 @@ class EventReader implements Subscriber, Cursor {
     this.stream.close(code, reason);
   }
 
-  /** Sends page by page. Waits before each page, so that none is held for a reader that does not take it. */
+  /** Sends page by page, and waits before each page so that none is buffered for a slow reader. */
   async catchUp(head: number): Promise<void> {
     const { engine, ref } = this.source;
     while (this.seq < head && this.open) {
@@ -80,7 +80,7 @@ class EventReader implements Subscriber, Cursor {
         await this.stream.ready();
         this.stream.send(encode(event), event);
       }
-      // A session that was erased meanwhile has no events to catch up with.
+      // A session that was erased in the meantime has no events to catch up with.
       this.seq = page.at(-1)?.seq ?? head;
     }
   }

@@ -59,7 +59,7 @@ test('the file is named after the session, whatever characters its name has', as
   await response.text();
 });
 
-test('a session of another user is not found, except by an admin; nothing is without a valid token', async () => {
+test('a session of another user is not found, except by an admin; a valid token is required', async () => {
   await command('dev', 'private', { type: 'session.create' });
   const refused = await get('uma', '/v1/sessions/private/export');
   expect([refused.status, await refused.json()]).toEqual([
@@ -78,7 +78,7 @@ test('a session erased before its first page is read is reported as gone', async
   const { engine } = await setStage([]);
   await engine.send(SESSION, { type: 'session.create' }, CALLER);
   const record = await engine.record(SESSION);
-  if (!record) throw new Error('it was not made');
+  if (!record) throw new Error('the session was not created');
   await engine.erase(SESSION, CALLER);
   await expect(exportAnswer(engine, record, 'jsonl')).rejects.toMatchObject({ code: 'not_found' });
 });

@@ -34,9 +34,9 @@ async function textOf(engine: Engine, record: SessionRecord, format: 'markdown' 
 }
 
 /**
- * Read from the store a page at a time, as fast as the client takes them. Resolves when the first page is read, so that
- * what is gone by then is refused in words. A client that was cut off sees fewer lines than the header says; what fails in
- * the middle breaks the transfer.
+ * Reads pages from the store at the client's pace. Resolves after the first page, so that a session erased by
+ * then is answered with an error. A later failure breaks the transfer; the client notices because the header
+ * has the number of lines.
  */
 async function linesOf(engine: Engine, record: SessionRecord): Promise<ReadableStream<Uint8Array>> {
   const encoder = new TextEncoder();

@@ -1,4 +1,4 @@
-/** Faults: every failure as an HTTP status. */
+/** Faults as HTTP statuses. */
 import type { FaultCode } from '@parlance/protocol';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { HTTP_STATUS } from '../shared/http-status.ts';

@@ -30,13 +30,13 @@ const HISTORY = [
   { type: 'user', parts: text('Thanks') },
 ];
 
-/** A name that every dialect takes. */
+/** A session id that every dialect accepts. */
 const ELSEWHERE = '5f2b1c9e-7c1d-4e0a-9f59-6d1f3c1b0a01';
 
 const create = (session: string, history: unknown) =>
   ask(`/v1/sessions/${session}/commands`, { type: 'session.create', history });
 
-describe('a conversation that is taken over', () => {
+describe('an imported conversation', () => {
   test('is recorded as such, and listed with its messages', async () => {
     const { status, body } = await create('taken', HISTORY);
     expect(status).toBe(200);
@@ -52,7 +52,7 @@ describe('a conversation that is taken over', () => {
     expect(listed.body).toMatchObject({ sessions: [{ id: 'taken', title: 'What is 2 + 2?', said: 4 }] });
   });
 
-  test('is shown in other dialects as messages from before', async () => {
+  test('is shown in other dialects as earlier messages', async () => {
     await create(ELSEWHERE, HISTORY);
     const { body: conversation } = await ask(`/v1/conversations/${ELSEWHERE}`);
     const metadata = { dialect: 'native', imported: true };
@@ -88,7 +88,7 @@ describe('a conversation that is taken over', () => {
     ]);
   });
 
-  test('is refused as a whole if a part of it is wrong', async () => {
+  test('is refused as a whole if a part of it is invalid', async () => {
     const wrong = [...HISTORY, { type: 'result', call: 'call_9', parts: [] }];
     expect(await create('refused', wrong)).toMatchObject({
       status: 400,

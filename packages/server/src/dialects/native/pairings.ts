@@ -1,4 +1,4 @@
-/** Pairing of browser extensions: the extension asks, a person who is logged in answers. */
+/** Pairing of browser extensions: the extension requests it, a logged-in user approves it. */
 import { Fault, type Principal } from '@parlance/protocol';
 import type { Hono } from 'hono';
 import {
@@ -16,16 +16,16 @@ import { NewPairing, PairingAnswer, PairingCode } from './schemas.ts';
 
 export function pairingRoutes(api: Hono, ctx: Context): void {
   const pairings = () => ctx.administration.pairings;
-  // A pattern that ends in `/*` also matches the path before it.
+  // A pattern ending in `/*` also matches the path without it.
   api.use('/v1/pairings/*', requestLimit(ctx));
 
-  /** An extension must not let in others, and a key that is limited to some dialects must not make one for all. */
+  /** An extension must not approve others, and a key limited to some dialects must not create one for all. */
   async function person(request: Request): Promise<Principal> {
     const principal = await principalOf(ctx.authenticator, request);
     const token = tokenOf(request);
     const isPaired = token !== null && (await ctx.authenticator.pairedOrigin(token)) !== null;
     if (isPaired || principal.dialects !== undefined)
-      throw new Fault('forbidden', 'A person looks after paired extensions: log in.');
+      throw new Fault('forbidden', 'Only users manage paired extensions: log in.');
     return principal;
   }
 
@@ -58,7 +58,8 @@ export function pairingRoutes(api: Hono, ctx: Context): void {
 
   api.get(PAIRINGS_PATH, async (c) => {
     const caller = await person(c.req.raw);
-    // With a login, people type the code that their own extension shows: others could make requests to be allowed by mistake.
+    // With logins, users type the code that their own extension shows: a list would invite them to approve a
+    // stranger's request.
     const waiting = ctx.authenticator.open ? await pairings().waiting() : [];
     const pairs = await pairings().list(caller);
     return c.json({ pairings: pairs.map(pairingView), waiting: waiting.map(requestView) });

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test('an admin sets prices, everyone sees them, and nobody else changes them', async () => {
+test('everyone sees prices, and only an admin changes them', async () => {
   const [local, admin, dev] = [
     connect({ url: server.http }),
     connect({ url: server.http, token: await server.login('ada', 'ada-password') }),

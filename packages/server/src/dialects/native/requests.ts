@@ -1,4 +1,4 @@
-/** Reads and checks what a request carries. */
+/** Parses and validates requests. */
 import { Fault, type Principal } from '@parlance/protocol';
 import type { z } from 'zod';
 import { requirePermission, type SessionRef } from '../../core/api/index.ts';
@@ -6,7 +6,7 @@ import { principalOf } from '../../http/request-identity.ts';
 import { parseBody } from '../shared/json-body.ts';
 import type { Context } from './context.ts';
 
-/** The body as JSON. Call it after the caller has authenticated: it reads large bodies. */
+/** The body as JSON. Call it only for authenticated callers: it accepts large bodies. */
 export async function body({ readBody }: Pick<Context, 'readBody'>, request: Request): Promise<unknown> {
   const parsed = parseBody(await readBody(request, 'identified'));
   if ('problem' in parsed) throw new Fault('invalid', `The body ${parsed.problem}.`);

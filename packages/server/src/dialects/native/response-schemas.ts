@@ -1,4 +1,4 @@
-/** What `native` answers. Events are those of the protocol, as they are. */
+/** Responses of `native`. Events have the schemas of the protocol. */
 import {
   AgentRef,
   ApprovalAnswer,
@@ -65,8 +65,8 @@ export const Session = named(
     archived: z.boolean(),
     pinned: z.literal(true).optional(),
     tags: z.array(z.string()).optional().describe('sorted; absent if there are none'),
-    ephemeral: z.boolean().optional().describe('it is erased when nobody has used it for a while'),
-    said: z.number().int().describe('number of messages of both sides'),
+    ephemeral: z.boolean().optional().describe('erased after a period without use'),
+    said: z.number().int().describe('number of messages of the user and the agent'),
     attached: z.record(z.string(), z.number()).describe('attached sockets, by dialect'),
     metadata: z.object({ dialect: z.string() }),
   }),
@@ -212,7 +212,7 @@ const ApiKey = named(
     owner: z.string(),
     name: z.string(),
     role: Role.describe('the most that it grants; never more than its owner has'),
-    dialects: z.array(z.string()).nullable().describe('those that it may be used with; null: all'),
+    dialects: z.array(z.string()).nullable().describe('the dialects it is limited to; null: all'),
     createdAt: z.iso.datetime(),
     expiresAt: z.iso.datetime().nullable(),
     lastUsedAt: z.iso.datetime().nullable().describe('up to a minute late'),
@@ -224,7 +224,7 @@ export const PairingRequest = named(
   'PairingRequest',
   z.object({
     code: z.string(),
-    name: z.string().describe('what the extension calls itself'),
+    name: z.string().describe('as chosen by the extension'),
     origin: z.string(),
     createdAt: z.iso.datetime(),
     expiresAt: z.iso.datetime(),
@@ -235,7 +235,7 @@ export const Pairing = named(
   z.object({
     id: z.string().describe('the public part of its token'),
     name: z.string(),
-    origin: z.string().describe('let in with the token'),
+    origin: z.string().describe('the origin that may use the token'),
     owner: z.string().describe('the user that the extension acts as'),
     role: Role.describe('the most that it grants; never more than its owner has'),
     allowedAt: z.iso.datetime(),
@@ -253,7 +253,7 @@ export const MadePairingRequest = named(
   'MadePairingRequest',
   z.object({
     code: z.string(),
-    token: z.string().describe('not valid until the code was allowed; not shown again'),
+    token: z.string().describe('valid once the code is approved; not shown again'),
     expiresAt: z.iso.datetime(),
   }),
 );
@@ -278,12 +278,12 @@ export const NodeList = named(
           .int()
           .nullable()
           .describe('since its last heartbeat; null without DATABASE_URL: it needs no lease'),
-        alive: z.boolean().describe('false: its lease has ended, and others take over its sessions'),
+        alive: z.boolean().describe('false: its lease has expired, and other nodes take over its sessions'),
         bus: z
           .enum(['none', 'up', 'down'])
-          .describe('`down`: it does not reach the bus, so that others hear of its events later'),
+          .describe('`down`: it cannot reach the bus, so other nodes receive its events with a delay'),
         sessions: z.number().int().describe('the running sessions that it drives'),
-        here: z.boolean().describe('the node that answers'),
+        here: z.boolean().describe('the node that answers this request'),
       }),
     ),
   }),

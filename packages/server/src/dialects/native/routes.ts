@@ -21,7 +21,7 @@ import { streamRoutes } from './streams.ts';
 export function routes(app: Hono, ctx: Context): void {
   const { engine, authenticator } = ctx;
   const api = new Hono();
-  // A pattern that ends in `/*` also matches the path before it.
+  // A pattern ending in `/*` also matches the path without it.
   for (const path of ['/v1/sessions/*', '/v1/approvals/*', '/v1/activity', '/v1/tags', '/v1/search'])
     api.use(path, requestLimit(ctx));
 

@@ -1,4 +1,4 @@
-/** What clients send to these endpoints; commands are the protocol's own. */
+/** Requests of `native`. Commands have the schemas of the protocol. */
 import { ApprovalAnswer, Role } from '@parlance/protocol';
 import { z } from 'zod';
 
@@ -16,7 +16,7 @@ export const SessionsQuery = PageQuery.extend({
   pinned: z.literal('only').optional(),
   /** sessions with this tag */
   tag: z.string().min(1).max(50).optional(),
-  /** default: left out */
+  /** left out by default */
   ephemeral: z.enum(['included', 'only']).optional(),
 });
 
@@ -50,7 +50,7 @@ export const Answer = z.object({
   hash: z.string().optional(),
 });
 
-/** What a password may be is the gate's to say; here only that it is no book. */
+/** The authenticator decides whether a password is acceptable; this only bounds its length. */
 const Password = z.string().max(10_000);
 
 export const NewUser = z.strictObject({ name: z.string().max(1_000), password: Password, role: Role });
@@ -67,7 +67,7 @@ export const NewApiKey = z.strictObject({
 });
 
 export const NewPairing = z.strictObject({
-  name: z.string().max(1_000).describe('what people see when they are asked'),
+  name: z.string().max(1_000).describe('the name shown to the user who approves the pairing'),
 });
 
 const Code = z.string().min(1).max(100).describe('as the extension shows it; case and hyphens do not matter');

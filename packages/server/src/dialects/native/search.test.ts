@@ -20,7 +20,7 @@ const found = async (q: string, by = parlance) =>
   (await by.sessions.search(q)).messages.map(({ session, from }) => `${session} ${from}`);
 
 describe('a search', () => {
-  test('finds what was said by either side, and shows why', async () => {
+  test('finds messages of the user and the agent, with the matching excerpt', async () => {
     await talk(parlance, 'first', 'count to 3');
     await talk(parlance, 'animals', 'a zebra, please');
     await talk(parlance, 'second', 'hello');
@@ -36,20 +36,20 @@ describe('a search', () => {
     expect(await found('please wrote zeb')).toEqual(['animals agent']);
   });
 
-  test('is of the caller’s own sessions only, also for an admin', async () => {
+  test('covers only the caller’s own sessions, even for an admin', async () => {
     const [uma, admin] = await Promise.all(
       ['uma', 'ada'].map(async (name) =>
         connect({ url: server.http, token: await server.login(name, `${name}-password`) }),
       ),
     );
-    if (!uma || !admin) throw new Error('nobody is logged in');
+    if (!uma || !admin) throw new Error('login failed');
     await talk(uma, 'private', 'my secret giraffe');
     expect(await found('giraffe', uma)).toEqual(['private agent', 'private user']);
     expect(await found('giraffe')).toEqual([]);
     expect(await found('giraffe', admin)).toEqual([]);
   });
 
-  test('does not find what was erased', async () => {
+  test('does not find erased sessions', async () => {
     await talk(parlance, 'gone', 'an okapi');
     expect(await found('okapi')).toEqual(['gone agent', 'gone user']);
     await parlance.session('gone').erase();
@@ -65,7 +65,7 @@ describe('a search', () => {
     expect(sessions.sort()).toEqual(['a', 'a', 'b', 'b', 'c', 'c']);
   });
 
-  test('has no syntax that fails', async () => {
+  test('accepts any text as a query', async () => {
     for (const q of [
       '*',
       '"',

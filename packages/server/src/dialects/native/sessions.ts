@@ -1,4 +1,4 @@
-/** Sessions and the commands to them. */
+/** Sessions and their commands. */
 import { Command, Fault } from '@parlance/protocol';
 import type { Hono } from 'hono';
 import { principalOf } from '../../http/request-identity.ts';

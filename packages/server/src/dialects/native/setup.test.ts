@@ -81,7 +81,7 @@ async function answerTo(session: string, text: string): Promise<string> {
 }
 
 describe('the model', () => {
-  test('is connected without a restart, and its key is stored encrypted and never shown', async () => {
+  test('is connected without a restart, and its key is stored encrypted and never returned', async () => {
     const stored = await change({
       openaiBaseUrl: model.url,
       openaiKey: KEY,
@@ -117,7 +117,7 @@ describe('the model', () => {
     await change({ openaiBaseUrl: null });
   });
 
-  test('settings that do not fit together are refused and change nothing', async () => {
+  test('settings that contradict each other are refused and change nothing', async () => {
     const before = await settings();
     expect(await change({ provider: 'anthropic' })).toMatchObject({
       status: 400,
@@ -131,7 +131,7 @@ describe('the model', () => {
     expect(await settings()).toEqual(before);
   });
 
-  test('of two changes based on the same version the second is refused', async () => {
+  test('the second of two changes based on the same version is refused', async () => {
     const { version } = await settings();
     const body = { version, values: { model: 'offline' } };
     expect((await asked('PATCH', '/v1/admin/settings', { body })).status).toBe(200);
@@ -155,7 +155,7 @@ describe('the list of models', () => {
     });
   });
 
-  test('a stored key is not sent to another address', async () => {
+  test('a stored key is not sent to another base URL', async () => {
     await change({ openaiBaseUrl: model.url, openaiKey: KEY });
     expect((await ask({ provider: 'openai', address: address() })).body).toEqual({
       models: ['key null', 'large', 'small'],
@@ -167,7 +167,7 @@ describe('the list of models', () => {
     ['v1', { key: 'wrong' }, { status: 400, ends: 'refused the key (401).' }],
     ['nowhere', {}, { status: 400, ends: 'has no list of models at this address. Is the path right?' }],
     ['moved', {}, { status: 502, ends: 'answered with 302.' }],
-  ])('an address that cannot be used is explained: %s', async (path, rest, { status, ends }) => {
+  ])('the error explains an unusable address: %s', async (path, rest, { status, ends }) => {
     const answer = await ask({
       provider: 'openai',
       ...rest,
@@ -177,7 +177,7 @@ describe('the list of models', () => {
     expect((answer.body.error as Json).message).toEndWith(ends);
   });
 
-  test('an address where nothing listens is explained', async () => {
+  test('the error names an address where nothing listens', async () => {
     const answer = await ask({ provider: 'openai', address: 'http://127.0.0.1:9/v1' });
     expect(answer.status).toBe(502);
     expect((answer.body.error as Json).message).toBe('127.0.0.1:9 cannot be reached.');
@@ -192,8 +192,8 @@ describe('the list of models', () => {
   });
 });
 
-describe('who may set up', () => {
-  test('users and developers with a login may not', async () => {
+describe('permission to change the setup', () => {
+  test('is refused to users and developers', async () => {
     for (const name of ['dev', 'uma']) {
       const token = await server.login(name, `${name}-password`);
       expect((await asked('GET', '/v1/admin/settings', { token })).status).toBe(403);
@@ -205,7 +205,7 @@ describe('who may set up', () => {
     }
   });
 
-  test('in open mode the local user connects a model, and nothing that runs programs or lets others in', async () => {
+  test('in open mode the local user may connect a model, but not configure programs or access', async () => {
     expect((await change({ model: 'offline' }, { token: null })).status).toBe(200);
     expect((await change({ model: null }, { token: null })).status).toBe(200);
     await change({ allowedOrigins: ['https://secret.example'] });
@@ -216,7 +216,7 @@ describe('who may set up', () => {
     await change({ allowedOrigins: null });
   });
 
-  test('a page of another origin on the machine may not set up without a login', async () => {
+  test('is refused to pages of other origins on the same machine without a login', async () => {
     const headers = { origin: 'http://localhost:5173' };
     expect((await asked('GET', '/v1/admin/settings', { token: null, headers })).status).toBe(403);
     expect((await change({ model: 'offline' }, { token: null, headers })).status).toBe(403);
@@ -257,7 +257,7 @@ test('MCP servers are added, restarted and removed without a restart of the serv
   expect(view.stored.mcpServers).toMatchObject({ files: { env: { SERVER_TOKEN: null } } });
   expect(JSON.stringify(view)).not.toContain(secret);
 
-  // null keeps the value that is not shown
+  // null keeps the hidden value
   const kept = await change({
     mcpServers: { files: { ...command, env: { SERVER_TOKEN: null }, trusted: true } },
   });
@@ -271,7 +271,7 @@ test('MCP servers are added, restarted and removed without a restart of the serv
   expect(await listed()).toEqual([]);
 });
 
-test('a refused origin is listed, and comes in as soon as it is allowed', async () => {
+test('a refused origin is listed, and can connect as soon as it is allowed', async () => {
   const origin = 'https://chat.example.com';
   const visit = () => asked('GET', '/v1/server', { token: null, headers: { origin } });
   expect((await visit()).status).toBe(403);
@@ -285,7 +285,7 @@ test('a refused origin is listed, and comes in as soon as it is allowed', async 
   expect((await visit()).status).toBe(403);
 });
 
-test('stored settings are there after a restart; those of the environment win and are named', async () => {
+test('stored settings survive a restart; settings of the environment take precedence and are listed', async () => {
   await change({ model: 'offline', agents: [{ id: 'cook', name: 'Cook', instructions: 'Cook.' }] });
   const { data } = server;
   await server.running.stop();
@@ -305,7 +305,7 @@ test('stored settings are there after a restart; those of the environment win an
   });
 });
 
-test('with another secret the stored settings cannot be read, and the server says so', async () => {
+test('settings stored with another secret cannot be read, and the server reports it', async () => {
   const { data } = server;
   await server.running.stop();
   server = await startTestServer({

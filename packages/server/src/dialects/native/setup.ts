@@ -8,7 +8,10 @@ import type { Context } from './context.ts';
 import { body, checked } from './requests.ts';
 import { SetupChange, VendorQuestion } from './schemas.ts';
 
-/** In open mode whoever sits at the machine changes these without a login. The rest runs programs or lets others in. */
+/**
+ * In open mode the local user may change these without a login. The other settings run programs or grant
+ * access.
+ */
 const CHANGED_BY_LOCAL = new Set([
   'provider',
   'model',
@@ -79,7 +82,7 @@ export function setupRoutes(api: Hono, ctx: Context): void {
 
 const isLocal = ({ id }: Principal): boolean => id === LOCAL.id;
 
-/** Pages of other origins on the same machine are callers without a token, too. */
+/** Pages of other origins on the same machine are callers without a token as well. */
 function requireOwnOrigin(request: Request, { originOf }: Context): void {
   const origin = request.headers.get('origin');
   const site = request.headers.get('sec-fetch-site') ?? 'none';
@@ -87,7 +90,7 @@ function requireOwnOrigin(request: Request, { originOf }: Context): void {
   if (!isOwn) throw new Fault('forbidden', 'Only the console of this server may set it up without a login.');
 }
 
-/** What only an admin changes is shown to admins only. */
+/** Settings that only admins may change are visible only to admins. */
 function settingsView(view: SetupView, { role }: Principal): SetupView {
   if (role === 'admin') return view;
   const open = <Value>(values: Readonly<Record<string, Value>>) =>

@@ -24,7 +24,7 @@ async function talk(id: string, text: string): Promise<void> {
 const page = (path: string) => fetch(`${server.http}${path}`);
 
 describe('a link', () => {
-  test('shows the conversation as it was, to everyone, and nothing else', async () => {
+  test('shows the conversation as of its creation to everyone, and nothing else', async () => {
     await talk('shared', 'count to 3');
     await talk('shared', 'say <b>&');
     const { path } = await dev.session('shared').share();
@@ -66,7 +66,7 @@ describe('a link', () => {
     expect((await page(path)).status).toBe(404);
   });
 
-  test('is the owner’s to make; admins can list and revoke it', async () => {
+  test('is created by the owner only; admins can list and revoke it', async () => {
     const { id } = await dev.session('shared').share();
     const session = uma.session('shared');
     for (const work of [() => session.share(), () => session.shares(), () => session.unshare(id)])
@@ -78,7 +78,7 @@ describe('a link', () => {
     await expect(dev.session('nothing').share()).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  test('cannot be guessed from what is stored or listed', async () => {
+  test('cannot be derived from stored or listed data', async () => {
     const { id, path } = await dev.session('shared').share();
     expect(path).toMatch(/^\/shared\/[\w-]{43}$/);
     expect(JSON.stringify(await dev.session('shared').shares())).not.toContain(path.slice(8));
@@ -95,7 +95,7 @@ describe('a link', () => {
 });
 
 describe('hostile content', () => {
-  test('becomes no markup in documents', async () => {
+  test('is escaped in documents', async () => {
     const hostile = [
       '<script>alert(1)</script><img src=x onerror=alert(1)>',
       '[x](javascript:alert(1)) ![p](https://tracker.example/p.png) [ok](https://example.com)',

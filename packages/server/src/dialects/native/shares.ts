@@ -1,4 +1,4 @@
-/** Links to a session for people without an account, and the page that they open. */
+/** Links to a session for people without an account, and the page they open. */
 import { Fault } from '@parlance/protocol';
 import type { Hono } from 'hono';
 import { requestLimit } from '../shared/request-limit.ts';
@@ -29,7 +29,8 @@ export function shareRoutes(api: Hono, ctx: Context): void {
     return c.body(null, 204);
   });
 
-  // For everyone who has the link: no identity is looked at, and nothing else of the session can be reached from here.
+  // Anyone with the link: the caller is not authenticated, and nothing else of the session is reachable from
+  // here.
   api.get('/shared/:token', async (c) => {
     try {
       const { record, events } = await engine.shared(c.req.param('token'));

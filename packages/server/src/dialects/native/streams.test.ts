@@ -1,4 +1,6 @@
-/** The streams beside a session's events: what passes on its sockets, and what happens in all sessions of the caller. */
+/**
+ * The streams beside a session's events: frames of its sockets, and the activity in all sessions of the caller.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../../testing/server.ts';
 
@@ -8,9 +10,9 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-type Told = { readonly event: string; readonly data: Record<string, unknown> };
+type StreamedEvent = { readonly event: string; readonly data: Record<string, unknown> };
 
-/** Reads until an event fits, and returns all up to it. */
+/** Reads until an event matches, and returns all events up to it. */
 async function listen(path: string, token?: string) {
   const stop = new AbortController();
   const headers: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {};
@@ -19,21 +21,21 @@ async function listen(path: string, token?: string) {
   const reader = (response.body as ReadableStream<Uint8Array>)
     .pipeThrough(new TextDecoderStream() as never)
     .getReader();
-  const told: Told[] = [];
+  const received: StreamedEvent[] = [];
   let buffer = '';
   return {
     stop: () => stop.abort(),
-    async until(fits: (told: Told) => boolean): Promise<Told[]> {
+    async until(fits: (event: StreamedEvent) => boolean): Promise<StreamedEvent[]> {
       for (;;) {
-        const found = told.findIndex(fits);
-        if (found >= 0) return told.splice(0, found + 1);
+        const found = received.findIndex(fits);
+        if (found >= 0) return received.splice(0, found + 1);
         const { value, done } = await reader.read();
         if (done) throw new Error('the stream ended');
         const parts = (buffer + value).split('\n\n');
         buffer = parts.pop() ?? '';
         for (const part of parts) {
           const [, event, data] = /event: (.*)\ndata: (.*)/.exec(part) ?? [];
-          if (event) told.push({ event, data: JSON.parse(data ?? 'null') });
+          if (event) received.push({ event, data: JSON.parse(data ?? 'null') });
         }
       }
     },
@@ -67,7 +69,7 @@ test('frames of attached sockets are streamed in both directions, with the ident
   const sent = userInput('echo hello');
   before.send(sent);
   elsewhere.send(userInput('echo nothing of this'));
-  const ended = ({ data }: Told) => String(data.text).includes('context_info');
+  const ended = ({ data }: StreamedEvent) => String(data.text).includes('context_info');
   const seen = [...(await frames.until(ended)), ...(await frames.until(ended))];
   const of = (direction: string) => seen.filter(({ data }) => data.direction === direction);
   expect(of('in').map(({ data }) => data.text)).toEqual([JSON.stringify(sent)]);
@@ -95,13 +97,13 @@ test('a session lists the attached dialects', async () => {
   await client.closed;
 });
 
-test('activity has the events of all sessions of the caller only; an admin has those of everyone', async () => {
+test('activity has the events of all sessions of the caller; for an admin those of all users', async () => {
   const [dev, admin] = [await server.login('dev', 'dev-password'), await server.login('ada', 'ada-password')];
   const [mine, all] = [await listen('/v1/activity'), await listen('/v1/activity', admin)];
   for (const stream of [mine, all]) await stream.until(({ event }) => event === 'ready');
   await submit('of-dev', 'echo secret of dev', dev);
   await submit('of-local', 'echo for local');
-  const ends = ({ event, data }: Told) => event === 'turn.ended' && data.session === 'of-local';
+  const ends = ({ event, data }: StreamedEvent) => event === 'turn.ended' && data.session === 'of-local';
   const seen = await mine.until(ends);
   expect(new Set(seen.map(({ data }) => `${data.owner} ${data.session}`))).toEqual(
     new Set(['local of-local']),
@@ -111,7 +113,7 @@ test('activity has the events of all sessions of the caller only; an admin has t
   for (const stream of [mine, all]) stream.stop();
 });
 
-test('a deleted session is gone for everyone, and its name starts a new one', async () => {
+test('a deleted session is gone for every client, and its id can be used for a new one', async () => {
   const erase = (id: string) => fetch(`${server.http}/v1/sessions/${id}`, { method: 'DELETE' });
   expect((await erase('nowhere')).status).toBe(404);
   const client = await server.connect('/agentloop?session=doomed');
@@ -146,7 +148,7 @@ test('attaching and detaching is reported to the owner of the session only', asy
   const dev = await server.login('dev', 'dev-password');
   await command('visited', { type: 'session.create' });
   const [mine, theirs] = [await listen('/v1/activity'), await listen('/v1/activity', dev)];
-  const told = (count: number) =>
+  const untilAttached = (count: number) =>
     mine.until(({ event, data }) => {
       const attached = data.attached as Record<string, number> | undefined;
       return (
@@ -155,12 +157,12 @@ test('attaching and detaching is reported to the owner of the session only', asy
     });
   await mine.until(({ event }) => event === 'ready');
   const visitor = await server.connect('/agentloop?session=visited');
-  await told(1);
+  await untilAttached(1);
   visitor.close();
-  await told(0);
+  await untilAttached(0);
   await command('visited-by-dev', { type: 'session.create' }, dev);
-  const heard = await theirs.until(({ data }) => data.session === 'visited-by-dev');
-  expect(heard.filter(({ data }) => data.session === 'visited')).toEqual([]);
+  const seen = await theirs.until(({ data }) => data.session === 'visited-by-dev');
+  expect(seen.filter(({ data }) => data.session === 'visited')).toEqual([]);
   mine.stop();
   theirs.stop();
 });

@@ -22,7 +22,7 @@ export function streamRoutes(api: Hono, ctx: Context): void {
       ...(c.req.header('last-event-id') ? { after: c.req.header('last-event-id') } : {}),
     });
     const { seq: head } = await engine.snapshot(ref);
-    const reset = after > head; // a position that is not ours: another database, or a restored one
+    const reset = after > head; // a position of another or a restored database
     const from = reset ? 0 : after;
     if (c.req.header('accept')?.includes('text/event-stream')) {
       return ctx.stream(c.req.raw, {
@@ -51,8 +51,8 @@ export function streamRoutes(api: Hono, ctx: Context): void {
 }
 
 /*
- * The producers are made outside of the request handlers: a closure in a handler would keep the request in memory until
- * the stream ends.
+ * The producers are created outside of the request handlers: a closure in a handler would keep the request in
+ * memory until the stream ends.
  */
 
 const encodeEvent = (event: object): string => encode(event as SessionEvent);

@@ -5,13 +5,13 @@ import { type Document, timeOf } from './markdown.ts';
 import { STYLE } from './style.ts';
 
 export type HtmlOptions = {
-  /** a link for others: input and output of tools are left out */
+  /** for a shared link: input and output of tools are left out */
   readonly shared: boolean;
 };
 
 const IMAGES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
-/** Also in the page itself, for files that no server sends. */
+/** Also part of the page itself, for files that no server sends. */
 export const PAGE_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${new Bun.CryptoHasher('sha256').update(STYLE).digest('base64')}'`,
@@ -84,7 +84,10 @@ function partOf(part: Part): string {
 const anchor = ({ url, name }: Link): string =>
   `<a href="${escaped(url)}" rel="noopener noreferrer nofollow">${escaped(name ?? url)}</a>`;
 
-/** Markdown of a model is hostile: HTML in it is text, links go to the web only, and images are not loaded. */
+/**
+ * Markdown of a model is untrusted: HTML in it is escaped, links may only point to the web, and images are not
+ * loaded.
+ */
 function rendered(markdown: string): string {
   const html = Bun.markdown.html(markdown, {
     noHtmlBlocks: true,

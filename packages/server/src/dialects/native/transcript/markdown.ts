@@ -37,7 +37,7 @@ const attachments = ({ parts }: Extract<Entry, { kind: 'user' }>): string =>
     .map((name) => `\n*Attachment: ${oneLine(name)}*\n`)
     .join('');
 
-/** Text cannot end its own fence. */
+/** Uses a fence that is longer than any run of backticks in the text. */
 function fenced(text: string, language: string): string {
   const longest = Math.max(0, ...(text.match(/`+/g) ?? []).map(({ length }) => length));
   const fence = '`'.repeat(Math.max(3, longest + 1));

@@ -1,4 +1,4 @@
-/** The style of documents, light and dark. Its hash is part of their policy. */
+/** The style of documents, light and dark. The content security policy contains its hash. */
 export const STYLE = `
 :root { color-scheme: light dark; --line: #d5d8de; --soft: #f2f4f7; --muted: #5a6372; --link: #0b57d0 }
 @media (prefers-color-scheme: dark) { :root { --line: #3a404b; --soft: #22262e; --muted: #a3abb9; --link: #8ab4f8 } }
