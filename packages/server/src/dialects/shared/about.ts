@@ -1,4 +1,4 @@
-/** What the server is and how it was set up, as far as those who use it and those who administer it need to know. */
+/** Public information about the server and its setup, for users and admins. */
 import type { ApprovalMode } from '@parlance/protocol';
 import type { NodeState } from '../../core/api/index.ts';
 import type { Accounts } from '../../http/accounts.ts';
@@ -11,19 +11,19 @@ import type { Setup } from './setup.ts';
 export type About = {
   readonly version: string;
   readonly auth: 'open' | 'required';
-  /** what answers if neither session nor agent names a model */
+  /** used if neither session nor agent names a model */
   readonly provider: string;
   readonly model: string;
   readonly approval: ApprovalMode;
-  /** commands run in one */
+  /** commands run in a sandbox */
   readonly sandbox: boolean;
-  /** where it listens, the default listener first; empty until it does */
+  /** the default listener first; empty until the server listens */
   readonly doors: () => readonly { readonly dialect: string; readonly port: number }[];
-  /** what is served, and at which WebSocket paths */
+  /** the served dialects with their WebSocket paths */
   readonly dialects: readonly { readonly name: string; readonly sockets: readonly string[] }[];
   /** the descriptions of the dialects; built on the first call */
   readonly dialectList: () => Promise<DialectList>;
-  /** what the dialects add, by their own keys */
+  /** information that dialects add, by their own keys */
   readonly additions: () => Readonly<Record<string, unknown>>;
   /** the provider that answers for a model; null if it cannot be reached */
   readonly providerOf: (model: string) => string | null;
@@ -34,7 +34,7 @@ export type Door = {
   readonly port: number;
   /** the dialect of an extra listener, or `all` */
   readonly dialect: string;
-  /** how many there are now, by dialect */
+  /** open sockets, by dialect */
   readonly sockets: Readonly<Record<string, number>>;
 };
 
@@ -49,11 +49,11 @@ export type McpServerView = {
 };
 
 export type NodeView = NodeState & {
-  /** it is the one that answers */
+  /** the node that answers the request */
   readonly here: boolean;
 };
 
-/** What admins look after. */
+/** The administration interface. */
 export type Administration = {
   readonly accounts: Accounts;
   readonly apiKeys: ApiKeys;

@@ -4,6 +4,6 @@ import type { Ask } from '@parlance/protocol';
 export const waitingWords = (ask: Ask): string =>
   `Waiting for approval: ${ask.description} (answer yes or no)`;
 
-/** The question as a message, for clients that show answers only. */
+/** The approval as a question in a message, for clients that show only answers. */
 export const questionWords = ({ description }: Ask): string =>
   `${description}${/[.!?]$/.test(description) ? '' : '.'} Allow it? Answer yes or no.`;

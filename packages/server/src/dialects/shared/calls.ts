@@ -1,7 +1,7 @@
-/** Calls that are under way, as a projection remembers them between the events about them. */
+/** Open calls, as a projection tracks them between events. */
 import type { DurableEvent, JsonObject, SessionEvent } from '@parlance/protocol';
 
-/** How a call stands; once it has ended, its outcome. */
+/** The status of a call; its outcome once it has ended. */
 export type CallStatus =
   | 'requested'
   | 'asked'
@@ -13,9 +13,9 @@ export type CallStatus =
 export type TrackedCall = {
   readonly tool: string;
   readonly input: JsonObject;
-  /** the approval it waited for, or waits for */
+  /** the approval of the call, pending or answered */
   readonly approval: string | null;
-  /** it has started, so clients know it */
+  /** the call has started, so clients know it */
   readonly shown: boolean;
   readonly status: CallStatus;
 };
@@ -24,7 +24,7 @@ export type Calls = Readonly<Record<string, TrackedCall>>;
 
 export const NO_CALLS: Calls = {};
 
-/** The calls after the event. A call stays until its turn is over: its end may be followed by more about it. */
+/** The calls after the event. A call is kept until its turn ends: events about it may follow its end. */
 export function trackCalls(calls: Calls, event: SessionEvent): Calls {
   switch (event.type) {
     case 'call.requested':

@@ -1,4 +1,4 @@
-/** Named channels: any dialect can publish, and the channel server delivers to the subscribers. */
+/** Named channels: any dialect can publish, and the channel server delivers to subscribers. */
 
 export type OccupancyWatcher = {
   /** the channel has its first subscriber */
@@ -7,16 +7,16 @@ export type OccupancyWatcher = {
   vacated(channel: string): void;
 };
 
-/** The server of channels. */
+/** The channel server. */
 export interface ChannelServer {
   /**
-   * Sends the event to all subscribers on this node. For what every node tells its own, such as what happens in a session.
-   * Never waits and never throws.
+   * Sends the event to the subscribers on this node. For events that every node publishes itself, such as those
+   * of a session. Never waits and never throws.
    */
   publish(channel: string, event: string, data: unknown): void;
-  /** Sends the event to all subscribers, wherever they are. Never waits and never throws. */
+  /** Sends the event to the subscribers on all nodes. Never waits and never throws. */
   broadcast(channel: string, event: string, data: unknown): void;
-  /** Reports channels that are occupied now, at once, and every change from then on. Returns how to stop. */
+  /** Reports the channels that are occupied now, then every change. Returns a function that stops it. */
   watch(watcher: OccupancyWatcher): () => void;
 }
 

@@ -1,4 +1,6 @@
-/** For dialects without approval frames: a chat message answers the approval that waits, or is an ordinary input. */
+/**
+ * For dialects without approval frames: a chat message answers the pending approval or is an ordinary input.
+ */
 import { Fault, textPart } from '@parlance/protocol';
 import {
   type Caller,
@@ -11,16 +13,19 @@ import {
 export type Chat = {
   readonly ref: SessionRef;
   readonly text: string;
-  /** when the message came in: it may have waited since, and answers no approval that was requested after that */
+  /**
+   * When the message arrived. It may have been queued, and does not answer an approval that was requested
+   * later.
+   */
   readonly arrivedAt: number;
   /** whether the client named the session that the message may create; true if absent */
   readonly named?: boolean;
 };
 
 /**
- * Sends the message. Of several replies to one question the first is its answer; the others are ordinary inputs, even if
- * another question has been asked by the time they are read.
- * True if the message was neither, so that it now queues behind the approval.
+ * Sends the message. The first reply to an approval answers it; later replies are ordinary inputs, even if
+ * another approval is pending by then. Returns true if an approval is pending and the message is no reply: it
+ * is queued behind the approval.
  */
 export async function sendChat(engine: Engine, chat: Chat, caller: Caller): Promise<boolean> {
   const { ref, text, named, arrivedAt } = chat;
@@ -38,7 +43,7 @@ type Reply = {
   readonly caller: Caller;
 };
 
-/** False if another client was first. */
+/** False if another client answered first. */
 async function answered(engine: Engine, { ref, text }: Chat, reply: Reply): Promise<boolean> {
   const { answer, caller } = reply;
   const { approval } = reply.approval;

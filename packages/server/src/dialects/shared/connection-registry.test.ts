@@ -12,7 +12,7 @@ const principal = (id: string, role: Principal['role']): Principal => ({
 const [ann, admin] = [principal('ann', 'user'), principal('ada', 'admin')];
 const session = (owner: Principal, id: string) => ({ owner: owner.id, id: id as SessionId });
 
-/** A socket on which frames can be made to pass. */
+/** A socket with a function that passes frames through it. */
 function socket(id: string) {
   let passing: FrameTap | null = null;
   const made: Subscriber = {

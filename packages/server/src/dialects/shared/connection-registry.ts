@@ -1,4 +1,4 @@
-/** Which connections are subscribed to which session, in which dialect; and the frames on them, for observers. */
+/** Which connections are subscribed to which sessions, by dialect; observers can read their frames. */
 import type { ConnectionId, Principal, PrincipalId } from '@parlance/protocol';
 import { type SessionRef, sessionKey } from '../../core/api/index.ts';
 import type { FrameTap, Subscriber } from '../../http/connection.ts';
@@ -24,7 +24,7 @@ type Watch = { readonly by: Principal; changed(place: Place): void };
 type Subscription = {
   readonly dialect: string;
   readonly subscriber: Subscriber;
-  /** By key. */
+  /** by key */
   readonly places: Map<string, Place>;
 };
 
@@ -82,8 +82,8 @@ export class ConnectionRegistry {
   }
 
   /**
-   * Calls `see` with each frame on the connections that are subscribed to the session. Frames of a connection that also
-   * carries sessions of someone else are for admins only.
+   * Calls `see` with each frame of the connections that are subscribed to the session. A connection that also
+   * carries sessions of another user is visible to admins only.
    */
   observeFrames(ref: SessionRef, by: Principal, see: (frame: TappedFrame) => void): () => void {
     const observer = { key: keyOf(ref), owner: ref.owner, by, see };

@@ -1,4 +1,7 @@
-/** What the server gives to a dialect. A dialect declares the part that it uses: `Pick<DialectContext, 'engine' | 'log'>`. */
+/**
+ * What the server provides to a dialect. A dialect declares the part it uses: `Pick<DialectContext, 'engine' |
+ * 'log'>`.
+ */
 import type { Engine, Figures, Log, PreferenceStore } from '../../core/api/index.ts';
 import type { Authenticator } from '../../http/authenticator.ts';
 import type { OpenStream } from '../../http/connection.ts';
@@ -15,16 +18,16 @@ export type DialectContext<Settings = unknown> = {
   readonly settings: Settings;
   /** public information about the server */
   readonly about: About;
-  /** the counters and gauges of this moment */
+  /** current counters and gauges */
   readonly figures: () => Promise<Readonly<Record<string, Figures>>>;
-  /** why the server cannot serve just now; null if it can */
+  /** why the server cannot serve requests at the moment; null if it can */
   readonly problem: () => Promise<{ readonly reason: string; readonly detail: string } | null>;
-  /** what admins look after */
+  /** for admins */
   readonly administration: Administration;
   readonly readBody: ReadBody;
-  /** where a request comes from */
+  /** the address of the client */
   readonly addressOf: (request: Request) => string;
-  /** scheme, host and port under which the client reaches the server */
+  /** scheme, host and port by which the client reaches the server */
   readonly originOf: (request: Request) => string;
   readonly now: () => number;
   readonly newId: () => string;
@@ -33,10 +36,10 @@ export type DialectContext<Settings = unknown> = {
   readonly stream: OpenStream;
   /** publishes to the subscribers of named channels */
   readonly channels: ChannelBus;
-  /** what users have chosen for themselves */
+  /** preferences of users */
   readonly preferences: PreferenceStore;
   /** Counts a request. Throws `limited` if its caller sends too many. */
   readonly asked: (request: Request) => void;
-  /** counts what was refused because of that limit */
+  /** counts a request that was refused because of that limit */
   readonly refused: (limit: string) => void;
 };

@@ -6,7 +6,7 @@ import type { Frame, Projection } from './projection.ts';
 
 export type Subscribers = Map<ConnectionId, Subscriber>;
 
-/** What was streamed of the open block before the event, as one delta: it came after all stored events. */
+/** The text of the open block before the event, as one delta: it was streamed after all stored events. */
 function streamedBefore(
   { ref, open }: SessionSnapshot,
   before: SessionEvent | undefined,
@@ -31,7 +31,7 @@ export class Delivery<State> {
     this.#pieces = projection.pieces;
   }
 
-  /** The current state of the session; with `before`, the state before that event. */
+  /** The current state of the session or, with `before`, the state before that event. */
   stateOf(session: ObservedSession, before?: SessionEvent): State {
     const now = session.snapshot();
     let state = this.projection.start(now);
@@ -53,7 +53,7 @@ export class Delivery<State> {
     subscriber.send(this.#encode(body), body);
   }
 
-  /** Called for each token: one step and one encoding, however many subscribers there are. */
+  /** Called for each token: one step and one encoding, independent of the number of subscribers. */
   deliver(state: State, event: SessionEvent, subscribers: Subscribers): State {
     let next: State;
     let frames: readonly Frame[];
@@ -65,8 +65,8 @@ export class Delivery<State> {
     }
     for (const frame of frames) {
       const text = this.#encode(frame.body);
-      // A subscriber that closes while it is sent the frame may be replaced. Its successor has the frame already and comes
-      // last in the map, so the loop stops after the subscribers that were there before.
+      // A subscriber that closes while it is sent the frame may be replaced. Its successor already has the
+      // frame and comes last in the map, so the loop ends after the original subscribers.
       let left = subscribers.size;
       for (const subscriber of subscribers.values()) {
         if (left-- === 0) break;

@@ -1,10 +1,10 @@
 /**
- * How a dialect describes itself. OpenAPI, AsyncAPI, the reference part of the docs, the console's playground and guide,
- * the isolation walk and the fuzzer derive from it.
+ * The description of a dialect. OpenAPI, AsyncAPI, the reference docs, the console's playground and guide, the
+ * isolation tests and the fuzzer are derived from it.
  */
 import { z } from 'zod';
 
-/** The ids in an example. Documents show `EXAMPLE_IDS`; the isolation walk uses those of another user. */
+/** The ids in an example. Documents show `EXAMPLE_IDS`; the isolation tests use ids of another user. */
 export type ExampleIds = Readonly<
   Record<
     | 'owner'
@@ -44,15 +44,15 @@ export const EXAMPLE_IDS: ExampleIds = {
   socket: '123.456',
 };
 
-/** What the examples of requests and messages have in common. */
+/** Fields that examples of requests and of messages share. */
 type ExampleMarks = {
-  /** The guide shows it: what a client may send first. */
+  /** A message that a client may send first; shown in the guide. */
   readonly first?: true;
-  /** Must be refused or ignored: used by the isolation walk and the fuzzer, never shown. */
+  /** Must be refused or ignored: used by the isolation tests and the fuzzer, never shown. */
   readonly probe?: true;
 };
 
-/** An id that the server hands out: examples that name it are filled in with it. */
+/** An id that the server assigns; examples that contain it are updated with the real value. */
 export type LearnedId = {
   readonly id: keyof ExampleIds;
   /** the path in the frame, such as `payload.requestId`; JSON in a string is parsed */
@@ -61,12 +61,15 @@ export type LearnedId = {
   readonly match?: string;
 };
 
-/** Examples about these ids; the first is the one that documents show. */
+/** Examples with these ids; documents show the first. */
 export type Examples<Example> = (ids: ExampleIds) => readonly [Example, ...Example[]];
 
 // HTTP
 
-/** Who may call: `token` always needs one, `caller` only if the server does, `signed` is signed as Pusher signs. */
+/**
+ * Who may call: `token` always needs a token, `caller` only if the server requires one, `signed` needs a Pusher
+ * signature.
+ */
 export type Security = 'nobody' | 'caller' | 'token' | 'signed';
 
 export type Answer = {
@@ -86,7 +89,7 @@ export type RequestExample = ExampleMarks & {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: object;
-  /** creates the session if there is none of that id */
+  /** creates the session if it does not exist */
   readonly creates?: true;
   /** returns server-sent events */
   readonly stream?: true;
@@ -110,11 +113,11 @@ export type Endpoint = {
   readonly examples?: Examples<RequestExample>;
   /** `forbidden`: data of another user is answered with 403. Default: like missing data */
   readonly foreign?: 'forbidden';
-  /** the answer has figures that change without a request */
+  /** the answer has values that change without a request */
   readonly changing?: true;
-  /** the caller's token is worth nothing afterwards */
+  /** revokes the caller's token */
   readonly revokesToken?: true;
-  /** the ids in its answer */
+  /** ids in the answer */
   readonly ids?: readonly LearnedId[];
 };
 
@@ -130,15 +133,18 @@ export type InboundMessage = {
 export type MessageExample = ExampleMarks & {
   readonly title: string;
   readonly frame: object;
-  /** of a frame that starts a turn: the outbound message with which the turn ends, or waits for the client */
+  /**
+   * for a frame that starts a turn: the outbound message that ends the turn, or with which it waits for the
+   * client
+   */
   readonly endedBy?: string;
-  /** a request whose answer has fields that belong into the frame, such as a signature */
+  /** a request whose answer has fields for the frame, such as a signature */
   readonly before?: { readonly path: string; readonly body: object; readonly into: string };
 };
 
 export type OutboundMessage = {
   readonly summary: string;
-  /** strict, and proved against the golden files */
+  /** strict, and checked against the golden files */
   readonly schema: z.ZodType;
   readonly example: object;
   readonly ids?: readonly LearnedId[];
@@ -146,23 +152,26 @@ export type OutboundMessage = {
 
 /** The addresses are those of `listen`. */
 export type SocketDescription = {
-  /** the field that has a message's name */
+  /** the field with the name of a message */
   readonly nameField: 'type' | 'event' | 'method';
-  /** values of the path parameters with default settings */
+  /** path parameters with default settings */
   readonly params?: Readonly<Record<string, string>>;
-  /** what a client says in the query, beside session and token */
+  /** query parameters beside session and token */
   readonly query?: Readonly<Record<string, string>>;
-  /** the first exchange: the inbound message that a client sends, if any, and the outbound message it waits for */
+  /** the first exchange: the message that a client sends, if any, and the message it waits for */
   readonly greeting?: { readonly send?: string; readonly receive: string };
 };
 
-/** The name of a message. An answer of JSON-RPC has none, and is called `result` or `error`. */
+/** The name of a message. JSON-RPC responses have none; they are called `result` or `error`. */
 export const messageName = (
   { nameField }: Pick<SocketDescription, 'nameField'>,
   frame: Readonly<Record<string, unknown>>,
 ): string => String(frame[nameField] ?? ('error' in frame ? 'error' : 'result'));
 
-/** A program or a configuration file for the guide. `{{origin}}` is the server, `{{sockets}}` where its sockets are, `{{key}}` a path parameter. */
+/**
+ * A program or a configuration file for the guide. `{{origin}}` is the origin of the server, `{{sockets}}` that
+ * of its sockets, `{{key}}` a path parameter.
+ */
 export type Script = {
   readonly title: string;
   readonly language: 'js' | 'ts' | 'python' | 'json' | 'toml' | 'sh';
@@ -173,13 +182,15 @@ export type Description = {
   /** the kind of client */
   readonly title: string;
   readonly summary: string;
-  /** what a user of such a client has to know to connect it */
+  /** how to connect such a client */
   readonly note?: string;
-  /** a token is needed in open mode as well */
+  /** needs a token in open mode as well */
   readonly needsToken?: true;
   readonly scripts?: readonly Script[];
   readonly endpoints: readonly Endpoint[];
-  /** The endpoint that takes commands to a session, if the dialect has the API of the SDK; ids are those of its events. */
+  /**
+   * The endpoint for commands to a session, if the dialect has the API of the SDK; the ids are in its events.
+   */
   readonly commands?: {
     readonly path: string;
     readonly ids: Readonly<Record<string, readonly LearnedId[]>>;
@@ -194,7 +205,7 @@ export type Description = {
 
 // Schemas
 
-/** The schemas that have a name in the documents. */
+/** Schemas with a name in the documents. */
 export const COMPONENTS = z.registry<{ id: string }>();
 
 export function named<Schema extends z.ZodType>(id: string, schema: Schema): Schema {
@@ -202,7 +213,7 @@ export function named<Schema extends z.ZodType>(id: string, schema: Schema): Sch
   return schema;
 }
 
-/** The schema with the name of the message beside it. */
+/** Adds the message name to the schema. */
 export const typed = <Type extends string, Shape extends z.core.$ZodLooseShape>(
   type: Type,
   { shape }: z.ZodObject<Shape>,

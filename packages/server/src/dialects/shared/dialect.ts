@@ -1,6 +1,7 @@
 /**
- * A client protocol that we serve. Each has a folder with the same files in it and one line in the index; routing, protocol
- * detection, extra listeners, descriptions and the suites that run for every dialect are derived from its descriptor.
+ * A client protocol that the server speaks. Each has a folder with the same file names and one line in the
+ * index. Routing, protocol detection, extra listeners, descriptions and the shared test suites are derived from
+ * its descriptor.
  */
 import { asFault, type Fault } from '@parlance/protocol';
 import type { Hono } from 'hono';
@@ -16,17 +17,19 @@ import type { SubscriptionHub } from './subscription-hub.ts';
 
 export type { DialectContext } from './context.ts';
 
-/** In: a dialect in one running server. */
+/** In: a dialect in a running server. */
 export type Inbound = {
-  /** Frames to commands, for one socket. Absent if the dialect has no sockets, or they are turned off. */
+  /**
+   * Turns the frames of one socket into commands. Absent if the dialect has no sockets or they are disabled.
+   */
   open?(socket: Socket): Connection;
   /** Adds the HTTP endpoints of the contract. */
   routes?(app: Hono): void;
-  /** Called once at the start, before unfinished turns go on and before anyone can connect. */
+  /** Called once at the start, before unfinished turns resume and before clients can connect. */
   resume?(): Promise<void>;
-  /** its part of the public information about the server */
+  /** the dialect's part of the public information about the server */
   readonly about?: Readonly<Record<string, unknown>>;
-  /** how clients of this server reach its sockets, if that differs from the description */
+  /** how clients reach the sockets, if it differs from the description */
   readonly sockets?: {
     readonly params?: Readonly<Record<string, string>>;
     /** the origin of another server that serves them */
@@ -36,14 +39,14 @@ export type Inbound = {
   close?(): void | Promise<void>;
 };
 
-/** How a request to one of the dialect's HTTP paths is refused before the dialect sees it. */
+/** Refusal of a request to one of the dialect's HTTP paths before the dialect receives it. */
 export type Faults = {
   /**
-   * The body: the origin is not allowed, there is no such endpoint, or something went wrong. An object is sent as JSON, a
-   * string as plain text.
+   * The body: the origin is not allowed, the endpoint does not exist, or an error occurred. Objects are sent as
+   * JSON, strings as plain text.
    */
   refusal(status: number, reason: string, request: Request): object | string;
-  /** what the contract wants beside the body */
+  /** headers that the contract requires */
   headers?(request: Request): Readonly<Record<string, string>>;
 };
 
@@ -51,19 +54,21 @@ export interface Dialect<Name extends string = string, State = unknown, Settings
   readonly name: Name;
   /** the WebSocket and HTTP addresses */
   readonly listen: readonly Route[];
-  /** On an extra listener of its own, its endpoints below `serves` are also at the same paths below `at`. */
+  /**
+   * On an extra listener of its own, the endpoints below `serves` are also served at the same paths below `at`.
+   */
   readonly alone?: { readonly at: string; readonly serves: string };
   /** picks the part of the configuration that the dialect uses */
   readonly settings?: z.ZodType<Settings>;
-  /** the agents that work for its clients, and their domains */
+  /** the agents and domains for its clients */
   readonly catalog?: { readonly domains: readonly Domain[]; readonly agents: readonly Agent[] };
   /** Called once for each server, before it listens. */
   inbound(ctx: DialectContext<Settings>, hub: SubscriptionHub<State>): Inbound;
   /** Absent if the dialect does not show sessions. */
   readonly projection?: Projection<State>;
-  /** Absent if the contract has no shape of its own for refusals. */
+  /** Absent if the contract defines no format for refusals. */
   readonly faults?: Faults;
-  /** Loaded on demand: a server that is not asked for descriptions does not pay for them. */
+  /** Loaded on demand, so that a server without requests for descriptions does not load them. */
   readonly describe?: () => Promise<Description>;
 }
 
@@ -95,7 +100,7 @@ export function defineDialect(dialect: object): unknown {
   return dialect;
 }
 
-/** What a line of the log is found by. */
+/** Ids by which log lines can be found. */
 export type LogIds = { readonly request?: string; readonly connection?: string; readonly session?: string };
 
 export const requestIds = (request: Request): LogIds => ({ request: requestIdOf(request) });
@@ -105,7 +110,10 @@ export const socketIds = ({ id, session }: Socket): LogIds => ({
   session: session ?? undefined,
 });
 
-/** Anything thrown, as a fault that may be shown. A bug is logged with its cause; the client sees nothing of it. */
+/**
+ * Converts anything thrown to a fault that may be shown. Bugs are logged with their cause and hidden from the
+ * client.
+ */
 export function reported(thrown: unknown, { log }: Pick<DialectContext, 'log'>, ids: LogIds): Fault {
   const fault = asFault(thrown);
   if (fault.code === 'internal' || fault.code === 'storage_unavailable')

@@ -6,7 +6,7 @@ const IDS = ['00000001-0000-4000-8000-000000000000', '0b0d5c1e-52d1-4a6b-9f3e-ff
 const BOUNDARIES = [65_536, 2 ** 31, 2 ** 32, 2 ** 47];
 const NUMBERS = [...BOUNDARIES.flatMap((n) => [n - 2, n - 1, n, n + 1]), 2 * 65_536, 2 ** 48 - 1];
 
-test('every derived id is a UUID, also at 65,536 and later powers of two, where digits could be lost', () => {
+test('every derived id is a UUID, even at powers of two from 65,536, where digits could be lost', () => {
   for (const id of IDS) for (const n of NUMBERS) expect(nthId(id, n)).toMatch(UUID);
 });
 
@@ -17,7 +17,7 @@ test('different numbers give different ids, and only 0 gives the id itself', () 
   }
 });
 
-test('ids below 65,536 are those already known to clients of stored sessions', () => {
+test('ids below 65,536 keep the values that clients of stored sessions know', () => {
   expect(nthId('0b0d5c1e-52d1-4a6b-9f3e-11112222abcd', 1)).toBe('0b0d5c1e-52d1-4a6b-9f3e-11112222abcc');
   expect(nthId('0b0d5c1e-52d1-4a6b-9f3e-11112222abcd', 65_535)).toBe('0b0d5c1e-52d1-4a6b-9f3e-111122225432');
   expect(nthId('0b0d5c1e-52d1-4a6b-9f3e-11112222abcd', 65_536)).toBe('0b0d5c1e-52d1-4a6b-9f3e-11112223abcd');

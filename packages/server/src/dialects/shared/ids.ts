@@ -14,7 +14,7 @@ export function nthId(id: string, n: number): string {
 const xored = (digits: string, value: number): string =>
   ((Number.parseInt(digits, 16) ^ value) >>> 0).toString(16).padStart(digits.length, '0');
 
-/** `<prefix>_<ms>_<9 base36>`, the form that clients of the extension contract use. */
+/** `<prefix>_<ms>_<9 base36>`, the format of ids in the extension contract. */
 export function stampedId(prefix: string, at: number, id: string): string {
   const digits = BigInt(`0x${id.replaceAll('-', '').slice(-16)}`).toString(36);
   return `${prefix}_${at}_${digits.padStart(9, '0').slice(-9)}`;

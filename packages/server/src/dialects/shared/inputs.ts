@@ -1,4 +1,4 @@
-/** Queued inputs as a projection keeps them: a message is shown when its turn starts. */
+/** Queued inputs, as a projection tracks them: a message is shown when its turn starts. */
 import type { ConnectionId, Part, SessionEvent } from '@parlance/protocol';
 
 export type WaitingInput = { readonly parts: readonly Part[]; readonly via: ConnectionId | undefined };
@@ -10,7 +10,7 @@ export const NO_INPUTS: Inputs = {};
 export function trackInputs(inputs: Inputs, event: SessionEvent): Inputs {
   switch (event.type) {
     case 'input.accepted':
-      // Without parts the model went on from what was there.
+      // An input without parts lets the model continue; there is no message to show.
       if (event.parts.length === 0 && !event.call) return inputs;
       return { ...inputs, [event.input]: { parts: event.parts, via: event.via } };
     case 'input.cancelled':

@@ -1,4 +1,4 @@
-/** The JSON of a body. Dialects have words of their own for what is wrong with it. */
+/** Parses a JSON body. Each dialect has its own error messages. */
 import { jsonRefusal } from '@parlance/protocol';
 
 export type JsonBody =
@@ -8,7 +8,7 @@ export type JsonBody =
       readonly cause?: unknown;
     };
 
-/** Depth and keys are checked first: parsing too many of them holds up everyone. */
+/** Depth and number of keys are checked first: parsing a hostile body would block the event loop. */
 export function parseBody(bytes: Uint8Array): JsonBody {
   const text = new TextDecoder().decode(bytes);
   const problem = jsonRefusal(text);

@@ -1,4 +1,4 @@
-/** Runs work that has the same key one after another, in the order in which it was given. */
+/** Runs work with the same key one after another, in order of submission. */
 export class KeyedQueue {
   readonly #tails = new Map<string, Promise<unknown>>();
 
@@ -12,7 +12,7 @@ export class KeyedQueue {
     return result;
   }
 
-  /** Resolves when all that was given with this key before is done. */
+  /** Resolves when all work submitted earlier with this key is done. */
   async settled(key: string): Promise<void> {
     await this.#tails.get(key);
   }

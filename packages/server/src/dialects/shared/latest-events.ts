@@ -4,13 +4,13 @@ import type { Engine, SessionRef } from '../../core/api/index.ts';
 export type LatestEvents = {
   /** oldest first */
   readonly events: readonly DurableEvent[];
-  /** the events reach back to the first one */
+  /** the first event of the session is included */
   readonly whole: boolean;
 };
 
 /**
- * Reads a session backwards from event number `head`: yields the last `page` events, then the last two pages, and so on. A
- * reader that stops early pays no more for a long session than for a short one.
+ * Reads a session backwards from event number `head`: yields the last page of events, then the last two pages,
+ * and so on. The cost depends on how far the reader goes back, not on the length of the session.
  */
 export async function* latestEvents(
   engine: Pick<Engine, 'events'>,

@@ -1,11 +1,16 @@
-/** Items made from the latest events of a session, read from the end: a long history costs no more than a short one. */
+/**
+ * Items made from the latest events of a session, read backwards: the cost does not depend on the length of the
+ * history.
+ */
 import type { DurableEvent } from '@parlance/protocol';
 import type { Engine, SessionRecord } from '../../core/api/index.ts';
 import { latestEvents } from './latest-events.ts';
 
 const PAGE = 500;
 
-/** Events, and the index of the first that an item may be made from: the turn it belongs to is known from there on. */
+/**
+ * `first` is the index of the first event to make an item from: from there on the turn of each event is known.
+ */
 export type ItemsOf<Item> = (events: readonly DurableEvent[], first: number) => Item[];
 
 /** The latest `limit` items since the session was last cleared, oldest first. */
@@ -25,7 +30,7 @@ export async function latest<Item>(
   return items.slice(-limit);
 }
 
-/** What a turn is depends on its input, which comes before it. A history that was taken over depends on nothing. */
+/** A turn can be interpreted only with its input, which precedes it. Imported history needs no input. */
 function firstWholeTurn(events: readonly DurableEvent[]): number {
   const inputs = new Set<string>();
   return events.findIndex((event) => {

@@ -7,24 +7,24 @@ export type SocketRoute = {
   /** the route applies only to handshakes with a token, or only to those without; to both if absent */
   readonly when?: { readonly token: boolean };
   /**
-   * The message types that a first frame must have one of for this dialect to be chosen, if several are served at the
-   * path. Dialects are tried in the order of the index; one without `firstFrame` takes all other frames.
+   * The first frame must have one of these message types to select this dialect if several share the path.
+   * Dialects are tried in the order of the index; one without `firstFrame` takes all other frames.
    */
   readonly firstFrame?: ReadonlySet<string>;
-  /** Instead of being served, a client that sends such a first frame is disconnected with 1008 and this reason. */
+  /** Closes a client that sends such a first frame with 1008 and this reason. */
   readonly refuse?: string;
-  /** parameters of the query that `Socket.params` holds beside those of the path */
+  /** query parameters to add to `Socket.params` */
   readonly query?: readonly string[];
   /**
-   * A socket with a bad token is opened like one without a token where one is required, so that the dialect refuses it in
-   * its own way. Otherwise it is closed with 1008.
+   * A socket with an invalid token is opened as if it had none, so that the dialect can refuse it with its own
+   * frames. Without this it is closed with 1008.
    */
   readonly badToken?: 'anonymous';
-  /** The handshake carries no identity: a token is not read, and a client that never authenticates may stay. */
+  /** The handshake does not authenticate: tokens are not read, and the client may stay unauthenticated. */
   readonly anonymous?: boolean;
 };
 
-/** An HTTP path, or a prefix that ends in `/*` and matches the path without it as well. */
+/** An HTTP path. One that ends in `/*` also matches the path without it. */
 export type HttpRoute = {
   readonly http: string;
   /**

@@ -1,12 +1,12 @@
-/** Several dialects at one WebSocket path: the first frame selects the dialect. */
+/** Several dialects at one WebSocket path: the first frame selects one. */
 import { isObject } from '@parlance/protocol';
 import type { Connection, Socket } from '../../http/connection.ts';
 import type { SocketRoute } from './listen.ts';
 
-/** A route, and what opens a socket in its dialect. */
+/** A route, and the function that opens a socket in its dialect. */
 export type Candidate = { readonly route: SocketRoute; readonly open: (socket: Socket) => Connection };
 
-/** How a socket at a path is opened if these dialects are served there; null if none is. */
+/** The function that opens a socket at a path with these candidates; null if none is served. */
 export function openAt(candidates: readonly Candidate[]): ((socket: Socket) => Connection) | null {
   const served = candidates.filter(({ route }) => route.refuse === undefined);
   const refused = candidates.filter(({ route }) => route.refuse !== undefined).map(({ route }) => route);
@@ -16,7 +16,7 @@ export function openAt(candidates: readonly Candidate[]): ((socket: Socket) => C
   return refused.length === 0 ? only.open : (socket) => refusing(refused, socket, only.open(socket));
 }
 
-/** Of several candidates the first that knows the frame; otherwise the one that takes any frame. */
+/** The first candidate that knows the frame; otherwise the one that takes any frame. */
 function candidateFor(candidates: readonly Candidate[], frame: unknown): Candidate | undefined {
   return (
     candidates.find(({ route }) => knows(route, frame)) ??
@@ -28,7 +28,7 @@ function candidateFor(candidates: readonly Candidate[], frame: unknown): Candida
 const knows = ({ firstFrame }: SocketRoute, frame: unknown): boolean =>
   isObject(frame) && typeof frame.type === 'string' && firstFrame?.has(frame.type) === true;
 
-/** Opened in a dialect when the first frame arrives. None of them can send anything before it. */
+/** Opens the dialect when the first frame arrives. No candidate sends anything before it. */
 function detected(candidates: readonly Candidate[], socket: Socket): Connection {
   let chosen: Connection | null = null;
 
@@ -51,7 +51,7 @@ function detected(candidates: readonly Candidate[], socket: Socket): Connection 
   };
 }
 
-/** Disconnects a client whose first frame is one of a dialect that is refused here. */
+/** Disconnects a client whose first frame belongs to a dialect that is refused at this path. */
 function refusing(refused: readonly SocketRoute[], socket: Socket, connection: Connection): Connection {
   if (refused.length === 0) return connection;
   let isFirst = true;

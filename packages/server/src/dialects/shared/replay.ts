@@ -1,4 +1,4 @@
-/** Past events through the step of a projection, so that what HTTP shows of them is what subscribers were sent. */
+/** Runs past events through a projection, so that HTTP responses show the same as subscribers received. */
 import type { DurableEvent } from '@parlance/protocol';
 import type { Stepped } from './projection.ts';
 

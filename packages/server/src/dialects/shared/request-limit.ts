@@ -1,4 +1,4 @@
-/** Requests beyond what one caller may ask are refused in the words of the app that this is used in. */
+/** Refuses requests beyond the rate limit of a caller, in the error format of the app that uses it. */
 import type { MiddlewareHandler } from 'hono';
 import type { DialectContext } from './dialect.ts';
 

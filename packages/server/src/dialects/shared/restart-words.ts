@@ -1,13 +1,13 @@
-/** The text for clients when a model call is retried: once per call, however many attempts. */
+/** The message to clients when a model call is retried: one per call, for any number of attempts. */
 import type { DurableEvent } from '@parlance/protocol';
 
 type Restarted = DurableEvent<'step.restarted'>;
 
-/** Null when the same call is tried once more. */
+/** Null for repeated attempts of the same call. */
 export const restartWords = (event: Restarted): string | null =>
   isFirst(event) ? `Trying again${where(event)}: ${reason(event)}` : null;
 
-/** For clients that have shown the answer as it was streamed. Null if there is nothing new to say. */
+/** For clients that show the answer while it is streamed. Null if there is nothing new to report. */
 export function streamRestartWords(event: Restarted): string | null {
   const tried = `${reason(event)} Trying again${where(event)}`;
   if (isFirst(event)) return event.shown ? `${tried}; what was shown of this answer is void.` : `${tried}.`;
@@ -19,5 +19,5 @@ const isFirst = ({ attempt }: Restarted): boolean => attempt <= 2;
 const where = ({ host, fault }: Restarted): string =>
   host === undefined || fault.message.includes(host) ? '' : ` at ${host}`;
 
-/** Without brackets: many clients put such a line in brackets of their own. */
+/** Without brackets: many clients add brackets around such a line. */
 const reason = ({ fault }: Restarted): string => fault.message.replace(/ \(([^()]*)\)/g, ': $1');

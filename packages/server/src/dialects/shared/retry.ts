@@ -1,8 +1,8 @@
-/** The retry time of a refused caller: as text, and in the numeric fields of a dialect. */
+/** The retry time of a fault: as text, and in the numeric fields of a dialect. */
 import type { Fault, FaultCode } from '@parlance/protocol';
 import type { Context } from 'hono';
 
-/** For faults that pass by themselves and do not say when. */
+/** Retry times of temporary faults that do not have their own. */
 const PASSES_MS: Partial<Record<FaultCode, number>> = {
   limited: 1_000,
   overloaded: 5_000,
@@ -13,7 +13,7 @@ const PASSES_MS: Partial<Record<FaultCode, number>> = {
 
 const retryMs = ({ code, retryAfterMs }: Fault): number | undefined => retryAfterMs ?? PASSES_MS[code];
 
-/** In whole seconds; undefined where trying again does not help. */
+/** In whole seconds; undefined if a retry does not help. */
 function retrySeconds(fault: Fault): number | undefined {
   const milliseconds = retryMs(fault);
   return milliseconds === undefined ? undefined : Math.max(1, Math.ceil(milliseconds / 1_000));
@@ -33,7 +33,7 @@ export const retryField = <Field extends string>(
 ): { readonly [Key in Field]?: number } =>
   fault.retryAfterMs === undefined ? {} : ({ [field]: retrySeconds(fault) } as { [Key in Field]?: number });
 
-/** Every 429 and 503 says when to come back. */
+/** Every 429 and 503 has a Retry-After header. */
 export function sayRetryAfter(c: Context, fault: Fault): void {
   const seconds = retrySeconds(fault);
   if (seconds !== undefined) c.header('Retry-After', String(seconds));

@@ -1,4 +1,4 @@
-/** Which dialect serves an address, derived from the `listen` entries. */
+/** Finds the dialect of an address, from the `listen` entries. */
 import type { Connection, Socket } from '../../http/connection.ts';
 import { maySpeak } from '../../http/dialect-scope.ts';
 import type { Dialect, Inbound } from './dialect.ts';
@@ -10,20 +10,20 @@ export type ServedDialect = { readonly dialect: Dialect; readonly inbound: Inbou
 
 type Params = Readonly<Record<string, string>>;
 
-/** How a socket at an address is opened. */
+/** Opens a socket at an address. */
 export type SocketTarget = {
   readonly open: (socket: Socket) => Connection;
   readonly anonymous: boolean;
-  /** a bad token counts as a missing one */
+  /** an invalid token counts as a missing one */
   readonly admitsBadToken: boolean;
-  /** absent if the route names none */
+  /** absent if the route has no parameters */
   readonly params: Params | undefined;
 };
 
 /** Null if no socket is served at the address. */
 export type SocketRouter = (url: URL, hasToken: boolean) => SocketTarget | null;
 
-/** The default listener: every dialect, each at its own paths. */
+/** The default listener: every dialect at its own paths. */
 export function socketRouter(served: readonly ServedDialect[]): SocketRouter {
   const candidates = served.flatMap(candidatesOf);
   const paths = new Map(
@@ -44,8 +44,8 @@ export function socketRouter(served: readonly ServedDialect[]): SocketRouter {
 }
 
 /**
- * An extra listener: one dialect, at any path. A dialect whose paths have parameters is served at these paths only. `when`
- * and `firstFrame` do not matter, because there is no other dialect.
+ * An extra listener: one dialect at any path. A dialect whose paths have parameters is served at those paths
+ * only. `when` and `firstFrame` are ignored, because there is no other dialect.
  */
 export function listenerRouter(served: ServedDialect): SocketRouter {
   const candidates = candidatesOf(served).filter(({ route }) => route.refuse === undefined);
@@ -70,7 +70,7 @@ function candidatesOf({ dialect, inbound }: ServedDialect): Candidate[] {
   return socketRoutes(dialect.listen).map((route) => ({ route, open: named }));
 }
 
-/** A socket whose API key is limited to other dialects. */
+/** Refuses a socket whose API key is limited to other dialects. */
 const limited = (socket: Socket): Connection => ({
   opened: () => socket.close(1008, 'The API key is limited to other dialects'),
   receive: () => undefined,
@@ -79,7 +79,7 @@ const limited = (socket: Socket): Connection => ({
   draining: () => undefined,
 });
 
-/** The dialects that are served at one path, all with the same `ws`. */
+/** The dialects served at one path, all with the same `ws`. */
 function pathTarget(candidates: readonly Candidate[]): ((url: URL) => SocketTarget | null) | null {
   const open = openAt(candidates);
   const route = candidates.find((candidate) => candidate.route.refuse === undefined)?.route;
@@ -113,11 +113,11 @@ function paramsOf(
   return groups === undefined && given.length === 0 ? undefined : { ...Object.fromEntries(given), ...groups };
 }
 
-/** The dialect that an HTTP path belongs to: the first that lists it. The path is one that `httpRouter` has returned. */
+/** The dialect that owns an HTTP path: the first that lists it. `path` comes from `httpRouter`. */
 export const httpOwner = (dialects: readonly Dialect[], path: string): Dialect | undefined =>
   dialects.find(({ listen }) => httpRoutes(listen).some(({ http, when }) => !when && covers(http, path)));
 
-/** The path by which a request to `path` is routed: its headers may choose the dialect. */
+/** Returns the path to route a request by: its headers may select the dialect. */
 export type HttpRouter = (path: string, headers: Headers) => string;
 
 export function httpRouter(dialects: readonly Dialect[]): HttpRouter {

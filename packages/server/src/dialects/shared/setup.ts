@@ -1,7 +1,7 @@
-/** What admins set up while the server runs. */
+/** The setup that admins change while the server runs. */
 import type { Json, JsonObject } from '@parlance/protocol';
 
-/** What answers if neither session nor agent names a model. */
+/** The model that is used if neither session nor agent names one. */
 export type ModelInUse = {
   readonly provider: string;
   readonly model: string;
@@ -9,12 +9,12 @@ export type ModelInUse = {
 };
 
 export type SetupView = {
-  /** of the stored settings; a change names the version it is based on */
+  /** version of the stored settings; a change names the version it is based on */
   readonly version: number;
   /** why the stored settings are not in use; null if they are */
   readonly problem: string | null;
   readonly model: ModelInUse;
-  /** flag, variable or file entry by setting: these win over stored values */
+  /** flag, variable or file entry by setting; these take precedence over stored values */
   readonly given: Readonly<Record<string, string>>;
   /** stored values; secrets are left out or null */
   readonly stored: JsonObject;
@@ -38,14 +38,14 @@ export type RefusedOrigin = { readonly origin: string; readonly count: number; r
 
 export type Setup = {
   view(): SetupView;
-  /** Stores and applies it. Throws `invalid`, and `busy` if another change came first. */
+  /** Stores and applies the change. Throws `invalid`, or `busy` if another change came first. */
   change(change: SetupChange): Promise<SetupView>;
-  /** The vendor's own list. Throws a `Fault` that says what is wrong with the key or address. */
+  /** The list of the vendor. Throws a `Fault` that explains what is wrong with the key or address. */
   models(question: VendorQuestion): Promise<readonly string[]>;
   /** The list of the vendor in use; empty for the offline model. */
   modelsInUse(): Promise<readonly string[]>;
   /** False if there is no such MCP server. */
   restartMcp(name: string): Promise<boolean>;
-  /** Browser origins that were refused lately, the latest first. */
+  /** Browser origins that were refused recently, latest first. */
   refusedOrigins(): readonly RefusedOrigin[];
 };

@@ -1,4 +1,4 @@
-/** Subscribers that are no sockets: a reader with a position in the log, and a pipe. */
+/** Subscribers other than sockets: a reader with a position in the log, and a pipe. */
 import { expect, test } from 'bun:test';
 import type { ConnectionId, DurableEvent, SessionEvent } from '@parlance/protocol';
 import type { Subscriber } from '../../http/connection.ts';
@@ -48,7 +48,7 @@ const events = {
   attach: () => [],
 };
 
-test('a subscriber with a cursor receives every event once and in order, whenever it subscribes', async () => {
+test('a subscriber with a cursor receives every event once and in order, at any point of the turn', async () => {
   const lives = new Set<number>();
   for (const moment of MOMENTS) {
     const { engine } = await setStage([says('Hello.'), says('Again.')]);
@@ -65,7 +65,7 @@ test('a subscriber with a cursor receives every event once and in order, wheneve
     expect({ moment, seen: reader.seen }).toEqual({ moment, seen: stored.map(({ seq }) => seq) });
     lives.add(reader.live);
   }
-  // The moments cover more than one place in the turn.
+  // The subscriptions happened at more than one point of the turn.
   expect(lives.size).toBeGreaterThan(1);
 });
 
@@ -108,7 +108,7 @@ test('a pipe is a subscriber: one frame per line, the same frames as any other',
   expect(lines.length).toBeGreaterThan(4);
 });
 
-test('a subscription moves to a successor without a gap, and without a second snapshot', async () => {
+test('a subscription moves to a successor without a gap or a second snapshot', async () => {
   const { engine } = await setStage([says('Hello.')]);
   const hub = new SubscriptionHub(engine, broadcast.projection, { log: quietLog });
   const subscriber = (id: string) => {

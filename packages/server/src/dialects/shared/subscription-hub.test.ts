@@ -24,7 +24,7 @@ const fakeSubscriber = (id: string): FakeSubscriber => {
   };
 };
 
-/** The engine, and the number of its watchers. */
+/** Wraps the engine and counts its watchers. */
 function counted(engine: Engine): { engine: Engine; watching: () => number } {
   let watching = 0;
   const watch: Engine['watch'] = (ref, sink, options) => {
@@ -48,7 +48,7 @@ const leave = (hub: SubscriptionHub<unknown>, subscriber: FakeSubscriber) => {
 
 const MOMENTS = Array.from({ length: 16 }, (_, index) => index);
 
-test('subscribers that join and leave at any moment leave nothing behind and affect no others', async () => {
+test('subscribers that join and leave at any moment are cleaned up and do not affect others', async () => {
   for (const joins of MOMENTS) {
     for (const leaves of MOMENTS) {
       const { engine } = await setStage([says('Hello ', 'there.')]);
@@ -100,7 +100,7 @@ test('a subscriber of an owner receives nothing after it leaves', async () => {
   expect(stays.sent.length).toBeGreaterThan(before);
 });
 
-/** A projection that counts how often it was started. */
+/** A projection that counts its starts. */
 function countingProjection(): { projection: Projection<number>; beginnings: () => number } {
   let beginnings = 0;
   return {

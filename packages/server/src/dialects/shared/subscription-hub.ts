@@ -1,4 +1,4 @@
-/** The subscribers of one dialect: which sessions they receive, with one shared projection for each session. */
+/** The subscribers of one dialect. All subscribers of a session share one projection. */
 import type { ConnectionId, PrincipalId, SessionEvent } from '@parlance/protocol';
 import {
   type Engine,
@@ -14,12 +14,12 @@ import { ConnectionRegistry, type Place } from './connection-registry.ts';
 import { Delivery, type Subscribers } from './delivery.ts';
 import type { Projection } from './projection.ts';
 
-/** Selects the frames of `attach` that a new subscriber is sent. */
+/** Selects which frames of `attach` a new subscriber is sent. */
 export type FrameFilter = (body: object) => boolean;
 
 export const NOTHING: FrameFilter = () => false;
 
-/** The position of a subscriber that reads the past of a session from the log before it receives live events. */
+/** The position of a subscriber that reads past events from the log before it receives live events. */
 export type Cursor = {
   /** The number of the last event that the subscriber was sent. */
   readonly seq: number;
@@ -32,7 +32,7 @@ export type SubscribeOptions = {
   readonly cursor?: Cursor;
 };
 
-/** A session as its projection has it. */
+/** A session and its projected state. */
 export type ProjectedSession<State> = {
   state(): State;
   snapshot(): SessionSnapshot;
@@ -71,8 +71,8 @@ export class SubscriptionHub<State> {
   }
 
   /**
-   * Sends the subscriber what `attach` of the projection returns and then the frames of every later event, without a gap.
-   * With a cursor the events after it come first. A second call for the same session does nothing.
+   * Sends the frames of the projection's `attach`, then those of every later event, without a gap. With a
+   * cursor, the events after it are sent first. A second call for the same session does nothing.
    */
   async subscribe(ref: SessionRef, subscriber: Subscriber, options: SubscribeOptions = {}): Promise<void> {
     const { shown, cursor } = options;
@@ -80,7 +80,7 @@ export class SubscriptionHub<State> {
     for (;;) {
       const pending = this.#groups.get(key) ?? this.#openGroup(key, ref);
       const group = await pending;
-      if (this.#groups.get(key) !== pending) continue; // closed since, with its last subscriber
+      if (this.#groups.get(key) !== pending) continue; // closed in the meantime with its last subscriber
       if (!subscriber.open) return this.#closeIfEmpty(key, group);
       if (group.subscribers.has(subscriber.id)) return;
       const { seq } = group.watch.snapshot();
@@ -100,14 +100,14 @@ export class SubscriptionHub<State> {
     }
   }
 
-  /** The state of the projection of the session, and the session, as they are now. */
+  /** The projected state and the snapshot of the session at this moment. */
   async read(ref: SessionRef): Promise<{ readonly state: State; readonly snapshot: SessionSnapshot }> {
     const projected = await this.observe(ref);
     projected.end();
     return { state: projected.state(), snapshot: projected.snapshot() };
   }
 
-  /** Keeps the projection of the session, for reading its state, until `end` is called. */
+  /** Keeps the projection of the session, so that its state can be read, until `end` is called. */
   async observe(ref: SessionRef): Promise<ProjectedSession<State>> {
     const id = crypto.randomUUID() as string as ConnectionId;
     const observer: Subscriber = { id, open: true, hidden: true, send: ignore, close: ignore };
@@ -134,7 +134,7 @@ export class SubscriptionHub<State> {
     subscription?.end();
   }
 
-  /** The sessions that the subscriber receives, as they are now. */
+  /** Snapshots of the sessions that the subscriber receives. */
   snapshots(subscriber: Subscriber): SessionSnapshot[] {
     return this.observed(subscriber).map((session) => session.snapshot());
   }
@@ -146,8 +146,8 @@ export class SubscriptionHub<State> {
   }
 
   /**
-   * Moves the subscription to the session from one subscriber to another, without a gap: synchronously, so each event
-   * reaches exactly one of them. Returns the frames that a new subscriber would be sent now.
+   * Moves a subscription from one subscriber to another. Synchronous, so each event reaches exactly one of
+   * them. Returns the frames that a new subscriber would be sent now.
    */
   replace(ref: SessionRef, before: Subscriber, successor: Subscriber): readonly object[] {
     const key = sessionKey(ref);
@@ -162,7 +162,7 @@ export class SubscriptionHub<State> {
     return this.#delivery.attach(group.state, group.watch);
   }
 
-  /** Sends the subscriber the frames of every session of the owner from now on. */
+  /** Sends the subscriber the frames of all sessions of the owner from now on. */
   subscribeOwner(owner: PrincipalId, subscriber: Subscriber): void {
     const group = this.#ownerGroups.get(owner) ?? this.#openOwnerGroup(owner);
     group.subscribers.set(subscriber.id, subscriber);
@@ -239,7 +239,7 @@ export class SubscriptionHub<State> {
 
   #openOwnerGroup(owner: PrincipalId): OwnerGroup {
     const subscribers: Subscribers = new Map();
-    /** Only of sessions that are not idle. */
+    /** only for sessions that are not idle */
     const states = new Map<string, State>();
     const stop = this.engine.watchOwner(owner, (event, session) => {
       const state = states.get(event.session) ?? this.#delivery.stateOf(session, event);

@@ -1,4 +1,4 @@
-/** The answer to a login, in every dialect that has one. */
+/** The response to a login, in every dialect that has one. */
 import { Role } from '@parlance/protocol';
 import { z } from 'zod';
 import { named } from './description.ts';

@@ -1,7 +1,7 @@
-/** For dialects that show one approval at a time: the pending ones, in order of request. */
+/** Pending approvals in order of request, for dialects that show one at a time. */
 import type { DurableEvent, SessionEvent } from '@parlance/protocol';
 
-/** The first is the one that is shown, and that an answer without an id answers. */
+/** The first one is shown, and is answered by an answer without an id. */
 export type WaitingApprovals = readonly DurableEvent<'approval.requested'>[];
 
 export const NO_APPROVALS: WaitingApprovals = [];
@@ -14,7 +14,7 @@ export function trackApprovals(waiting: WaitingApprovals, event: SessionEvent): 
     case 'tool.ended': {
       const left = waiting.filter(({ call }) => call !== event.call);
       if (left.length === waiting.length) return waiting;
-      // A call that is aborted while it waits is closed with its turn, and so are the others.
+      // A call that ends while it waits for approval was aborted with its turn, and so were the others.
       return event.type === 'tool.ended' ? NO_APPROVALS : left;
     }
     case 'turn.ended':
@@ -26,7 +26,7 @@ export function trackApprovals(waiting: WaitingApprovals, event: SessionEvent): 
   }
 }
 
-/** The approval that is shown after the event and was not before; null if there is none. */
+/** The approval that becomes visible with the event; null if there is none. */
 export const newlyShown = (
   before: WaitingApprovals,
   after: WaitingApprovals,

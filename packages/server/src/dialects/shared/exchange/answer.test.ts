@@ -27,14 +27,14 @@ const shownBy = (answer: Answer, ...pieces: Piece[]) => pieces.flatMap((piece) =
 const streamed = () => new Answer(true, (tool) => tool === 'mine');
 
 describe('text', () => {
-  test('of two blocks is apart', () => {
+  test('of two blocks is separated by an empty line', () => {
     const answer = streamed();
     shownBy(answer, text('One.'), step, text('Two.', 'b'), step);
     expect(answer.text).toBe('One.\n\nTwo.');
     expect(answer.usage).toMatchObject({ inputTokens: 2, outputTokens: 4 });
   });
 
-  test('that is said again is not shown again', () => {
+  test('that the model repeats after a restart is not sent again', () => {
     const answer = streamed();
     const shown = shownBy(answer, text('One '), restarted, text('On', 'b'), text('e two', 'b'), step);
     expect(shown).toEqual([
@@ -43,12 +43,12 @@ describe('text', () => {
     ]);
   });
 
-  test('that differs or is shorter the second time is an error', () => {
+  test('that differs or is shorter after a restart is an error', () => {
     expect(() => shownBy(streamed(), text('One '), restarted, text('Two', 'b'))).toThrow('broke off');
     expect(() => shownBy(streamed(), text('One '), restarted, text('One', 'b'), step)).toThrow('broke off');
   });
 
-  test('that was not shown is replaced', () => {
+  test('that was not sent yet is replaced after a restart', () => {
     const answer = new Answer(false, () => false);
     shownBy(answer, text('One '), restarted, text('Two', 'b'), step);
     expect(answer.text).toBe('Two');
@@ -58,13 +58,13 @@ describe('text', () => {
 describe('reasoning', () => {
   const thought = (words: string): Piece => ({ turn, kind: 'reasoning', block: 'r', text: words });
 
-  test('is gathered from all steps, without what was void', () => {
+  test('is collected from all steps, without discarded attempts', () => {
     const answer = new Answer(false, () => false);
     shownBy(answer, thought('No'), restarted, thought('Hm, '), thought('yes.'), step, thought('Done.'));
     expect(answer.reasoning).toBe('Hm, yes.\n\nDone.');
   });
 
-  test('that was shown is not shown again', () => {
+  test('is sent once, even if the step restarts', () => {
     const answer = streamed();
     expect(shownBy(answer, thought('Hm.'), restarted, restarted, thought('So.'))).toHaveLength(1);
     expect(answer.reasoning).toBe('Hm.');
@@ -72,7 +72,7 @@ describe('reasoning', () => {
 });
 
 describe('calls', () => {
-  test('come in pieces with their index, and the rest at the end', () => {
+  test('are sent in pieces with their index, and the rest at the end', () => {
     const shown = shownBy(streamed(), written(0, ''), written(0, '{"city":'), waits({ city: 'Rome' }));
     expect(shown).toEqual([
       { kind: 'call', index: 0, call: one, tool: 'mine' },
@@ -81,19 +81,19 @@ describe('calls', () => {
     ]);
   });
 
-  test('are shown whole where the model does not stream them, and without arguments are an empty object', () => {
+  test('are sent whole if the model does not stream them; without arguments as an empty object', () => {
     expect(shownBy(streamed(), waits({}))).toEqual([
       { kind: 'call', index: 0, call: one, tool: 'mine' },
       { kind: 'arguments', index: 0, text: '{}' },
     ]);
   });
 
-  test('that were shown cannot be taken back', () => {
+  test('that were sent cannot be retracted', () => {
     expect(() => shownBy(streamed(), written(0, '{'), restarted)).toThrow('broke off');
     expect(() => shownBy(streamed(), written(0, '{'), { turn, kind: 'ended' })).toThrow('broke off');
   });
 
-  test('of tools that other clients carry out are not shown', () => {
+  test('of tools that other clients execute are not sent', () => {
     const answer = new Answer(true, () => false);
     expect(shownBy(answer, written(0, '{'), waits({}))).toEqual([]);
     expect(answer.finish).toBe('done');

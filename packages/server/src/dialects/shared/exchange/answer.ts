@@ -1,4 +1,4 @@
-/** What a request is answered with, gathered from the pieces of a turn. */
+/** The answer to a request, collected from the pieces of a turn. */
 import type { HistoryItem, Usage } from '@parlance/protocol';
 import { CallAnswers, type CallPart } from './call-parts.ts';
 import type { AskedCall, Piece } from './pieces.ts';
@@ -7,7 +7,7 @@ import { RepeatedText } from './repeated-text.ts';
 /** Why an answer ends. */
 export type Finish = 'done' | 'length' | 'refused' | 'calls';
 
-/** What a piece adds to what was shown. */
+/** The part of a piece that has not been sent yet. */
 export type Addition = { readonly kind: 'text' | 'reasoning'; readonly text: string } | CallPart;
 
 const NOTHING: readonly Addition[] = [];
@@ -19,14 +19,14 @@ export class Answer {
   readonly #calls: CallAnswers;
   #finish: Finish = 'done';
   #block: string | null = null;
-  /** the reasoning of the steps that are complete, and of the present one */
+  /** reasoning of the completed steps, and of the current one */
   #reasoning = '';
   #thought = '';
   #skipsReasoning = false;
 
   /**
-   * `shows` is whether each addition is shown at once: it cannot be taken back then. `isCallers` tells the caller's tools
-   * from those that other clients carry out.
+   * `shows`: each addition is sent at once and cannot be retracted. `isCallers`: distinguishes the caller's
+   * tools from those that other clients execute.
    */
   constructor(
     private readonly shows: boolean,
@@ -44,12 +44,12 @@ export class Answer {
     return this.#reasoning + between + this.#thought;
   }
 
-  /** the calls that the caller is asked to carry out */
+  /** the calls that the caller must execute */
   get calls(): readonly AskedCall[] {
     return this.#calls.asked;
   }
 
-  /** the answer as a client sends it back */
+  /** the answer as history items, as a client sends it back */
   get items(): HistoryItem[] {
     const text: HistoryItem[] = this.text === '' ? [] : [{ type: 'text', text: this.text }];
     return [...text, ...this.calls.map((asked) => ({ type: 'call' as const, ...asked }))];
@@ -59,7 +59,7 @@ export class Answer {
     return this.calls.length > 0 ? 'calls' : this.#finish;
   }
 
-  /** Throws a `Fault` if the model says something else than what was shown before it began again. */
+  /** Throws a `Fault` if the model restarted and its output differs from what was already sent. */
   add(piece: Piece): readonly Addition[] {
     switch (piece.kind) {
       case 'text':

@@ -1,4 +1,7 @@
-/** The calls of the caller's tools: their arguments come in pieces while the model writes them, or whole at the end. */
+/**
+ * Calls of the caller's tools. Their arguments arrive in pieces while the model writes them, or whole at the
+ * end.
+ */
 import type { CallId } from '@parlance/protocol';
 import type { AskedCall, Piece } from './pieces.ts';
 import { changed } from './repeated-text.ts';
@@ -25,7 +28,7 @@ export class CallAnswers {
     return known.text.length === offset ? this.#append(known, text) : [];
   }
 
-  /** Throws if what was shown is not what the model asks for. */
+  /** Throws if the calls differ from what was already sent. */
   ask(calls: readonly AskedCall[]): CallPart[] {
     this.asked = calls.filter(({ tool }) => this.isCallers(tool));
     if (!this.shows || this.asked.length === 0) return [];
@@ -40,12 +43,12 @@ export class CallAnswers {
     });
   }
 
-  /** Throws if calls were shown, and the model does without them in the end. */
+  /** Throws if calls were sent but the model ended without them. */
   end(): void {
     if (this.#shown.length > 0) throw changed();
   }
 
-  /** Throws if calls were shown: they cannot be taken back. */
+  /** Throws if calls were sent: they cannot be retracted. */
   restart(): void {
     this.end();
   }

@@ -1,4 +1,4 @@
-/** What a request causes: a new session, an input, or answers to what a turn waits for. */
+/** The effect of a request on its session: a new session, an input, or answers that a turn waits for. */
 import { type CallId, type DurableEvent, Fault, type TurnTerms, turnTermsOf } from '@parlance/protocol';
 import type { Engine, SessionRecord, SessionRef, SessionSnapshot } from '../../../core/api/index.ts';
 import { importable } from './history.ts';
@@ -16,7 +16,7 @@ import { keyLabels } from './request-keys.ts';
 
 type Asking = { readonly engine: Pick<Engine, 'send' | 'snapshot'>; readonly progress: Progress };
 
-/** A new session: it begins with the history, without asking a model. */
+/** Creates the session with the imported history, without calling a model. */
 export async function startSession(
   { engine, progress }: Asking,
   ref: SessionRef,
@@ -37,7 +37,7 @@ export async function startSession(
   return events;
 }
 
-/** A session that exists: results and approvals answer what its turn waits for, messages are an input. */
+/** In an existing session: results and approvals answer what its turn waits for, messages are an input. */
 export async function continueSession(
   { engine, progress }: Asking,
   { ref, labels }: SessionRecord,
@@ -65,7 +65,7 @@ export async function continueSession(
     progress.accepted = true;
   }
   if (isAnswer) return caused;
-  // A message closes the calls that wait for an answer; results that come with it are stored first.
+  // A message closes the calls that wait for an answer; results in the same request are stored first.
   const asks = approvals !== undefined && now.approvals.length > approvals.length;
   const mode = now.deferred.length > 0 || asks ? 'supersede' : 'queue';
   const events = await submit(engine, ref, { question, parts, mode, continues, results });
@@ -73,7 +73,7 @@ export async function continueSession(
   return mode === 'supersede' ? events : [...caused, ...events];
 }
 
-/** There are instructions for the model only. */
+/** The request has only instructions for the model. */
 const isInstruction = ({ items, newFrom }: Question): boolean =>
   items.slice(newFrom).every(({ type }) => type === 'system') && newFrom < items.length;
 
@@ -82,7 +82,7 @@ const newLabels = (present: SessionRecord['labels'], given: Question['labels'] =
 
 type Answer = Extract<Parameters<Engine['send']>[1], { type: 'call.answer' | 'approval.answer' }>;
 
-/** The last one brings the terms of the request: the turn continues with it. */
+/** The last answer carries the terms of the request, because the turn continues with it. */
 function answersOf(question: Question, results: readonly Result[], now: SessionSnapshot): Answer[] {
   const attributes = question.data;
   const terms = isSame(question.terms, now.terms) ? undefined : question.terms;
@@ -161,7 +161,7 @@ function checkResults(
     throw misfit(question, 'No call waits for these results.');
 }
 
-/** Checked before anything is answered. The core refuses an answer that comes too late all the same. */
+/** Validates before anything is answered. The core also refuses answers that come too late. */
 function checkApprovals(question: Question, { approvals }: SessionSnapshot): void {
   const late = question.approvals?.find(
     ({ approval }) => !approvals.some((waiting) => waiting.approval === approval),

@@ -1,6 +1,6 @@
 /**
- * A digest of a conversation: two with the same roles, texts, calls and results have the same. It is a chain, so that a
- * conversation can be continued from its digest alone.
+ * A digest of a conversation: equal for the same roles, texts, calls and results. It is a hash chain, so the
+ * digest alone is enough to continue it.
  */
 import type { HistoryItem, Json, Part } from '@parlance/protocol';
 
@@ -8,7 +8,7 @@ export const digestOf = (text: string): string => new Bun.CryptoHasher('sha256')
 
 const EMPTY = digestOf('');
 
-/** The digest of these items, or of a conversation with that digest and these items after it. */
+/** The digest of the items, appended to the conversation with the digest `before`. */
 export function conversationDigest(items: readonly HistoryItem[], before = EMPTY): string {
   let digest = before;
   for (const item of items) {
@@ -42,7 +42,7 @@ function countedPart(item: HistoryItem): unknown[] | null {
   }
 }
 
-/** Clients may write the fields of arguments in another order. */
+/** Clients may write the fields of arguments in any order. */
 function sorted(value: Json): Json {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;

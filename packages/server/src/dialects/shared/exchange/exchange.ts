@@ -1,4 +1,7 @@
-/** One request and its answer: from what it began in the session to the end of the turn, or to calls of the caller's tools. */
+/**
+ * One request and its answer: from the first event it caused to the end of the turn, or to calls of the
+ * caller's tools.
+ */
 import { Fault } from '@parlance/protocol';
 import type { DialectContext } from '../dialect.ts';
 import type { Addition, Answer } from './answer.ts';
@@ -7,11 +10,11 @@ import type { Begun, Question } from './sessions.ts';
 export class Exchange {
   /** Resolves when the answer is complete; rejects with a `Fault` if it fails. */
   readonly done: Promise<void>;
-  /** Resolves when there is something to show, or the answer may take long, or is complete. */
+  /** Resolves when there is something to send, when the answer may take long, or when it is complete. */
   readonly begun: Promise<void>;
   readonly #begins = Promise.withResolvers<void>();
   readonly #ends = Promise.withResolvers<void>();
-  /** what is not shown yet */
+  /** additions that have not been sent yet */
   readonly #pending: Addition[] = [];
   #show: ((addition: Addition) => void) | null = null;
   #isOver = false;
@@ -32,13 +35,13 @@ export class Exchange {
     });
   }
 
-  /** `show` is called with what is pending, and then with all that follows. */
+  /** Calls `show` with the pending additions, then with all later ones. */
   show(show: (addition: Addition) => void): void {
     for (const addition of this.#pending.splice(0)) show(addition);
     this.#show = show;
   }
 
-  /** The client is gone: the turn that its request began ends with it. */
+  /** The client disconnected: cancels the turn that its request started. */
   abandon(): void {
     const { begun } = this.parts;
     if (this.#isOver || this.#isAbandoned) return;
@@ -71,12 +74,11 @@ export class Exchange {
       const { principal, dialect } = this.question;
       await engine.send(ref, { type: 'turn.cancel' }, { principal, dialect });
     } catch (thrown) {
-      if (!(thrown instanceof Fault))
-        log.error({ err: thrown, session: ref.id }, 'a turn could not be cancelled');
+      if (!(thrown instanceof Fault)) log.error({ err: thrown, session: ref.id }, 'failed to cancel turn');
     }
   }
 
-  /** What the model says may contradict what was shown of it. */
+  /** Ends the answer with a fault if the model contradicts what was already sent. */
   #guarded(work: () => void): void {
     try {
       work();

@@ -29,7 +29,7 @@ test('a call without a result is closed before the next message of the user', ()
   ]);
 });
 
-test('an id that is used again is another call, and a result without a call is left out', () => {
+test('a reused id is another call, and a result without a call is left out', () => {
   const items = [user('a'), call('1'), result('1'), user('b'), call('1'), result('1'), result('1')];
   expect(importable(items).map(brief)).toEqual([
     'user',
@@ -41,7 +41,7 @@ test('an id that is used again is another call, and a result without a call is l
   ]);
 });
 
-test('the digest does not depend on the order of the arguments and on reasoning, but on everything else', () => {
+test('the digest ignores the order of arguments and reasoning, but nothing else', () => {
   const digest = (...items: HistoryItem[]) => conversationDigest(items);
   const same = digest(user('a'), call('1', { a: 1, b: [{ c: 2, d: 3 }] }));
   expect(
@@ -52,7 +52,7 @@ test('the digest does not depend on the order of the arguments and on reasoning,
   expect(digest(user('ab'))).not.toBe(digest(user('a'), user('b')));
 });
 
-test('the digest of a conversation is continued from the digest of its beginning, and joins the parts of a text', () => {
+test('the digest of a conversation extends that of its beginning, and joins the parts of a text', () => {
   const whole = conversationDigest([user('a'), call('1'), result('1')]);
   expect(conversationDigest([call('1'), result('1')], conversationDigest([user('a')]))).toBe(whole);
   const inParts: HistoryItem = { type: 'user', parts: [textPart('a'), textPart('b')] };

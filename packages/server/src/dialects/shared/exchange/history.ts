@@ -1,11 +1,11 @@
-/** A conversation that no session holds, as the beginning of a new one. */
+/** Imports a conversation that no session has into a new one. */
 import { type CallId, type HistoryItem, textPart } from '@parlance/protocol';
 
-/** Every call has one result after it and ids are used once, as the core needs it. */
+/** Gives every call one result after it and a unique id, as the core requires. */
 export function importable(items: readonly HistoryItem[]): HistoryItem[] {
   const history: HistoryItem[] = [];
   const seen = new Set<string>();
-  /** the calls without a result: their ids here, by their ids on the wire */
+  /** calls without a result: their id here, by the id that the client sent */
   const open = new Map<string, CallId>();
   const close = () => {
     for (const call of open.values())

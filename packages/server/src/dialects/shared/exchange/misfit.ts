@@ -1,11 +1,11 @@
-/** Which field of a request does not fit its schema. */
+/** Finds the field of a request that does not match its schema. */
 import type { z } from 'zod';
 
 export type Misfit = { readonly path: readonly PropertyKey[]; readonly message: string };
 
 type Issue = z.core.$ZodIssue;
 
-/** The first field that does not fit; of a union, in the alternative that comes closest. */
+/** The first field that does not match; for a union, in the closest alternative. */
 export function misfitOf([issue]: readonly Issue[]): Misfit {
   if (!issue) return { path: [], message: 'it does not fit' };
   const alternatives = issue.code === 'invalid_union' ? issue.errors : [];
@@ -15,7 +15,10 @@ export function misfitOf([issue]: readonly Issue[]): Misfit {
   return { path: [...issue.path, ...path], message };
 }
 
-/** An alternative of another `type` is the farthest; among the others, one that fits up to a deeper field is closer. */
+/**
+ * An alternative with another `type` is the farthest; of the others, the one that matches up to a deeper field
+ * is closer.
+ */
 function distance(issues: readonly Issue[]): number {
   const isOther = issues.some(({ path }) => path.length === 1 && path[0] === 'type');
   const depth = Math.max(...issues.map(({ path }) => path.length));

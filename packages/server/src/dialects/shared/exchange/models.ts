@@ -1,20 +1,20 @@
-/** Which model or agent a request names, and what is listed. */
+/** Resolves the model or agent that a request names, and lists the available ones. */
 
 import { z } from 'zod';
 import type { Engine } from '../../../core/api/index.ts';
 import type { DialectContext } from '../dialect.ts';
 import { RequestFault } from './request-fault.ts';
 
-/** The part of the configuration that it uses. */
+/** The part of the configuration that is used here. */
 export const ModelSettings = z.object({
   modelAliases: z.array(z.object({ from: z.string(), to: z.string() })),
 });
 
-/** Names the default agent. */
+/** The name of the default agent. */
 const DEFAULT = 'parlance';
 
 export type Chosen = {
-  /** the agent that answers; absent: the session's, or the default one */
+  /** absent: the agent of the session, or the default one */
   readonly agent?: string;
 };
 
@@ -38,13 +38,13 @@ export class Models {
     return this.#known(name);
   }
 
-  /** Throws as `find`. */
+  /** Throws like `find`. */
   choose(name: string): Chosen {
     const id = this.#known(name);
     return id === DEFAULT || id === this.ctx.about.model ? {} : { agent: id };
   }
 
-  /** The model that answers as this agent in a session that names that model, or none. */
+  /** The model that the agent uses; `sessionModel` is the override of the session. */
   answering(agent: string, sessionModel: string | null): string {
     const { engine, about } = this.ctx;
     const named = engine.catalog.agents.find(({ id }) => id === agent)?.model;

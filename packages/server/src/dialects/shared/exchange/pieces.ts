@@ -1,4 +1,4 @@
-/** Out: what a turn says, piece by piece. The requests that show it put the pieces into the objects of their endpoint. */
+/** Out: the output of a turn, in pieces. Each endpoint converts the pieces to its own objects. */
 import type {
   ApprovalId,
   CallId,
@@ -23,20 +23,20 @@ export type Piece = { readonly turn: TurnId } & (
   | { readonly kind: 'closed'; readonly block: string }
   /** `offset` characters of the call's arguments came before */
   | (Writing & { readonly kind: 'arguments' })
-  /** what was said since the last step is void; `shown` is whether something may have been said */
+  /** output since the last step is discarded; `shown`: some of it may have been streamed */
   | { readonly kind: 'restarted'; readonly shown: boolean }
   | { readonly kind: 'step'; readonly usage: Usage; readonly stop: 'done' | 'calls' | 'length' | 'refused' }
   | (AskedCall & { readonly kind: 'requested' | 'running' | 'deferred' })
-  /** `before` is how the call stood */
+  /** `before` is the previous phase of the call */
   | (AskedCall & Ended & { readonly kind: 'result'; readonly before: Phase })
-  /** the turn goes on when a person has answered */
+  /** the turn waits for an approval */
   | { readonly kind: 'asks' }
   | { readonly kind: 'replied'; readonly call: CallId }
-  /** the turn goes on when clients have answered all of these calls */
+  /** the turn waits until clients have answered all of these calls */
   | { readonly kind: 'waits'; readonly calls: readonly AskedCall[] }
   /**
-   * No call runs: the turn goes on only with an answer to one of these, unless a call that was not considered yet starts in
-   * the same moment.
+   * No call is running: the turn continues only with an answer to one of these, unless a call that has not been
+   * evaluated yet starts at the same moment.
    */
   | {
       readonly kind: 'pauses';
@@ -58,9 +58,9 @@ export type Phase = 'requested' | 'waiting' | 'running' | 'deferred';
 type OpenCall = AskedCall & { readonly phase: Phase; readonly approval?: ApprovalId };
 
 export type State = {
-  /** the block whose text is streamed */
+  /** the block being streamed */
   readonly block: string | null;
-  /** the calls without an outcome, in the order of their requests */
+  /** calls without an outcome, in order of request */
   readonly calls: readonly OpenCall[];
 };
 
@@ -72,7 +72,7 @@ function start({ open, deferred }: SessionSnapshot): State {
   return { block: open?.block ?? null, calls: deferred.map((call) => ({ ...call, phase: 'deferred' })) };
 }
 
-/** What is being streamed, so far. */
+/** The output that is being streamed, so far. */
 function attach(_state: State, { open, openArguments }: SessionSnapshot): Piece[] {
   const block: Piece[] = open
     ? [{ turn: open.turn, kind: open.kind, block: open.block, text: open.text }]
@@ -174,14 +174,14 @@ const CANCELLED: FaultData = { code: 'cancelled', message: 'The turn was cancell
 
 type Named = { readonly turn: TurnId; readonly call: CallId };
 
-/** A piece about a call whose request is known. */
+/** A piece about a call whose request has been seen. */
 function ofCall<Rest extends object>(state: State, { turn, call }: Named, rest: Rest) {
   const known = state.calls.find((open) => open.call === call);
   return known ? [{ ...rest, turn, call, tool: known.tool, input: known.input }] : [];
 }
 
 type Change = Named & {
-  /** null: the call has ended */
+  /** null if the call has ended */
   readonly to: Pick<OpenCall, 'phase' | 'approval'> | null;
 };
 
@@ -193,7 +193,7 @@ function changed(state: State, { turn, call, to }: Change, pieces: readonly Piec
   return [{ ...state, calls }, [...pieces, ...waiting(turn, calls)].map((body) => ({ body }))];
 }
 
-/** Once clients carry out all that is open, the turn goes on only with their answers. */
+/** Once clients execute all open calls, the turn continues only with their answers. */
 function waiting(turn: TurnId, open: readonly OpenCall[]): Piece[] {
   const asked = ({ call, tool, input }: OpenCall): AskedCall => ({ call, tool, input });
   const calls = open.filter(({ phase }) => phase === 'deferred').map(asked);

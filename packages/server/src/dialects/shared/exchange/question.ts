@@ -1,4 +1,4 @@
-/** What a request asks for, in terms of the core. */
+/** A request in terms of the core. */
 import type {
   ApprovalId,
   CallId,
@@ -23,43 +23,46 @@ export type Question = {
   readonly dialect: string;
   readonly principal: Principal;
   readonly items: readonly HistoryItem[];
-  /** the items from here on follow the last message of the assistant */
+  /** index of the first item after the last message of the assistant */
   readonly newFrom: number;
   readonly terms: TurnTerms;
-  /** the agent that answers; absent: the session's, or the default one */
+  /** absent: the agent of the session, or the default one */
   readonly agent?: string;
-  /** the session that the request names */
+  /** the session named by the request */
   readonly session: string | null;
   /** digest of the idempotency key */
   readonly key: string | null;
-  /** true: the items are the beginning of a new session, whatever session holds them */
+  /** true: start a new session with these items, even if an existing session has them */
   readonly branches?: boolean;
-  /** answers to approvals; absent if the protocol has none: a message then waits until others have answered */
+  /**
+   * Answers to approvals. Absent if the protocol has none: a message then waits until other clients have
+   * answered.
+   */
   readonly approvals?: readonly ApprovalReply[];
-  /** data for programs, stored with all that the request causes */
+  /** data for programs, stored with every event that the request causes */
   readonly data?: JsonObject;
-  /** labels of the session, beside its others */
+  /** labels to add to the session */
   readonly labels?: Readonly<Record<string, string>>;
-  /** the field with the conversation, for errors; default: messages */
+  /** the field with the conversation, for error messages; default: messages */
   readonly field?: string;
 };
 
-/** How far a request has come. */
+/** The progress of a request. */
 export type Progress = {
   session: string | null;
-  /** an input or a result was stored: the same request again would be a second one */
+  /** an input or a result was stored: retrying the request would send it twice */
   accepted: boolean;
 };
 
-/** What a request has caused in its session. */
+/** The effect of a request on its session. */
 export type Accepted = {
   readonly ref: SessionRef;
   readonly followed: Followed;
-  /** the first event that it caused: what follows is the answer */
+  /** the first event that the request caused; the answer follows it */
   readonly start: DurableEvent;
-  /** an earlier request with the same key caused it */
+  /** the events were caused by an earlier request with the same key */
   readonly again: boolean;
-  /** digest of the conversation before the new items; null if it is unknown */
+  /** digest of the conversation before the new items; null if unknown */
   readonly history: string | null;
 };
 
@@ -71,11 +74,11 @@ export const callerOf = ({ principal, dialect, key }: Question): Caller => ({
   ...(key !== null && { key }),
 });
 
-/** The new messages of the user are one input. */
+/** Joins the new messages of the user to one input. */
 export const partsOf = ({ items, newFrom }: Question): Part[] =>
   items.slice(newFrom).flatMap((item) => (item.type === 'user' ? item.parts : []));
 
-/** Instructions before and after the user's words: they are no words of a person. */
+/** Instructions before and after the user's message, kept apart from it. */
 export function systemOf({ items, newFrom }: Question): { before?: string; after?: string } | undefined {
   const fresh = items.slice(newFrom);
   const first = fresh.findIndex(({ type }) => type === 'user');
@@ -94,5 +97,5 @@ export const resultsOf = ({ items, newFrom }: Question): Result[] => {
   return [...results.values()];
 };
 
-/** A request whose conversation does not fit. */
+/** A request with an invalid conversation. */
 export const misfit = ({ field = 'messages' }: Question, message: string) => invalid(field, message);

@@ -1,33 +1,33 @@
-/** Follows what a request has begun in a session: a turn, or a turn that goes on with the caller's results. */
+/** Follows the turn that a request started, or that it continued with the caller's results. */
 import { Fault, type InputId, isDurable, type SessionEvent, type TurnId } from '@parlance/protocol';
 import type { Engine, SessionRef, Watch } from '../../../core/api/index.ts';
 import { type Piece, projection, REST, type State } from './pieces.ts';
 
 export type Followed = {
-  /** the input whose turn is shown last; null if there is none */
+  /** the input whose turn is read last; null if there is none */
   readonly input: InputId | null;
-  /** the turn that went on with results */
+  /** the turn that was continued with results */
   readonly turn: TurnId | null;
-  /** the calls with these results */
+  /** the calls that the request answered */
   readonly answered: ReadonlySet<string>;
 };
 
 export type Reader = {
   piece(piece: Piece): void;
-  /** nothing follows */
+  /** nothing follows; the fault is null if the turn succeeded */
   ended(fault: Fault | null): void;
 };
 
-/** A piece, null if the session is gone, and the last stored event. */
+/** A piece (null if the session was erased) with the position of the last stored event. */
 type Passed = { readonly piece: Piece | null; readonly seq: number; readonly at: number };
 
 export class Reading {
   #state: State;
-  /** the last stored event up to the piece that is passed on, and when it happened */
+  /** position and time of the last stored event up to the current piece */
   seq = 0;
   at = 0;
   #read = { seq: 0, at: 0 };
-  /** what has happened before it was known what to follow */
+  /** pieces that arrived before `follow` was called */
   #held: Passed[] | null = [];
   #watch: Watch | null = null;
   #followed: Followed | null = null;
@@ -42,7 +42,7 @@ export class Reading {
     this.#state = state;
   }
 
-  /** Nothing that happens from now on, or after event number `after`, is missed. `state` is the one after that event. */
+  /** Misses no event from now on, or after event number `after`; `state` is the state after that event. */
   static async open(
     engine: Pick<Engine, 'watch'>,
     ref: SessionRef,
@@ -64,7 +64,7 @@ export class Reading {
     for (const passed of held) this.#pass(passed);
   }
 
-  /** the turn that is shown and has not ended; null if it has not started */
+  /** the turn being read, until it has ended; null if it has not started */
   get turn(): TurnId | null {
     return this.#followed?.input ? this.#last : (this.#followed?.turn ?? null);
   }
@@ -79,7 +79,7 @@ export class Reading {
     const now = watch.snapshot();
     if (after === 'now') this.#state = projection.start(now);
     else {
-      // The past has whole blocks only: what is being streamed comes from the snapshot.
+      // Stored events have only complete blocks: the block being streamed comes from the snapshot.
       for (const piece of projection.attach(this.#state, now)) this.#pass({ piece, ...this.#read });
       this.#state = { ...this.#state, block: now.open?.block ?? null };
     }
@@ -121,7 +121,7 @@ export class Reading {
     }
   }
 
-  /** A call waits until its result has been stored, also if the request has brought it. */
+  /** Leaves out calls that the request answers: they are open until their results are stored. */
   #withoutAnswered(piece: Piece): Piece | null {
     if (piece.kind !== 'waits' && piece.kind !== 'pauses') return piece;
     const isOpen = ({ call }: { readonly call: string }) => !this.#followed?.answered.has(call);

@@ -1,4 +1,4 @@
-/** A text that may have to be said again from some point on: what was shown is held against what is said now. */
+/** A text that the model may repeat after a restart: compares the repetition with what was already sent. */
 import { Fault } from '@parlance/protocol';
 
 export const changed = (): Fault =>
@@ -6,16 +6,16 @@ export const changed = (): Fault =>
 
 export class RepeatedText {
   value = '';
-  /** how much of it has been said since the last restart */
+  /** length of the text that the model has produced since the last restart */
   #said = 0;
-  /** it is not said again up to here */
+  /** length of the text of completed steps, which is not repeated */
   #settled = 0;
 
   get isEmpty(): boolean {
     return this.#said === 0;
   }
 
-  /** Returns what is new. Throws if it differs from what was said before the restart. */
+  /** Returns the new part. Throws if the text differs from what was produced before the restart. */
   say(words: string): string {
     const left = this.value.length - this.#said;
     const repeated = left === 0 ? '' : words.slice(0, left);
@@ -27,13 +27,13 @@ export class RepeatedText {
     return fresh;
   }
 
-  /** `keep` is whether what was said has been shown. */
+  /** `keep`: the text has been sent already. */
   restart(keep: boolean): void {
     if (!keep) this.value = this.value.slice(0, this.#settled);
     this.#said = this.#settled;
   }
 
-  /** Throws if less was said than before the restart. */
+  /** Throws if the repetition is shorter than the text before the restart. */
   settle(): void {
     if (this.#said < this.value.length) throw changed();
     this.#settled = this.#said;

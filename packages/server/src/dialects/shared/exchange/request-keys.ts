@@ -1,12 +1,14 @@
-/** Idempotency keys of requests, in the labels of their session: the same request again is the same turn. */
+/**
+ * Idempotency keys of requests, stored in the labels of the session: a repeated request returns the same turn.
+ */
 import type { DurableEvent } from '@parlance/protocol';
 import type { Engine, SessionRecord } from '../../../core/api/index.ts';
 import { type Question, resultsOf } from './question.ts';
 import type { Followed } from './reading.ts';
 
-/** The key of the last request that had one. A session is found by any that it had. */
+/** The key of the latest request with one. A session is found by any of its keys. */
 export const KEY = '@exchange.key';
-/** The latest keys, shortened, each with the number of the last event before the request. */
+/** The latest keys, shortened, each with the number of the last event before its request. */
 const KEYS = 'exchange.keys';
 
 const SHORT = 16;
@@ -14,7 +16,7 @@ const MOST_CHARACTERS = 2_000;
 
 type Labels = SessionRecord['labels'];
 
-/** The labels with which a session remembers the key of a request at event number `seq`. */
+/** The labels that store the key of a request made after event number `seq`. */
 export function keyLabels(labels: Labels, key: string, seq: number): Record<string, string> {
   const known = (labels[KEYS] ?? '').split(' ').filter((entry) => entry !== '' && !isOf(entry, key));
   const entries = [...known, `${key.slice(0, SHORT)}:${seq}`];
@@ -31,7 +33,7 @@ function seqOf(labels: Labels, key: string): number | null {
 
 export type Earlier = { readonly start: DurableEvent; readonly after: number; readonly followed: Followed };
 
-/** What an earlier request with the same key has caused; null if there was none. */
+/** The effect of an earlier request with the same key; null if there was none. */
 export async function earlierRequest(
   engine: Pick<Engine, 'events'>,
   { ref, labels }: SessionRecord,
@@ -52,7 +54,7 @@ export async function earlierRequest(
   return start ? { start, after, followed: followedIn(caused) } : null;
 }
 
-/** What the events of a request let it follow. */
+/** What to follow, given the events that a request caused. */
 export function followedIn(caused: readonly DurableEvent[]): Followed {
   const answered = new Set<string>();
   let input: Followed['input'] = null;

@@ -1,4 +1,4 @@
-/** Reads and checks what a request carries. */
+/** Parses and validates requests. */
 import type { Principal } from '@parlance/protocol';
 import type { z } from 'zod';
 import { principalOfVendorClient } from '../../../http/request-identity.ts';
@@ -11,7 +11,7 @@ import type { Progress } from './sessions.ts';
 
 export const SESSION_HEADER = 'x-parlance-session';
 
-/** Who asks, and about which session. */
+/** The caller and the session of a request. */
 export type Asked = {
   readonly request: Request;
   readonly principal: Principal;
@@ -39,7 +39,7 @@ export async function askedBy(
   };
 }
 
-/** Call it after the caller has authenticated: it reads large bodies. */
+/** Call it only for authenticated callers: it accepts large bodies. */
 export async function body<Schema extends z.ZodType>(
   { readBody }: Pick<DialectContext, 'readBody'>,
   request: Request,
@@ -56,13 +56,13 @@ export async function body<Schema extends z.ZodType>(
     : invalid(param, `Invalid value for '${param}': ${message}.`);
 }
 
-/** `messages[2].role` */
+/** Formats a path as `messages[2].role`. */
 const paramOf = (path: readonly PropertyKey[]): string =>
   path
     .map((step, at) => (typeof step === 'number' ? `[${step}]` : `${at > 0 ? '.' : ''}${String(step)}`))
     .join('');
 
-/** Headers have ASCII only: other names of sessions are percent-encoded. */
+/** Headers are ASCII: other session ids are percent-encoded. */
 export const toHeader = (session: string): string =>
   /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(session) ? session : encodeURIComponent(session);
 

@@ -1,4 +1,4 @@
-/** Which session a request is about, and what it begins there. */
+/** Finds or creates the session of a request, and applies the request to it. */
 import { Fault, type HistoryItem } from '@parlance/protocol';
 import { labelKey, type SessionRecord, type SessionRef } from '../../../core/api/index.ts';
 import type { DialectContext } from '../dialect.ts';
@@ -12,7 +12,7 @@ import { type Earlier, earlierRequest, followedIn, KEY } from './request-keys.ts
 
 export type { Accepted, Begun, Progress, Question } from './question.ts';
 
-/** The digest of the conversation after the last answer here. */
+/** The digest of the conversation after the last answer in this session. */
 const HISTORY = '@exchange.history';
 
 type Target = {
@@ -28,7 +28,7 @@ export class Sessions {
 
   constructor(private readonly ctx: Pick<DialectContext, 'engine' | 'log' | 'newId'>) {}
 
-  /** Carries out what the request asks for, and reads the answer. */
+  /** Applies the request, and follows the answer. */
   begin(question: Question, progress: Progress): Promise<Begun> {
     const { engine } = this.ctx;
     return this.#inOrder(question, progress, async (target) => {
@@ -43,12 +43,15 @@ export class Sessions {
     });
   }
 
-  /** Carries out what the request asks for. Its answer can be read from the first event that it caused. */
+  /** Applies the request. The answer can be read from the first event that it caused. */
   accept(question: Question, progress: Progress): Promise<Accepted> {
     return this.#inOrder(question, progress, (target) => this.#accept(question, progress, target));
   }
 
-  /** The next request that has this conversation and the answer as its history goes on in the session. */
+  /**
+   * Stores the digest of the conversation with this answer, so that the next request with that history
+   * continues the session.
+   */
   async remember(
     { ref, history }: Accepted,
     question: Question,
@@ -60,7 +63,7 @@ export class Sessions {
     await this.ctx.engine.send(ref, { type: 'session.label', labels }, { principal, dialect });
   }
 
-  /** Requests about the same conversation begin one after another. */
+  /** Runs requests about the same conversation one after another. */
   #inOrder<Result>(
     question: Question,
     progress: Progress,
@@ -84,7 +87,7 @@ export class Sessions {
     const record = await this.#find(question, history);
     const earlier = record && (await earlierRequest(engine, record, question));
     const ref = record?.ref ?? (await engine.resolve(principal, session ?? newId()));
-    // Whoever names a session may know only a part of it.
+    // A request that names its session may have only a part of the history.
     const known = session === null || !record ? history : (record.labels[HISTORY] ?? null);
     return { ref, record, earlier, history: known };
   }

@@ -1,12 +1,15 @@
-/** How long a request waits before it is answered. */
+/** Waiting times of requests. */
 import { mayStaySilent } from '../../../http/idle-connections.ts';
 import type { Answer } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 
-/** A stream is opened after this time if there is nothing to show yet; until then a failure has a status of its own. */
+/**
+ * A stream is opened after this time even if there is nothing to send yet; until then a failure has an HTTP
+ * status of its own.
+ */
 const OPENS_AFTER_MS = 5_000;
 
-/** Resolves when a stream can be opened. Throws if the answer has failed before there was anything to show. */
+/** Resolves when a stream can be opened. Throws if the answer fails before there is anything to send. */
 export async function untilOpen(exchange: Exchange, answer: Answer): Promise<void> {
   const timer = Promise.withResolvers<void>();
   const timeout = setTimeout(timer.resolve, OPENS_AFTER_MS);
@@ -14,7 +17,10 @@ export async function untilOpen(exchange: Exchange, answer: Answer): Promise<voi
   if (answer.text === '' && answer.calls.length === 0) await Promise.race([exchange.done, Promise.resolve()]);
 }
 
-/** Waits for `finished`, however long it takes. A client that hangs up meanwhile ends the turn that its request began. */
+/**
+ * Waits for `finished` without a time limit. If the client disconnects, the turn that its request started is
+ * cancelled.
+ */
 export async function abandoning(
   request: Request,
   exchange: Exchange,
