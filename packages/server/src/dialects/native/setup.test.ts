@@ -216,7 +216,7 @@ describe('permission to change the setup', () => {
     await change({ allowedOrigins: null });
   });
 
-  test('is refused to pages of other origins on the same machine without a login', async () => {
+  test('pages of other origins on the same machine cannot change the setup without a login', async () => {
     const headers = { origin: 'http://localhost:5173' };
     expect((await asked('GET', '/v1/admin/settings', { token: null, headers })).status).toBe(403);
     expect((await change({ model: 'offline' }, { token: null, headers })).status).toBe(403);
