@@ -70,7 +70,7 @@ describe('approvals', () => {
     expect(readFileSync(join(server.root, 'patched.txt'), 'utf8')).toBe('hello\n');
   });
 
-  test('a patch that replaces a file says so before the request, also to a socket that attaches later', async () => {
+  test('a warning precedes the approval request of a patch that replaces a file, also for a socket that attaches later', async () => {
     writeFileSync(join(server.root, 'there.txt'), 'old\n');
     const client = await server.connect('/agentloop?session=replacing');
     client.send(input('create file there.txt with hello'));
@@ -89,7 +89,7 @@ describe('approvals', () => {
     expect(readFileSync(join(server.root, 'there.txt'), 'utf8')).toBe('hello\n');
   });
 
-  test('a patch with blanks around its markers moves a file onto another', async () => {
+  test('a patch with spaces around its markers can move a file over another', async () => {
     writeFileSync(join(server.root, 'from.txt'), 'one\n');
     writeFileSync(join(server.root, 'onto.txt'), 'gone\n');
     const patch =

@@ -1,4 +1,4 @@
-/** The frames that the server sends, and the functions that make them. */
+/** Server frames and their constructors. */
 import type { Ask, DurableEvent } from '@parlance/protocol';
 import type { Pieces } from '../../http/connection.ts';
 import { nthId } from '../shared/ids.ts';
@@ -30,21 +30,21 @@ export type Body =
       payload: { message: string; details: Details };
     };
 
-/** A response id names its session, so that a client can go on from it on a new socket. */
+/** A response id contains its session, so that a client can continue from it on a new socket. */
 const responseId = ({ session, turn }: DurableEvent<'turn.ended' | 'turn.cancelled'>): string =>
   `resp_${session}.${turn}`;
 
 export const sessionOfResponse = (id: string): string =>
   id.slice('resp_'.length, Math.max(0, id.lastIndexOf('.')));
 
-/** On the path of a token. */
+/** Called for each token. */
 export const piece = (id: string, block: string, text: string): Body => ({
   id,
   type: 'response_item',
   payload: assistantItem(block, text),
 });
 
-/** Pieces of one answer have its id, and clients append them. */
+/** Pieces of one answer share its id, and clients append them. */
 function pieceOf(body: Body): string | null {
   return body.type === 'response_item' ? answerId(body.payload) : null;
 }
@@ -74,7 +74,7 @@ export const approvalRequest = (id: string, requestId: string, { command, patch 
   payload: { command, ...(patch === undefined ? {} : { applyPatch: { patch } }), requestId },
 });
 
-/** Deployed clients show nothing of a patch but its text, which does not say that a file exists. */
+/** Deployed clients show only the text of a patch, which does not tell whether the file exists. */
 export function replacing(id: string, itemId: string, { replaces = [] }: Ask): Body[] {
   if (replaces.length === 0) return [];
   const files = replaces.length === 1 ? 'file' : 'files';
@@ -92,7 +92,10 @@ export const finished = (event: DurableEvent<'turn.ended' | 'turn.cancelled'>): 
   },
 ];
 
-/** However the turn ended. Turns stored by earlier versions have it only if they ended well. */
+/**
+ * Sent whatever the outcome of the turn. Turns stored by earlier versions have the usage only if they
+ * succeeded.
+ */
 export const use = (
   id: string,
   { session, context }: DurableEvent<'turn.ended' | 'turn.cancelled' | 'turn.failed'>,

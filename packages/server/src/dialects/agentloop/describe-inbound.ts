@@ -1,4 +1,4 @@
-/** The frames that clients send, described. */
+/** Describes the frames that clients send. */
 import type { ExampleIds, InboundMessage } from '../shared/description.ts';
 import { ClientFrame } from './schemas.ts';
 

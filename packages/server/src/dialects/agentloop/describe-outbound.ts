@@ -1,4 +1,4 @@
-/** The frames that the server sends, described. */
+/** Describes the frames that the server sends. */
 import { z } from 'zod';
 import type { OutboundMessage } from '../shared/description.ts';
 import type { Body } from './bodies.ts';
@@ -9,7 +9,7 @@ const output = z.string().describe('JSON: {output, metadata: {exit_code, duratio
 
 const ITEM = z.discriminatedUnion('type', [
   z.strictObject({
-    id: id.describe('pieces of one answer have the same id, and are appended'),
+    id: id.describe('pieces of one answer share an id; append them'),
     type: z.literal('message'),
     role: z.enum(['assistant', 'user', 'system']),
     content,
@@ -134,7 +134,7 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
   },
   context_info: {
     summary:
-      'The size of the context, on request and after each turn, however it ended. `tokenCount` covers instructions, tools and conversation, as in the next request; `maxTokens` is the limit of the model that answers the session.',
+      'The size of the context, on request and after each turn, whatever its outcome. `tokenCount` covers instructions, tools and conversation, as in the next request; `maxTokens` is the limit of the model that answers the session.',
     schema: SCHEMAS.context_info,
     example: {
       id: '5',

@@ -40,7 +40,7 @@ async function turn(client: TestClient, text: string): Promise<AnyFrame[]> {
 }
 
 describe('context', () => {
-  test('is sent on request, also before the first input', async () => {
+  test('is sent on request, including before the first input', async () => {
     const client = await server.connect('/agentloop');
     client.send({ id: '550e8400-e29b-41d4-a716-446655440002', type: 'get_context_info' });
     expect(payload(await client.next('context_info'))).toMatchObject({
@@ -154,7 +154,7 @@ describe('sessions', () => {
     const second = await server.connect('/agentloop?session=pending');
     const [loading, said, request] = await second.until('approval_request');
     expect(loading).toMatchObject({ type: 'loading_state', payload: { loading: true } });
-    // What was said in the turn before it came to the approval.
+    // The text of the turn before the approval.
     expect(assistantText([said as AnyFrame])).toContain('touch pending.txt');
     expect(payload(request as AnyFrame).requestId).toBe(requestId);
     second.send(review('yes'));

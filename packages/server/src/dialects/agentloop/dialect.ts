@@ -1,7 +1,7 @@
 /**
- * `agentloop`: terminal and web front ends of a coding agent. One socket is one conversation: the session that
- * `?session=` or a `previousResponseId` names, or else a new one. The contract has no cancel and no ping; a second
- * input supersedes the turn that is running. Agents that change hands are told as system messages.
+ * `agentloop`: terminal and web front ends of a coding agent. One socket is one conversation: the session named
+ * by `?session=` or a `previousResponseId`, or a new one. The contract has no cancel and no ping; a second
+ * input supersedes the running turn. A handoff between agents is sent as a system message.
  */
 import { defineDialect } from '../shared/dialect.ts';
 import type { SubscriptionHub } from '../shared/subscription-hub.ts';

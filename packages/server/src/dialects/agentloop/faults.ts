@@ -1,4 +1,4 @@
-/** Faults: every failure as the `error` of the contract. */
+/** Faults as the `error` frame of the contract. */
 import type { Fault, FaultCode } from '@parlance/protocol';
 import { HTTP_STATUS } from '../shared/http-status.ts';
 import { retryField, retryWords } from '../shared/retry.ts';
@@ -14,7 +14,7 @@ export const FAILED: Record<ClientFrame['type'], string> = {
   manual_compact: 'Failed to compact context',
 };
 
-/** The number that stands in `details.code`: what the same failure would be over HTTP. */
+/** The value of `details.code`: the HTTP status of the same failure. */
 export const FAULTS: Record<FaultCode, number> = HTTP_STATUS;
 
 export const detailsOf = (fault: Fault): Details => ({

@@ -1,4 +1,4 @@
-/** In: the frames of one socket to commands. */
+/** In: converts the frames of one socket to commands. */
 import { Fault, isObject } from '@parlance/protocol';
 import type { SessionRef } from '../../core/api/index.ts';
 import type { Connection, Socket } from '../../http/connection.ts';
@@ -21,7 +21,7 @@ export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>):
   const fail = (message: string, details: Details = null) =>
     socket.sendFrame({ id: ctx.newId(), type: 'error', payload: { message, details } });
 
-  /** The conversation of the socket, created with the first input if no other was named. */
+  /** The conversation of the socket, created with the first input unless a session was named. */
   async function conversation(previous?: string | null): Promise<SessionRef> {
     if (!principal) throw new Fault('unauthenticated', 'A token is required.');
     const continued = previous ? await engine.find(principal, sessionOfResponse(previous)) : null;

@@ -1,4 +1,4 @@
-/** What clients of the agentloop contract are sent: the payloads, made from events. */
+/** Payloads of server frames, made from events. */
 import {
   type ContextUse,
   type DurableEvent,

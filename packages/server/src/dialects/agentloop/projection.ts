@@ -1,4 +1,4 @@
-/** Out: the events of a session to frames. */
+/** Out: converts the events of a session to frames. */
 import type { SessionEvent } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/api/index.ts';
 import { type Calls, firstSeen, NO_CALLS, trackCalls } from '../shared/calls.ts';
@@ -39,11 +39,11 @@ export const projection: Projection<State, Body> = { start, step, attach, pieces
 export type State = {
   readonly calls: Calls;
   readonly inputs: Inputs;
-  /** the contract answers without an id: the first of them is shown */
+  /** the first one is shown, because answers in this contract have no id */
   readonly approvals: WaitingApprovals;
-  /** the texts of the turn that are complete, for a socket that joins in the middle of it */
+  /** completed texts of the turn, for a socket that attaches during it */
   readonly texts: readonly { readonly block: string; readonly text: string }[];
-  /** how many of them belong to complete steps: the others are void if the step restarts */
+  /** how many of them belong to completed steps; the others are discarded if the step restarts */
   readonly settled: number;
 };
 
@@ -66,7 +66,7 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
       const anew = { ...state, texts: [], settled: 0 };
       if (!input) return [anew, [begun]];
       const item = userItem(event.input, input.parts);
-      // The socket that sent it shows it already.
+      // The sender already shows its own message.
       const shown: Frame<Body> = {
         body: { id: nthId(id, 1), type: 'response_item', payload: item },
         except: input.via,
@@ -167,7 +167,7 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
   }
 }
 
-/** What the socket is sent of the turn's texts, joined by their ids, is the whole of them. */
+/** Sends the texts of the turn so far; joined by id with later pieces they are complete. */
 function attach({ texts }: State, { turn, open: block, approval }: SessionSnapshot): Body[] {
   if (!turn) return [];
   const bodies = [loading(turn, true)];

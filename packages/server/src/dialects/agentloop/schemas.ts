@@ -1,4 +1,4 @@
-/** What clients of the agentloop contract send. */
+/** Schemas of client frames. */
 import { Fault, linkPart, type Part, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 
@@ -7,7 +7,7 @@ const ContentPart = z.union([
   z.looseObject({ type: z.string(), text: z.string().optional(), image_url: z.string().optional() }),
 ]);
 
-/** Items of other types are part of the contract's type but say nothing to us: we keep the conversation ourselves. */
+/** Items of other types are part of the contract but are ignored: the server keeps the conversation itself. */
 const InputItem = z.looseObject({
   type: z.string().optional(),
   role: z.string().optional(),
