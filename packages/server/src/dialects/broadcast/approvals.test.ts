@@ -60,7 +60,7 @@ describe('approvals', () => {
     client.send(chat(`run touch ${name}`, name));
     await client.next(isQuestion);
     client.send(chat(word, name));
-    // A word that answers nothing is queued, and the question is repeated.
+    // A reply that is neither yes nor no is queued, and the question is repeated.
     const next = await client.next((frame) => ['agent_thinking', 'tool_result'].includes(frame.type));
     expect(next).toMatchObject({ type: 'tool_result', success: runs });
     expect(existsSync(join(server.root, name))).toBe(runs);
@@ -78,7 +78,7 @@ describe('approvals', () => {
   test('of concurrent replies the first is the answer, and the others are messages', async () => {
     const clients = await Promise.all(Array.from({ length: 4 }, () => server.connect('/ws')));
     const [first] = clients;
-    if (!first) throw new Error('there are four');
+    if (!first) throw new Error('expected four clients');
     first.send(chat('run touch b-once.txt', 'b-once'));
     await first.next((frame) => of('b-once')(frame) && isQuestion(frame));
     for (const client of clients) client.send(chat('yes', 'b-once'));
@@ -98,7 +98,7 @@ describe('approvals', () => {
     client.send(chat('yes', 'b-twice'));
     client.send(chat('yes', 'b-twice'));
     expect(String((await client.next(isQuestion)).message)).toContain('b-k6.txt');
-    // The second yes has been read now: it is queued behind the question, which is repeated.
+    // The second yes has been read: it is queued behind the question, which is repeated.
     const next = await client.next(
       (frame) => String(frame.reasoning).startsWith('Waiting for approval: ') || frame.type === 'tool_result',
     );

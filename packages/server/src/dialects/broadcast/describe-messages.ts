@@ -1,4 +1,4 @@
-/** The frames of the contract, described. */
+/** Describes the frames of the contract. */
 import { z } from 'zod';
 import { type ExampleIds, type InboundMessage, type OutboundMessage, typed } from '../shared/description.ts';
 import { type Body, Chat, type KNOWN_TYPES } from './schemas.ts';

@@ -1,8 +1,8 @@
 /**
- * `broadcast`: simple chat pages and REPLs. Every socket of a principal hears all of that principal's sessions. The
- * contract has no frames for streaming, approval, cancel or ping: text goes out whole, and a cancelled turn ends in an
- * `error`. A waiting approval goes out as `agent_thinking` and, when it is raised, also as an `agent_message`, because
- * some pages render nothing else; a chat that is just yes or no answers it.
+ * `broadcast`: simple chat pages and REPLs. Every socket receives all sessions of its principal. The contract
+ * has no frames for streaming, approval, cancel or ping: text is sent whole, and a cancelled turn ends with an
+ * `error`. A pending approval is sent as `agent_thinking` and, when it is requested, also as an
+ * `agent_message`, because some pages render nothing else; a chat message that is just yes or no answers it.
  */
 import { defineDialect } from '../shared/dialect.ts';
 import { noToken } from '../shared/listen.ts';

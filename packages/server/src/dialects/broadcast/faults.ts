@@ -1,4 +1,4 @@
-/** Faults: every failure as the `error` of the contract. */
+/** Faults as the `error` frame of the contract. */
 import type { Fault, FaultCode } from '@parlance/protocol';
 import { retryField, retryWords } from '../shared/retry.ts';
 import type { Body } from './schemas.ts';

@@ -1,4 +1,4 @@
-/** In: the frames of one socket to commands. */
+/** In: converts the frames of one socket to commands. */
 import { Fault, isObject } from '@parlance/protocol';
 import type { z } from 'zod';
 import type { Connection, Socket } from '../../http/connection.ts';
@@ -14,7 +14,7 @@ type Context = Pick<DialectContext, 'engine' | 'log' | 'newId'>;
 export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>): Connection {
   const { engine } = ctx;
   const { principal } = socket;
-  /** the session of chats that name none: it lasts as long as the socket */
+  /** the session of chats without a session id; it lasts as long as the socket */
   const anonymous = ctx.newId();
 
   async function chat(frame: Record<string, unknown>, arrivedAt: number): Promise<void> {
@@ -26,7 +26,7 @@ export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>):
     const caller = { principal, dialect: 'broadcast', via: socket.id };
     const queued = await sendChat(engine, { ref, text: message, named: name !== '', arrivedAt }, caller);
     if (queued) await hub.show(ref, socket);
-    // Chats of one socket queue: the next is read when this one has its answer, or waits for a person.
+    // Chats of one socket are queued: the next is read when this one is answered or waits for an approval.
     await engine.rested(ref);
   }
 
@@ -60,7 +60,7 @@ function read(frame: Record<string, unknown>): z.output<typeof Chat> {
   throw new Fault('invalid', parsed.error.issues[0]?.message ?? '');
 }
 
-/** An object has no word: what it says of itself is the sender's, and may be nothing that can be called. */
+/** Objects are not converted to a string: `toString` may be controlled by the sender. */
 function typeWord(type: unknown): string {
   if (type === undefined || type === null) return 'None';
   return typeof type === 'object' ? 'object' : String(type).slice(0, 100);

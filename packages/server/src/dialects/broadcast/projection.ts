@@ -1,4 +1,4 @@
-/** Out: the events of a session to frames. */
+/** Out: converts the events of a session to frames. */
 import { type DurableEvent, type SessionEvent, textOf } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/api/index.ts';
 import { questionWords, waitingWords } from '../shared/approval-words.ts';
@@ -18,15 +18,15 @@ import type { Body } from './schemas.ts';
 export const projection: Projection<State, Body> = { start, step, attach };
 
 export type State = {
-  /** undefined if the session has no name for clients */
+  /** undefined if clients have not named the session */
   readonly session_id: string | undefined;
   readonly inputs: Inputs;
   readonly calls: Calls;
-  /** the contract answers in words: the first of them is shown */
+  /** the first one is shown, because answers in this contract have no id */
   readonly approvals: WaitingApprovals;
   /** the text of the last step: an answer if the turn ends, a thought if calls follow */
   readonly text: string | null;
-  /** the outcome of the last call: the answer of a turn without text */
+  /** the outcome of the last call; the answer of a turn without text */
   readonly result: string;
 };
 

@@ -7,10 +7,10 @@ const text = (field: string) =>
     .nullish()
     .transform((value) => value?.trim() ?? '');
 
-/** A blank or absent `session_id` means none: the conversation then lasts as long as the socket. */
+/** Without a `session_id`, or with a blank one, the conversation lasts as long as the socket. */
 export const Chat = z.object({ message: text('message'), session_id: text('session_id') });
 
-/** Every type of frame that a client sends. */
+/** All types of client frames. */
 export const KNOWN_TYPES = ['chat'] as const;
 
 export type Body =
@@ -21,7 +21,7 @@ export type Body =
       type: 'tool_result';
       tool_name: string;
       result: string;
-      /** the same text: some pages read this field */
+      /** the same text; some pages read this field */
       tool_result: string;
       success: boolean;
       session_id?: string;
