@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 afterAll(() => server.stop());
 
-/** A conversation in which a call waits. */
+/** A conversation with a pending approval. */
 async function asking(client: TestClient, content: string): Promise<{ id: string; requestId: string }> {
   const id = await started(client);
   say(client, id, content);

@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 afterAll(() => server.stop());
 
-/** A conversation in which a call waits. */
+/** A conversation with a pending approval. */
 async function asking(client: TestClient, content: string): Promise<{ id: string; requestId: string }> {
   const id = await started(client);
   say(client, id, content);
@@ -82,7 +82,7 @@ describe('approve_tool', () => {
     expect(existsSync(join(server.root, 'approved'))).toBe(true);
   });
 
-  test('rejected with a reason: every socket is notified, the sender gets rejected too, the turn continues', async () => {
+  test('rejected with a reason: every socket gets tool_executed, the sender also an error, and the turn continues', async () => {
     const client = await connectAs(server, 'dev');
     const { id, requestId } = await asking(client, 'save hello to rejected.txt');
     const other = await connectAs(server, 'dev', `&session=${id}`);
@@ -169,10 +169,10 @@ describe('approve_tool', () => {
   });
 
   test.each([
-    ['that of another conversation', 'other'],
-    ['one that is nowhere', 'nowhere'],
+    ['of another conversation', 'other'],
+    ['unknown', 'nowhere'],
     ['none', undefined],
-  ])('the request id alone decides what is answered; the conversationId is %s', async (_, given) => {
+  ])('only the request id selects the approval; the conversationId is %s', async (_, given) => {
     const client = await connectAs(server, 'dev');
     const { id, requestId } = await asking(client, 'save hello to by-request.txt');
     const other = await asking(client, 'run touch not-this');
@@ -204,7 +204,7 @@ describe('approve_tool', () => {
     expect(await settled(late)).toEqual([{ type: 'PONG' }]);
   });
 
-  test('a request of another user is unknown, whatever the conversationId', async () => {
+  test('a request of another user is unknown, with any conversationId', async () => {
     const uma = await connectAs(server, 'uma');
     const { id, requestId } = await asking(uma, 'run touch foreign');
     const dev = await connectAs(server, 'dev');

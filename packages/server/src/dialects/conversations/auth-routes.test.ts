@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 afterAll(() => server.stop());
 
-/** `name` null: without a token. */
+/** Without a token if `name` is null. */
 async function ask(name: string | null, path: string, init: RequestInit = {}) {
   const headers: Record<string, string> =
     name === null ? {} : { authorization: `Bearer ${tokens[name] ?? name}` };
@@ -80,7 +80,7 @@ describe('GET /v1/auth/me', () => {
     expect([status, body]).toEqual([200, { sub, role, perms }]);
   });
 
-  test.each([[null], ['not-a-token']])('with the token %p is 401, in open mode too', async (token) => {
+  test.each([[null], ['not-a-token']])('with the token %p is 401, even in open mode', async (token) => {
     const { status, headers, body } = await ask(token, '/v1/auth/me');
     expect([status, body]).toEqual([401, { detail: expect.stringMatching(/token/) }]);
     expect(headers.get('www-authenticate')).toBe('Bearer');

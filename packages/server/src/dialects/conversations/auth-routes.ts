@@ -31,7 +31,7 @@ export function authRoutes(
   });
 }
 
-/** Throws `unauthenticated` without a token, also in open mode: `local` has not logged in. */
+/** Throws `unauthenticated` without a token, even in open mode: `local` has not logged in. */
 function shownToken(c: Context): string {
   const token = tokenOf(c.req.raw);
   if (token === null) throw new Fault('unauthenticated', 'A token is required.');

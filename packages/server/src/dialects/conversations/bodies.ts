@@ -1,4 +1,4 @@
-/** What the server says in this dialect: one shape per message of the contract, unions of the field included. */
+/** Server frames: one type per message of the contract, and extensions of the contract. */
 import { type AgentRef, type JsonObject, visibleJson } from '@parlance/protocol';
 import type { PendingApproval } from '../../core/api/index.ts';
 
@@ -62,7 +62,7 @@ export function conversationOf(body: Body): string | undefined {
   return body.type === 'conversation_started' ? body.payload.conversationId : body.conversationId;
 }
 
-/** The agent and the conversation, which every message of a stream names. */
+/** The agent and the conversation, which every frame of a stream contains. */
 type Voice = { readonly conversationId: string; readonly agent: AgentRef };
 
 const speaker = ({ id, name }: AgentRef): Speaker => ({ agentId: id, agentName: name });
@@ -98,7 +98,10 @@ export const thought = ({ conversationId, agent }: Voice, reason: string): Body 
   payload: { ...speaker(agent), reason },
 });
 
-/** A union: what was shown under this id is void, and an answer under another id takes its place. */
+/**
+ * An extension of the contract: everything sent under this id is discarded, and the answer continues under
+ * another id.
+ */
 export const messageDiscarded = ({ conversationId }: Voice, messageId: string, reason: string): Body => ({
   type: 'message_discarded',
   conversationId,
@@ -126,7 +129,7 @@ export const messageComplete = (
   payload: { messageId, content, ...speaker(agent), metadata },
 });
 
-/** A person decides by them: nothing in them is hidden. */
+/** Shown to the person who approves the call: nothing may be hidden in them. */
 const shownArguments = (input: JsonObject): JsonObject => visibleJson(input) as JsonObject;
 
 export const approvalRequired = (
@@ -150,7 +153,7 @@ export const toolExecuted = (
 ): Body => ({ type: 'tool_executed', conversationId, payload });
 
 export type ErrorDetails = {
-  /** absent if the error is about no conversation */
+  /** absent if the error does not concern a conversation */
   readonly conversationId?: string;
   /** in seconds */
   readonly retryAfter?: number;

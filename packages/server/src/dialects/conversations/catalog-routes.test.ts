@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => server.stop());
 
-/** `name` null: without a token. */
+/** Without a token if `name` is null. */
 async function ask(name: string | null, path: string, init: RequestInit = {}) {
   const headers: Record<string, string> =
     name === null ? {} : { authorization: `Bearer ${tokens[name] ?? name}` };
@@ -101,7 +101,8 @@ describe('the catalog', () => {
     });
   });
 
-  // Known: no tool declares `asks` yet, so none is listed as asking. Remove `failing` when they do.
+  // Known failure: no tool declares `asks` yet, so none is listed as needing approval. Remove `failing` when
+  // they do.
   test('a tool that needs approval is listed as such', async () => {
     const { body } = await ask('uma', '/v1/tools');
     const saveFile = (body as Json[]).find((tool) => tool.id === 'save_file');
@@ -109,7 +110,7 @@ describe('the catalog', () => {
   });
 
   test.each(['/v1/domains', '/v1/agents', '/v1/tools', '/v1/conversations'])(
-    '%s is available to local in open mode, and not with a bad token',
+    '%s is available to local in open mode, but not with an invalid token',
     async (path) => {
       expect((await ask(null, path)).status).toBe(200);
       const { status, body } = await ask('not-a-token', path);

@@ -1,4 +1,4 @@
-/** The domains, agents and tools of the server. */
+/** Lists the domains, agents and tools of the server. */
 import { Fault } from '@parlance/protocol';
 import type { Context, Hono } from 'hono';
 import { principalOf } from '../../http/request-identity.ts';

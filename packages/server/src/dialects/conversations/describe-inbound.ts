@@ -1,4 +1,4 @@
-/** The frames that clients send over the WebSocket, described. */
+/** Describes the frames that clients send over the WebSocket. */
 import { z } from 'zod';
 import { type ExampleIds, type InboundMessage, typed } from '../shared/description.ts';
 import { ApproveTool, CancelStream, type KnownType, SendMessage, StartConversation } from './requests.ts';
@@ -25,7 +25,7 @@ export const inbound: Readonly<Record<KnownType, InboundMessage>> = {
     examples: () => [{ title: 'Ping', frame: { type: 'PING' } }],
   },
   start_conversation: {
-    summary: 'Starts a conversation in a domain: `conversation_started` once it is on disk.',
+    summary: 'Starts a conversation in a domain: `conversation_started` once it is stored.',
     schema: typed('start_conversation', StartConversation),
     examples: ({ session }) => [
       { title: 'Start a conversation', frame: start('software_development') },
@@ -39,7 +39,7 @@ export const inbound: Readonly<Record<KnownType, InboundMessage>> = {
   },
   send_message: {
     summary:
-      'A message in any conversation of the user, whatever dialect created it; `temp-…` creates one in the default domain under that id. A running turn is cancelled first. `/tool <id> <JSON object>` calls the tool without the model: `tool_executed`, then `message_complete` with the result as `content`, also if it failed or was rejected.',
+      'A message in any conversation of the user, created in any dialect; `temp-…` creates one in the default domain under that id. A running turn is cancelled first. `/tool <id> <JSON object>` calls the tool without the model: `tool_executed`, then `message_complete` with the result as `content`, even if it failed or was rejected.',
     schema: typed('send_message', SendMessage),
     examples: (ids) => [
       { title: 'Send a message', frame: send(ids, 'count to 20') },
@@ -65,7 +65,7 @@ export const inbound: Readonly<Record<KnownType, InboundMessage>> = {
   },
   approve_tool: {
     summary:
-      'Answers a `tool_approval_required`: `requestId` identifies it, `conversationId` is ignored. The first answer wins, in any dialect; an approval applies to this one call. A late answer gets `tool_execute_failed`, also after a restart.',
+      'Answers a `tool_approval_required`: `requestId` identifies it, `conversationId` is ignored. The first answer wins, in any dialect; an approval applies to this one call. A late answer gets `tool_execute_failed`, even after a restart.',
     schema: typed('approve_tool', ApproveTool),
     examples: (ids) => [
       { title: 'Approve a tool', frame: answer(ids, { approved: true }) },

@@ -1,4 +1,4 @@
-/** The frames that the server sends over the WebSocket, described. */
+/** Describes the frames that the server sends over the WebSocket. */
 import { z } from 'zod';
 import type { OutboundMessage } from '../shared/description.ts';
 import type { Body } from './bodies.ts';
@@ -84,12 +84,13 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
     example: said('message_chunk', { messageId: 'turn_1', chunk: '1 2', agentName: 'Coder' }),
   },
   message_discarded: {
-    summary: 'Everything sent under this `messageId` is void: the answer starts again under another one.',
+    summary:
+      'Everything sent under this `messageId` is discarded: the answer starts again under another one.',
     schema: frame('message_discarded', { messageId: text, reason: text }),
     example: said('message_discarded', { messageId: 'turn_1', reason: 'The model broke off.' }),
   },
   message_complete: {
-    summary: 'The turn is answered. `tokenCount` counts what the model wrote.',
+    summary: 'The answer is complete. `tokenCount` is the number of output tokens.',
     schema: frame('message_complete', {
       ...speaker,
       messageId: text,

@@ -22,14 +22,14 @@ describe('connecting', () => {
     expect(await settled(client)).toEqual([{ type: 'PONG' }]);
   });
 
-  test('a socket with a bad token is accepted and closed with 1008', async () => {
+  test('a socket with an invalid token is accepted and closed with 1008', async () => {
     for (const path of ['/ws?token=not-a-token', '/conversations?token=not-a-token']) {
       const client = await server.connect(path);
       expect((await client.closed).code).toBe(1008);
     }
   });
 
-  test('a socket without a token is accepted and closed with 1008, in open mode too', async () => {
+  test('a socket without a token is accepted and closed with 1008, even in open mode', async () => {
     const client = await server.connect('/conversations');
     expect((await client.closed).code).toBe(1008);
     expect(client.frames).toEqual([]);
@@ -42,7 +42,7 @@ describe('connecting', () => {
     expect(client.frames).toEqual([]);
   });
 
-  test('an extra listener serves it at every path and requires a token too', async () => {
+  test('an extra listener serves it at every path and also requires a token', async () => {
     const other = await startTestServer({ PARLANCE_DOORS: 'conversations=0' });
     try {
       const port = other.running.doors[0]?.port;

@@ -1,8 +1,9 @@
 /**
- * `conversations`: multi-agent chat applications with logins. Every socket needs a token; one without is accepted and
- * closed with 1008. A socket receives the conversations that it starts, sends to or names by `?session=`, and those that
- * closed sockets of its user left unfinished. The contract has no frames for the messages of other users, the progress of a
- * call and compaction: these are not sent. It has no standing approval: an answer counts once.
+ * `conversations`: multi-agent chat applications with logins. Every socket needs a token; one without is
+ * accepted and closed with 1008. A socket receives the conversations that it starts, sends to or names with
+ * `?session=`, and those that closed sockets of its user left unfinished. The contract has no frames for
+ * messages of other users, progress of a call, or compaction; these are not sent. It has no standing approval:
+ * an answer applies once.
  */
 import { defineDialect } from '../shared/dialect.ts';
 import { noToken, withToken } from '../shared/listen.ts';
@@ -13,7 +14,7 @@ import { projection, type State } from './projection.ts';
 import { KNOWN_TYPES } from './requests.ts';
 import { HTTP_PATHS, routes } from './routes.ts';
 
-/** A client without a token that uses this dialect at a shared path gets the reason for its disconnection. */
+/** A client without a token that uses this dialect at a shared path gets the reason when it is disconnected. */
 const WITHOUT_TOKEN = {
   when: noToken,
   firstFrame: new Set<string>(KNOWN_TYPES),

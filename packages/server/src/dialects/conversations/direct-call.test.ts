@@ -8,10 +8,10 @@ import {
   connectAs,
   errorOf,
   next,
+  type ServerFrame,
   say,
   settled,
   started,
-  type Told,
   tokenOf,
   turn,
   typesOf,
@@ -27,8 +27,8 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describe('/tool', () => {
-  /** The frame that ends a direct request, and the message of that id over REST. */
-  async function completed(client: TestClient, name: string): Promise<[Told, unknown]> {
+  /** The frame that ends a direct call, and the message with that id over REST. */
+  async function completed(client: TestClient, name: string): Promise<[ServerFrame, unknown]> {
     const complete = await next(client, 'message_complete');
     const path = `/v1/conversations/${complete.conversationId}/messages?token=${await tokenOf(server, name)}`;
     const messages = (await (await fetch(server.http + path)).json()) as { id: string }[];
@@ -140,8 +140,8 @@ describe('/tool', () => {
     ['malformed JSON', '/tool echo {"value":'],
     ['malformed JSON in braces', '/tool echo {value}'],
     ['an array', '/tool echo [1]'],
-    ['a number that is not one', '/tool echo {"value":1e999}'],
-    ['a value nested without end', `/tool echo {"value":${'['.repeat(50_000)}${']'.repeat(50_000)}}`],
+    ['an infinite number', '/tool echo {"value":1e999}'],
+    ['a deeply nested value', `/tool echo {"value":${'['.repeat(50_000)}${']'.repeat(50_000)}}`],
     ['no parameters', '/tool echo'],
     ['no tool', '/tool'],
   ])('%s is tool_request_failed, and nothing is stored', async (_, content) => {
@@ -165,7 +165,7 @@ describe('/tool', () => {
     );
   });
 
-  test('a message that only starts like it is a message', async () => {
+  test('a message that only starts like a direct call is a message', async () => {
     const client = await connectAs(server, 'uma');
     say(client, 'temp-toolbox', '/toolbox');
     expect(typesOf(await turn(client))).toContain('message_complete');

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const bad = (message: string, conversationId?: string) => errorOf('bad_request', message, conversationId);
-/** The answer to the frame, which must be the only one, and after which the socket is still open. */
+/** The only answer to the frame; the socket must stay open. */
 async function answerTo(frame: unknown): Promise<unknown> {
   const raw = typeof frame === 'string' || frame instanceof Uint8Array;
   client.socket.send(raw ? (frame as string) : JSON.stringify(frame));
@@ -31,14 +31,14 @@ describe('an unreadable frame is bad_request, and the socket stays open', () => 
     ['a number', '1', 'A message must be a JSON object'],
     ['null', 'null', 'A message must be a JSON object'],
     ['no type', '{}', 'type is required'],
-    ['a type that is no string', '{"type":1}', 'type is required'],
+    ['a type that is not a string', '{"type":1}', 'type is required'],
     [
       'bytes that are not UTF-8',
       new Uint8Array([0x7b, 0xff, 0x7d]),
       'Invalid message: the message is not valid UTF-8',
     ],
     [
-      'too large a frame',
+      'a frame that is too large',
       JSON.stringify({ type: 'PING', x: 'x'.repeat(2000) }),
       'Invalid message: the message is larger than 2000 bytes',
     ],

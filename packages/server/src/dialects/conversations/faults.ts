@@ -1,4 +1,4 @@
-/** Faults: every failure as an error code of the socket and as an HTTP status. */
+/** Faults as error codes of the socket and as HTTP statuses. */
 import { Fault, type FaultCode } from '@parlance/protocol';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { HTTP_STATUS } from '../shared/http-status.ts';
@@ -37,7 +37,7 @@ const FAULTS = {
 export const faultBody = (fault: Fault, conversationId?: string): Body =>
   errorBody(FAULTS[fault.code], retryWords(fault), { conversationId, ...retryField('retryAfter', fault) });
 
-/** Replaces the messages of some faults by those of the contract. */
+/** Replaces the messages of some faults with those of the contract. */
 export async function withMessages(
   work: Promise<unknown>,
   messages: Partial<Record<FaultCode, string>>,

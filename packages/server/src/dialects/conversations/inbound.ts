@@ -1,4 +1,4 @@
-/** In: the frames of one socket to commands. */
+/** In: converts the frames of one socket to commands. */
 import { type CommandInput, Fault, isObject, LOCAL, textPart } from '@parlance/protocol';
 import { requirePermission, type SessionRef } from '../../core/api/index.ts';
 import type { Connection, Socket } from '../../http/connection.ts';
@@ -24,7 +24,7 @@ type Context = Pick<DialectContext, 'engine' | 'log' | 'newId'> & { readonly inh
 
 export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>): Connection {
   const { principal } = socket;
-  // `local` is a caller without a token; this contract has none.
+  // `local` is a caller without a token, which this contract does not allow.
   if (!principal || principal.id === LOCAL.id) return refused(socket);
   return connectionOf({ socket, principal }, ctx, hub);
 }
@@ -39,7 +39,7 @@ const refused = (socket: Socket): Connection => ({
 
 function connectionOf({ socket, principal }: Peer, ctx: Context, hub: SubscriptionHub<State>): Connection {
   const { engine, inheritance } = ctx;
-  /** the session that a message is on its way to */
+  /** the session that a message is being sent to */
   let writing: SessionRef | null = null;
   const caller = { principal, dialect: 'conversations', via: socket.id };
   const send = (body: Body) => socket.sendFrame(body);
@@ -94,8 +94,8 @@ function connectionOf({ socket, principal }: Peer, ctx: Context, hub: Subscripti
   }
 
   /**
-   * Joined first: nothing of what follows is missed, by this socket or, if it closes, by the one that inherits it. A
-   * command that was refused leaves the socket where it was.
+   * Subscribes before sending the command, so that no event is missed by this socket or, if it closes, by its
+   * successor. A refused command does not change the subscriptions.
    */
   async function write(ref: SessionRef, command: CommandInput): Promise<void> {
     const before = hub.isSubscribed(ref, socket);
@@ -117,7 +117,7 @@ function connectionOf({ socket, principal }: Peer, ctx: Context, hub: Subscripti
     if (!socket.open) await inheritance.orphans.keep(ref, principal.id);
   }
 
-  /** A client may invent the id of a new conversation, in this form only. */
+  /** A client may choose the id of a new conversation only in this form. */
   const addressed = (id: string): Promise<SessionRef | null> =>
     id.startsWith('temp-') ? engine.resolve(principal, id) : engine.find(principal, id);
 

@@ -1,4 +1,6 @@
-/** What a new socket is sent without having named it: what earlier sockets of its user left, also before a restart. */
+/**
+ * Sends a new socket the conversations that earlier sockets of its user left unfinished, even before a restart.
+ */
 import { type Json, type Principal, PrincipalId, SessionId } from '@parlance/protocol';
 import { z } from 'zod';
 import type { Engine, SessionRef } from '../../core/api/index.ts';
@@ -11,18 +13,18 @@ import type { State } from './projection.ts';
 
 const MOST_WAITING = 100;
 
-/** Between nodes. */
+/** messages between nodes */
 const CONTINUED = 'conversation.continued';
 const Continued = z.object({ owner: PrincipalId, id: SessionId, user: PrincipalId });
 const LEFT = 'conversation.left';
 const Asked = z.object({ user: PrincipalId });
 const ANSWER_MS = 300;
 
-/** One for all sockets of a server. */
+/** Shared by all sockets of a server. */
 export class Inheritance {
   readonly orphans: Orphans;
   readonly #started: number;
-  /** who has connected since the start */
+  /** users that have connected since the start */
   readonly #returned = new Set<PrincipalId>();
 
   constructor(
@@ -41,14 +43,17 @@ export class Inheritance {
     });
   }
 
-  /** A socket of the user names the conversation, or writes to it: the other nodes keep nothing more of it for the user. */
+  /**
+   * Called when a socket of the user names the conversation or writes to it: other nodes drop what they kept of
+   * it.
+   */
   continued({ owner, id }: SessionRef, user: PrincipalId): void {
     this.ctx.engine.transport?.broadcast({ kind: CONTINUED, body: { owner, id, user } });
   }
 
   /**
-   * Turns that a restart interrupted are kept for their owners, whose sockets the restart closed. What cannot be
-   * read is logged and left alone: it must not keep the server from starting.
+   * Keeps turns that a restart interrupted for their owners, whose sockets the restart closed. Unreadable
+   * sessions are logged and skipped, so that they cannot prevent the start of the server.
    */
   async resume(): Promise<void> {
     try {
@@ -76,7 +81,7 @@ export class Inheritance {
         if (ref.id !== named?.id) await this.hub.subscribe(ref, socket, { shown: isApproval });
   }
 
-  /** Continues here what sockets of the user have left at other nodes. */
+  /** Continues conversations here that sockets of the user left at other nodes. */
   async #adopt({ id: user }: Principal): Promise<void> {
     const { engine } = this.ctx;
     const { transport } = engine;
@@ -93,7 +98,7 @@ export class Inheritance {
     }
   }
 
-  /** Within a minute of the start. */
+  /** True for the first connection of the user within a minute of the start. */
   #isFirst(user: PrincipalId): boolean {
     if (this.ctx.now() - this.#started > KEPT_MS || this.#returned.has(user)) return false;
     this.#returned.add(user);
@@ -103,9 +108,9 @@ export class Inheritance {
 
 const isApproval = (body: object): boolean => (body as Body).type === 'tool_approval_required';
 
-/** The user's own conversations of this dialect with a pending approval. */
+/** The user's own conversations in this dialect with a pending approval. */
 async function ownWaiting(engine: Engine, principal: Principal): Promise<SessionRef[]> {
-  // Listed as an owner: an admin's list would be everyone's.
+  // Listed with the role of a user: an admin's list would include all users.
   const owner: Principal = { ...principal, role: 'user' };
   const page = { limit: MOST_WAITING, status: ['waiting'], archived: 'included' } as const;
   const { sessions } = await engine.list(owner, page);

@@ -1,4 +1,4 @@
-/** What a closed socket has received of a conversation, and its continuation at a node that did not have the socket. */
+/** How far a closed socket has read a conversation, and its continuation on another node. */
 import { BlockId, type DurableEvent, PrincipalId, SessionId, TurnId } from '@parlance/protocol';
 import { z } from 'zod';
 import type { Engine, ObservedSession, SessionRecord } from '../../core/api/index.ts';
@@ -8,16 +8,16 @@ import type { Mailbox } from './mailbox.ts';
 import { pieces, type State, startOf, step } from './projection.ts';
 import { BETWEEN_BLOCKS } from './state.ts';
 
-/** The last event whose frames were sent, and what was sent of the open block. */
+/** The last event whose frames were sent, and the text of the open block that was sent. */
 export const Position = z.object({
   seq: z.number(),
-  /** the first event that the projection needs */
+  /** first event that the projection needs */
   since: z.number(),
   open: z.object({ turn: TurnId, block: BlockId, text: z.string() }).nullable(),
 });
 export type Position = z.output<typeof Position>;
 
-/** `unsent` comes first; what follows is made from the log. */
+/** `unsent` frames come first; later ones are made from the log. */
 export const LeftBehind = z.object({
   owner: PrincipalId,
   id: SessionId,
@@ -37,12 +37,12 @@ const PAGE = 500;
 
 type Target = { readonly mailbox: Mailbox; readonly record: SessionRecord };
 
-/** Fills a mailbox with the frames after a position, as the hub asks for them when it subscribes the mailbox. */
+/** Fills a mailbox with the frames after a position, while the hub subscribes the mailbox. */
 export class Continuation implements Cursor {
   private readonly mailbox: Mailbox;
   #state: State;
   #seq: number;
-  /** what the client has of the block that was open; null once it has ended */
+  /** the part of the open block that the client has; null once the block has ended */
   #open: Position['open'];
 
   private constructor(
@@ -74,7 +74,7 @@ export class Continuation implements Cursor {
     return this.#read(head, (bodies) => this.#send(bodies));
   }
 
-  /** Given the frames that a new subscriber would be sent: of the answer so far, sends what is missing. */
+  /** Filters the frames for a new subscriber: sends the part of the answer that the client does not have. */
   readonly shown: FrameFilter = (given) => {
     const body = given as Body;
     if (body.type !== 'message_chunk') return false;
@@ -97,7 +97,10 @@ export class Continuation implements Cursor {
     }
   }
 
-  /** A block that was open when the socket closed: its end does not repeat what is missing of it. */
+  /**
+   * The end of a block does not repeat its text: returns the part of an open block that the client does not
+   * have.
+   */
   #missingOf(event: DurableEvent): Body[] {
     const open = this.#open;
     if (!open || event.seq <= this.left.position.seq) return [];

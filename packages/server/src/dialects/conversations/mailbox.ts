@@ -6,7 +6,9 @@ import type { Body } from './bodies.ts';
 
 type BufferedFrame = { readonly body: Body; readonly key: string | null; readonly more: TextBuffer };
 
-/** Room for the largest answer, as chunks and as a whole. A mailbox that is full is dropped: the history has the answer. */
+/**
+ * Room for the largest answer, as chunks and as a whole. A full mailbox is dropped: the history has the answer.
+ */
 const MOST_CHARACTERS = 16_000_000;
 
 export class Mailbox implements Subscriber {

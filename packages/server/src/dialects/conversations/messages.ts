@@ -1,4 +1,4 @@
-/** The messages of a conversation, from its events and the state that the projection has after each. */
+/** The messages of a conversation, from its events and the projected state after each. */
 import { type DurableEvent, type TurnId, textOf, wasStopped } from '@parlance/protocol';
 import type { Engine, SessionRecord } from '../../core/api/index.ts';
 import { latest } from '../shared/latest-items.ts';
@@ -21,8 +21,8 @@ export const latestMessages = (engine: Engine, record: SessionRecord, limit: num
   latest(engine, record, { limit, itemsOf: (events, first) => messagesOf(record, events, first) });
 
 /**
- * One message per input, and one per turn that has text or is a call that was asked for by name: its id and content
- * are those that the projection sends. Events before `first` are folded and not shown.
+ * One message per input, and one per turn that has text or is a direct call; id and content are those that the
+ * projection sends. Events before `first` are folded but not shown.
  */
 export function messagesOf(record: SessionRecord, events: readonly DurableEvent[], first = 0): Message[] {
   const messages: Message[] = [];
@@ -33,7 +33,7 @@ export function messagesOf(record: SessionRecord, events: readonly DurableEvent[
         messages.push(...importedMessages(event));
         break;
       case 'input.accepted':
-        // Without parts the model went on from what was there.
+        // An input without parts lets the model continue; there is no message to show.
         if (event.parts.length > 0 || event.call) messages.push(question(event));
         break;
       case 'input.cancelled': {
@@ -58,7 +58,7 @@ export function messagesOf(record: SessionRecord, events: readonly DurableEvent[
       }
       case 'turn.resumed':
       case 'step.restarted': {
-        // What was sent of the step is void.
+        // The text of the step is discarded.
         const known = answers.get(event.turn);
         if (known && state.texts.length > 0) Object.assign(known, answered(state));
         else if (known) {
@@ -72,14 +72,14 @@ export function messagesOf(record: SessionRecord, events: readonly DurableEvent[
   return messages;
 }
 
-/** What the projection knows of the answer. */
+/** The answer as the projection has it. */
 const answered = ({ message, texts, agent }: State): Pick<Message, 'id' | 'content' | 'agent_id'> => ({
   id: message,
   content: texts.join(BETWEEN_BLOCKS),
   agent_id: agent.id,
 });
 
-/** The message of the user, and what answered it as one message. */
+/** The message of the user, and the reply to it as one message. */
 function importedMessages(event: DurableEvent<'history.imported'>): Message[] {
   const { input, items, dialect } = event;
   const message = (id: string, role: Message['role'], content: string): Message => ({

@@ -1,4 +1,4 @@
-/** The objects of the REST side. */
+/** The objects of the REST endpoints. */
 import { type Principal, ROLE_PERMISSIONS, Role } from '@parlance/protocol';
 import type { Agent, Domain, Engine, SessionRecord } from '../../core/api/index.ts';
 import type { DialectContext } from '../shared/dialect.ts';
@@ -12,7 +12,7 @@ export const domainObject = ({ id, name, description, defaultAgent, agents }: Do
   agents,
 });
 
-/** `domain` is the one that was asked for. An agent is as old as the server, and ready as soon as it is configured. */
+/** `domain` is the requested one. Agents have the start time of the server and are always ready. */
 export function agentObject(agent: Agent, { engine, about }: Catalog, domain?: string) {
   const { id, name, description, tools } = agent;
   const domains = engine.catalog.listed.domains
@@ -43,7 +43,7 @@ export const toolObject = ({ name, description, parameters, requiresApproval }: 
   allowed_roles: Role.options.filter((role) => ROLE_PERMISSIONS[role].includes('tool:request')),
 });
 
-/** The role of another owner is not kept with the conversation, so it is null there. */
+/** The role of another owner is not stored with the conversation, so it is null. */
 export const conversationObject = (
   { ref, domain, dialect, agent, title, status, createdAt, updatedAt }: SessionRecord,
   principal: Principal,

@@ -1,9 +1,9 @@
-/** The REST endpoints about what has happened and how the server is. */
+/** The REST endpoints for history, health and metrics. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { version } from '../../../package.json' with { type: 'json' };
 import type { TestClient } from '../../testing/client.ts';
 import { startTestServer, type TestServer } from '../../testing/server.ts';
-import { answer, connectAs, next, of, say, started, type Told, tokenOf, turn } from './test-chat.ts';
+import { answer, connectAs, next, of, type ServerFrame, say, started, tokenOf, turn } from './test-chat.ts';
 
 type Json = Record<string, unknown>;
 let server: TestServer;
@@ -56,7 +56,7 @@ describe('tool runs', () => {
     expect((await run('dev', first?.id)).body).toEqual(first as Json);
   });
 
-  /** A request that waits. */
+  /** A conversation with a pending approval. */
   async function asking(client: TestClient, content: string): Promise<{ id: string; requestId: unknown }> {
     const id = await started(client);
     say(client, id, content);
@@ -146,7 +146,8 @@ describe('tool runs', () => {
 describe('workflow logs', () => {
   const logs = async (id: string, query = '') =>
     (await get<Json[]>('dev', `/v1/conversations/${id}/workflow-logs${query}`)).body;
-  const workflow = (frames: readonly Told[]) => frames.filter(({ type }) => type.startsWith('workflow_'));
+  const workflow = (frames: readonly ServerFrame[]) =>
+    frames.filter(({ type }) => type.startsWith('workflow_'));
 
   test('are the workflow frames in the order they were sent', async () => {
     const client = await connectAs(server, 'dev');
@@ -159,7 +160,7 @@ describe('workflow logs', () => {
     await client.next('message_complete');
     say(client, id, 'think about lighthouses');
     await turn(client, id);
-    const sent = workflow(client.frames as Told[]);
+    const sent = workflow(client.frames as ServerFrame[]);
     expect(sent.map(({ type }) => type)).toEqual([
       'workflow_step_start',
       'workflow_step_complete',

@@ -38,7 +38,7 @@ function fakeSocket(): FakeSocket {
   };
 }
 
-/** Orphans of an engine, and how many sessions are watched through it. */
+/** The orphans of an engine, and a counter of its watched sessions. */
 async function stage(keptMs?: number) {
   const { engine } = await setStage([says('Hello.')]);
   let watching = 0;
@@ -60,7 +60,7 @@ async function stage(keptMs?: number) {
 
 const refOf = (id: number): SessionRef => ({ owner: LOCAL.id, id: `session-${id}` as SessionId });
 
-test('an orphan that nobody takes over in time is dropped, and its session is no longer watched', async () => {
+test('an orphan is dropped after the time limit, and its session is no longer watched', async () => {
   const { engine, orphans, watching } = await stage(1);
   await orphans.keep(SESSION, LOCAL.id);
   expect(watching()).toBe(1);
@@ -103,7 +103,7 @@ test('a former admin inherits no conversation of others', async () => {
   expect(watching()).toBe(0);
 });
 
-test('a socket that closed before it took over leaves everything to the next one', async () => {
+test('a socket that closes before it takes over leaves the orphans to the next one', async () => {
   const { engine, orphans } = await stage();
   await orphans.keep(SESSION, LOCAL.id);
   const gone = fakeSocket();
@@ -123,7 +123,7 @@ test('a socket that closed before it took over leaves everything to the next one
   expect(gone.sent).toEqual([]);
 });
 
-test('a conversation that goes on at another node is not sent again by this one', async () => {
+test('a conversation that continues on another node is not sent by this one', async () => {
   const cluster = new StageCluster();
   const nodes = await Promise.all([cluster.open([says('Hello.')]), cluster.open([])]);
   const inheritances = nodes.map(({ engine }) => {
@@ -137,7 +137,7 @@ test('a conversation that goes on at another node is not sent again by this one'
   for (const ref of [SESSION, other]) await here.orphans.keep(ref, LOCAL.id);
   await say(engine, 'Hi');
   await engine.rested(SESSION);
-  // What is sent after it arrives after it.
+  // Messages on the bus arrive in order.
   there.continued(SESSION, LOCAL.id);
   const arrived = Promise.withResolvers<void>();
   engine.transport?.on('mark', () => arrived.resolve());

@@ -1,6 +1,6 @@
 /**
- * Conversations whose socket closed before it had received everything. Each continues on the next socket of the same
- * user that opens within a minute, from the frame after the last one sent.
+ * Conversations whose socket closed before it had received everything. Each continues on the next socket of the
+ * same user that opens within a minute, from the frame after the last one sent.
  */
 import type { ConnectionId, Principal, PrincipalId } from '@parlance/protocol';
 import {
@@ -20,16 +20,16 @@ import { pieces, type State } from './projection.ts';
 export const KEPT_MS = 60_000;
 const MOST_PER_USER = 32;
 
-/** A socket and whose it is. */
+/** A socket and its authenticated user. */
 export type Peer = { readonly socket: Socket; readonly principal: Principal };
 
 type Orphan = {
   readonly user: PrincipalId;
   readonly ref: SessionRef;
   readonly mailbox: Mailbox;
-  /** what the closed socket was not sent of what it should have received */
+  /** frames that the closed socket was due but not sent */
   readonly unsent: readonly Body[];
-  /** what it has received; null until the mailbox is subscribed */
+  /** how far it has read; null until the mailbox is subscribed */
   position: Position | null;
   /** Settles when the mailbox is subscribed. */
   placed: Promise<void>;
@@ -37,7 +37,7 @@ type Orphan = {
 };
 
 export class Orphans {
-  /** by user, the one that was left first comes first */
+  /** by user, oldest first */
   readonly #orphans = new Map<PrincipalId, Orphan[]>();
 
   constructor(
@@ -62,7 +62,7 @@ export class Orphans {
     this.hub.leave(socket);
   }
 
-  /** What happens in the session from now on is kept for the user. */
+  /** Keeps the events of the session from now on for the user. */
   async keep(ref: SessionRef, user: PrincipalId): Promise<void> {
     const orphan = this.#add(user, ref);
     orphan.placed = this.hub.subscribe(ref, orphan.mailbox, { shown: NOTHING });
@@ -71,7 +71,7 @@ export class Orphans {
     if (session) orphan.position = positionOf(session);
   }
 
-  /** Continues here what a socket of another node has left. */
+  /** Continues a conversation here that a socket of another node left. */
   async adopt(left: LeftBehind, user: PrincipalId, engine: Pick<Engine, 'events' | 'record'>): Promise<void> {
     const ref = { owner: left.owner, id: left.id };
     const record = await engine.record(ref);
@@ -81,7 +81,7 @@ export class Orphans {
     await this.hub.subscribe(ref, mailbox, { cursor, shown: cursor.shown });
   }
 
-  /** What was left for the user, for another node: it is not kept here any longer. */
+  /** Hands the orphans of the user over to another node; they are no longer kept here. */
   async give(user: PrincipalId): Promise<LeftBehind[]> {
     await Promise.allSettled(this.#of(user).map(({ placed }) => placed));
     return this.#of(user).flatMap((orphan) => {
@@ -92,8 +92,8 @@ export class Orphans {
   }
 
   /**
-   * The socket takes over what was left for its user. If it names a session that is under way, it is shown that one
-   * from the beginning of the answer instead, when it joins.
+   * The socket takes over the orphans of its user. If it names a running session, that session is shown from
+   * the beginning of the answer when the socket joins.
    */
   async inherit({ socket, principal }: Peer, named: SessionRef | null): Promise<void> {
     await Promise.allSettled(this.#of(principal.id).map(({ placed }) => placed));
@@ -101,7 +101,7 @@ export class Orphans {
     for (const orphan of this.#of(principal.id)) {
       const key = sessionKey(orphan.ref);
       if (taken.has(key)) continue;
-      // A socket that is too slow may close in between: the next one takes over the rest.
+      // A slow socket may be closed in between: the next one takes over the rest.
       if (!socket.open) return;
       taken.add(key);
       const isNamed = named !== null && sessionKey(named) === key;
@@ -110,7 +110,7 @@ export class Orphans {
     }
   }
 
-  /** The user goes on with the conversation at another node: nothing of it is sent again here. */
+  /** The user continues the conversation on another node: drops it here. */
   forget(ref: SessionRef, user: PrincipalId): void {
     const key = sessionKey(ref);
     for (const orphan of this.#of(user)) if (sessionKey(orphan.ref) === key) this.#drop(orphan);
@@ -136,7 +136,7 @@ export class Orphans {
     const drop = () => this.#drop(orphan);
     const mailbox = new Mailbox(this.newId() as ConnectionId, pieces, drop);
     const expiry = setTimeout(drop, this.keptMs);
-    // A server that shuts down does not wait for it.
+    // Does not delay the shutdown of the server.
     expiry.unref();
     const placed = Promise.resolve();
     const orphan: Orphan = { user, ref, mailbox, unsent, position: null, placed, expiry };
@@ -162,11 +162,11 @@ export class Orphans {
 
 const isUnderWay = ({ turn, queued }: SessionSnapshot): boolean => turn !== null || queued > 0;
 
-/** The approval request of a call. */
+/** The id of an approval request. */
 const requestOf = (body: Body): string | null =>
   body.type === 'tool_approval_required' ? body.payload.requestId : null;
 
-/** For a client that starts with nothing: each answer as one chunk before its end. */
+/** For a client without earlier frames: sends each answer as one chunk before its end. */
 const restated = (bodies: readonly Body[]): Body[] =>
   bodies.flatMap((body): Body[] => {
     if (body.type === 'message_chunk') return [];

@@ -26,14 +26,14 @@ const delta = (block: string, text: string) => event('text.delta', { block, text
 const ended = (block: string, text: string) => event('text.ended', { block, text });
 const over = () => event('turn.ended', { usage: { inputTokens: 1, outputTokens: 2 } });
 
-/** What a socket is told that joins with `now`, when `past` has happened, and hears `events`. */
-function hear(past: SessionEvent[], now: object, events: SessionEvent[]) {
+/** The frames for a socket that joins at the snapshot `now`, after the events `past`, and receives `events`. */
+function framesFor(past: SessionEvent[], now: object, events: SessionEvent[]) {
   const snapshot = { ...IDLE, ...now } as unknown as SessionSnapshot;
   const session = { snapshot: () => snapshot, eventsSinceIdle: () => past as DurableEvent[] };
   let state = new Delivery(projection, console).stateOf(session);
   const bodies: object[] = [...projection.attach(state, snapshot)];
-  for (const heard of events) {
-    const [next, frames] = projection.step(state, heard);
+  for (const received of events) {
+    const [next, frames] = projection.step(state, received);
     state = next;
     bodies.push(...frames.map((frame) => frame.body));
   }
@@ -44,7 +44,7 @@ const contentOf = (bodies: never[]) => of(bodies, 'message_complete')[0]?.payloa
 
 describe('the concatenated chunks are the content', () => {
   test('for several blocks', () => {
-    const told = hear([], {}, [
+    const frames = framesFor([], {}, [
       begun(),
       delta('a', 'x'),
       delta('a', 'y'),
@@ -53,62 +53,69 @@ describe('the concatenated chunks are the content', () => {
       ended('b', 'z'),
       over(),
     ]);
-    expect(joinedChunks(told)).toBe('xy\n\nz');
-    expect(contentOf(told)).toBe('xy\n\nz');
+    expect(joinedChunks(frames)).toBe('xy\n\nz');
+    expect(contentOf(frames)).toBe('xy\n\nz');
   });
 
   test('for a socket that joins inside the second block', () => {
     const now = { turn: 't', open: { kind: 'text', turn: 't', block: 'b', text: 'zz' } };
-    const told = hear([begun(), ended('a', 'xy')], now, [delta('b', 'z'), ended('b', 'zzz'), over()]);
-    expect(joinedChunks(told)).toBe('xy\n\nzzz');
-    expect(contentOf(told)).toBe('xy\n\nzzz');
+    const frames = framesFor([begun(), ended('a', 'xy')], now, [delta('b', 'z'), ended('b', 'zzz'), over()]);
+    expect(joinedChunks(frames)).toBe('xy\n\nzzz');
+    expect(contentOf(frames)).toBe('xy\n\nzzz');
   });
 
   test('for a socket that joins between two blocks', () => {
-    const told = hear([begun(), ended('a', 'xy')], { turn: 't' }, [delta('b', 'z'), ended('b', 'z'), over()]);
-    expect(joinedChunks(told)).toBe('xy\n\nz');
-    expect(contentOf(told)).toBe('xy\n\nz');
+    const frames = framesFor([begun(), ended('a', 'xy')], { turn: 't' }, [
+      delta('b', 'z'),
+      ended('b', 'z'),
+      over(),
+    ]);
+    expect(joinedChunks(frames)).toBe('xy\n\nz');
+    expect(contentOf(frames)).toBe('xy\n\nz');
   });
 
   test('for a resumed turn: what was sent of the step is discarded', () => {
     const stepped = event('step.ended', { usage: { inputTokens: 1, outputTokens: 1 } });
     const past = [begun(), ended('a', 'xy'), stepped, delta('b', 'hal')];
-    const told = hear(past, { turn: 't' }, [
+    const frames = framesFor(past, { turn: 't' }, [
       event('turn.resumed', {}),
       delta('c', 'new'),
       ended('c', 'new'),
       over(),
     ]);
-    const from = told.findIndex(({ type }) => type === 'message_discarded');
+    const from = frames.findIndex(({ type }) => type === 'message_discarded');
     expect(from).toBeGreaterThan(-1);
-    expect(joinedChunks(told.slice(from))).toBe('xy\n\nnew');
-    expect(contentOf(told)).toBe('xy\n\nnew');
+    expect(joinedChunks(frames.slice(from))).toBe('xy\n\nnew');
+    expect(contentOf(frames)).toBe('xy\n\nnew');
   });
 
   test('for a resumed turn whose open block a socket joined', () => {
     const now = { turn: 't', open: { kind: 'text', turn: 't', block: 'b', text: 'hal' } };
-    const told = hear([begun()], now, [
+    const frames = framesFor([begun()], now, [
       event('turn.resumed', {}),
       delta('c', 'new'),
       ended('c', 'new'),
       over(),
     ]);
-    const from = told.findIndex(({ type }) => type === 'message_discarded');
+    const from = frames.findIndex(({ type }) => type === 'message_discarded');
     expect(from).toBeGreaterThan(-1);
-    expect(joinedChunks(told.slice(from))).toBe('new');
+    expect(joinedChunks(frames.slice(from))).toBe('new');
   });
 
   test('for a socket that joins the second block of a turn that was resumed before', () => {
     const now = { turn: 't', open: { kind: 'text', turn: 't', block: 'b', text: 'zz' } };
     const past = [begun(), ended('a', 'xy'), event('step.ended', { usage: {} }), event('turn.resumed', {})];
-    const told = hear(past, now, [delta('b', 'z'), ended('b', 'zzz'), over()]);
-    expect(joinedChunks(told)).toBe('xy\n\nzzz');
-    expect(of(told, 'message_complete')[0]?.payload).toMatchObject({ messageId: 't', content: 'xy\n\nzzz' });
+    const frames = framesFor(past, now, [delta('b', 'z'), ended('b', 'zzz'), over()]);
+    expect(joinedChunks(frames)).toBe('xy\n\nzzz');
+    expect(of(frames, 'message_complete')[0]?.payload).toMatchObject({
+      messageId: 't',
+      content: 'xy\n\nzzz',
+    });
   });
 
   test('for a block without deltas', () => {
-    const told = hear([], {}, [begun(), ended('a', 'xy'), ended('b', 'z'), over()]);
-    expect(joinedChunks(told)).toBe('xy\n\nz');
+    const frames = framesFor([], {}, [begun(), ended('a', 'xy'), ended('b', 'z'), over()]);
+    expect(joinedChunks(frames)).toBe('xy\n\nz');
   });
 });
 
@@ -123,20 +130,20 @@ test('a delta inside a block returns the same state', () => {
 
 test('a turn ended by a denial is closed without an error: its text is completed', () => {
   const cancelled = event('turn.cancelled', { reason: 'denied' });
-  expect(typesOf(hear([begun()], { turn: 't' }, [cancelled]))).toEqual(['workflow_step_complete']);
-  const told = hear([begun(), ended('a', 'xy')], { turn: 't' }, [cancelled]);
-  expect(typesOf(told)).toEqual(['message_chunk', 'message_complete', 'workflow_step_complete']);
+  expect(typesOf(framesFor([begun()], { turn: 't' }, [cancelled]))).toEqual(['workflow_step_complete']);
+  const frames = framesFor([begun(), ended('a', 'xy')], { turn: 't' }, [cancelled]);
+  expect(typesOf(frames)).toEqual(['message_chunk', 'message_complete', 'workflow_step_complete']);
 });
 
 test('an approved call with an unknown outcome is tool_execute_failed', () => {
-  const told = hear([], {}, [
+  const frames = framesFor([], {}, [
     begun(),
     event('call.requested', { call: 'c', tool: 'shell', input: { command: ['x'] } }),
     event('approval.requested', { call: 'c', approval: 'a', ask: { description: 'Runs x.' } }),
     event('approval.answered', { call: 'c', approval: 'a', answer: 'once' }),
     event('tool.ended', { call: 'c', outcome: 'unknown', parts: [{ type: 'text', text: 'lost' }] }),
   ]);
-  expect(told.slice(-2)).toEqual([
+  expect(frames.slice(-2)).toEqual([
     {
       type: 'tool_executed',
       conversationId: 's',
@@ -175,7 +182,7 @@ describe('messages', () => {
     });
   });
 
-  test('the text of a step that was restarted is void, and the answer has the id that it was sent with', () => {
+  test('the text of a restarted step is discarded, and the answer has the id of its frames', () => {
     const events = [
       input('hi'),
       begun(),
@@ -191,7 +198,7 @@ describe('messages', () => {
     expect(answers).toMatchObject([{ id: 'again', content: 'kept', agent_id: 'coder' }]);
   });
 
-  test('the latest are read from the end, complete and with their agent, however long the history', async () => {
+  test('the latest are read from the end, complete and with their agent, for any length of the history', async () => {
     const turns = Array.from({ length: 400 }, (_, n) => [
       input(`q${n}`),
       event('turn.started', { turn: `t${n}`, input: `q${n}`, agent: { id: `agent${n}`, name: '' } }),

@@ -1,4 +1,4 @@
-/** Out: the events of a session to frames. `dialect.ts` says what is not sent. */
+/** Out: converts the events of a session to frames. `dialect.ts` lists what is not sent. */
 import type { SessionEvent } from '@parlance/protocol';
 import type { SessionRecord, SessionSnapshot } from '../../core/api/index.ts';
 import type { Pieces } from '../../http/connection.ts';
@@ -20,7 +20,7 @@ import {
 
 export type { State } from './state.ts';
 
-/** Chunks of one message. */
+/** Merges chunks of one message. */
 export const pieces: Pieces<Body> = {
   key: (body) => (body.type === 'message_chunk' ? body.payload.messageId : null),
   text: (body) => (body.type === 'message_chunk' ? body.payload.chunk : ''),
@@ -34,7 +34,7 @@ function start({ ref, agent }: Pick<SessionSnapshot, 'ref' | 'agent'>): State {
   return { ...REST, conversationId: ref.id, agent, directInputs: [], begun: null };
 }
 
-/** The state before the events of a log. */
+/** The state before the first event of a log. */
 export const startOf = ({ ref, agent }: SessionRecord): State =>
   start({ ref, agent: { id: agent, name: agent } });
 
@@ -118,7 +118,7 @@ export function step(before: State, event: SessionEvent): Stepped<State, Body> {
 const failure = ({ session }: SessionEvent, code: ErrorCode, message: string): Frame<Body>[] =>
   frames(errorBody(code, message, { conversationId: session }));
 
-/** The answer so far as one chunk, so that the chunks joined are the content for this socket too. */
+/** Sends the answer so far as one chunk, so that the joined chunks are the content for this socket as well. */
 function attach(state: State, { turn, open: block, approvals }: SessionSnapshot): Body[] {
   const bodies: Body[] = [];
   const texts = block?.kind === 'text' ? [...state.texts, block.text] : state.texts;

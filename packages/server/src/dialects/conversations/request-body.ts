@@ -1,4 +1,4 @@
-/** Checks the body and the query of a request. */
+/** Validates the body and the query of a request. */
 import { Fault } from '@parlance/protocol';
 import type { z } from 'zod';
 import { parseBody } from '../shared/json-body.ts';

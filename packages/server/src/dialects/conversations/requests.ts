@@ -1,8 +1,8 @@
-/** What a client may say, and how a message that does not fit is answered. */
+/** Schemas of client frames, and the errors for invalid ones. */
 import { ApprovalId, DirectCall, Fault, jsonNestsDeeper } from '@parlance/protocol';
 import { z } from 'zod';
 
-/** Everything that a client may say. */
+/** All types of client frames. */
 export const KNOWN_TYPES = [
   'PING',
   'start_conversation',
@@ -25,13 +25,13 @@ export const SendMessage = z.object({
 
 export const CancelStream = z.object({ conversationId: Name });
 
-/** The request alone names what is answered: a `conversationId` that comes with it means nothing. */
+/** The request id alone selects the approval; a `conversationId` is ignored. */
 export const ApproveTool = z.object({
   requestId: ApprovalId,
   payload: z.object({ approved: z.boolean(), reason: z.string().trim().max(10_000).nullish() }),
 });
 
-/** Throws `invalid` in these words. */
+/** Throws `invalid` with this message. */
 export function read<Schema extends z.ZodType>(
   schema: Schema,
   frame: Record<string, unknown>,

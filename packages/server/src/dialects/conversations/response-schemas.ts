@@ -56,10 +56,7 @@ const Message = named(
     metadata: z.object({
       dialect: z.string().optional(),
       interrupted: z.boolean().optional(),
-      imported: z
-        .boolean()
-        .optional()
-        .describe('said elsewhere, before the session took the conversation over'),
+      imported: z.boolean().optional().describe('imported from elsewhere when the session was created'),
     }),
     agent_id: z.string().nullable(),
   }),
@@ -108,7 +105,7 @@ export const WorkflowLogs = z.array(
 export const ToolRun = named(
   'ToolRun',
   z.object({
-    id: z.string().describe('the requestId of its frames, unless another call may have the same one'),
+    id: z.string().describe('the requestId of its frames, if it is unique'),
     tool_id: z.string(),
     status: z.enum(RUN_STATUSES),
     requested_by: z.string(),

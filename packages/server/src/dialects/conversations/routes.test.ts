@@ -17,7 +17,7 @@ afterAll(() => server.stop());
 
 const ISO = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
-/** `name` null: without a token. */
+/** Without a token if `name` is null. */
 async function ask(name: string | null, path: string, init: RequestInit = {}) {
   const headers: Record<string, string> =
     name === null ? {} : { authorization: `Bearer ${tokens[name] ?? name}` };

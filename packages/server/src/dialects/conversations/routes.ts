@@ -23,7 +23,7 @@ import {
 import { findRun, latestRuns } from './tool-runs.ts';
 import { latestWorkflow } from './workflow-logs.ts';
 
-/** below `/v1`; one that ends in a star is also the path without it */
+/** paths below `/v1`; one that ends in `/*` also matches the path without it */
 export const HTTP_PATHS = [
   '/auth/login',
   '/auth/logout',
@@ -140,7 +140,7 @@ export function routes(app: Hono, ctx: RouteContext): void {
     return c.json(await ctx.figures());
   });
 
-  /** Throws `not_found` also for a conversation of someone else. */
+  /** Throws `not_found`, also for a conversation of another user. */
   async function record(principal: Principal, id: string): Promise<SessionRecord> {
     requirePermission(principal, 'chat:read');
     const ref = await engine.find(principal, id);
@@ -152,7 +152,7 @@ export function routes(app: Hono, ctx: RouteContext): void {
   app.route('/v1', api);
 }
 
-/** Paths with a limit of requests per caller. */
+/** Paths with a rate limit per caller. */
 const LIMITED = [
   '/auth/*',
   '/domains/*',

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 export const MOST_MESSAGES = 1_000;
 
-/** What may have become of the call of a tool. */
+/** The states of a tool call. */
 export const RUN_STATUSES = [
   'pending',
   'pending_approval',
@@ -33,7 +33,7 @@ const upTo = (most: number) =>
     .transform(Number)
     .pipe(z.number().min(1).max(most));
 
-/** A parameter that is there but empty counts as absent. */
+/** An empty parameter counts as absent. */
 const filled = z
   .string()
   .transform((text) => text || undefined)

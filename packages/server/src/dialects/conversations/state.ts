@@ -1,32 +1,32 @@
-/** The state of the projection: what is known of a conversation between two events. */
+/** The state of the projection between two events. */
 import type { AgentRef, InputId } from '@parlance/protocol';
 import { type Calls, NO_CALLS } from '../shared/calls.ts';
 import type { Measures } from './bodies.ts';
 
-/** What was spent since a moment. */
+/** Tokens used since a point in time. */
 type Meter = { readonly since: number; readonly tokens: number };
 
 export type State = {
   readonly conversationId: string;
   readonly agent: AgentRef;
   readonly calls: Calls;
-  /** inputs that ask for a tool by name */
+  /** inputs that are direct calls of a tool */
   readonly directInputs: readonly InputId[];
-  /** the turn is a direct call: no agent answers in it */
+  /** the turn is a direct call, which no agent answers */
   readonly direct: boolean;
-  /** the id of the turn's answer: the turn's own, until an answer restarts */
+  /** the id of the answer: that of the turn, until the answer restarts */
   readonly message: string;
-  /** the text blocks of the turn that are complete */
+  /** completed text blocks of the turn */
   readonly texts: readonly string[];
-  /** how many of them belong to steps that are complete */
+  /** how many of them belong to completed steps */
   readonly settled: number;
-  /** clients have seen text of the step that is not complete */
+  /** clients have received text of the current step */
   readonly said: boolean;
-  /** the open text block of which clients have seen the beginning */
+  /** the open text block whose beginning clients have received */
   readonly begun: string | null;
   readonly turnMeter: Meter;
   readonly agentMeter: Meter;
-  /** why the last denied call was denied */
+  /** the reason for the last denial */
   readonly denial: string;
 };
 

@@ -17,7 +17,7 @@ import {
   typesOf,
 } from './test-chat.ts';
 
-/** Slow enough that something can happen in the middle of an answer. */
+/** Slow enough for tests to act in the middle of an answer. */
 const SLOW = { PARLANCE_OFFLINE_DELAY: '3' };
 const NUMBERS = (last: number) => Array.from({ length: last }, (_, index) => index + 1).join(' ');
 
@@ -77,7 +77,7 @@ test('a second message cancels the first, then is answered', async () => {
 });
 
 describe('cancel_stream', () => {
-  test('sends cancelled once to every socket and nothing more; a second one finds no stream', async () => {
+  test('sends cancelled once to every socket and nothing more; a second cancel is an error', async () => {
     const client = await connectAs(server, 'uma');
     const id = await started(client);
     say(client, id, 'count to 200');
@@ -95,7 +95,7 @@ describe('cancel_stream', () => {
     expect(of(await turn(client, id), 'message_complete')[0]?.payload.content).toBe('1 2');
   });
 
-  test('a socket outside of the conversation sees its own cancel', async () => {
+  test('a socket outside of the conversation receives the result of its own cancel', async () => {
     const token = await tokenOf(server, 'uma');
     const page = await server.connect(`/broadcast?token=${token}`);
     page.send({ type: 'chat', message: 'count to 200', session_id: 'long' });
@@ -150,7 +150,7 @@ describe('reconnecting during a stream', () => {
     }
   });
 
-  test('an admin who names it with ?session= watches it', async () => {
+  test('an admin can watch it with ?session=', async () => {
     const client = await connectAs(server, 'uma');
     const id = await started(client);
     await tokenOf(server, 'ada');

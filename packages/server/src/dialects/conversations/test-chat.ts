@@ -1,13 +1,13 @@
-/** What the tests of this folder say to the server, and how they read its answers. */
+/** Sends messages to the server and reads its answers, for the tests in this folder. */
 import { expect } from 'bun:test';
 import type { AnyFrame, TestClient } from '../../testing/client.ts';
 import type { TestServer } from '../../testing/server.ts';
 
-export type Told = AnyFrame & { conversationId: string; payload: Record<string, unknown> };
+export type ServerFrame = AnyFrame & { conversationId: string; payload: Record<string, unknown> };
 
 const tokens = new WeakMap<TestServer, Map<string, Promise<string>>>();
 
-/** Asked for once: hashing a password takes longer than some of the streams that a socket is to join. */
+/** One login per user: hashing a password takes longer than some of the streams that a test joins. */
 export function tokenOf(server: TestServer, name: string): Promise<string> {
   const known = tokens.get(server) ?? new Map<string, Promise<string>>();
   tokens.set(server, known);
@@ -19,10 +19,10 @@ export function tokenOf(server: TestServer, name: string): Promise<string> {
 export const connectAs = async (server: TestServer, name: string, query = ''): Promise<TestClient> =>
   server.connect(`/ws?token=${await tokenOf(server, name)}${query}`);
 
-/** The id of a new conversation. */
+/** Starts a conversation and returns its id. */
 export async function started(client: TestClient, domainId = 'software_development'): Promise<string> {
   client.send({ type: 'start_conversation', payload: { domainId } });
-  const { payload } = (await client.next('conversation_started')) as Told;
+  const { payload } = (await client.next('conversation_started')) as ServerFrame;
   return String(payload.conversationId);
 }
 
@@ -34,16 +34,16 @@ type Answer = { conversationId: string; requestId: unknown; approved: unknown; r
 export const answer = (client: TestClient, { conversationId, requestId, approved, reason }: Answer): void =>
   client.send({ type: 'approve_tool', conversationId, requestId, payload: { approved, reason } });
 
-export const next = async (client: TestClient, type: string): Promise<Told> =>
-  (await client.next(type)) as Told;
+export const next = async (client: TestClient, type: string): Promise<ServerFrame> =>
+  (await client.next(type)) as ServerFrame;
 
-/** Frames up to the end of a turn that was answered, in this conversation or in whichever ends first. */
-export const turn = async (client: TestClient, conversationId?: string): Promise<Told[]> =>
+/** Frames up to the end of an answered turn, in this conversation or in the first that ends. */
+export const turn = async (client: TestClient, conversationId?: string): Promise<ServerFrame[]> =>
   (await client.until(
     (frame) =>
       frame.type === 'workflow_step_complete' &&
       (conversationId === undefined || frame.conversationId === conversationId),
-  )) as Told[];
+  )) as ServerFrame[];
 
 export const errorOf = (code: string, message: string, conversationId?: string) => ({
   type: 'error',
@@ -55,8 +55,8 @@ export const errorOf = (code: string, message: string, conversationId?: string) 
 export const typesOf = (frames: readonly AnyFrame[]): string[] =>
   frames.map((frame) => frame.type).filter((type, index, all) => type !== all[index - 1]);
 
-export const of = (frames: readonly AnyFrame[], type: string): Told[] =>
-  frames.filter((frame): frame is Told => frame.type === type);
+export const of = (frames: readonly AnyFrame[], type: string): ServerFrame[] =>
+  frames.filter((frame): frame is ServerFrame => frame.type === type);
 
 export const joinedChunks = (frames: readonly AnyFrame[], conversationId?: string): string =>
   of(frames, 'message_chunk')
@@ -64,7 +64,7 @@ export const joinedChunks = (frames: readonly AnyFrame[], conversationId?: strin
     .map((frame) => frame.payload.chunk)
     .join('');
 
-/** Everything that was sent before is handled: the server answers in order. */
+/** Resolves when all earlier frames are handled: the server answers in order. */
 export async function settled(client: TestClient): Promise<AnyFrame[]> {
   client.send({ type: 'PING' });
   return client.until('PONG');

@@ -1,4 +1,4 @@
-/** The outcome of a call, in the same words on the socket and over REST. */
+/** The outcome of a call, with the same text on the socket and over REST. */
 import { type DurableEvent, type JsonObject, textOf } from '@parlance/protocol';
 
 export const REJECTED = 'Tool rejected';
@@ -7,7 +7,7 @@ export const REJECTED = 'Tool rejected';
 export const resultOf = ({ data, parts }: DurableEvent<'tool.ended'>): JsonObject =>
   data ?? { output: textOf(parts) };
 
-/** The outcome as the content of a message. `denial` is the reason that was given for a denied call. */
+/** The outcome as the content of a message. `denial` is the reason for a denied call. */
 export function outcomeText(ended: DurableEvent<'tool.ended'>, denial: string): string {
   if (ended.outcome === 'denied') return denial || textOf(ended.parts) || REJECTED;
   return textOf(ended.parts) || JSON.stringify(resultOf(ended));

@@ -1,4 +1,4 @@
-/** The calls of tools, over all conversations that the caller may see, read from their events. */
+/** Tool calls in all conversations that the caller may see, read from their events. */
 import type { ApprovalId, DurableEvent, JsonObject, Principal, TurnId } from '@parlance/protocol';
 import { directCallId, type Engine, type SessionRecord, type SessionRef } from '../../core/api/index.ts';
 import { type CallStatus, NO_CALLS, trackCalls } from '../shared/calls.ts';
@@ -6,31 +6,31 @@ import type { RUN_STATUSES } from './schemas.ts';
 import { resultOf } from './tool-outcome.ts';
 
 export type ToolRun = {
-  /** the `requestId` of its frames, if no other call can have the same one; else the turn and the call */
+  /** the `requestId` of its frames if it is unique, otherwise turn and call */
   id: string;
   tool_id: string;
   status: (typeof RUN_STATUSES)[number];
   requested_by: string;
   parameters: JsonObject;
-  /** null until there is one */
+  /** null until the call has ended */
   result: JsonObject | null;
   created_at: string;
   conversation_id: string;
 };
 
-/** How much a list reads: the ends of the conversations that changed last. */
+/** A list reads the ends of the conversations that changed last. */
 const MOST_CONVERSATIONS = 50;
 const MOST_EVENTS = 500;
-/** How much of its conversation is read for a single run, from the end. */
+/** The most pages read for a single run, from the end of its conversation. */
 const MOST_PAGES = 100;
 
-/** The latest runs, the newest first. */
+/** The latest runs, newest first. */
 export async function latestRuns(engine: Engine, principal: Principal, limit: number): Promise<ToolRun[]> {
   const page = { limit: MOST_CONVERSATIONS, archived: 'included' } as const;
   let runs: ToolRun[] = [];
   for (const record of (await engine.list(principal, page)).sessions) {
     const last = runs[limit - 1];
-    // Conversations come by their last change: nothing in this one or those after it is newer.
+    // Conversations are sorted by last change: this one and those after it have nothing newer.
     if (last && record.updatedAt < Date.parse(last.created_at)) break;
     runs = [...runs, ...runsOf(record.ref, await eventsBefore(engine, record, record.head)).values()];
     runs = runs
@@ -76,7 +76,7 @@ type CallEvent = DurableEvent<(typeof OF_CALLS)[number]>;
 
 const isOfCall = (event: DurableEvent): event is CallEvent => OF_CALLS.some((type) => type === event.type);
 
-/** The runs whose beginning is among the events, in order, by turn and call. */
+/** The runs that start within the events, in order, by turn and call. */
 function runsOf({ owner }: SessionRef, events: readonly DurableEvent[]): Map<string, ToolRun> {
   const runs = new Map<string, ToolRun>();
   let calls = NO_CALLS;
@@ -118,7 +118,7 @@ const STATUSES: Record<CallStatus, ToolRun['status']> = {
   unknown: 'unknown',
 };
 
-/** The turn that the id of a run names; null if it is the id of an approval. */
+/** The turn in the id of a run; null if it is the id of an approval. */
 function turnIn(id: string): TurnId | null {
   const [, direct, turn] = /^(?:call_(.+)|([^.]+)\..+)$/s.exec(id) ?? [];
   return ((direct ?? turn) as TurnId | undefined) ?? null;

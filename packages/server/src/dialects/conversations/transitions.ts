@@ -1,4 +1,4 @@
-/** The steps of the projection that take more than a line. */
+/** The longer steps of the projection. */
 import { type DurableEvent, textOf, wasStopped } from '@parlance/protocol';
 import { type Frame, NONE, type Stepped } from '../shared/projection.ts';
 import { restartWords } from '../shared/restart-words.ts';
@@ -40,7 +40,10 @@ export function turnStarted(
   return [state, direct ? NONE : frames(agentSelected(state), stepStart(state, at))];
 }
 
-/** Discards what was sent of the step: the answer continues under a new id, and completed text is sent again under it. */
+/**
+ * Discards the text of the step: the answer continues under a new id, and completed text is sent again under
+ * it.
+ */
 export function restarted(before: State, event: DurableEvent<'step.restarted'>): Stepped<State, Body> {
   const { id, fault } = event;
   const words = restartWords(event);
@@ -48,7 +51,7 @@ export function restarted(before: State, event: DurableEvent<'step.restarted'>):
   return discarded(before, id, { reason: fault.message, words: retrying });
 }
 
-/** A socket on a node that goes on has heard what the failed node said of the step. */
+/** Discards the text of the step: sockets on other nodes have received deltas from the failed node. */
 export const resumed = (before: State, { id }: DurableEvent<'turn.resumed'>): Stepped<State, Body> =>
   discarded(before, id, { reason: 'The turn was interrupted and is resumed.', words: [] });
 
@@ -74,7 +77,10 @@ export function agentChanged(
   return [state, [...frames(stepEnd(before, at)), ...changed, ...frames(stepStart(state, at))]];
 }
 
-/** The answer of a turn that was one call is the outcome of the call. A turn that a denial ended may have no answer. */
+/**
+ * A turn with only a direct call is answered with the outcome of the call. A turn ended by a denial may have no
+ * answer.
+ */
 export function answered(
   state: State,
   { type, at }: DurableEvent<'turn.ended' | 'turn.cancelled'>,

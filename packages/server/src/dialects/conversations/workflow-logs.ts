@@ -1,4 +1,4 @@
-/** The workflow frames of a conversation, as they were sent, read from its events. */
+/** The workflow frames of a conversation as they were sent, reconstructed from its events. */
 import type { DurableEvent } from '@parlance/protocol';
 import type { Engine, SessionRecord } from '../../core/api/index.ts';
 import { nthId } from '../shared/ids.ts';
@@ -17,7 +17,7 @@ export type WorkflowLog = {
   created_at: string;
 };
 
-/** The latest `limit`, oldest first. */
+/** The latest `limit` frames, oldest first. */
 export const latestWorkflow = (
   engine: Engine,
   record: SessionRecord,
