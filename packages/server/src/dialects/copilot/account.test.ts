@@ -14,7 +14,7 @@ const uma = { user: { id: 'uma', email: 'uma', name: 'uma' }, tenantId: 'default
 describe('POST /api/v1/auth/login', () => {
   const login = (body: unknown) => api.post(null, '/api/v1/auth/login', body);
 
-  test('accepts a name as email, and returns a token that is valid everywhere', async () => {
+  test('accepts a name as email, and returns a token that is valid in every dialect', async () => {
     const { status, body } = await login({ email: 'uma', password: 'uma-password' });
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -51,7 +51,7 @@ describe('POST /api/v1/auth/login', () => {
     [[], 'body'],
     ['not JSON', 'body'],
     ['', 'body'],
-  ])('%p is refused, and the field %s is named', async (given, field) => {
+  ])('%p is refused with the name of the field %s', async (given, field) => {
     const { status, body } = await login(given);
     expect(status).toBe(400);
     expect(body).toMatchObject({ success: false, code: 'VALIDATION_ERROR' });
@@ -62,7 +62,7 @@ describe('POST /api/v1/auth/login', () => {
   });
 });
 
-describe('without a valid token everything except login is UNAUTHORIZED, in open mode too', () => {
+describe('without a valid token everything except login is UNAUTHORIZED, even in open mode', () => {
   const id = crypto.randomUUID();
   test.each([
     ['GET', '/api/v1/auth/session'],
@@ -103,7 +103,7 @@ test('POST /api/v1/auth/logout is an empty 204 and ends only that token', async 
 });
 
 describe('/api/v1/user/preferences', () => {
-  test('are the defaults first, then the chosen ones, per user', async () => {
+  test('start with the defaults and are stored per user', async () => {
     const path = '/api/v1/user/preferences';
     expect((await api.get('uma', path)).body).toEqual({ preferences: { theme: 'system' } });
     const chosen = await api.post('uma', path, { theme: 'dark' });
@@ -153,11 +153,14 @@ describe('GET /api/knowledge/resolve', () => {
     expect(body).toMatchObject({ allowed: true, domain, context: [], citations: [] });
   });
 
-  test.each(['', '?url=', '?url=no%20where', '?url=https://'])('%p lacks the url', async (query) => {
-    const { status, body } = await api.get('uma', `/api/knowledge/resolve${query}`);
-    expect(status).toBe(400);
-    expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: { errors: [{ field: 'url' }] } });
-  });
+  test.each(['', '?url=', '?url=no%20where', '?url=https://'])(
+    '%p is refused without a valid url',
+    async (query) => {
+      const { status, body } = await api.get('uma', `/api/knowledge/resolve${query}`);
+      expect(status).toBe(400);
+      expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: { errors: [{ field: 'url' }] } });
+    },
+  );
 });
 
 describe('an extension', () => {

@@ -1,4 +1,4 @@
-/** The account side of `copilot`: login, preferences, and what is known of a site. */
+/** The account endpoints of `copilot`: login, preferences, and knowledge about a site. */
 import { asFault, type Principal } from '@parlance/protocol';
 import { Hono, type Context as RequestContext } from 'hono';
 import type { Context } from './context.ts';
@@ -61,7 +61,7 @@ export function accountRoutes(app: Hono, ctx: AccountContext): void {
     return c.json({ success: true, preferences: chosen, syncedAt });
   });
 
-  /** There is no knowledge base: everything is allowed, and nothing is known. */
+  /** There is no knowledge base: every site is allowed, and the knowledge is empty. */
   api.get('/knowledge/resolve', async (c) => {
     await caller(c);
     const { url } = checked(KnowledgeQuery, c.req.query());
@@ -74,7 +74,7 @@ export function accountRoutes(app: Hono, ctx: AccountContext): void {
 
 const DEFAULT_PREFERENCES: Preferences = { theme: 'system' };
 
-/** One server is one tenant. Users have a name and no address. */
+/** One server is one tenant. Users have a name but no email address. */
 const accountObject = ({ id }: Principal) => ({
   user: { id, email: id, name: id },
   tenantId: 'default',

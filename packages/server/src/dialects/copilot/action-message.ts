@@ -34,7 +34,7 @@ const textAt = (input: JsonObject, name: string): string => {
   return typeof value === 'string' ? value : '';
 };
 
-/** The action with the outcome that came later. */
+/** The action with its outcome, which is reported later. */
 export function withOutcome(action: CopilotMessage, event: DurableEvent<'tool.ended'>): CopilotMessage {
   if (event.outcome === 'ok') return { ...action, status: 'success' };
   const message = textOf(event.parts.slice(0, 1)) || 'The action did not succeed.';

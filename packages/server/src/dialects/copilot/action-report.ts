@@ -1,4 +1,4 @@
-/** What a client says of the action that it was sent, verified: the outcome of the call that asked for it. */
+/** The client's report about an action, verified: the outcome of the call that requested the action. */
 import {
   type Action,
   type ActionReport,
@@ -14,7 +14,7 @@ import { pageData, pageParts } from './request-page.ts';
 
 export type Reported = { readonly failed: boolean; readonly parts: Part[]; readonly data?: JsonObject };
 
-/** `input` is that of the call; `before` is the page that it was made for, `page` the one that came with the report. */
+/** `input` is that of the call, `before` the page it was made for, and `page` the one in the report. */
 export function reportedAction(
   input: JsonObject,
   request: InteractRequest,
@@ -43,7 +43,7 @@ export function reportedAction(
 
 const LONGEST_RESULT = 10_000;
 
-/** What a reading action such as `getText` returned. */
+/** The value returned by a reading action such as `getText`. */
 const returned = (state: unknown): string[] =>
   state === undefined || state === null ? [] : [renderReturned(state, LONGEST_RESULT)];
 
@@ -56,7 +56,7 @@ function pictureIn(action: Action | undefined, data: string | null | undefined):
 
 const EMPTY_PAGE: Page = { title: '', url: '', elements: [], shown: 0, text: '', truncated: false };
 
-/** What the client says, without the nulls with which some fill what they do not know. */
+/** The report of the client, without the nulls that some clients send for unknown values. */
 function reportIn(request: InteractRequest, after: Page): ActionReport {
   const { lastActionStatus, lastActionError, lastActionResult, clientVerification, clientObservations } =
     request;
@@ -72,7 +72,7 @@ function reportIn(request: InteractRequest, after: Page): ActionReport {
   };
 }
 
-/** The page that a client was asked for. A client that sends no text is not asked again. */
+/** The page that the client was asked for. A client that sends no text is not asked again. */
 export function broughtPage(page: Page | null): Reported {
   if (page && !page.textMissing)
     return { failed: false, parts: [textPart('The whole page:'), ...pageParts(page)], data: pageData(page) };

@@ -1,4 +1,4 @@
-/** The task that is under way in a session, for clients that have forgotten its id. */
+/** The running task of a session, for clients that have lost its id. */
 import type { TurnId } from '@parlance/protocol';
 import type { SessionRef } from '../../core/api/index.ts';
 import type { SubscriptionHub } from '../shared/subscription-hub.ts';
@@ -8,7 +8,7 @@ import { type TaskStatus, taskView } from './task.ts';
 export type ActiveTask = {
   readonly taskId: TurnId;
   readonly sessionId: string;
-  /** The input of the task. */
+  /** the input of the task */
   readonly query: string;
   readonly status: TaskStatus;
   readonly currentStepIndex: number;
@@ -16,7 +16,7 @@ export type ActiveTask = {
   readonly updatedAt: string;
 };
 
-/** Null if no task is under way. */
+/** Null if no task is running. */
 export async function activeTask(hub: SubscriptionHub<State>, ref: SessionRef): Promise<ActiveTask | null> {
   const { state, snapshot } = await hub.read(ref);
   const { turn, approval } = snapshot;

@@ -1,4 +1,4 @@
-/** The agent behind the Browser Copilot, in a domain that no list shows. */
+/** The agent of the Browser Copilot, in a domain that is not listed. */
 import type { Agent, Domain } from '../../core/api/index.ts';
 
 const TOOLS = [

@@ -11,7 +11,7 @@ const ignore = () => undefined;
 const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** A watch whose subscriptions settle when the test says so. */
+/** A watch whose subscriptions the test settles. */
 function watched() {
   const subscribing: (PromiseWithResolvers<void> & { readonly subscriber: Subscriber })[] = [];
   const left: Subscriber[] = [];
@@ -28,7 +28,7 @@ function watched() {
   return { watch: watchChannels({ engine, channels, log }, hub), subscribing, left };
 }
 
-test('`follow` resolves when the channel is subscribed, also for concurrent callers', async () => {
+test('`follow` resolves when the channel is subscribed, including for concurrent callers', async () => {
   const { watch, subscribing } = watched();
   const followed: string[] = [];
   const follow = (name: string) => watch.follow(REF).then(() => followed.push(name));

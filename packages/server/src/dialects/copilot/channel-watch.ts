@@ -7,13 +7,13 @@ import type { SubscriptionHub } from '../shared/subscription-hub.ts';
 import { followedElsewhere } from './followed-elsewhere.ts';
 
 const PREFIX = 'private-session-';
-/** Sessions that are followed without a known subscriber; the oldest is dropped. */
+/** The most sessions that are followed without a known subscriber; the oldest is dropped. */
 const MOST_FOLLOWED = 1_000;
 
 export const sessionChannel = (sessionId: string): string => PREFIX + sessionId;
 
 export type ChannelWatch = {
-  /** From now on the messages of the session are published. */
+  /** Publishes the messages of the session from now on. */
   follow(ref: SessionRef): Promise<void>;
   stop(): void;
 };
@@ -41,11 +41,11 @@ export function watchChannels<State>(
       [...followed.values()].find(({ subscriber }) => subscriber.channel === channel)?.ref,
   });
   const notFollowed = (channel: string) => (thrown: unknown) =>
-    log.error({ err: thrown, channel }, 'a channel cannot be followed');
+    log.error({ err: thrown, channel }, 'failed to follow channel');
 
   async function follow(ref: SessionRef): Promise<void> {
     const key = sessionKey(ref);
-    // A channel is named by the id only, so it belongs to the first user of the id.
+    // Channels are named by session id only, so a channel belongs to the first user with that id.
     const holder = followed.has(key) ? null : await engine.firstHolder(ref.id);
     if (holder && holder.owner !== ref.owner) return;
     await (followed.get(key) ?? begin(ref, key)).subscribed;
@@ -62,7 +62,7 @@ export function watchChannels<State>(
     elsewhere.began(ref);
     for (const [oldest, { subscriber }] of followed) {
       if (followed.size <= MOST_FOLLOWED) break;
-      log.debug({ channel: subscriber.channel }, 'a channel is no longer followed');
+      log.debug({ channel: subscriber.channel }, 'stopped following channel');
       disconnect(oldest);
     }
     return begun;

@@ -1,4 +1,4 @@
-/** What `copilot` uses of the server. */
+/** The part of the server context that `copilot` uses. */
 import { z } from 'zod';
 import type { SessionRef } from '../../core/api/index.ts';
 import type { DialectContext } from '../shared/dialect.ts';
@@ -6,9 +6,9 @@ import type { SubscriptionHub } from '../shared/subscription-hub.ts';
 import type { State } from './projection.ts';
 
 export const Settings = z.object({
-  /** the largest page that a client may show, in characters */
+  /** the largest page that a client may send, in characters */
   maxDom: z.number(),
-  /** how often one caller may ask */
+  /** rate limit per caller */
   requestsPerMinute: z.number(),
 });
 
@@ -29,6 +29,6 @@ export type ServerContext = Pick<
 
 export type Context = ServerContext & {
   readonly hub: SubscriptionHub<State>;
-  /** from now on the messages of the session are published on its channel */
+  /** publishes the messages of the session on its channel from now on */
   readonly follow: (ref: SessionRef) => Promise<void>;
 };

@@ -1,4 +1,4 @@
-/** What the endpoints have in common: the caller and the checks of what it sends. */
+/** Authenticates and validates requests to all endpoints. */
 import { Fault, type Principal } from '@parlance/protocol';
 import { z } from 'zod';
 import type { Authenticator } from '../../http/authenticator.ts';
@@ -6,20 +6,20 @@ import { principalOf as principalOrLocal, tokenOf } from '../../http/request-ide
 import { parseBody } from '../shared/json-body.ts';
 import { fieldsOf } from './faults.ts';
 
-/** A token is needed in open mode, too: throws `unauthenticated` without one. */
+/** A token is required even in open mode. Throws `unauthenticated` without one. */
 export function shownToken(request: Request): string {
   const token = tokenOf(request);
   if (token === null) throw new Fault('unauthenticated', 'A token is required.');
   return token;
 }
 
-/** Who calls. Throws `unauthenticated` without a token, or for a bad one. */
+/** The caller. Throws `unauthenticated` without a valid token. */
 export async function principalOf(authenticator: Authenticator, request: Request): Promise<Principal> {
   shownToken(request);
   return principalOrLocal(authenticator, request);
 }
 
-/** Throws `invalid`, with the fields that do not fit. */
+/** Throws `invalid` with the fields that do not match. */
 export function checked<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const result = schema.safeParse(value);
   if (!result.success) throw invalid(result.error);

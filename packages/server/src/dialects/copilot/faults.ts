@@ -1,4 +1,4 @@
-/** Faults: every failure as a status and an error body of the contract. */
+/** Faults as HTTP statuses and error bodies of the contract. */
 import type { FaultCode, JsonObject } from '@parlance/protocol';
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
@@ -32,7 +32,7 @@ export type ErrorBody = {
   readonly success: false;
   readonly code: ErrorCode;
   readonly message: string;
-  /** the same words: deployed clients read either */
+  /** the same as `message`; deployed clients read either */
   readonly error: string;
   readonly details?: JsonObject;
   /** in seconds */
@@ -45,7 +45,7 @@ export const errorBody = (
   more: Pick<ErrorBody, 'details' | 'retryAfter'> = {},
 ): ErrorBody => ({ success: false, code, message, error: message, ...more });
 
-/** What is not found at these endpoints is a session: an unknown task is answered, never refused. */
+/** Only a session can be missing at these endpoints: an unknown task is answered, not refused. */
 export const FAULTS = {
   invalid: { status: 400, code: 'VALIDATION_ERROR' },
   empty: { status: 400, code: 'VALIDATION_ERROR' },
@@ -74,7 +74,7 @@ export const FAULTS = {
   internal: { status: 500, code: 'INTERNAL_ERROR' },
 } satisfies Record<FaultCode, { status: ContentfulStatusCode; code: ErrorCode }>;
 
-/** For `onError` of an app with endpoints of this contract. */
+/** An `onError` handler for apps with endpoints of this contract. */
 export const errorAnswer =
   (ctx: Pick<DialectContext, 'log'>) =>
   (thrown: unknown, c: Context): Response => {
@@ -89,7 +89,7 @@ export const errorAnswer =
     return c.json(errorBody(code, retryWords(fault), { details, ...retry }), status);
   };
 
-/** The fields that do not match, as the contract lists them. */
+/** The fields that do not match, in the format of the contract. */
 export const fieldsOf = ({ issues }: z.ZodError) =>
   issues.map(({ path, message, code }) => ({ field: path.join('.') || 'body', message, code }));
 

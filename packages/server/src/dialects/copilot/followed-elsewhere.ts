@@ -1,15 +1,15 @@
 /**
- * Sessions that are followed for their channels, over several nodes. A client may subscribe at one node to the channel
- * of a session that is created at another one later, so nodes announce which sessions they follow.
+ * Shares between nodes which sessions are followed for their channels. A client may subscribe on one node to
+ * the channel of a session that is created on another node later, so nodes announce the sessions they follow.
  */
 import { PrincipalId, SessionId } from '@parlance/protocol';
 import { z } from 'zod';
 import type { SessionRef, Transport } from '../../core/api/index.ts';
 
 export type FollowedElsewhere = {
-  /** This node follows the session from now on. */
+  /** This node starts to follow the session. */
   began(ref: SessionRef): void;
-  /** The channel has subscribers here, and no session that this node knows of. */
+  /** The channel has subscribers here, but this node does not know its session. */
   wanted(channel: string): void;
   stop(): void;
 };

@@ -22,7 +22,7 @@ const act = defineTool({
 const clicking = (turn: number): Line[] =>
   calls('browser_act', { thought: `Turn ${turn}.`, action: `click(${turn})` }, { call: `call-${turn}` });
 
-/** Every turn is a question, an action and an answer; in one of them the client acts very often. */
+/** Every turn is a question, an action and an answer; in one of them the client executes very many actions. */
 async function longSession(): Promise<Engine> {
   const answers: Line[][] = [];
   const actions: number[] = [];
@@ -40,7 +40,7 @@ async function longSession(): Promise<Engine> {
     for (let action = 0; action < count; action++) {
       await engine.rested(SESSION);
       const [deferred] = (await engine.snapshot(SESSION)).deferred;
-      if (!deferred) throw new Error('no call is out');
+      if (!deferred) throw new Error('no call is pending');
       const { call } = deferred;
       await engine.send(SESSION, { type: 'call.answer', call, parts: [textPart('ok')] }, CALLER);
     }
@@ -49,7 +49,7 @@ async function longSession(): Promise<Engine> {
   return engine;
 }
 
-describe('the latest messages are the end of all messages, however many are read', () => {
+describe('the latest messages are the end of all messages, for any limit', () => {
   let engine: Engine;
   let now: SessionSnapshot;
   let events: DurableEvent[];

@@ -7,16 +7,19 @@ import { withOutcome } from './action-message.ts';
 import type { CopilotMessage } from './message.ts';
 import { startAt, step } from './projection.ts';
 
-/** Events of this dialect contain whole pages. */
+/** Small, because events of this dialect contain whole pages. */
 const PAGE = 100;
 
 export type Wanted = {
   readonly limit: number;
-  /** nothing that is older, in milliseconds */
+  /** earliest time, in milliseconds */
   readonly since?: number;
 };
 
-/** The latest `limit` messages, oldest first. Reads backwards, so a long history costs no more than a short one. */
+/**
+ * The latest `limit` messages, oldest first. Reads backwards, so the cost does not depend on the length of the
+ * history.
+ */
 export async function latestMessages(
   engine: Engine,
   { ref, seq, messageCount }: SessionSnapshot,
@@ -24,7 +27,7 @@ export async function latestMessages(
 ): Promise<CopilotMessage[]> {
   let messages: CopilotMessage[] = [];
   for await (const { events, whole } of latestEvents(engine, { ref, head: seq }, PAGE)) {
-    // A call needs its request, which is in the same turn.
+    // A call can be shown only with its request, which is in the same turn.
     const start = whole
       ? 0
       : events.findIndex(({ type }) => type === 'turn.started' || type === 'history.imported');
@@ -39,7 +42,9 @@ export async function latestMessages(
     .slice(-limit);
 }
 
-/** All messages of these events; an action has its later outcome. `said` is the number of earlier messages. */
+/**
+ * All messages of these events; actions include their later outcome. `said` is the number of earlier messages.
+ */
 export function messagesOf(events: readonly DurableEvent[], said = 0): CopilotMessage[] {
   const messages: CopilotMessage[] = [];
   const actions = new Map<CallId, number>();

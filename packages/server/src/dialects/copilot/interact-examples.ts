@@ -1,7 +1,7 @@
 /** Examples of `/api/agent/interact`. */
 import type { ExampleIds, RequestExample } from '../shared/description.ts';
 
-/** Elements are numbered, so that an action can name one. */
+/** Elements are numbered so that actions can refer to them. */
 const PAGE = '<h1>Shop</h1><label>Search <input id="1" name="search"></label><button id="2">Go</button>';
 const QUERY = 'type lamp into Search and click Go';
 

@@ -68,7 +68,7 @@ describe('an answer', () => {
     });
   });
 
-  test('to a question has its own body', async () => {
+  test('that is a question has a body of its own', async () => {
     const { body } = await first('click the Rocket button');
     expect(body.userQuestion).toBe(body.data.userQuestion);
     expect(body.data).toMatchObject({
@@ -126,7 +126,7 @@ describe('a task', () => {
     expect(again.body.data.thought).toContain('finished');
   });
 
-  test('that is unknown ends at once and is not a 404', async () => {
+  test('that is unknown has ended, and is not a 404', async () => {
     const { status, body } = await first('go on', { taskId: crypto.randomUUID() });
     expect(status).toBe(200);
     expect(body.data).toMatchObject({ status: 'failed', action: 'finish()' });
@@ -140,7 +140,7 @@ describe('a task', () => {
     expect(second.body.data.action).toBe('click(4)');
   });
 
-  test('starts a session under the id of the client, titled by site and query', async () => {
+  test('creates a session with the id of the client, titled by site and query', async () => {
     const sessionId = crypto.randomUUID();
     await first('click the Submit button', { sessionId });
     const response = await fetch(`${server.http}/v1/sessions/${sessionId}`, {
@@ -160,16 +160,16 @@ describe('refused requests', () => {
   const cases: [string, unknown, string][] = [
     ['no query', { url, dom: DOM }, 'query'],
     ['an empty query', { url, dom: DOM, query: '' }, 'query'],
-    ['a query that is too long', { url, dom: DOM, query: 'x'.repeat(10_001) }, 'query'],
-    ['a query that is no text', { url, dom: DOM, query: 5 }, 'query'],
-    ['an address that is none', { url: 'not a url', dom: DOM, query: 'a' }, 'url'],
+    ['too long a query', { url, dom: DOM, query: 'x'.repeat(10_001) }, 'query'],
+    ['a query that is not a string', { url, dom: DOM, query: 5 }, 'query'],
+    ['an invalid URL', { url: 'not a url', dom: DOM, query: 'a' }, 'url'],
     ['a page of 1,000,001 characters', { url, dom: 'x'.repeat(1_000_001), query: 'a' }, 'dom'],
-    ['a task id that is no UUID', { url, dom: DOM, query: 'a', taskId: 'abc' }, 'taskId'],
-    ['a session id that is no UUID', { url, dom: DOM, query: 'a', sessionId: 'abc' }, 'sessionId'],
+    ['a task id that is not a UUID', { url, dom: DOM, query: 'a', taskId: 'abc' }, 'taskId'],
+    ['a session id that is not a UUID', { url, dom: DOM, query: 'a', sessionId: 'abc' }, 'sessionId'],
     ['an unknown status', { url, dom: DOM, query: 'a', lastActionStatus: 'perhaps' }, 'lastActionStatus'],
   ];
   for (const [name, request, field] of cases) {
-    test(`${name}: 400, and the field is named`, async () => {
+    test(`${name}: 400 with the name of the field`, async () => {
       const { status, body } = await interact(request);
       expect(status).toBe(400);
       expect(body.error).toBe(body.message);
@@ -186,7 +186,7 @@ describe('refused requests', () => {
     expect(await interact('{"query":')).toMatchObject({ status: 400, body: { success: false } });
   });
 
-  test('no token, or a bad one: 401', async () => {
+  test('no token, or an invalid one: 401', async () => {
     for (const bearer of [null, 'nonsense']) {
       expect(await interact({ query: 'a' }, bearer)).toMatchObject({
         status: 401,

@@ -1,6 +1,6 @@
 /**
- * One call is one step of a task: what the client reports goes in, and the next action comes out. A task is a turn; clients swap
- * their session and forget the id of their task, so both are looked for.
+ * One call is one step of a task: the client reports the last action and receives the next one. A task is a
+ * turn. Clients change their session and lose the id of their task, so both are looked up.
  */
 import { lastPage, type Page } from '@parlance/copilot';
 import { asFault, Fault, type FaultCode, type Principal, type TurnId, textPart } from '@parlance/protocol';
@@ -27,13 +27,13 @@ export type Interaction = {
   readonly page: Page | null;
 };
 
-/** What every step of answering a call needs. */
+/** The context of one call. */
 type Call = {
   readonly ref: SessionRef;
   readonly request: InteractRequest;
   readonly page: Page | null;
   readonly caller: { readonly principal: Principal; readonly dialect: 'copilot'; readonly key?: string };
-  /** The session during the call. */
+  /** the session during the call */
   readonly projected: ProjectedSession<State>;
 };
 
@@ -42,7 +42,9 @@ export function interactions(ctx: Context) {
   const replies = new KeyedQueue();
   const unanswered = new Set<PendingReply>();
 
-  /** `key` is the idempotency key of a call that begins a task: sent again, it begins no other. */
+  /**
+   * `key` is the idempotency key of a call that starts a task: repeating the call does not start another task.
+   */
   return async function interact(
     request: InteractRequest,
     principal: Principal,
@@ -51,12 +53,13 @@ export function interactions(ctx: Context) {
     const earlier = [...unanswered];
     const named = (request.taskId ?? null) as TurnId | null;
     const { ref, began } = await routeOf(request, principal, named);
-    // The user can only have seen a question that waits now: one that is asked while this call waits is not answered by it.
+    // The user can only have seen a question that is pending now: this call does not answer a question that is
+    // asked while it waits.
     const arrival = await engine.snapshot(ref);
     const begun = named === null && key !== undefined ? await taskBegunWith(key, arrival) : null;
     const known = named ?? begun;
     await ctx.follow(ref);
-    // A reply that was a moment earlier is answered before its task can be superseded.
+    // A reply that arrived earlier is processed before its task can be superseded.
     if (!known) await replies.settled(sessionKey(ref));
     const now = known ? arrival : await engine.snapshot(ref);
     if (known && now.turn !== known) {
@@ -73,7 +76,7 @@ export function interactions(ctx: Context) {
       const replied = question && isShown(question, ref, earlier) ? await reply(call, question) : null;
       if (replied) return replied;
       const same = known !== null || (await bringsPage(call, now));
-      const task = same && !question ? await goOn(call, now) : await begin(call, now);
+      const task = same && !question ? await continueTask(call, now) : await begin(call, now);
       return await answered(call, task);
     } finally {
       projected.end();
@@ -81,8 +84,8 @@ export function interactions(ctx: Context) {
   };
 
   /**
-   * A task is found by its id alone, but only by its owner; `began` tells whether it was. Throws `forbidden` for someone
-   * else's session.
+   * A task is found by its id alone, but only by its owner; `began` is true if it was found. Throws `forbidden`
+   * for a session of another user.
    */
   async function routeOf(
     request: InteractRequest,
@@ -91,13 +94,13 @@ export function interactions(ctx: Context) {
   ): Promise<{ ref: SessionRef; began: boolean }> {
     const sessionId = request.sessionId ?? ctx.newId();
     if (await engine.foreign(principal, sessionId))
-      throw new Fault('forbidden', 'The session belongs to someone else.');
+      throw new Fault('forbidden', 'The session belongs to another user.');
     const place = known && (await engine.lookup(principal, { kind: 'turn', id: known }));
     if (place?.owner === principal.id) return { ref: place, began: true };
     return { ref: await engine.resolve(principal, sessionId), began: false };
   }
 
-  /** The task that an earlier call with the key began, if it is recent. */
+  /** The task that a recent call with this key started. */
   async function taskBegunWith(key: string, { ref, seq }: SessionSnapshot): Promise<TurnId | null> {
     const recent = await engine.events(ref, Math.max(0, seq - PAGE), PAGE);
     const accepted = recent.find((event) => event.type === 'input.accepted' && event.key === key);
@@ -122,11 +125,11 @@ export function interactions(ctx: Context) {
       caller,
     );
     const started = events.findLast((event) => event.type === 'turn.started');
-    if (!started) throw new Fault('busy', 'The session is busy with something else.');
+    if (!started) throw new Fault('busy', 'The session is busy.');
     return started.turn;
   }
 
-  /** A session is named after the site and its first query, unless a user chose a name. */
+  /** Names the session after the site and its first query, unless a user has chosen a name. */
   async function name({ ref, request, caller }: Call, now: SessionSnapshot): Promise<void> {
     const domain = request.url ? rootDomain(request.url) : (now.labels.domain ?? '');
     const title = `${domain ? `${domain}: ` : ''}${request.query}`.trim().slice(0, 500);
@@ -141,8 +144,8 @@ export function interactions(ctx: Context) {
   }
 
   /**
-   * The query as the answer to what the task waits for. Concurrent replies are processed in order, so that the first
-   * is answered before the next is considered; null if the question was already answered.
+   * Uses the query as the answer to the task's question. Concurrent replies are processed in order, so that the
+   * first is answered before the next is considered. Null if the question was already answered.
    */
   async function reply(call: Call, question: Question): Promise<Interaction | null> {
     const session = sessionKey(call.ref);
@@ -164,7 +167,7 @@ export function interactions(ctx: Context) {
     const { query } = request;
     if (question.kind === 'approval') {
       const answer = spokenAnswer(query);
-      // Anything but yes or no answers nothing: the question is repeated.
+      // Anything but yes or no is not an answer: the question is repeated.
       if (!answer) return;
       const { approval } = question;
       await engine.send(ref, { type: 'approval.answer', approval, answer, said: query.trim() }, caller);
@@ -179,21 +182,24 @@ export function interactions(ctx: Context) {
     );
   }
 
-  /** A client that was asked for the whole page may call again as it did first, without the task that it was given. */
+  /**
+   * A client that was asked for the whole page may repeat its first call, without the task id that it was
+   * given.
+   */
   async function bringsPage({ ref, request, page }: Call, now: SessionSnapshot): Promise<boolean> {
     const [deferred] = now.deferred;
     if (deferred?.tool !== 'browser_read' || !page || page.textMissing) return false;
     return (await activeTask(ctx.hub, ref))?.query === request.query;
   }
 
-  /** The report is about an earlier action: it was taken before, and its response was lost. */
+  /** The report is about an earlier action: it was processed before, and its response was lost. */
   function isTaken({ request: { actionCount }, projected }: Call, turn: TurnId): boolean {
     if (actionCount === undefined || actionCount === null) return false;
     return projected.state().tasks.tasks.get(turn)?.actionCount !== actionCount;
   }
 
-  /** Takes in what the client says of the action that it was sent, or the page that it was asked for. */
-  async function goOn(call: Call, now: SessionSnapshot): Promise<TurnId> {
+  /** Processes the client's report about its action, or the page that it was asked for. */
+  async function continueTask(call: Call, now: SessionSnapshot): Promise<TurnId> {
     const { ref, request, page, caller } = call;
     const { turn, began } = now;
     const [deferred] = now.deferred;
@@ -204,7 +210,7 @@ export function interactions(ctx: Context) {
         deferred.tool === 'browser_read'
           ? broughtPage(page)
           : reportedAction(deferred.input, request, { before, page });
-      // Another device may have reported already: then this call only requests the state of the task.
+      // Another device may have reported already: this call then only returns the state of the task.
       await unless(['not_found'], () =>
         engine.send(ref, { type: 'call.answer', call: deferred.call, ...report, untrusted: true }, caller),
       );
@@ -212,7 +218,7 @@ export function interactions(ctx: Context) {
     return turn;
   }
 
-  /** The task when the session is idle. The projection keeps superseded tasks for a while. */
+  /** The task once the session is idle. The projection keeps superseded tasks for a while. */
   async function answered({ ref, page, projected }: Call, taskId: TurnId): Promise<Interaction> {
     await engine.rested(ref);
     const snapshot = projected.snapshot();
@@ -224,7 +230,7 @@ export function interactions(ctx: Context) {
   }
 }
 
-/** Whether the work was done; false if it failed with one of these codes. */
+/** Runs the work; false if it failed with one of these codes. */
 async function unless(codes: readonly FaultCode[], work: () => Promise<unknown>): Promise<boolean> {
   try {
     await work();

@@ -1,4 +1,4 @@
-/** Replies that overlap: one that was sent for a first question never answers the question that follows it. */
+/** Overlapping replies: a reply to the first question never answers the next question. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ const messagesOf = async (sessionId: string) =>
 const activeTask = async (sessionId: string): Promise<Json> =>
   dataOf(await api.get('dev', `/api/session/${sessionId}/task/active`)) ?? {};
 
-/** A session that waits for the approval of the first of two commands; that one runs until `release`. */
+/** A session that waits for the approval of the first of two commands; that command runs until `release`. */
 async function waiting(name: string) {
   const sessionId = crypto.randomUUID();
   const chat = await api.server.connect(`/broadcast?token=${token}`);
@@ -49,7 +49,7 @@ describe('two replies to one approval', () => {
       said = messages.filter(({ role, content }) => role === 'user' && content === 'yes').length;
     }
     const two = interact(reply);
-    // The second reply is on its way before these are, and the first waits for its command.
+    // The second reply is sent before these requests, and the first waits for its command.
     for (let call = 0; call < 5; call++) await messagesOf(sessionId);
     release();
     const answers = await Promise.all([one, two]);
@@ -57,7 +57,7 @@ describe('two replies to one approval', () => {
     expect(dataOf(answers[0])).toMatchObject({ status: 'needs_user_input' });
     expect(String(dataOf(answers[0]).userQuestion)).toContain(`${named}-2.txt`);
     expect([made(`${named}-1.txt`), made(`${named}-2.txt`)]).toEqual([true, false]);
-    // Without the id it is an input like any other; with it, the call only asks how the task stands.
+    // Without the task id it is an ordinary input; with it, the call only returns the state of the task.
     expect(dataOf(answers[1]).taskId === taskId).toBe(named === 'with');
   });
 });

@@ -1,11 +1,11 @@
-/** A message as the copilot contract shows it. */
+/** A message of the copilot contract. */
 import type { JsonObject, TurnId } from '@parlance/protocol';
 import type { Plan } from './task.ts';
 
 export type MessageStatus = 'pending' | 'success' | 'failure';
 
 export type CopilotMessage = {
-  /** the id of the event that it is made from */
+  /** the id of its event */
   readonly messageId: string;
   readonly role: 'user' | 'assistant' | 'system';
   readonly content: string;
@@ -22,9 +22,9 @@ export type CopilotMessage = {
     readonly dialect?: string;
     readonly taskId?: TurnId;
     readonly interrupted?: true;
-    /** from a conversation that the session took over */
+    /** from an imported conversation */
     readonly imported?: true;
-    /** of a plan: newer clients show plans by these messages alone */
+    /** for a plan: newer clients show plans from these messages only */
     readonly messageType?: 'plan_preview' | 'plan_update';
     readonly plan?: Plan;
   };

@@ -90,10 +90,10 @@ test('an action is its thought, with the outcome that the client reports later',
     timestamp: '2026-01-30T10:00:00.001Z',
     metadata: { taskId: turn },
   };
-  const told = (...events: object[]): unknown => messagesOf(durableOf(act, deferred, ...events));
-  expect(told()).toEqual([{ ...message, status: 'pending' }]);
-  expect(told(ended('ok', 'Clicked.'))).toEqual([{ ...message, status: 'success' }]);
-  expect(told(ended('failed', 'No such element.'))).toEqual([
+  const messagesAfter = (...events: object[]): unknown => messagesOf(durableOf(act, deferred, ...events));
+  expect(messagesAfter()).toEqual([{ ...message, status: 'pending' }]);
+  expect(messagesAfter(ended('ok', 'Clicked.'))).toEqual([{ ...message, status: 'success' }]);
+  expect(messagesAfter(ended('failed', 'No such element.'))).toEqual([
     {
       ...message,
       status: 'failure',
@@ -111,7 +111,7 @@ test('an invalid action has no payload; a question has no outcome', () => {
   expect(asked).not.toHaveProperty('status');
 });
 
-test('a call that ends the task states the result', () => {
+test('a call that ends the task has the result', () => {
   const finish = requested('browser_finish', { outcome: 'completed', message: 'Done.' });
   const last = { final: true, parts: [textPart('Done.')] };
   expect(messagesOf(durableOf(finish, ended('ok', '', last)))).toMatchObject([
@@ -128,7 +128,7 @@ test('interrupted text is marked, and empty text is left out', () => {
   expect(messages).toMatchObject([{ content: 'Half', metadata: { taskId: turn, interrupted: true } }]);
 });
 
-test('folding step by step gives the same messages, except for outcomes not known yet', () => {
+test('folding step by step gives the same messages, without later outcomes', () => {
   const events = durableOf(input('Click'), act, deferred, ended('ok', 'Clicked.'), said('Done.'));
   let state = startMessages(7);
   const stepped = events.flatMap((event) => {

@@ -1,6 +1,6 @@
 /**
- * A conversation as the messages that copilot clients show. What counts as a message is what `messageCount` of a session
- * counts, in whatever dialect it was sent: so the number of a message is known without reading what came before it.
+ * A conversation as messages of the copilot contract. Messages are counted exactly as by `messageCount` of a
+ * session, in every dialect, so the number of a message is known without reading earlier events.
  */
 import { type CalledTool, type PlanProgress, progressAfter } from '@parlance/copilot';
 import { type CallId, type DurableEvent, textOf } from '@parlance/protocol';
@@ -15,20 +15,20 @@ export type { CopilotMessage } from './message.ts';
 export type MessageState = {
   /** the number of the next message */
   readonly next: number;
-  /** calls that have no outcome yet */
+  /** calls without an outcome */
   readonly calls: ReadonlyMap<CallId, CalledTool>;
   /** the plan of the last turn that has one */
   readonly plan: PlanProgress | null;
 };
 
-/** `said`: the number of messages before the coming events. */
+/** `said` is the number of earlier messages. */
 export const startMessages = (said: number): MessageState => ({
   next: said,
   calls: new Map(),
   plan: null,
 });
 
-/** The messages that this event is. A call is understood only where its request was stepped over, too. */
+/** The messages of this event. The outcome of a call requires that its request was stepped over as well. */
 export function stepMessages(
   state: MessageState,
   event: DurableEvent,
@@ -49,7 +49,7 @@ export function stepMessages(
   return [{ next: state.next + messages.length, calls, plan }, messages];
 }
 
-/** The messages of a conversation that was taken over. */
+/** The messages of an imported conversation. */
 const importedMessages = (event: DurableEvent<'history.imported'>, next: number): CopilotMessage[] =>
   event.items
     .flatMap((item) => (item.type === 'user' || item.type === 'text' ? [item] : []))
@@ -62,7 +62,7 @@ const importedMessages = (event: DurableEvent<'history.imported'>, next: number)
       metadata: { dialect: event.dialect, imported: true as const },
     }));
 
-/** The message of this event, with `next` as its number; null if it is not a message. */
+/** The message of this event with the number `next`; null if the event is not a message. */
 function messageOf(event: DurableEvent, { next, calls }: MessageState): CopilotMessage | null {
   const base = {
     messageId: event.id,
@@ -71,9 +71,9 @@ function messageOf(event: DurableEvent, { next, calls }: MessageState): CopilotM
   };
   switch (event.type) {
     case 'input.accepted':
-      // Without parts the model went on from what was there.
+      // An input without parts lets the model continue; there is no message to show.
       if (event.parts.length === 0 && !event.call) return null;
-      // What follows the first part is material, such as the page.
+      // Later parts are context, such as the page.
       return {
         ...base,
         role: 'user',

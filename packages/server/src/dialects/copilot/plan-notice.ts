@@ -4,7 +4,7 @@ import type { DurableEvent } from '@parlance/protocol';
 import type { CopilotMessage } from './message.ts';
 import { type Plan, planOf } from './task.ts';
 
-/** The plan of the task: when it is set, when another step starts and when the task ends. */
+/** Shows the plan when it is set, when another step starts, and when the task ends. */
 export function noticeOf(
   event: DurableEvent,
   state: { readonly next: number; readonly plan: PlanProgress | null },

@@ -1,4 +1,4 @@
-/** Out: the events of a session to the frames of its channel. */
+/** Out: converts the events of a session to the frames of its channel. */
 import { type DurableEvent, isDurable, type SessionEvent } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/api/index.ts';
 import { type Frame, NONE, type Projection, type Stepped } from '../shared/projection.ts';
@@ -33,7 +33,7 @@ function start(now: SessionSnapshot): State {
   return startAt(now.messageCountAtIdle);
 }
 
-/** `said`: the number of messages before the coming events. */
+/** `said` is the number of earlier messages. */
 export const startAt = (said: number): State => ({
   messages: startMessages(said),
   tasks: NO_TASKS,
@@ -54,7 +54,7 @@ function failedAfter(failed: boolean, event: DurableEvent): boolean {
   return event.type === 'tool.ended' && event.final ? event.outcome !== 'ok' : failed;
 }
 
-/** For other devices of the same user: the plan and how the task stands. */
+/** For other devices of the same user: the plan and the state of the task. */
 function progress(event: DurableEvent, failed: boolean): Body[] {
   const sessionId = event.session;
   switch (event.type) {
@@ -102,7 +102,7 @@ function progress(event: DurableEvent, failed: boolean): Body[] {
   }
 }
 
-/** A client reads what it has missed over HTTP. */
+/** Clients read missed messages over HTTP. */
 function attach(): Body[] {
   return [];
 }

@@ -1,4 +1,4 @@
-/** The question that a task waits with: an approval, or a question of the agent to the user. */
+/** The pending question of a task: an approval, or a question of the agent to the user. */
 import type { ApprovalId, CallId } from '@parlance/protocol';
 import { type SessionRef, type SessionSnapshot, sessionKey } from '../../core/api/index.ts';
 
@@ -17,6 +17,6 @@ export function questionOf({ approval, deferred: [deferred] }: SessionSnapshot):
 export const isSame = (one: Question, other: Question | null): boolean =>
   JSON.stringify(one) === JSON.stringify(other);
 
-/** A question that follows an earlier reply is shown by the response to that reply, not before. */
+/** A question that follows an earlier reply is first shown in the response to that reply. */
 export const isShown = (question: Question, ref: SessionRef, earlier: readonly PendingReply[]): boolean =>
   earlier.every((reply) => reply.session !== sessionKey(ref) || isSame(reply.question, question));

@@ -1,4 +1,4 @@
-/** Calls that are sent again because their response was lost. */
+/** Calls that are repeated because their response was lost. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../../testing/server.ts';
 
@@ -38,7 +38,7 @@ const inputsOf = async (session: string): Promise<number> => {
   return events.filter(({ type }) => type === 'input.accepted').length;
 };
 
-test('a first call that is sent again begins no second task, also while the first is answered', async () => {
+test('a repeated first call starts no second task, even while the first is being answered', async () => {
   const sessionId = crypto.randomUUID();
   const key = crypto.randomUUID();
   const first = await interact({ sessionId }, key);
@@ -51,7 +51,7 @@ test('a first call that is sent again begins no second task, also while the firs
   expect(other.taskId).not.toBe(first.taskId);
 });
 
-test('a first call that is sent again does not answer the question of its own task', async () => {
+test('a repeated first call does not answer the question of its own task', async () => {
   const sessionId = crypto.randomUUID();
   const key = crypto.randomUUID();
   const asking = { sessionId, query: 'enter into Name', dom: FORM };
@@ -61,7 +61,7 @@ test('a first call that is sent again does not answer the question of its own ta
   expect(again).toMatchObject({ status: 'needs_user_input', taskId: first.taskId });
 });
 
-test('a report that is sent again is not taken for the next action', async () => {
+test('a repeated report is not applied to the next action', async () => {
   const sessionId = crypto.randomUUID();
   const first = await interact({ sessionId });
   expect(first.action).toBe('setValue(1, "Ada")');

@@ -1,13 +1,13 @@
-/** The page that came with a call, as the model is shown it and as it is stored. */
+/** The page of a call, as it is stored and as the model receives it. */
 import { type Page, renderPage, understandPage } from '@parlance/copilot';
 import { type JsonObject, type Part, textPart } from '@parlance/protocol';
 import type { InteractRequest } from './request.ts';
 
-/** How much of the model's context one page may take. */
+/** The token budget of one page in the model's context. */
 const PAGE_TOKENS = 6_000;
 const MORE_BUTTONS = 100;
 
-/** Null if there is none. */
+/** Null if the request has no page. */
 export function pageOf(request: InteractRequest): Page | null {
   const { dom, interactiveTree, semanticNodes, skeletonDom, url } = request;
   if (
@@ -28,7 +28,7 @@ export function pageOf(request: InteractRequest): Page | null {
   );
 }
 
-/** Of a page with thousands of elements, those a model is shown are stored, and some buttons that did not fit. */
+/** Of a page with thousands of elements, stores those that the model receives and some more buttons. */
 function kept(page: Page): Page {
   const more = page.elements.slice(page.shown).filter((element) => element.role === 'button');
   return { ...page, elements: [...page.elements.slice(0, page.shown), ...more.slice(0, MORE_BUTTONS)] };

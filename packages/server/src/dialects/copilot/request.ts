@@ -1,18 +1,18 @@
-/** What a client of the copilot contract sends with each call of `/api/agent/interact`. Unknown keys are tolerated. */
+/** The request body of `/api/agent/interact`. Unknown keys are ignored. */
 import { JsonValue } from '@parlance/protocol';
 import { z } from 'zod';
 import { Uuid } from './schemas.ts';
 
 const text = (limit: number) => z.string().max(limit);
 
-/** What is larger than `most` characters is not read by anyone. */
+/** A value with more than `most` characters of JSON is refused. */
 const tree = (most: number) =>
   JsonValue.refine(
     (value) => JSON.stringify(value).length <= most,
     `must have at most ${most} characters of JSON`,
   );
 
-/** `maxDom` is the largest page, in characters, in each of its forms. */
+/** `maxDom` is the size limit of a page in each of its formats, in characters. */
 export const interactRequest = (maxDom: number) =>
   z.looseObject({
     query: z.string().min(1).max(10_000),
@@ -37,7 +37,7 @@ export const interactRequest = (maxDom: number) =>
       })
       .nullish(),
     lastActionResult: z.looseObject({ success: z.boolean(), actualState: JsonValue.optional() }).nullish(),
-    /** `metrics.actionCount` of the response whose action is reported: a report that was taken before is not taken again */
+    /** `metrics.actionCount` of the response whose action is reported; a repeated report is ignored */
     actionCount: z.number().int().min(0).nullish(),
     /** base64 of a PNG or JPEG, after `screenshot()` */
     screenshot: text(4_000_000).nullish(),
@@ -69,5 +69,5 @@ export const InteractHeaders = z.object({
     .min(1)
     .max(200)
     .optional()
-    .describe('a call that begins a task begins one only, however often it is sent'),
+    .describe('repeated calls with the same key start only one task'),
 });

@@ -1,10 +1,13 @@
-/** Responses about tasks and messages, and errors. Fields of an interaction stand in `data` and again at the top. */
+/**
+ * Schemas of responses about tasks and messages, and of errors. The fields of an interaction are in `data` and
+ * at the top level.
+ */
 import { z } from 'zod';
 import { named } from '../shared/description.ts';
 import { Uuid } from './schemas.ts';
 
 const Data = z.record(z.string(), z.json());
-/** The envelope of a response that succeeded. */
+/** The envelope of a successful response. */
 export const wrapped = <Schema extends z.ZodType>(data: Schema) =>
   z.object({ success: z.literal(true), data });
 
@@ -122,7 +125,7 @@ const WholePage = named(
   }),
 );
 
-/** The narrower ones come first. */
+/** More specific schemas come first. */
 export const InteractResponse = named(
   'InteractResponse',
   z.union([
@@ -169,10 +172,7 @@ const Message = named(
         dialect: z.string().optional(),
         taskId: z.string().optional(),
         interrupted: z.literal(true).optional(),
-        imported: z
-          .literal(true)
-          .optional()
-          .describe('said elsewhere, before the session took the conversation over'),
+        imported: z.literal(true).optional().describe('imported from elsewhere when the session was created'),
         messageType: z.enum(['plan_preview', 'plan_update']).optional(),
         plan: Plan.optional().describe('of a system message with a `messageType`'),
       })

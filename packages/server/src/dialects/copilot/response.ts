@@ -4,7 +4,7 @@ import type { JsonObject } from '@parlance/protocol';
 import type { Interaction } from './interact.ts';
 import type { Task } from './task.ts';
 
-/** Deployed clients read some fields inside `data` and some at the top: all are in both. */
+/** Deployed clients read some fields from `data` and some from the top level: all are in both. */
 export function interactBody({ sessionId, task }: Interaction, requestDuration: number): object {
   if (task.question) return { success: true, data: question(sessionId, task), ...question(sessionId, task) };
   if (task.needsFullDom !== null) {
@@ -43,7 +43,7 @@ const question = (sessionId: string, { taskId, thought, question: asked, plan, w
   ...planned(plan),
 });
 
-/** Such clients call again at once, with the page as `dom`. */
+/** These clients call again at once, with the whole page as `dom`. */
 const wholePage = (sessionId: string, { taskId, thought, plan }: Task, needsFullDomReason: string) => ({
   status: 'needs_full_dom',
   requestedDomMode: 'full',
@@ -64,7 +64,7 @@ function toolAction({ action, status }: Task): object {
   return { toolAction: { toolName: name, toolType: 'DOM', parameters } };
 }
 
-/** Pushed before the call is answered. */
+/** Published before the call is answered. */
 export const interactPush = ({ sessionId, task }: Interaction) => ({
   type: 'interact_response',
   sessionId,

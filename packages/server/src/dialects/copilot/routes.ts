@@ -26,7 +26,7 @@ export function routes(app: Hono, ctx: Context): void {
     await publish(interaction);
     return c.json(interactBody(interaction, ctx.now() - began));
   });
-  /** The channel is named by the id alone: a session that has the id in common with an older one has no channel. */
+  /** Channels are named by session id only: a session that shares its id with an older one has no channel. */
   async function publish(interaction: Interaction): Promise<void> {
     const { sessionId, ref } = interaction;
     if ((await ctx.engine.firstHolder(sessionId))?.owner !== ref.owner) return;

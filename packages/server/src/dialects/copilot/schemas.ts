@@ -1,8 +1,8 @@
-/** What clients send to the endpoints of sessions and accounts. Unknown keys are tolerated. */
+/** Requests to the endpoints for sessions and accounts. Unknown keys are ignored. */
 import { z } from 'zod';
 import { addressOf } from './root-domain.ts';
 
-/** A parameter that is there but empty counts as absent. */
+/** An empty parameter counts as absent. */
 const filled = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === '' ? undefined : value), schema);
 
@@ -13,7 +13,7 @@ const wholeNumber = z
 const upTo = (most: number, otherwise: number) =>
   filled(wholeNumber.pipe(z.number().min(1).max(most)).default(otherwise));
 
-/** Any version and variant: clients make these ids. */
+/** Any version and variant: clients generate these ids. */
 export const Uuid = z.guid('must be a UUID');
 
 export const SessionPath = z.object({ sessionId: Uuid });

@@ -24,7 +24,7 @@ describe('the list', () => {
   const list = async (query = '') => dataOf(await own.get('uma', `/api/session${query}`));
   const init = (sessionId: string, url?: string) => own.post('uma', '/api/session/init', { sessionId, url });
 
-  test('`latest` is a 404 before there is a session', async () => {
+  test('`latest` is a 404 if there is no session', async () => {
     const { status, body } = await own.get('uma', '/api/session/latest');
     expect(status).toBe(404);
     expect(body).toMatchObject({ success: false, code: 'SESSION_NOT_FOUND' });
@@ -84,7 +84,7 @@ describe('the list', () => {
     ['/api/session?includeArchived=perhaps', 'includeArchived'],
     ['/api/session/latest?status=asleep', 'status'],
     ['/api/session/by-domain/no%20domain', 'domain'],
-  ])('%s is refused, and the field is named', async (path, field) => {
+  ])('%s is refused with the name of the field', async (path, field) => {
     const { status, body } = await own.get('uma', path);
     expect(status).toBe(400);
     expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: { errors: [{ field }] } });

@@ -1,4 +1,4 @@
-/** What a session is called: after its site and its first query, until somebody chooses a name. */
+/** The title of a session: its site and first query, until a user chooses one. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Answer, type Json, startTestApi, type TestApi } from '../../testing/copilot.ts';
 
@@ -66,7 +66,7 @@ describe('a session created by init', () => {
 });
 
 describe('every session object', () => {
-  test('has whether it was renamed, and its first query', async () => {
+  test('has its first query and whether it was renamed', async () => {
     const sessionId = crypto.randomUUID();
     await ask(sessionId);
     const before = { isRenamed: false, metadata: { initialQuery: QUERY } };
@@ -82,7 +82,7 @@ describe('every session object', () => {
       expect(object).toMatchObject({ sessionId, ...before, title: 'Mine', isRenamed: true });
   });
 
-  test('also one of another dialect', async () => {
+  test('of another dialect as well', async () => {
     const begun = await api.post('uma', '/v1/sessions', {});
     const id = String(begun.body.id);
     await api.post('uma', `/v1/sessions/${id}/commands`, {
@@ -97,7 +97,7 @@ describe('every session object', () => {
   });
 });
 
-test('PATCH returns the time in milliseconds, and only PATCH', async () => {
+test('only PATCH returns the time in milliseconds', async () => {
   const sessionId = crypto.randomUUID();
   await ask(sessionId);
   const { body } = await rename(sessionId, 'Mine');

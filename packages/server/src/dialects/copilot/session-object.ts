@@ -1,8 +1,8 @@
-/** A session as the copilot contract shows it, and the filter of its list. */
+/** A session as the copilot contract shows it, and the filter of the list. */
 import type { SessionFilter, SessionRecord } from '../../core/api/index.ts';
 import type { CopilotSessionStatus } from './schemas.ts';
 
-/** Every session can continue, so none is ever completed or interrupted. */
+/** Every session can be continued, so none is ever completed or interrupted. */
 export function filterOf(status: CopilotSessionStatus | undefined, includeArchived = false): SessionFilter {
   switch (status) {
     case 'active':
@@ -37,7 +37,7 @@ export const sessionObject = (record: SessionRecord) => ({
   metadata: { dialect: record.dialect, initialQuery: record.firstInput },
 });
 
-/** Some clients read the fields of `data`, some those of `data.session`. */
+/** Some clients read the fields of `data`, others those of `data.session`. */
 export const shown = (record: SessionRecord) => {
   const session = sessionObject(record);
   return { ...session, session };

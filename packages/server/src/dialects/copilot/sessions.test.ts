@@ -13,15 +13,17 @@ const ISO = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
 const nowhere = () => crypto.randomUUID();
 
-/** A new session, with a page and no words. */
+/** Creates a session without messages. */
 async function begun(name: string, url?: string, title?: string): Promise<string> {
   const sessionId = nowhere();
   await api.post(name, '/api/session/init', { sessionId, url, title });
   return sessionId;
 }
 
-/** Says something by the native API, which begins the session where there is none, and waits for the answer. */
-async function told(name: string, sessionId: string, text: string): Promise<void> {
+/**
+ * Submits an input with the native API, which creates the session if it is missing, and waits for the answer.
+ */
+async function submitted(name: string, sessionId: string, text: string): Promise<void> {
   const command = { type: 'input.submit', parts: [{ type: 'text', text }] };
   await api.post(name, `/v1/sessions/${sessionId}/commands`, command);
   for (;;) {
@@ -38,8 +40,8 @@ const messagesOf = (body: Json): Json[] => body.messages as Json[];
 describe('GET /api/session/{id}/messages', () => {
   test('has all messages with their author, numbered without gaps, from every dialect', async () => {
     const id = nowhere();
-    await told('uma', id, 'Hello');
-    await told('uma', id, 'Hello again');
+    await submitted('uma', id, 'Hello');
+    await submitted('uma', id, 'Hello again');
     const { status, body } = await api.get('uma', `/api/session/${id}/messages`);
     expect(status).toBe(200);
     expect(body).toMatchObject({ sessionId: id, total: 4, sessionExists: true });
@@ -61,7 +63,7 @@ describe('GET /api/session/{id}/messages', () => {
 
   test('`limit` returns the latest, oldest first; `since` includes its own instant', async () => {
     const id = nowhere();
-    for (const text of ['One', 'Two', 'Three']) await told('uma', id, text);
+    for (const text of ['One', 'Two', 'Three']) await submitted('uma', id, text);
     const path = `/api/session/${id}/messages`;
     const all = messagesOf((await api.get('uma', path)).body);
     const latest = (await api.get('uma', `${path}?limit=2`)).body;
@@ -80,7 +82,7 @@ describe('GET /api/session/{id}/messages', () => {
     ['limit=201', 'limit'],
     ['limit=many', 'limit'],
     ['since=yesterday', 'since'],
-  ])('?%s is refused, and the field is named', async (query, field) => {
+  ])('?%s is refused with the name of the field', async (query, field) => {
     const { status, body } = await api.get('uma', `/api/session/${nowhere()}/messages?${query}`);
     expect(status).toBe(400);
     expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: { errors: [{ field }] } });
@@ -171,7 +173,7 @@ describe('POST /api/session/init', () => {
     expect(body).toEqual({ success: true, data: { ...session, session } });
   });
 
-  test('updates the page, however long its URL', async () => {
+  test('updates the page with a URL of any length', async () => {
     const sessionId = await begun('uma', 'https://one.org/');
     const url = `https://two.org/${'x'.repeat(3_000)}`;
     expect((await api.post('uma', '/api/session/init', { sessionId, url })).status).toBe(200);
@@ -183,7 +185,7 @@ describe('POST /api/session/init', () => {
     [{}, 'sessionId'],
     [{ sessionId: 'mine' }, 'sessionId'],
     [{ sessionId: nowhere(), url: 'nowhere' }, 'url'],
-  ])('%p is refused, and the field %s is named', async (body, field) => {
+  ])('%p is refused with the name of the field %s', async (body, field) => {
     const answer = await api.post('uma', '/api/session/init', body);
     expect(answer.status).toBe(400);
     expect(answer.body).toMatchObject({ code: 'VALIDATION_ERROR', details: { errors: [{ field }] } });
@@ -217,7 +219,7 @@ describe('PATCH /api/session/{id}', () => {
 });
 
 describe('GET /api/session/{id}/task/active', () => {
-  test('is the task that waits for the browser, and null after its end', async () => {
+  test('is the task that waits for the browser; null after its end', async () => {
     const sessionId = nowhere();
     const page = {
       url: 'https://shop.example.org/',

@@ -1,4 +1,4 @@
-/** The sessions of `copilot`: the history, the list, and what a client may change of one. */
+/** The session endpoints of `copilot`: history, list and changes. */
 import { Fault, type Principal } from '@parlance/protocol';
 import { Hono, type Context as RequestContext } from 'hono';
 import {
@@ -72,7 +72,7 @@ export function sessionRoutes(app: Hono, ctx: SessionContext): void {
     const by = { principal, dialect: 'copilot' };
     const { events } = await engine.send(ref, { type: 'session.create' }, by);
     const created = events.length > 0;
-    // Until there is a query: then it is called after that.
+    // A temporary title: the first query replaces it.
     if (created && title) await engine.send(ref, { type: 'session.rename', title, automatic: true }, by);
     const { labels } = await engine.snapshot(ref);
     const site = url ? siteLabels(url) : null;
@@ -102,7 +102,7 @@ export function sessionRoutes(app: Hono, ctx: SessionContext): void {
     const ref = await existing(principal, sessionId);
     await engine.send(ref, { type: 'session.rename', title }, { principal, dialect: 'copilot' });
     const record = await recordOf(ref);
-    // Here, and nowhere else, clients read a number.
+    // Clients expect a number only in this response.
     const session = { ...sessionObject(record), updatedAt: record.updatedAt };
     return c.json({ success: true, data: { ...session, session }, session });
   });
@@ -112,7 +112,7 @@ export function sessionRoutes(app: Hono, ctx: SessionContext): void {
     const { sessionId } = checked(SessionPath, c.req.param());
     const wanted = checked(MessagesQuery, c.req.query());
     const ref = await found(principal, sessionId);
-    // Not a 404: clients would ask again and again.
+    // Not a 404: clients would keep retrying.
     if (!ref) return c.json({ sessionId, messages: [], total: 0, sessionExists: false });
     const now = await engine.snapshot(ref);
     const messages = await latestMessages(engine, now, wanted);
@@ -135,7 +135,7 @@ export function sessionRoutes(app: Hono, ctx: SessionContext): void {
 
   async function own(principal: Principal, sessionId: string): Promise<void> {
     if (await engine.foreign(principal, sessionId))
-      throw new Fault('forbidden', 'The session belongs to someone else.');
+      throw new Fault('forbidden', 'The session belongs to another user.');
   }
 
   async function found(principal: Principal, sessionId: string): Promise<SessionRef | null> {
@@ -155,7 +155,7 @@ export function sessionRoutes(app: Hono, ctx: SessionContext): void {
     return record;
   }
 
-  /** The last changed session that can be opened here: other dialects allow other names. */
+  /** The last changed session with an id that is valid here: other dialects allow other ids. */
   async function newest(principal: Principal, filter: SessionFilter): Promise<SessionRecord | null> {
     let cursor: string | undefined;
     do {

@@ -1,4 +1,7 @@
-/** Which task a call is about: clients swap their session when a page navigates, and forget their task with every input. */
+/**
+ * Finding the task of a call: clients change their session when a page navigates, and lose their task with
+ * every input.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -52,7 +55,7 @@ describe('a task is found by its id', () => {
     if (where.sessionId) expect(await historyOf(where.sessionId)).toEqual(before as never);
   });
 
-  test('also if its session has had other tasks since', async () => {
+  test('even if its session has had later tasks', async () => {
     const { taskId, sessionId } = await begun();
     await interact({ ...DONE, query: QUERY, taskId, sessionId });
     await interact({ ...PAGE, query: QUERY, sessionId });
@@ -185,7 +188,7 @@ describe('a query without a task in a session that waits for an approval', () =>
     expect(denied.action).not.toBe('click(4)');
   });
 
-  test('gets the request again if it is neither', async () => {
+  test('gets the request again if it is neither yes nor no', async () => {
     const { taskId, sessionId, userQuestion } = await waiting();
     const again = dataOf(await interact({ ...PAGE, query: 'why?', sessionId }, 'dev', asking));
     expect(again).toMatchObject({ taskId, status: 'needs_user_input', userQuestion });

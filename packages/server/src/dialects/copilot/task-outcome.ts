@@ -1,4 +1,4 @@
-/** What a call is answered with besides the task itself: a pending approval, or the end of the task. */
+/** What a call returns besides the task itself: a pending approval, or the end of the task. */
 import type { TurnId } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/api/index.ts';
 import { waitingWords } from '../shared/approval-words.ts';
@@ -16,7 +16,7 @@ export function withApproval(task: Task, { approval, turn }: SessionSnapshot): T
 export const finishedIn = ({ finished }: SessionSnapshot, taskId: TurnId) =>
   finished.find(({ turn }) => turn === taskId) ?? null;
 
-/** A task that is over or unknown: clients stop on it. They would retry a 404. */
+/** A task that has ended or is unknown. Clients stop at it, whereas they would retry a 404. */
 export function overTask(taskId: TurnId, over: { readonly ok: boolean } | null): Task {
   const thought = over
     ? `This task is finished already${over.ok ? '' : ': it failed'}.`

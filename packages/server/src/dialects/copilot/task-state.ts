@@ -1,19 +1,19 @@
-/** The fold of the events of a turn into the state of a task. */
+/** Folds the events of a turn into the state of a task. */
 import { type CalledTool, type PlanProgress, progressAfter } from '@parlance/copilot';
 import { type DurableEvent, isObject, type JsonObject, type TurnId, textOf } from '@parlance/protocol';
 
 export type TaskState = {
   readonly taskId: TurnId;
-  /** The first part of the input. */
+  /** the first part of the input */
   readonly query: string;
   readonly createdAt: number;
   readonly calls: ReadonlyMap<string, CalledTool>;
   readonly progress: PlanProgress | null;
   readonly text: string;
-  /** The deferred call that the client executes. */
+  /** the deferred call that the client executes */
   readonly waiting: CalledTool | null;
   readonly ended: 'completed' | 'failed' | null;
-  /** The reason of the end. */
+  /** why the task ended */
   readonly reason: string;
   readonly verification: JsonObject | null;
   readonly correction: JsonObject | null;

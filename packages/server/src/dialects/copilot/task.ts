@@ -1,4 +1,4 @@
-/** A task as the copilot contract shows it. */
+/** A task of the copilot contract. */
 import { type PlanProgress, sendWritten } from '@parlance/copilot';
 import { isObject, type JsonObject, type TurnId } from '@parlance/protocol';
 import type { TaskState } from './task-state.ts';
@@ -33,7 +33,7 @@ export type Task = {
   readonly taskId: TurnId;
   readonly status: TaskStatus;
   readonly thought: string;
-  /** always one that the strict grammar takes */
+  /** always valid in the strict grammar */
   readonly action: string;
   readonly plan: Plan | null;
   readonly question: {
@@ -41,7 +41,7 @@ export type Task = {
     readonly missingInformation: string[];
     readonly reasoning: string;
   } | null;
-  /** what the text of the page is needed for, if it is missing and the client can send it */
+  /** why the text of the page is needed, if it is missing and the client can send it */
   readonly needsFullDom: string | null;
   readonly verification: JsonObject | null;
   readonly correction: JsonObject | null;
@@ -51,7 +51,7 @@ export type Task = {
   readonly webSearches: readonly string[];
 };
 
-/** The task as the contract shows it. */
+/** Converts the state of a task to the contract. */
 export function taskView(task: TaskState): Task {
   const { taskId, waiting, ended, reason, verification, correction, usage, actionCount, webSearches } = task;
   const asks = waiting?.tool === 'browser_ask' ? waiting.input : null;
@@ -99,7 +99,7 @@ function statusOf({ ended, waiting, verification }: TaskState): TaskStatus {
   }
 }
 
-/** The plan as the contract shows it; `ended` is how the task ended, if it did. */
+/** Converts a plan to the contract; `ended` is the outcome of the task, if it has one. */
 export function planOf({ steps, current, at }: PlanProgress, ended: TaskState['ended']): Plan {
   const status = (index: number): PlanStep['status'] => {
     if (ended === 'completed' || index < current) return 'completed';

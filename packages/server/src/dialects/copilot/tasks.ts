@@ -1,16 +1,16 @@
-/** The latest tasks of a session, as the projection remembers them. */
+/** The latest tasks of a session, as the projection keeps them. */
 import { type DurableEvent, type TurnId, textOf } from '@parlance/protocol';
 import { type Inputs, NO_INPUTS, trackInputs } from '../shared/inputs.ts';
 import { startTask, stepTask, type TaskState } from './task-state.ts';
 
-/** A task that was superseded is still read by the call that waits for it. */
+/** More than one: a call that waits for a superseded task still reads it. */
 const MOST_TASKS = 8;
 
 export type TaskList = {
-  /** In order of their start. */
+  /** in order of start */
   readonly tasks: ReadonlyMap<TurnId, TaskState>;
   readonly inputs: Inputs;
-  /** The time of the last event. */
+  /** time of the last event */
   readonly at: number;
 };
 
