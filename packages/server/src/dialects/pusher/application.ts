@@ -1,6 +1,6 @@
-/** The one application that is served: its credentials, and which channels are the server's own. */
+/** The application: its credentials, and which channels belong to the server. */
 
-/** The secret that stands in every documentation of the family. */
+/** The secret from the documentation of Pusher-compatible servers. */
 export const DEFAULT_SECRET = 'app-secret';
 
 export type Application = {
@@ -8,13 +8,13 @@ export type Application = {
   readonly key: string;
   readonly secret: string;
   /**
-   * Set where the secret is the one that everybody knows. A signature then opens none of our own channels and lists
-   * none: only `POST /api/pusher/auth` opens one, for the socket it was asked for.
+   * The secret is the public default. A signature then neither opens nor lists our own channels: only `POST
+   * /api/pusher/auth` opens one, for the socket in the request.
    */
   readonly known: boolean;
-  /** Set where callers need a token, too: then such a signature does not publish on our own channels either. */
+  /** Callers need a token as well: such a signature then does not publish on our own channels either. */
   readonly guarded: boolean;
 };
 
-/** Channels that carry what belongs to a principal: permitted by `POST /api/pusher/auth`. */
+/** Channels with data of a principal, authorised by `POST /api/pusher/auth`. */
 export const isOurs = (channel: string): boolean => /^(private|presence)-(session|user)-/.test(channel);

@@ -14,7 +14,7 @@ function setUp(limits: Partial<Limits> = {}, log = QUIET) {
   return { clock, channels, changes, stop };
 }
 
-/** Records what it receives. */
+/** A subscriber that records what it receives. */
 function listener(id: string) {
   const texts: string[] = [];
   const subscriber: ChannelSubscriber = { id, send: (text) => texts.push(text) };
@@ -50,14 +50,14 @@ test('a watcher that is added later receives the occupied channels, and a remove
 test('a watcher that throws is logged, and the others are called', () => {
   const logged: string[] = [];
   const { channels } = setUp({}, { ...QUIET, error: (_data, message) => logged.push(message) });
-  const told: string[] = [];
+  const notified: string[] = [];
   const broken = () => {
     throw new Error('a bug');
   };
   channels.watch({ occupied: broken, vacated: broken });
-  channels.watch({ occupied: (channel) => told.push(channel), vacated: () => undefined });
+  channels.watch({ occupied: (channel) => notified.push(channel), vacated: () => undefined });
   expect(channels.subscribe('a', listener('1.1'), null)).toBe('subscribed');
-  expect(told).toEqual(['a']);
+  expect(notified).toEqual(['a']);
   expect(logged).toEqual(['channel watcher failed']);
 });
 
@@ -146,7 +146,7 @@ test('the cache is bounded: the oldest entry is dropped', () => {
   expect(seen).toEqual(['said', 'pusher:cache_miss', 'said']);
 });
 
-test('a client event goes to everyone else, with its sender on a presence channel', () => {
+test('a client event goes to all other subscribers, with its sender on a presence channel', () => {
   const { channels } = setUp();
   const [ann, bob] = [listener('1.1'), listener('1.2')];
   channels.subscribe('presence-a', ann, { user_id: 'ann' });

@@ -17,27 +17,27 @@ export type ChannelSubscriber = Pick<Subscriber, 'send'> & { readonly id: string
 type Subscription = { readonly subscriber: ChannelSubscriber; readonly member: Member | null };
 type Channel = {
   readonly subscriptions: Map<string, Subscription>;
-  /** One entry per user, with the number of its sockets. */
+  /** one entry per user, with the number of its sockets */
   readonly members: Map<string, { readonly member: Member; sockets: number }>;
 };
 
 export type ChannelEvent = {
   readonly event: string;
   readonly data: unknown;
-  /** the socket that is not sent it */
+  /** the socket to skip */
   readonly except?: string;
 };
 
-/** The way to the subscribers of other nodes. */
+/** Sends to the subscribers on other nodes. */
 export type Remote = {
   readonly members: RemoteMembers;
   event(event: RemoteEvent): void;
-  /** The last event of a cache channel that another node has seen. */
+  /** The last event of a cache channel, from another node. */
   last(channel: string): Promise<LastEvent | null>;
 };
 
 export class Channels implements ChannelServer {
-  /** Only occupied channels. */
+  /** occupied channels only */
   readonly #channels = new Map<string, Channel>();
   readonly #watchers = new Set<OccupancyWatcher>();
   readonly #lastEvents: LastEvents;
@@ -56,8 +56,8 @@ export class Channels implements ChannelServer {
   }
 
   /**
-   * Before a subscription: what to wait for until all members of the channel and its last event are known, null if they
-   * are.
+   * Call before `subscribe`: resolves when all members of the channel and its last event are known; null if
+   * they already are.
    */
   prepare(name: string): Promise<unknown> | null {
     const members = kindOf(name) === 'presence' ? (this.#remote?.members.open(name) ?? null) : null;
@@ -70,7 +70,7 @@ export class Channels implements ChannelServer {
     if (last) this.#lastEvents.learn(name, last);
   }
 
-  /** The last event of a cache channel that this node has seen. */
+  /** The last event of a cache channel on this node. */
   last(name: string): LastEvent | null {
     return isCache(name) ? this.#lastEvents.recall(name) : null;
   }
@@ -80,14 +80,14 @@ export class Channels implements ChannelServer {
     this.#lastEvents.missedSome();
   }
 
-  /** After a subscription that was prepared was not made. */
+  /** Call instead of `subscribe` if a prepared subscription is given up. */
   release(name: string): void {
     if (!this.#channels.has(name)) this.#remote?.members.close(name);
   }
 
   /**
-   * Subscribes, confirms it to the subscriber, and announces a new member to the others. `member` is the user on a
-   * presence channel and null on other channels.
+   * Subscribes, confirms it to the subscriber, and announces a new member to the others. `member` is the user
+   * on a presence channel, null on other channels.
    */
   subscribe(
     name: string,
@@ -116,7 +116,7 @@ export class Channels implements ChannelServer {
     return 'subscribed';
   }
 
-  /** Unsubscribes, and announces a member that has left to the others. Does nothing without a subscription. */
+  /** Unsubscribes, and announces to the others if a member has left. Does nothing without a subscription. */
   unsubscribe(name: string, id: string): void {
     const channel = this.#channels.get(name);
     const subscription = channel?.subscriptions.get(id);
@@ -144,14 +144,14 @@ export class Channels implements ChannelServer {
     this.send(name, { event, data });
   }
 
-  /** Sends an event to all subscribers but `except`, wherever they are. */
+  /** Sends an event to all subscribers except `except`, on all nodes. */
   send(name: string, sent: ChannelEvent): void {
     this.#publish(name, sent);
     const { event, data, except } = sent;
     this.#remote?.event({ channel: name, text: encoded(event, name, data), except, remember: true });
   }
 
-  /** Sends a client event to everyone but its sender, who must be subscribed. */
+  /** Sends a client event to all other subscribers. The sender must be subscribed. */
   relay(name: string, { event, data }: ChannelEvent, sender: string): void {
     const subscription = this.#channels.get(name)?.subscriptions.get(sender);
     if (!subscription) return;
@@ -169,8 +169,8 @@ export class Channels implements ChannelServer {
   }
 
   /**
-   * Notifies the subscribers on this node of users that joined or left at other nodes; `before` are the earlier
-   * members.
+   * Notifies the subscribers on this node of users that joined or left on other nodes. `before` are the
+   * previous members.
    */
   membersChanged(name: string, before: ReadonlyMap<string, Member>): void {
     const channel = this.#channels.get(name);

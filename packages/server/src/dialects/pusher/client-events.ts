@@ -1,4 +1,4 @@
-/** What clients may send each other, and how much of it. */
+/** Limits of client events. */
 import type { Clock } from './clock.ts';
 import type { Limits } from './limits.ts';
 import { kindOf } from './names.ts';
@@ -6,7 +6,7 @@ import { encodedData, type Message } from './protocol.ts';
 
 export const isClientEvent = (event: string): boolean => event.startsWith('client-');
 
-/** At most so many in any second. */
+/** Allows at most `perSecond` calls within any second. */
 export function rateOf(perSecond: number, clock: Clock): () => boolean {
   const taken: number[] = [];
   return () => {
@@ -19,7 +19,7 @@ export function rateOf(perSecond: number, clock: Clock): () => boolean {
   };
 }
 
-/** Why the event is not passed on, or null. */
+/** The reason to refuse the event, or null. */
 export function refusalOf(
   { event, channel, data }: Message,
   subscribed: ReadonlySet<string>,
@@ -31,5 +31,5 @@ export function refusalOf(
     return 'only private and presence channels that are not encrypted take client events';
   if (event.length > eventNameLength) return `its name is longer than ${eventNameLength} characters`;
   const text = encodedData(data);
-  return Buffer.byteLength(text) > eventBytes ? `its data are larger than ${eventBytes} bytes` : null;
+  return Buffer.byteLength(text) > eventBytes ? `its data is larger than ${eventBytes} bytes` : null;
 }

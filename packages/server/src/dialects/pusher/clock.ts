@@ -1,8 +1,8 @@
-/** Time, as far as sockets need it; tests bring their own. */
+/** The clock of sockets, replaced in tests. */
 export interface Clock {
   /** in milliseconds */
   now(): number;
-  /** Calls `run` once, later; what is returned calls it off. */
+  /** Calls `run` once after the delay. Returns a function that cancels it. */
   after(milliseconds: number, run: () => void): () => void;
 }
 

@@ -1,4 +1,4 @@
-/** The sockets of the application: how many, who has signed in on them, and what they were permitted. */
+/** The sockets of the application, with their signed-in users and permits. */
 import { randomInt } from 'node:crypto';
 import { CODES } from './protocol.ts';
 
@@ -11,11 +11,11 @@ type Entry = {
   readonly client: Client;
   user: string | null;
   readonly permitted: Set<string>;
-  /** what ends the watch over a token, by a name of the token */
+  /** functions that stop watching a token, by the name of the token */
   readonly tokens: Map<string, () => void>;
 };
 
-/** A client that renews its token and keeps its socket depends on both; more than this many are made up. */
+/** A client that renews its token and keeps its socket depends on both; more than this many is abuse. */
 const MOST_TOKENS = 16;
 
 const newSocketId = (): string => `${randomInt(1, 2 ** 47)}.${randomInt(1, 2 ** 47)}`;
@@ -25,7 +25,7 @@ export class Connected {
 
   constructor(private readonly most: { readonly sockets: number; readonly channelsPerSocket: number }) {}
 
-  /** Adds the socket under a new id; null if there is no room. */
+  /** Adds the socket under a new id; null if the limit is reached. */
   add(close: Client['close']): Client | null {
     if (this.#entries.size >= this.most.sockets) return null;
     let id = newSocketId();
@@ -45,9 +45,9 @@ export class Connected {
   }
 
   /**
-   * The socket is given something on the word of a token, and is closed when the token is no longer good. The code tells
-   * clients to connect again: there they are refused what they have lost, and keep what is everybody's. `watch` begins the
-   * watch over the token, and returns what ends it. False where the socket depends on too many already.
+   * Closes the socket when the token becomes invalid. The close code tells clients to reconnect: they are then
+   * refused what the token allowed, and keep public channels. `watch` starts watching the token and returns a
+   * function that stops it. Returns false if the socket already depends on too many tokens.
    */
   dependOn(id: string, token: string, watch: (ended: (reason: string) => void) => () => void): boolean {
     const entry = this.#entries.get(id);
@@ -70,7 +70,7 @@ export class Connected {
     this.#entries.get(id)?.client.close(code, message);
   }
 
-  /** Whether a caller with a token has asked for something for the socket. */
+  /** A caller with a token has requested something for the socket. */
   isVouchedFor(id: string): boolean {
     return (this.#entries.get(id)?.tokens.size ?? 0) > 0;
   }
@@ -84,20 +84,20 @@ export class Connected {
     return this.#entries.get(id)?.user ?? null;
   }
 
-  /** Closes every socket on which that user has signed in. */
+  /** Closes every socket on which this user has signed in. */
   terminate(user: string, code: number, message: string): void {
     for (const entry of [...this.#entries.values()]) {
       if (entry.user === user) entry.client.close(code, message);
     }
   }
 
-  /** Allows the socket to subscribe to that channel. No effect for unknown sockets and beyond the limit. */
+  /** Allows the socket to subscribe to the channel. Does nothing for unknown sockets and beyond the limit. */
   permit(id: string, channel: string): void {
     const permitted = this.#entries.get(id)?.permitted;
     if (permitted && permitted.size < this.most.channelsPerSocket) permitted.add(channel);
   }
 
-  /** Whether it was permitted. A permit opens the channel once. */
+  /** Whether the channel was permitted. A permit is valid once. */
   redeem(id: string, channel: string): boolean {
     return this.#entries.get(id)?.permitted.delete(channel) ?? false;
   }

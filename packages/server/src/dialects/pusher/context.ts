@@ -1,4 +1,4 @@
-/** What `pusher` uses of the server. */
+/** The part of the server context that `pusher` uses. */
 import { z } from 'zod';
 import type { DialectContext } from '../shared/dialect.ts';
 
@@ -7,7 +7,7 @@ export const Settings = z.object({
   channelsAppId: z.string(),
   channelsKey: z.string(),
   channelsSecret: z.string(),
-  /** the external server that events are triggered on; they are delivered here if absent */
+  /** the external server to trigger events on; if absent, they are delivered here */
   channelsHost: z.string().optional(),
   channelsPort: z.number().optional(),
   channelsUseTls: z.boolean(),

@@ -1,4 +1,4 @@
-/** The frames of Pusher protocol 7, described. */
+/** Describes the frames of Pusher protocol 7. */
 import { z } from 'zod';
 import type { ExampleIds, InboundMessage, MessageExample, OutboundMessage } from '../shared/description.ts';
 import { type KNOWN_EVENTS, Message, SignIn, Subscribe, Unsubscribe } from './protocol.ts';

@@ -30,7 +30,7 @@ test('a client receives a socket id and the activity timeout, as a JSON string',
 
 const turnedAway: [why: string, path: string, code: number][] = [
   ['an unknown key', '/app/nobody?protocol=7', 4001],
-  ['a version that is no number', '/app/app-key?protocol=seven', 4006],
+  ['a version that is not a number', '/app/app-key?protocol=seven', 4006],
   ['a version that is too old', '/app/app-key?protocol=4', 4007],
   ['a version that is too new', '/app/app-key?protocol=8', 4007],
   ['no version', '/app/app-key', 4008],
@@ -44,7 +44,7 @@ for (const [why, path, code] of turnedAway) {
   });
 }
 
-test('protocols 5 and 6 are supported, too', async () => {
+test('protocols 5 and 6 are supported as well', async () => {
   const server = serve();
   for (const version of [5, 6]) await (await server.knock(`/app/app-key?protocol=${version}`)).greeted();
 });
@@ -55,7 +55,7 @@ test('other paths serve no socket', async () => {
     expect((await fetch(http + path, { headers: { upgrade: 'websocket' } })).status).toBe(404);
 });
 
-test('a socket beyond the limit gets 4100; when one has left, the next is accepted', async () => {
+test('a socket beyond the limit gets 4100; after one has left, the next is accepted', async () => {
   const server = serve({ sockets: 1 });
   const first = await server.connect();
   const second = await server.knock('/app/app-key?protocol=7');
@@ -86,7 +86,7 @@ test('a silent client receives a ping and is closed with 4201 if it stays silent
   expect(await there.settled()).toEqual([]);
 });
 
-test('an active client receives no ping before it was silent for the whole timeout', async () => {
+test('an active client receives a ping only after a whole timeout of silence', async () => {
   const server = serve();
   const one = await server.connect();
   server.clock.advance(LIMITS.silenceMs - 1);
@@ -97,7 +97,7 @@ test('an active client receives no ping before it was silent for the whole timeo
   await one.received('pusher:ping');
 });
 
-test('a closed socket leaves nothing behind', async () => {
+test('a closed socket is removed from all channels', async () => {
   const server = serve();
   const one = await server.connect();
   await one.subscribe('a');
@@ -111,10 +111,10 @@ test('a closed socket leaves nothing behind', async () => {
 const badAuth: [why: string, channel: string, data: object][] = [
   ['no signature on a private channel', 'private-a', {}],
   ['an empty signature', 'private-a', { auth: '' }],
-  ['the signature of someone else', 'private-a', { auth: `app-key:${'0'.repeat(64)}` }],
+  ['an invalid signature', 'private-a', { auth: `app-key:${'0'.repeat(64)}` }],
   ['no signature on an encrypted channel', 'private-encrypted-a', {}],
   ['no signature on a presence channel', 'presence-a', { channel_data: '{"user_id":"ann"}' }],
-  ['a user channel without having signed in', '#server-to-user-ann', { auth: '' }],
+  ['a user channel without sign-in', '#server-to-user-ann', { auth: '' }],
 ];
 
 for (const [why, channel, data] of badAuth) {
@@ -150,7 +150,7 @@ test('a malformed message gets an error, and the socket stays usable', async () 
   expect(await one.settled()).toEqual([]);
 });
 
-test('a signed-in user has a channel of its own, and can be a member without further data', async () => {
+test('a signed-in user has its own channel, and can join a presence channel without channel_data', async () => {
   const server = serve();
   const one = await server.connect();
   const user_data = JSON.stringify({ id: 'ann', user_info: { name: 'Ann' } });
@@ -174,7 +174,7 @@ test('a signed-in user has a channel of its own, and can be a member without fur
   expect(await one.complaint()).toBe(4300);
 });
 
-test('signing in with a bad signature closes the connection with 4009', async () => {
+test('signing in with an invalid signature closes the connection with 4009', async () => {
   const one = await serve().connect();
   one.send('pusher:signin', { auth: 'app-key:0', user_data: '{"id":"ann"}' });
   expect(await one.complaint()).toBe(4009);
@@ -208,7 +208,7 @@ test('with the default secret, a signature alone opens no session channel', asyn
   expect((await one.received('pusher:subscription_error')).data.status).toBe(403);
 });
 
-test('a draining server announces it', async () => {
+test('a draining server announces its shutdown', async () => {
   const server = serve();
   const one = await server.connect();
   server.drain();

@@ -1,13 +1,17 @@
 /**
- * `pusher`: protocol 7 of Pusher Channels, for `pusher-js` and what is built on it. It is no projection of sessions:
- * clients subscribe to channels, and whoever publishes on one reaches them. Not spoken: watchlists, subscription
- * counts, filters by tag and delta compression; a frame that asks for one is answered with an error.
+ * `pusher`: protocol 7 of Pusher Channels, for `pusher-js` and libraries built on it. It is not a projection of
+ * sessions: clients subscribe to channels, and every publisher on a channel reaches them. Not supported:
+ * watchlists, subscription counts, tag filters and delta compression; frames that request them are answered
+ * with an error.
  */
 import { defineDialect } from '../shared/dialect.ts';
 import { Settings } from './context.ts';
 import { serve } from './serve.ts';
 
-/** The client names the protocol version in the query. Private channels are granted one by one: no token is needed. */
+/**
+ * The client sends the protocol version in the query. Private channels are authorised one by one, so no token
+ * is needed.
+ */
 const APPLICATION = { query: ['protocol'], anonymous: true };
 
 export const pusher = defineDialect({

@@ -1,4 +1,4 @@
-/** The family's own packages as drivers, against the whole server. */
+/** The official client packages against the whole server. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
 import Echo from 'laravel-echo';
 import Backend from 'pusher';
@@ -37,7 +37,7 @@ const address = () => ({
   enabledTransports: ['ws' as const],
 });
 
-/** Signs as an application's own server would, with the `pusher` package. */
+/** Signs like the server of an application, with the `pusher` package. */
 const signedBy = (user_id: string): Endpoints => ({
   channelAuthorization: {
     endpoint: '',
@@ -88,9 +88,9 @@ async function subscribe(client: Pusher, name: string): Promise<Channel> {
 test('pusher-js connects, subscribes and receives what the pusher package triggers', async () => {
   const client = connect();
   const channel = await subscribe(client, 'news');
-  const heard = happens(channel, 'said');
+  const received = happens(channel, 'said');
   expect((await backend.trigger('news', 'said', { text: 'hello' })).status).toBe(200);
-  expect(await heard).toEqual({ text: 'hello' });
+  expect(await received).toEqual({ text: 'hello' });
   expect(client.connection.socket_id).toMatch(/^\d+\.\d+$/);
 });
 
@@ -100,10 +100,10 @@ test('an event to many channels skips the excluded socket', async () => {
   await subscribe(one, 'right');
   const seen: string[] = [];
   one.bind_global((event: string) => seen.push(event));
-  const heard = [happens(two.channel('right'), 'said'), happens(left, 'after')];
+  const received = [happens(two.channel('right'), 'said'), happens(left, 'after')];
   await backend.trigger(['left', 'right'], 'said', 'plain', { socket_id: one.connection.socket_id });
   await backend.trigger('left', 'after', {});
-  await Promise.all(heard);
+  await Promise.all(received);
   expect(right.subscribed).toBe(true);
   expect(seen).not.toContain('said');
 });
@@ -147,7 +147,7 @@ test('a signature with another secret is a subscription error', async () => {
   expect(await happens<object>(channel, 'pusher:subscription_error')).toMatchObject({ status: 401 });
 });
 
-test('client events go to the others on a presence channel, with their sender', async () => {
+test('client events reach the other members of a presence channel, with their sender', async () => {
   const [ann, bob] = [connect(signedBy('ann')), connect(signedBy('bob'))];
   const from = await subscribe(ann, 'presence-talk');
   const to = await subscribe(bob, 'presence-talk');
@@ -187,13 +187,13 @@ test('presence: members, joins and leaves, one member for two sockets of a user'
 test('a user signs in with its token, receives events, and can be disconnected', async () => {
   const client = connect(await permitted('dev'));
   client.signin();
-  const heard = happens(client.user, 'note');
+  const received = happens(client.user, 'note');
   await subscribe(client, 'news');
   await client.user.signinDonePromise;
-  // The channel of the user is subscribed to behind it: a round trip later it is.
+  // The client subscribes to the user channel in the background: after one round trip it is subscribed.
   await subscribe(client, 'later');
   await backend.sendToUser('dev', 'note', { n: 1 });
-  expect(await heard).toEqual({ n: 1 });
+  expect(await received).toEqual({ n: 1 });
   const closed = happens<{ current: string }>(client.connection, 'disconnected');
   await backend.terminateUserConnections('dev');
   await closed;
@@ -209,9 +209,9 @@ test('a cache channel sends its last event to later subscribers', async () => {
 
 test('an encrypted channel is passed through: both ends can decrypt', async () => {
   const channel = await subscribe(connect(signedBy('ann')), 'private-encrypted-room');
-  const heard = happens(channel, 'said');
+  const received = happens(channel, 'said');
   await backend.trigger('private-encrypted-room', 'said', { a: 1 });
-  expect(await heard).toEqual({ a: 1 });
+  expect(await received).toEqual({ a: 1 });
 });
 
 test('an unknown key is refused permanently', async () => {

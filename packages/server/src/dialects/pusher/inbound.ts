@@ -26,7 +26,7 @@ import { admit } from './subscribing.ts';
 
 export function openPusher(socket: Socket, knock: Knock, server: PusherServer): Connection {
   const { channels, connected, limits, clock } = server;
-  /** null until the socket is welcomed, and after it is gone */
+  /** null before the socket is accepted, and after it is closed */
   let here: { readonly client: Client; readonly pulse: Pulse } | null = null;
   const subscribed = new Set<string>();
   let user: Member | null = null;
@@ -62,7 +62,7 @@ export function openPusher(socket: Socket, knock: Knock, server: PusherServer): 
     const admission = admit(asked, { socketId: id, user }, server);
     if ('error' in admission) return refuse(admission);
     const join = () => {
-      // The client may have left while the members at other nodes were read.
+      // The client may have left while the members on other nodes were read.
       if (here?.client.id !== id || !subscribed.has(channel)) return channels.release(channel);
       const subscriber = { id, send: (text: string) => socket.send(text) };
       if (channels.subscribe(channel, subscriber, admission.member) !== 'full') return;
@@ -76,7 +76,7 @@ export function openPusher(socket: Socket, knock: Knock, server: PusherServer): 
     else join();
   }
 
-  /** Whether the socket has shown a signature of the application. */
+  /** Whether the client has sent a signature of the application. */
   const signed = () => user !== null || [...subscribed].some((channel) => kindOf(channel) !== 'public');
 
   function unsubscribe(id: string, channel: string): void {
@@ -145,7 +145,7 @@ export function openPusher(socket: Socket, knock: Knock, server: PusherServer): 
     },
     receive(frame) {
       if (!here) return;
-      here.pulse.heard();
+      here.pulse.activity();
       const message = Message.safeParse(frame);
       if (message.success) obey(here.client.id, message.data);
       else complain(CODES.malformed, 'A message must be a JSON object with an event');
@@ -154,7 +154,7 @@ export function openPusher(socket: Socket, knock: Knock, server: PusherServer): 
       if (here) complain(CODES.malformed, reason);
     },
     onRateLimited: (fault) => complain(CODES.clientEventRefused, retryWords(fault)),
-    // Anyone can sign with a secret that everybody knows.
+    // Anyone can sign with the default secret.
     vouched: () =>
       here !== null && (connected.isVouchedFor(here.client.id) || (!server.application.known && signed())),
     established: () => subscribed.size > 0 || user !== null,

@@ -1,14 +1,14 @@
-/** The address with which a client opens a socket, and why it may be refused. */
+/** Checks the address with which a client opens a socket. */
 import { CODES } from './protocol.ts';
 import type { PusherServer } from './server.ts';
 
 /** From `/app/{key}?protocol=7&client=js&version=…`. */
 export type Knock = { readonly key: string; readonly protocol: string | null };
 
-/** Protocols 5 and 6 differ from 7 in nothing that a server sends. */
+/** For a server, protocols 5 and 6 are the same as 7. */
 const PROTOCOLS = new Set(['5', '6', '7']);
 
-/** The close code and reason for a client that is refused, or null. */
+/** The close code and reason if the client is refused, or null. */
 export function problemWith(
   { key, protocol }: Knock,
   { application }: PusherServer,

@@ -1,4 +1,4 @@
-/** The last event of each cache channel, for subscribers that come later. */
+/** The last event of each cache channel, for later subscribers. */
 import { LruMap } from '../../lib/lru-map.ts';
 import type { Clock } from './clock.ts';
 import type { Limits } from './limits.ts';
@@ -6,7 +6,7 @@ import type { LastEvent } from './node-messages.ts';
 
 export class LastEvents {
   readonly #events: LruMap<{ readonly text: string; readonly at: number }>;
-  /** events of other nodes may have been missed until then */
+  /** until this time events of other nodes may have been missed */
   #incompleteUntil = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -20,7 +20,7 @@ export class LastEvents {
     this.learn(channel, { text, ageMs: 0 });
   }
 
-  /** An event that this node may not have seen. The younger one counts. */
+  /** Adds an event that this node may have missed. The newer one is kept. */
   learn(channel: string, { text, ageMs }: LastEvent): void {
     const at = this.clock.now() - ageMs;
     if (at >= (this.#events.get(channel)?.at ?? at)) this.#events.set(channel, { text, at });
@@ -35,7 +35,7 @@ export class LastEvents {
     return null;
   }
 
-  /** Whether no other node can have a later one. */
+  /** False if another node may have a later event. */
   isComplete(channel: string): boolean {
     const event = this.#events.get(channel);
     return event !== undefined && event.at > this.#incompleteUntil;

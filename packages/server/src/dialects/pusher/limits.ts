@@ -1,4 +1,4 @@
-/** What a peer can make grow, and how far: the numbers of the Pusher family. Sizes are bytes of JSON as it is sent. */
+/** Limits of everything a client can grow, with the values of Pusher. Sizes are bytes of the JSON as sent. */
 export const LIMITS = {
   /** concurrent sockets; one more gets 4100 */
   sockets: 100_000,
@@ -17,7 +17,7 @@ export const LIMITS = {
   silenceMs: 120_000,
   /** … and is closed if it stays silent for this long */
   answerMs: 30_000,
-  /** cache channels whose last event is remembered; beyond that the oldest is forgotten */
+  /** cache channels whose last event is kept; beyond that the oldest is dropped */
   rememberedChannels: 1_000,
   rememberedMs: 30 * 60_000,
 };

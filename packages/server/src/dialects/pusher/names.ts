@@ -1,4 +1,4 @@
-/** What the name of a channel says about it. */
+/** What the name of a channel tells about it. */
 import type { Limits } from './limits.ts';
 
 export type ChannelKind = 'public' | 'private' | 'encrypted' | 'presence' | 'user';
@@ -13,11 +13,11 @@ export function kindOf(channel: string): ChannelKind {
   return channel.startsWith('presence-') ? 'presence' : 'public';
 }
 
-/** Its last event is kept for who subscribes later. */
+/** The last event is kept for later subscribers. */
 export const isCache = (channel: string): boolean =>
   /^(private-encrypted-|private-|presence-)?cache-/.test(channel);
 
-/** The channel on which a user that has signed in is sent events. */
+/** The channel for events to a signed-in user. */
 export const userChannel = (user: string): string => USER_CHANNEL + user;
 
 export function isChannelName(name: string, { channelNameLength, userIdLength }: Limits): boolean {

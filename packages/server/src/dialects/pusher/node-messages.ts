@@ -6,7 +6,7 @@ export const KINDS = {
   terminate: 'channel.terminate',
   state: 'channel.state',
   last: 'channel.last',
-  /** Signed: it opens a channel. */
+  /** signed, because it opens a channel */
   permit: 'channel.permit',
   close: 'channel.close',
   closed: 'channel.closed',
@@ -16,9 +16,9 @@ export const KINDS = {
 export const RemoteEvent = z.object({
   channel: z.string(),
   text: z.string(),
-  /** the socket that does not receive it */
+  /** the socket to skip */
   except: z.string().optional(),
-  /** for those who subscribe to a cache channel later */
+  /** keep it for later subscribers of a cache channel */
   remember: z.boolean(),
 });
 export type RemoteEvent = z.infer<typeof RemoteEvent>;
@@ -41,14 +41,17 @@ export type ChannelStates = z.infer<typeof ChannelStates>;
 export const LastQuery = z.object({ channel: z.string() });
 export type LastQuery = z.infer<typeof LastQuery>;
 
-/** The last event of a cache channel, as subscribers receive it. Clocks of nodes differ, so its age is sent. */
+/**
+ * The last event of a cache channel as subscribers receive it. Sent with its age, because clocks of nodes
+ * differ.
+ */
 export const LastEvent = z.object({ text: z.string(), ageMs: z.number() });
 export type LastEvent = z.infer<typeof LastEvent>;
 
 export const Permit = z.object({
   socket: z.string(),
   channel: z.string().nullable(),
-  /** names the token whose end is watched by the sender; null if there is none */
+  /** names the token that the sender watches; null if there is none */
   watch: z.string().nullable(),
 });
 export type Permit = z.infer<typeof Permit>;

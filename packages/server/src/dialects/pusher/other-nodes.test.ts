@@ -59,7 +59,7 @@ const marked = async (node: Node): Promise<RawPusher> => {
   return client;
 };
 
-test('an event reaches the subscribers of every node once', async () => {
+test('an event reaches the subscribers on every node once', async () => {
   const [one, two] = await openTwo();
   const [ann, bob] = [await marked(one), await marked(two)];
   await Promise.all([ann.subscribe('news'), bob.subscribe('news')]);
@@ -71,7 +71,7 @@ test('an event reaches the subscribers of every node once', async () => {
   expect(await delivered(one, bob)).toEqual([]);
 });
 
-test('what every node publishes by itself stays on its node', async () => {
+test('events that every node publishes itself stay on their node', async () => {
   const [one, two] = await openTwo();
   const [ann, bob] = [await marked(one), await marked(two)];
   await Promise.all([ann.subscribe('news'), bob.subscribe('news')]);
@@ -80,7 +80,7 @@ test('what every node publishes by itself stays on its node', async () => {
   expect(await delivered(one, bob)).toEqual([]);
 });
 
-test('the last event of a cache channel is known at every node', async () => {
+test('the last event of a cache channel is known on every node', async () => {
   const [one, two] = await openTwo();
   const bob = await marked(two);
   await trigger(one, { channel: 'cache-news', data: '{"text":"kept"}' });
@@ -114,7 +114,7 @@ test('a presence channel has the members of every node', async () => {
   expect((await ann.received('pusher_internal:member_removed')).data).toEqual({ user_id: 'bob' });
 });
 
-test('a user with sockets at two nodes joins once and leaves once', async () => {
+test('a user with sockets on two nodes joins once and leaves once', async () => {
   const [one, two] = await openTwo();
   const ann = await marked(one);
   await ann.subscribe('presence-room', { user_id: 'ann' });
@@ -131,7 +131,7 @@ test('a user with sockets at two nodes joins once and leaves once', async () => 
   expect((await left).data).toEqual({ user_id: 'bob' });
 });
 
-test('the members of a node that is gone leave', async () => {
+test('the members of a failed node leave', async () => {
   const [one, two] = await openTwo();
   const ann = await one.connect();
   await ann.subscribe('presence-room', { user_id: 'ann' });
@@ -142,7 +142,7 @@ test('the members of a node that is gone leave', async () => {
   expect((await ann.received('pusher_internal:member_removed')).data).toEqual({ user_id: 'bob' });
 });
 
-test('the limit of members counts those of every node', async () => {
+test('the member limit counts the members of all nodes', async () => {
   const [one, two] = await openTwo({ membersPerChannel: 1 });
   const ann = await one.connect();
   await ann.subscribe('presence-room', { user_id: 'ann' });
@@ -161,7 +161,7 @@ test('a client that leaves while the members are read is not subscribed', async 
   expect(two.server.channels.states({ prefix: '' })).toEqual({});
 });
 
-test('counts are those of all nodes', async () => {
+test('counts include all nodes', async () => {
   const [one, two] = await openTwo();
   const [ann, bob, bobToo] = [await one.connect(), await two.connect(), await two.connect()];
   await ann.subscribe('presence-room', { user_id: 'ann' });
@@ -181,7 +181,7 @@ test('counts are those of all nodes', async () => {
   expect(await triggered.json()).toEqual({ channels: { 'presence-room': counts } });
 });
 
-test('a user is disconnected at every node', async () => {
+test('a user is disconnected on every node', async () => {
   const [one, two] = await openTwo();
   const bob = await two.connect();
   two.server.connected.signIn(bob.socketId, 'bob');
@@ -189,7 +189,7 @@ test('a user is disconnected at every node', async () => {
   expect(await bob.complaint()).toBe(4009);
 });
 
-test('a permit that was asked for at another node opens the channel', async () => {
+test('a permit requested on another node opens the channel', async () => {
   const [one, two] = await openTwo({}, { known: true });
   const bob = await two.connect();
   bob.ask('private-session-1');
@@ -198,7 +198,7 @@ test('a permit that was asked for at another node opens the channel', async () =
   await bob.subscribe('private-session-1');
 });
 
-test('a socket is closed when a token that was shown to another node is revoked', async () => {
+test('a socket is closed when a token presented to another node is revoked', async () => {
   const [one, two] = await openTwo();
   const bob = await two.connect();
   await one.server.nodes?.permit(bob.socketId, null, 'token');
@@ -207,7 +207,7 @@ test('a socket is closed when a token that was shown to another node is revoked'
   expect(await bob.complaint()).toBe(4200);
 });
 
-test('a socket is closed, to connect again, when the node that watches its token is gone', async () => {
+test('a socket is told to reconnect when the node that watches its token fails', async () => {
   const [one, two] = await openTwo();
   const bob = await two.connect();
   await one.server.nodes?.permit(bob.socketId, null, 'token');
@@ -215,7 +215,7 @@ test('a socket is closed, to connect again, when the node that watches its token
   expect(await bob.complaint()).toBe(4200);
 });
 
-test('a socket may depend on so many tokens, wherever they were shown', async () => {
+test('the number of tokens per socket is limited across nodes', async () => {
   const [one, two] = await openTwo();
   const bob = await two.connect();
   for (let token = 0; token < 16; token++)
@@ -224,7 +224,7 @@ test('a socket may depend on so many tokens, wherever they were shown', async ()
   await expect(more).rejects.toThrow('too many tokens');
 });
 
-test('a cache channel has its last event at a node that came later, and one that was cut off', async () => {
+test('a node that started later or was disconnected has the last event of a cache channel', async () => {
   const [one, two] = await openTwo();
   await trigger(one, { channel: 'cache-news', data: '{"text":"first"}' });
   const three = open('three');

@@ -1,4 +1,4 @@
-/** Channels over several nodes: events, counts, permits and terminations reach sockets wherever they are connected. */
+/** Channels on several nodes: events, counts, permits and terminations reach sockets on any node. */
 import { Fault } from '@parlance/protocol';
 import type { Log, Transport } from '../../core/api/index.ts';
 import type { Authenticator } from '../../http/authenticator.ts';
@@ -54,7 +54,7 @@ export class OtherNodes {
     });
   }
 
-  /** Sends an event to the subscribers at the other nodes. */
+  /** Sends an event to the subscribers on the other nodes. */
   event(event: RemoteEvent): void {
     const { except, ...rest } = event;
     const body = except === undefined ? rest : { ...rest, except };
@@ -65,14 +65,14 @@ export class OtherNodes {
     this.parts.transport.broadcast({ kind: KINDS.terminate, body: { user } });
   }
 
-  /** Of all nodes together. A node that does not answer in time is left out. */
+  /** The state on all nodes together. A node that does not answer in time is left out. */
   async states(query: StateQuery): Promise<ChannelStates> {
     const answers = await this.#ask(KINDS.state, query);
     const states = answers.map(({ answer }) => ChannelStates.safeParse(answer).data ?? {});
     return merged([this.parts.channels.states(query), ...states]);
   }
 
-  /** The last event of a cache channel that another node has seen; null if there is none. */
+  /** The last event of a cache channel on another node; null if there is none. */
   async last(channel: string): Promise<LastEvent | null> {
     const answers = await this.#ask(KINDS.last, { channel });
     const events = answers.flatMap(({ answer }) => LastEvent.safeParse(answer).data ?? []);
@@ -80,8 +80,9 @@ export class OtherNodes {
   }
 
   /**
-   * Permits a channel to a socket of another node, or makes the socket depend on a token; does nothing if no node has the
-   * socket. The token stays here: the socket's node is told when it ends.
+   * Permits a channel to a socket of another node, or makes the socket depend on a token. Does nothing if no
+   * node has the socket. The token is not sent: this node watches it and notifies the socket's node when it is
+   * revoked.
    */
   async permit(socket: string, channel: string | null, token: string | null): Promise<void> {
     const watch = token === null ? null : RemoteTokens.nameOf(token);
@@ -101,7 +102,7 @@ export class OtherNodes {
     return 'permitted';
   }
 
-  /** The tokens of sockets authorised by a failed node are no longer watched: these sockets reconnect. */
+  /** Tokens of sockets that a failed node authorised are no longer watched, so these sockets must reconnect. */
   #nodesChanged(): void {
     const { transport, connected } = this.parts;
     const { nodes } = transport.others;

@@ -5,7 +5,7 @@ import { subscriptionAuth, userAuth } from './signature.ts';
 
 const SOCKET = '1234.5678';
 
-/** Asks as pusher-js does, by a form. */
+/** Sends a form like pusher-js. */
 function ask(
   server: TestServer,
   fields: Record<string, string>,
@@ -44,7 +44,7 @@ describe('if a token is required', () => {
   afterAll(() => server.stop());
   const application = { ...APPLICATION, secret: 'a secret of our own' };
 
-  test('a missing and a bad token are 401 Unauthorized', async () => {
+  test('a missing or invalid token is 401 Unauthorized', async () => {
     for (const token of [undefined, 'made-up']) {
       const response = await askFor(server, 'private-user-uma', token);
       expect([response.status, await response.text()]).toEqual([401, 'Unauthorized']);
@@ -138,7 +138,7 @@ describe('if a token is required', () => {
     expect((await ask(server, {}, { token: uma, path: 'user-auth' })).status).toBe(400);
   });
 
-  test('a socket needs no token, and a bad one is ignored', async () => {
+  test('a socket needs no token, and an invalid one is ignored', async () => {
     for (const query of ['', '&token=made-up']) {
       const one = await RawPusher.connect(server.ws, application, `/app/app-key?protocol=7${query}`);
       await (await one.greeted()).subscribe('news');

@@ -1,6 +1,6 @@
 /**
- * `POST /api/pusher/auth`: authorises channels. A principal may use the channels of its sessions and its own user
- * channel; every other private or presence channel needs a signature of the application.
+ * `POST /api/pusher/auth`: authorises channels. A principal may use the channels of its sessions and its own
+ * user channel; every other private or presence channel needs a signature of the application.
  */
 import { Fault, type Principal } from '@parlance/protocol';
 import type { Hono, Context as RequestContext } from 'hono';
@@ -17,7 +17,7 @@ import { STATUSES } from './routes.ts';
 import { ChannelRequest, UserRequest } from './schemas.ts';
 import { subscriptionAuth, userAuth } from './signature.ts';
 
-/** `connected` is where permits are noted for sockets of this node, `nodes` for those of others. */
+/** `connected` stores permits for sockets of this node, `nodes` for those of other nodes. */
 export type Permitting = {
   readonly application: Application;
   readonly connected: Connected;
@@ -26,7 +26,7 @@ export type Permitting = {
 
 type Permits = Pick<Context, 'authenticator' | 'engine' | 'log' | 'readBody'>;
 
-/** Null where channels are off: that is answered with 503. */
+/** Null if channels are disabled: requests are answered with 503. */
 export function permitRoutes(app: Hono, ctx: Permits, permitting: Permitting | null): void {
   const answered = (answer: (c: RequestContext, permitting: Permitting) => Promise<object>) => {
     return async (c: RequestContext) => {
@@ -42,7 +42,7 @@ export function permitRoutes(app: Hono, ctx: Permits, permitting: Permitting | n
     };
   };
 
-  /** Notes the permit for a socket of ours, which loses it with the token. */
+  /** Stores the permit for the socket, which loses it with the token. */
   async function grant(
     c: RequestContext,
     { connected, nodes }: Permitting,
@@ -87,7 +87,7 @@ export function permitRoutes(app: Hono, ctx: Permits, permitting: Permitting | n
   );
 }
 
-/** A form or JSON. Throws `invalid` for anything else. */
+/** Parses a form or JSON. Throws `invalid` for anything else. */
 async function asked<Schema extends z.ZodType>(
   c: RequestContext,
   schema: Schema,
@@ -104,14 +104,14 @@ async function asked<Schema extends z.ZodType>(
 const formOf = (bytes: Uint8Array): object =>
   Object.fromEntries(new URLSearchParams(new TextDecoder().decode(bytes)));
 
-/** A socket id and the name of a channel are far smaller. */
+/** Requests have a socket id and a channel name, which are far smaller. */
 const MOST_BYTES = 16_384;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * Channel names are global while session ids belong to a principal: a channel belongs to the first user with a session
- * of that id. An unused id must be unguessable.
+ * Channel names are global, but session ids belong to a principal: a channel belongs to the first user with a
+ * session of that id. An unused id must be unguessable.
  */
 async function isTheirs(
   channel: string,

@@ -10,11 +10,11 @@ const unpacked = (data: unknown): unknown => {
   try {
     return JSON.parse(data);
   } catch {
-    return data; // the schema behind it says what is wrong
+    return data; // the schema reports what is wrong
   }
 };
 
-/** Client messages; events whose name starts with `client-` go to other clients. */
+/** Client messages. Events whose name starts with `client-` go to other clients. */
 export const KNOWN_EVENTS = [
   'pusher:ping',
   'pusher:pong',
@@ -44,7 +44,7 @@ export const Unsubscribe = z.preprocess(unpacked, z.object({ channel: z.string()
 export const SignIn = z.preprocess(unpacked, z.object({ auth: z.string(), user_data: z.string() }));
 export type SignIn = z.infer<typeof SignIn>;
 
-/** An id that is a number is taken as its digits. */
+/** A numeric id is converted to a string. */
 const UserId = z.union([z.string().min(1), z.number().int().transform(String)]);
 
 const fromJson = (text: unknown): unknown => (typeof text === 'string' ? unpacked(text) : undefined);
@@ -55,16 +55,16 @@ export const ChannelData = z.preprocess(
   z.object({ user_id: UserId, user_info: z.unknown().optional() }),
 );
 
-/** Who signs in, from `user_data`. */
+/** The user of a sign-in, from `user_data`. */
 export const UserData = z.preprocess(fromJson, z.object({ id: UserId, user_info: z.unknown().optional() }));
 
 // Out
 
-/** Data travel as a string; text is taken as it is. */
+/** Data is sent as a string of JSON; strings are sent unchanged. */
 export const encodedData = (data: unknown): string =>
   typeof data === 'string' ? data : JSON.stringify(data ?? null);
 
-/** An event as it goes to any number of sockets. */
+/** An event encoded for any number of sockets. */
 export const encoded = (event: string, channel: string | undefined, data: unknown): string =>
   JSON.stringify({ event, channel, data: encodedData(data) });
 
@@ -80,7 +80,7 @@ export type RelayedEvent = {
 export const relayed = ({ event, channel, data, user_id }: RelayedEvent): string =>
   JSON.stringify({ event, channel, data, user_id });
 
-/** The data of errors are objects, not strings: that is how the family has it. */
+/** Unlike other frames, errors have an object as data, not a string; Pusher does the same. */
 export const errorFrame = (code: number, message: string): object => ({
   event: 'pusher:error',
   data: { code, message },
@@ -95,7 +95,10 @@ export const subscriptionError = (channel: string, { type, error, status }: Refu
   data: { type, error, status },
 });
 
-/** Close codes: 4000–4099 do not come back, 4100–4199 come back later, 4200–4299 at once. 43xx leaves the socket open. */
+/**
+ * Close codes: with 4000–4099 clients do not reconnect, with 4100–4199 later, with 4200–4299 at once. 43xx
+ * leaves the socket open.
+ */
 export const CODES = {
   unknownKey: 4001,
   badVersion: 4006,

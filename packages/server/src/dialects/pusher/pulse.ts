@@ -1,26 +1,26 @@
-/** Whether a client is still there: silence is answered with a ping, and silence after that with the end. */
+/** Detects dead clients: a silent client is sent a ping, and closed if it stays silent. */
 import type { Clock } from './clock.ts';
 import type { Limits } from './limits.ts';
 
 export type Pulse = {
-  /** Something came from the client. */
-  heard(): void;
+  /** The client has sent a frame. */
+  activity(): void;
   stop(): void;
 };
 
-/** One timer per socket, which frames do not touch: it looks at when the last one came. */
+/** Uses one timer per socket, which frames do not reset: it checks the time of the last frame. */
 export function pulse(
   clock: Clock,
   { silenceMs, answerMs }: Pick<Limits, 'silenceMs' | 'answerMs'>,
   { ping, lost }: { readonly ping: () => void; readonly lost: () => void },
 ): Pulse {
-  let heardAt = clock.now();
+  let lastActivity = clock.now();
   let asked = false;
   let cancel = clock.after(silenceMs, look);
 
   function look() {
     if (asked) return lost();
-    const rest = heardAt + silenceMs - clock.now();
+    const rest = lastActivity + silenceMs - clock.now();
     if (rest <= 0) {
       asked = true;
       ping();
@@ -29,8 +29,8 @@ export function pulse(
   }
 
   return {
-    heard() {
-      heardAt = clock.now();
+    activity() {
+      lastActivity = clock.now();
       if (!asked) return;
       asked = false;
       cancel();

@@ -1,4 +1,4 @@
-/** The members of presence channels whose sockets are at other nodes, for the channels that this node has subscribers of. */
+/** Members of presence channels on other nodes, for channels with subscribers on this node. */
 import type { Followed, Transport } from '../../core/api/index.ts';
 import type { Member } from './member.ts';
 import { MemberEntry } from './node-messages.ts';
@@ -10,7 +10,7 @@ const NOBODY: ReadonlyMap<string, Member> = new Map();
 
 export class RemoteMembers {
   readonly #channels = new Map<string, Remote>();
-  /** what removes the entry of a member of this node */
+  /** functions that remove the entry of a member of this node */
   readonly #own = new Map<string, () => void>();
 
   constructor(
@@ -19,7 +19,7 @@ export class RemoteMembers {
     private readonly changed: Changed,
   ) {}
 
-  /** Null if the members of the channel are known, else what to wait for. */
+  /** Resolves when the members of the channel are known; null if they already are. */
   open(channel: string): Promise<void> | null {
     const known = this.#channels.get(channel);
     if (known?.ready) return null;
@@ -42,14 +42,14 @@ export class RemoteMembers {
     return this.#channels.get(channel)?.members ?? NOBODY;
   }
 
-  /** A user has its first socket on this node. */
+  /** The first socket of the user on this node has joined. */
   add(channel: string, member: Member): void {
     const value = MemberEntry.parse(member);
     const end = this.transport.registry.add(keyOf(channel), { id: member.user_id, value });
     this.#own.set(nameOf(channel, member.user_id), end);
   }
 
-  /** A user has lost its last socket on this node. */
+  /** The last socket of the user on this node has left. */
   remove(channel: string, user: string): void {
     const name = nameOf(channel, user);
     this.#own.get(name)?.();

@@ -1,4 +1,4 @@
-/** Tokens that were shown to this node for sockets of other nodes. */
+/** Tokens presented to this node for sockets of other nodes. */
 import { createHash } from 'node:crypto';
 import type { Log, Transport } from '../../core/api/index.ts';
 import type { Authenticator } from '../../http/authenticator.ts';
@@ -15,7 +15,7 @@ const RETRY_MS = 1_000;
 const MOST_TRIES = 60;
 
 export class RemoteTokens {
-  /** what ends a watch, by node, socket and token */
+  /** functions that stop a watch, by node, socket and token */
   readonly #watches = new Map<string, () => void>();
 
   constructor(private readonly parts: RemoteTokensParts) {}
@@ -25,7 +25,7 @@ export class RemoteTokens {
     return createHash('sha256').update(token).digest('hex');
   }
 
-  /** The socket is closed when the token is no longer good. */
+  /** Closes the socket when the token becomes invalid. */
   watch(node: string, socket: string, token: string): void {
     const key = keyOf(node, socket, RemoteTokens.nameOf(token));
     if (this.#watches.has(key)) return;
@@ -50,7 +50,7 @@ export class RemoteTokens {
     }
   }
 
-  /** Until the node has done it, or is gone: the bus may be down for a moment. */
+  /** Retries until the node has closed the socket or has failed: the bus may be down briefly. */
   async #close(node: string, socket: string, reason: string): Promise<void> {
     const { transport, log } = this.parts;
     for (let tries = 0; tries < MOST_TRIES; tries++) {

@@ -26,8 +26,8 @@ test('an event reaches the subscribers of each channel except the excluded socke
   const { connect, call } = serve();
   const [one, two] = [await connect(), await connect()];
   for (const each of [one, two]) for (const channel of ['a', 'b']) await each.subscribe(channel);
-  const told = { name: 'said', channels: ['a', 'b'], data: '{"a":1}', socket_id: one.socketId };
-  expect(await answer(await call('POST', EVENTS, told))).toEqual([200, {}]);
+  const triggered = { name: 'said', channels: ['a', 'b'], data: '{"a":1}', socket_id: one.socketId };
+  expect(await answer(await call('POST', EVENTS, triggered))).toEqual([200, {}]);
   expect(await two.received('said')).toMatchObject({ channel: 'a', data: { a: 1 } });
   expect(await two.received('said')).toMatchObject({ channel: 'b', data: { a: 1 } });
   expect(await one.settled()).toEqual([]);
@@ -68,16 +68,16 @@ const refused: [why: string, path: string, body: unknown, status: number][] = [
   ['no JSON', EVENTS, '{', 400],
   ['no name', EVENTS, { channel: 'a', data: '' }, 400],
   ['a name of 201 characters', EVENTS, event({ name: 'x'.repeat(201) }), 400],
-  ['a name of the protocol', EVENTS, event({ name: 'pusher_internal:member_added' }), 400],
+  ['a reserved name', EVENTS, event({ name: 'pusher_internal:member_added' }), 400],
   ['no channel', EVENTS, { name: 'said', data: '' }, 400],
   ['a channel and channels', EVENTS, event({ channels: ['b'] }), 400],
   ['no channels', EVENTS, { name: 'said', data: '', channels: [] }, 400],
   ['101 channels', EVENTS, { name: 'said', data: '', channels: Array(101).fill('a') }, 400],
-  ['a channel that cannot be', EVENTS, event({ channel: 'a b' }), 400],
+  ['an invalid channel name', EVENTS, event({ channel: 'a b' }), 400],
   ['a channel of 201 characters', EVENTS, event({ channel: 'x'.repeat(201) }), 400],
-  ['a socket id that cannot be', EVENTS, event({ socket_id: 'me' }), 400],
+  ['an invalid socket id', EVENTS, event({ socket_id: 'me' }), 400],
   ['more data than 10,240 bytes', EVENTS, event({ data: `${tenKilobytes}x` }), 413],
-  ['a body beyond all limits', EVENTS, event({ data: 'x'.repeat(1_048_577) }), 413],
+  ['a body that is too large', EVENTS, event({ data: 'x'.repeat(1_048_577) }), 413],
   ['11 events at once', BATCH, { batch: Array(11).fill(event()) }, 400],
   ['no events at all', BATCH, { batch: [] }, 400],
   ['an event of a batch with too much data', BATCH, { batch: [event({ data: `${tenKilobytes}x` })] }, 413],
@@ -163,7 +163,7 @@ test('the connections of a user are closed with 4009, those of others are not', 
   expect(await two.settled()).toEqual([]);
 });
 
-test('unsigned, badly signed and expired requests are 401; another application and unknown paths 404', async () => {
+test('unsigned, wrongly signed and expired requests are 401; another application and unknown paths 404', async () => {
   const { http, call, clock, server } = serve();
   const plain = await fetch(http + EVENTS, { method: 'POST', body: JSON.stringify(event()) });
   expect([plain.status, await plain.text()]).toEqual([401, 'Unknown auth_key']);
@@ -190,7 +190,7 @@ test('a refusal does not reveal the correct signature', async () => {
   expect(await response.text()).toBe('Invalid signature');
 });
 
-test('with the default secret, requests neither see nor reach session channels', async () => {
+test('with the default secret, requests can neither list nor publish to session channels', async () => {
   const { connect, call, server } = serve({}, { known: true, guarded: true });
   const one = await connect();
   server.connected.permit(one.socketId, 'private-session-1');

@@ -1,4 +1,4 @@
-/** The signed HTTP API, for the family's server packages. Errors are plain text. */
+/** The signed HTTP API for server packages. Errors are plain text. */
 import { Fault, type FaultCode } from '@parlance/protocol';
 import { Hono } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
@@ -35,9 +35,9 @@ export function signedRoutes(app: Hono, server: PusherServer, { log, readBody }:
   api.use('/:app/*', async (c, next) => {
     if (c.req.param('app') !== application.id) throw new Fault('not_found', 'Unknown application');
     const { pathname: path, searchParams } = new URL(c.req.url);
-    // The signature covers the digest of the body: nothing is read for a caller who cannot sign.
+    // The signature covers the digest of the body: the body is not read for a caller that cannot sign.
     checkSignature(application, { method: c.req.method, path, query: searchParams }, clock.now());
-    // With the secret that everyone knows, anyone can sign.
+    // Anyone can sign with the default secret.
     const sender = application.guarded ? 'anonymous' : 'identified';
     const body = await readBody(c.req.raw, sender, limits.requestBytes);
     checkDigest(body, searchParams);
@@ -45,7 +45,7 @@ export function signedRoutes(app: Hono, server: PusherServer, { log, readBody }:
     await next();
   });
 
-  /** Of all nodes. */
+  /** The state on all nodes. */
   const statesOf = async (query: StateQuery): Promise<ChannelStates> =>
     server.nodes ? server.nodes.states(query) : channels.states(query);
 
@@ -89,14 +89,15 @@ export function signedRoutes(app: Hono, server: PusherServer, { log, readBody }:
     const name = channelOf(c.req.param('name'));
     const info = infoOf(c.req.query('info'));
     if (info.has('user_count') && kindOf(name) !== 'presence')
-      throw new Fault('invalid', 'user_count is known of presence channels alone');
+      throw new Fault('invalid', 'user_count is available for presence channels only');
     const states = await statesOf({ names: [name] });
     return c.json({ occupied: name in states, ...attributes(name, states, info) });
   });
 
   api.get('/:app/channels/:name/users', async (c) => {
     const name = channelOf(c.req.param('name'));
-    if (kindOf(name) !== 'presence') throw new Fault('invalid', 'Users are known of presence channels alone');
+    if (kindOf(name) !== 'presence')
+      throw new Fault('invalid', 'Users are available for presence channels only');
     const { users = [] } = (await statesOf({ names: [name] }))[name] ?? {};
     return c.json({ users: users.map((id) => ({ id })) });
   });
@@ -140,13 +141,13 @@ export function signedRoutes(app: Hono, server: PusherServer, { log, readBody }:
   app.route('/apps', api);
 }
 
-const GUARDED = 'SOCKUDO_APP_SECRET is the default, which everyone knows: set another one for this';
+const GUARDED = 'SOCKUDO_APP_SECRET is the public default: set another one to use this';
 
 // In
 
 const ATTRIBUTES = ['user_count', 'subscription_count'];
 
-/** Attributes that we do not know are left out. */
+/** Unknown attributes are ignored. */
 const infoOf = (info: string | null | undefined): ReadonlySet<string> =>
   new Set((info ?? '').split(',').filter((name) => ATTRIBUTES.includes(name.trim())));
 
@@ -165,5 +166,5 @@ function fitting<Schema extends z.ZodType>(schema: Schema, value: unknown): z.ou
 
 // Faults
 
-/** Most of them cannot come from here: nothing but requests is judged. */
+/** Most of these faults cannot occur here. */
 export const STATUSES: Record<FaultCode, ContentfulStatusCode> = { ...HTTP_STATUS, tool_invalid: 400 };

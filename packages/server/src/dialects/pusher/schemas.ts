@@ -1,4 +1,4 @@
-/** What server packages and clients of the family send over HTTP. */
+/** Requests of server packages and clients over HTTP. */
 import { z } from 'zod';
 import { LIMITS, type Limits } from './limits.ts';
 import { isChannelName, isSocketId } from './names.ts';
@@ -12,7 +12,7 @@ export function eventSchemas(limits: Limits = LIMITS) {
       .string()
       .min(1)
       .max(limits.eventNameLength)
-      .refine((name) => !/^pusher(_internal)?:/.test(name), { error: 'is kept for the protocol' }),
+      .refine((name) => !/^pusher(_internal)?:/.test(name), { error: 'is reserved for the protocol' }),
     data: z.unknown().optional(),
     socket_id: z.string().refine(isSocketId, { error: 'is not a socket id' }).nullish(),
     info: z.string().nullish(),

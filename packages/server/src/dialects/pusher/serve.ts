@@ -1,4 +1,4 @@
-/** Channels as the operator wants them: served here, triggered on an external server, or off. */
+/** Configures channels: served here, triggered on an external server, or disabled. */
 import type { Inbound } from '../shared/dialect.ts';
 import { DEFAULT_SECRET } from './application.ts';
 import type { Context } from './context.ts';

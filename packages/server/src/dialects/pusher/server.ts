@@ -1,4 +1,4 @@
-/** What all sockets and requests of the application share. */
+/** State shared by all sockets and requests of the application. */
 import type { Log } from '../../core/api/index.ts';
 import type { Application } from './application.ts';
 import { Channels } from './channels.ts';
@@ -14,7 +14,7 @@ export type PusherServer = {
   readonly connected: Connected;
   readonly limits: Limits;
   readonly clock: Clock;
-  /** null if there are none */
+  /** null if there are no other nodes */
   nodes: OtherNodes | null;
 };
 

@@ -8,7 +8,7 @@ import {
   userAuth,
 } from './signature.ts';
 
-/** The worked examples of Pusher's own documentation. */
+/** The worked examples of the Pusher documentation. */
 const APP = { key: '278d425bdf160c739803', secret: '7ad3773142a6692b25b8' };
 const BODY = '{"name":"foo","channels":["project-3"],"data":"{\\"some\\":\\"data\\"}"}';
 const REQUEST = { method: 'POST', path: '/apps/3/events', body: BODY };
@@ -55,7 +55,7 @@ const changes: [why: string, change: (query: URLSearchParams) => void, reason: s
   ['no key', (query) => query.delete('auth_key'), 'Unknown auth_key'],
   ['another version', (query) => query.set('auth_version', '2.0'), 'auth_version must be 1.0'],
   ['no time', (query) => query.delete('auth_timestamp'), 'Timestamp expired'],
-  ['a time that is no number', (query) => query.set('auth_timestamp', 'now'), 'Timestamp expired'],
+  ['a time that is not a number', (query) => query.set('auth_timestamp', 'now'), 'Timestamp expired'],
   ['a digest that was not signed', (query) => query.set('body_md5', '0'.repeat(32)), 'Invalid signature'],
   ['no digest', (query) => query.delete('body_md5'), 'Invalid signature'],
   ['a parameter that was not signed', (query) => query.set('info', 'user_count'), 'Invalid signature'],

@@ -1,4 +1,4 @@
-/** Signatures of the Pusher family: HMAC-SHA256 in hexadecimal, for subscriptions, for users and for requests. */
+/** Pusher signatures: HMAC-SHA256 in hexadecimal, for subscriptions, users and requests. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { Fault } from '@parlance/protocol';
 import type { Application } from './application.ts';
@@ -8,20 +8,20 @@ type Credentials = Pick<Application, 'key' | 'secret'>;
 const hmac = (secret: string, text: string): string =>
   createHmac('sha256', secret).update(text).digest('hex');
 
-/** In constant time, as far as the length lets it. */
+/** Constant-time comparison; only the length is revealed. */
 function same(expected: string, given: string): boolean {
   const [left, right] = [Buffer.from(expected), Buffer.from(given)];
   return left.length === right.length && timingSafeEqual(left, right);
 }
 
-/** What a socket is permitted: a channel, and on presence channels as whom. */
+/** A subscription to sign: the channel and, on presence channels, the member. */
 export type Subscription = {
   readonly socketId: string;
   readonly channel: string;
   readonly channelData?: string | null;
 };
 
-/** Who a socket signs in as. */
+/** A sign-in to sign. */
 export type User = { readonly socketId: string; readonly userData: string };
 
 const subscriptionText = ({ socketId, channel, channelData }: Subscription): string =>
@@ -50,11 +50,11 @@ export type Signable = {
   readonly path: string;
   /** empty if there is none */
   readonly body: string | Uint8Array;
-  /** parameters of the request's own */
+  /** additional query parameters */
   readonly query?: URLSearchParams;
 };
 
-/** A request as it came in. */
+/** A received request. */
 export type SignedRequest = {
   readonly method: string;
   readonly path: string;
@@ -66,7 +66,7 @@ const TOLERANCE_SECONDS = 600;
 
 const md5 = (body: string | Uint8Array): string => createHash('md5').update(body).digest('hex');
 
-/** Values are signed as they are, not as a URL writes them. */
+/** Values are signed decoded, not URL-encoded. */
 function requestText({ method, path, query }: SignedRequest): string {
   const sorted = [...query]
     .filter(([name]) => name !== 'auth_signature')
@@ -75,7 +75,7 @@ function requestText({ method, path, query }: SignedRequest): string {
   return [method, path, sorted.map(([name, value]) => `${name}=${value}`).join('&')].join('\n');
 }
 
-/** The query of a request that we sign. `now` is in milliseconds. */
+/** The query of a request that this server signs. `now` is in milliseconds. */
 export function signedQuery(
   { key, secret }: Credentials,
   { method, path, body, query: own }: Signable,
@@ -96,7 +96,7 @@ const refuse = (reason: string): never => {
   throw new Fault('unauthenticated', reason);
 };
 
-/** Throws `unauthenticated` unless the request is signed with our key, lately. `now` is in milliseconds. */
+/** Throws `unauthenticated` unless the request was recently signed with our key. `now` is in milliseconds. */
 export function checkSignature(app: Credentials, request: SignedRequest, now: number): void {
   const { query } = request;
   if (query.get('auth_key') !== app.key) refuse('Unknown auth_key');
@@ -108,7 +108,7 @@ export function checkSignature(app: Credentials, request: SignedRequest, now: nu
   if (!same(expected, query.get('auth_signature') ?? '')) refuse('Invalid signature');
 }
 
-/** Throws `unauthenticated` unless the body is the one that was signed. */
+/** Throws `unauthenticated` unless the body is the signed one. */
 export function checkDigest(body: Uint8Array, query: URLSearchParams): void {
   const digest = query.get('body_md5');
   if (body.length > 0 ? digest !== md5(body) : digest !== null && digest !== md5(''))

@@ -1,4 +1,4 @@
-/** Whether a socket may subscribe to a channel, and as whom. */
+/** Decides whether a socket may subscribe to a channel, and as which member. */
 import { isOurs } from './application.ts';
 import type { Member } from './member.ts';
 import { isChannelName, kindOf, userChannel } from './names.ts';
@@ -12,7 +12,7 @@ const refused = (type: string, error: string, status: number): Refusal => ({ typ
 const BAD_AUTH = refused('AuthError', 'The connection is unauthorized.', 401);
 const NOT_PERMITTED = refused('AuthError', 'The channel was not permitted to this connection.', 403);
 
-/** A socket, and who has signed in on it. */
+/** A socket and its signed-in user. */
 export type Subscribing = { readonly socketId: string; readonly user: Member | null };
 
 export function admit(

@@ -13,7 +13,7 @@ const SECRET = 'a-secret-that-nobody-may-read';
 
 type Received = { readonly name: string; readonly channels: string[]; readonly data: string };
 
-/** A server that keeps what it is sent, if the signature is right, and answers as it is told to. */
+/** A server that stores correctly signed events, and answers with the given status. */
 function external(answer: (count: number) => number | Promise<number> = () => 200) {
   const received: Received[] = [];
   const arrivals = new Set<() => void>();
@@ -55,7 +55,7 @@ function open(port: number, more: Partial<TriggerOptions> = {}): Trigger & { pau
   return { ...trigger, pauses };
 }
 
-/** Everything that was logged, as text. */
+/** Collects all log lines as text. */
 function logged(): { log: Log; lines: string[] } {
   const lines: string[] = [];
   const write = (data: object, message: string) =>
@@ -106,7 +106,7 @@ test('after five attempts an event is dropped, and the next is sent', async () =
   await server.arrived(6);
   expect(server.names()).toEqual([...Array(5).fill('first'), 'second']);
   expect(trigger.pauses).toEqual([250, 500, 1_000, 2_000]);
-  expect(lines).toEqual([expect.stringContaining('cannot be reached')]);
+  expect(lines).toEqual([expect.stringContaining('is unreachable')]);
 });
 
 test('a refused event is not retried', async () => {
@@ -153,7 +153,7 @@ test('closing sends queued events without retries', async () => {
   expect(server.names()).not.toContain('late');
 });
 
-test('the secret never appears in the log, whatever fails', async () => {
+test('the secret never appears in the log, even after failures', async () => {
   const { log, lines } = logged();
   const refusing = external(() => 401);
   for (const port of [1, refusing.port]) {
@@ -165,7 +165,7 @@ test('the secret never appears in the log, whatever fails', async () => {
   for (const line of lines) expect(line).not.toMatch(/a-secret|auth_signature/);
 });
 
-test('it works with our own channels as the server', async () => {
+test('it works with this server as the external server', async () => {
   const server = servePusher();
   cleanups.push(() => server.stop());
   const one = await server.connect();

@@ -1,4 +1,4 @@
-/** Triggers events on an external Pusher or Sockudo server, one after another, behind the caller's back. */
+/** Triggers events on an external Pusher or Sockudo server, one after another, in the background. */
 import type { Log } from '../../core/api/index.ts';
 import { sleep } from '../../lib/sleep.ts';
 import type { ChannelServer } from '../shared/channel-bus.ts';
@@ -21,11 +21,11 @@ export type TriggerOptions = {
 export type Trigger = ChannelServer & {
   /** of the external server */
   readonly origin: string;
-  /** Queued events are tried once more, within a second; the rest is dropped. */
+  /** Retries queued events once, within a second; the rest is dropped. */
   close(): Promise<void>;
 };
 
-/** Beyond this the oldest event is dropped: the newest one matters most. */
+/** If the queue is full the oldest event is dropped: newer ones matter more. */
 const QUEUE_LENGTH = 1_000;
 const ATTEMPTS = 5;
 const FIRST_PAUSE_MS = 250;
@@ -65,13 +65,13 @@ export function openTrigger(options: TriggerOptions): Trigger {
       if (response.ok) return 'done';
       const { status } = response;
       if (status >= 500 || status === 429 || status === 408) return 'again';
-      log.warn({ status, channel, event: name }, 'the external channel server refused an event');
+      log.warn({ status, channel, event: name }, 'external channel server refused event');
       return 'refused';
     } catch (thrown) {
-      // The cause would show the signed address: its name is enough.
+      // Logs only the name of the cause: its message would contain the signed URL.
       log.debug(
         { cause: thrown instanceof Error ? thrown.name : 'unknown', channel },
-        'an event was not triggered',
+        'failed to trigger event',
       );
       return 'again';
     } finally {
@@ -86,13 +86,16 @@ export function openTrigger(options: TriggerOptions): Trigger {
       if (closing.signal.aborted) break;
       if (failures + 1 < ATTEMPTS) await pause(FIRST_PAUSE_MS * 2 ** failures, closing.signal);
     }
-    log.warn({ channel: event.channel, event: event.name }, 'the external channel server cannot be reached');
+    log.warn(
+      { channel: event.channel, event: event.name },
+      'external channel server is unreachable, event dropped',
+    );
   }
 
   async function work(): Promise<void> {
     for (let event = queue.shift(); event && !givenUp; event = queue.shift()) {
       await deliver(event);
-      if (dropped > 0) log.warn({ dropped }, 'events were dropped: the external channel server is too slow');
+      if (dropped > 0) log.warn({ dropped }, 'dropped events: external channel server is too slow');
       dropped = 0;
     }
     working = null;
@@ -116,7 +119,7 @@ export function openTrigger(options: TriggerOptions): Trigger {
   return {
     origin,
     publish,
-    // All subscribers are there.
+    // All subscribers are on the external server.
     broadcast: publish,
     watch: () => () => undefined,
     async close() {
