@@ -64,10 +64,10 @@ describe('approval by message', () => {
     expect(existsSync(join(server.root, 'agreed'))).toBe(true);
   });
 
-  test('a popup that only shows thinking, complete, error and response can see and answer it', async () => {
+  test('a popup that shows only thinking, complete, error and response can show and answer it', async () => {
     const client = await registered(server);
     const sessionId = newSession();
-    /** what such a popup shows until its input is enabled again */
+    /** the content that such a popup shows until its input is enabled again */
     const shown = async (content: string) => {
       say(client, content, sessionId);
       const frames = await client.until(
@@ -81,7 +81,7 @@ describe('approval by message', () => {
     expect(existsSync(join(server.root, 'popup'))).toBe(true);
   });
 
-  test('no does not run it, and it is not listed as used', async () => {
+  test('no denies it, and it is not listed as used', async () => {
     const client = await registered(server);
     const sessionId = newSession();
     say(client, 'run touch refused', sessionId);
@@ -111,7 +111,7 @@ describe('approval by message', () => {
     expect((await client.next('agent_response')).content).toBe('1 2 3');
   });
 
-  test('a socket that registers later receives it once and can answer it; all sockets see the outcome', async () => {
+  test('a socket that registers later receives it once and can answer it; all sockets receive the outcome', async () => {
     const client = await registered(server);
     const sessionId = newSession();
     say(client, 'run touch shared', sessionId);
@@ -164,7 +164,7 @@ describe('approval by message', () => {
     const sessionId = newSession();
     const clients = await Promise.all(Array.from({ length: 4 }, () => registered(server)));
     const [first] = clients;
-    if (!first) throw new Error('there are four');
+    if (!first) throw new Error('expected four clients');
     say(first, 'run touch once', sessionId);
     await first.next(isQuestion);
     for (const client of clients) say(client, 'yes', sessionId);

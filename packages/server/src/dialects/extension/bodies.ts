@@ -1,4 +1,4 @@
-/** The messages that clients are sent. */
+/** Server frames and their constructors. */
 import { LOCAL, type Principal } from '@parlance/protocol';
 import type { ClientProgress, ClientRequest } from '../../core/api/index.ts';
 import { stampedId } from '../shared/ids.ts';
@@ -7,7 +7,7 @@ export type Status = 'thinking' | 'searching' | 'analyzing' | 'using_tool' | 'co
 export type ErrorCode = 'INVALID_JSON' | 'INVALID_MESSAGE' | 'UNKNOWN_MESSAGE_TYPE' | 'HANDLER_ERROR';
 export type ToolUse = { tool: string; input: string; output: string; executionTime: number };
 
-/** A message without what all messages have. */
+/** A message without the common fields. */
 export type Content =
   | {
       type: 'registration_confirmed';
@@ -52,7 +52,7 @@ export type Content =
       message: string;
       code: ErrorCode;
       details?: string;
-      /** in milliseconds, as in the errors that clients send */
+      /** in milliseconds, as in errors of clients */
       retryAfter?: number;
       sessionId?: string;
     }
@@ -60,7 +60,7 @@ export type Content =
 
 export type Body = { id: string; timestamp: number } & Content;
 
-/** `id` is a UUID; frames have it in the form of the contract. */
+/** `id` is a UUID, which is converted to the format of the contract. */
 export const stamped = (content: Content, at: number, id: string): Body => ({
   id: stampedId('msg', at, id),
   timestamp: at,
@@ -75,7 +75,7 @@ const SERVER_CAPABILITIES = [
   'real_time_status',
 ];
 
-/** The text names the list `capabilities`, programs in the field read `serverCapabilities`. */
+/** The contract calls the list `capabilities`, existing clients read `serverCapabilities`. */
 export const confirmation = (clientId: string, { id, permissions }: Principal): Content => ({
   type: 'registration_confirmed',
   clientId,

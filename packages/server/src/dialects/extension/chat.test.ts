@@ -28,7 +28,7 @@ describe('a chat', () => {
     ]);
   });
 
-  test('with a tool names it, and lists it in the response', async () => {
+  test('with a tool call reports the tool, and lists it in the response', async () => {
     const client = await registered(server);
     const sessionId = newSession();
     say(client, 'echo hi', sessionId);
@@ -55,7 +55,7 @@ describe('a chat', () => {
     ]);
   });
 
-  test('with reasoning has the reasoning as text', async () => {
+  test('with reasoning returns the reasoning as text', async () => {
     const client = await registered(server);
     say(client, 'think about bridges', newSession());
     const answer = await client.next('agent_response');
@@ -83,7 +83,7 @@ describe('a chat', () => {
     expect((await client.next('agent_response')).content).toBe('1 2 3');
   });
 
-  test('without a session goes to the last one, or first to a new one', async () => {
+  test('without a session continues the last one, or creates one', async () => {
     const client = await registered(server);
     say(client, 'count to 1');
     const { sessionId } = await client.next('agent_response');
@@ -108,7 +108,7 @@ describe('a chat', () => {
 });
 
 describe('sessions', () => {
-  test('two run concurrently', async () => {
+  test('of two sessions run concurrently', async () => {
     const client = await registered(server, ['extract_page_content']);
     const [slow, quick] = [newSession(), newSession()];
     say(client, 'extract this page', slow);
@@ -131,7 +131,7 @@ describe('sessions', () => {
     expect((await client.next('agent_response')).content).toBe('1 2 3');
   });
 
-  test('a socket opened with a session receives what others start there', async () => {
+  test('a socket opened with a session receives turns of other sockets', async () => {
     const client = await registered(server);
     const sessionId = newSession();
     say(client, 'count to 1', sessionId);
@@ -177,7 +177,7 @@ describe('sessions', () => {
     expect(await soFar(other)).toEqual([]);
   });
 
-  test('a socket that authenticates on registration is attached then', async () => {
+  test('a socket that authenticates on registration is attached at that point', async () => {
     const sessionToken = await server.login('uma', 'uma-password');
     const client = await registered(server, [], { sessionToken });
     const sessionId = newSession();
@@ -188,8 +188,8 @@ describe('sessions', () => {
     expect((await watching.next('agent_response')).content).toBe('1 2');
   });
 
-  test('a disconnect stops nothing, and the reconnected socket receives the end', async () => {
-    // As a user of their own: a browser of another test must not be asked.
+  test('a disconnect does not stop the turn, and the reconnected socket receives its end', async () => {
+    // A separate user, so that no browser of another test is asked.
     const sessionToken = await server.login('dev', 'dev-password');
     const browser = await registered(server, ['extract_page_content'], { sessionToken });
     const client = await registered(server, [], { sessionToken });

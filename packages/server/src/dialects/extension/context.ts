@@ -1,9 +1,9 @@
-/** What `extension` uses of the server. */
+/** The part of the server context that `extension` uses. */
 import { z } from 'zod';
 import type { DialectContext } from '../shared/dialect.ts';
 
 export const Settings = z.object({
-  /** the origins that browser tools may touch */
+  /** origins that browser tools may access */
   allowedToolOrigins: z.array(z.string()).readonly(),
 });
 

@@ -1,4 +1,4 @@
-/** The frames that clients send, described. */
+/** Describes the frames that clients send. */
 import { type ExampleIds, type InboundMessage, typed } from '../shared/description.ts';
 import {
   ChatMessage,
@@ -29,7 +29,7 @@ const response = ({ execution }: ExampleIds, rest: object) => ({
 export const inbound: Readonly<Record<(typeof KNOWN_TYPES)[number], InboundMessage>> = {
   client_registration: {
     summary:
-      'Has to come first; a second one replaces the first. `capabilities` names the tools that the client runs; `all_tools` stands for all of them.',
+      'Must be the first message; a second one replaces the first. `capabilities` names the tools that the client runs; `all_tools` stands for all of them.',
     schema: typed('client_registration', ClientRegistration),
     examples: ({ owner }) => [
       {
@@ -58,13 +58,13 @@ export const inbound: Readonly<Record<(typeof KNOWN_TYPES)[number], InboundMessa
     ],
   },
   ping: {
-    summary: 'Asks for a `pong` with the same id; also before registration.',
+    summary: 'Asks for a `pong` with the same id; even before registration.',
     schema: typed('ping', Ping),
     examples: () => [{ title: 'Ping', frame: head('ping') }],
   },
   chat_message: {
     summary:
-      'A message to the agent; `content` must not be blank. Without `sessionId` it goes to the session of the message before. If an approval waits in the session, a message that is just yes or no answers it.',
+      'A message to the agent; `content` must not be blank. Without `sessionId` it goes to the session of the previous message. If an approval is pending in the session, a message that is just yes or no answers it.',
     schema: typed('chat_message', ChatMessage),
     examples: (ids) => [
       { title: 'Send a message', first: true, endedBy: 'agent_response', frame: chat(ids, 'count to 20') },

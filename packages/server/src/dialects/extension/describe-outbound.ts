@@ -1,4 +1,4 @@
-/** The frames that the server sends, described. */
+/** Describes the frames that the server sends. */
 import { z } from 'zod';
 import type { OutboundMessage } from '../shared/description.ts';
 import type { Body } from './bodies.ts';
@@ -30,7 +30,7 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
     summary: 'The client is registered.',
     schema: frame('registration_confirmed', {
       clientId: text,
-      capabilities: z.array(text).describe('what the server can do'),
+      capabilities: z.array(text).describe('capabilities of the server'),
       serverCapabilities: z.array(text).describe('the same as `capabilities`: clients read either field'),
       authenticated: z.boolean(),
       permissions: z.array(text),

@@ -27,16 +27,26 @@ describe('errors', () => {
     ['a list', '[{"type":"ping"}]', 'INVALID_MESSAGE', 'message: '],
     ['a number', '42', 'INVALID_MESSAGE', 'message: '],
     ['no type', frame({}), 'INVALID_MESSAGE', 'type: '],
-    ['a type that is no text', frame({ type: 7 }), 'INVALID_MESSAGE', 'type: '],
+    ['a type that is not a string', frame({ type: 7 }), 'INVALID_MESSAGE', 'type: '],
     ['a type of 100 characters', frame({ type: 'a'.repeat(100) }), 'INVALID_MESSAGE', 'type: '],
-    ['an id that is no text', frame({ type: 'ping', id: 5 }), 'INVALID_MESSAGE', 'id: '],
-    ['a time that is no number', frame({ type: 'ping', timestamp: 'now' }), 'INVALID_MESSAGE', 'timestamp: '],
+    ['an id that is not a string', frame({ type: 'ping', id: 5 }), 'INVALID_MESSAGE', 'id: '],
+    [
+      'a time that is not a number',
+      frame({ type: 'ping', timestamp: 'now' }),
+      'INVALID_MESSAGE',
+      'timestamp: ',
+    ],
     ['no content', frame({ type: 'chat_message' }), 'INVALID_MESSAGE', 'content: '],
-    ['content that is no text', frame({ type: 'chat_message', content: {} }), 'INVALID_MESSAGE', 'content: '],
+    [
+      'content that is not a string',
+      frame({ type: 'chat_message', content: {} }),
+      'INVALID_MESSAGE',
+      'content: ',
+    ],
     ['empty content', frame({ type: 'chat_message', content: '' }), 'INVALID_MESSAGE', 'content: '],
     ['blank content', frame({ type: 'chat_message', content: ' \n\t' }), 'INVALID_MESSAGE', 'content: '],
     [
-      'a session id that is no text',
+      'a session id that is not a string',
       frame({ type: 'chat_message', content: 'a', sessionId: 5 }),
       'INVALID_MESSAGE',
       'sessionId: ',
@@ -47,50 +57,45 @@ describe('errors', () => {
       'INVALID_MESSAGE',
       'sessionId: ',
     ],
+    ['a clear without a session', frame({ type: 'clear_conversation' }), 'INVALID_MESSAGE', 'sessionId: '],
     [
-      'a clear that names no session',
-      frame({ type: 'clear_conversation' }),
-      'INVALID_MESSAGE',
-      'sessionId: ',
-    ],
-    [
-      'an answer without execution',
+      'a response without an execution id',
       frame({ type: 'tool_execution_response', ...answer, executionId: undefined }),
       'INVALID_MESSAGE',
       'executionId: ',
     ],
     [
-      'an answer without success',
+      'a response without success',
       frame({ type: 'tool_execution_response', ...answer, success: undefined }),
       'INVALID_MESSAGE',
       'success: ',
     ],
     [
-      'an answer without time taken',
+      'a response without a duration',
       frame({ type: 'tool_execution_response', ...answer, executionTime: undefined }),
       'INVALID_MESSAGE',
       'executionTime: ',
     ],
     [
-      'an answer that took less than no time',
+      'a response with a negative duration',
       frame({ type: 'tool_execution_response', ...answer, executionTime: -1 }),
       'INVALID_MESSAGE',
       'executionTime: ',
     ],
     [
-      'an answer without id',
+      'a response without an id',
       frame({ type: 'tool_execution_response', ...answer, id: undefined }),
       'INVALID_MESSAGE',
       'id: ',
     ],
     [
-      'an answer without time',
+      'a response without a timestamp',
       frame({ type: 'tool_execution_response', ...answer, timestamp: undefined }),
       'INVALID_MESSAGE',
       'timestamp: ',
     ],
     [
-      'an answer with an unknown kind of error',
+      'a response with an unknown error type',
       frame({
         type: 'tool_execution_response',
         ...answer,
@@ -100,14 +105,14 @@ describe('errors', () => {
       'error.type: ',
     ],
     [
-      'an answer with half an error',
+      'a response with an incomplete error',
       frame({ type: 'tool_execution_response', ...answer, error: { type: 'network', message: '' } }),
       'INVALID_MESSAGE',
       'error.recoverable: ',
     ],
-    ['a message nested too deeply to be read', '['.repeat(201), 'INVALID_JSON', 'nested too deeply'],
+    ['a message nested too deeply', '['.repeat(201), 'INVALID_JSON', 'nested too deeply'],
     [
-      'an answer nested deeply',
+      'a response nested too deeply',
       `{"id":"a","timestamp":1,"type":"tool_execution_response","executionId":"e","success":true,"executionTime":1,"result":${'['.repeat(150)}${']'.repeat(150)}}`,
       'INVALID_MESSAGE',
       'result: ',
@@ -215,7 +220,7 @@ describe('a change of user', () => {
   });
 });
 
-test('a stopping server announces it, then closes with 1001', async () => {
+test('a server announces its shutdown, then closes with 1001', async () => {
   const stopping = await startTestServer();
   const client = await registered(stopping);
   await stopping.running.stop();

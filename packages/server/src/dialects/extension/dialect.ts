@@ -1,9 +1,10 @@
 /**
- * `extension`: browser extensions and C clients. A socket sees the sessions that it chats in, clears, or was opened
- * with; after registration it may also be asked to run tools. The contract has no frames for streaming, approval or
- * cancel: text goes out whole, and a cancelled turn ends in an `error`. A waiting approval goes out as `agent_status`
- * using_tool and, for popups that render only responses, as an `agent_response` that is the question; a chat that is
- * just yes or no answers it. What other people say in a session is not shown.
+ * `extension`: browser extensions and C clients. A socket receives the sessions that it chats in, clears, or
+ * was opened with; after registration it may also be asked to run tools. The contract has no frames for
+ * streaming, approval or cancel: text is sent whole, and a cancelled turn ends with an `error`. A pending
+ * approval is sent as `agent_status` using_tool and, for popups that render only responses, as an
+ * `agent_response` with the question; a chat message that is just yes or no answers it. Messages of other users
+ * in a session are not sent.
  */
 import { defineDialect } from '../shared/dialect.ts';
 import type { SubscriptionHub } from '../shared/subscription-hub.ts';

@@ -1,4 +1,4 @@
-/** Faults: every failure as the `error` of the contract. */
+/** Faults as the `error` frame of the contract. */
 import { type Fault, type FaultCode, isObject, SessionId } from '@parlance/protocol';
 import { retryWords } from '../shared/retry.ts';
 import type { Content, ErrorCode } from './bodies.ts';
@@ -46,7 +46,7 @@ const FAULTS = {
   internal: refused,
 } satisfies Record<FaultCode, (message: string) => Answered>;
 
-/** The answer to the sender of a frame that failed. */
+/** The response to the sender of a frame that failed. */
 export function refusal(frame: unknown, fault: Fault): Content {
   const answered = {
     ...FAULTS[fault.code](retryWords(fault)),

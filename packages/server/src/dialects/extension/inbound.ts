@@ -1,4 +1,4 @@
-/** In: the frames of one socket to commands. */
+/** In: converts the frames of one socket to commands. */
 import { Fault, type Principal, SessionId } from '@parlance/protocol';
 import type { ToolClient } from '../../core/api/index.ts';
 import type { Connection, Socket } from '../../http/connection.ts';
@@ -29,11 +29,11 @@ export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>):
   const clientId = stampedId('socket', ctx.now(), socket.id);
   let { principal } = socket;
   let registered = false;
-  /** over the token of the registration */
+  /** ends the watch over the token of the registration */
   let endGuard = (): void => undefined;
-  /** what is under way in the session it was opened with has been shown */
+  /** the running turn of the session it was opened with has been shown */
   let shown = false;
-  /** the session of messages that name none */
+  /** the session of messages without a session id */
   let latest = SessionId.safeParse(socket.session).data;
 
   const message = (content: Content): Body => stamped(content, ctx.now(), ctx.newId());
@@ -42,13 +42,13 @@ export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>):
   const opened = async () =>
     principal && socket.session !== null ? engine.find(principal, socket.session) : null;
 
-  /** Nothing is sent on connect: what is under way is shown after registration. */
+  /** Sends nothing on connect: a running turn is shown after registration. */
   async function watchOpened(): Promise<void> {
     const ref = await opened();
     if (ref) await hub.subscribe(ref, socket, { shown: NOTHING });
   }
 
-  /** Once: popups show a question as often as it is sent. */
+  /** Runs once: popups would show a question again each time it is sent. */
   async function showOpened(): Promise<void> {
     const ref = shown ? null : await opened();
     if (!ref) return;
@@ -57,7 +57,7 @@ export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>):
     else await hub.subscribe(ref, socket);
   }
 
-  /** Nothing of what another principal was shown or was leased is carried over. */
+  /** Drops subscriptions, leases and sessions of the previous principal. */
   function become(claimed: Principal): void {
     if (principal?.id !== claimed.id) {
       hub.leave(socket);
@@ -74,7 +74,7 @@ export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>):
     if (!claimed) throw new Fault('unauthenticated', 'A token is required.');
     become(claimed);
     registered = true;
-    // A socket that closed meanwhile was unregistered already, and must not be asked for anything.
+    // A socket that closed in the meantime is already unregistered, and must not receive tool requests.
     if (!socket.open) return;
     if (sessionToken) {
       endGuard();
@@ -92,7 +92,7 @@ export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>):
     await showOpened();
   }
 
-  /** Unread frames of the socket belong to no user. */
+  /** Frames that are still queued must not be handled for the user. */
   function dismiss(reason: string): void {
     registered = false;
     principal = null;
@@ -105,7 +105,7 @@ export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>):
     socket.sendFrame({ ...pong, id: id ?? pong.id });
   }
 
-  /** What a registered client sends commands as. */
+  /** The caller for commands; throws `forbidden` if the client is not registered. */
   function caller() {
     if (!registered || !principal)
       throw new Fault('forbidden', 'Client not registered. Please register first.');
@@ -119,7 +119,8 @@ export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>):
     const name = sessionId ?? latest ?? stampedId('session', ctx.now(), ctx.newId());
     const ref = await engine.resolve(as.principal, name);
     latest = ref.id;
-    // The message may be the answer to the question. If it is not, it queues, and the question is shown then.
+    // The message may answer the pending approval. If it does not, it is queued, and the approval is shown
+    // again.
     await hub.subscribe(ref, socket, { shown: isThinking });
     if (await sendChat(engine, { ref, text: content, arrivedAt }, as)) await hub.show(ref, socket);
   }
@@ -150,7 +151,7 @@ export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>):
   const ignored = (type: string, execution: string): void =>
     log.warn(
       { type, execution: execution.slice(0, 100), connection: socket.id },
-      'no such execution is open at this client',
+      'ignored a message about an unknown tool execution',
     );
 
   const unknown = (type: string): void =>

@@ -124,7 +124,7 @@ describe('the projection', () => {
     expect(frames.at(-1)).toMatchObject({ type: 'agent_response', content: 'a' });
   });
 
-  test('a turn has nothing of the previous one', () => {
+  test('a turn does not include anything of the previous one', () => {
     const first = [
       STARTED,
       reasoning('Old.'),

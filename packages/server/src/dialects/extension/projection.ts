@@ -1,4 +1,4 @@
-/** Out: the events of a session to frames. */
+/** Out: converts the events of a session to frames. */
 import { type Ask, isDurable, type SessionEvent, textOf, wasStopped } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/api/index.ts';
 import { questionWords, waitingWords } from '../shared/approval-words.ts';
@@ -19,16 +19,16 @@ import { OUTCOMES, progressContent, toolUse } from './tool-frames.ts';
 export const projection: Projection<State, Body> = { start, step, attach };
 
 export type State = {
-  /** when the last event was */
+  /** time of the last event */
   readonly at: number;
   readonly calls: Calls;
-  /** the contract answers in words: the first of them is shown */
+  /** the first one is shown, because answers in this contract have no id */
   readonly approvals: WaitingApprovals;
   /** the text of the last step: an answer if the turn ends, a thought if calls follow */
   readonly text: string | null;
   readonly reasoning: readonly string[];
   readonly toolsUsed: readonly ToolUse[];
-  /** the outcome of the last call: the answer of a turn without text */
+  /** the outcome of the last call; the answer of a turn without text */
   readonly result: string;
 };
 
@@ -56,7 +56,7 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     contents.map((content, n) => ({ body: stamped(content, event.at, nthId(event.id, n)) }));
   const tell = (status: Status, message?: string, currentTool?: string) =>
     say(statusContent(sessionId, status, { message, currentTool }));
-  /** The turn is over, and there is no answer. */
+  /** The turn has ended without an answer. */
   const fail = (cause: string, details: string) =>
     say(statusContent(sessionId, 'error', { message: cause }), {
       type: 'error',
@@ -152,11 +152,13 @@ function attach({ at }: State, { approval, turn, ref, seq }: SessionSnapshot): B
   const shown = approval
     ? question(ref.id, approval.ask, approval.tool)
     : [statusContent(ref.id, 'thinking')];
-  // A reminder is a message of its own: it has another id each time that something has happened since.
+  // A repeated question is a message of its own: its id changes with every event since.
   return shown.map((content, n) => stamped(content, at, nthId(turn, 2 * seq + n)));
 }
 
-/** A response as well: popups render no `using_tool`, and keep their input disabled until a response comes. */
+/**
+ * Also sent as a response: popups do not render `using_tool`, and disable their input until a response arrives.
+ */
 const question = (sessionId: string, ask: Ask, tool: string): Content[] => [
   statusContent(sessionId, 'using_tool', { message: waitingWords(ask), currentTool: tool }),
   { type: 'agent_response', content: questionWords(ask), sessionId, toolsUsed: [] },

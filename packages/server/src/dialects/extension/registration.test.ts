@@ -55,18 +55,14 @@ describe('registration', () => {
   const forbidden = (text: string) => JSON.stringify(registration([])).replace(/"metadata":\{[^}]*\}/, text);
   const deep = `"metadata":${'{"a":'.repeat(150)}1${'}'.repeat(150)}`;
   test.each([
+    ['missing capabilities', JSON.stringify({ ...registration(), capabilities: undefined }), 'capabilities'],
     [
-      'capabilities that are missing',
-      JSON.stringify({ ...registration(), capabilities: undefined }),
-      'capabilities',
-    ],
-    [
-      'capabilities that are no list',
+      'capabilities that are not a list',
       JSON.stringify(registration([], { capabilities: 'all' })),
       'capabilities',
     ],
     [
-      'a capability that is no text',
+      'a capability that is not a string',
       JSON.stringify(registration([], { capabilities: [1] })),
       'capabilities.0',
     ],
@@ -87,8 +83,8 @@ describe('registration', () => {
     ['a key constructor inside', forbidden('"metadata":{"a":[{"constructor":1}]}'), 'metadata'],
     ['a key prototype inside', forbidden('"metadata":{"a":{"b":{"prototype":1}}}'), 'metadata'],
     ['metadata nested deeply', forbidden(deep), 'metadata'],
-    ['a token that is no text', JSON.stringify(registration([], { sessionToken: 1 })), 'sessionToken'],
-  ])('%s: refused with the field named, and the client is not registered', async (_, text, field) => {
+    ['a token that is not a string', JSON.stringify(registration([], { sessionToken: 1 })), 'sessionToken'],
+  ])('%s: refused with the name of the field, and the client is not registered', async (_, text, field) => {
     const client = await server.connect('/');
     client.socket.send(text);
     expect(await client.next('error')).toEqual({
@@ -109,7 +105,7 @@ describe('registration', () => {
     await registered(server, capabilities, { userAgent: 'a'.repeat(500), metadata });
   });
 
-  test('a session token authenticates the socket, a bad one is refused with the reason', async () => {
+  test('a session token authenticates the socket, an invalid one is refused with the reason', async () => {
     const client = await server.connect('/');
     client.send(registration([], { sessionToken: 'nonsense' }));
     expect(await client.next('error')).toMatchObject({

@@ -87,7 +87,7 @@ describe('POST /api/summarize', () => {
     });
   });
 
-  test('requires a token if the server does, and never accepts a bad one', async () => {
+  test('requires a token if the server does, and never accepts an invalid one', async () => {
     const body = '{"content":"Bees live in hives."}';
     const bad = await post(body, server.http, { authorization: 'Bearer nonsense' });
     expect(bad.status).toBe(401);

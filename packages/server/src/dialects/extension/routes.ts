@@ -44,7 +44,7 @@ async function summarize(c: RequestContext, ctx: RouteContext): Promise<Response
 
 // Faults
 
-/** Expected refusals before a request is handled; anything else is a bug. */
+/** Expected refusals before the request is handled; any other fault is a bug. */
 const REFUSALS: ReadonlySet<FaultCode> = new Set([
   'limited',
   'unauthenticated',

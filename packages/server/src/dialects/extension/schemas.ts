@@ -1,8 +1,8 @@
-/** The frames that clients send, checked at the border: what is not named here is not read. */
+/** Schemas of client frames. Fields that are not listed are not read. */
 import { Fault, isObject, type Json, SessionId } from '@parlance/protocol';
 import { z } from 'zod';
 
-/** Programs in the field leave out ids and times, and write null for what they do not have. */
+/** Existing clients leave out ids and times, and send null for missing values. */
 const HEAD = { id: z.string().nullish(), timestamp: z.number().nullish() };
 
 const SessionName = z.preprocess(
@@ -68,7 +68,7 @@ export const SummaryRequest = z.looseObject(
   'Content is required',
 );
 
-/** Everything that a client may say. */
+/** All types of client frames. */
 export const KNOWN_TYPES = [
   'client_registration',
   'ping',
@@ -86,7 +86,7 @@ export type KnownFrame = { readonly type: (typeof KNOWN_TYPES)[number] };
 export const isKnown = (frame: TypedFrame): frame is KnownFrame =>
   KNOWN_TYPES.some((type) => type === frame.type);
 
-/** Throws `invalid` where a frame does not say what it is. */
+/** Throws `invalid` if a frame has no valid type. */
 export function typed(frame: unknown): TypedFrame {
   if (!isObject(frame)) throw new Fault('invalid', 'message: must be a JSON object');
   const { type } = frame;
@@ -96,7 +96,7 @@ export function typed(frame: unknown): TypedFrame {
   return { ...frame, type };
 }
 
-/** Throws `invalid`, with the name of the field first. */
+/** Throws `invalid` with the name of the field first. */
 export function read<Schema extends z.ZodType>(schema: Schema, frame: object): z.output<Schema> {
   const parsed = schema.safeParse(frame);
   if (parsed.success) return parsed.data;
@@ -106,7 +106,7 @@ export function read<Schema extends z.ZodType>(schema: Schema, frame: object): z
 
 const METADATA_LIMIT = 10_000;
 const FORBIDDEN_KEYS = ['__proto__', 'constructor', 'prototype'];
-/** What is deeper could be kept, but not read again: schemas and JSON.stringify recurse. */
+/** Deeper values could be stored but not read again: schemas and JSON.stringify are recursive. */
 const MAX_DEPTH = 100;
 
 function metadataProblem(metadata: unknown): string | null {

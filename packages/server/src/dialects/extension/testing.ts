@@ -1,10 +1,10 @@
-/** For the tests of this room: clients of the contract over real sockets. */
+/** Clients of the contract over real sockets, for the tests in this folder. */
 import type { AnyFrame, TestClient } from '../../testing/client.ts';
 import type { TestServer } from '../../testing/server.ts';
 
 export const MESSAGE_ID = /^msg_\d+_[0-9a-z]{9}$/;
 
-/** The contract's own example, with the capabilities given. */
+/** The example of the contract, with these capabilities. */
 export const registration = (capabilities: readonly string[] = [], more: object = {}) => ({
   id: 'msg_1234567890_abcdef123',
   type: 'client_registration',
@@ -37,7 +37,7 @@ export function say(client: TestClient, content: string, sessionId?: string): vo
   });
 }
 
-/** Everything that was sent to the client until now: frames are answered in order, so the pong is the last. */
+/** All frames sent to the client so far: frames are answered in order, so the pong is the last. */
 export async function soFar(client: TestClient): Promise<AnyFrame[]> {
   const id = crypto.randomUUID();
   client.send({ id, type: 'ping', timestamp: 1 });

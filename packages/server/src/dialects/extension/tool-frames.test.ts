@@ -9,7 +9,7 @@ beforeAll(async () => {
   server = await startTestServer({ ALLOWED_TOOL_ORIGINS: 'https://example.com,https://example.org' });
 });
 afterAll(() => server.stop());
-/** A browser that is left connected could be asked in the next test. */
+/** A browser that stays connected could receive requests of the next test. */
 afterEach(async () => {
   for (const client of clients) client.close();
   await Promise.all(clients.map((client) => client.closed));
@@ -59,7 +59,7 @@ describe('a tool of a client', () => {
     ]);
   });
 
-  test('open_url has its own timeout and permissions', async () => {
+  test('open_url has a timeout and permissions of its own', async () => {
     const browser = await client('open_url');
     say(browser, 'open https://example.com', newSession());
     const request = await browser.next('tool_execution_request');
@@ -75,7 +75,7 @@ describe('a tool of a client', () => {
     ]);
   });
 
-  test('others have 30 seconds and can interact', async () => {
+  test('other tools have 30 seconds and can interact', async () => {
     const browser = await client('get_selected_text');
     say(browser, 'get the selected text', newSession());
     const request = await browser.next('tool_execution_request');
@@ -88,7 +88,7 @@ describe('a tool of a client', () => {
     expect((await browser.next('agent_response')).content).toContain('some words');
   });
 
-  test('can belong to another client than the one that chatted', async () => {
+  test('can be run by another client than the chatting one', async () => {
     const chatting = await client();
     const browser = await client('extract_page_content');
     say(chatting, 'extract this page', newSession());
@@ -97,7 +97,7 @@ describe('a tool of a client', () => {
     expect(chatting.frames.some((frame) => frame.type === 'tool_execution_request')).toBe(false);
   });
 
-  test('is that of the chatting client if it offers it, otherwise of the least busy one', async () => {
+  test('is run by the chatting client if it offers the tool, otherwise by the least busy one', async () => {
     const first = await client('extract_page_content');
     const second = await client('extract_page_content');
     say(second, 'extract this page', newSession());
@@ -111,7 +111,7 @@ describe('a tool of a client', () => {
   });
 
   test.each(['all_tools', 'browser_api_access'])(
-    'can belong to a client that registered %s',
+    'can be run by a client that registered %s',
     async (capability) => {
       const browser = await client(capability);
       say(browser, 'open https://example.com', newSession());
@@ -135,7 +135,7 @@ describe('a tool of a client', () => {
     expect((await browser.until('agent_response')).at(-1)?.toolsUsed).toEqual([]);
   });
 
-  test("is never that of another user's client", async () => {
+  test('is never run by a client of another user', async () => {
     const sessionToken = await server.login('uma', 'uma-password');
     const foreign = await registered(server, ['extract_page_content'], { sessionToken });
     clients.push(foreign);
@@ -147,7 +147,7 @@ describe('a tool of a client', () => {
 });
 
 describe('an answer', () => {
-  test('that reports an error reaches the model as text', async () => {
+  test('that is an error reaches the model as text', async () => {
     const browser = await client('extract_page_content');
     say(browser, 'extract this page', newSession());
     const error = { type: 'permission', message: 'The page is closed to us', recoverable: false };
@@ -184,7 +184,7 @@ describe('an answer', () => {
     expect((await browser.next('agent_response')).content).toContain('Page Title');
   });
 
-  test('of another client, to an unknown execution, or repeated changes nothing', async () => {
+  test('of another client, to an unknown execution, or repeated is ignored', async () => {
     const browser = await client('extract_page_content');
     const other = await client();
     say(browser, 'extract this page', newSession());
@@ -246,10 +246,10 @@ describe('progress', () => {
     browser.send({ ...status(request), progress: null, statusMessage: undefined });
     browser.send(response(request));
     const frames = await chatting.until('agent_response');
-    const told = frames.filter((frame) => frame.type === 'tool_execution_status');
+    const statuses = frames.filter((frame) => frame.type === 'tool_execution_status');
     const { executionId } = request;
     const shape = { ...head, type: 'tool_execution_status', executionId, sessionId };
-    expect(told).toEqual([
+    expect(statuses).toEqual([
       { ...shape, status: 'queued', progress: 0, statusMessage: 'Waiting for a client' },
       { ...shape, status: 'executing', progress: 0, statusMessage: 'Running at a client' },
       { ...shape, status: 'executing', progress: 50, statusMessage: 'Processing request...' },

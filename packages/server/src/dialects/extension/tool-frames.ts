@@ -1,4 +1,4 @@
-/** The frames of tools: requests to a client, its responses, and progress for all subscribers. */
+/** Tool frames: requests to a client, its responses, and progress for all subscribers. */
 import type { DurableEvent, EphemeralEvent, Json, Outcome } from '@parlance/protocol';
 import { textOf, wasStopped } from '@parlance/protocol';
 import type { ClientAnswer, ClientProgress, ClientRequest } from '../../core/api/index.ts';
@@ -30,7 +30,7 @@ export function answerOf({ success, result, error }: ToolExecutionResponse): Cli
   };
 }
 
-/** Clients draw a bar and a line of text for every status, so both are always there. */
+/** Clients draw a bar and a line of text for every status, so both are always set. */
 const PROGRESS: Record<ClientProgress['status'], { progress: number; statusMessage: string }> = {
   queued: { progress: 0, statusMessage: 'Waiting for a client' },
   executing: { progress: 0, statusMessage: 'Running at a client' },
@@ -66,6 +66,6 @@ export function toolUse(call: TrackedCall | undefined, event: DurableEvent<'tool
   };
 }
 
-/** As in the contract: the text itself if a tool has only text input, otherwise JSON. */
+/** In the format of the contract: the text itself if a tool has only a text input, otherwise JSON. */
 const inputWords = ([only, ...others]: Json[], input: Json): string =>
   typeof only === 'string' && others.length === 0 ? only : JSON.stringify(input);

@@ -12,8 +12,8 @@ const about = (token?: string) =>
   fetch(`${server.http}/v1/server`, { headers: token ? { authorization: `Bearer ${token}` } : {} });
 
 test('reports the model, the listeners and the caller', async () => {
-  const told = await about(await server.login('uma', 'uma-password'));
-  const view = (await told.json()) as ReturnType<typeof aboutView>;
+  const response = await about(await server.login('uma', 'uma-password'));
+  const view = (await response.json()) as ReturnType<typeof aboutView>;
   expect(view).toMatchObject({
     auth: 'required',
     principal: { id: 'uma', role: 'user' },
