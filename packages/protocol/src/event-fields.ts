@@ -33,6 +33,18 @@ export const Ask = z.object({
   patch: z.string().optional(),
   /** existing files that the patch overwrites */
   replaces: z.array(z.string()).optional(),
+  /** files that the patch changes or deletes, as they were when approval was requested; not all may be known */
+  files: z
+    .array(
+      z.object({
+        path: z.string(),
+        /** of an update: the line, from 1, at which each hunk begins */
+        hunks: z.array(z.number()).optional(),
+        /** of a deleted file */
+        content: z.string().optional(),
+      }),
+    )
+    .optional(),
   /** in a sentence or two */
   description: z.string(),
   /** the grant of "always"; absent if a standing grant would be too broad */

@@ -30,8 +30,10 @@ function runLines(run: Run, { theme, width }: Look): string[] {
   const lines = (sign: string, line: Line, style: Style) =>
     hanging(broken(marked(line, theme), room), `${sign} `, '  ').map(style);
   switch (run.kind) {
-    case 'note':
+    case 'hunk':
       return broken(theme.cyan(`@@ ${safeText(run.text)}`), width);
+    case 'note':
+      return broken(theme.cyan(safeText(run.text)), width);
     case 'keep':
       return run.lines.flatMap((line) => hanging(broken(safeText(line), room), '  ', '  '));
     case 'change':

@@ -1,32 +1,9 @@
 /** A code block: plain at first, highlighted once the highlighter is loaded. */
-import { memo, type ReactNode, useDeferredValue, useEffect, useMemo, useState } from 'react';
+import { memo, type ReactNode, useDeferredValue, useMemo, useState } from 'react';
 import { IconButton } from '../components/button.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
 import { download } from '../layout/download.ts';
-
-type Highlighter = typeof import('./highlight.tsx');
-
-let loaded: Highlighter | null = null;
-
-/** Null until loaded; loaded on the first code block. */
-function useHighlighter(wanted: boolean): Highlighter | null {
-  const [highlighter, setHighlighter] = useState(loaded);
-  useEffect(() => {
-    if (!wanted || highlighter) return;
-    let gone = false;
-    void import('./highlight.tsx').then((module) => {
-      loaded = module;
-      if (!gone) setHighlighter(module);
-    });
-    return () => {
-      gone = true;
-    };
-  }, [wanted, highlighter]);
-  return highlighter;
-}
-
-/** Longer code stays plain: highlighting would block the page. */
-const MOST_COLOURED = 60_000;
+import { MOST_COLOURED, useHighlighter } from './use-highlighter.ts';
 
 type CodeProps = { readonly code: string; readonly language: string };
 

@@ -49,7 +49,14 @@ export const plainly = (ask: Ask): Ask => ({
   command: ask.command.map(visible),
   ...(ask.patch === undefined ? {} : { patch: visible(ask.patch) }),
   ...(ask.replaces === undefined ? {} : { replaces: ask.replaces.map(visibleLine) }),
+  ...(ask.files === undefined ? {} : { files: ask.files.map(plainFile) }),
   description: visibleLine(ask.description),
+});
+
+const plainFile = ({ path, content, ...file }: NonNullable<Ask['files']>[number]) => ({
+  ...file,
+  path: visibleLine(path),
+  ...(content === undefined ? {} : { content: visible(content) }),
 });
 
 /** A hash of what is shown and what will run, so that an answer cannot be applied to another call. */

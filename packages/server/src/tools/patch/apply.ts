@@ -132,7 +132,8 @@ async function mustBeFile({ at }: Entry): Promise<void> {
   if (!(await lstat(at)).isFile()) throw new Fault('tool_failed', 'it is not a file');
 }
 
-async function readText(bounds: Bounds, entry: Entry): Promise<string> {
+/** Throws a `Fault` if it is not text in UTF-8. */
+export async function readText(bounds: Bounds, entry: Entry): Promise<string> {
   await mustBeFile(entry);
   const file = await openToRead(bounds, entry);
   try {

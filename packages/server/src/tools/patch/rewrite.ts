@@ -10,6 +10,19 @@ type Edit = { readonly at: number; readonly removed: number; readonly lines: rea
 export function rewrite(content: string, hunks: readonly Hunk[]): string {
   const mark = content.startsWith('\ufeff') ? '\ufeff' : '';
   const lines = splitLines(content.slice(mark.length));
+  const edits = placed(hunks, lines);
+  const result = [...lines];
+  const backwards = edits.sort((a, b) => a.at - b.at).reverse();
+  for (const edit of backwards) result.splice(edit.at, edit.removed, ...edit.lines);
+  return mark + joinLines(result, lines);
+}
+
+/** The number of the line, from 1, at which each hunk begins. Throws a `Fault` if one does not match. */
+export const hunkLines = (content: string, hunks: readonly Hunk[]): number[] =>
+  placed(hunks, splitLines(content.replace(/^\ufeff/, ''))).map(({ at }) => at + 1);
+
+/** In the order of the hunks. */
+function placed(hunks: readonly Hunk[], lines: readonly FileLine[]): Edit[] {
   const edits: Edit[] = [];
   let from = 0;
   for (const hunk of hunks) {
@@ -18,10 +31,7 @@ export function rewrite(content: string, hunks: readonly Hunk[]): string {
     // Lines appended at the end say nothing about the position of the next hunk.
     if (edit.at < lines.length) from = edit.at + edit.removed;
   }
-  const result = [...lines];
-  const backwards = edits.sort((a, b) => a.at - b.at).reverse();
-  for (const edit of backwards) result.splice(edit.at, edit.removed, ...edit.lines);
-  return mark + joinLines(result, lines);
+  return edits;
 }
 
 function place(hunk: Hunk, lines: readonly FileLine[], from: number): Edit {

@@ -16,6 +16,7 @@ import type { Guard } from '../guard.ts';
 import { type Bounds, confine, inFolder, type Place } from '../paths.ts';
 import { applyPatch, fits, replacedBy } from './apply.ts';
 import { type Change, contextReading, parsePatch, pathsOf } from './parse.ts';
+import { previewOf } from './preview.ts';
 
 const Input = z.object({
   patch: z
@@ -70,7 +71,13 @@ export async function askToPatch(patch: string, bounds: Bounds, base: string): P
   }
   const replaces = await replacedBy(changes, bounds, base);
   const description = describe(changes, replaces);
-  const shown = { command, patch, ...(replaces.length === 0 ? {} : { replaces }) };
+  const files = await previewOf(changes, bounds, base);
+  const shown = {
+    command,
+    patch,
+    ...(replaces.length === 0 ? {} : { replaces }),
+    ...(files.length === 0 ? {} : { files }),
+  };
   // git runs programs named in its own folder: such a patch is more than an edit.
   if (await anyReserved(places, await realpath(bounds.root))) {
     return {

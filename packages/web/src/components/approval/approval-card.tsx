@@ -130,7 +130,7 @@ function AskView({ ask, explanations, explaining }: AskViewProps) {
           <CopyButton text={command} label="Copy command" />
         </div>
       ) : (
-        <PatchView patch={ask.patch} replaces={ask.replaces} />
+        <PatchView patch={ask.patch} replaces={ask.replaces} files={ask.files} />
       )}
       <Explained texts={explanations} waiting={explaining} />
     </>

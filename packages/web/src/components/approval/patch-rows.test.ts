@@ -15,7 +15,7 @@ test('aligns removed lines with the lines that replace them', () => {
     removed: 1,
     added: 2,
     runs: [
-      { kind: 'note', text: 'main' },
+      { kind: 'hunk', text: 'main' },
       { kind: 'keep', lines: ['one'] },
       { kind: 'change', removed: [plain('two')], added: [plain('zwei'), plain('drei')] },
       { kind: 'keep', lines: ['four'] },

@@ -12,7 +12,9 @@ export type Line = {
 export type Run =
   | { readonly kind: 'keep'; readonly lines: readonly string[] }
   | { readonly kind: 'change'; readonly removed: readonly Line[]; readonly added: readonly Line[] }
-  /** a hunk header, or a line that does not parse */
+  /** the header of a hunk */
+  | { readonly kind: 'hunk'; readonly text: string }
+  /** a line that does not parse */
   | { readonly kind: 'note'; readonly text: string };
 
 export type PatchedFile = {
@@ -84,8 +86,8 @@ function runsOf(lines: readonly string[]): Run[] {
       kept.push(text);
     } else {
       close();
-      const note = sign === '@' ? line.trim().slice(2).trim() : line;
-      runs.push({ kind: 'note', text: note });
+      if (sign === '@') runs.push({ kind: 'hunk', text: line.trim().slice(2).trim() });
+      else runs.push({ kind: 'note', text: line });
     }
   }
   close();
@@ -124,9 +126,14 @@ function marksOf(
 }
 
 /** Number of rows of the runs, side by side. */
-export const heightOf = (run: Run): number =>
-  run.kind === 'note'
-    ? 1
-    : run.kind === 'keep'
-      ? run.lines.length
-      : Math.max(run.removed.length, run.added.length);
+export function heightOf(run: Run): number {
+  switch (run.kind) {
+    case 'hunk':
+    case 'note':
+      return 1;
+    case 'keep':
+      return run.lines.length;
+    case 'change':
+      return Math.max(run.removed.length, run.added.length);
+  }
+}

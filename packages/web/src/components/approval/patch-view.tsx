@@ -1,7 +1,13 @@
-/** A patch side by side; on narrow screens, new below old. */
-import { type CSSProperties, useMemo, useState } from 'react';
+/** A patch side by side, with line numbers and colours; on narrow screens, new below old. */
+import type { Ask } from '@parlance/protocol';
+import { useMemo, useState } from 'react';
+import { MOST_COLOURED, useHighlighter } from '../../markdown/use-highlighter.ts';
 import { Button } from '../button.tsx';
-import { filesOf, heightOf, type Line, type PatchedFile, type Run } from './patch-rows.ts';
+import { numberedRuns } from './patch-numbers.ts';
+import { type ColouredRun, colouredRuns } from './patch-pieces.ts';
+import { filesOf, heightOf, type PatchedFile } from './patch-rows.ts';
+import { RunView } from './patch-run.tsx';
+import { firstRows, languageOf, withContent } from './patched-file.ts';
 
 /** Rows shown before "show all". */
 const FIRST_ROWS = 300;
@@ -17,25 +23,44 @@ type PatchProps = {
   readonly patch: string;
   /** existing files that the patch overwrites, by the path in the patch */
   readonly replaces?: readonly string[];
+  /** the files before the patch, as far as they are known */
+  readonly files?: Ask['files'];
 };
 
-export function PatchView({ patch, replaces = [] }: PatchProps) {
-  const files = useMemo(() => filesOf(patch), [patch]);
+export function PatchView({ patch, replaces = [], files: known }: PatchProps) {
+  const files = useMemo(() => withContent(filesOf(patch), known), [patch, known]);
   return (
     <div className="patch">
-      {files.map((file, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a patch never changes, and may name a file twice
-        <FileView key={at} file={file} replaced={replaces.includes(file.moveTo ?? file.path)} />
+      {files.map(({ file, hunks }, at) => (
+        <FileView
+          // biome-ignore lint/suspicious/noArrayIndexKey: a patch never changes, and may name a file twice
+          key={at}
+          file={file}
+          hunks={hunks}
+          replaced={replaces.includes(file.moveTo ?? file.path)}
+        />
       ))}
     </div>
   );
 }
 
-function FileView({ file, replaced }: { file: PatchedFile; replaced: boolean }) {
+type FileProps = {
+  readonly file: PatchedFile;
+  readonly hunks: readonly number[];
+  readonly replaced: boolean;
+};
+
+function FileView({ file, hunks, replaced }: FileProps) {
   const [whole, setWhole] = useState(false);
   const rows = file.runs.reduce((sum, run) => sum + heightOf(run), 0);
-  const shown = whole ? file.runs : firstRows(file.runs, FIRST_ROWS);
+  const shown = useMemo(
+    () => (whole ? file : { ...file, runs: firstRows(file.runs, FIRST_ROWS) }),
+    [file, whole],
+  );
+  const runs = useMemo(() => numberedRuns(shown, hunks), [shown, hunks]);
+  const coloured = useColours(shown);
   const word = replaced && file.change === 'add' ? 'Replaced' : LABELS[file.change];
+  const isOneSided = file.change === 'add' || file.change === 'delete';
   return (
     <section className="patch-file" aria-label={`${word} ${file.path}`}>
       <header className="patch-head">
@@ -45,9 +70,17 @@ function FileView({ file, replaced }: { file: PatchedFile; replaced: boolean }) 
         {file.added > 0 && <span className="patch-added">+{file.added}</span>}
         {file.removed > 0 && <span className="patch-removed">−{file.removed}</span>}
       </header>
-      {shown.map((run, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a patch never changes
-        <RunView key={at} run={run} one={file.change === 'add'} />
+      {file.change === 'delete' && rows === 0 && (
+        <div className="patch-note">The content is not shown: the file is empty, very long or not text.</div>
+      )}
+      {runs.map((numbered, at) => (
+        <RunView
+          // biome-ignore lint/suspicious/noArrayIndexKey: a patch never changes
+          key={at}
+          numbered={numbered}
+          coloured={coloured[at] ?? NO_COLOURS}
+          isOneSided={isOneSided}
+        />
       ))}
       {!whole && rows > FIRST_ROWS && (
         <Button look="quiet" onClick={() => setWhole(true)}>
@@ -58,82 +91,16 @@ function FileView({ file, replaced }: { file: PatchedFile; replaced: boolean }) 
   );
 }
 
-/** `one`: single column, as for a new file. */
-function RunView({ run, one }: { run: Run; one: boolean }) {
-  switch (run.kind) {
-    case 'note':
-      return <div className="patch-note">{run.text || '…'}</div>;
-    case 'keep': {
-      const lines = run.lines.map((text) => ({ text, mark: null }));
-      return (
-        <div className="patch-run">
-          <Cells side="old" sign=" " lines={lines} />
-          <Cells side="copy" sign=" " lines={lines} />
-        </div>
-      );
-    }
-    case 'change':
-      return (
-        <div className={one ? 'patch-run patch-one' : 'patch-run'}>
-          <Cells side="old" sign="-" lines={run.removed} />
-          <Cells side="new" sign="+" lines={run.added} />
-        </div>
-      );
-  }
-}
+const NO_COLOURS: ColouredRun = { before: [], after: [] };
 
-type CellsProps = {
-  /** `copy`: unchanged lines repeated on the new side, hidden from screen readers */
-  readonly side: 'old' | 'new' | 'copy';
-  readonly sign: ' ' | '-' | '+';
-  readonly lines: readonly Line[];
-};
-
-const LOOKS = { ' ': 'keep', '-': 'removed', '+': 'added' } as const;
-
-function Cells({ side, sign, lines }: CellsProps) {
-  return lines.map(({ text, mark }, at) => (
-    <div
-      // biome-ignore lint/suspicious/noArrayIndexKey: a patch never changes
-      key={at}
-      className={`patch-cell patch-${side} patch-${LOOKS[sign]}`}
-      style={{ '--row': at + 1 } as CSSProperties}
-      aria-hidden={side === 'copy' || undefined}
-    >
-      <span className="patch-sign">{sign}</span>
-      <code>{mark ? <Marked text={text} mark={mark} /> : text}</code>
-    </div>
-  ));
-}
-
-function Marked({ text, mark: [from, to] }: { text: string; mark: readonly [number, number] }) {
-  return (
-    <>
-      {text.slice(0, from)}
-      {to > from && <mark>{text.slice(from, to)}</mark>}
-      {text.slice(to)}
-    </>
+function useColours({ path, moveTo, runs }: PatchedFile): readonly ColouredRun[] {
+  const language = languageOf(moveTo ?? path);
+  const highlighter = useHighlighter(language !== '');
+  return useMemo(
+    () =>
+      colouredRuns(runs, (code) =>
+        highlighter && code.length <= MOST_COLOURED ? highlighter.highlightedLines(code, language) : null,
+      ),
+    [runs, highlighter, language],
   );
-}
-
-function firstRows(runs: readonly Run[], most: number): Run[] {
-  const first: Run[] = [];
-  let left = most;
-  for (const run of runs) {
-    if (left <= 0) break;
-    first.push(cut(run, left));
-    left -= heightOf(run);
-  }
-  return first;
-}
-
-function cut(run: Run, most: number): Run {
-  switch (run.kind) {
-    case 'note':
-      return run;
-    case 'keep':
-      return { ...run, lines: run.lines.slice(0, most) };
-    case 'change':
-      return { ...run, removed: run.removed.slice(0, most), added: run.added.slice(0, most) };
-  }
 }

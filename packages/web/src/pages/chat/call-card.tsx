@@ -3,6 +3,7 @@ import type { ApprovalView, CallState, CallView } from '@parlance/sdk';
 import { memo, type ReactNode } from 'react';
 import { ApprovalCard } from '../../components/approval/approval-card.tsx';
 import { answerText } from '../../components/approval/approval-text.ts';
+import { PatchView } from '../../components/approval/patch-view.tsx';
 import { Chip, type ChipLook } from '../../components/chip.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Icon } from '../../components/icon.tsx';
@@ -125,7 +126,7 @@ function CallInput({ call }: { call: CallView }) {
   return (
     <Section title="Input" copy={json}>
       {typeof patch === 'string' ? (
-        <Code code={patch} language="diff" />
+        <PatchView patch={patch} replaces={call.approval?.ask.replaces} files={call.approval?.ask.files} />
       ) : (
         <Code code={json} language="json" />
       )}
