@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDurable, type PrincipalId, parseDurableEvent, type SessionId } from '@parlance/protocol';
 import { openStorage, type Storage, type StoragePlace } from '@parlance/server/storage';
+import { seal, unseal } from '../../server/src/auth/seal.ts';
 import { readSessions, writeSession } from '../../server/src/core/api/index.ts';
 import { exportedLines } from '../../server/src/core/api/session-export.ts';
 import { noPostgres, testServer } from '../../server/src/stores/postgres/testing.ts';
@@ -12,6 +13,8 @@ import { SCENARIOS } from '../../server/src/testing/scenarios.ts';
 import { readTranscript } from '../../server/src/testing/transcripts.ts';
 import { everySession } from './every-session.ts';
 import { runParlance } from './run-parlance.ts';
+
+const SETUP = { model: 'large', openaiKey: 'a key' };
 
 const cwd = mkdtempSync(join(tmpdir(), 'parlance-database-'));
 afterAll(() => rmSync(cwd, { recursive: true }));
@@ -51,6 +54,18 @@ async function fill(store: Storage): Promise<void> {
   await store.preferences.put('ada' as PrincipalId, { theme: 'dark' });
   await store.preferences.put('local' as PrincipalId, { theme: 'light' });
   await store.revocations.add('a revoked token', Date.UTC(2100, 0, 1));
+  const [first] = (await store.list({ limit: 1 })).sessions;
+  if (!first) throw new Error('there is no session');
+  const share = { id: 'share', ref: first.ref, hash: 'a'.repeat(64), seq: 1, createdAt: 4 };
+  await store.shares.add(share, 10);
+  await store.settings.write('prices', { models: { large: { input: 1, output: 2 } } }, 0);
+  await store.settings.write('setup', { sealed: await seal(SETUP, await store.secret()) }, 0);
+}
+
+/** What a server on the store would read. */
+async function setupIn(store: Storage) {
+  const found = await store.settings.read('setup');
+  return found && unseal(String(found.value.sealed), await store.secret());
 }
 
 async function* linesIn(lines: readonly string[]): AsyncGenerator<string> {
@@ -73,7 +88,9 @@ async function contentsOf(store: Storage) {
     ['ada', 'bob', 'local'].map((owner) => store.preferences.get(owner as PrincipalId)),
   );
   const revoked = await store.revocations.list();
-  return { sessions, users, keys: await store.apiKeys.list(), preferences, revoked };
+  const share = await store.shares.find('a'.repeat(64));
+  const settings = { prices: await store.settings.read('prices'), setup: await setupIn(store) };
+  return { sessions, users, keys: await store.apiKeys.list(), preferences, revoked, share, settings };
 }
 
 describe.skipIf(noPostgres)('commands on the database of several nodes', () => {
@@ -111,13 +128,15 @@ describe.skipIf(noPostgres)('commands on the database of several nodes', () => {
     expect(copied).toMatchObject({ code: 0, stderr: '' });
     const sessions = Object.keys(SCENARIOS).length;
     expect(copied.stdout).toMatch(
-      new RegExp(`^copied ${sessions} sessions with \\d+ events, 2 users, 1 API keys\n`),
+      new RegExp(
+        `^copied ${sessions} sessions with \\d+ events, 2 users, 1 API keys,\n1 share links, the preferences of 2 users and 2 stored settings\n`,
+      ),
     );
     expect(await using({ database }, contentsOf)).toEqual(before);
     expect((await runParlance(['import', database, '--data', 'last'], { cwd })).code).toBe(0);
     expect(await using({ folder: last }, contentsOf)).toEqual(before);
     const again = await runParlance(['import', 'first', '--database', database], { cwd });
-    expect(again.stdout).toMatch(/^copied 0 sessions with 0 events, 0 users, 0 API keys\n/);
+    expect(again.stdout).toMatch(/^copied 0 sessions with 0 events, 0 users, 0 API keys,\n0 share links/);
   }, 60_000);
 
   test('what is exported from either is imported into the other', async () => {

@@ -27,9 +27,9 @@ session. An identical session is skipped; a different one of the same name stops
 import.
 
 With a data folder or a postgres:// URL instead of a file, everything is copied:
-sessions, users, API keys, preferences and revoked tokens, but no ephemeral sessions.
-What is there already stays as it is. The secret that signs tokens is not copied: users
-log in again, unless AUTH_SECRET is set.
+sessions, share links, users, API keys, preferences, revoked tokens and the settings made in
+the console, but no ephemeral sessions. What is there already stays as it is. The secret that
+signs tokens is not copied: users log in again, unless AUTH_SECRET is set.
 
 With --database URL, or DATABASE_URL, the target is that database, unless --data names
 a folder.`;
@@ -76,9 +76,17 @@ async function copied(place: StoragePlace, flags: StorageFlags): Promise<number>
   try {
     const to = await openConfigured(flags, true);
     try {
-      const { sessions, events, users, keys, preferences } = await copyAll(from, to);
-      console.log(`copied ${sessions} sessions with ${events} events, ${users} users, ${keys} API keys`);
-      console.log(`and the preferences of ${preferences} users; what was there already is unchanged`);
+      const copied = await copyAll(from, to);
+      const { sessions, events, users, keys, shares, preferences, settings } = copied;
+      console.log(`copied ${sessions} sessions with ${events} events, ${users} users, ${keys} API keys,`);
+      console.log(
+        `${shares} share links, the preferences of ${preferences} users and ${settings} stored settings`,
+      );
+      console.log('what was there already is unchanged');
+      if (copied.unreadable)
+        console.log(
+          'the model, its keys and other settings of the console were not copied: they are encrypted with another\nAUTH_SECRET. Set it and import again, or enter them at the target.',
+        );
     } finally {
       await to.close();
     }

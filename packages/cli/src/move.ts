@@ -5,13 +5,14 @@ import {
   exportedLines,
   type ReadSession,
   readSessions,
+  type SessionRef,
   writeSession,
 } from '@parlance/server/data';
-import type { Storage } from '@parlance/server/storage';
+import { copySettings, type Storage } from '@parlance/server/storage';
 import { everySession } from './every-session.ts';
 
-/** More than any user has. */
-const MOST_KEYS = 1_000_000;
+/** More than any user or session has. */
+const MOST = 1_000_000;
 
 type Copied = {
   sessions: number;
@@ -19,6 +20,12 @@ type Copied = {
   users: number;
   keys: number;
   preferences: number;
+  /** share links */
+  shares: number;
+  /** documents, such as the stored setup and the prices */
+  settings: number;
+  /** the stored setup is encrypted with a secret that is not known, and was not copied */
+  unreadable: boolean;
 };
 
 /**
@@ -27,7 +34,16 @@ type Copied = {
  */
 export async function copyAll(from: Storage, to: Storage): Promise<Copied> {
   await checkSessions(to, sessionsOf(from));
-  const copied: Copied = { sessions: 0, events: 0, users: 0, keys: 0, preferences: 0 };
+  const copied: Copied = {
+    sessions: 0,
+    events: 0,
+    users: 0,
+    keys: 0,
+    preferences: 0,
+    shares: 0,
+    settings: 0,
+    unreadable: false,
+  };
   const owners = new Set<PrincipalId>([PrincipalIdSchema.parse('local')]);
   for (const user of await from.everyone()) {
     owners.add(PrincipalIdSchema.parse(user.name));
@@ -35,7 +51,7 @@ export async function copyAll(from: Storage, to: Storage): Promise<Copied> {
     await to.put(user);
     copied.users++;
     for (const key of await from.apiKeys.list(user.name))
-      if ((await to.apiKeys.find(key.id)) === null && (await to.apiKeys.add(key, MOST_KEYS)) === 'added')
+      if ((await to.apiKeys.find(key.id)) === null && (await to.apiKeys.add(key, MOST)) === 'added')
         copied.keys++;
     for (const pairing of await from.pairings.list(user.name)) await to.pairings.add(pairing);
   }
@@ -47,6 +63,7 @@ export async function copyAll(from: Storage, to: Storage): Promise<Copied> {
     if (!(await writeSession(to, session))) continue;
     copied.sessions++;
     copied.events += session.events.length;
+    copied.shares += await copyShares(from, to, session.ref);
   }
   // Otherwise a token that was revoked is good again where both use the same AUTH_SECRET.
   for (const { id, until } of await from.revocations.list()) await to.revocations.add(id, until);
@@ -56,7 +73,16 @@ export async function copyAll(from: Storage, to: Storage): Promise<Copied> {
     await to.preferences.put(owner, value);
     copied.preferences++;
   }
-  return copied;
+  const { copied: settings, unreadable } = await copySettings(from, to);
+  return { ...copied, settings, unreadable };
+}
+
+/** Only of a session that is copied, too: a link that was revoked at the target stays revoked. */
+async function copyShares(from: Storage, to: Storage, ref: SessionRef): Promise<number> {
+  let added = 0;
+  for (const share of await from.shares.list(ref))
+    if ((await to.shares.add(share, MOST)) === 'added') added++;
+  return added;
 }
 
 /** As an export would contain them: read and checked in the same way. */

@@ -1,9 +1,19 @@
 /** The store that commands of the command line work on, without the rest of the server. */
+import { keptSecret, loadSecret } from './auth/secret.ts';
 import type { Store } from './stores/shared/joined.ts';
 import { openSqliteStore } from './stores/sqlite/open.ts';
 
+export { type CopiedSettings, copySettings } from './copy-settings.ts';
+
 export type StoragePlace = { readonly folder: string } | { readonly database: string };
-export type Storage = Store;
+type Secret = Uint8Array<ArrayBuffer>;
+
+export type Storage = Store & {
+  /** What a server on this store encrypts settings with. A data folder without a secret gets one. */
+  secret(): Promise<Secret>;
+  /** All that it may have encrypted settings with, without creating one. */
+  secrets(): Promise<readonly Secret[]>;
+};
 
 /** A large session is one append: a command may take its time. */
 const DEADLINE_MS = 60_000;
@@ -13,7 +23,23 @@ const NO_LOG = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
 /** Throws an error with one clear line. The code for databases is loaded only if it is needed. */
 export async function openStorage(place: StoragePlace): Promise<Storage> {
-  if ('folder' in place) return openSqliteStore(place.folder);
+  const { AUTH_SECRET } = process.env;
+  const given = AUTH_SECRET === undefined ? [] : [encoded(AUTH_SECRET)];
+  if ('folder' in place) {
+    const { folder } = place;
+    return {
+      ...openSqliteStore(folder),
+      secret: () => loadSecret(folder, AUTH_SECRET),
+      async secrets() {
+        const kept = await keptSecret(folder);
+        return kept === null ? given : [...given, kept];
+      },
+    };
+  }
   const { openPostgresStore } = await import('./stores/postgres/open.ts');
-  return openPostgresStore(place.database, { log: NO_LOG, deadlineMs: DEADLINE_MS });
+  const store = await openPostgresStore(place.database, { log: NO_LOG, deadlineMs: DEADLINE_MS });
+  const own = encoded(store.cluster.secret);
+  return { ...store, secret: async () => given[0] ?? own, secrets: async () => [...given, own] };
 }
+
+const encoded = (text: string): Secret => new TextEncoder().encode(text);

@@ -35,6 +35,12 @@ async function keepNew(path: string): Promise<void> {
   }
 }
 
+/** The secret in the data folder; null if there is none yet. */
+export async function keptSecret(data: string): Promise<Uint8Array<ArrayBuffer> | null> {
+  const kept = await readKept(join(data, SECRET_FILE));
+  return kept === null ? null : new TextEncoder().encode(kept);
+}
+
 /**
  * Returns the configured secret, or the one in `<data>/secret`, which is created on first use and readable only by its
  * owner. Throws if the stored secret is too short.
