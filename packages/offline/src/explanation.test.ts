@@ -21,7 +21,7 @@ test('a command line is explained part by part', () => {
 
 test('a patch is explained by its files and lines', () => {
   const patch = '*** Begin Patch\n*** Add File: a.txt\n+one\n+two\n*** Delete File: b.txt\n*** End Patch';
-  const expected = 'The patch adds `a.txt`, deletes `b.txt`: 2 lines are added and 0 removed.';
+  const expected = 'The patch adds `a.txt`, deletes `b.txt`: 2 lines added, 0 removed.';
   expect(explain(patch)).toBe(expected);
   expect(explain(JSON.stringify(['apply_patch', patch]))).toBe(expected);
 });

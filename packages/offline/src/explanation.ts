@@ -86,10 +86,11 @@ const CHANGES = { Add: 'adds', Update: 'changes', Delete: 'deletes' } as const;
 
 function explainPatch(patch: string): string {
   const files = [...patch.matchAll(/^\*\*\* (Add|Update|Delete) File: (.+)$/gm)];
-  const lines = (sign: RegExp) => patch.match(sign)?.length ?? 0;
+  const count = (sign: RegExp) => patch.match(sign)?.length ?? 0;
+  const added = count(/^\+/gm);
   if (files.length === 0) return 'The patch names no file: it changes nothing.';
   const list = files
     .slice(0, MOST_PARTS)
     .map(([, verb, path = '']) => `${CHANGES[verb as keyof typeof CHANGES]} ${code(path.trim())}`);
-  return `The patch ${list.join(', ')}: ${lines(/^\+/gm)} lines are added and ${lines(/^-/gm)} removed.`;
+  return `The patch ${list.join(', ')}: ${added} ${added === 1 ? 'line' : 'lines'} added, ${count(/^-/gm)} removed.`;
 }

@@ -1,4 +1,4 @@
-/** "create file notes.txt with hello", "save hello to notes.txt", "replace A with B in notes.txt". */
+/** "create file notes.txt with hello", "save hello to notes.txt", "replace A with B in notes.txt", "delete file notes.txt". */
 import { doing, type Intent, type Plan, request, type Step } from '../plan.ts';
 import { readable } from '../result.ts';
 import { code } from '../text.ts';
@@ -9,14 +9,18 @@ const CREATE = /^create\s+(?:a\s+)?(?:new\s+)?file\s+(?:called\s+)?(\S+?)\s+with
 const SAVE = /^(?:save|write)\s+(.+)\s+to\s+(?:the\s+)?(?:file\s+)?(\S+|"[^"]+"|`[^`]+`)$/i;
 const REPLACE = /^replace\s+(.+?)\s+(?:with|by)\s+(.+)\s+in\s+(?:the\s+)?(?:file\s+)?(\S+|"[^"]+"|`[^`]+`)$/i;
 
+const DELETE = /^delete\s+(?:the\s+)?file\s+(\S+|"[^"]+"|`[^`]+`)$/i;
+
 export const edits: Intent = ({ line, text }) => {
   const [, created = '', content = ''] = CREATE.exec(text) ?? [];
   const [, saved = '', target = ''] = SAVE.exec(line) ?? [];
   const [, before = '', after = '', changed = ''] = REPLACE.exec(line) ?? [];
-  const path = pathOf(created) ?? pathOf(target) ?? pathOf(changed);
+  const [, deleted = ''] = DELETE.exec(line) ?? [];
+  const path = pathOf(created) ?? pathOf(target) ?? pathOf(changed) ?? pathOf(deleted);
   if (!path) return null;
   if (created) return creating(path, contentOf(content));
   if (target) return saving(path, contentOf(saved));
+  if (deleted) return deleting(path);
   return replacing(path, contentOf(before), contentOf(after));
 };
 
@@ -32,6 +36,13 @@ function creating(path: string, content: string): Plan {
     () => `${code(path)} is written.`,
   );
 }
+
+const deleting = (path: string): Plan =>
+  doing(
+    `delete ${code(path)}`,
+    [request('apply_patch', { patch: patchOf(`*** Delete File: ${path}`) })],
+    () => `${code(path)} is deleted.`,
+  );
 
 const saving = (path: string, content: string): Plan =>
   doing(`save ${code(path)}`, [request('save_file', { path, content })], () => `${code(path)} is written.`);

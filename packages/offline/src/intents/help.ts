@@ -14,7 +14,7 @@ const LINES: readonly { readonly tools: readonly string[]; readonly text: string
   },
   {
     tools: ['apply_patch', 'save_file'],
-    text: '**Edits**: “create file notes.txt with hello”, “save hello to notes.txt”, “replace A with B in notes.txt”',
+    text: '**Edits**: “create file notes.txt with hello”, “save hello to notes.txt”, “replace A with B in notes.txt”, “delete file notes.txt”',
   },
   { tools: ['web_search'], text: '**Web**: “search the web for bun release notes”' },
   {
