@@ -16,6 +16,7 @@ const TYPES: Readonly<Record<string, string>> = {
   html: 'text/html; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
   json: 'application/manifest+json',
+  png: 'image/png',
   svg: 'image/svg+xml',
   woff2: 'font/woff2',
 };
@@ -81,6 +82,33 @@ async function diagramPage(): Promise<string> {
   );
 }
 
+/** Replaces the names of icons by their URLs. */
+async function withIcons(text: string): Promise<string> {
+  let replaced = text;
+  for (const name of [...new Bun.Glob('icon*.{svg,png}').scanSync(join(ROOM, 'src'))].sort()) {
+    const icon = new Uint8Array(await Bun.file(join(ROOM, 'src', name)).arrayBuffer());
+    if (text.includes(`"${name}"`))
+      replaced = replaced.replaceAll(`"${name}"`, `"${await asset(name, icon)}"`);
+  }
+  return replaced;
+}
+
+/** The service worker, with the files that it keeps: the page, and what the page loads at once. */
+async function serviceWorker(page: string): Promise<string> {
+  const loaded = Object.keys(files).filter((path) => page.includes(`"/${path}"`));
+  const shell = { name: Bun.hash(page).toString(36), files: ['/', ...loaded.map((path) => `/${path}`)] };
+  const built = await Bun.build({
+    entrypoints: [join(ROOM, 'src/service-worker.ts')],
+    target: 'browser',
+    format: 'iife',
+    minify: true,
+    define: { SHELL: JSON.stringify(shell) },
+  });
+  const script = await built.outputs[0]?.text();
+  if (script === undefined) throw new Error('the bundler made no service worker');
+  return script;
+}
+
 async function build(): Promise<void> {
   const built = await Bun.build({
     entrypoints: [join(ROOM, 'src/main.tsx')],
@@ -103,17 +131,15 @@ async function build(): Promise<void> {
   if (!entry || !style) throw new Error('the bundler made no entry point');
 
   const source = (name: string) => Bun.file(join(ROOM, 'src', name)).text();
-  const icon = await asset('icon.svg', await source('icon.svg'));
-  const application = await asset(
-    'application.json',
-    (await source('application.json')).replace('ICON', icon),
-  );
-  const page = (await source('index.html'))
+  const page = (await withIcons(await source('index.html')))
     .replace('STYLE', await asset('style.css', await style.text()))
     .replace('SCRIPT', `/assets/${basename(entry.path)}`)
-    .replace('ICON', icon)
-    .replace('APPLICATION', application);
+    .replace(
+      'APPLICATION',
+      await asset('application.json', await withIcons(await source('application.json'))),
+    );
   await write('index.html', page);
+  await write('service-worker.js', await serviceWorker(page));
   await Bun.write(join(NEXT, 'manifest.json'), JSON.stringify({ files, scripts }, null, 2));
 }
 

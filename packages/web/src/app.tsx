@@ -1,19 +1,19 @@
 /** Root component: the login, a connection error, or the layout with the current page. */
 import { lazy, Suspense, useEffect } from 'react';
 import { Boundary } from './components/boundary.tsx';
-import { Button } from './components/button.tsx';
 import { Empty } from './components/empty.tsx';
 import { GlobalKeys } from './layout/global-keys.tsx';
 import { Layout } from './layout/layout.tsx';
 import { NewChatPage } from './pages/chat/new-page.tsx';
 import { ChatPage } from './pages/chat/page.tsx';
+import { Unreachable } from './pages/unreachable.tsx';
 import { guideAtFirst } from './pages/welcome/first-run.ts';
 import { hrefOf, type Route, usePlace } from './router.ts';
 import { followActivity } from './state/activity.ts';
 import { followApprovals } from './state/approvals.ts';
 import { followNotifications } from './state/notifications.ts';
 import { loadPrices } from './state/prices.ts';
-import { lookAround, useAccess } from './state/server.ts';
+import { useAccess } from './state/server.ts';
 import { forgetSessions } from './state/session.ts';
 
 // The chat is the first view; other pages are loaded on demand.
@@ -41,13 +41,7 @@ export function App() {
     case 'asking':
       return <p className="starting">Parlance</p>;
     case 'unreachable':
-      return (
-        <main className="alone">
-          <Empty title="Cannot reach the server" action={<Button onClick={lookAround}>Try again</Button>}>
-            {access.fault.message} Is <code>npm start</code> still running?
-          </Empty>
-        </main>
-      );
+      return <Unreachable />;
     case 'out':
       return (
         <Suspense>

@@ -1,5 +1,6 @@
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
+import { installShell } from './state/offline-shell.ts';
 import { lookAround } from './state/server.ts';
 import { applyTheme } from './state/theme.ts';
 
@@ -7,3 +8,4 @@ applyTheme();
 void lookAround();
 const root = document.getElementById('root');
 if (root) createRoot(root).render(<App />);
+installShell();

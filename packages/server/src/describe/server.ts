@@ -51,6 +51,17 @@ export const description: Omit<Description, 'socket'> = {
     },
     {
       method: 'get',
+      path: '/service-worker.js',
+      summary: 'The service worker of the console, which opens it while the server cannot be reached',
+      security: 'nobody',
+      answers: {
+        200: { description: 'The script', schema: z.string(), type: 'text/javascript' },
+        304: { description: 'The script has not changed' },
+        404: { description: 'The console was not built', schema: Refused },
+      },
+    },
+    {
+      method: 'get',
       path: '/ready',
       summary: 'Readiness; /health is liveness',
       security: 'nobody',

@@ -19,6 +19,12 @@ export function consoleRoutes(app: Hono, folder: string): void {
     return served ?? c.json({ error: 'Not found', detail: 'Not found' }, 404);
   });
 
+  // Asked for again on every visit, so that a new build replaces it.
+  app.get('/service-worker.js', async (c) => {
+    const served = await file('service-worker.js', c.req.raw, 'no-cache');
+    return served ?? c.json({ error: 'Not found', detail: 'Not found' }, 404);
+  });
+
   const file = (path: string, request: Request, keep: string): Promise<Response | null> =>
     files({
       path,
@@ -45,6 +51,7 @@ const POLICY = [
 
 function headersOf(path: string, request: Request, { scripts }: Manifest): Record<string, string> {
   if (path === 'index.html') return pageHeaders(request);
+  if (path === 'service-worker.js') return { ...NO_SNIFFING, 'content-security-policy': WORKER_POLICY };
   if (!path.endsWith('.html')) return NO_SNIFFING;
   const policy = [
     ...FRAME_POLICY,
@@ -52,6 +59,9 @@ function headersOf(path: string, request: Request, { scripts }: Manifest): Recor
   ].join('; ');
   return { ...NO_SNIFFING, 'content-security-policy': policy };
 }
+
+/** It fetches the files of the console, and loads no scripts. */
+const WORKER_POLICY = "default-src 'none'; connect-src 'self'";
 
 /** A frame that draws what a model has written: it has an origin of its own, and cannot load or send anything. */
 const FRAME_POLICY = [

@@ -1,0 +1,22 @@
+/** The server does not answer. Goes on by itself when it does. */
+import { useEffect } from 'react';
+import { Button } from '../components/button.tsx';
+import { Empty } from '../components/empty.tsx';
+import { lookAround } from '../state/server.ts';
+
+const RETRY_MS = 3_000;
+
+export function Unreachable() {
+  useEffect(() => {
+    const timer = setInterval(() => void lookAround(), RETRY_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <main className="alone">
+      <Empty title="Cannot reach the server" action={<Button onClick={lookAround}>Try again</Button>}>
+        {navigator.onLine ? 'It may have been stopped, or it is starting.' : 'This device is offline.'} This
+        page connects by itself as soon as the server answers.
+      </Empty>
+    </main>
+  );
+}
