@@ -10,10 +10,10 @@ export function dayGroups<One extends Pick<Session, 'updatedAt'>>(
   sessions: readonly One[],
   now: Date,
 ): DayGroup<One>[] {
-  const today = new Date(now.getFullYear(), now.getMonth(), now.getDate()).getTime();
+  const dayOf = daysBefore(now);
   const groups: { name: string; sessions: One[] }[] = [];
   for (const session of sessions) {
-    const name = nameOf(Date.parse(session.updatedAt), today);
+    const name = dayOf(session.updatedAt);
     const last = groups.at(-1);
     if (last?.name === name) last.sessions.push(session);
     else groups.push({ name, sessions: [session] });
@@ -21,11 +21,17 @@ export function dayGroups<One extends Pick<Session, 'updatedAt'>>(
   return groups;
 }
 
-function nameOf(at: number, today: number): string {
-  if (at >= today) return 'Today';
+/** The name of the day of a time. Both are compared as ISO 8601, which is quick for long lists. */
+export function daysBefore(now: Date): (at: string) => string {
+  const today = new Date(now.getFullYear(), now.getMonth(), now.getDate());
   // The day before may have 23 or 25 hours.
-  if (at >= new Date(today - DAY_MS / 2).setHours(0, 0, 0, 0)) return 'Yesterday';
-  if (at >= today - 7 * DAY_MS) return 'Previous 7 days';
-  if (at >= today - 30 * DAY_MS) return 'Previous 30 days';
-  return 'Older';
+  const yesterday = new Date(now.getFullYear(), now.getMonth(), now.getDate() - 1);
+  const before = (days: number) => new Date(today.getTime() - days * DAY_MS);
+  const days = [
+    { name: 'Today', since: today.toISOString() },
+    { name: 'Yesterday', since: yesterday.toISOString() },
+    { name: 'Previous 7 days', since: before(7).toISOString() },
+    { name: 'Previous 30 days', since: before(30).toISOString() },
+  ];
+  return (at) => days.find(({ since }) => at >= since)?.name ?? 'Older';
 }

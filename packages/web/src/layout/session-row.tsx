@@ -33,7 +33,7 @@ export const SessionRow = memo(function SessionRow({ session, chosen, foreign }:
   const Shown = open && DIALOGS[open];
 
   return (
-    <li className="session-row" data-chosen={chosen || undefined}>
+    <div className="session-row" data-chosen={chosen || undefined}>
       <a href={hrefOf({ page: 'session', id })} aria-current={chosen ? 'page' : undefined}>
         <span className={`dot dot-${status}`} title={STATES[status]}>
           <span className="unseen">{STATES[status]}: </span>
@@ -65,7 +65,7 @@ export const SessionRow = memo(function SessionRow({ session, chosen, foreign }:
           <Shown session={session} onClose={() => setOpen(null)} />
         </Suspense>
       )}
-    </li>
+    </div>
   );
 });
 

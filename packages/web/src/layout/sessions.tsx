@@ -1,15 +1,15 @@
 /** The session list: pinned sessions, then by day; searched by title and by message. */
+import type { Session } from '@parlance/sdk';
 import { useState } from 'react';
 import { Button, IconButton } from '../components/button.tsx';
 import { Icon } from '../components/icon.tsx';
-import { useServer } from '../state/server.ts';
-import { type SessionList, useSessions } from '../state/sessions.ts';
+import { type SessionList as Listed, useSessions } from '../state/sessions.ts';
 import { useTags } from '../state/tags.ts';
-import { dayGroups } from './day-groups.ts';
 import { FoundMessages } from './found-messages.tsx';
-import { SessionRow } from './session-row.tsx';
+import { SessionList } from './session-list.tsx';
 
 const ALL_TAGS = '';
+const NONE: readonly Session[] = [];
 
 export function Sessions({ chosen }: { chosen: string | null }) {
   const [query, setQuery] = useState('');
@@ -22,10 +22,6 @@ export function Sessions({ chosen }: { chosen: string | null }) {
   const plain = searched === '' && !archived && tag === ALL_TAGS;
   const list = useSessions({ query, archived, tag });
   const pinned = useSessions({ query: '', archived: false, pinned: true }).sessions;
-  const mine = useServer().principal.id;
-  const rest = plain ? list.sessions.filter(({ pinned }) => !pinned) : list.sessions;
-  const groups = dayGroups(rest, new Date());
-  const shown = plain && pinned.length > 0 ? [{ name: 'Pinned', sessions: pinned }, ...groups] : groups;
   return (
     <section className="sessions" aria-label="Sessions">
       <div className="search">
@@ -61,34 +57,28 @@ export function Sessions({ chosen }: { chosen: string | null }) {
         </select>
       )}
       <Hint list={list} searched={searched} archived={archived} />
-      <div className="session-list">
-        {shown.map(({ name, sessions }) => (
-          <section key={name} aria-label={name}>
-            <h2 className="session-day">{name}</h2>
-            <ul>
-              {sessions.map((session) => (
-                <SessionRow
-                  key={`${session.owner} ${session.id}`}
-                  session={session}
-                  chosen={session.id === chosen}
-                  foreign={session.owner !== mine}
-                />
-              ))}
-            </ul>
-          </section>
-        ))}
-        {list.hasMore && (
-          <Button look="quiet" onClick={list.more}>
-            Show more
-          </Button>
+      <SessionList
+        sessions={list.sessions}
+        pinned={plain ? pinned : NONE}
+        chosen={chosen}
+        more={list.hasMore && searched === '' ? list.more : null}
+      >
+        {searched !== '' && (
+          <>
+            {list.hasMore && (
+              <Button look="quiet" onClick={list.more}>
+                Show more
+              </Button>
+            )}
+            <FoundMessages query={searched} />
+          </>
         )}
-        {searched !== '' && <FoundMessages query={searched} />}
-      </div>
+      </SessionList>
     </section>
   );
 }
 
-type HintProps = { readonly list: SessionList; readonly searched: string; readonly archived: boolean };
+type HintProps = { readonly list: Listed; readonly searched: string; readonly archived: boolean };
 
 function Hint({ list: { sessions, loading, fault }, searched, archived }: HintProps) {
   if (sessions.length > 0 || (loading && !fault)) return null;

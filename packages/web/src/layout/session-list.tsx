@@ -1,0 +1,81 @@
+/** A list of sessions of any length: only the rows in view are in the document. */
+import type { Session } from '@parlance/sdk';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type ReactNode, useEffect, useMemo, useRef } from 'react';
+import { useServer } from '../state/server.ts';
+import { SessionRow } from './session-row.tsx';
+import { type ListRow, sectionsOf, sessionRows } from './session-rows.ts';
+
+const HEIGHTS: Readonly<Record<ListRow<Session>['kind'], number>> = { heading: 31, session: 34 };
+/** Distance from the end, in rows, at which the next page is read. */
+const AHEAD = 40;
+
+type SessionListProps = {
+  readonly sessions: readonly Session[];
+  readonly pinned: readonly Session[];
+  readonly chosen: string | null;
+  /** reads the next page; null if there is none to read by scrolling */
+  readonly more: (() => void) | null;
+  /** below the sessions */
+  readonly children: ReactNode;
+};
+
+export function SessionList({ sessions, pinned, chosen, more, children }: SessionListProps) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const mine = useServer().principal.id;
+  const rows = useMemo(() => sessionRows(sessions, pinned, new Date()), [sessions, pinned]);
+  const list = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: (index) => HEIGHTS[rows[index]?.kind ?? 'session'],
+    getItemKey: (index) => keyOf(rows[index]) ?? index,
+    overscan: 8,
+  });
+  const items = list.getVirtualItems();
+  const isNearEnd = (items.at(-1)?.index ?? 0) >= rows.length - AHEAD;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a page may not fill the list
+  useEffect(() => {
+    if (isNearEnd) more?.();
+  }, [isNearEnd, more, rows.length]);
+
+  const inView = items.flatMap(({ index }) => {
+    const row = rows[index];
+    return row ? [{ index, row }] : [];
+  });
+  return (
+    <div className="session-list" ref={scroller}>
+      <div className="session-rows" style={{ height: list.getTotalSize() }}>
+        <div style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
+          {sectionsOf(inView).map(({ group, heading, items }) => (
+            <section key={group} aria-label={group}>
+              {heading && (
+                <h2 className="session-day" data-index={heading.index} ref={list.measureElement}>
+                  {group}
+                </h2>
+              )}
+              <ul>
+                {items.map(({ index, row }) => (
+                  <li key={keyOf(row)} data-index={index} ref={list.measureElement}>
+                    {row.kind === 'session' && (
+                      <SessionRow
+                        session={row.session}
+                        chosen={row.session.id === chosen}
+                        foreign={row.session.owner !== mine}
+                      />
+                    )}
+                  </li>
+                ))}
+              </ul>
+            </section>
+          ))}
+        </div>
+      </div>
+      {children}
+    </div>
+  );
+}
+
+function keyOf(row: ListRow<Session> | undefined): string | undefined {
+  if (row === undefined) return undefined;
+  return row.kind === 'heading' ? row.group : `${row.session.owner} ${row.session.id}`;
+}
