@@ -3,7 +3,7 @@ import type { DurableEvent } from '@parlance/protocol';
 import { memo } from 'react';
 import { eventSummary } from './event-summary.ts';
 import { summaryOfFrame } from './frame-summary.ts';
-import type { Note, NumberedFrame } from './rows.ts';
+import type { Note, NumberedFrame, ShellCommand } from './rows.ts';
 import { Unfolded } from './unfolded.tsx';
 
 export type CellProps = {
@@ -67,7 +67,7 @@ export const EventCell = memo(function EventCell({
 
 type FrameProps = {
   readonly frame: NumberedFrame;
-  readonly wscat: (frame: NumberedFrame) => string | null;
+  readonly command: (frame: NumberedFrame) => ShellCommand | null;
   /** the page itself is the client */
   readonly ours: boolean;
 };
@@ -79,7 +79,7 @@ export const FrameCell = memo(function FrameCell({
   current,
   indented,
   onToggle,
-  wscat,
+  command,
   ours,
 }: CellProps & FrameProps) {
   const { type, text } = summaryOfFrame(frame);
@@ -112,7 +112,7 @@ export const FrameCell = memo(function FrameCell({
           text={frame.text}
           indented={indented}
           copyLabel="Copy frame"
-          wscat={wscat(frame)}
+          command={command(frame)}
           note={frame.connection === '' ? undefined : `connection ${frame.connection}`}
         />
       )}

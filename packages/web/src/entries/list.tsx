@@ -6,14 +6,15 @@ import { copyText } from '../components/copy-text.ts';
 import { toast } from '../components/toast.tsx';
 import { EventCell, FrameCell, NoteCell } from './cell.tsx';
 import { type Entry, entryId, moved, nearest } from './moves.ts';
-import type { NumberedFrame, Row } from './rows.ts';
+import type { NumberedFrame, Row, ShellCommand } from './rows.ts';
 
 type ListProps = {
   readonly rows: readonly Row[];
   readonly label: string;
   readonly columns: 1 | 2;
   readonly indented: boolean;
-  readonly wscat: (frame: NumberedFrame) => string | null;
+  /** the command that sends a frame from a terminal */
+  readonly command: (frame: NumberedFrame) => ShellCommand | null;
   /** the page itself is the client of these frames */
   readonly ours?: boolean;
 };
@@ -22,7 +23,7 @@ const LINE = 30;
 /** Distance in pixels that counts as being at the end. */
 const NEAR = 40;
 
-export function EntryList({ rows, label, columns, indented, wscat, ours = false }: ListProps) {
+export function EntryList({ rows, label, columns, indented, command, ours = false }: ListProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(new Set());
   const [current, setCurrent] = useState<string | null>(null);
@@ -113,11 +114,11 @@ export function EntryList({ rows, label, columns, indented, wscat, ours = false 
     const row = rows[index];
     const entry = row?.[column];
     if (!row || !entry) return;
-    const command = key === 'w' && row.frame && column === 'frame' ? wscat(row.frame) : null;
-    if (key === 'w' && command === null) return;
+    const shell = key === 'w' && row.frame && column === 'frame' ? command(row.frame) : null;
+    if (key === 'w' && shell === null) return;
     const exact = column === 'frame' ? (row.frame?.text ?? '') : JSON.stringify(row.event);
-    if (await copyText(command ?? exact))
-      toast(command === null ? `Copied the ${column}.` : 'Copied the command.');
+    if (await copyText(shell?.text ?? exact))
+      toast(shell === null ? `Copied the ${column}.` : `Copied as ${shell.tool}.`);
   }
 
   function onScroll(): void {
@@ -163,7 +164,12 @@ export function EntryList({ rows, label, columns, indented, wscat, ours = false 
                   columns === 2 && <div />
                 )}
                 {row.frame && (
-                  <FrameCell frame={row.frame} wscat={wscat} ours={ours} {...shared(entryId(row, 'frame'))} />
+                  <FrameCell
+                    frame={row.frame}
+                    command={command}
+                    ours={ours}
+                    {...shared(entryId(row, 'frame'))}
+                  />
                 )}
               </div>
             );

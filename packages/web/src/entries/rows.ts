@@ -12,6 +12,9 @@ export type NumberedFrame = Omit<TappedFrame, 'connection'> & {
   readonly connection: string;
 };
 
+/** A command that sends a frame from a terminal. */
+export type ShellCommand = { readonly tool: 'wscat' | 'curl'; readonly text: string };
+
 /** A note between frames that was not on the wire. */
 export type Note = { readonly at: number; readonly text: string };
 

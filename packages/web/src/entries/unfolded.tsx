@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { Button } from '../components/button.tsx';
 import { copyText } from '../components/copy-text.ts';
+import type { ShellCommand } from './rows.ts';
 
 type UnfoldedProps = {
   /** the exact text */
@@ -8,7 +9,7 @@ type UnfoldedProps = {
   readonly indented: boolean;
   readonly copyLabel: string;
   /** null: no command can send it; absent: not a frame */
-  readonly wscat?: string | null;
+  readonly command?: ShellCommand | null;
   readonly note?: string;
 };
 
@@ -25,7 +26,7 @@ function shownText(text: string, indented: boolean): string {
 }
 
 /** The exact text and its actions. */
-export function Unfolded({ text, indented, copyLabel, wscat, note }: UnfoldedProps) {
+export function Unfolded({ text, indented, copyLabel, command, note }: UnfoldedProps) {
   const [copied, setCopied] = useState('');
   const shown = shownText(text, indented);
   const copy = async (what: string, name: string): Promise<void> => {
@@ -37,14 +38,14 @@ export function Unfolded({ text, indented, copyLabel, wscat, note }: UnfoldedPro
         <Button look="quiet" icon={copied === 'exact' ? 'check' : 'copy'} onClick={() => copy(text, 'exact')}>
           {copied === 'exact' ? 'Copied' : copyLabel}
         </Button>
-        {typeof wscat === 'string' && (
+        {command && (
           <Button
             look="quiet"
-            icon={copied === 'wscat' ? 'check' : 'copy'}
-            title={wscat}
-            onClick={() => copy(wscat, 'wscat')}
+            icon={copied === 'command' ? 'check' : 'copy'}
+            title={command.text}
+            onClick={() => copy(command.text, 'command')}
           >
-            {copied === 'wscat' ? 'Copied' : 'Copy as wscat'}
+            {copied === 'command' ? 'Copied' : `Copy as ${command.tool}`}
           </Button>
         )}
         {note !== undefined && <span className="hint">{note}</span>}

@@ -1,26 +1,37 @@
-/** The frame to send: an example, edited freely and sent as it is. */
-import { type KeyboardEvent, useId } from 'react';
+/** The frame to send: an example, a saved frame or an earlier one, edited freely and sent as it is. */
+import { type KeyboardEvent, useId, useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Choice } from '../../components/choice.tsx';
+import { copyText } from '../../components/copy-text.ts';
+import { toast } from '../../components/toast.tsx';
+import type { ShellCommand } from '../../entries/rows.ts';
 import { validityOf } from './draft.ts';
 import type { Example } from './examples.ts';
+import { InsertChoice } from './insert-choice.tsx';
+import type { KeptFrame, KeptFrames } from './kept-frames.ts';
+import { SaveDialog } from './save-dialog.tsx';
 
 type ComposerProps = {
   readonly examples: readonly Example[];
+  readonly kept: KeptFrames;
   /** only valid JSON can be sent; a socket takes any text */
   readonly needsJson: boolean;
-  readonly draft: string;
+  readonly draft: KeptFrame;
+  /** the draft as a command for a terminal */
+  readonly command: ShellCommand | null;
   readonly canSend: boolean;
   readonly onDraft: (draft: string) => void;
   readonly onExample: (example: Example) => void;
+  readonly onKept: (frame: KeptFrame) => void;
   readonly onSend: () => void;
 };
 
 export function Composer(props: ComposerProps) {
-  const { examples, needsJson, draft, canSend, onDraft, onExample, onSend } = props;
+  const { examples, kept, needsJson, draft, command, canSend, onDraft, onExample, onKept, onSend } = props;
   const state = useId();
-  const validity = validityOf(draft);
-  const possible = canSend && draft !== '' && (validity.valid || !needsJson);
+  const [saving, setSaving] = useState(false);
+  const validity = validityOf(draft.text);
+  const possible = canSend && draft.text !== '' && (validity.valid || !needsJson);
 
   function onKeyDown(event: KeyboardEvent): void {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
@@ -28,27 +39,15 @@ export function Composer(props: ComposerProps) {
     if (possible) onSend();
   }
 
+  async function copy({ tool, text }: ShellCommand): Promise<void> {
+    if (await copyText(text)) toast(`Copied as ${tool}.`);
+  }
+
   return (
     <div className="composer">
-      <Choice label="Example">
+      <Choice label="Insert">
         {(id) => (
-          <select
-            id={id}
-            value=""
-            onChange={({ currentTarget: { value } }) => {
-              const example = examples[Number(value)];
-              if (example) onExample(example);
-            }}
-          >
-            <option value="" disabled>
-              Choose an example
-            </option>
-            {examples.map(({ name, title }, index) => (
-              <option key={`${name} ${title}`} value={index}>
-                {name}: {title}
-              </option>
-            ))}
-          </select>
+          <InsertChoice id={id} examples={examples} kept={kept} onExample={onExample} onKept={onKept} />
         )}
       </Choice>
       <div className="playground-draft">
@@ -58,7 +57,7 @@ export function Composer(props: ComposerProps) {
           spellCheck={false}
           autoCapitalize="off"
           autoComplete="off"
-          value={draft}
+          value={draft.text}
           aria-invalid={!validity.valid}
           aria-describedby={state}
           onChange={(event) => onDraft(event.currentTarget.value)}
@@ -69,10 +68,19 @@ export function Composer(props: ComposerProps) {
         <p id={state} className={validity.valid ? 'hint' : 'playground-invalid'} role="status">
           {validity.valid ? `Valid JSON: ${validity.type}` : `Not JSON: ${validity.problem}`}
         </p>
+        <Button look="quiet" disabled={draft.text === ''} onClick={() => setSaving(true)}>
+          Save …
+        </Button>
+        {command && (
+          <Button look="quiet" icon="copy" title={command.text} onClick={() => void copy(command)}>
+            Copy as {command.tool}
+          </Button>
+        )}
         <Button look="primary" icon="send" disabled={!possible} title="Ctrl+Enter" onClick={onSend}>
           {validity.valid ? 'Send' : 'Send as is'}
         </Button>
       </div>
+      {saving && <SaveDialog frame={draft} kept={kept} onClose={() => setSaving(false)} />}
     </div>
   );
 }

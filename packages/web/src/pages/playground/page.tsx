@@ -64,7 +64,7 @@ function Playground({ list }: { list: DialectList }) {
               if (right !== undefined) rightAs(null);
             }}
           >
-            {right === undefined ? 'Add second pane' : 'Close second pane'}
+            {right === undefined ? 'Two panes' : 'One pane'}
           </Button>
         </>
       }

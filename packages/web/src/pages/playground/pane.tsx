@@ -7,7 +7,7 @@ import { Choice } from '../../components/choice.tsx';
 import { EntryList } from '../../entries/list.tsx';
 import type { NumberedFrame } from '../../entries/rows.ts';
 import { useServer } from '../../state/server.ts';
-import { wscatCommand } from '../timeline/wscat.ts';
+import { shellCommand } from '../timeline/shell-command.ts';
 import { type Call, shownAddress, socketUrl } from './address.ts';
 import { completed } from './complete.ts';
 import { Composer } from './composer.tsx';
@@ -15,6 +15,7 @@ import { inSession, readDraft, type Side, writeDraft, written } from './draft.ts
 import { type Example, examplesOf, firstFrame, frameOf } from './examples.ts';
 import type { Filling } from './fill.ts';
 import type { Identities } from './identity.ts';
+import { type KeptFrame, useKeptFrames } from './kept-frames.ts';
 import { LoginForm } from './login-form.tsx';
 import { newName } from './new-name.ts';
 import { type Listener, nativeSpeaker, requestSpeaker, type Speaker, socketSpeaker } from './speakers.ts';
@@ -35,7 +36,8 @@ type PaneProps = {
 export function Pane({ side, list, dialect, session, identities, onDialect, onConnectedAs }: PaneProps) {
   const { identity, logIn } = identities;
   const { name, transport } = dialect;
-  const { auth } = useServer();
+  const { auth, principal } = useServer();
+  const kept = useKeptFrames(principal.id, name);
   const [talked, talk] = useTalk(dialect);
   const [params, setParams] = useState(dialect.socket?.params ?? {});
   const filling = (): Filling => ({
@@ -99,17 +101,25 @@ export function Pane({ side, list, dialect, session, identities, onDialect, onCo
     }
   }
 
-  const wscat = useCallback(
-    ({ text, direction }: NumberedFrame) =>
-      wscatCommand({
+  const commandFor = useCallback(
+    (text: string | null) =>
+      shellCommand({
         origin: location.origin,
         dialect,
         session,
-        text: direction === 'in' ? text : null,
+        text,
         tokenRequired: auth === 'required',
       }),
     [dialect, session, auth],
   );
+  const command = useCallback(
+    ({ text, direction }: NumberedFrame) => commandFor(direction === 'in' ? text : null),
+    [commandFor],
+  );
+
+  function send(): void {
+    if (talk.send(draft)) kept.sentNow({ text: draft, session });
+  }
 
   return (
     <section className="pane" aria-label={`${side === 'left' ? 'First' : 'Second'} pane: ${name}`}>
@@ -161,11 +171,14 @@ export function Pane({ side, list, dialect, session, identities, onDialect, onCo
         <Composer
           examples={examplesOf(dialect)}
           needsJson={transport !== 'socket'}
-          draft={draft}
+          kept={kept}
+          draft={{ text: draft, session }}
+          command={commandFor(draft)}
           canSend={state.status === 'open'}
           onDraft={write}
           onExample={(example) => void use(example)}
-          onSend={() => talk.send(draft)}
+          onKept={(frame: KeptFrame) => write(inSession(frame.text, frame.session, session))}
+          onSend={send}
         />
       )}
       <div className="pane-log-head">
@@ -179,14 +192,14 @@ export function Pane({ side, list, dialect, session, identities, onDialect, onCo
       </div>
       <div className="pane-log">
         {talked.rows.length === 0 ? (
-          <p className="hint timeline-none">Connect, choose an example and send it. Frames appear here.</p>
+          <p className="hint timeline-none">Connect, choose a frame and send it. Frames appear here.</p>
         ) : (
           <EntryList
             rows={talked.rows}
             label={`Frames of the ${side === 'left' ? 'first' : 'second'} pane`}
             columns={1}
             indented
-            wscat={wscat}
+            command={command}
             ours
           />
         )}

@@ -1,24 +1,26 @@
 /**
  * Timeline of a session: every event from the log, and beside it the frames on its sockets since the page was opened.
- * Keys in the list: arrows, Home and End move, Enter expands, c copies, w copies as a wscat command.
+ * Keys in the list: arrows, Home and End move, Enter expands, c copies, w copies as a shell command.
  */
 import type { DurableEvent } from '@parlance/protocol';
 import { useCallback, useMemo, useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Page } from '../../components/page.tsx';
+import { oneLine } from '../../entries/event-summary.ts';
 import { EntryList } from '../../entries/list.tsx';
 import { alignedRows, eventRows, exportLines, frameRows, type NumberedFrame } from '../../entries/rows.ts';
 import { download } from '../../layout/download.ts';
 import { hrefOf } from '../../router.ts';
 import { dialectNamed, useDialects } from '../../state/dialects.ts';
 import { useServer } from '../../state/server.ts';
+import { textOf } from '../chat/rows.ts';
 import { ChooseSession } from './choose-session.tsx';
 import { choicesOf, EVERYTHING, shownEvents, shownFrames } from './filter.ts';
 import { FilterBar } from './filter-bar.tsx';
+import { shellCommand } from './shell-command.ts';
 import { StatusBar } from './status-bar.tsx';
 import { useTimeline, useWide } from './use-timeline.ts';
-import { wscatCommand } from './wscat.ts';
 
 export function TimelinePage({ id }: { id: string | null }) {
   return id === null ? <ChooseSession /> : <SessionTimeline id={id} />;
@@ -46,9 +48,9 @@ function SessionTimeline({ id }: { id: string }) {
     () => choicesOf(timeline.events, timeline.frames, filter),
     [timeline.events, timeline.frames, filter],
   );
-  const wscat = useCallback(
+  const command = useCallback(
     ({ dialect, direction, text }: NumberedFrame) =>
-      wscatCommand({
+      shellCommand({
         origin: location.origin,
         dialect: dialectNamed(dialects, dialect),
         session: id,
@@ -155,7 +157,7 @@ function SessionTimeline({ id }: { id: string }) {
                 label={wide ? 'Events and frames' : TITLES[tab]}
                 columns={wide ? 2 : 1}
                 indented={indented}
-                wscat={wscat}
+                command={command}
               />
             )}
           </div>
@@ -165,10 +167,12 @@ function SessionTimeline({ id }: { id: string }) {
   );
 }
 
-/** The last title in the log. */
+/** The last title in the log, or else the first message. */
 function titleIn(events: readonly DurableEvent[]): string {
   const renamed = events.findLast((event) => event.type === 'session.renamed');
-  return renamed?.title ?? '';
+  if (renamed) return renamed.title;
+  const input = events.find((event) => event.type === 'input.accepted');
+  return input ? oneLine(textOf(input.parts)) : '';
 }
 
 const TITLES: Readonly<Record<Tab, string>> = { events: 'Events', frames: 'Frames' };
