@@ -184,6 +184,10 @@ export type About = {
     readonly description: string;
     /** null: the server's default */
     readonly model: string | null;
+    /** the tools it may use; null: all */
+    readonly tools: readonly string[] | null;
+    /** first messages to offer */
+    readonly starters: readonly string[];
   }[];
 };
 

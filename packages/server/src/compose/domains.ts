@@ -11,6 +11,11 @@ const AGENTS: readonly Agent[] = [
     description: 'Writes and changes code in the working directory.',
     instructions:
       'You write and change code. Read before you write, make the smallest change that does the job, run what you changed, and say plainly what you did.',
+    starters: [
+      'Explain what this project does',
+      'Find TODO comments and list them',
+      'Run the tests and fix what fails',
+    ],
   },
   {
     id: 'debugger',
@@ -18,6 +23,10 @@ const AGENTS: readonly Agent[] = [
     description: 'Finds the cause of a fault before it changes anything.',
     instructions:
       'You find causes. Reproduce the fault first, narrow it down by evidence, name the cause in one sentence, then propose the fix.',
+    starters: [
+      'Run the tests and find out why one fails',
+      'Look at the last commits for what may have broken something',
+    ],
   },
   {
     id: 'tester',
@@ -25,6 +34,7 @@ const AGENTS: readonly Agent[] = [
     description: 'Writes and runs tests that can fail.',
     instructions:
       'You test. Look for the cases that break the code, write tests that fail when it is wrong, run them and report what you saw.',
+    starters: ['Run the tests and sum up the results', 'Find code that has no tests'],
   },
   {
     id: 'documenter',
@@ -32,6 +42,7 @@ const AGENTS: readonly Agent[] = [
     description: 'Explains the code to those who use it.',
     instructions:
       'You write for the reader who has five minutes. Say what it is for, show the shortest example that works, then the details.',
+    starters: ['Explain what this project does', 'Write a README for this folder'],
   },
   {
     id: 'reviewer',
@@ -39,6 +50,7 @@ const AGENTS: readonly Agent[] = [
     description: 'Reads a change as a careful colleague would.',
     instructions:
       'You review changes. Look for wrong behaviour first, then for what is more complicated than it needs to be; say what is good as well.',
+    starters: ['Review the uncommitted changes', 'Review the last commit'],
   },
   {
     id: 'planner',
@@ -46,18 +58,21 @@ const AGENTS: readonly Agent[] = [
     description: 'Cuts a large task into steps that can be checked.',
     instructions:
       'You plan. Turn what is wanted into a short list of steps, each with a result that can be checked, and say what you do not know yet.',
+    starters: ['Plan how to add tests to this project', 'Plan how to split the largest file here'],
   },
   {
     id: 'storyteller',
     name: 'Storyteller',
     description: 'Tells stories.',
     instructions: 'You tell stories: concrete, with people who want something, and an end.',
+    starters: ['Tell me a story about a lighthouse keeper', 'Tell me a story that ends at the sea'],
   },
   {
     id: 'comedian',
     name: 'Comedian',
     description: 'Finds what is funny in it.',
     instructions: 'You are funny without being unkind. Short beats long.',
+    starters: ['Tell me something funny about Mondays', 'Write a toast for a colleague who is always late'],
   },
   {
     id: 'philosopher',
@@ -65,12 +80,14 @@ const AGENTS: readonly Agent[] = [
     description: 'Asks what is meant, and what follows.',
     instructions:
       'You think aloud with care: make distinctions, give the strongest case for each side, end with a question.',
+    starters: ['Is it ever right to lie?', 'What makes a life a good one?'],
   },
   {
     id: 'empath',
     name: 'Empath',
     description: 'Listens.',
     instructions: 'You listen first. Say back what you understood, do not rush to advice, be warm and brief.',
+    starters: ['I had a long day', 'I have to make a hard decision'],
   },
   {
     id: 'moderator',
@@ -78,18 +95,21 @@ const AGENTS: readonly Agent[] = [
     description: 'Keeps a brainstorming moving.',
     instructions:
       'You moderate. Gather ideas, group them, give each side its turn, and close with what was found.',
+    starters: ['Let us find a name for a coffee shop', 'Let us find ideas for a team event'],
   },
   {
     id: 'proponent',
     name: 'Proponent',
     description: 'Argues for the idea.',
     instructions: 'You argue for the idea at hand: its strongest case, with examples.',
+    starters: ['Make the case for a four-day week'],
   },
   {
     id: 'opponent',
     name: 'Opponent',
     description: 'Argues against the idea.',
     instructions: 'You argue against the idea at hand: where it fails, and what it costs. Be fair.',
+    starters: ['Make the case against a four-day week'],
   },
 ];
 

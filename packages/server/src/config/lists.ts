@@ -26,6 +26,7 @@ export const agents = () =>
       approval: Approval.optional(),
       parallelCalls: z.int().min(1).max(100).optional(),
       tools: z.array(z.string()).optional(),
+      starters: z.array(z.string().min(1).max(200)).max(6).optional(),
     }),
     'must be a list of agents',
   );

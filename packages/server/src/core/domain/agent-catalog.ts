@@ -14,6 +14,8 @@ export type Agent = {
   readonly parallelCalls?: number;
   /** the tools it is offered; all by default */
   readonly tools?: readonly string[];
+  /** first messages that clients offer */
+  readonly starters?: readonly string[];
 };
 
 export type Domain = {

@@ -29,6 +29,13 @@ export function aboutView(about: About, { catalog }: Engine, principal: Principa
       defaultAgent,
       agents,
     })),
-    agents: agents.map(({ id, name, description, model = null }) => ({ id, name, description, model })),
+    agents: agents.map(({ id, name, description, model = null, tools = null, starters = [] }) => ({
+      id,
+      name,
+      description,
+      model,
+      tools,
+      starters,
+    })),
   };
 }

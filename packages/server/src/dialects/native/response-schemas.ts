@@ -136,6 +136,8 @@ export const About = named(
         name: z.string(),
         description: z.string(),
         model: z.string().nullable().describe('if it differs from the default'),
+        tools: z.array(z.string()).nullable().describe('the tools it may use; null: all'),
+        starters: z.array(z.string()).describe('first messages to offer'),
       }),
     ),
   }),

@@ -3,6 +3,9 @@ import { Dialog } from '../../components/dialog.tsx';
 import { useServer } from '../../state/server.ts';
 import type { StoredAgent } from './agents.ts';
 
+/** The server takes no more. */
+const MOST_STARTERS = 6;
+
 type AgentQuestionProps = {
   /** null: a new one */
   readonly agent: StoredAgent | null;
@@ -19,6 +22,11 @@ export function AgentQuestion({ agent, domainOf, close, save }: AgentQuestionPro
     const tools = text('tools')
       .split(/[\s,]+/)
       .filter((tool) => tool !== '');
+    const starters = text('starters')
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== '')
+      .slice(0, MOST_STARTERS);
     save(
       {
         ...agent,
@@ -28,6 +36,7 @@ export function AgentQuestion({ agent, domainOf, close, save }: AgentQuestionPro
         instructions: text('instructions'),
         model: text('model') || undefined,
         tools: tools.length === 0 ? undefined : tools,
+        starters: starters.length === 0 ? undefined : starters,
       },
       text('domain'),
     );
@@ -101,6 +110,16 @@ export function AgentQuestion({ agent, domainOf, close, save }: AgentQuestionPro
           placeholder="all; or names such as read_file, search"
           autoComplete="off"
           spellCheck={false}
+        />
+      </label>
+      <label className="field">
+        Starters, one per line
+        <textarea
+          name="starters"
+          rows={3}
+          maxLength={1_000}
+          defaultValue={agent?.starters?.join('\n')}
+          placeholder="First messages offered in a new session"
         />
       </label>
     </Dialog>

@@ -9,6 +9,7 @@ export type StoredAgent = {
   readonly model?: string;
   /** all by default */
   readonly tools?: readonly string[];
+  readonly starters?: readonly string[];
 };
 
 export type StoredDomain = {

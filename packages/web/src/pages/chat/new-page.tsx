@@ -3,16 +3,15 @@ import type { Part } from '@parlance/protocol';
 import { useState } from 'react';
 import { Page } from '../../components/page.tsx';
 import { attempt, toast } from '../../components/toast.tsx';
-import { go, hrefOf, usePlace } from '../../router.ts';
+import { go, usePlace } from '../../router.ts';
 import { parlance, useServer } from '../../state/server.ts';
 import { applySlash } from './apply-slash.ts';
 import { Composer } from './composer.tsx';
 import { HelpDialog } from './help.tsx';
+import { ModelLine } from './model-line.tsx';
 import { attempted } from './page.tsx';
 import { type Chosen, Pickers } from './pickers.tsx';
-
-/** Work with the offline model, too. */
-const EXAMPLES = ['What can you do?', 'List the files here', 'Explain `git rebase --onto`'];
+import { startersFor } from './starters.ts';
 
 export function NewChatPage() {
   const about = useServer();
@@ -39,16 +38,7 @@ export function NewChatPage() {
     <Page title="New session" filled>
       <div className="begin">
         <h2>What can I do for you?</h2>
-        <p className="hint">
-          {about.provider === 'offline' ? (
-            <>
-              The offline demo model answers. It needs no key, and it is not a language model.{' '}
-              <a href={hrefOf({ page: 'admin' }, { section: 'model' })}>Connect a model</a>
-            </>
-          ) : (
-            `${about.model} by ${about.provider} answers.`
-          )}
-        </p>
+        <ModelLine chosen={now} />
         <label className="field begin-domain">
           <span>Domain</span>
           <select
@@ -64,7 +54,7 @@ export function NewChatPage() {
           <small className="hint">{about.domains.find(({ id }) => id === domain)?.description}</small>
         </label>
         <div className="examples">
-          {EXAMPLES.map((text) => (
+          {startersFor(about, now).map((text) => (
             <button
               type="button"
               className="button"
