@@ -1,6 +1,6 @@
 /** The price table. */
 import { useEffect, useState } from 'react';
-import { Button } from '../../components/button.tsx';
+import { Button, IconButton } from '../../components/button.tsx';
 import { PriceDialog } from '../../components/price-dialog.tsx';
 import { loadPrices, useSharedPrices } from '../../state/prices.ts';
 import { useServer } from '../../state/server.ts';
@@ -23,7 +23,7 @@ export function PricesSection() {
         US dollars per million tokens. With a price, chats show the cost of each turn and session. There are
         no default prices.
       </p>
-      <section className="md-table" aria-label="Prices of models">
+      <section className="md-table prices" aria-label="Prices of models">
         <table>
           <thead>
             <tr>
@@ -44,9 +44,11 @@ export function PricesSection() {
                 <td>{prices[model]?.output ?? '–'}</td>
                 <td>{prices[model]?.cached ?? '–'}</td>
                 <td>
-                  <Button onClick={() => setAsking({ model })} aria-label={`Edit price of ${model}`}>
-                    Edit
-                  </Button>
+                  <IconButton
+                    icon="edit"
+                    label={`Edit price of ${model}`}
+                    onClick={() => setAsking({ model })}
+                  />
                 </td>
               </tr>
             ))}

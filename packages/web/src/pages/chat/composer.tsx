@@ -40,6 +40,13 @@ type ComposerProps = {
   readonly children: ReactNode;
 };
 
+/** On a phone there is room for a few words, and no Ctrl key. */
+function placeholderFor(running: boolean): string {
+  const isNarrow = innerWidth < 480;
+  if (running) return isNarrow ? 'Queue a message' : 'Enter to queue, Ctrl+Enter to interrupt';
+  return isNarrow ? 'Message, or / for commands' : 'Send a message, or / for commands';
+}
+
 /** Kept until the tab is closed. */
 const draftName = (draft: string): string => `parlance.draft.${draft}`;
 
@@ -171,9 +178,7 @@ export function Composer(props: ComposerProps) {
           aria-autocomplete="list"
           aria-controls={choices.length > 0 ? menu : undefined}
           aria-activedescendant={choices.length > 0 ? optionId(menu, at) : undefined}
-          placeholder={
-            running ? 'Enter to queue, Ctrl+Enter to interrupt' : 'Send a message, or / for commands'
-          }
+          placeholder={placeholderFor(running)}
           onChange={(event) => change(event.target.value)}
           onKeyDown={onKeyDown}
           onPaste={onPaste}

@@ -8,6 +8,9 @@ import { type Row, rowWith } from './rows.ts';
 /** Distance in pixels that counts as being at the end. */
 const NEAR = 60;
 
+/** How long rows are measured again after the width has changed. */
+const SETTLING_MS = 400;
+
 const ESTIMATES: Readonly<Record<Row['kind'], number>> = {
   input: 84,
   queued: 84,
@@ -59,16 +62,21 @@ export function Transcript({ session, rows, target = 0 }: TranscriptProps) {
     const element = scroller.current;
     if (!element) return;
     let below = 0;
+    let settledAt = 0;
     const look = () => {
       below = element.scrollHeight - element.scrollTop - element.clientHeight;
       setAway(below > 4 * NEAR);
     };
-    // What appears below the transcript makes it smaller: the end stays in view.
-    const resized = new ResizeObserver(() => {
-      if (below <= NEAR) element.scrollTop = element.scrollHeight;
+    // What appears below the transcript makes it smaller, and in another width rows have other heights, which are measured
+    // one after the other: the end stays in view.
+    const resized = new ResizeObserver((changes) => {
+      const now = performance.now();
+      if (below <= NEAR && changes.some(({ target }) => target === element)) settledAt = now + SETTLING_MS;
+      if (now < settledAt) element.scrollTop = element.scrollHeight;
     });
     element.addEventListener('scroll', look, { passive: true });
     resized.observe(element);
+    if (element.firstElementChild) resized.observe(element.firstElementChild);
     return () => {
       element.removeEventListener('scroll', look);
       resized.disconnect();

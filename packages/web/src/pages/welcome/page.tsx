@@ -9,6 +9,7 @@ import { toast } from '../../components/toast.tsx';
 import { CodeBlock } from '../../markdown/code-block.tsx';
 import { hrefOf } from '../../router.ts';
 import { useDialects } from '../../state/dialects.ts';
+import { maySetUp } from '../../state/may.ts';
 import { parlance, useServer } from '../../state/server.ts';
 import { type Client, clientsOf, DEMO } from './clients.ts';
 import { PROVIDERS } from './providers.ts';
@@ -24,9 +25,9 @@ export function WelcomePage() {
       actions={
         <>
           <a className="button" href="/docs/">
-            Documentation
+            Docs
           </a>
-          <a className="button button-primary" href={hrefOf({ page: 'new' })}>
+          <a className="button button-primary guide-start" href={hrefOf({ page: 'new' })}>
             Start a session
           </a>
         </>
@@ -45,7 +46,8 @@ export function WelcomePage() {
   );
 }
 
-function Models({ about: { provider, model } }: { about: About }) {
+function Models({ about }: { about: About }) {
+  const { provider, model } = about;
   return (
     <section aria-labelledby="guide-model">
       <h2 id="guide-model">1. Model</h2>
@@ -62,10 +64,12 @@ function Models({ about: { provider, model } }: { about: About }) {
           is in use. Each session can choose another model that the server has a key for.
         </p>
       )}
-      <p>
-        Keys go into the server’s environment, never into this page. Restart the server with one of these
-        commands and reload this page. Sessions are kept.
-      </p>
+      {maySetUp(about) && (
+        <p>
+          <a href={hrefOf({ page: 'admin' }, { section: 'model' })}>Connect a model</a> here, without a
+          restart. Or set a key where the server is started; what is set there wins.
+        </p>
+      )}
       <ul className="guide-providers">
         {PROVIDERS.map(({ id, name, variables, start }) => (
           <li className="card" key={id}>

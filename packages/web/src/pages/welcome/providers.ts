@@ -1,4 +1,4 @@
-/** Environment variables for each model provider. Keys go to the server, never into this page. */
+/** Environment variables for each model provider. */
 
 export type Provider = {
   /** value of `PROVIDER` and of `About.provider` */
