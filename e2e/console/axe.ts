@@ -6,7 +6,6 @@ const AXE = await Bun.file(join(import.meta.dir, '../../node_modules/axe-core/ax
 
 type Finding = {
   id: string;
-  impact: string | null;
   help: string;
   nodes: { target: string[]; html: string }[];
 };
@@ -18,22 +17,19 @@ export async function prepare(page: Page): Promise<void> {
 }
 
 /** `colours`: only rules that depend on light and dark. */
-type Rules = 'all' | 'colours' | 'all but colours';
+type Rules = 'all' | 'colours';
 
 const OPTIONS: Readonly<Record<Rules, object>> = {
   all: {},
   colours: { runOnly: ['color-contrast', 'link-in-text-block'] },
-  'all but colours': { rules: { 'color-contrast': { enabled: false } } },
 };
 
-/** One line per serious or critical finding. */
+/** One line per finding. */
 export async function barriers(page: Page, rules: Rules): Promise<string[]> {
   const options = JSON.stringify(OPTIONS[rules]);
   const run = `axe.run(document, ${options}).then(({ violations }) => violations)`;
   const found = (await page.evaluate(run)) as Finding[];
-  return found
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, help, nodes }) =>
-      nodes.map(({ target, html }) => `${id}: ${help}: ${target.join(' ')}: ${html}`),
-    );
+  return found.flatMap(({ id, help, nodes }) =>
+    nodes.map(({ target, html }) => `${id}: ${help}: ${target.join(' ')}: ${html}`),
+  );
 }

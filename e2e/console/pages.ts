@@ -155,6 +155,7 @@ export async function furnish(server: TestServer): Promise<void> {
   await settled('notes', 'list files, then read README.md');
   await waitsAfter(server, 'notes', 'replace 3000 with 8080 in src/settings.ts');
   await waitsAfter(server, 'push', 'run git push --force origin main');
+  await waitsAfter(server, 'deleted', 'delete file src/settings.ts');
 }
 
 async function waitsAfter(server: TestServer, session: string, text: string): Promise<void> {

@@ -84,10 +84,12 @@ describe.skipIf(NO_BROWSER)('timeline and playground', () => {
       await pane.getByRole('button', { name: 'Connect', exact: true }).click();
       await seen(pane.getByText(/^connected as/));
     }
-    await left.getByLabel('Example').selectOption({ label: 'user_input: Send a message' });
+    await left.getByLabel('Insert').selectOption({ label: 'user_input: Send a message' });
     await left.getByRole('button', { name: 'Send' }).click();
-    await seen(left.getByRole('article', { name: /sent: user_input$/ }));
     await seen(left.getByRole('article', { name: /received: agent_finished$/ }));
+    // The answer may have moved it out of view.
+    await left.locator('.entries').evaluate((list) => Object.assign(list, { scrollTop: 0 }));
+    await seen(left.getByRole('article', { name: /sent: user_input$/ }));
     const message = right.getByRole('article', { name: /received: agent_message$/ });
     await message.getByRole('button').first().click();
     await seen(message.getByText(/1 2 3 4 5/).last());

@@ -1,0 +1,116 @@
+/** Dialogs, menus and sections of the console that are not pages of their own. */
+import type { Page } from 'playwright-core';
+import { seen } from './console.ts';
+import type { Shown } from './pages.ts';
+
+const dialog = (page: Page) => page.getByRole('dialog');
+
+/** From the menu of a session. */
+const ofSession = (item: string): Shown => ({
+  name: `${item} of a session`,
+  path: '/sessions/rebase',
+  async ready(page) {
+    await page.locator('.session-row[data-chosen]').hover();
+    await page.locator('.session-row[data-chosen] .menu > button').click();
+    await page.getByRole('menuitem', { name: item }).click();
+    await seen(dialog(page));
+  },
+});
+
+/** The page as a signed-in admin. */
+async function asAdmin(page: Page, path: string): Promise<void> {
+  const { origin } = new URL(page.url());
+  const login = { username: 'ada', password: 'ada-password' };
+  const { access_token } = (await (
+    await page.request.post(`${origin}/v1/auth/login`, { data: login })
+  ).json()) as {
+    access_token: string;
+  };
+  await page.evaluate(`sessionStorage.setItem('parlance.token', '${access_token}')`);
+  await page.goto(`${origin}/#${path}`);
+  await page.reload();
+}
+
+const section = (name: string, heading: string, button?: string): Shown => ({
+  name: button ?? `section ${name}`,
+  path: '/settings',
+  async ready(page) {
+    await asAdmin(page, `/admin?section=${name}`);
+    await seen(page.getByRole('heading', { name: heading, exact: true }));
+    if (button === undefined) return;
+    await page.getByRole('button', { name: button }).first().click();
+    await seen(dialog(page));
+  },
+});
+
+export const DIALOGS: readonly Shown[] = [
+  ...['Rename', 'Tags', 'Export', 'Share', 'Delete'].map(ofSession),
+  {
+    name: 'keys',
+    path: '/approvals',
+    async ready(page) {
+      await seen(page.getByRole('heading', { name: 'Approvals' }));
+      await page.keyboard.press('?');
+      await seen(dialog(page));
+    },
+  },
+  {
+    name: 'full-auto',
+    path: '/',
+    async ready(page) {
+      await page.getByLabel('Approval mode').selectOption('full-auto');
+      await seen(dialog(page));
+    },
+  },
+  {
+    name: 'another model',
+    path: '/',
+    async ready(page) {
+      await page.getByLabel('Model', { exact: true }).selectOption({ label: 'Other model …' });
+      await seen(dialog(page));
+    },
+  },
+  {
+    name: 'slash commands',
+    path: '/',
+    async ready(page) {
+      await page.getByRole('textbox', { name: 'Message' }).fill('/');
+      await seen(page.locator('.slash-choice').first());
+    },
+  },
+  {
+    name: 'save frame',
+    path: '/playground?session=saved&left=agentloop&right=none',
+    async ready(page) {
+      await page.getByRole('button', { name: 'Save …' }).click();
+      await seen(dialog(page));
+    },
+  },
+  {
+    name: 'deleted file',
+    path: '/sessions/deleted',
+    ready: (page) => seen(page.locator('.approval .patch-removed .patch-number').first()),
+  },
+  {
+    name: 'search',
+    path: '/sessions/rebase',
+    async ready(page) {
+      await page.getByRole('searchbox').fill('rebase');
+      await seen(page.getByRole('region', { name: 'Messages' }).getByRole('link').first());
+    },
+  },
+  {
+    name: 'sessions to choose from',
+    path: '/timeline',
+    ready: (page) => seen(page.locator('#main a').first()),
+  },
+  section('model', 'Model'),
+  section('mcp', 'MCP servers'),
+  section('origins', 'Browser origins'),
+  section('prices', 'Prices'),
+  section('listeners', 'Listeners'),
+  section('grants', 'Standing grants'),
+  section('agents', 'Agents', 'New agent'),
+  section('mcp', 'MCP servers', 'Add server'),
+  section('users', 'Users', 'Add user'),
+];

@@ -1,0 +1,65 @@
+/** Looks for controls that are cut off, covered by others, or too small for their text. */
+import type { Page } from 'playwright-core';
+
+/** Sizes of a small phone, a tablet and a desktop. */
+export const SCREENS = [
+  { width: 320, height: 640 },
+  { width: 768, height: 1_024 },
+  { width: 1_440, height: 900 },
+] as const;
+
+/** One line per problem. While a dialog is open, only its own controls are looked at. */
+export async function layoutProblems(page: Page): Promise<string[]> {
+  return (await page.evaluate(SCRIPT)) as string[];
+}
+
+const SCRIPT = `(() => {
+  const CONTROLS = 'a[href], button, input, select, textarea, summary, [role=tab], [role=menuitem], [role=option]';
+  const SLACK = 1.5;
+  const root = document.querySelector('dialog[open]') ?? document.body;
+  const problems = [];
+
+  const nameOf = (element) =>
+    element.tagName.toLowerCase() + ' “' +
+    (element.getAttribute('aria-label') ?? element.textContent ?? '').trim().slice(0, 40) + '”';
+
+  /** The area that its ancestors let through. */
+  function visibleArea(element) {
+    const area = { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
+    for (let up = element.parentElement; up && up !== document.documentElement; up = up.parentElement) {
+      const { overflowX, overflowY } = getComputedStyle(up);
+      const box = up.getBoundingClientRect();
+      if (overflowX !== 'visible') {
+        area.left = Math.max(area.left, box.left);
+        area.right = Math.min(area.right, box.right);
+      }
+      if (overflowY !== 'visible') {
+        area.top = Math.max(area.top, box.top);
+        area.bottom = Math.min(area.bottom, box.bottom);
+      }
+    }
+    return area;
+  }
+
+  for (const element of root.querySelectorAll(CONTROLS)) {
+    if (!element.checkVisibility({ visibilityProperty: true })) continue;
+    if (element.closest('.unseen, .skip, [aria-hidden=true]') || element.matches('[type=file]')) continue;
+    const box = element.getBoundingClientRect();
+    const area = visibleArea(element);
+    if (box.left < area.left - SLACK || box.right > area.right + SLACK)
+      problems.push(nameOf(element) + ' is cut off: ' + Math.round(box.left) + '–' + Math.round(box.right) +
+        ' of ' + Math.round(area.left) + '–' + Math.round(area.right));
+    const { textOverflow, overflowX } = getComputedStyle(element);
+    const isText = element.matches('button, a');
+    if (isText && textOverflow !== 'ellipsis' && overflowX !== 'visible' && element.scrollWidth > element.clientWidth + SLACK)
+      problems.push(nameOf(element) + ' has more text than room');
+    const [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
+    if (x <= area.left || x >= area.right || y <= area.top || y >= area.bottom) continue;
+    const hit = document.elementFromPoint(x, y);
+    if (hit && !element.contains(hit) && !hit.contains(element))
+      problems.push(nameOf(element) + ' is covered by ' + hit.tagName.toLowerCase() + '.' + hit.className);
+  }
+  const sideways = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+  if (sideways > 0) problems.push('the page scrolls sideways by ' + sideways);
+  return problems;
+})()`;
