@@ -69,7 +69,7 @@ export default defineConfig({
     outline: [2, 3],
     nav: [{ text: 'Console', link: '/', target: '_self', rel: '' }],
     sidebar: [
-      { text: 'Start', items: guides('quick-start', 'install', 'concepts', 'clients') },
+      { text: 'Start', items: guides('quick-start', 'install', 'concepts', 'console', 'clients') },
       {
         text: 'Guides',
         items: guides(
@@ -86,6 +86,7 @@ export default defineConfig({
         items: [
           ...guides(
             'configuration',
+            'tls',
             'users-and-tokens',
             'limits',
             'operations',
