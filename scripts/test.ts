@@ -56,7 +56,7 @@ await $`sh ${join(import.meta.dir, 'build-if-stale')}`.quiet().nothrow();
 const workers = Math.ceil(availableParallelism() * 1.5);
 /** The slowest files start first. `npm test -- --update-timings` writes the file. */
 const timings = join(import.meta.dir, 'test-timings.json');
-const flags = ['--parallel', String(workers), '--timeout', '30000', '--timings', timings];
+const flags = [`--parallel=${workers}`, '--timeout', '30000', '--timings', timings];
 const run = Bun.spawn([process.execPath, 'test', ...flags, ...process.argv.slice(2)], {
   stdout: 'inherit',
   stderr: 'pipe',
