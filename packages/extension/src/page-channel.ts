@@ -6,10 +6,14 @@ import type { PageDialog } from './messages.ts';
 
 export const TO_PAGE = 'parlance:to-page';
 export const FROM_PAGE = 'parlance:from-page';
+/** sent on an element that reacts to a press */
+export const PRESSABLE = 'parlance:pressable';
 
 export type ToPage =
   /** while active, dialogs do not block and requests are counted */
   | { readonly type: 'active'; readonly on: boolean }
+  /** sends `PRESSABLE` on elements that were not reported before */
+  | { readonly type: 'pressable' }
   /** an action begins: counts requests from now on, and answers dialogs like this */
   | { readonly type: 'begin'; readonly accept: boolean; readonly text: string | null };
 

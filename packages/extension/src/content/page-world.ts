@@ -14,8 +14,9 @@ export const reported = {
   captured: false,
 };
 
-export function sendToPage(message: ToPage): void {
-  document.dispatchEvent(new CustomEvent(TO_PAGE, { detail: JSON.stringify(message) }));
+/** To the world of a frame, if it has its own script. */
+export function sendToPage(message: ToPage, target: Node = document): void {
+  target.dispatchEvent(new CustomEvent(TO_PAGE, { detail: JSON.stringify(message) }));
 }
 
 export function resetReported(): void {

@@ -3,8 +3,9 @@
  * marks what is under the pointer.
  */
 import { ancestorsOf } from '../dom/flat-tree.ts';
+import { HOVER_MARK as MARK } from '../hover-mark.ts';
+import { rulesOf } from '../snapshot/hover-hints.ts';
 
-const MARK = 'data-parlance-hover';
 const MOST_RULES = 5_000;
 
 export function showHoverStyles(target: Element): void {
@@ -50,13 +51,4 @@ function hoverRules(root: Document): string[] {
     if (rules) visit(rules);
   }
   return found;
-}
-
-/** Style sheets of other origins cannot be read. */
-function rulesOf(sheet: CSSStyleSheet): CSSRuleList | null {
-  try {
-    return sheet.cssRules;
-  } catch {
-    return null;
-  }
 }

@@ -94,7 +94,7 @@ export function* elementsIn(
 export function* rootsIn(root: Document | ShadowRoot): Generator<Document | ShadowRoot> {
   yield root;
   for (const element of root.querySelectorAll('*')) {
-    const inner = element.shadowRoot ?? frameDocument(element);
+    const inner = shadowOf(element) ?? frameDocument(element);
     if (inner) yield* rootsIn(inner);
   }
 }

@@ -1,15 +1,23 @@
 /** Which elements a user can operate, beyond links and form controls: widgets, clickable boxes, drag and drop. */
 import { isControl, isEditingHost, isInput, isLink, isTickedInput } from '../dom/kinds.ts';
 import { isWidget, roleOf } from '../dom/roles.ts';
+import { isOpener, isPressable, isPressableInside } from './clues.ts';
+import type { Hints } from './hints.ts';
 
-/** `control`: has a role of its own; `clickable`: only behaves like a button; `drag` and `drop`: for drag and drop */
-export type Interaction = 'control' | 'clickable' | 'drag' | 'drop';
+/**
+ * `control`: has a role of its own; `clickable`: only behaves like a button; `opener`: shows more under the pointer; `drag` and
+ * `drop`: for drag and drop
+ */
+export type Interaction = 'control' | 'clickable' | 'opener' | 'drag' | 'drop';
 
 export type Surroundings = {
+  readonly hints: Hints;
   /** the cursor of the parent is a pointer */
   readonly pointer: boolean;
   /** inside of a link, a button or another control */
   readonly inControl: boolean;
+  /** inside of something that only behaves like a button */
+  readonly inClickable: boolean;
 };
 
 const DROP_ATTRIBUTES = [
@@ -53,20 +61,22 @@ const FOCUSED_ROLES = new Set([
 export function interactionOf(
   element: Element,
   style: CSSStyleDeclaration,
-  { pointer, inControl }: Surroundings,
+  { pointer, inControl, inClickable, hints }: Surroundings,
 ): Interaction | null {
   if (style.pointerEvents === 'none' && !isTickedInput(element)) return null;
   if (isControl(element)) return isInput(element) && element.type === 'hidden' ? null : 'control';
   if (isLink(element) || element.localName === 'summary' || isEditingHost(element)) return 'control';
   const role = roleOf(element);
   if (isWidget(role)) return 'control';
-  if (isDraggable(element)) return 'drag';
+  if (isDraggable(element) || isHandle(element)) return 'drag';
   if (isDropZone(element)) return 'drop';
   if (inControl) return null;
+  if (inClickable) return isPressableInside(element, hints) ? 'clickable' : null;
   if (element.hasAttribute('onclick') || element.hasAttribute('onmousedown')) return 'clickable';
   if (style.cursor === 'pointer' && !pointer && element.localName !== 'label' && element.localName !== 'body')
     return 'clickable';
-  if (isCalledButton(element)) return 'clickable';
+  if (isCalledButton(element) || isPressable(element, hints)) return 'clickable';
+  if (isOpener(element, hints)) return 'opener';
   const tabindex = element.getAttribute('tabindex');
   if (tabindex !== null && role === 'gridcell') return 'clickable';
   if (tabindex !== null && Number(tabindex) >= 0 && !FOCUSED_ROLES.has(role) && !scrolls(style))
@@ -92,6 +102,12 @@ const scrolls = ({ overflowY, overflowX }: CSSStyleDeclaration): boolean =>
   overflowY === 'auto' || overflowY === 'scroll' || overflowX === 'auto' || overflowX === 'scroll';
 
 export const isDraggable = (element: Element): boolean => element.getAttribute('draggable') === 'true';
+
+const HANDLE = /(?:^|[-_\s])(?:drag|move|sort)?-?(?:handle|grip|dragger)(?:$|[-_\s])/i;
+
+/** A small part that moves its row. */
+const isHandle = (element: Element): boolean =>
+  HANDLE.test(element.getAttribute('class') ?? '') && (element.textContent ?? '').trim().length <= 3;
 
 /** Marked as one, or a container of draggable elements, or one of the same kind beside it. */
 function isDropZone(element: Element): boolean {

@@ -14,9 +14,10 @@ export function isConcealed(element: HTMLElement, style: CSSStyleDeclaration): b
   return width <= 1 || height <= 1;
 }
 
-/** A hidden field that its visible label stands for. */
+/** A hidden field that its visible label stands for, or a part of a picture. */
 export const isProxied = (element: Element): boolean =>
-  (isTickedInput(element) || (isInput(element) && element.type === 'file')) && clickTarget(element) !== null;
+  (isTickedInput(element) || (isInput(element) && element.type === 'file') || element.localName === 'area') &&
+  clickTarget(element) !== null;
 
 export const siteOf = (frame: Element): string =>
   URL.parse(frame.getAttribute('src') ?? '', frame.ownerDocument.baseURI)?.origin ?? 'unknown';

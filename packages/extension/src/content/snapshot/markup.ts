@@ -13,7 +13,7 @@ import {
 import { nameOf } from '../dom/names.ts';
 import { roleOf } from '../dom/roles.ts';
 import { isSecret, withoutCardNumbers } from '../dom/secrets.ts';
-import { oneLine, textOf } from '../dom/text.ts';
+import { folded, oneLine, textOf } from '../dom/text.ts';
 import type { Interaction } from './interactive.ts';
 
 /** `head` is followed by the number and `tail`; `content` is what is between the tags, `close` the end tag. */
@@ -79,9 +79,15 @@ function contentOf(element: Element, { tag, name }: { tag: string; name: string 
   if (isTextArea(element))
     return isSecret(element) ? '' : withoutCardNumbers(element.value.slice(0, LONGEST_VALUE));
   if (isEditingHost(element)) return withoutCardNumbers(textOf(element, LONGEST_VALUE));
-  const shown = FIELDS.has(roleOf(element)) ? withoutCardNumbers(textOf(element, OPTION_TEXT)) : name;
-  return shown;
+  const text = withoutCardNumbers(textOf(element, OPTION_TEXT));
+  return FIELDS.has(roleOf(element)) || saysMore(text, name) ? text : name;
 }
+
+/** The name of an element, given by an attribute, does not repeat what it shows. */
+const saysMore = (text: string, name: string): boolean =>
+  /[\p{L}\p{N}]{2}/u.test(text) &&
+  !folded(name).includes(folded(text)) &&
+  !folded(text).includes(folded(name));
 
 const FIELDS = new Set(['combobox', 'textbox', 'searchbox', 'spinbutton', 'slider']);
 
@@ -113,7 +119,9 @@ function attributesOf(element: Element, tag: string, interaction: Interaction): 
   const native = tag !== 'span' && !element.hasAttribute('role');
   const parts = [
     native || role === 'generic' ? '' : attribute('role', role),
-    role === 'generic' && interaction === 'clickable' && tag === 'span' ? ' role="button"' : '',
+    role === 'generic' && (interaction === 'clickable' || interaction === 'opener') && tag === 'span'
+      ? ' role="button"'
+      : '',
     interaction === 'drag' ? ' draggable="true"' : '',
     ...STATES.map((name) => attribute(name, element.getAttribute(name) ?? '')),
     flag('disabled', isDisabled(element)),

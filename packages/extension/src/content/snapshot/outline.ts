@@ -7,6 +7,7 @@ import { isSkipped, oneLine } from '../dom/text.ts';
 import { clickTarget, type Point } from '../dom/visibility.ts';
 import { INDICATOR } from '../indicator-name.ts';
 import { MOST_BYTES } from './budget.ts';
+import { collectHints, type Hints } from './hints.ts';
 import { type Interaction, interactionOf } from './interactive.ts';
 import { isConcealed, isProxied, originOf, pictureText, siteOf, viewOf } from './looks.ts';
 import { escaped, markupOf, optionsMarkup, unescaped, withLabel } from './markup.ts';
@@ -22,8 +23,10 @@ export type Outline = {
 };
 
 type Context = {
+  readonly hints: Hints;
   readonly pointer: boolean;
   readonly inControl: boolean;
+  readonly inClickable: boolean;
   /** where its document is in the tab */
   readonly origin: Point;
   readonly reachable: Reachable;
@@ -47,7 +50,15 @@ const branch = (open: string, close: string): Branch => ({
 export function outlineOf(document: Document, reachable: Reachable): Outline {
   const builder = new Builder(measureView(document));
   const root = branch('', '');
-  const context = { pointer: false, inControl: false, origin: { x: 0, y: 0 }, reachable };
+  const hints = collectHints(document);
+  const context = {
+    hints,
+    pointer: false,
+    inControl: false,
+    inClickable: false,
+    origin: { x: 0, y: 0 },
+    reachable,
+  };
   if (document.body) builder.visitElement(document.body, root, context);
   return { root, leaves: builder.leaves, skipped: builder.skipped };
 }
@@ -142,10 +153,15 @@ class Builder {
     const inner = {
       ...context,
       pointer: true,
-      inControl: interaction === 'control' || interaction === 'clickable',
+      inControl: interaction === 'control',
+      inClickable: interaction === 'clickable' || context.inClickable,
     };
     this.#visitChildren(element, draft, { context: inner, shown: true });
     const nested = this.leaves.slice(before).some((leaf) => leaf.element !== null);
+    if (nested && interaction === 'opener' && ownName(draft) === '') {
+      parent.children.push(draft);
+      return;
+    }
     if (nested || interaction === 'drop') {
       const own = markupOf(element, interaction);
       const markup = withLabel(own, interaction === 'drop' ? own.name : ownName(draft) || own.name);

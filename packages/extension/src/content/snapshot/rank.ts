@@ -1,5 +1,6 @@
 /** How near to the viewport something is. */
 import { ancestorsOf } from '../dom/flat-tree.ts';
+import { pictureOf } from '../dom/image-maps.ts';
 import { elementAt, type Point } from '../dom/visibility.ts';
 
 /** 0 is in the viewport, 1 is near it and 2 far below, -1 near it and -2 far above */
@@ -36,13 +37,24 @@ export function measureView(document: Document): View {
   return { width: Math.max(width, right - scrollX), height, scrollX, scrollY, seen };
 }
 
+/** Inside of something that scrolls sideways. */
+function isInStrip(element: Element): boolean {
+  for (const ancestor of ancestorsOf(element)) {
+    if (ancestor.scrollWidth <= ancestor.clientWidth + 1 || ancestor.clientWidth === 0) continue;
+    const { overflowX } = getComputedStyle(ancestor);
+    if (overflowX === 'auto' || overflowX === 'scroll') return true;
+  }
+  return false;
+}
+
 /** Null if it cannot be scrolled into view. `origin` is where its document is in the tab. */
 export function rankOf(element: Element, origin: Point, view: View): Rank | null {
-  const box = element.getBoundingClientRect();
+  const box = (pictureOf(element) ?? element).getBoundingClientRect();
   const left = box.left + origin.x;
   const top = box.top + origin.y;
   const bottom = top + box.height;
-  if (left + box.width + view.scrollX <= 0 || bottom + view.scrollY < 0 || left >= view.width) return null;
+  const isBeside = left + box.width + view.scrollX <= 0 || left >= view.width;
+  if (bottom + view.scrollY < 0 || (isBeside && !isInStrip(element))) return null;
   if (bottom >= 0 && top < view.height) return 0;
   if (bottom < 0) return bottom >= -view.height ? -1 : -2;
   return top < 2 * view.height ? 1 : 2;

@@ -1,0 +1,123 @@
+/** Elements that can be used although they have neither a role nor the cursor of a link. */
+import { isRendered } from '../dom/visibility.ts';
+import type { Hints } from './hints.ts';
+
+const CONTROLS =
+  'a[href], button, input, select, textarea, [role="button"], [role="link"], [role="tab"], [role="menuitem"], [role="checkbox"], [role="option"], [tabindex], [onclick]';
+const LONGEST_BOX = 300;
+const LONGEST_LEAF = 100;
+const MOST_CONTROLS = 5;
+
+const textLength = (element: Element): number => (element.textContent ?? '').trim().length;
+const isLeaf = (element: Element): boolean =>
+  textLength(element) <= LONGEST_LEAF && element.querySelector(CONTROLS) === null;
+const isBox = (element: Element): boolean =>
+  textLength(element) <= LONGEST_BOX && element.querySelectorAll(CONTROLS).length <= MOST_CONTROLS;
+
+/** A press on it does something. */
+export function isPressable(element: Element, hints: Hints): boolean {
+  if (isPage(element) || element.matches(LAYERS)) return false;
+  if (hints.pressable.has(element)) return isBox(element) && !delegates(element);
+  if (isHandledAbove(element, hints) && isItem(element)) return true;
+  if (element.matches(HANDLED)) return isBox(element);
+  if (hints.reacts.has(element) && !TABLE.has(element.localName)) return isLeaf(element) && isNamed(element);
+  return isCalledControl(element) || isEntry(element);
+}
+
+/** The same for a part of such an element. */
+export const isPressableInside = (element: Element, { pressable }: Hints): boolean =>
+  (pressable.has(element) && isBox(element) && isNamed(element)) || isEntry(element);
+
+/** Something appears while the pointer is over it: a menu, the actions of a row or card. */
+export const isOpener = (element: Element, hints: Hints): boolean =>
+  (hints.opens.has(element) && !isPage(element) && textLength(element) <= LONGEST_BOX) ||
+  holdsHiddenMenu(element);
+
+/** They listen for what they contain, or for clicks beside it. */
+const LAYERS =
+  'table, thead, tbody, ul, ol, main, nav, header, footer, dialog, form, [role="dialog"], [role="alertdialog"], [class*="modal" i], [class*="dialog" i], [class*="backdrop" i], [class*="overlay" i]';
+
+const isPage = ({ localName }: Element): boolean => localName === 'body' || localName === 'html';
+const TABLE = new Set(['tr', 'td', 'th', 'table', 'tbody', 'thead']);
+const isNamed = (element: Element): boolean =>
+  textLength(element) > 0 || element.hasAttribute('title') || element.hasAttribute('data-tooltip');
+
+/** Attributes of libraries that attach their listeners somewhere else. */
+const HANDLED = [
+  '[jsaction*="click"]',
+  '[ng-click]',
+  '[data-ng-click]',
+  '[\\@click]',
+  '[x-on\\:click]',
+  '[wire\\:click]',
+  '[phx-click]',
+  '[hx-get]',
+  '[hx-post]',
+  '[data-action*="click"]',
+  '[data-bs-toggle]',
+  '[data-toggle]',
+  '[data-href]',
+  '[popovertarget]',
+  '[commandfor]',
+  'th[aria-sort]',
+  'th[data-sort]',
+  'th.sortable',
+  'th.sorting',
+].join();
+
+/** A list that listens for its entries. */
+const delegates = (element: Element): boolean =>
+  [...element.children].filter((child) => child.localName === element.firstElementChild?.localName).length >
+  1;
+
+/** The listener is on the list, or on the table of a row. */
+function isHandledAbove(element: Element, { pressable }: Hints): boolean {
+  const parent = element.parentElement;
+  if (!parent || isPage(parent)) return false;
+  return (
+    pressable.has(parent) || (element.localName === 'tr' && pressable.has(parent.closest('table') ?? parent))
+  );
+}
+
+/** With controls of its own, the listener is for those. */
+const isItem = (element: Element): boolean =>
+  textLength(element) > 0 &&
+  textLength(element) <= LONGEST_BOX &&
+  element.querySelector(CONTROLS) === null &&
+  hasEqual(element) &&
+  element.localName !== 'td';
+
+const hasEqual = ({ localName, previousElementSibling, nextElementSibling }: Element): boolean =>
+  previousElementSibling?.localName === localName || nextElementSibling?.localName === localName;
+
+const CUSTOM = /-.*(?:button|btn|chip|link|tab|item|option|toggle|switch)|(?:button|btn|chip|toggle)-/;
+
+const isCalledControl = (element: Element): boolean =>
+  element.localName.includes('-') &&
+  CUSTOM.test(element.localName) &&
+  element.shadowRoot === null &&
+  isLeaf(element) &&
+  isNamed(element);
+
+const ENTRY_TAGS = new Set(['li', 'div', 'span', 'dt', 'p']);
+const LIST =
+  /(?:^|[-_\s])(?:tabs?|tab-?list|tab-?bar|pagination|pager|segmented|rating|stars|menu|dropdown|options|suggestions|autocomplete|listbox|swatches)(?:$|[-_\s])/i;
+
+/** An entry of something that is called tabs, menu, options … */
+function isEntry(element: Element): boolean {
+  if (!ENTRY_TAGS.has(element.localName) || !hasEqual(element)) return false;
+  const list = element.parentElement;
+  const name = `${list?.getAttribute('class') ?? ''} ${list?.id ?? ''}`;
+  return name.length > 1 && LIST.test(name) && isLeaf(element) && isNamed(element);
+}
+
+const SUBMENU =
+  ':scope > ul, :scope > [class*="submenu" i], :scope > [class*="dropdown" i], :scope > [class*="sub-menu" i]';
+
+/** An entry of a menu whose own menu is closed. */
+function holdsHiddenMenu(element: Element): boolean {
+  if (element.localName !== 'li') return false;
+  const menu = element.querySelector(SUBMENU);
+  if (!menu || isRendered(menu)) return false;
+  return [...element.childNodes].some((node) => node.nodeType === 3 && /\S/.test(node.nodeValue ?? ''));
+}
