@@ -6,7 +6,7 @@ import { indicate } from './indicator.ts';
 import { inspect, inspectTool } from './inspect.ts';
 import { forgetNumbers } from './numbers.ts';
 import { pageError } from './page-error.ts';
-import { noteOpened, sendToPage } from './page-world.ts';
+import { sendToPage } from './page-world.ts';
 import { settle } from './settle.ts';
 import { takeSnapshot } from './snapshot/snapshot.ts';
 import { runTool } from './tools/tools.ts';
@@ -56,25 +56,3 @@ async function answer(
       return null;
   }
 }
-
-/**
- * A click of a script on a link for a new tab is stopped by the popup blocker: the background worker opens the tab instead. On
- * the window and in the bubbling phase, so that listeners of the page come first.
- */
-export function catchNewTabs(): void {
-  window.addEventListener('click', (event) => {
-    if (event.isTrusted || event.defaultPrevented) return;
-    const link = event
-      .composedPath()
-      .find((each): each is HTMLAnchorElement => (each as Element).localName === 'a');
-    if (!link?.href || !opensTab(link.target)) return;
-    event.preventDefault();
-    noteOpened(link.href);
-  });
-}
-
-const opensTab = (target: string): boolean =>
-  target !== '' && !/^_(?:self|parent|top)$/i.test(target) && !hasFrame(target);
-
-const hasFrame = (name: string): boolean =>
-  document.querySelector(`iframe[name="${CSS.escape(name)}"]`) !== null;

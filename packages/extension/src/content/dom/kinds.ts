@@ -6,6 +6,9 @@ export const isTextArea = (element: Element): element is HTMLTextAreaElement =>
   element.localName === 'textarea';
 export const isLink = (element: Element): element is HTMLAnchorElement =>
   (element.localName === 'a' || element.localName === 'area') && element.hasAttribute('href');
+/** Where a link leads; of links in SVG as well. */
+export const destinationOf = (link: Element): string =>
+  URL.parse(link.getAttribute('href') ?? '', link.ownerDocument.baseURI)?.href ?? '';
 export const isButton = (element: Element): element is HTMLButtonElement => element.localName === 'button';
 export const isElement = (node: Node | null): node is HTMLElement => node?.nodeType === 1;
 export const isText = (node: Node | null): node is Text => node?.nodeType === 3;
@@ -32,7 +35,8 @@ export const isTextInput = (element: Element): element is HTMLInputElement =>
 /** The root of an editable region; its descendants are only its content. */
 export function isEditingHost(element: Element): boolean {
   const value = element.getAttribute('contenteditable');
-  return value !== null && value.toLowerCase() !== 'false';
+  if (value !== null) return value.toLowerCase() !== 'false';
+  return element.localName === 'body' && element.ownerDocument.designMode === 'on';
 }
 
 /** The button that submits its form. */
