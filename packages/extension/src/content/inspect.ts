@@ -1,6 +1,7 @@
 /** What is shown and asked before an action: its target, and why it needs a confirmation. */
 import type { Action } from '@parlance/copilot';
 import type { Inspection, PageTool } from '../messages.ts';
+import { repeatedAction } from './actions/dialogs.ts';
 import { nameOf } from './dom/names.ts';
 import { roleOf } from './dom/roles.ts';
 import { elementNumbered, numberOf } from './numbers.ts';
@@ -15,9 +16,10 @@ export function inspect(action: Action): Inspection {
   };
 }
 
-/** An element that is gone fails in the action itself, with a message. */
+/** `acceptDialog` is about the target of the action that opened the dialog. An element that is gone fails in the action itself, with a message. */
 function targetOf(action: Action): Element | null {
-  const id = 'id' in action ? action.id : 'from' in action ? action.from : null;
+  const meant = action.name === 'acceptDialog' ? (repeatedAction() ?? action) : action;
+  const id = 'id' in meant ? meant.id : 'from' in meant ? meant.from : null;
   try {
     return id === null ? null : elementNumbered(id);
   } catch {

@@ -4,6 +4,7 @@ import type { SensitiveReason } from '../messages.ts';
 import { repeatedAction } from './actions/dialogs.ts';
 import { activeElement, closest, elementsIn } from './dom/flat-tree.ts';
 import {
+  destinationOf,
   isInput,
   isLink,
   isSelect,
@@ -15,6 +16,7 @@ import {
 import { nameOf } from './dom/names.ts';
 import { isPaymentField } from './dom/secrets.ts';
 import { isVisible } from './dom/visibility.ts';
+import { keyNamed } from './events/keyboard.ts';
 
 export type Sensitivity = {
   readonly reasons: readonly SensitiveReason[];
@@ -37,7 +39,7 @@ export function sensitivity(action: Action, element: Element | null): Sensitivit
     case 'search':
       return { reasons: ['other-origin'], destination: null };
     case 'press':
-      return /^(?:enter|return|space| )$/i.test(action.key) ? pressed(activeElement(document)) : NONE;
+      return PRESSING.has(keyNamed(action.key)?.key ?? '') ? pressed(activeElement(document)) : NONE;
     case 'type':
       return action.text.includes('\n') ? pressed(activeElement(document)) : NONE;
     case 'acceptDialog': {
@@ -47,13 +49,21 @@ export function sensitivity(action: Action, element: Element | null): Sensitivit
     case 'click':
     case 'doubleClick':
     case 'check':
+    case 'uncheck':
       return element ? clicked(element) : NONE;
+    // A list that the page has built is opened with a click.
+    case 'selectDropdown':
+    case 'dropdownOptions':
+      return element && !isSelect(element) ? clicked(element) : NONE;
     case 'setValue':
       return element && isFile(element) ? { reasons: ['upload'], destination: null } : NONE;
     default:
       return NONE;
   }
 }
+
+/** Keys that press a button or submit a form, with whatever modifier. */
+const PRESSING = new Set(['Enter', ' ']);
 
 const isFile = (element: Element): boolean => isInput(element) && element.type === 'file';
 
@@ -93,14 +103,12 @@ function clicked(element: Element): Sensitivity {
   );
 }
 
-const followed = (link: HTMLAnchorElement): Sensitivity =>
-  joined(
-    because(
-      'download',
-      link.hasAttribute('download') || FILE.test(link.pathname) || /^(?:blob|data):/.test(link.protocol),
-    ),
-    leaving(link.href),
-  );
+function followed(link: Element): Sensitivity {
+  const address = destinationOf(link);
+  const { pathname = '', protocol = '' } = URL.parse(address) ?? {};
+  const isFileLink = link.hasAttribute('download') || FILE.test(pathname) || /^(?:blob|data):/.test(protocol);
+  return joined(because('download', isFileLink), leaving(address));
+}
 
 /** A click into it only selects or fills it. */
 const isField = (element: Element): boolean =>
