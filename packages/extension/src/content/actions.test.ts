@@ -93,7 +93,7 @@ describe.skipIf(NO_BROWSER)('a form', () => {
       ['setValue({Age}, "old")', 'INVALID_VALUE', 'a number'],
       ['selectDropdown({Country}, "Norway")', 'OPTION_NOT_FOUND', '"Choose…", "Germany", "Iceland", "Malta"'],
       ['selectDropdown({Country}, "Malta")', 'OPTION_NOT_FOUND', 'is disabled'],
-      ['selectDropdown({Register}, "x")', 'NOT_A_LIST', 'shows no options'],
+      ['selectDropdown({Register}, "x")', 'NOT_A_LIST', 'is not a list'],
       ['uncheck({Free})', 'NOT_CHECKABLE', 'choose another one'],
       ['check({Full name})', 'NOT_CHECKABLE', 'not a box to tick'],
       ['click({Picture})', 'USER_NEEDED', 'only the user can choose'],

@@ -1,7 +1,9 @@
 /** Waits until the page has reacted to an action: no changes, no requests, nothing that says that it loads. */
 import type { Observations } from '../messages.ts';
 import { rootsIn } from './dom/flat-tree.ts';
+import { isElement } from './dom/kinds.ts';
 import { isRendered } from './dom/visibility.ts';
+import { HOVER_MARK } from './hover-mark.ts';
 import { INDICATOR } from './indicator-name.ts';
 import { reported, resetReported } from './page-world.ts';
 
@@ -9,6 +11,8 @@ const QUIET_MS = 250;
 const LEAST_MS = 120;
 const MOST_MS = 5_000;
 const STEP_MS = 40;
+/** Suggestions usually come after 200 to 500 ms. */
+const PATIENCE_MS = 650;
 /** A page that keeps changing a little, such as a clock, counts as quiet after this time. */
 const RESTLESS_MS = 1_500;
 const RESTLESS_PERIOD_MS = 500;
@@ -22,10 +26,12 @@ const seen = {
   changes: [] as { readonly at: number; readonly count: number }[],
   mutated: false,
   network: false,
+  /** how long it takes at least, unless the page reacts sooner */
+  patienceMs: 0,
 };
 
 const observer = new MutationObserver((records) => {
-  const own = records.filter(({ target }) => (target as Element).localName !== INDICATOR);
+  const own = records.filter((record) => !isOurs(record));
   if (own.length === 0) return;
   const now = performance.now();
   seen.changes = seen.changes.filter(({ at }) => now - at < RESTLESS_PERIOD_MS);
@@ -33,6 +39,17 @@ const observer = new MutationObserver((records) => {
   seen.changedAt = now;
   seen.mutated = true;
 });
+
+/** The indicator, and marks of the pointer. */
+const isOurs = ({ target, attributeName, addedNodes, removedNodes }: MutationRecord): boolean =>
+  (target as Element).localName === INDICATOR ||
+  attributeName === HOVER_MARK ||
+  [...addedNodes, ...removedNodes].some((node) => isElement(node) && node.hasAttribute(HOVER_MARK));
+
+/** Something may happen with a delay: suggestions for what was typed, a menu under the pointer. */
+export function expectReaction(): void {
+  seen.patienceMs = PATIENCE_MS;
+}
 
 const OBSERVED = { subtree: true, childList: true, characterData: true, attributes: true } as const;
 
@@ -49,6 +66,7 @@ export function beginObserving(): void {
     changes: [],
     mutated: false,
     network: false,
+    patienceMs: 0,
   });
 }
 
@@ -77,6 +95,7 @@ export async function settle(mostMs = MOST_MS): Promise<Observations> {
 
 function isQuiet(waited: number): boolean {
   if (waited < LEAST_MS || document.readyState === 'loading' || reported.pending > 0) return false;
+  if (!seen.mutated && !seen.network && waited < seen.patienceMs) return false;
   const calm = performance.now() - seen.changedAt >= QUIET_MS;
   const restless = waited > RESTLESS_MS && recentChanges() <= FEW_CHANGES;
   return (calm || restless) && !isLoading();

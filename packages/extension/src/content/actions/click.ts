@@ -3,6 +3,7 @@ import { isInput, isSelect } from '../dom/kinds.ts';
 import { clickAt, moveTo, sendMouse } from '../events/pointer.ts';
 import { subjectOf } from '../numbers.ts';
 import { PageFailure } from '../page-error.ts';
+import { expectReaction } from '../settle.ts';
 import { moveHoverStyles, showHoverStyles } from './hover-styles.ts';
 import { type Aim, frames, reach, rendered } from './reach.ts';
 
@@ -30,6 +31,7 @@ export async function hover(id: number): Promise<void> {
   const { target, at } = await reach(id);
   moveTo(target, at);
   showHoverStyles(target);
+  expectReaction();
 }
 
 async function clickable(id: number): Promise<Aim> {

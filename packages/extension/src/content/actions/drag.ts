@@ -1,5 +1,5 @@
 /** Drag and drop: with the events of HTML for draggable elements, with pointer events for others. */
-import { closest } from '../dom/flat-tree.ts';
+import { ancestorsOf, closest } from '../dom/flat-tree.ts';
 import { aimsOf, clickTarget, elementAt, type Point } from '../dom/visibility.ts';
 import { moveTo, sendMouse } from '../events/pointer.ts';
 import { elementNumbered } from '../numbers.ts';
@@ -37,7 +37,7 @@ async function dragElement(source: Element, { target, at }: Start, to: number): 
   if (!send(source, 'dragstart', at)) return;
   sendMouse(target, 'pointercancel', { at });
   await frames(2);
-  const { at: end, target: over } = await destination(to);
+  const { at: end, target: over } = await destination(to, source);
   let entered: Element | null = null;
   for (const point of between(at, end)) {
     send(source, 'drag', point);
@@ -61,10 +61,16 @@ async function dragPointer(target: Element, at: Point, to: number): Promise<void
   sendMouse(target, 'pointerdown', { at });
   sendMouse(target, 'mousedown', { at });
   await frames(1);
-  const { at: end } = await destination(to);
+  const { at: end } = await destination(to, target);
+  await moveAndRelease(target, at, end);
+}
+
+/** Moves the pointer from where it is pressed, and lets go. */
+export async function moveAndRelease(target: Element, at: Point, end: Point): Promise<void> {
   for (const point of between(at, end)) {
     const under = receiver(target, point);
-    for (const type of ['pointermove', 'mousemove']) sendMouse(under, type, { at: point, detail: 0 });
+    for (const type of ['pointermove', 'mousemove'])
+      sendMouse(under, type, { at: point, detail: 0, held: true });
     await frames(1);
   }
   const under = receiver(target, end);
@@ -77,10 +83,11 @@ const receiver = (target: Element, point: Point): Element =>
   reported.captured ? target : (elementAt(point, target.ownerDocument) ?? target);
 
 /** The place may have moved when the drag began, and something dragged may lie over it. */
-async function destination(to: number): Promise<{ at: Point; target: Element }> {
+async function destination(to: number, source: Element): Promise<{ at: Point; target: Element }> {
   const element = elementNumbered(to);
   const visible = clickTarget(element) ?? element;
-  const [aim = { x: 0, y: 0 }] = aimsOf(visible);
+  const [middle = { x: 0, y: 0 }] = aimsOf(visible);
+  const aim = isBeside(source, visible) ? beyond(source, visible) : middle;
   const { innerWidth, innerHeight } = window;
   if (aim.x < 0 || aim.y < 0 || aim.x >= innerWidth || aim.y >= innerHeight) {
     const { at, target } = await reachElement(element);
@@ -88,6 +95,32 @@ async function destination(to: number): Promise<{ at: Point; target: Element }> 
   }
   const hit = elementAt(aim, element.ownerDocument);
   return { at: aim, target: hit && visible.contains(hit) ? hit : visible };
+}
+
+/** Entries of one list: a drop sorts them. A handle stands for its entry. */
+function isBeside(source: Element, target: Element): boolean {
+  if (source.contains(target) || target.contains(source)) return false;
+  for (const entry of [source, ...ancestorsOf(source)].slice(0, 4))
+    for (const other of [target, ...ancestorsOf(target)].slice(0, 4))
+      if (
+        entry !== other &&
+        entry.parentElement === other.parentElement &&
+        entry.localName === other.localName
+      )
+        return true;
+  return false;
+}
+
+/** Past the middle, seen from the source: lists sort by the half that the pointer is over. */
+function beyond(source: Element, target: Element): Point {
+  const [from, box] = [source.getBoundingClientRect(), target.getBoundingClientRect()];
+  const [dx, dy] = [box.left - from.left, box.top - from.top];
+  const part = (distance: number): number => (distance > 0 ? 0.8 : distance < 0 ? 0.2 : 0.5);
+  const isSideways = Math.abs(dx) > Math.abs(dy);
+  return {
+    x: box.left + box.width * (isSideways ? part(dx) : 0.5),
+    y: box.top + box.height * (isSideways ? 0.5 : part(dy)),
+  };
 }
 
 function between(from: Point, to: Point): Point[] {

@@ -3,15 +3,21 @@ import { isReadOnly } from '../dom/disabled.ts';
 import { isEditingHost, isInput, isSelect, isTextArea, isTextInput, isTickedInput } from '../dom/kinds.ts';
 import { roleOf } from '../dom/roles.ts';
 import { isSecret } from '../dom/secrets.ts';
-import { insertText, selectAll, sendChange, sendInput, setNativeValue } from '../events/editing.ts';
+import { folded } from '../dom/text.ts';
+import { insertText, paste, selectAll, sendChange, sendInput, setNativeValue } from '../events/editing.ts';
 import { giveFocus } from '../events/focus.ts';
 import { characterKey, sendKey } from '../events/keyboard.ts';
 import { clickAt } from '../events/pointer.ts';
 import { numberOf, subjectOf } from '../numbers.ts';
 import { PageFailure } from '../page-error.ts';
+import { expectReaction } from '../settle.ts';
 import { FORMATS, normalised } from './formats.ts';
 import { frames, reachElement, usable } from './reach.ts';
 import { stepTo } from './stepping.ts';
+import { typeCharacter } from './type.ts';
+
+/** Longer texts are inserted at once. */
+const MOST_KEYS = 100;
 
 export async function setValue(id: number, text: string): Promise<void> {
   await fillElement(usable(id), text);
@@ -76,20 +82,50 @@ function fillFormatted(field: HTMLInputElement, text: string): void {
 async function replaceText(field: HTMLElement, text: string): Promise<void> {
   giveFocus(field);
   selectAll(field);
-  const last = characterKey([...text].at(-1) ?? 'Backspace');
-  sendKey(field, 'keydown', last);
-  insertText(field, text);
-  sendKey(field, 'keyup', last);
-  // Editors with a state of their own take the text a moment later.
-  if (!isInput(field) && !isTextArea(field)) return await frames(2);
+  if (!isInput(field) && !isTextArea(field)) return await replaceRegion(field, text);
+  if (text === '' || text.length > MOST_KEYS || text.includes('\n')) insertAtOnce(field, text);
+  else for (const character of text) await typeCharacter(character);
   if (field.value !== text && !isFormatted(field, text)) {
     setNativeValue(field, text);
     sendInput(field, 'insertReplacementText', text);
   }
   sendChange(field);
+  if (mayComplete(field)) expectReaction();
   if (field.value === '' && text !== '' && !isSecret(field))
     throw refused(field, 'INVALID_VALUE', 'did not take the text');
 }
+
+/** Fields of forms say so, or belong to one; others search or complete what is typed. */
+const mayComplete = (field: HTMLInputElement | HTMLTextAreaElement): boolean =>
+  isInput(field) &&
+  (field.autocomplete === 'off' ||
+    field.hasAttribute('role') ||
+    field.type === 'search' ||
+    field.form === null);
+
+function insertAtOnce(field: HTMLElement, text: string): void {
+  const last = characterKey([...text].at(-1) ?? 'Backspace');
+  sendKey(field, 'keydown', last);
+  insertText(field, text);
+  sendKey(field, 'keyup', last);
+}
+
+/** Editors with a state of their own notice the selection, and take the text, a moment later. */
+async function replaceRegion(region: HTMLElement, text: string): Promise<void> {
+  await frames(2);
+  insertAtOnce(region, text);
+  await frames(3);
+  if (text === '' || holds(region, text)) return;
+  // Some take only what is pasted.
+  selectAll(region);
+  await frames(2);
+  paste(region, text);
+  await frames(3);
+  if (!holds(region, text)) throw refused(region, 'INVALID_VALUE', 'did not take the text');
+}
+
+const holds = (region: HTMLElement, text: string): boolean =>
+  folded(region.textContent ?? '').includes(folded(text.split('\n', 1)[0] ?? ''));
 
 /** The page changed what was typed: a mask, a limit, upper case. */
 function isFormatted(field: HTMLInputElement | HTMLTextAreaElement, text: string): boolean {

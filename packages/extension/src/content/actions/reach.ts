@@ -1,6 +1,7 @@
 /** Brings an element into reach as a user would, or says what is in the way. */
 import { isDisabled, isInert } from '../dom/disabled.ts';
 import { closest } from '../dom/flat-tree.ts';
+import { pictureOf } from '../dom/image-maps.ts';
 import { nameOf } from '../dom/names.ts';
 import { roleOf } from '../dom/roles.ts';
 import { textOf } from '../dom/text.ts';
@@ -34,6 +35,13 @@ export function rendered(id: number): HTMLElement {
 }
 
 const FRAMES = 3;
+/** Fixed headers and columns may cover some of them. */
+const PLACES = [
+  ['center', 'nearest'],
+  ['center', 'center'],
+  ['start', 'center'],
+  ['end', 'end'],
+] as const;
 
 /** Scrolls to it and waits until it stays in place. */
 export async function reach(id: number): Promise<Aim> {
@@ -44,8 +52,8 @@ export async function reachElement(element: HTMLElement): Promise<Aim> {
   const visible = clickTarget(element) ?? element;
   const open = openAim(visible);
   if (!open) {
-    for (const block of ['center', 'start', 'end'] as const) {
-      visible.scrollIntoView({ block, inline: 'nearest', behavior: 'instant' });
+    for (const [block, inline] of PLACES) {
+      (pictureOf(visible) ?? visible).scrollIntoView({ block, inline, behavior: 'instant' });
       await frames(FRAMES);
       if (openAim(visible)) break;
     }

@@ -23,13 +23,27 @@ export async function scroll({ down = true, pages = 1, index }: Scrolling): Prom
   );
   scroller.scrollBy({ top: distance, behavior: 'instant' });
   await frames(2);
-  const { scrollTop, scrollHeight, clientHeight } = scroller;
+  if (down && before !== scroller.scrollTop) await moreLoaded(scroller);
+  const { scrollTop } = scroller;
   return {
     moved: Math.round(scrollTop - before),
     atStart: scrollTop <= 1,
-    atEnd: scrollTop + clientHeight >= scrollHeight - 1,
+    atEnd: isAtEnd(scroller),
   };
 }
+
+const LOADS_MS = 700;
+
+/** At the end, a page may load more. */
+async function moreLoaded(scroller: Element): Promise<void> {
+  const { scrollHeight } = scroller;
+  const until = performance.now() + LOADS_MS;
+  while (performance.now() < until && scroller.scrollHeight === scrollHeight && isAtEnd(scroller))
+    await frames(2);
+}
+
+const isAtEnd = ({ scrollTop, scrollHeight, clientHeight }: Element): boolean =>
+  scrollTop + clientHeight >= scrollHeight - 1;
 
 const isScroller = (element: Element): boolean => {
   if (element.scrollHeight <= element.clientHeight + 1 || element.clientHeight === 0) return false;

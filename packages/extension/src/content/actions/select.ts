@@ -1,15 +1,14 @@
 /** Lists of options: native ones, and those that pages build themselves. */
 import { isDisabled } from '../dom/disabled.ts';
-import { elementsIn } from '../dom/flat-tree.ts';
-import { isSelect } from '../dom/kinds.ts';
-import { roleOf } from '../dom/roles.ts';
+import { isInput, isSelect } from '../dom/kinds.ts';
 import { folded, oneLine, textOf } from '../dom/text.ts';
-import { isVisible } from '../dom/visibility.ts';
 import { sendChange, sendInput } from '../events/editing.ts';
 import { giveFocus } from '../events/focus.ts';
 import { clickAt } from '../events/pointer.ts';
 import { numberOf, subjectOf } from '../numbers.ts';
 import { PageFailure } from '../page-error.ts';
+import { openOptions } from './custom-options.ts';
+import { fillElement } from './fill.ts';
 import { frames, reachElement, usable } from './reach.ts';
 
 export type Choice = {
@@ -23,7 +22,9 @@ const MOST_SHOWN = 30;
 
 export async function dropdownOptions(id: number): Promise<Choice[]> {
   const element = usable(id);
-  if (isSelect(element)) return [...element.options].map(choiceOf);
+  const suggested = suggestionsOf(element);
+  if (isSelect(element) || suggested.length > 0)
+    return (isSelect(element) ? [...element.options] : suggested).map(choiceOf);
   const options = await openOptions(element);
   return options.map((option) => ({
     value: option.getAttribute('data-value') ?? textOf(option, 100),
@@ -39,8 +40,25 @@ export async function selectDropdown(id: number, value: string): Promise<void> {
 
 export async function chooseIn(element: HTMLElement, value: string): Promise<void> {
   if (isSelect(element)) return await chooseNative(element, value);
+  const suggested = suggestionsOf(element);
+  if (suggested.length > 0) return await fillElement(element, find(suggested, value)?.value ?? value);
+  for (const each of await valuesIn(element, value)) await chooseOption(element, each);
+}
+
+/** Options of the `datalist` of a field. */
+const suggestionsOf = (element: HTMLElement): readonly HTMLOptionElement[] =>
+  isInput(element) && element.list ? [...element.list.options] : [];
+
+/** Several values, separated by commas, for a list that takes several. */
+async function valuesIn(element: HTMLElement, value: string): Promise<readonly string[]> {
+  if (element.getAttribute('aria-multiselectable') !== 'true' || !value.includes(',')) return [value];
   const options = await openOptions(element);
-  const option = best(options, value, (each) => [each.getAttribute('data-value') ?? '', textOf(each, 200)]);
+  return optionNamed(options, value) ? [value] : value.split(/\s*,\s*/);
+}
+
+async function chooseOption(element: HTMLElement, value: string): Promise<void> {
+  const options = await openOptions(element);
+  const option = optionNamed(options, value);
   if (!option)
     throw missing(
       element,
@@ -51,7 +69,11 @@ export async function chooseIn(element: HTMLElement, value: string): Promise<voi
     throw refused(element, `has the option ${JSON.stringify(value)}, but it is disabled`);
   const { target, at } = await reachElement(option);
   clickAt(target, { at });
+  await frames(1);
 }
+
+const optionNamed = (options: readonly HTMLElement[], value: string): HTMLElement | null =>
+  best(options, value, (each) => [each.getAttribute('data-value') ?? '', textOf(each, 200)]);
 
 async function chooseNative(select: HTMLSelectElement, value: string): Promise<void> {
   await reachElement(select);
@@ -70,6 +92,8 @@ async function chooseNative(select: HTMLSelectElement, value: string): Promise<v
     return option;
   });
   giveFocus(select);
+  // A list of values replaces the selection; a single one is added to it.
+  if (wanted.length > 1) for (const option of options) option.selected = false;
   for (const option of chosen) option.selected = true;
   sendInput(select, '', null);
   sendChange(select);
@@ -115,55 +139,5 @@ function missing(element: Element, value: string, options: readonly string[]): P
   return refused(
     element,
     `has no option ${JSON.stringify(value.slice(0, 100))}. It has: ${shown.join(', ')}${more}`,
-  );
-}
-
-const LIST_ROLES = new Set(['combobox', 'listbox', 'button', 'menu', 'textbox', 'searchbox', 'radiogroup']);
-
-/** The options of a custom list; opens it if none are visible. */
-async function openOptions(element: HTMLElement): Promise<HTMLElement[]> {
-  const there = optionsOf(element);
-  if (there.length > 0) return there;
-  const role = roleOf(element);
-  if (
-    !LIST_ROLES.has(role) &&
-    !element.hasAttribute('aria-haspopup') &&
-    !element.hasAttribute('aria-controls')
-  )
-    throw new PageFailure(
-      'NOT_A_LIST',
-      `${subjectOf(element)} is not a list to choose from.`,
-      numberOf(element),
-    );
-  const before = new Set(visibleOptions(document.body));
-  const { target, at } = await reachElement(element);
-  clickAt(target, { at });
-  for (let tries = 0; tries < 20; tries++) {
-    await frames(3);
-    const own = optionsOf(element);
-    const opened = own.length > 0 ? own : visibleOptions(document.body).filter((each) => !before.has(each));
-    if (opened.length > 0) return opened;
-  }
-  throw new PageFailure(
-    'NOT_A_LIST',
-    `${subjectOf(element)} shows no options when it is opened.`,
-    numberOf(element),
-  );
-}
-
-/** Inside of it, or in the popup that it names. */
-function optionsOf(element: HTMLElement): HTMLElement[] {
-  const root = element.getRootNode() as Document | ShadowRoot;
-  const ids =
-    `${element.getAttribute('aria-controls') ?? ''} ${element.getAttribute('aria-owns') ?? ''}`.split(/\s+/);
-  const popups = ids.flatMap((id) => (id === '' ? [] : (root.getElementById(id) ?? [])));
-  return [element, ...popups].flatMap(visibleOptions);
-}
-
-const OPTIONS = new Set(['option', 'menuitem', 'menuitemradio', 'menuitemcheckbox', 'treeitem']);
-
-function visibleOptions(root: Element): HTMLElement[] {
-  return [...elementsIn(root)].filter(
-    (each) => each !== root && each.localName !== 'option' && OPTIONS.has(roleOf(each)) && isVisible(each),
   );
 }

@@ -6,6 +6,7 @@ import { isEditingHost, isInput, isTextArea, isTextInput } from '../dom/kinds.ts
 import { insertText, sendChange } from '../events/editing.ts';
 import { characterKey, keyNamed, sendKey } from '../events/keyboard.ts';
 import { PageFailure } from '../page-error.ts';
+import { expectReaction } from '../settle.ts';
 import { defaultAction } from './key-defaults.ts';
 import { frames } from './reach.ts';
 
@@ -27,10 +28,11 @@ export async function type(text: string): Promise<void> {
   if ([...text].length > MOST_KEYS) insertText(focused(), text);
   else for (const character of text) await typeCharacter(character);
   const target = focused();
+  if (isInput(target)) expectReaction();
   if (isInput(target) || isTextArea(target)) sendChange(target);
 }
 
-async function typeCharacter(character: string): Promise<void> {
+export async function typeCharacter(character: string): Promise<void> {
   const target = focused();
   if (character === '\n') return await press('Enter');
   const key = characterKey(character);

@@ -1,4 +1,5 @@
 /** The accessible name of an element, in the order of the specification, with hints for elements without one. */
+import { frameOf } from './flat-tree.ts';
 import { isControl, isEditingHost, isInput, isPressedInput, isTickedInput } from './kinds.ts';
 import { labelsOf } from './labels.ts';
 import { roleOf } from './roles.ts';
@@ -26,13 +27,27 @@ export function nameOf(element: Element): string {
     pressedText(element) ||
     given(element, 'alt') ||
     (isField(element) ? '' : contentName(element)) ||
-    given(element, 'title') ||
-    given(element, 'placeholder') ||
-    given(element, 'aria-placeholder') ||
-    given(element, 'data-placeholder') ||
-    (isField(element) ? textBeside(element) : '') ||
+    HINTS.map((attribute) => given(element, attribute)).find((text) => text !== '') ||
+    (isField(element) ? textBeside(element) || frameName(element) : '') ||
     hinted(element)
   );
+}
+
+const HINTS = [
+  'title',
+  'placeholder',
+  'aria-placeholder',
+  'data-placeholder',
+  'data-tooltip',
+  'data-title',
+  'data-original-title',
+  'tooltip',
+];
+
+/** An editor that fills its own frame has the name of the frame. */
+function frameName(element: Element): string {
+  const frame = element.localName === 'body' ? frameOf(element.ownerDocument) : null;
+  return frame ? given(frame, 'aria-label') || given(frame, 'title') || textBeside(frame) : '';
 }
 
 const isField = (element: Element): boolean =>

@@ -3,36 +3,71 @@ import { isElement, isText } from './kinds.ts';
 import { oneLine, textOf } from './text.ts';
 
 const LONGEST = 60;
+/** How many boxes around a field that contain nothing else are left. */
+const MOST_BOXES = 3;
+const CONTROLS = 'input, select, textarea, button, a, [role], [tabindex], [contenteditable]';
 
 export function textBeside(field: Element): string {
   const ticked = field.localName === 'input' && /^(?:checkbox|radio)$/.test((field as HTMLInputElement).type);
-  const sides = ticked
-    ? [field.nextSibling, field.previousSibling]
-    : [field.previousSibling, field.nextSibling];
-  for (const side of sides) {
-    const back = side !== null && side === field.previousSibling;
-    for (let node: Node | null = side; node; node = back ? node.previousSibling : node.nextSibling) {
-      const text = sideText(node);
-      if (text !== '') return text;
-      if (!isBlank(node)) break;
-    }
+  if (ticked) return after(field) || before(field) || cellBefore(field) || rowText(field);
+  return before(field) || after(field) || cellBefore(field) || aroundBoxes(field);
+}
+
+const before = (node: Node): string => firstText(node, 'previousSibling');
+const after = (node: Node): string => firstText(node, 'nextSibling');
+
+/** The nearest text in one direction; none if something else is between. */
+function firstText(start: Node, direction: 'previousSibling' | 'nextSibling'): string {
+  for (let node = start[direction]; node; node = node[direction]) {
+    const text = sideText(node);
+    if (/[\p{L}\p{N}]/u.test(text)) return text;
+    if (!isPassedOver(node)) return '';
   }
+  return '';
+}
+
+/** Blanks, line breaks, and what nobody sees. */
+const isPassedOver = (node: Node): boolean => {
+  if (isText(node)) return node.data.trim() === '';
+  if (!isElement(node)) return true;
+  return node.localName === 'br' || !node.checkVisibility() || node.getAttribute('aria-hidden') === 'true';
+};
+
+function sideText(node: Node): string {
+  if (isText(node)) return oneLine(node.data, LONGEST);
+  return isElement(node) && isLabel(node) ? textOf(node, LONGEST) : '';
+}
+
+function cellBefore(field: Element): string {
   const cell = field.closest('td, dd, [role="cell"], [role="gridcell"]')?.previousElementSibling;
   return cell && isLabel(cell) ? textOf(cell, LONGEST) : '';
 }
 
-const isBlank = (node: Node): boolean =>
-  (isText(node) && node.data.trim() === '') || (node as Element).localName === 'br';
+const ROWS = 'tr, li, [role="row"], [role="listitem"], [role="option"], article';
 
-function sideText(node: Node | null): string {
-  if (!node) return '';
-  if (isText(node)) return oneLine(node.data, LONGEST);
-  if (!isElement(node) || node.localName === 'br') return '';
-  return isLabel(node) ? textOf(node, LONGEST) : '';
+/** A box that chooses its row. */
+function rowText(field: Element): string {
+  const row = field.closest(ROWS) ?? field.parentElement;
+  if (!row || row.querySelectorAll('input[type="checkbox"], input[type="radio"]').length > 1) return '';
+  const texts = [...row.children].filter(isLabel).map((each) => textOf(each, LONGEST));
+  return oneLine(texts.join(' '), LONGEST);
+}
+
+/** Layouts wrap fields: the label is beside the box. */
+function aroundBoxes(field: Element): string {
+  let box = field.parentElement;
+  for (let count = 0; box && count < MOST_BOXES; count++) {
+    if (box.querySelectorAll('input, select, textarea').length > 1 || box.localName === 'form') return '';
+    const text = before(box);
+    if (text !== '') return text;
+    box = box.parentElement;
+  }
+  return '';
 }
 
 /** Only text, and not much. */
 const isLabel = (element: Element): boolean =>
   (element.textContent ?? '').trim().length <= LONGEST &&
-  element.querySelector('input, select, textarea, button, a') === null &&
-  !element.matches('input, select, textarea, button, a, script, style');
+  !element.matches(`${CONTROLS}, script, style`) &&
+  element.querySelector(CONTROLS) === null &&
+  element.checkVisibility();

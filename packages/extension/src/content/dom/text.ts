@@ -40,7 +40,8 @@ export function textOf(element: Element, limit: number): string {
   };
   const visitElement = (inner: HTMLElement): void => {
     if (isSkipped(inner) || inner.getAttribute('aria-hidden') === 'true') return;
-    if (inner !== element && !inner.checkVisibility({ visibilityProperty: true })) return;
+    if (inner !== element && !inner.checkVisibility({ visibilityProperty: true, opacityProperty: true }))
+      return;
     const described = inner === element ? '' : descriptionOf(inner);
     if (described !== '') pieces.push(' ', described, ' ');
     else if (!isInput(inner) && !isSelect(inner) && inner.localName !== 'textarea') {

@@ -2,6 +2,7 @@
 
 import { INDICATOR } from '../indicator-name.ts';
 import { ancestorsOf, contains, frameDocument, frameOf, shadowOf } from './flat-tree.ts';
+import { middleOf, pictureOf } from './image-maps.ts';
 import { isInput, isTickedInput } from './kinds.ts';
 import { labelsOf } from './labels.ts';
 
@@ -25,6 +26,7 @@ const isOftenHidden = (element: Element): boolean =>
  * be seen.
  */
 export function clickTarget(element: Element): HTMLElement | null {
+  if (element.localName === 'area') return pictureOf(element) && (element as HTMLElement);
   const seen = isRendered(element);
   if (seen && hasSize(element) && !(isOftenHidden(element) && isTransparent(element)))
     return element as HTMLElement;
@@ -87,6 +89,8 @@ export function inTab(point: Point, document: Document): Point {
 
 /** Points at which a user would aim, best first. */
 export function aimsOf(element: Element): Point[] {
+  const picture = pictureOf(element);
+  if (picture) return [middleOf(element, picture)];
   const boxes = [...element.getClientRects()].filter(({ width, height }) => width > 0 && height > 0);
   const box = element.getBoundingClientRect();
   const [first = box] = boxes;

@@ -22,24 +22,37 @@ export function sendInput(target: Element, inputType: string, data: string | nul
 export const sendChange = (target: Element): boolean =>
   target.dispatchEvent(new Event('change', { bubbles: true }));
 
-/** Inserts at the selection of the focused element. The browser's own command comes first: its events are trusted. */
+/**
+ * Inserts at the selection of the focused element. The browser's own command sends trusted events, but no `beforeinput`: an
+ * editor that cancels it has taken the text itself.
+ */
 export function insertText(target: HTMLElement, text: string): void {
   const { ownerDocument } = target;
   const before = contentOf(target);
   if (text === '' && before === '') return;
-  const command = text === '' ? 'delete' : 'insertText';
+  const [command, inputType] = text === '' ? DELETE : INSERT;
+  if (!sendBeforeInput(target, inputType, text === '' ? null : text)) return;
   if (ownerDocument.execCommand(command, false, text) && contentOf(target) !== before) return;
   if (isInput(target) || isTextArea(target)) insertIntoField(target, text);
   else if (contentOf(target) === before) insertIntoRegion(target, text);
 }
 
+const INSERT = ['insertText', 'insertText'] as const;
+const DELETE = ['delete', 'deleteContentBackward'] as const;
+
+/** False if a listener cancelled it. */
+export const sendBeforeInput = (target: Element, inputType: string, data: string | null): boolean =>
+  target.dispatchEvent(
+    new InputEvent('beforeinput', { bubbles: true, cancelable: true, composed: true, inputType, data }),
+  );
+
 const contentOf = (target: HTMLElement): string =>
   isInput(target) || isTextArea(target) ? target.value : (target.textContent ?? '');
 
 function insertIntoField(field: Field, text: string): void {
-  const init = { bubbles: true, cancelable: true, composed: true, inputType: 'insertText', data: text };
-  if (!field.dispatchEvent(new InputEvent('beforeinput', init))) return;
   const [start, end] = selectionOf(field);
+  // As a user could not either.
+  if (field.maxLength >= 0 && field.value.length - (end - start) + text.length > field.maxLength) return;
   setNativeValue(field, field.value.slice(0, start) + text + field.value.slice(end));
   sendInput(field, 'insertText', text);
 }
@@ -53,10 +66,15 @@ function selectionOf(field: Field): [number, number] {
 }
 
 function insertIntoRegion(region: HTMLElement, text: string): void {
-  const init = { bubbles: true, cancelable: true, composed: true, inputType: 'insertText', data: text };
-  if (!region.dispatchEvent(new InputEvent('beforeinput', init))) return;
   region.textContent = text;
   sendInput(region, 'insertText', text);
+}
+
+export function paste(target: HTMLElement, text: string): void {
+  const data = new DataTransfer();
+  data.setData('text/plain', text);
+  const init = { bubbles: true, cancelable: true, composed: true, clipboardData: data };
+  target.dispatchEvent(new ClipboardEvent('paste', init));
 }
 
 export function selectAll(target: HTMLElement): void {

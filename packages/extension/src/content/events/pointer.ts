@@ -8,6 +8,8 @@ export type Press = {
   readonly at: Point;
   readonly button?: 0 | 2;
   readonly detail?: number;
+  /** a button is held down while it moves */
+  readonly held?: boolean;
   /** where the pointer comes from or goes to */
   readonly related?: Element | null;
 };
@@ -18,9 +20,9 @@ const isPointer = (type: string): boolean => /^(?:pointer|click|auxclick|context
 export function sendMouse(
   target: Element,
   type: string,
-  { at, button = 0, detail = 1, related = null }: Press,
+  { at, button = 0, detail = 1, held = false, related = null }: Press,
 ): boolean {
-  const pressed = /down|drag/.test(type) ? (button === 2 ? 2 : 1) : 0;
+  const pressed = held || /down|drag/.test(type) ? (button === 2 ? 2 : 1) : 0;
   const tab = inTab(at, target.ownerDocument);
   const quiet = /enter$|leave$/.test(type);
   const init: PointerEventInit = {
