@@ -7,7 +7,9 @@ type Item = { id: string; role?: string; content?: { text: string }[] };
 type Chunk = { messageId: string; chunk: string };
 type Piece = { readonly id: string; readonly text: string };
 
-/** Deltas of one id are one text. A new socket's text replaces that of the old one under the same id. */
+/**
+ * Deltas with one id form one text. The text of a new socket replaces that of the old one under the same id.
+ */
 function joined(
   sockets: readonly (readonly AnyFrame[])[],
   piece: (frame: AnyFrame) => Piece | null,
@@ -41,7 +43,7 @@ const every = (sockets: readonly (readonly AnyFrame[])[], type: string, field: s
     .flat()
     .flatMap((frame) => (frame.type === type && !isQuestion(frame) ? [String(frame[field])] : []));
 
-/** The texts of a turn for a client that was connected by these sockets in order. */
+/** The texts of a turn for a client that used these sockets in order. */
 export const ASSEMBLED: Readonly<Record<string, (sockets: readonly (readonly AnyFrame[])[]) => string[]>> = {
   agentloop: (sockets) => joined(sockets, item),
   conversations: (sockets) => joined(sockets, chunk),
@@ -52,7 +54,7 @@ export const ASSEMBLED: Readonly<Record<string, (sockets: readonly (readonly Any
 const textsOf = (events: readonly DurableEvent[]): string[] =>
   events.flatMap((event) => (event.type === 'text.ended' ? [event.text] : []));
 
-/** The text after the last call; without any, the outcome of that call. */
+/** The text after the last call or, if there is none, the outcome of that call. */
 function lastStep(events: readonly DurableEvent[]): string {
   const from = events.findLastIndex(({ type }) => type === 'call.requested');
   const texts = textsOf(events.slice(from + 1));
@@ -60,7 +62,7 @@ function lastStep(events: readonly DurableEvent[]): string {
   return texts.length > 0 ? texts.join('\n\n') : textOf(ended?.parts ?? []);
 }
 
-/** The same texts as stored. */
+/** The expected texts, from the stored events. */
 export const FINAL: Readonly<Record<string, (events: readonly DurableEvent[]) => string[]>> = {
   agentloop: textsOf,
   conversations: (events) => [textsOf(events).join('\n\n')],

@@ -67,7 +67,7 @@ test('a backup contains everything acknowledged before it, and a server continue
     const kept = inputs(events);
     expect(kept.slice(0, texts.length)).toEqual(texts);
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
-    // Anything beyond that was sent, in this order.
+    // Later messages were sent, in this order.
     expect(kept).toEqual((acknowledged.get(session) ?? []).slice(0, kept.length));
     expect(await submit(second, session, 'echo and on')).toBe(true);
     await followed(second, session, ended(kept.length + 1));
@@ -82,7 +82,7 @@ test('a backup contains everything acknowledged before it, and a server continue
 }, 60_000);
 
 describe.skipIf(noDisk)('on a small disk (skipped if none can be mounted)', () => {
-  test('a backup that does not fit is one clear line, leaves nothing, and does not affect the server', async () => {
+  test('a backup without enough space fails with one clear line, leaves no files, and does not affect the server', async () => {
     using disk = mountDisk(1);
     const folder = newFolder();
     await using server = await startProcess(folder);

@@ -1,4 +1,4 @@
-/** Tests of the build: everything in it that is loaded lazily is loaded here. */
+/** Tests of the build: loads everything that the build loads lazily. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ async function run(name: string, args: readonly string[], input = '') {
   return { code: await child.exited, stdout, stderr };
 }
 
-test('the server answers on every listener, and lazily loaded parts exist', async () => {
+test('the server answers on every listener, and lazily loaded modules are included', async () => {
   const spans = Promise.withResolvers<string>();
   await using collector = Bun.serve({
     port: 0,
@@ -89,7 +89,7 @@ test('the server answers on every listener, and lazily loaded parts exist', asyn
   }
 });
 
-test('the page reader exists', async () => {
+test('the page reader is included', async () => {
   const text = 'A page that has enough to say for someone who reads it to the end. '.repeat(10);
   const { code, stdout } = await run(
     'reader.js',
@@ -103,7 +103,7 @@ test('the page reader exists', async () => {
   });
 });
 
-test('the search without ripgrep exists', async () => {
+test('the search without ripgrep is included', async () => {
   writeFileSync(join(folder, 'found.txt'), 'one\ntwo needles\n');
   expect(await run('plain.js', ['needle', 'text', folder, 'found.txt'])).toEqual({
     code: 0,

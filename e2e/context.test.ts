@@ -79,7 +79,7 @@ describe('the context usage', () => {
     expect(await info(client)).toEqual(after);
   });
 
-  test('does not drop if a turn fails, and is sent after it', async () => {
+  test('does not decrease if a turn fails, and is sent after it', async () => {
     const client = await start((_, count) => (count === 1 ? { say: STORY } : { status: 400 }));
     const before = await turn(client, 'Tell me a story');
     say(client, 'Again');
@@ -91,7 +91,7 @@ describe('the context usage', () => {
     expect(await info(client)).toEqual(after);
   });
 
-  test('does not drop if an answer breaks off, and the next answer is counted once', async () => {
+  test('does not decrease if an answer is interrupted, and the next answer is counted once', async () => {
     const client = await start((_, count) => (count === 2 ? { say: STORY, after: 'cut' } : { say: STORY }));
     const before = await turn(client, 'Tell me a story');
     const after = await turn(client, 'Again');
@@ -170,7 +170,7 @@ describe('a model of the session', () => {
     expect((await turn(client, 'Hi')).maxTokens).toBe(400_000);
   });
 
-  test('writes the summaries, from as much as it can take', async () => {
+  test('writes the summaries, from as much text as fits', async () => {
     const client = await start(
       (request) => {
         if (!isSummary(request)) return { say: STORY };
@@ -188,7 +188,7 @@ describe('a model of the session', () => {
     const summaries = model.requests.filter(isSummary);
     expect(summaries.map((request) => request.model)).toEqual(summaries.map(() => 'small'));
     expect(summaries.length).toBeGreaterThan(1);
-    // Of the summarised part, with stories 8 to 11 retained, the newest.
+    // Stories 8 to 11 are retained; of the summarised part, the newest.
     expect(JSON.stringify(summaries.at(-1)?.messages)).toContain('Story 7');
     expect(JSON.stringify(summaries.at(-1)?.messages)).not.toContain('Story 1');
   });

@@ -12,7 +12,9 @@ export const textOf = (frames: readonly AnyFrame[], conversationId?: string): st
     .map((frame) => payloadOf(frame).chunk)
     .join('');
 
-/** Resolves when everything that the client sent before is handled; returns the frames received meanwhile. */
+/**
+ * Resolves when everything that the client has sent is handled; returns the frames received in the meantime.
+ */
 export async function settled(client: TestClient): Promise<AnyFrame[]> {
   client.send({ type: 'PING' });
   return (await client.until('PONG')).slice(0, -1);
@@ -26,7 +28,7 @@ export async function started(client: TestClient): Promise<string> {
 export const write = (client: TestClient, conversationId: string, content = 'tell me') =>
   client.send({ type: 'send_message', conversationId, payload: { content } });
 
-/** Waits for chunks until they make up this text. */
+/** Waits until the received chunks form this text. */
 export async function reads(client: TestClient, text: string): Promise<void> {
   for (let read = ''; read !== text; ) read += payloadOf(await client.next('message_chunk')).chunk;
 }

@@ -1,4 +1,4 @@
-/** Deployed clients parse every action as intended, whatever its text. */
+/** Deployed clients parse every action correctly, for any text. */
 import { afterEach, describe, expect, test } from 'bun:test';
 import { readAction } from '../packages/copilot/src/testing/deployed-client.ts';
 import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
@@ -62,14 +62,14 @@ function textsOf(seed: number, count: number): string[] {
 
 const quoteFor = (text: string) => ['"', "'", '`'].find((quote) => !text.includes(quote));
 
-/** As a model writes it: as instructed, with escapes if that is not possible. */
+/** As a model writes it: as instructed, or with escapes if that is impossible. */
 const written = (text: string): string => {
   const quote = quoteFor(text);
   return quote ? quote + text + quote : JSON.stringify(text);
 };
 
 describe('a text of a model', () => {
-  test.each([1, 2, 3])('is read as it is meant: 40 of seed %d', async (seed) => {
+  test.each([1, 2, 3])('is parsed correctly: 40 texts of seed %d', async (seed) => {
     const texts = textsOf(seed, 40);
     await start([PLAN, ...texts.map((text) => act(`type(${written(text)})`)), DONE]);
     const answers = await answersTo('write it all down');
@@ -85,7 +85,7 @@ describe('a text of a model', () => {
     }
   });
 
-  test('with escapes reaches the client without backslashes, in the history too', async () => {
+  test('with escapes reaches the client without backslashes, also in the history', async () => {
     await start([PLAN, act('setValue(7, "say \\"hi\\"")'), DONE]);
     const [first] = await answersTo('write it down');
     expect(first?.action).toBe(`setValue(7, 'say "hi"')`);
@@ -98,15 +98,15 @@ describe('a text of a model', () => {
 });
 
 describe('a model that writes an unreadable action', () => {
-  const told = (request: number): string => JSON.stringify(model?.requests[request]?.messages.at(-1));
+  const promptText = (request: number): string => JSON.stringify(model?.requests[request]?.messages.at(-1));
 
-  test('receives an error, and the client never sees it', async () => {
+  test('receives an error, and the client does not receive the action', async () => {
     const bad = ['scroll("down")', 'scroll(1)', 'evaluate("\\"a\\" + \'b\' + `c`")', 'click("7")'];
     await start([PLAN, ...bad.map(act), act('scroll(true)'), DONE]);
     const answers = await answersTo('write it down');
     expect(answers.map(({ action }) => action)).toEqual(['scroll(true)', 'finish()']);
-    expect(told(2)).toContain('scroll(down?: true or false, pages?: number, index?: number)');
-    expect(told(4)).toContain('all three kinds of quotes');
+    expect(promptText(2)).toContain('scroll(down?: true or false, pages?: number, index?: number)');
+    expect(promptText(4)).toContain('all three kinds of quotes');
   });
 
   test('is instructed: raw text, a quote that does not occur in it, no words for scroll', async () => {

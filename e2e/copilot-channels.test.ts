@@ -30,8 +30,8 @@ async function panel(
 ): Promise<{
   channel: Channel;
   pushed: Pushed[];
-  /** resolves when such an event was pushed: it arrives on another connection than the response */
-  hears(wanted: (event: Pushed) => boolean): Promise<Pushed>;
+  /** Resolves when such an event was pushed: it arrives on another connection than the response. */
+  untilPushed(wanted: (event: Pushed) => boolean): Promise<Pushed>;
 }> {
   const client = new Pusher('app-key', {
     cluster: 'none',
@@ -55,7 +55,7 @@ async function panel(
       for (const look of listening) look();
     });
   }
-  const hears = (wanted: (event: Pushed) => boolean) =>
+  const untilPushed = (wanted: (event: Pushed) => boolean) =>
     new Promise<Pushed>((resolve) => {
       const look = () => {
         const found = pushed.find(wanted);
@@ -70,7 +70,7 @@ async function panel(
     reject(new Error(`refused: ${error.status}`)),
   );
   await promise;
-  return { channel, pushed, hears };
+  return { channel, pushed, untilPushed };
 }
 
 const messagesOf = async (sessionId: string) => {
@@ -87,7 +87,7 @@ test('a side panel receives every stored message, and the end of each request', 
     dom: '<button id="4">Submit</button>',
   });
   const sessionId = String(first.data.sessionId);
-  const { hears } = await panel(sessionId);
+  const { untilPushed } = await panel(sessionId);
   const next = { taskId: first.data.taskId, sessionId, query: 'click the Submit button', url: form.url };
   const ended = await post(server, token, {
     ...next,
@@ -95,13 +95,15 @@ test('a side panel receives every stored message, and the end of each request', 
     lastActionStatus: 'success',
   });
   expect(ended.data.action).toBe('finish()');
-  expect(await hears((event) => event.type === 'interact_response')).toMatchObject({
+  expect(await untilPushed((event) => event.type === 'interact_response')).toMatchObject({
     sessionId,
     data: { taskId: first.data.taskId, action: 'finish()', status: 'completed' },
   });
   const { messages } = await messagesOf(sessionId);
   expect(messages.map((message) => message.sequenceNumber)).toEqual([0, 1, 2, 3, 4]);
-  const last = await hears(({ type, message }) => type === 'new_message' && message.sequenceNumber === 4);
+  const last = await untilPushed(
+    ({ type, message }) => type === 'new_message' && message.sequenceNumber === 4,
+  );
   expect(last.message).toMatchObject({ role: 'assistant', messageId: messages.at(-1)?.messageId });
 });
 
@@ -117,7 +119,7 @@ test('the plan of a task is a system message, stored, pushed and numbered like t
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify({ sessionId, url: form.url }),
   });
-  const { pushed, hears } = await panel(sessionId);
+  const { pushed, untilPushed } = await panel(sessionId);
   const first = await post(server, token, { ...page, query: 'click Submit and then click Reset' });
   const report = { url: form.url, query: 'go on', taskId: first.data.taskId, lastActionStatus: 'success' };
   const dom = '<h1>Thanks</h1><button id="5">Reset</button>';
@@ -125,7 +127,7 @@ test('the plan of a task is a system message, stored, pushed and numbered like t
   const last = await post(server, token, { ...report, dom: '<h1>Gone</h1>' });
   expect([first, next, last].map(({ data }) => data.action)).toEqual(['click(4)', 'click(5)', 'finish()']);
   const second = await post(server, token, { ...page, query: 'click Reset' });
-  await hears(({ data }) => data?.taskId === second.data.taskId);
+  await untilPushed(({ data }) => data?.taskId === second.data.taskId);
   const { messages } = await messagesOf(sessionId);
   expect(messages.map(({ sequenceNumber }) => sequenceNumber)).toEqual(messages.map((_, index) => index));
   const plans = messages.filter(({ role }) => role === 'system');
@@ -140,27 +142,29 @@ test('the plan of a task is a system message, stored, pushed and numbered like t
     'The plan:\n1. Click Submit (done)\n2. Click Reset',
   ]);
   expect(new Set(messages.map(({ messageId }) => messageId)).size).toBe(messages.length);
-  const told = pushed.filter(({ type }) => type === 'new_message').map(({ message }) => message);
-  expect(told.map(({ messageId }) => messageId)).toEqual(messages.map(({ messageId }) => messageId));
-  expect(told.find(({ role }) => role === 'system')).toEqual(plans[0] as never);
+  const pushedMessages = pushed.filter(({ type }) => type === 'new_message').map(({ message }) => message);
+  expect(pushedMessages.map(({ messageId }) => messageId)).toEqual(
+    messages.map(({ messageId }) => messageId),
+  );
+  expect(pushedMessages.find(({ role }) => role === 'system')).toEqual(plans[0] as never);
 });
 
-test('messages of other dialects in the session are pushed, too, numbered without gaps', async () => {
+test('messages of other dialects in the session are pushed as well, numbered without gaps', async () => {
   const { sessionId } = await browse(server, token, { site: form, query: 'click the Submit button' });
-  const { pushed, hears } = await panel(sessionId);
+  const { pushed, untilPushed } = await panel(sessionId);
   const other = await server.connect(`/broadcast?token=${token}`);
   other.send({ type: 'chat', message: 'echo from elsewhere', session_id: sessionId });
   await other.next((frame) => frame.type === 'agent_message' && frame.session_id === sessionId);
   const { messages } = await messagesOf(sessionId);
   expect(messages.map((message) => message.sequenceNumber)).toEqual(messages.map((_, index) => index));
-  await hears(
+  await untilPushed(
     ({ type, message }) => type === 'new_message' && message.messageId === messages.at(-1)?.messageId,
   );
-  const heard = pushed
+  const pushedIds = pushed
     .filter((event) => event.type === 'new_message')
     .map((event) => event.message.messageId);
-  expect(heard).toEqual(messages.slice(-heard.length).map((message) => message.messageId));
-  expect(heard.length).toBeGreaterThanOrEqual(2);
+  expect(pushedIds).toEqual(messages.slice(-pushedIds.length).map((message) => message.messageId));
+  expect(pushedIds.length).toBeGreaterThanOrEqual(2);
 });
 
 test('a task is visible in the other dialects', async () => {

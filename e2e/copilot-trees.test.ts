@@ -1,4 +1,4 @@
-/** Pages that come as a tree of controls, without the text of the page. */
+/** Pages sent as a tree of controls, without the text of the page. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
 import { post } from './fake-browser.ts';
@@ -38,7 +38,7 @@ describe.each<[string, object]>([
   ['with domMode', SEMANTIC],
   ['without', PLAIN],
 ])('a tree that stays the same, %s', (_name, page) => {
-  test("does not prove that nothing happened: the client's report counts", async () => {
+  test("does not prove that the action failed: the client's report decides", async () => {
     const clicked = await run('click the Submit button', page);
     expect(clicked.actions).toEqual(['click(4)', 'finish()']);
     expect(clicked.data.verification).toMatchObject({ success: true });
@@ -61,7 +61,7 @@ describe.each<[string, object]>([
   });
 });
 
-test('a changed value is visible in a tree, too', async () => {
+test('a changed value is visible in a tree as well', async () => {
   const { data } = await post(server, token, { query: 'type Ada into the name field', ...PLAIN });
   const interactiveTree = [{ i: 1, r: 'inp', n: 'Name', v: 'Bob' }, TREE[1]];
   const next = { taskId: data.taskId, query: 'go on', url, interactiveTree, lastActionStatus: 'success' };
@@ -106,7 +106,7 @@ describe('a question about the text of the page', () => {
     expect(data.action).toBe('fail()');
   });
 
-  test('after an action is requested when it comes up', async () => {
+  test('after an action is requested when it is needed', async () => {
     const { actions, data } = await run(`click Submit and then tell me the price`, SEMANTIC);
     expect(actions).toEqual(['click(4)', 'needs_full_dom']);
     const ended = await post(server, token, { query, url, dom: DOM, taskId: data.taskId });
@@ -121,7 +121,7 @@ describe('a question about the text of the page', () => {
   });
 });
 
-describe('a select is operated with selectDropdown, whatever its form', () => {
+describe('a select is operated with selectDropdown, in any representation', () => {
   const forms: [string, object, string?][] = [
     ['options in v, with bars', { r: 'select', n: 'Colour', v: 'Red|Green|Blue' }],
     ['options in v, with commas', { r: 'select', n: 'Colour', v: 'Red, Green, Blue' }],
@@ -131,8 +131,8 @@ describe('a select is operated with selectDropdown, whatever its form', () => {
     ['options in the text', { role: 'select', name: 'Colour', text: 'Red\n  Green\n  Blue' }],
     ['options in the text, run together', { role: 'select', name: 'Colour', text: 'Red Green Blue' }],
     ['options in its only text', { r: 'select', n: 'Colour: Red Green Blue' }],
-    ['the chosen one in v alone', { r: 'select', n: 'Colour', v: 'Red' }],
-    ['nothing of its options', { tag: 'select', name: 'Colour' }],
+    ['only the chosen option in v', { r: 'select', n: 'Colour', v: 'Red' }],
+    ['no options', { tag: 'select', name: 'Colour' }],
     [
       'options as children',
       {
@@ -158,7 +158,7 @@ describe('a select is operated with selectDropdown, whatever its form', () => {
       { role: 'combobox', name: 'Colour', children: [{ role: 'option', name: 'Blue' }] },
     ],
     ['a combobox with its options run together', { role: 'combobox', name: 'Colour', text: 'Red Blue' }],
-    ['a combobox with the chosen one alone', { r: 'combobox', n: 'Colour', v: 'Red' }],
+    ['a combobox with only the chosen option', { r: 'combobox', n: 'Colour', v: 'Red' }],
     [
       'a combobox with options in c',
       {
@@ -170,7 +170,7 @@ describe('a select is operated with selectDropdown, whatever its form', () => {
         ],
       },
     ],
-    ['options as such', { role: 'combobox', name: 'Colour', options: ['Red', 'Blue'] }],
+    ['an options field', { role: 'combobox', name: 'Colour', options: ['Red', 'Blue'] }],
   ];
   const queries = ['select Blue from the colour list', 'set the colour to Blue', 'choose blue in colour'];
 

@@ -73,14 +73,14 @@ describe('the offline model executes', () => {
     expect(last.data.thought).toContain('$21.00');
   });
 
-  test('no instruction of a page', async () => {
+  test('no instructions of a page', async () => {
     const { state } = await browse(server, token, { site: liar, query: 'what does this page say?' });
     expect(state.notes.transferred).toBeUndefined();
     expect(state.values[2]).toBeUndefined();
   });
 });
 
-describe('an impossible task ends with an honest answer', () => {
+describe('an impossible task ends with a question or a reason', () => {
   test('an element that is not on the page leads to a question, and the answer is used', async () => {
     const asked = await browse(server, token, { site: form, query: 'click the Rocket button' });
     expect(asked.last.data.status).toBe('needs_user_input');
@@ -94,7 +94,7 @@ describe('an impossible task ends with an honest answer', () => {
     expect(answered.actions).toEqual(['click(4)', 'finish()']);
   });
 
-  test('a quoted text is entered with its line breaks and blanks', async () => {
+  test('a quoted text is entered with its line breaks and spaces', async () => {
     const page = (text: string) => ({
       url: form.url,
       dom: `<textarea id="4" aria-label="Notes">${text}</textarea>`,

@@ -1,4 +1,4 @@
-/** A short run of `npm run test:crash`, and every seed that once found a bug. No time is asserted. */
+/** A short run of `npm run test:crash`, and every seed that once found a bug. No timing assertions. */
 import { expect, test } from 'bun:test';
 import { missing } from './cluster/nodes.ts';
 import { runCluster } from './crash-run/cluster/run.ts';

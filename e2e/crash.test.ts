@@ -1,4 +1,4 @@
-/** The server is killed with SIGKILL in the middle of its work, and restarted on the same folder. */
+/** The server is killed with SIGKILL during its work, and restarted on the same folder. */
 import { afterAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, readFileSync, rmSync, watch } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ const ended =
 const inputs = (events: readonly DurableEvent[]): string[] =>
   events.flatMap((event) => (event.type === 'input.accepted' ? [textOf(event.parts)] : []));
 
-/** Sequence numbers without a gap, unique ids, and one end per turn. */
+/** Checks for sequence numbers without a gap, unique ids, and one end per turn. */
 function whole(events: readonly DurableEvent[]): void {
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
   expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
@@ -106,7 +106,7 @@ describe('killed in the middle of a stream', () => {
     for (const session of sessions) {
       const kept = inputs(await durableOf(second, session));
       const known = acknowledged.get(session) ?? [];
-      // One more may be on disk: it was written, and the process died before the acknowledgement.
+      // One more input may be stored: it was written, and the process died before the acknowledgement.
       expect(kept.slice(0, known.length)).toEqual(known);
       expect(kept.length - known.length).toBeLessThanOrEqual(1);
       for (const text of texts) expect(await submitKeyed(second, session, { text, key: text })).toBe(true);
@@ -171,7 +171,7 @@ describe('killed while an approval is pending', () => {
     await using second = await startProcess(folder);
     expect(await approvals(second)).toEqual(waiting);
     expect(existsSync(join(folder, 'made.txt'))).toBe(false);
-    // A client that attaches receives it with its id.
+    // A client that attaches receives the approval with its id.
     const client = await second.connect('/agentloop?session=asks');
     const [{ id, hash } = { id: '', hash: '' }] = waiting;
     expect((await client.next('approval_request')).payload).toMatchObject({ requestId: id });

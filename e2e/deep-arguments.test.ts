@@ -1,4 +1,7 @@
-/** Arguments nested so deeply that walking them would overflow the stack: the model gets a tool error and the turn continues. */
+/**
+ * Arguments so deeply nested that a recursive walk would overflow the stack: the model gets a tool error and
+ * the turn continues.
+ */
 import { expect, test } from 'bun:test';
 import { type DurableEvent, textOf } from '../packages/protocol/src/index.ts';
 import { startTestServer } from '../packages/server/src/testing/server.ts';

@@ -1,4 +1,4 @@
-/** A stopping server, as its clients and its load balancer see it. */
+/** The shutdown of a server, as seen by its clients and its load balancer. */
 import { afterAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

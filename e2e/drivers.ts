@@ -1,23 +1,23 @@
-/** One driver per dialect with sockets: the same few operations in each dialect's frames. */
+/** One driver per dialect with sockets: the same few operations in the frames of each dialect. */
 import type { AnyFrame, TestClient } from '../packages/server/src/testing/client.ts';
 
 export type Driver = {
   readonly client: TestClient;
   say(text: string): void;
-  /** resolves with the answer when a turn has ended, whichever client started it */
+  /** resolves with the answer when a turn of any client has ended */
   answer(): Promise<string>;
   /** resolves when the client has received an approval request */
   asked(): Promise<AnyFrame>;
   approve(): void;
   deny(): void;
-  /** the frame a late answer gets; null if the dialect has none, because the text is then a message */
+  /** matches the frame for a late answer; null if the dialect has none, because the text then is a message */
   readonly late: ((frame: AnyFrame) => boolean) | null;
 };
 
 type Server = { connect(path: string): Promise<TestClient> };
 type Open = (server: Server, session: string, token: string) => Promise<Driver>;
 
-/** A message that needs an approval: the turn continues after it. */
+/** A message with an approval request: the turn continues after it. */
 export const isQuestion = ({ message, content }: AnyFrame): boolean =>
   String(message ?? content).endsWith(' Allow it? Answer yes or no.');
 

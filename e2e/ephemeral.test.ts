@@ -1,4 +1,4 @@
-/** Ephemeral sessions and SIGKILL: what was under way goes on, and what was idle is erased at the next start. */
+/** Ephemeral sessions and SIGKILL: running turns continue, and idle sessions are erased at the next start. */
 import { afterAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ afterAll(async () => {
 const create = (server: ServerProcess, id: string) =>
   postJson(`${server.http}/v1/sessions/${id}/commands`, { type: 'session.create', ephemeral: true });
 
-test('a turn of one that was killed goes on, and one that was idle is gone', async () => {
+test('after a kill an unfinished turn continues, and an idle session is erased', async () => {
   const first = await startProcess(folder, model.settings);
   for (const id of ['idle', 'running']) await create(first, id);
   await submit(first, 'kept', 'Hello');

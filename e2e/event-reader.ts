@@ -1,4 +1,4 @@
-/** A reader of the native event stream. Reconnects with `Last-Event-ID`, as its contract says. */
+/** A reader of the native event stream. Reconnects with `Last-Event-ID` as specified. */
 import type { DurableEvent, SessionEvent } from '../packages/protocol/src/index.ts';
 
 type Snapshot = { readonly open: { readonly block: string; readonly text: string } | null };
@@ -9,17 +9,17 @@ export class EventReader {
   readonly events: DurableEvent[] = [];
   /** text by block, assembled from the snapshot and the deltas of the current connection */
   readonly blocks = new Map<string, string>();
-  /** number of resets because of an unknown position */
+  /** number of resets after an unknown position */
   resets = 0;
   #where: Where | null = null;
   #stop: AbortController | null = null;
   #wake: () => void = () => undefined;
   #broken: Error | null = null;
 
-  /** `told` receives every event, in order, after the reader has processed it. */
+  /** `notify` receives every event, in order, after the reader has processed it. */
   constructor(
     private readonly session: string,
-    private readonly told: (event: SessionEvent) => void = () => undefined,
+    private readonly notify: (event: SessionEvent) => void = () => undefined,
     private readonly headers: Record<string, string> = {},
   ) {}
 
@@ -29,8 +29,8 @@ export class EventReader {
   }
 
   /**
-   * Resolves when the stream is open, and reads until it ends or is cut. Does nothing if the server is already followed.
-   * `after` is a position other than that of the last event.
+   * Resolves when the stream is open, and reads until it ends or is cut. Does nothing if this server is already
+   * followed. `after` replaces the position of the last event.
    */
   async follow(where: Where, after = this.events.length): Promise<void> {
     if (this.#where === where && !this.#broken) return;
@@ -59,7 +59,7 @@ export class EventReader {
     }
   }
 
-  /** Drops the connection, like a pulled cable. */
+  /** Drops the connection without a closing handshake. */
   cut(): void {
     this.#stop?.abort();
     this.#where = null;
@@ -104,6 +104,6 @@ export class EventReader {
     if (event.type === 'text.delta' || event.type === 'reasoning.delta')
       this.blocks.set(event.block, (this.blocks.get(event.block) ?? '') + event.text);
     if ('seq' in event) this.events.push(event);
-    this.told(event);
+    this.notify(event);
   }
 }

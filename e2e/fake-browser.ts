@@ -15,7 +15,7 @@ export type Site = {
   readonly url: string;
   html(state: PageState): string;
   click?(id: number, state: PageState): void;
-  /** intentional failures; a message if the browser reports one, null if nothing happens */
+  /** intentional failures: a message if the browser reports one, null if nothing happens */
   breaks?(action: string, count: number, state: PageState): string | null | undefined;
 };
 
@@ -30,7 +30,10 @@ export type Run = {
 
 const MOST_CALLS = 60;
 
-/** Sends requests until the task is over or a question is asked. Every action must be readable by deployed clients. */
+/**
+ * Sends requests until the task has ended or asks a question. Every action must be readable by deployed
+ * clients.
+ */
 export async function browse(
   server: Where,
   token: string,

@@ -1,4 +1,4 @@
-/** Configurations for clients as the guide in the console shows them, and `parlance` on the path as they expect it. */
+/** Client configurations from the guide of the console, and a `PATH` with `parlance` as they expect it. */
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getJson, type Where } from './server-process.ts';
@@ -19,7 +19,7 @@ export async function guideCode({ http, headers }: Where, dialect: string, clien
   return code.replaceAll('{{origin}}', http);
 }
 
-/** A `PATH` on which `parlance` is this checkout; `folder` is where the link is made. */
+/** A `PATH` on which `parlance` is this checkout; the link is created in `folder`. */
 export function pathWithParlance(folder: string): string {
   const bin = join(folder, 'bin');
   mkdirSync(bin, { recursive: true });

@@ -1,4 +1,7 @@
-/** `conversations`: cases in which a closed socket's stream is inherited by name, by another user, or not at all. */
+/**
+ * `conversations`: cases in which the stream of a closed socket is inherited by name, by another user, or not
+ * at all.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { TestClient } from '../packages/server/src/testing/client.ts';
 import {
@@ -27,7 +30,7 @@ describe('a conversation whose socket closed', () => {
     model.stop();
   });
 
-  /** Starts a conversation of which the client has read this text. */
+  /** Starts a conversation; resolves when the client has read this text. */
   async function reading(client: TestClient, text: string): Promise<string> {
     const id = await started(client);
     write(client, id);
@@ -39,7 +42,7 @@ describe('a conversation whose socket closed', () => {
   /** The frames up to the end of the turn. */
   const rest = (client: TestClient) => client.until('workflow_step_complete');
 
-  test('is sent from its beginning to a socket that names it, and continues on no other', async () => {
+  test('is sent from its beginning to a socket that names it, and to no other', async () => {
     const first = await server.open('uma');
     const id = await reading(first, 'one ');
     await server.cut(first, id);
@@ -52,7 +55,7 @@ describe('a conversation whose socket closed', () => {
     expect(textOf(named.frames)).toBe('one two');
   });
 
-  test('that ended meanwhile: a socket that names it receives the whole answer as one chunk, and its end', async () => {
+  test('that has ended: a socket that names it receives the whole answer as one chunk, and its end', async () => {
     const first = await server.open('uma');
     const id = await reading(first, 'one ');
     const watcher = await server.open('ada', `&session=${id}`);
@@ -69,7 +72,7 @@ describe('a conversation whose socket closed', () => {
     expect([textOf(frames), payloadOf(frames[1]).content]).toEqual(['one two', 'one two']);
   });
 
-  test('right after the input: the whole answer goes to the next socket', async () => {
+  test('right after the input: the next socket receives the whole answer', async () => {
     const first = await server.open('uma');
     const id = await started(first);
     write(first, id);

@@ -29,7 +29,7 @@ describe('a conversation whose socket closed', () => {
     model.stop();
   });
 
-  /** Starts a conversation of which the client has read this text. */
+  /** Starts a conversation; resolves when the client has read this text. */
   async function reading(client: TestClient, text: string): Promise<string> {
     const id = await started(client);
     write(client, id);
@@ -119,7 +119,7 @@ describe('a conversation whose socket closed', () => {
     expect(texts).toEqual(['one ', '', 'two ', 'three']);
   });
 
-  test('stays inherited: the next turn is sent, too', async () => {
+  test('stays inherited: the next turn is sent as well', async () => {
     const first = await server.open('uma');
     const id = await reading(first, 'one');
     await server.cut(first, id);
@@ -133,7 +133,7 @@ describe('a conversation whose socket closed', () => {
     expect(textOf(await rest(second))).toBe('again');
   });
 
-  test('while another socket stays: each continues, the one that started it and the one that wrote', async () => {
+  test('while another socket stays open: both the starting and the writing socket continue', async () => {
     const [first, writer] = [await server.open('uma'), await server.open('uma')];
     const id = await started(first);
     write(writer, id);

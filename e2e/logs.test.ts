@@ -49,14 +49,14 @@ test('a request has a line with method, path without query, status and duration'
   expect(JSON.stringify(lines)).not.toContain('hidden');
 });
 
-test('its id is the caller’s own if that is valid, and is in the response', () => {
+test('a valid id of the caller is used, and the id is in the response', () => {
   expect(answered.own).toBe('edge-4711');
   expect(answered.made).toMatch(/^[0-9a-f-]{36}$/);
   expect(answered.insane).toMatch(/^[0-9a-f-]{36}$/);
   expect(new Set(requests().map(({ request }) => request)).size).toBe(requests().length);
 });
 
-test('a refused request has it, too', () => {
+test('a refused request is logged with its id', () => {
   expect(byRequest('made')).toMatchObject([
     { code: 'not_found', msg: 'a message was refused' },
     { status: 404, path: '/v1/sessions/nowhere' },

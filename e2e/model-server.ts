@@ -22,7 +22,7 @@ const settingsOf = ({ url }: FakeModel): Settings => ({
   PARLANCE_API_REQUESTS_PER_MINUTE: '100000',
 });
 
-/** One server for all tests of a file; it stops after the last. Call it at the top of the file. */
+/** One server for all tests of a file, stopped after the last. Call it at the top of the file. */
 export async function modelServer(script: Script, settings: Settings = {}, dialects: TestDialects = {}) {
   const model = fakeModel(script);
   const server = await startTestServer({ ...settingsOf(model), ...settings }, dialects);
@@ -43,11 +43,11 @@ export async function modelServer(script: Script, settings: Settings = {}, diale
 }
 
 export type Restartable = {
-  /** Each call starts the server again, with the same data. */
+  /** Each call starts the server again with the same data. */
   start(): Promise<ServerProcess>;
 };
 
-/** Servers of single tests: they stop after each. Call it at the top of the file. */
+/** Servers of single tests, stopped after each test. Call it at the top of the file. */
 export function testServers() {
   const cleanups: (() => unknown)[] = [];
   afterEach(async () => {
@@ -97,7 +97,7 @@ export function testServers() {
   };
 }
 
-/** Whether one of these events has happened. */
+/** Whether one of these events has occurred. */
 export const has =
   (...types: string[]) =>
   (events: readonly { readonly type: string }[]): boolean =>

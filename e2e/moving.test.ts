@@ -45,7 +45,7 @@ test('a conversation moves between two running servers, and continues in every d
   expect(await (await fetch(`${first.http}/v1/sessions/talk/export`)).text()).toBe(lines);
 
   await using second = await startProcess(to);
-  // A client has requested it before it exists.
+  // A client subscribes to the session before it exists.
   const early = await second.connect('/agentloop?session=talk');
   const { body } = await postJson(`${second.http}/v1/auth/login`, {
     username: 'dev',
@@ -68,7 +68,7 @@ test('a conversation moves between two running servers, and continues in every d
   }
 });
 
-test('a pending approval is answered at the other server, and the call runs there', async () => {
+test('a pending approval is answered on the other server, and the call runs there', async () => {
   const [from, to] = [newFolder(), newFolder()];
   await using first = await startProcess(from);
   await submit(first, 'asks', 'run touch made.txt');

@@ -1,4 +1,4 @@
-/** A dialect is a folder and one line in the list: everything else follows from its descriptor. */
+/** A dialect is a folder and one line in the list: everything else is derived from its descriptor. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { Glob } from 'bun';
@@ -16,7 +16,7 @@ import { isolationWalk } from './isolation/walk.ts';
 
 const ROOT = join(import.meta.dir, '..');
 const FOLDER = 'packages/server/src/testing/toy/';
-/** The one line: the list that a server is started with. */
+/** The list of dialects that the server is started with, including the new line. */
 const dialects = [...DIALECTS, toy];
 const descriptions = (await descriptionsOf(dialects)).filter(({ name }) => name === toy.name);
 
@@ -46,7 +46,7 @@ describe('a dialect that is added to the list', () => {
     expect(await said(`ws://127.0.0.1:${door()}/anywhere`)).toMatchObject({ type: 'said' });
   });
 
-  test('has HTTP routes with its settings, and other paths of it are refused in its shape', async () => {
+  test('has HTTP routes with its settings, and its other paths are refused in its error format', async () => {
     expect(await (await fetch(`${server.http}/toy/steps`)).json()).toEqual({ steps: expect.any(Number) });
     const missing = await fetch(`${server.http}/toy/nothing`);
     expect(await missing.json()).toEqual({ toy: 'Not found', status: 404 });
@@ -56,7 +56,7 @@ describe('a dialect that is added to the list', () => {
     expect(await foreign.json()).toMatchObject({ status: 403 });
   });
 
-  test('is listed in what the server says about itself', async () => {
+  test('is listed in the information about the server', async () => {
     const about = await (await fetch(`${server.http}/v1/server`)).json();
     expect(about).toMatchObject({
       toys: true,
@@ -120,7 +120,7 @@ describe('a dialect that is added to the list', () => {
     expect(client?.snippets.map(({ code }) => code.split(' ')[0])).toEqual(['npx', 'curl']);
   });
 
-  test('is known to no file outside of its folder', async () => {
+  test('is not mentioned outside of its folder', async () => {
     const sources = ['packages/*/src/**/*.{ts,tsx}', 'e2e/**/*.ts', 'scripts/**/*.ts'];
     const paths = sources.flatMap((pattern) => [...new Glob(pattern).scanSync(ROOT)]);
     const known: string[] = [];

@@ -1,8 +1,10 @@
 /** Reads the output of a process. */
 export type Output = {
-  /** Resolves when it has written this text so many times, once by default; rejects if it ends without it. */
+  /**
+   * Resolves when the process has written this text `times` times, once by default; rejects if it ends before.
+   */
   written(words: string, times?: number): Promise<void>;
-  /** all of it; resolves when the process has exited */
+  /** the whole output; resolves when the process has exited */
   all(): Promise<string>;
 };
 

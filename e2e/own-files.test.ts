@@ -1,4 +1,4 @@
-/** The server's own files in the tools' working directory: no tool reads or changes them. */
+/** The server's own files in the working directory of tools: no tool reads or changes them. */
 import { afterEach, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -44,7 +44,7 @@ async function outcomes(calls: readonly [tool: string, input: object][]): Promis
   return said;
 }
 
-/** The outcome of the call, or that it needs approval. */
+/** The outcome of the call, or a note that it needs approval. */
 async function ended(session: string, headers: Record<string, string>): Promise<string> {
   const stop = new AbortController();
   const stream = await fetch(`${session}/events`, {
@@ -68,7 +68,7 @@ async function ended(session: string, headers: Record<string, string>): Promise<
   return JSON.stringify(events.findLast(({ type }) => type === 'tool.ended'));
 }
 
-test('the config file and the data folder are hidden from a user, and their neighbours are not', async () => {
+test('the config file and the data folder are hidden from a user, and files beside them are not', async () => {
   await start();
   const said = await outcomes([
     ['read_file', { path: 'conf/settings.json' }],
@@ -90,7 +90,7 @@ test('the config file and the data folder are hidden from a user, and their neig
   expect(said[7]).toContain('Saved conf/other.json');
 }, 60_000);
 
-test('a command of a user sees neither of them', async () => {
+test('commands of a user can access neither of them', async () => {
   await start();
   const [outcome = ''] = await outcomes([['shell', { command: ['cat', 'conf/settings.json', 'notes.txt'] }]]);
   expect(outcome).not.toContain(KEY);

@@ -2,12 +2,12 @@
 import { connect, type Socket } from 'node:net';
 
 export type RawReader = {
-  /** everything after the response head, as text frames or as the body */
+  /** everything after the response headers, as text frames or as the body */
   readonly texts: string[];
-  /** the close code of the server; null if it just ended */
+  /** the close code of the server; null if it ended without one */
   readonly closed: Promise<number | null>;
   stopReading(): void;
-  goOn(): void;
+  resume(): void;
   /** resolves with the first matching text, from the beginning */
   until(wanted: (text: string) => boolean): Promise<string>;
   send(frame: object): void;
@@ -59,7 +59,7 @@ function reading(socket: Socket, first: Buffer, cut: (bytes: Buffer) => Cut): Ra
     texts,
     closed: closed.promise,
     stopReading: () => void socket.pause(),
-    goOn: () => void socket.resume(),
+    resume: () => void socket.resume(),
     async until(wanted) {
       for (let index = 0; ; index++) {
         while (index >= texts.length) {
@@ -76,7 +76,7 @@ function reading(socket: Socket, first: Buffer, cut: (bytes: Buffer) => Cut): Ra
   };
 }
 
-/** Text frames of a server, which are neither masked nor fragmented. */
+/** Parses text frames of a server, which are neither masked nor fragmented. */
 function cutFrames(bytes: Buffer): Cut {
   const texts: string[] = [];
   let code: number | undefined;
@@ -97,7 +97,7 @@ function cutFrames(bytes: Buffer): Cut {
   return { texts, rest: bytes, code };
 }
 
-/** The complete events in the chunks of a response. */
+/** Parses the complete events in the chunks of a response. */
 function cutChunks(bytes: Buffer): Cut {
   const texts: string[] = [];
   for (;;) {

@@ -14,7 +14,7 @@ async function readyWith(server: ServerProcess, status: number): Promise<unknown
   }
 }
 
-test.skipIf(noDisk)('a server with a full disk is alive and not ready, until there is space', async () => {
+test.skipIf(noDisk)('a server with a full disk is alive but not ready until there is space', async () => {
   using disk = mountDisk(8);
   const folder = mkdtempSync(join(tmpdir(), 'parlance-ready-'));
   await using server = await startProcess(folder, { PARLANCE_DATA: join(disk.path, 'data') });
@@ -36,7 +36,7 @@ test.skipIf(noDisk)(
     await using server = await startProcess(folder, { PARLANCE_DATA: join(disk.path, 'data') });
     const large = `echo ${'x'.repeat(3_000_000)}`;
     expect(await readyWith(server, 200)).toEqual({ status: 'ready' });
-    // Room for a page, which a probe writes, and for small inputs.
+    // Enough for a page, which a probe writes, and for small inputs.
     disk.fillBut(2_000_000);
     expect(await submit(server, 'a', large)).toBe(false);
     expect(await readyWith(server, 503)).toEqual({

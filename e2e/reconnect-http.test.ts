@@ -37,7 +37,7 @@ describe('copilot:', () => {
     setup.model.end();
     const { data } = (await (await answering).json()) as { data: { thought: string; action: string } };
     expect(data.action).toBe('finish()');
-    // The task may have ended before the request: then the text is in the history.
+    // The task may have ended before the request: the text is then in the history.
     expect([words(1, 60), 'This task is finished already.']).toContain(data.thought);
     await witness.until(ended);
     const history = await fetch(`${setup.server.http}/api/session/${session}/messages`, {

@@ -8,7 +8,7 @@ import { postJson } from './server-process.ts';
 export const words = (from: number, count: number): string =>
   Array.from({ length: count }, (_, index) => `w${from + index} `).join('');
 
-/** Without a closing handshake. */
+/** Terminates without a closing handshake. */
 export const cut = (client: TestClient): void => client.socket.terminate();
 
 export const ended = ({ events }: EventReader): boolean => events.at(-1)?.type === 'turn.ended';

@@ -1,5 +1,5 @@
 /**
- * A client loses its connection in the middle of an answer, reconnects as its contract specifies, and has the complete
+ * A client loses its connection during an answer, reconnects as its contract specifies, and has the complete
  * text in the end. The test controls the model, so every cut is at a defined position.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => setup.stop());
 
 /** A client of the dialect that reconnects repeatedly. */
-function comingBack(dialect: string, session: string) {
+function reconnecting(dialect: string, session: string) {
   const sockets: TestClient[] = [];
   const open = DRIVERS[dialect];
   if (!open) throw new Error(`no driver for ${dialect}`);
@@ -34,7 +34,7 @@ for (const dialect of Object.keys(DRIVERS)) {
     test('a text cut three times is complete', async () => {
       const session = `text-${dialect}`;
       const witness = await setup.witnessOf(session);
-      const client = comingBack(dialect, session);
+      const client = reconnecting(dialect, session);
       const first = await client.connect();
       first.say('tell me');
       await setup.says(witness, words(1, 20));
@@ -42,7 +42,7 @@ for (const dialect of Object.keys(DRIVERS)) {
       const second = await client.connect();
       await setup.says(witness, words(21, 20));
       cut(second.client);
-      // Text during the disconnection counts, too.
+      // Includes text that was streamed while disconnected.
       await setup.says(witness, words(41, 20));
       const third = await client.connect();
       cut(third.client);
@@ -62,7 +62,7 @@ for (const dialect of Object.keys(DRIVERS)) {
     test('a turn cut in reasoning, at an approval, after it and in its last text is complete', async () => {
       const session = `turn-${dialect}`;
       const witness = await setup.witnessOf(session);
-      const client = comingBack(dialect, session);
+      const client = reconnecting(dialect, session);
       const first = await client.connect();
       first.say('do something');
       setup.model.think('Half a thought');

@@ -10,7 +10,7 @@ import { startTestServer } from '../packages/server/src/testing/server.ts';
 import { SESSION, say, setStage } from '../packages/server/src/testing/stage.ts';
 import { followed } from './server-process.ts';
 
-/** Leaves a session in which a call was recorded and not judged, as after a crash. */
+/** Leaves a session with a call that was recorded but not evaluated, as after a crash. */
 async function leaveUnjudged(data: string): Promise<void> {
   const store = openSqliteStore(data);
   const recorded = Promise.withResolvers<void>();
@@ -39,7 +39,7 @@ function recordedTypes(data: string): string[] {
   return rows.map(({ type }) => type);
 }
 
-test('an unfinished turn is judged after the server is ready, and then continues', async () => {
+test('the call of an unfinished turn is evaluated after the server is ready, and the turn continues', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parlance-resume-'));
   const data = join(folder, 'data');
   await leaveUnjudged(data);

@@ -25,7 +25,7 @@ const notices = (frames: readonly AnyFrame[]): string[] =>
 for (const [dialect, open] of Object.entries(DRIVERS)) {
   test(`${dialect}: a call with three attempts reports it once, and names the host`, async () => {
     const token = await start((count) => (count <= 2 ? { status: 503 } : { say: 'Done.' }));
-    // An id that clients of `conversations` may choose, too.
+    // An id that is also valid for clients of `conversations`.
     const driver = await open(server, 'temp-1767225600000', token);
     driver.say('Hi');
     await driver.answer();
@@ -38,7 +38,7 @@ for (const [dialect, open] of Object.entries(DRIVERS)) {
   });
 }
 
-test('agentloop: shown text is void only if there was any', async () => {
+test('agentloop: shown text is discarded only if there was any', async () => {
   const token = await start((count) => {
     if (count === 1) return { status: 503 };
     return count === 2 ? { say: 'Half an ', after: 'cut' } : { say: 'A whole answer.' };

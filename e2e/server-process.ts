@@ -9,9 +9,9 @@ export type ServerProcess = AsyncDisposable & {
   readonly http: string;
   readonly pid: number;
   connect(path: string): Promise<TestClient>;
-  /** Like a power cut: no signal handler runs. Resolves when the process has exited. */
+  /** Like a power failure: no signal handler runs. Resolves when the process has exited. */
   kill(): Promise<void>;
-  /** Like a supervisor; resolves with the exit code. */
+  /** Like a supervisor: sends SIGTERM and resolves with the exit code. */
   terminate(): Promise<number>;
   /** all of its output; resolves when the process has exited */
   stderr(): Promise<string>;
@@ -32,8 +32,8 @@ export type StartingProcess = {
 };
 
 /**
- * Data and working directory are in `folder`, so that it can be restarted; `settings` are environment variables. `program`
- * is served instead of `parlance serve`: a script that prints the same line.
+ * Data and working directory are in `folder`, so that the server can be restarted; `settings` are environment
+ * variables. `program` replaces `parlance serve`: a script that prints the same line.
  */
 export function spawnProcess(
   folder: string,
@@ -90,7 +90,7 @@ export const startProcess = (
   program?: string,
 ): Promise<ServerProcess> => spawnProcess(folder, settings, program).listening;
 
-/** The stream stays open: a closed one would fail the child's next write. Null if it ends before a line. */
+/** The stream stays open: closing it would fail the child's next write. Null if it ends before a line. */
 async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string | null> {
   const reader = stream.getReader();
   const decoder = new TextDecoder();
@@ -123,7 +123,7 @@ export async function login(server: Where, username: string, password: string): 
 export const getJson = async <Body>(url: string, headers: Where['headers'] = {}): Promise<Body> =>
   (await fetch(url, { headers })).json() as Promise<Body>;
 
-/** Accepted and on disk when it resolves with true. */
+/** Resolves with true when the input is accepted and stored. */
 export const submit = (server: Where, session: string, text: string): Promise<boolean> =>
   submitKeyed(server, session, { text });
 

@@ -1,4 +1,4 @@
-/** Sessions with a folder of their own: every tool, the sandbox, rules and approvals respect it. */
+/** Sessions with a working folder: every tool, the sandbox, rules and approvals respect it. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -44,7 +44,7 @@ type Settled = DurableEvent<'approval.requested' | 'tool.ended'>;
 const isSettled = (event: DurableEvent): event is Settled =>
   event.type === 'approval.requested' || event.type === 'tool.ended';
 
-/** The first thing that becomes of the call. */
+/** The first event about the call. */
 async function call(session: string, tool: string, input: object): Promise<Settled | undefined> {
   const { status } = await send(session, { type: 'input.submit', parts: [], call: { tool, input } });
   expect(status).toBe(200);
@@ -67,7 +67,7 @@ describe('tools of a session with a folder', () => {
     expect(existsSync(join(sub(), 'new.txt'))).toBeTrue();
   });
 
-  test('do not leave it, although the rest of the working directory is the server’s', async () => {
+  test('do not leave it, although it is inside the working directory of the server', async () => {
     expect(await resultIn(sub(), 'read_file', { path: '../above.txt' })).toContain('outside');
     expect(await resultIn(sub(), 'read_file', { path: join(server.root, 'above.txt') })).toContain('outside');
     expect(await resultIn(sub(), 'shell', { command: ['cat', '../above.txt'] })).toContain(
@@ -80,7 +80,7 @@ describe('tools of a session with a folder', () => {
     expect(asked).toMatchObject({ ask: { description: `Runs touch x. Working folder: ${sub()}` } });
   });
 
-  test('are judged by rules about paths from the working directory of the server', async () => {
+  test('are subject to rules about paths relative to the server’s working directory', async () => {
     const content = 'x';
     expect(await resultIn(sub(), 'save_file', { path: 'secret.txt', content })).toContain('denied');
     const patch = '*** Begin Patch\n*** Add File: secret.txt\n+x\n*** End Patch';
@@ -101,7 +101,7 @@ describe('tools of a session with a folder', () => {
     expect(existsSync(join(server.root, 'there'))).toBeFalse();
   });
 
-  test('fail if it was swapped for a link or is gone', async () => {
+  test('fail if it was replaced with a link or removed', async () => {
     const swapped = join(server.root, 'swapped');
     mkdirSync(swapped);
     const session = await createdIn(swapped);
@@ -113,7 +113,7 @@ describe('tools of a session with a folder', () => {
   });
 });
 
-test('a folder in which no session may work is refused, and no session is created', async () => {
+test('a folder outside of the allowed ones is refused, and no session is created', async () => {
   for (const cwd of ['sub', '/', folder, join(server.root, 'nothing'), join(server.root, 'above.txt')]) {
     const session = crypto.randomUUID();
     const { status, body } = await send(session, { type: 'session.create', cwd });
@@ -122,7 +122,7 @@ test('a folder in which no session may work is refused, and no session is create
   }
 });
 
-test('the folder outlives the process, with the session', async () => {
+test('a session keeps its folder after a restart', async () => {
   const session = await createdIn(join(server.root, 'sub'));
   const created = await followed(server, session, (so) => so.length > 0);
   expect(created[0]).toMatchObject({ type: 'session.created', cwd: join(server.root, 'sub') });

@@ -25,37 +25,40 @@ const CALLS = {
   },
 };
 
-test.each(Object.entries(CALLS))('%s is shown with all of its content, on every wire', async (kind, call) => {
-  model = fakeModel((_request, count) => (count === 1 ? call : { say: 'Done.' }));
-  server = await startTestServer({ OPENAI_BASE_URL: model.url, MODEL: 'fake' });
-  const token = await server.login('dev', 'dev-password');
-  const session = crypto.randomUUID();
-  const authorization = `Bearer ${token}`;
-  const post = (path: string, body: object) =>
-    fetch(server.http + path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', authorization },
-      body: JSON.stringify(body),
+test.each(Object.entries(CALLS))(
+  '%s is shown with all of its content in every dialect',
+  async (kind, call) => {
+    model = fakeModel((_request, count) => (count === 1 ? call : { say: 'Done.' }));
+    server = await startTestServer({ OPENAI_BASE_URL: model.url, MODEL: 'fake' });
+    const token = await server.login('dev', 'dev-password');
+    const session = crypto.randomUUID();
+    const authorization = `Bearer ${token}`;
+    const post = (path: string, body: object) =>
+      fetch(server.http + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization },
+        body: JSON.stringify(body),
+      });
+    await post(`/v1/sessions/${session}/commands`, { type: 'session.create' });
+    const drivers: Driver[] = [];
+    for (const open of Object.values(DRIVERS)) drivers.push(await open(server, session, token));
+    await post(`/v1/sessions/${session}/commands`, {
+      type: 'input.submit',
+      parts: [{ type: 'text', text: 'go' }],
     });
-  await post(`/v1/sessions/${session}/commands`, { type: 'session.create' });
-  const drivers: Driver[] = [];
-  for (const open of Object.values(DRIVERS)) drivers.push(await open(server, session, token));
-  await post(`/v1/sessions/${session}/commands`, {
-    type: 'input.submit',
-    parts: [{ type: 'text', text: 'go' }],
-  });
-  for (const driver of drivers) {
-    const frame = JSON.stringify(await driver.asked());
-    expect(frame).not.toMatch(HIDDEN);
-    expect(frame).toContain(JSON.stringify(SHOWN).slice(1, -1));
-  }
-  const listed = await (await fetch(`${server.http}/v1/approvals`, { headers: { authorization } })).json();
-  const [approval] = (listed as { approvals: { id: string; ask: object; hash: string }[] }).approvals;
-  expect(JSON.stringify(approval?.ask)).not.toMatch(HIDDEN);
+    for (const driver of drivers) {
+      const frame = JSON.stringify(await driver.asked());
+      expect(frame).not.toMatch(HIDDEN);
+      expect(frame).toContain(JSON.stringify(SHOWN).slice(1, -1));
+    }
+    const listed = await (await fetch(`${server.http}/v1/approvals`, { headers: { authorization } })).json();
+    const [approval] = (listed as { approvals: { id: string; ask: object; hash: string }[] }).approvals;
+    expect(JSON.stringify(approval?.ask)).not.toMatch(HIDDEN);
 
-  // The original command runs, not its escaped form.
-  const { hash, id } = approval ?? {};
-  await post(`/v1/approvals/${id}`, { answer: 'once', hash });
-  await drivers[0]?.answer();
-  expect([kind, existsSync(join(server.root, NAME))]).toEqual([kind, true]);
-});
+    // The original command runs, not its escaped form.
+    const { hash, id } = approval ?? {};
+    await post(`/v1/approvals/${id}`, { answer: 'once', hash });
+    await drivers[0]?.answer();
+    expect([kind, existsSync(join(server.root, NAME))]).toEqual([kind, true]);
+  },
+);

@@ -1,4 +1,4 @@
-/** Readers that stop reading in the middle of a long answer: their cost, their disconnection, and no effect on others. */
+/** Readers that stop reading during a long answer: their cost, their disconnection, and no effect on others. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ let server: ServerProcess;
 let token: string;
 const started: ServerProcess[] = [];
 
-/** The kernel buffers about four megabytes for a reader; the answer must be longer: this one has eight. */
+/** The kernel buffers about four megabytes for a reader; this answer has eight. */
 const answerOf = (width: number) =>
   Array.from({ length: TOKENS }, (_, index) => `${index}${'.'.repeat(width)}`).join(' ');
 
@@ -130,7 +130,7 @@ describe('with a large send buffer', () => {
       await quick.until(dialect.done);
       expect(dialect.text(quick.texts)).toBe(answerOf(WIDTH));
       expect(await figure('parlance_frames_coalesced_total')).toBeGreaterThan(before);
-      slow.goOn();
+      slow.resume();
       await slow.until(dialect.done);
       expect(dialect.text(slow.texts)).toBe(answerOf(WIDTH));
       expect(slow.texts.length).toBeLessThan(quick.texts.length);
@@ -147,9 +147,9 @@ describe('by default', () => {
     const slow = await open('left');
     slow.stopReading();
     await turn('left', WIDTH);
-    slow.goOn();
+    slow.resume();
     expect(await slow.closed).toBe(1013);
-    // That much is too much for the next socket as well: it reconnects until it has everything.
+    // It is too much for the next socket as well, which reconnects until it has everything.
     const readers = [slow];
     while (!readers.at(-1)?.texts.some(done)) {
       const next = await rawReader(server.http, `/ws?token=${token}`);
@@ -171,7 +171,7 @@ describe('by default', () => {
       await quick.until(READERS[name].done);
       expect(READERS[name].text(quick.texts)).toBe(answerOf(WIDTH));
       expect(await figure('parlance_slow_readers_closed_total')).toBe(before + 1);
-      slow.goOn();
+      slow.resume();
       expect(await slow.closed).toBe(1013);
       // The received text has no gap: it is a prefix of the answer.
       expect(answerOf(WIDTH).startsWith(READERS[name].text(slow.texts))).toBe(true);
@@ -187,7 +187,7 @@ describe('by default', () => {
     slow.stopReading();
     await turn('behind', WIDTH);
     expect(await figure('parlance_resyncs_total')).toBe(before + 1);
-    slow.goOn();
+    slow.resume();
     await slow.until(done);
     expect(text(slow.texts)).toBe(answerOf(WIDTH));
     const numbers = [...slow.texts.join('').matchAll(/^id: (\d+)$/gm)].map(([, seq]) => Number(seq));

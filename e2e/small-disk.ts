@@ -5,9 +5,9 @@ import { join } from 'node:path';
 
 export type SmallDisk = Disposable & {
   readonly path: string;
-  /** Until not one more byte fits. */
+  /** Fills the disk completely. */
   fill(): void;
-  /** Until exactly that many bytes fit. */
+  /** Fills the disk except for this many bytes. */
   fillBut(bytes: number): void;
   free(): void;
   readOnly(): void;
@@ -40,7 +40,7 @@ export function mountDisk(megabytes: number): SmallDisk {
     free: () => rmSync(ballast),
     readOnly: () => run('mount', '-o', 'remount,ro', path),
     [Symbol.dispose]() {
-      // Lazily: a killed process may hold a file for a moment longer.
+      // Lazy: a killed process may hold a file for a moment longer.
       run('umount', '-l', path);
       rmSync(path, { recursive: true });
     },

@@ -1,4 +1,4 @@
-/** What "always" grants a model, and what not. */
+/** What "always" grants a model. */
 import { expect, test } from 'bun:test';
 import type { DurableEvent } from '../packages/protocol/src/index.ts';
 import { startTestServer } from '../packages/server/src/testing/server.ts';

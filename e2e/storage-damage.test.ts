@@ -1,4 +1,7 @@
-/** Bytes of the database are overwritten while the server runs: the affected session reports it, others continue. */
+/**
+ * Bytes of the database are overwritten while the server runs: the affected session reports an error, others
+ * continue.
+ */
 import { Database } from 'bun:sqlite';
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
@@ -53,7 +56,7 @@ const ask = (server: ServerProcess, session: string, text: string) =>
 const rested = (server: ServerProcess, session: string, turns: number) =>
   followed(server, session, (events) => events.filter(({ type }) => type === 'turn.ended').length === turns);
 
-// The text is so far behind that it is in pages of its own: shared pages only contain the start of a session.
+// So long that the text has pages of its own: shared pages contain only the start of a session.
 const long = (word: string) => `echo ${'-'.repeat(2_000)} ${`${word} `.repeat(4_000)}`;
 
 async function begun(server: ServerProcess): Promise<DurableEvent[]> {

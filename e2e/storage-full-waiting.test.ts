@@ -1,4 +1,4 @@
-/** The disk is full while a session waits: an answer is refused then, and can be given later. */
+/** The disk is full while a session waits: an answer is refused, and can be repeated later. */
 import { describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ const count = (events: readonly DurableEvent[], type: DurableEvent['type']): num
   events.filter((event) => event.type === type).length;
 
 describe.skipIf(noDisk)('on a full disk (skipped if none can be mounted)', () => {
-  test('an approval answer is refused as a whole: it stays pending, and can be given when there is space', async () => {
+  test('an approval answer is refused as a whole: the approval stays pending, and can be answered when there is space', async () => {
     using disk = mountDisk(16);
     await using server = await startProcess(disk.path);
     await submit(server, 'asks', 'run touch made.txt');
@@ -33,7 +33,7 @@ describe.skipIf(noDisk)('on a full disk (skipped if none can be mounted)', () =>
     expect(existsSync(join(disk.path, 'made.txt'))).toBe(true);
   });
 
-  test("a copilot client's report is refused, its task waits, and continues when it is reported again", async () => {
+  test("a copilot client's report is refused, its task waits, and continues when the report is repeated", async () => {
     using disk = mountDisk(16);
     await using server = await startProcess(disk.path);
     const login = { username: 'dev', password: 'dev-password' };

@@ -45,7 +45,7 @@ const tokenOf = async (server: ServerProcess): Promise<string> => {
 };
 
 describe.skipIf(noDisk)('a disk that fills up (skipped if none can be mounted)', () => {
-  test('every dialect reports it to the sender, stores nothing, and continues when there is space', async () => {
+  test('every dialect reports an error to the sender, stores nothing, and continues when there is space', async () => {
     using disk = mountDisk(16);
     await using server = await startProcess(disk.path, LOGGED);
     const token = await tokenOf(server);
@@ -64,8 +64,8 @@ describe.skipIf(noDisk)('a disk that fills up (skipped if none can be mounted)',
 
     for (const { driver } of drivers) {
       driver.say('echo lost');
-      const told = await driver.client.next((frame) => frame.type === 'error');
-      expect(JSON.stringify(told)).toContain(FULL);
+      const error = await driver.client.next((frame) => frame.type === 'error');
+      expect(JSON.stringify(error)).toContain(FULL);
     }
     const refusal = await command(server, 'native', 'echo lost');
     expect(refusal.status).toBe(503);
@@ -149,10 +149,10 @@ describe.skipIf(noDisk)('a disk that fills up (skipped if none can be mounted)',
     expect(readFileSync(join(disk.path, 'effect.txt'), 'utf8')).toBe('once\n');
   });
 
-  test('a server that is stopped then exits cleanly, and acknowledged data is preserved', async () => {
+  test('a stopped server exits cleanly, and acknowledged data is preserved', async () => {
     using disk = mountDisk(16);
     await using server = await startProcess(disk.path);
-    // So large that the database would have to grow.
+    // So large that the database must grow.
     await submit(server, 'kept', `echo ${'x'.repeat(200_000)}`);
     const events = await followed(server, 'kept', ended(1));
     disk.fill();

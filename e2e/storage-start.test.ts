@@ -1,4 +1,4 @@
-/** A broken data folder stops the start with one line, and nothing in it is changed. */
+/** A broken data folder stops the start with one line, and is not changed. */
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -58,7 +58,7 @@ const FILES: Record<string, { spoil: (path: string) => void; line: (data: string
       },
       line: (_, path) => `${path} is from a newer version of Parlance (schema 9999, this one knows `,
     },
-    'a database whose second half is gone': {
+    'a truncated database': {
       spoil: (path) => writeFileSync(path, readFileSync(path).subarray(0, readFileSync(path).length / 2)),
       line: (data) => `${data} cannot be used: ${DAMAGED} ${MALFORMED}`,
     },
@@ -148,7 +148,7 @@ describe.skipIf(noDisk)('on a small disk (skipped if none can be mounted)', () =
     expect(await submit(server, 'first', 'echo hello')).toBe(true);
   });
 
-  test('a full disk never loses stored data: it is there when there is space again', async () => {
+  test('a full disk never loses stored data: it is available when there is space again', async () => {
     using disk = mountDisk(16);
     const data = join(disk.path, 'data');
     cpSync(used, data, { recursive: true });

@@ -1,4 +1,6 @@
-/** Commands that run without approval, over the wire: a user without the right to approve stays in the working directory. */
+/**
+ * Commands that run without approval: a user without the permission to approve stays in the working directory.
+ */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { chmod, mkdir, symlink } from 'node:fs/promises';
@@ -45,7 +47,7 @@ async function called(server: TestServer, token: string, command: string[]): Pro
   return outcomeIn({ http: server.http, headers }, session);
 }
 
-test('a user who may not approve reads by direct calls inside the working directory only', async () => {
+test('direct calls of a user without the permission to approve read only inside the working directory', async () => {
   const server = await startTestServer();
   try {
     await Bun.write(join(server.root, 'sub/a.txt'), 'found inside');
@@ -66,7 +68,7 @@ test('a user who may not approve reads by direct calls inside the working direct
   }
 });
 
-test('with auto-edit, saved files make git run nothing, and a repository in the working directory needs approval', async () => {
+test('with auto-edit, saved files cannot make git run programs, and a repository in the working directory needs approval', async () => {
   let calls: { call: string; input: object }[] = [];
   const model = fakeModel((_, count) => calls[count - 1] ?? { say: 'Done.' });
   const server = await startTestServer({

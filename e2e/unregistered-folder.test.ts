@@ -1,4 +1,7 @@
-/** A default data folder is used only if a server of this user created it: the turns in its database would be resumed. */
+/**
+ * A default data folder is used only if a server of this user created it, because turns in its database would
+ * be resumed.
+ */
 import { afterAll, describe, expect, test } from 'bun:test';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const NAMED = { PARLANCE_DATA: '.parlance' };
 
-/** `XDG_STATE_HOME` of the user: the same for every server here. */
+/** `XDG_STATE_HOME` of the user is the same for every server here. */
 const startIn = (path: string, settings: Record<string, string> = {}): Promise<ServerProcess> =>
   startProcess(path, {
     PARLANCE_DATA: '',
@@ -44,7 +47,7 @@ async function refusalIn(path: string, args: readonly string[] = []): Promise<st
 }
 
 describe('an archive with a database and an unfinished call', () => {
-  test('is refused in one line and runs nothing; with --data it is used, then and later', async () => {
+  test('is refused in one line and runs nothing; after a start with --data it is used', async () => {
     const model = fakeModel(({ messages }) =>
       messages.at(-1)?.role === 'tool' ? { say: 'Done.' } : { call: 'echo', input: { value: 'x' } },
     );
@@ -76,7 +79,7 @@ describe('an archive with a database and an unfinished call', () => {
   });
 });
 
-test('a config.json put there by hand is refused until the folder is named', async () => {
+test('a manually created config.json is refused until the folder is named', async () => {
   const path = newFolder('by-hand');
   mkdirSync(join(path, '.parlance'));
   const own = { command: 'sh', args: ['-c', 'echo run > started'] };
@@ -139,7 +142,7 @@ describe('without a registry', () => {
   test.each([
     ['HOME is not set', { HOME: '', XDG_STATE_HOME: '' }],
     ['HOME cannot be written', { HOME: '/dev/null', XDG_STATE_HOME: '' }],
-  ])('a named folder just works: %s', async (why, home) => {
+  ])('a named folder works: %s', async (why, home) => {
     const path = newFolder(`named, ${why}`);
     for (let start = 0; start < 2; start++)
       expect(await ranIn(path, { ...NAMED, ...home })).not.toContain('registered');

@@ -1,4 +1,4 @@
-/** A server started in a folder with foreign files: none of them configures it or runs in it. */
+/** A server started in a folder with untrusted files: none of them configures it or is executed. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -150,7 +150,7 @@ test('a long turn is replayed whole to a reader that pauses', async () => {
   await chunksOf(await resume(server.http, 'long'), async (chunk) => {
     if (chunk.type === 'text-delta') await stop(server.http, 'long');
   });
-  slow.goOn();
+  slow.resume();
   await slow.until((text) => text.includes('[DONE]'));
   const chunks = slow.texts.join('').match(/"type":"tool-output-available"/g);
   expect(chunks).toHaveLength(40);
@@ -177,7 +177,7 @@ test('a reader that is too far behind is told so, and a reload has the whole ans
   for (const word of words) model.say(word);
   model.end();
   await followed(server, 'slow', (events) => events.some(({ type }) => type === 'turn.ended'));
-  slow.goOn();
+  slow.resume();
   await slow.until((text) => text.includes('[DONE]'));
   const [, last] = /data: (\{[^\n]*\})\s+data: \[DONE\]/.exec(slow.texts.join('').slice(-1_000)) ?? [];
   expect(JSON.parse(last ?? '{}')).toEqual({

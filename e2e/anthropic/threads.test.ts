@@ -34,7 +34,7 @@ const create = (content: string, more: object = {}) =>
   client.beta.messages
     .create({ ...PARAMS, ...BETA, messages: [user(content)], thread: { type: 'create' }, ...more })
     .withResponse();
-const goOn = (
+const continueFrom = (
   previous: string,
   content: string,
   { from = client, ...more }: { from?: Anthropic; [field: string]: unknown } = {},
@@ -110,14 +110,16 @@ describe('a thread that cannot be continued', () => {
     const { data } = await create('mine');
     const key = await server.login('uma', 'uma-password');
     const others = anthropicClient(server.http, { key });
-    for (const asked of [goOn('msg_nobody', 'more'), goOn(data.id, 'more', { from: others })])
+    for (const asked of [continueFrom('msg_nobody', 'more'), continueFrom(data.id, 'more', { from: others })])
       expect(await failure(asked)).toMatchObject(refused(404, 'thread_not_found'));
   });
 
   test('was continued from another answer; the client sends everything again, and nothing is doubled', async () => {
     const { data, response } = await create('one');
-    const second = await goOn(data.id, 'two');
-    expect(await failure(goOn(data.id, 'other'))).toMatchObject(refused(400, 'thread_already_continued'));
+    const second = await continueFrom(data.id, 'two');
+    expect(await failure(continueFrom(data.id, 'other'))).toMatchObject(
+      refused(400, 'thread_already_continued'),
+    );
     const replay = {
       messages: [
         user('one'),
@@ -130,7 +132,7 @@ describe('a thread that cannot be continued', () => {
     const third = await create('', replay);
     expect(sessionOf(third.response)).toBe(sessionOf(response));
     expect(await turnsOf(sessionOf(response))).toBe(3);
-    expect(textIn((await goOn(third.data.id, 'four')).data)).toBe('re: four');
+    expect(textIn((await continueFrom(third.data.id, 'four')).data)).toBe('re: four');
   });
 
   test('is being continued just now', async () => {
@@ -138,30 +140,34 @@ describe('a thread that cannot be continued', () => {
     const opens = Promise.withResolvers<void>();
     gate = opens.promise;
     const before = model.requests.length;
-    const first = goOn(data.id, 'slow');
+    const first = continueFrom(data.id, 'slow');
     while (model.requests.length === before) await Bun.sleep(10);
-    expect(await failure(goOn(data.id, 'too'))).toMatchObject(refused(400, 'thread_continue_in_flight'));
+    expect(await failure(continueFrom(data.id, 'too'))).toMatchObject(
+      refused(400, 'thread_continue_in_flight'),
+    );
     opens.resolve();
     expect(textIn((await first).data)).toBe('re: slow');
-    expect(await failure(goOn(data.id, 'too'))).toMatchObject(refused(400, 'thread_already_continued'));
+    expect(await failure(continueFrom(data.id, 'too'))).toMatchObject(
+      refused(400, 'thread_already_continued'),
+    );
   });
 
   test('has another system or other tools', async () => {
     const { data } = await create('one', { system: 'Rhyme.' });
     const mismatch = refused(400, 'thread_fingerprint_mismatch');
-    expect(await failure(goOn(data.id, 'two', { system: 'Shout.' }))).toMatchObject(mismatch);
+    expect(await failure(continueFrom(data.id, 'two', { system: 'Shout.' }))).toMatchObject(mismatch);
     const tools = [{ name: 'weather', input_schema: { type: 'object' } }];
-    expect(await failure(goOn(data.id, 'two', { tools }))).toMatchObject(mismatch);
-    expect(textIn((await goOn(data.id, 'two', { system: 'Rhyme.' })).data)).toBe('re: two');
+    expect(await failure(continueFrom(data.id, 'two', { tools }))).toMatchObject(mismatch);
+    expect(textIn((await continueFrom(data.id, 'two', { system: 'Rhyme.' })).data)).toBe('re: two');
   });
 });
 
 test('a thread whose turn has failed is continued from the same answer', async () => {
   const { data } = await create('one');
-  const failed = (await failure(goOn(data.id, 'fail'))) as InstanceType<typeof Anthropic.APIError>;
+  const failed = (await failure(continueFrom(data.id, 'fail'))) as InstanceType<typeof Anthropic.APIError>;
   expect(failed).toMatchObject({ status: 502, type: 'api_error' });
   expect(failed.headers?.get('x-should-retry')).toBe('false');
-  expect(textIn((await goOn(data.id, 'two')).data)).toEndWith('two');
+  expect(textIn((await continueFrom(data.id, 'two')).data)).toEndWith('two');
 });
 
 test('the same request again is given the same answer', async () => {
