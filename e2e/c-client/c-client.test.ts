@@ -26,7 +26,7 @@ let model: FakeModel;
 let server: TestServer;
 let offline: TestServer;
 
-/** The folder of the build. Throws with the output of the compiler if there is a warning. */
+/** Builds into a folder and returns it. Throws with the compiler output if there is a warning. */
 function build(name: string, ...options: string[]): string {
   const target = join(folder, name);
   for (const command of [
@@ -69,7 +69,7 @@ const run = async (args: string[], input = '', program = client) => {
   return { code, out, err };
 };
 
-/** The model repeats the last message, or says what the tool has returned. */
+/** The model repeats the last message, or the result of the tool. */
 const answerTo = ({ messages }: { messages: { role: string; content: unknown }[] }) => {
   const last = messages.at(-1);
   const text = JSON.stringify(last?.content);
@@ -120,7 +120,7 @@ describe.skipIf(!isBuildable)('the C client', () => {
     expect(accepted).toHaveLength(1);
   });
 
-  test('sends each line of its input in one session, whatever is in it', async () => {
+  test('sends each line of its input in one session, with any content', async () => {
     const { code, out } = await run(
       ['-u', `${server.http}/`, '-s', 'lines é', 'chat'],
       'one\n\n"two" \\ ü\n',
@@ -136,7 +136,7 @@ describe.skipIf(!isBuildable)('the C client', () => {
     expect(out).toBe(`re: "${text}"\n`);
   });
 
-  test('lends its tools', async () => {
+  test('offers its tools', async () => {
     const selection = join(folder, 'selection.txt');
     writeFileSync(selection, 'a selected sentence');
     const { code, out, err } = await run(['-u', server.http, '-f', selection, 'chat', 'read the selection']);
@@ -198,14 +198,14 @@ describe.skipIf(!isBuildable)('the C client', () => {
     expect(err).toMatch(/\[error\] \S+/);
   });
 
-  test('a wrong use is explained', async () => {
+  test('wrong usage is explained', async () => {
     for (const args of [[], ['dance'], ['-x', 'chat'], ['cha', 'hi']])
       expect(await run(args)).toMatchObject({ code: 2, err: expect.stringContaining('usage:') });
     for (const url of ['ftp://host', 'http://', 'http://host:0', 'http://host:99999', 'nonsense'])
       expect(await run(['-u', url, 'chat', 'hi'])).toMatchObject({ code: 2 });
   });
 
-  test('a token is needed where the server requires one', async () => {
+  test('a token is needed if the server requires one', async () => {
     const closed = await startTestServer({
       OPENAI_BASE_URL: model.url,
       OPENAI_API_KEY: 'key',
@@ -222,7 +222,7 @@ describe.skipIf(!isBuildable)('the C client', () => {
     await closed.stop();
   });
 
-  test('connects again when the server has been killed, and messages that waited are sent', async () => {
+  test('reconnects after the server was killed, and sends queued messages', async () => {
     const data = mkdtempSync(join(folder, 'killed-'));
     const settings = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' };
     const first = await startProcess(data, settings);
@@ -242,7 +242,7 @@ describe.skipIf(!isBuildable)('the C client', () => {
     expect(await served.exited).toBe(0);
   }, 60_000);
 
-  test('does not wait for an answer that came while it was disconnected', async () => {
+  test('does not wait for an answer that was sent while it was disconnected', async () => {
     const gate = heldModel();
     const behind = await startTestServer(gate.settings);
     const proxy = await cuttingProxy(behind.http);
@@ -259,7 +259,7 @@ describe.skipIf(!isBuildable)('the C client', () => {
     expect(await chat.stderr.all()).toContain('the turn ended while there was no connection');
   }, 60_000);
 
-  test('goes on with an answer that is still being written after a reconnection', async () => {
+  test('continues a running answer after a reconnect', async () => {
     const gate = heldModel();
     const behind = await startTestServer(gate.settings);
     const proxy = await cuttingProxy(behind.http);
@@ -289,7 +289,7 @@ describe.skipIf(!isBuildable)('the C client', () => {
   );
 
   test(
-    'survives frames that a fuzzer makes up',
+    'survives fuzzed frames',
     () => {
       const target = build(
         'fuzzed',

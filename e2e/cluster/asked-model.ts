@@ -1,9 +1,11 @@
-/** A model that the test dictates. What it says goes to the request that came last: a node that is gone gets nothing. */
+/**
+ * A model that the test dictates. Output goes to the latest request: requests of failed nodes receive nothing.
+ */
 
 export type AskedModel = {
   /** settings of a server that uses it */
   readonly settings: Record<string, string>;
-  /** resolves when the model is asked again */
+  /** resolves with the next request */
   asked(): Promise<void>;
   say(words: string): void;
   /** ends the answer with a call */

@@ -27,7 +27,7 @@ describe.skipIf(missing !== null)(`channels on three nodes${missing ? ` (${missi
       { method: 'POST', path: '/apps/app-id/events', body: { name: 'news', data: '{}', ...body } },
     );
 
-  test('an event that is triggered at one node reaches the subscribers of all, once and in order', async () => {
+  test('an event triggered on one node reaches the subscribers on all nodes, once and in order', async () => {
     const all = await connectAll();
     await Promise.all(all.map((client) => client.subscribe('news')));
     const count = 50;
@@ -38,16 +38,16 @@ describe.skipIf(missing !== null)(`channels on three nodes${missing ? ` (${missi
     await trigger(nodes[0], { channel: 'news', name: 'last' });
     for (const { client } of all) {
       const frames = await client.until((frame) => frame.event === 'last');
-      const heard = frames
+      const received = frames
         .filter(({ event }) => event === 'news')
         .map(({ data }) => JSON.parse(String(data)));
-      expect(heard).toEqual(Array.from({ length: count }, (_, index) => ({ number: index + 1 })));
+      expect(received).toEqual(Array.from({ length: count }, (_, index) => ({ number: index + 1 })));
     }
   });
 
   test('members and their events are known on every node', async () => {
     const [ann, bob, cleo] = await connectAll();
-    if (!ann || !bob || !cleo) throw new Error('three nodes, three clients');
+    if (!ann || !bob || !cleo) throw new Error('expected three clients');
     await ann.subscribe('presence-room', { user_id: 'ann' });
     await bob.subscribe('presence-room', { user_id: 'bob' });
     expect((await ann.received('pusher_internal:member_added')).data).toEqual({ user_id: 'bob' });
@@ -62,7 +62,7 @@ describe.skipIf(missing !== null)(`channels on three nodes${missing ? ` (${missi
       expect((await other.received('pusher_internal:member_removed')).data).toEqual({ user_id: 'bob' });
   });
 
-  test('side panels on all nodes are told the messages of a task', async () => {
+  test('side panels on all nodes receive the messages of a task', async () => {
     const token = await login(nodes[0], 'dev', 'dev-password');
     const headers = { authorization: `Bearer ${token}` };
     const sessionId = crypto.randomUUID();
@@ -81,7 +81,7 @@ describe.skipIf(missing !== null)(`channels on three nodes${missing ? ` (${missi
     );
     const query = 'type Ada into the name field and click the Submit button';
     const { bodies } = await browse(nodes[1], token, { site: form, query, sessionId });
-    const heard = await Promise.all(
+    const received = await Promise.all(
       panels.map(async ({ client }) => {
         const frames = await client.until(
           ({ event, data }) => event === 'interact_response' && String(data).includes('finish()'),
@@ -89,7 +89,7 @@ describe.skipIf(missing !== null)(`channels on three nodes${missing ? ` (${missi
         return frames.map(({ event, data }) => ({ event, data: JSON.parse(String(data)) }));
       }),
     );
-    for (const frames of heard) {
+    for (const frames of received) {
       expect(frames.filter(({ event }) => event === 'interact_response')).toHaveLength(bodies.length);
       const numbers = frames.flatMap(({ event, data }) =>
         event === 'new_message' ? [data.message.sequenceNumber] : [],

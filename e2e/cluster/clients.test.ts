@@ -1,4 +1,4 @@
-/** Browsers whose node is not the one that drives their session. */
+/** Browsers on another node than the one that drives their session. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { DurableEvent } from '../../packages/protocol/src/index.ts';
 import { registration } from '../../packages/server/src/dialects/extension/testing.ts';
@@ -53,7 +53,7 @@ describe.skipIf(missing !== null)(`browsers on three nodes${missing ? ` (${missi
   const outcomes = (events: readonly DurableEvent[]): string[] =>
     events.flatMap((event) => (event.type === 'tool.ended' ? [event.outcome] : []));
 
-  test('a tool runs once, at the browser of another node', async () => {
+  test('a tool runs once, in a browser on another node', async () => {
     const client = await browser(nodes[1]);
     await ask(nodes[0], 'opened');
     const request = await client.next('tool_execution_request');
@@ -65,7 +65,7 @@ describe.skipIf(missing !== null)(`browsers on three nodes${missing ? ` (${missi
     client.close();
   });
 
-  test('a browser of another node that leaves in a call ends it', async () => {
+  test('a call ends when its browser on another node disconnects', async () => {
     const client = await browser(nodes[2]);
     await ask(nodes[0], 'left');
     await client.next('tool_execution_request');
@@ -75,7 +75,7 @@ describe.skipIf(missing !== null)(`browsers on three nodes${missing ? ` (${missi
     expect(outcomes(events)).toHaveLength(1);
   });
 
-  test('a task whose requests go to one node after another is done like on one', async () => {
+  test('a task completes with each request on another node', async () => {
     let calls = 0;
     const balanced = {
       get http() {

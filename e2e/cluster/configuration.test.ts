@@ -1,4 +1,4 @@
-/** Settings that cannot work: the process ends with one clear line, and never hangs. No password is in it. */
+/** Settings that cannot work: the process exits with one clear line, without passwords, and never hangs. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -28,7 +28,7 @@ describe.skipIf(missing !== null)(`a node${missing ? ` (not here: ${missing})` :
   });
   afterAll(() => cluster?.stop());
 
-  /** What a process with these settings prints before it ends. */
+  /** The output of a process with these settings. */
   async function refused(settings: Record<string, string | undefined>): Promise<string> {
     const cwd = mkdtempSync(join(cluster.folder, 'refused-'));
     const env = Object.fromEntries(
@@ -52,7 +52,7 @@ describe.skipIf(missing !== null)(`a node${missing ? ` (not here: ${missing})` :
     return url.href;
   };
 
-  test('with a wrong password of the database', async () => {
+  test('with a wrong database password', async () => {
     await using sql = new SQL(cluster.settings.DATABASE_URL ?? '', { max: 1 });
     await sql.unsafe(`CREATE ROLE guarded LOGIN PASSWORD 'the-password'`);
     const url = database((one) => {
@@ -64,14 +64,14 @@ describe.skipIf(missing !== null)(`a node${missing ? ` (not here: ${missing})` :
     );
   });
 
-  test('with a database that nothing serves', async () => {
+  test('with an unreachable database', async () => {
     const url = `postgres://parlance:${SECRET}@127.0.0.1:1/parlance`;
     expect(await refused({ DATABASE_URL: url })).toMatch(
       /127\.0\.0\.1:1\/parlance cannot be used: it does not/,
     );
   });
 
-  test('with a host that accepts connections and says nothing', async () => {
+  test('with a host that accepts connections and does not respond', async () => {
     const server = createServer(() => undefined);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const address = server.address();
@@ -81,13 +81,13 @@ describe.skipIf(missing !== null)(`a node${missing ? ` (not here: ${missing})` :
     server.close();
   });
 
-  test('with a bus and no database', async () => {
+  test('with a bus but no database', async () => {
     expect(await refused({ DATABASE_URL: undefined })).toContain(
       'REDIS_URL is the bus between nodes: it needs',
     );
   });
 
-  test('with a wrong password of the bus', async () => {
+  test('with a wrong bus password', async () => {
     const redis = await startRedis({ password: 'the-password' });
     const url = redis.url.replace('the-password', SECRET);
     expect(await refused({ REDIS_URL: url })).toMatch(/^.*REDIS_URL: WRONGPASS/);
@@ -105,7 +105,7 @@ describe.skipIf(missing !== null)(`a node${missing ? ` (not here: ${missing})` :
     );
   });
 
-  test('in another folder than the others', async () => {
+  test('in another folder than the other nodes', async () => {
     const node = await cluster.start();
     const elsewhere = mkdtempSync(join(cluster.folder, 'elsewhere-'));
     expect(await refused({ WORKING_DIRECTORY: elsewhere })).toMatch(

@@ -18,14 +18,14 @@ const ENDS = ['agent_finished', 'agent_message', 'agent_response', 'message_comp
 
 type Text = { readonly chunk?: string; readonly role?: string; readonly content?: { text: string }[] };
 
-/** The text in a frame that carries a piece of a block; null for other frames. */
+/** The text in a frame with a piece of a block; null for other frames. */
 function pieceIn({ type, payload }: AnyFrame): string | null {
   const { chunk, role, content } = (payload ?? {}) as Text;
   if (type === 'message_chunk') return chunk ?? '';
   return type === 'response_item' && role === 'assistant' ? (content?.[0]?.text ?? '') : null;
 }
 
-/** What was shown until the last turn ended. How a text was cut may differ from node to node. */
+/** The frames until the last turn ended. Nodes may split the text differently. */
 function shown(frames: readonly AnyFrame[]): { text: string; others: AnyFrame[] } {
   const complete = frames.slice(0, frames.findLastIndex(({ type }) => ENDS.includes(type)) + 1);
   return {
@@ -65,7 +65,7 @@ describe.skipIf(missing !== null)(`every dialect on three nodes${missing ? ` (${
   }
 
   for (const speaker of NAMES)
-    test(`a turn that ${speaker} starts is live on all nodes, in order and exactly once`, async () => {
+    test(`a turn that ${speaker} starts is streamed on all nodes, in order and exactly once`, async () => {
       const session = `live-${speaker}`;
       await begun(session);
       const all = await openAll(session);
@@ -94,7 +94,7 @@ describe.skipIf(missing !== null)(`every dialect on three nodes${missing ? ` (${
       for (const { client } of all.flat()) client.close();
     });
 
-  test('a client that joins in the middle of a block on another node is shown all of it', async () => {
+  test('a client that joins during a block on another node receives all of it', async () => {
     const session = 'joined';
     await begun(session);
     const first = await open('agentloop', session, 0);
@@ -109,7 +109,7 @@ describe.skipIf(missing !== null)(`every dialect on three nodes${missing ? ` (${
   });
 
   for (const answerer of NAMES)
-    test(`an approval asked on one node is answered by ${answerer} on another, once`, async () => {
+    test(`an approval requested on one node is answered by ${answerer} on another, once`, async () => {
       const session = `approved-${answerer}`;
       await begun(session);
       const asker = await open('agentloop', session, 0);

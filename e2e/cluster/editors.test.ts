@@ -1,4 +1,6 @@
-/** `mcp` and `acp` on three nodes: each request of a client may reach another one. The test controls the model. */
+/**
+ * `mcp` and `acp` on three nodes: each request of a client may reach another node. The test controls the model.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +21,7 @@ const has =
 const accept = () => ({ action: 'accept' as const, content: { answer: 'once' } });
 const uriOf = (session: string) => `parlance://sessions/${session}`;
 
-/** What a request does: calls have one node, streams that are read another, and everything else the third. */
+/** Routes tool calls to one node, streams to another, and everything else to the third. */
 function nodeOf(init: RequestInit | undefined): 0 | 1 | 2 {
   if (init?.method === 'GET') return 1;
   return typeof init?.body === 'string' && init.body.includes('"tools/call"') ? 0 : 2;
@@ -51,7 +53,7 @@ describe.skipIf(missing !== null)(`three nodes${missing ? ` (not here: ${missing
   };
 
   describe('mcp', () => {
-    /** Aborts the requests to calls, as a lost connection does. */
+    /** Aborts the requests of calls, like a lost connection. */
     let cut = new AbortController();
 
     const spread: typeof fetch = Object.assign(
@@ -83,7 +85,7 @@ describe.skipIf(missing !== null)(`three nodes${missing ? ` (not here: ${missing
       cut = new AbortController();
       const client = modernClient(options);
       let count = 0;
-      /** Every request reaches the next node. */
+      /** Sends every request to the next node. */
       const next: typeof fetch = Object.assign(
         (input: string | URL | Request, init?: RequestInit) =>
           fetch((nodes[count++ % 3] ?? nodes[0]).http + new URL(String(input)).pathname, init),
@@ -104,7 +106,7 @@ describe.skipIf(missing !== null)(`three nodes${missing ? ` (not here: ${missing
       return { uris, onUpdate, about };
     }
 
-    test('what is subscribed to at one node is notified at another, and nothing else is', async () => {
+    test('a subscription on one node is notified on another, and nothing else is', async () => {
       const { uris, onUpdate, about } = notified();
       const { client } = await legacy({ onUpdate });
       for (const session of ['wanted', 'other']) {
@@ -147,7 +149,7 @@ describe.skipIf(missing !== null)(`three nodes${missing ? ` (not here: ${missing
       await followed(nodes[1], 'mcp-cancel', has('turn.cancelled'));
     });
 
-    test('a form shown by one node is answered at another, and the call goes on', async () => {
+    test('a form shown by one node is answered on another, and the call continues', async () => {
       const { turn, errors } = await legacy({ onForm: accept });
       touch('mcp.txt');
       finish('Done.');
@@ -159,7 +161,7 @@ describe.skipIf(missing !== null)(`three nodes${missing ? ` (not here: ${missing
       expect(errors).toEqual([]);
     });
 
-    test('a call whose connection is lost is resumed at another node', async () => {
+    test('a call whose connection is lost is resumed on another node', async () => {
       const { turn } = await legacy();
       const begun = Promise.withResolvers<void>();
       const onprogress = () => begun.resolve();
@@ -195,7 +197,7 @@ describe.skipIf(missing !== null)(`three nodes${missing ? ` (not here: ${missing
       return editor;
     };
 
-    test('a prompt at one node is loaded and followed at another, and cancelled at a third', async () => {
+    test('a prompt on one node is loaded and followed on another, and cancelled on a third', async () => {
       const [one, two, three] = [editorAt(0), editorAt(1), editorAt(2)];
       const session = await one.newSession(cluster.folder);
       const prompted = one.prompt(session, 'hello');
@@ -211,7 +213,7 @@ describe.skipIf(missing !== null)(`three nodes${missing ? ` (not here: ${missing
       await followed(nodes[1], session, has('turn.cancelled'));
     });
 
-    test('a permission asked for at one node is given at another, once', async () => {
+    test('a permission requested on one node is granted on another, once', async () => {
       const [one, two] = [editorAt(0, whenWithdrawn), editorAt(1)];
       const session = await one.newSession(cluster.folder);
       touch('acp.txt');

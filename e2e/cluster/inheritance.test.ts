@@ -1,4 +1,4 @@
-/** `conversations`: what a closed socket has not received continues on the next socket of its user, at whatever node. */
+/** `conversations`: unsent text of a closed socket continues on the next socket of its user, on any node. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { TestClient } from '../../packages/server/src/testing/client.ts';
 import { payloadOf, reads, settled, started, textOf, write } from '../conversations-server.ts';
@@ -27,7 +27,7 @@ describe.skipIf(missing !== null)(`a closed socket${missing ? ` (not here: ${mis
   const open = (node: 0 | 1 | 2): Promise<TestClient> => nodes[node].connect(`/ws?token=${token}`);
   const headers = () => ({ authorization: `Bearer ${token}` });
 
-  /** Loses the connection; resolves when its node has noticed. */
+  /** Drops the connection; resolves when its node has noticed. */
   async function cut(client: TestClient, id: string, node: 0 | 1 | 2): Promise<void> {
     client.socket.terminate();
     const url = `${nodes[node].http}/v1/sessions/${id}`;
@@ -37,7 +37,7 @@ describe.skipIf(missing !== null)(`a closed socket${missing ? ` (not here: ${mis
     }
   }
 
-  /** Starts a conversation at the first node, of which the client reads this text; then the connection is lost. */
+  /** Starts a conversation on the first node, and drops the connection after the client has read this text. */
   async function cutAfter(text: string): Promise<string> {
     const client = await open(0);
     const id = await started(client);
@@ -48,7 +48,7 @@ describe.skipIf(missing !== null)(`a closed socket${missing ? ` (not here: ${mis
     return id;
   }
 
-  test('whose answer goes on: the next one at another node gets the rest from the next character', async () => {
+  test('whose answer continues: the next socket on another node gets the rest from the next character', async () => {
     const bystander = await open(1);
     await cutAfter('one two ');
     const next = await open(1);
@@ -64,7 +64,7 @@ describe.skipIf(missing !== null)(`a closed socket${missing ? ` (not here: ${mis
     for (const client of [bystander, next]) client.close();
   });
 
-  test('whose answer went on meanwhile, and ended: the next one gets all that is missing, once', async () => {
+  test('whose answer continued and ended: the next socket gets the missing rest, once', async () => {
     const id = await cutAfter('one ');
     model.say('two ');
     model.call('echo', { value: 'seen' });
@@ -85,7 +85,7 @@ describe.skipIf(missing !== null)(`a closed socket${missing ? ` (not here: ${mis
     for (const client of [next, later]) client.close();
   });
 
-  test('twice: the answer moves on with it', async () => {
+  test('twice: the answer continues each time', async () => {
     const id = await cutAfter('one ');
     const second = await open(1);
     model.say('two ');

@@ -11,7 +11,7 @@ import type { Engine } from '../../packages/server/src/testing/engines/program.t
 import { redisProgram, startRedis } from '../../packages/server/src/testing/engines/redis.ts';
 import { type ServerProcess, type StartingProcess, spawnProcess } from '../server-process.ts';
 
-/** Why the tests cannot run here; null if they can. */
+/** Why the tests cannot run; null if they can. */
 export const missing: string | null = !postgresPrograms
   ? 'PostgreSQL is not installed'
   : !redisProgram
@@ -20,7 +20,7 @@ export const missing: string | null = !postgresPrograms
 
 export type ThreeNodes = readonly [ServerProcess, ServerProcess, ServerProcess];
 
-/** For tests in which no node fails: a busy machine does not look like a failed one. */
+/** For tests without failing nodes: a busy machine must not look like a failed node. */
 export const LONG_LEASE = { PARLANCE_LEASE: '20000' };
 
 export type Cluster = {
@@ -28,18 +28,18 @@ export type Cluster = {
   readonly redis: Engine;
   /** settings of every node */
   readonly settings: Readonly<Record<string, string>>;
-  /** the working directory that they share */
+  /** the shared working directory */
   readonly folder: string;
   /** Starts another node. */
   start(settings?: Record<string, string>): Promise<ServerProcess>;
-  /** Starts three. */
+  /** Starts three nodes. */
   startThree(settings?: Record<string, string>): Promise<ThreeNodes>;
   stop(): Promise<void>;
-  /** Ends all processes at once, for a handler of `exit`, which cannot wait. */
+  /** Kills all processes at once, for an `exit` handler, which cannot wait. */
   abandon(): void;
 };
 
-/** `postgresSettings` are of the form `name=value`. */
+/** `postgresSettings` have the form `name=value`. */
 export async function startCluster(
   common: Record<string, string> = {},
   postgresSettings: readonly string[] = [],
@@ -50,7 +50,7 @@ export async function startCluster(
     DATABASE_URL: await postgres.createDatabase(),
     REDIS_URL: redis.url,
     WORKING_DIRECTORY: folder,
-    // A busy machine must not look like a node that is gone.
+    // A busy machine must not look like a failed node.
     PARLANCE_LEASE: '5000',
     LOG_LEVEL: process.env.TEST_LOG ?? 'silent',
     ...common,

@@ -12,7 +12,7 @@ const why = missing ?? (pgbouncerProgram ? null : 'pgbouncer is not installed');
 const SESSIONS = 12;
 const INPUTS = 15;
 
-/** Again until it is accepted: a busy machine may be slower than the deadline of the database. */
+/** Retries until it is accepted: a busy machine may exceed the deadline of the database. */
 async function say(node: ServerProcess, session: string, text: string): Promise<void> {
   while (!(await submitKeyed(node, session, { text, key: text }))) await Bun.sleep(20);
 }
@@ -49,7 +49,7 @@ describe.skipIf(why !== null)(`three nodes behind a pooler${why ? ` (not here: $
     expect(Number(row.count)).toBeLessThanOrEqual(4);
   });
 
-  test('store the inputs of one session once, however many nodes write to it at a time', async () => {
+  test('store the inputs of one session once, with several nodes writing at the same time', async () => {
     const texts = Array.from({ length: INPUTS }, (_, index) => `echo message ${index}`);
     await say(at(0), 'contended', 'echo first');
     await Promise.all(texts.map((text, index) => say(at(index), 'contended', text)));
@@ -62,7 +62,7 @@ describe.skipIf(why !== null)(`three nodes behind a pooler${why ? ` (not here: $
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
   });
 
-  test('are not ready while it is gone, and go on when it is back', async () => {
+  test('are not ready while it is down, and continue when it is back', async () => {
     const ready = async (status: number): Promise<void> => {
       while ((await fetch(`${at(0).http}/ready`)).status !== status) await Bun.sleep(20);
     };

@@ -1,6 +1,6 @@
 /**
- * Clients of `openai`, `anthropic`, `aisdk`, `agui` and `a2a` on three nodes: what one node drives is streamed at another,
- * resumed at a third, approved and cancelled at any of them. The test controls the model.
+ * Clients of `openai`, `anthropic`, `aisdk`, `agui` and `a2a` on three nodes: a turn of one node is streamed on
+ * another, resumed on a third, and approved and cancelled on any of them. The test controls the model.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync } from 'node:fs';
@@ -59,7 +59,7 @@ describe.skipIf(missing !== null)(`three nodes${missing ? ` (not here: ${missing
     const deltasIn = (events: readonly Event[]): string =>
       events.flatMap((event) => (event.type === 'response.output_text.delta' ? [event.delta] : [])).join('');
 
-    test('a response begun at one node is read at another, and read on at a third', async () => {
+    test('a response started on one node is read on another, and continued on a third', async () => {
       const begun = await openaiClient(one).responses.create({ ...hello, background: true });
       model.say('One two ');
       const seen: Event[] = [];
@@ -77,7 +77,7 @@ describe.skipIf(missing !== null)(`three nodes${missing ? ` (not here: ${missing
       expect((await openaiClient(two).responses.retrieve(begun.id)).output_text).toBe('One two three');
     });
 
-    test('one is cancelled at another node, and its reader at a third sees that', async () => {
+    test('a response is cancelled on another node, and its reader on a third is notified', async () => {
       const begun = await openaiClient(one).responses.create({ ...hello, background: true });
       model.say('Half ');
       const stream = await openaiClient(two).responses.retrieve(begun.id, { stream: true });
@@ -91,7 +91,7 @@ describe.skipIf(missing !== null)(`three nodes${missing ? ` (not here: ${missing
       expect((await openaiClient(one).responses.retrieve(begun.id)).status).toBe('cancelled');
     });
 
-    test('an approval asked for at one node is answered at another, once', async () => {
+    test('an approval requested on one node is answered on another, once', async () => {
       touch('openai.txt');
       const asked = await openaiClient(one).responses.create(hello);
       const request = asked.output.at(-1);
@@ -109,7 +109,7 @@ describe.skipIf(missing !== null)(`three nodes${missing ? ` (not here: ${missing
       expect(await failure(openaiClient(three).responses.create(more))).toMatchObject({ status: 400 });
     });
 
-    test('a chat goes on at another node in the same session', async () => {
+    test('a chat continues on another node in the same session', async () => {
       const session = 'openai-chat';
       const ask = (http: string, messages: OpenAI.ChatCompletionMessageParam[]) =>
         openaiClient(http, { session }).chat.completions.create({ model: 'parlance', messages });
@@ -137,7 +137,7 @@ describe.skipIf(missing !== null)(`three nodes${missing ? ` (not here: ${missing
         .withResponse();
     };
 
-    test('a stream at one node is seen at another, and ends when it is cancelled at a third', async () => {
+    test('a stream on one node is visible on another, and ends when it is cancelled on a third', async () => {
       const session = 'anthropic-stream';
       const stream = anthropicClient(one, { session }).beta.messages.stream({
         ...PARAMS,
@@ -155,7 +155,7 @@ describe.skipIf(missing !== null)(`three nodes${missing ? ` (not here: ${missing
       });
     });
 
-    test('a thread goes on at another node', async () => {
+    test('a thread continues on another node', async () => {
       finish('Yes.');
       const { data, response } = await create(one, 'hello');
       finish('More.');
@@ -166,7 +166,7 @@ describe.skipIf(missing !== null)(`three nodes${missing ? ` (not here: ${missing
       expect(late).toMatchObject({ errorCode: 'thread_already_continued' });
     });
 
-    test('of two requests that continue one answer at two nodes, one is refused', async () => {
+    test('one of two requests that continue the same answer on two nodes is refused', async () => {
       finish('Yes.');
       const { data, response } = await create(one, 'hello');
       const both = [two, three].map((http) => failure(goOn(http, data.id, 'more')));
@@ -178,7 +178,7 @@ describe.skipIf(missing !== null)(`three nodes${missing ? ` (not here: ${missing
   });
 
   describe('aisdk', () => {
-    test('a stream at one node is resumed at another, and stopped at a third', async () => {
+    test('a stream on one node is resumed on another, and stopped on a third', async () => {
       const id = 'aisdk-stream';
       const chat = chatWith({ server: { http: one }, id });
       const sent = chat.sendMessage({ text: 'hello' });
@@ -193,7 +193,7 @@ describe.skipIf(missing !== null)(`three nodes${missing ? ` (not here: ${missing
       expect(textsOf({ messages: await historyOf(two, id) })).toEqual(['user: hello', 'assistant: One two ']);
     });
 
-    test('an approval asked for at one node is answered at another', async () => {
+    test('an approval requested on one node is answered on another', async () => {
       const id = 'aisdk-approval';
       touch('aisdk.txt');
       await chatWith({ server: { http: one }, id }).sendMessage({ text: 'make it' });
@@ -208,7 +208,7 @@ describe.skipIf(missing !== null)(`three nodes${missing ? ` (not here: ${missing
   });
 
   describe('agui', () => {
-    test('a message sent to two nodes is one turn that both show, until a third cancels it', async () => {
+    test('a message sent to two nodes is one turn on both, until a third cancels it', async () => {
       const messages = [agui.user('hello', 'the-message')];
       const runs = [one, two].map((http) => {
         const agent = agui.httpAgent(http, { thread: 'agui-stream', messages: [...messages] });
@@ -226,7 +226,7 @@ describe.skipIf(missing !== null)(`three nodes${missing ? ` (not here: ${missing
       expect(await ran('agui-stream', 'turn.started')).toBe(1);
     });
 
-    test('an interrupt of one node is resolved at another', async () => {
+    test('an interrupt of one node is resolved on another', async () => {
       const thread = 'agui-approval';
       touch('agui.txt');
       const { outcome } = await agui.run(agui.httpAgent(one, { thread }), 'make it');
@@ -239,13 +239,13 @@ describe.skipIf(missing !== null)(`three nodes${missing ? ` (not here: ${missing
       expect(exists('agui.txt')).toBeTrue();
       const third = agui.httpAgent(three, { thread });
       await agui.run(third, null);
-      // The second client has not seen the message of the first.
+      // The second client has not received the message of the first.
       expect(third.messages.slice(1)).toEqual(agent.messages);
     });
   });
 
   describe('a2a', () => {
-    test('a task of one node is followed at another, and cancelled at a third', async () => {
+    test('a task of one node is followed on another, and cancelled on a third', async () => {
       const [client, follower, other] = await Promise.all([one, two, three].map((http) => a2a.connect(http)));
       if (!client || !follower || !other) throw new Error('no clients');
       const task = await a2a.sendAtOnce(client, 'hello');
@@ -260,7 +260,7 @@ describe.skipIf(missing !== null)(`three nodes${missing ? ` (not here: ${missing
       expect(a2a.textOf(await a2a.getTask(other, task.id))).toBe('One two ');
     });
 
-    test('a task that waits at one node is answered at another', async () => {
+    test('a task that waits on one node is answered on another', async () => {
       const [client, other] = await Promise.all([one, two].map((http) => a2a.connect(http)));
       if (!client || !other) throw new Error('no clients');
       touch('a2a.txt');

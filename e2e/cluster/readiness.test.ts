@@ -1,4 +1,4 @@
-/** What probes are told while PostgreSQL does not answer. */
+/** Readiness and liveness probes while PostgreSQL does not respond. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { login, type ServerProcess, submit } from '../server-process.ts';
 import { type Cluster, missing, startCluster } from './nodes.ts';
@@ -16,7 +16,7 @@ describe.skipIf(missing !== null)(`probes of a node${missing ? ` (not here: ${mi
 
   const health = async () => (await fetch(`${node.http}/health`)).status;
 
-  /** Polls until the status is the expected one. The node must be alive all the time. */
+  /** Polls until the status is the expected one. The node must stay alive. */
   async function readyWith(status: number): Promise<unknown> {
     for (;;) {
       const answer = await fetch(`${node.http}/ready`);
@@ -27,7 +27,7 @@ describe.skipIf(missing !== null)(`probes of a node${missing ? ` (not here: ${mi
     }
   }
 
-  test('it is not ready while the database is frozen, alive all the time, and ready again afterwards', async () => {
+  test('it is not ready while the database is frozen, stays alive, and is ready again afterwards', async () => {
     expect(await readyWith(200)).toEqual({ status: 'ready' });
     cluster.postgres.pause();
     try {
@@ -45,11 +45,11 @@ describe.skipIf(missing !== null)(`probes of a node${missing ? ` (not here: ${mi
     expect(await submit(node, 'one', 'Hi')).toBe(true);
   });
 
-  test('it is not ready while the database is gone, and ready again when it is back', async () => {
+  test('it is not ready while the database is down, and ready again when it is back', async () => {
     const token = await login(node, 'dev', 'dev-password');
     await cluster.postgres.kill();
     expect(await readyWith(503)).toMatchObject({ reason: 'storage_unavailable' });
-    // A token that cannot be checked is not an invalid one: the client connects again later.
+    // A token that cannot be checked is not an invalid one: the client reconnects later.
     expect(await closeCode(`${node.http.replace('http', 'ws')}/ws?token=${token}`)).toBe(1013);
     await cluster.postgres.restart();
     expect(await readyWith(200)).toEqual({ status: 'ready' });

@@ -1,4 +1,4 @@
-/** Nodes that are replaced or paused while clients talk. */
+/** Nodes that are replaced or paused while clients send messages. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ describe.skipIf(missing !== null)(`nodes that come and go${missing ? ` (${missin
       return chosen;
     };
 
-    /** Sends again to another node, with the same key, until it is acknowledged. */
+    /** Retries on another node, with the same key, until it is acknowledged. */
     async function say(session: string, text: string, first: number): Promise<void> {
       for (let index = first; ; index++) {
         const accepted = await submitKeyed(node(index), session, { text, key: text }).catch(() => false);
@@ -50,7 +50,7 @@ describe.skipIf(missing !== null)(`nodes that come and go${missing ? ` (${missin
       }
     }
 
-    /** Reads on, on another node with its position, until that many turns have ended. */
+    /** Continues on another node from its position, until this many turns have ended. */
     async function read(reader: EventReader, turns: number): Promise<void> {
       for (let index = turns; turnsIn(reader) < turns; index++) {
         try {
@@ -96,7 +96,7 @@ describe.skipIf(missing !== null)(`nodes that come and go${missing ? ` (${missin
     }
   });
 
-  test('a node that slept for 8 seconds in a call repeats neither event nor effect', async () => {
+  test('a node that was paused for 8 seconds during a call repeats neither events nor effects', async () => {
     const [asleep, other] = await cluster.startThree();
     const session = 'asleep';
     const effects = join(cluster.folder, 'effects.txt');

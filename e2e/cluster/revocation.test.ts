@@ -48,7 +48,7 @@ describe.skipIf(missing !== null)(`tokens on three nodes${missing ? ` (${missing
     for (const { alive } of staying) await alive();
   }
 
-  test('all connections of a token end, on the other nodes too', () => expectRevoked(nodes));
+  test('all connections of a token end, also on the other nodes', () => expectRevoked(nodes));
 
   test('they end while the bus is down', async () => {
     await cluster.redis.kill();

@@ -19,7 +19,7 @@ const has = (type: DurableEvent['type']) => (reader: EventReader) =>
 const send = (node: ServerProcess, session: string, command: object) =>
   postJson(`${node.http}/v1/sessions/${session}/commands`, command);
 
-/** Every event as stored, once and in order, and the whole text of each block. */
+/** The reader has every stored event once and in order, and the whole text of each block. */
 async function expectWhole(node: ServerProcess, session: string, reader: EventReader): Promise<void> {
   const stored = await durableOf(node, session);
   expect(reader.events).toEqual(stored);
@@ -58,7 +58,7 @@ onCluster(`a session on three nodes${missing ? ` (not here: ${missing})` : ''}`,
   const allUntil = (all: readonly EventReader[], done: (reader: EventReader) => boolean) =>
     Promise.all(all.map((reader) => reader.until(done)));
 
-  test('is read on every node in order and exactly once, text as it is written', async () => {
+  test('is read on every node in order and exactly once, with text while it is written', async () => {
     expect(await submit(nodes[0], session, 'Hi')).toBe(true);
     const all = await readers();
     let text = '';
@@ -72,7 +72,7 @@ onCluster(`a session on three nodes${missing ? ` (not here: ${missing})` : ''}`,
     for (const reader of all) await expectWhole(nodes[1], session, reader);
   });
 
-  test('gives a reader that joins on another node what was written before', async () => {
+  test('gives a reader that joins on another node the text so far', async () => {
     await submit(nodes[0], session, 'Hi');
     const first = new EventReader(session);
     await first.follow(nodes[0]);
@@ -88,7 +88,7 @@ onCluster(`a session on three nodes${missing ? ` (not here: ${missing})` : ''}`,
     await expectWhole(nodes[1], session, late);
   });
 
-  test('keeps exactly what was written when it is cancelled on another node', async () => {
+  test('keeps exactly the text so far when it is cancelled on another node', async () => {
     await submit(nodes[0], session, 'Hi');
     const all = await readers();
     model.say('One two');
@@ -100,7 +100,7 @@ onCluster(`a session on three nodes${missing ? ` (not here: ${missing})` : ''}`,
     for (const reader of all) await expectWhole(nodes[1], session, reader);
   });
 
-  test('asks for an approval on one node and goes on where it is answered', async () => {
+  test('requests an approval on one node and continues where it is answered', async () => {
     await submit(nodes[0], session, 'Make a file');
     const all = await readers();
     model.call('shell', { command: ['touch', `${session}.txt`] });
@@ -116,7 +116,7 @@ onCluster(`a session on three nodes${missing ? ` (not here: ${missing})` : ''}`,
     for (const reader of all) await expectWhole(nodes[2], session, reader);
   });
 
-  test('accepts inputs of three nodes at once, each once', async () => {
+  test('accepts concurrent inputs of three nodes, each once', async () => {
     const texts = Array.from({ length: 12 }, (_, index) => `message ${index}`);
     const sent = texts.map((text, index) => submit(nodes[index % 3] ?? nodes[0], session, text));
     expect(await Promise.all(sent)).toEqual(texts.map(() => true));
@@ -134,7 +134,7 @@ onCluster(`a session on three nodes${missing ? ` (not here: ${missing})` : ''}`,
     for (const reader of all) await expectWhole(nodes[0], session, reader);
   });
 
-  test('is shown block by block while the bus is away, and word by word again afterwards', async () => {
+  test('is streamed by block while the bus is down, and by token again afterwards', async () => {
     await submit(nodes[0], session, 'Hi');
     const all = await readers();
     model.say('One ');
@@ -153,7 +153,7 @@ onCluster(`a session on three nodes${missing ? ` (not here: ${missing})` : ''}`,
     for (const reader of all) await expectWhole(nodes[0], session, reader);
   });
 
-  test('goes on after the database was restarted, on the node that drove it', async () => {
+  test('continues on its node after a restart of the database', async () => {
     await submit(nodes[0], session, 'Hi');
     const all = await readers();
     model.say('Half ');
@@ -167,7 +167,7 @@ onCluster(`a session on three nodes${missing ? ` (not here: ${missing})` : ''}`,
     for (const reader of all) expect(reader.events).toEqual(await durableOf(nodes[1], session));
   });
 
-  test('is not driven twice when its node was paused: no event and no effect happens again', async () => {
+  test('is not driven twice after its node was paused: no event or effect is repeated', async () => {
     const effects = join(cluster.folder, `${session}.txt`);
     await submit(nodes[0], session, 'Go');
     const other = new EventReader(session);

@@ -1,4 +1,7 @@
-/** What a turn asks of PostgreSQL, as the server itself counts it. Readers on both nodes see every token. */
+/**
+ * The number of PostgreSQL transactions of a turn, as counted by the database. Readers on both nodes receive
+ * every token.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { SQL } from 'bun';
 import { EventReader } from '../event-reader.ts';
@@ -8,7 +11,7 @@ import { type Cluster, LONG_LEASE, missing, startCluster } from './nodes.ts';
 setDefaultTimeout(60_000);
 
 const SESSION = 'counted';
-/** Longer than the intervals in which a node at rest does everything once. */
+/** Longer than all periodic intervals of an idle node. */
 const REST_MS = 2_500;
 
 type Calls = ReadonlyMap<string, number>;
@@ -70,7 +73,7 @@ describe.skipIf(missing !== null)(`transactions of a turn${missing ? ` (not here
       }),
     );
 
-  /** The statements of one turn, each a transaction of its own, without those of nodes at rest; and its tokens. */
+  /** The statements of one turn, each its own transaction, without those of idle nodes; and its tokens. */
   async function turn(text: string): Promise<{ readonly statements: string[]; readonly tokens: number }> {
     const ended = readers[0]?.events.filter(({ type }) => type === 'turn.ended').length ?? 0;
     tokens = 0;
@@ -82,7 +85,7 @@ describe.skipIf(missing !== null)(`transactions of a turn${missing ? ` (not here
     return { statements: own.flatMap(([query, count]) => Array<string>(count).fill(query)), tokens };
   }
 
-  test('are at most three, and as many for a thousand tokens as for ten', async () => {
+  test('are at most three, and the same number for a thousand tokens as for ten', async () => {
     const [few, many] = [await turn('count to 10'), await turn('count to 1000')];
     expect(few.tokens).toBeGreaterThanOrEqual(2 * 10);
     expect(many.tokens).toBeGreaterThan(1_000);

@@ -1,7 +1,7 @@
 /**
- * Acknowledgements of protocols without receipts. A turn that starts is a receipt for the message that was sent last, unless
- * an earlier one was not acknowledged: it may be stored late, by a node that was paused or without its database, and start
- * a turn as well. The log then tells whether the message is stored.
+ * Acknowledgements for protocols without receipts. A turn that starts acknowledges the last message, unless an
+ * earlier message was not acknowledged: that one may be stored late, by a node that was paused or had no
+ * database, and start a turn as well. The log then tells whether the message is stored.
  */
 import { type DurableEvent, textOf } from '../../packages/protocol/src/index.ts';
 import type { Seat } from './client.ts';

@@ -1,4 +1,7 @@
-/** After the kills: pending approvals, whether every session answers, and everything that is stored. */
+/**
+ * After the kills: lists pending approvals, checks that every session answers, and reads everything that is
+ * stored.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DurableEvent } from '../../packages/protocol/src/index.ts';
@@ -12,7 +15,7 @@ import { pendingApprovals } from './scenes/approval.ts';
 /** Sessions of these belong to the user with the token. */
 const OWNED = new Set(['conversations', 'copilot']);
 const AT_ONCE = 8;
-/** Timeout of the final answers, and what each session adds to it. */
+/** Timeout of the final answers, and the extra time per session. */
 const ANSWERS_MS = 10_000;
 const SESSION_MS = 50;
 const PAGE = 1_000;

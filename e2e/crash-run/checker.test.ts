@@ -1,4 +1,4 @@
-/** Runs with one defect each: a checker that cannot fail proves nothing. */
+/** Runs with one defect each, to show that the checker can fail. */
 import { expect, test } from 'bun:test';
 import type { DurableEvent, DurableEventBody } from '../../packages/protocol/src/index.ts';
 import { check, type Violation } from './checker.ts';
@@ -72,7 +72,7 @@ const healthy = (log: Bodies = LOG): Evidence => {
   const events = numbered(log);
   return {
     sent: [message(1, 'count to 3'), message(2, 'run ./effect effect-1'), message(3, 'echo bye')],
-    told: events.map(({ seq, id }) => ({ reader: 'reader', session: SESSION, seq, id })),
+    received: events.map(({ seq, id }) => ({ reader: 'reader', session: SESSION, seq, id })),
     shown: [
       { session: SESSION, dialect: 'extension', part: 'last step', text: '1 2 3' },
       { session: SESSION, dialect: 'agentloop', part: 'block', of: 'block-t1', text: '1 2 3' },
@@ -95,8 +95,8 @@ const changed = (type: string, more: object): Bodies =>
 const rules = (evidence: Evidence): Violation['rule'][] => [
   ...new Set(check(evidence).map(({ rule }) => rule)),
 ];
-/** The same without received events: only the stored data has changed. */
-const stored = (log: Bodies): Evidence => ({ ...healthy(log), told: [] });
+/** The same without received events: only the stored data differs. */
+const stored = (log: Bodies): Evidence => ({ ...healthy(log), received: [] });
 
 test('a healthy run has no violations', () => {
   expect(check(healthy())).toEqual([]);
@@ -114,7 +114,7 @@ test('an unacknowledged message may be stored late, an acknowledged one may not'
   expect(rules(evidence(true))).toEqual(['out of order']);
 });
 
-test('an answer may have the id of a restart of its own turn only', () => {
+test('an answer may only have the id of a restart of its own turn', () => {
   const restart: Bodies = [{ type: 'turn.resumed', turn: 't1' }];
   const log = [...LOG.slice(0, 2), ...restart, ...LOG.slice(2)];
   const shownAs = (of: string): Evidence => ({
@@ -122,7 +122,7 @@ test('an answer may have the id of a restart of its own turn only', () => {
     shown: [{ session: SESSION, dialect: 'conversations', part: 'turn', of, text: '1 2 3' }],
   });
   expect(check(shownAs('event-3'))).toEqual([]);
-  expect(rules(shownAs('event-4'))).toEqual(['half as complete']);
+  expect(rules(shownAs('event-4'))).toEqual(['incomplete text']);
 });
 
 test('an unacknowledged message may be missing', () => {
@@ -149,48 +149,48 @@ const doctored: [string, Evidence, Violation['rule']][] = [
     stored([...LOG, ...asked('t4', 'echo bye'), said('t4', 'The echo came back: `bye`'), ended('t4')]),
     'stored twice',
   ],
-  ['a message is stored that nobody sent', { ...healthy(), sent: healthy().sent.slice(1) }, 'never sent'],
+  ['a message is stored that no client sent', { ...healthy(), sent: healthy().sent.slice(1) }, 'never sent'],
   [
     'messages are stored in another order',
     { ...healthy(), sent: healthy().sent.toReversed() },
     'out of order',
   ],
   [
-    'a number is left out',
+    'a sequence number is missing',
     { ...stored(LOG), events: new Map([[SESSION, numbered(LOG).filter(({ seq }) => seq !== 3)]]) },
     'gap in numbers',
   ],
   [
-    'a reader was told another event under the same number',
-    { ...healthy(), told: [{ reader: null, session: SESSION, seq: 4, id: 'another' }] },
+    'a reader received another event with the same number',
+    { ...healthy(), received: [{ reader: null, session: SESSION, seq: 4, id: 'another' }] },
     'number reused',
   ],
   [
-    'an event that a reader was told is gone',
-    { ...healthy(), told: [{ reader: null, session: SESSION, seq: 99, id: 'fact-99' }] },
+    'an event that a reader received is gone',
+    { ...healthy(), received: [{ reader: null, session: SESSION, seq: 99, id: 'fact-99' }] },
     'number reused',
   ],
   [
-    'a reader was told an event twice',
-    { ...healthy(), told: [...healthy().told, ...healthy().told.slice(-1)] },
+    'a reader received an event twice',
+    { ...healthy(), received: [...healthy().received, ...healthy().received.slice(-1)] },
     'gap in numbers',
   ],
   [
     'a reader missed an event',
-    { ...healthy(), told: healthy().told.filter(({ seq }) => seq !== 5) },
+    { ...healthy(), received: healthy().received.filter(({ seq }) => seq !== 5) },
     'gap in numbers',
   ],
   [
-    'half a text is stored as complete',
+    'an incomplete text is stored as complete',
     stored(
       LOG.map((body) => (body.type === 'text.ended' && body.turn === 't1' ? { ...body, text: '1 2' } : body)),
     ),
-    'half as complete',
+    'incomplete text',
   ],
   [
-    'a client was shown half a text as complete',
+    'a client was shown an incomplete text as complete',
     { ...healthy(), shown: [{ session: SESSION, dialect: 'extension', part: 'last step', text: '1 2' }] },
-    'half as complete',
+    'incomplete text',
   ],
   [
     'a client was shown the text of another turn',
@@ -198,29 +198,37 @@ const doctored: [string, Evidence, Violation['rule']][] = [
       ...healthy(),
       shown: [{ session: SESSION, dialect: 'conversations', part: 'turn', of: 't2', text: '1 2 3' }],
     },
-    'half as complete',
+    'incomplete text',
   ],
   [
-    'the pieces of a text are not the text',
+    'the joined deltas differ from the text',
     { ...healthy(), assembled: [{ session: SESSION, dialect: 'native', pieces: '1 2 2 3', whole: '1 2 3' }] },
-    'half as complete',
+    'incomplete text',
   ],
   ['a side effect happened twice', { ...healthy(), happened: ['effect-1', 'effect-1'] }, 'effect twice'],
-  ['a side effect is told as done, and is not there', { ...healthy(), happened: [] }, 'effect untold'],
-  ['a side effect happened before any event said so', stored(without(LOG, 'tool.started')), 'effect untold'],
   [
-    'a call was begun twice',
+    'a side effect is reported as done but did not happen',
+    { ...healthy(), happened: [] },
+    'effect misreported',
+  ],
+  [
+    'a side effect happened before an event recorded its start',
+    stored(without(LOG, 'tool.started')),
+    'effect misreported',
+  ],
+  [
+    'a call was started twice',
     stored(LOG.flatMap((body) => (body.type === 'tool.started' ? [body, body] : [body]))),
     'effect twice',
   ],
   [
-    'a side effect happened that is told as denied',
+    'a side effect happened that is reported as denied',
     stored(changed('tool.ended', { outcome: 'denied' })),
-    'effect untold',
+    'effect misreported',
   ],
-  ['a call has no outcome', stored(without(LOG, 'tool.ended')), 'effect untold'],
+  ['a call has no outcome', stored(without(LOG, 'tool.ended')), 'effect misreported'],
   [
-    'an approval that nobody answered is gone',
+    'an unanswered approval is gone',
     { ...healthy(), waited: [{ session: SESSION, approval: 'left', answer: 'none' }] },
     'approval vanished',
   ],
@@ -236,14 +244,14 @@ const doctored: [string, Evidence, Violation['rule']][] = [
     'turn without end',
   ],
   ['a turn has two ends', stored([...LOG, ended('t3')]), 'turn without end'],
-  ['a turn goes on after its end', stored([...LOG, said('t3', 'and one more thing')]), 'turn without end'],
-  ['an input was never taken up', stored(LOG.filter(({ turn }) => turn !== 't1')), 'turn without end'],
+  ['a turn continues after its end', stored([...LOG, said('t3', 'and one more thing')]), 'turn without end'],
+  ['an input never started a turn', stored(LOG.filter(({ turn }) => turn !== 't1')), 'turn without end'],
   [
     'the last message has no answer',
     stored([...LOG.slice(0, -2), { type: 'turn.failed', turn: 't3', fault: {}, durationMs: 1 }]),
     'no answer',
   ],
-  ['a client had trouble that no kill explains', { ...healthy(), troubles: ['native: 500'] }, 'trouble'],
+  ['a client had an error that no kill explains', { ...healthy(), troubles: ['native: 500'] }, 'trouble'],
 ];
 
 for (const [name, evidence, rule] of doctored) {

@@ -1,4 +1,6 @@
-/** Checks that nothing was lost: a pure function of what clients received and what is stored. Returns the violations. */
+/**
+ * Checks that nothing was lost: a pure function of the received and the stored data. Returns the violations.
+ */
 import type { DurableEvent } from '../../packages/protocol/src/index.ts';
 import type { Evidence, Sent, Shown } from './evidence.ts';
 import { fits } from './messages.ts';
@@ -12,11 +14,11 @@ export type Violation = {
     | 'never sent'
     | 'gap in numbers'
     | 'number reused'
-    | 'half as complete'
+    | 'incomplete text'
     | 'turn without end'
     | 'no answer'
     | 'effect twice'
-    | 'effect untold'
+    | 'effect misreported'
     | 'approval vanished'
     | 'approval answered twice'
     | 'answer lost'
@@ -32,8 +34,8 @@ export function check(evidence: Evidence): Violation[] {
   return [
     ...messages(evidence, read),
     ...[...evidence.events].flatMap(([session, events]) => numbers(session, events)),
-    ...told(evidence),
-    ...[...read].flatMap(([session, { turns, unheard }]) => ends(session, turns, unheard)),
+    ...receivedEvents(evidence),
+    ...[...read].flatMap(([session, { turns, unstarted }]) => ends(session, turns, unstarted)),
     ...shown(evidence, read),
     ...effects(evidence, read),
     ...approvals(evidence, read),
@@ -42,8 +44,8 @@ export function check(evidence: Evidence): Violation[] {
 }
 
 /**
- * Every acknowledged message is stored exactly once and in order; the others at most once. An unacknowledged one may come
- * late: it waited at a paused node while its client went on at another.
+ * Every acknowledged message is stored exactly once and in order; the others at most once. An unacknowledged
+ * one may be stored late: a paused node held it while its client continued on another node.
  */
 function messages({ sent }: Evidence, read: Read): Violation[] {
   const violations: Violation[] = [];
@@ -70,22 +72,21 @@ function storedOnce({ session, text, acknowledged }: Sent, stored: readonly stri
   return acknowledged && times === 0 ? [{ rule: 'lost', session, what: text }] : [];
 }
 
-/** From 1, without a gap, with unique ids. */
+/** Numbers start at 1 and have no gap, and ids are unique. */
 function numbers(session: string, events: readonly DurableEvent[]): Violation[] {
   const violations: Violation[] = [];
   const ids = new Set<string>();
   for (const [index, { seq, id, type }] of events.entries()) {
     if (seq !== index + 1)
       violations.push({ rule: 'gap in numbers', session, what: `${type} is ${seq}, not ${index + 1}` });
-    if (ids.has(id))
-      violations.push({ rule: 'number reused', session, what: `${type} ${id} is there twice` });
+    if (ids.has(id)) violations.push({ rule: 'number reused', session, what: `${type} ${id} occurs twice` });
     ids.add(id);
   }
   return violations;
 }
 
 /** A received event equals the stored one with its number, and none was skipped or repeated. */
-function told({ told: all, events }: Evidence): Violation[] {
+function receivedEvents({ received: all, events }: Evidence): Violation[] {
   const violations: Violation[] = [];
   const positions = new Map<string, number>();
   for (const { reader, session, seq, id } of all) {
@@ -102,7 +103,7 @@ function told({ told: all, events }: Evidence): Violation[] {
       violations.push({
         rule: 'gap in numbers',
         session,
-        what: `${reader} was told ${seq} after ${before}`,
+        what: `${reader} received ${seq} after ${before}`,
       });
     positions.set(reader, seq);
   }
@@ -110,18 +111,18 @@ function told({ told: all, events }: Evidence): Violation[] {
 }
 
 /** Every input has a turn, every turn one end, and a successful one has its complete answer. */
-function ends(session: string, turns: readonly TurnRead[], unheard: number): Violation[] {
+function ends(session: string, turns: readonly TurnRead[], unstarted: number): Violation[] {
   const violations: Violation[] = [];
   const add = (rule: Violation['rule'], what: string) => violations.push({ rule, session, what });
-  if (unheard > 0) add('turn without end', `${unheard} inputs were never taken up`);
+  if (unstarted > 0) add('turn without end', `${unstarted} inputs never started a turn`);
   for (const turn of turns) {
     if (turn.ends.length !== 1) add('turn without end', `“${turn.asked}” has ${turn.ends.length} ends`);
-    if (turn.late > 0) add('turn without end', `“${turn.asked}” went on after its end`);
+    if (turn.late > 0) add('turn without end', `“${turn.asked}” continued after its end`);
     if (turn.ends[0] === 'turn.failed') add('no answer', `“${turn.asked}” failed`);
     if (turn.ends[0] !== ENDED) continue;
     const said = shownOf(turn, 'last step');
     if (turn.interrupted || !fits(turn.asked, said))
-      add('half as complete', `“${turn.asked}” ended with “${tail(said)}”`);
+      add('incomplete text', `“${turn.asked}” ended with “${tail(said)}”`);
   }
   const last = turns.at(-1);
   if (last?.ends[0] !== ENDED) add('no answer', `the last message, “${last?.asked ?? ''}”`);
@@ -135,7 +136,7 @@ function shown({ shown: all, assembled }: Evidence, read: Read): Violation[] {
     const turns = read.get(one.session)?.turns ?? [];
     if (!isStored(one, turns))
       violations.push({
-        rule: 'half as complete',
+        rule: 'incomplete text',
         session: one.session,
         what: `${one.dialect} was shown “${tail(one.text)}”, which is not the text of any ${one.part}`,
       });
@@ -143,9 +144,9 @@ function shown({ shown: all, assembled }: Evidence, read: Read): Violation[] {
   for (const { session, dialect, pieces, whole } of assembled) {
     if (pieces !== whole)
       violations.push({
-        rule: 'half as complete',
+        rule: 'incomplete text',
         session,
-        what: `${dialect}: the pieces are “${tail(pieces)}”, the text is “${tail(whole)}”`,
+        what: `${dialect}: the joined deltas are “${tail(pieces)}”, the text is “${tail(whole)}”`,
       });
   }
   return violations;
@@ -173,12 +174,13 @@ function effects({ effects: all, happened }: Evidence, read: Read): Violation[] 
     const count = times.get(name) ?? 0;
     const started = calls.reduce((sum, call) => sum + call.started, 0);
     if (count > 1 || started > 1) add('effect twice', `began ${started} times and happened ${count} times`);
-    if (count > 0 && started === 0) add('effect untold', 'happened, and no event says that it began');
+    if (count > 0 && started === 0) add('effect misreported', 'happened without an event for its start');
     if (calls.some((call) => call.started > 0 && call.outcomes.length !== 1))
-      add('effect untold', `has ${outcomes.length} outcomes`);
-    if (count === 0 && outcomes.includes('ok')) add('effect untold', 'is told as done, and did not happen');
+      add('effect misreported', `has ${outcomes.length} outcomes`);
+    if (count === 0 && outcomes.includes('ok'))
+      add('effect misreported', 'is reported as done but did not happen');
     if (count > 0 && !outcomes.some((outcome) => outcome === 'ok' || outcome === 'unknown'))
-      add('effect untold', `happened, and is told as ${outcomes.join(', ') || 'nothing'}`);
+      add('effect misreported', `happened but is reported as ${outcomes.join(', ') || 'nothing'}`);
     return violations;
   });
 }

@@ -1,7 +1,7 @@
 /**
- * A client of one dialect that talks, loses its server, reconnects and continues. Each client's file says what counts as
- * acknowledged. An unacknowledged message is not sent again, unless the wire has idempotency keys: other clients cannot know
- * whether it was stored.
+ * A client of one dialect that sends messages, loses its server, reconnects and continues. Each client's file
+ * defines what counts as acknowledged. An unacknowledged message is sent again only if the protocol has
+ * idempotency keys: otherwise the client cannot know whether it was stored.
  */
 import type { ServerProcess } from '../server-process.ts';
 import type { Sent } from './evidence.ts';

@@ -4,7 +4,7 @@ import type { DurableEvent } from '../../packages/protocol/src/index.ts';
 export type Sent = {
   readonly session: string;
   readonly dialect: string;
-  /** from 1, in the order in which the client sent them */
+  /** from 1, in order of sending */
   readonly number: number;
   /** unique in its session */
   readonly text: string;
@@ -13,8 +13,8 @@ export type Sent = {
 };
 
 /** An event as a reader received it. */
-export type Told = {
-  /** a reader that reconnects with its position; null if the event came as a receipt */
+export type Received = {
+  /** the reader, which reconnects with its position; null if the event was part of a receipt */
   readonly reader: string | null;
   readonly session: string;
   readonly seq: number;
@@ -43,7 +43,7 @@ export type Assembled = {
 export type Waited = {
   readonly session: string;
   readonly approval: string;
-  /** `sent`: the server was killed before it answered */
+  /** `sent`: the server was killed before it responded */
   answer: 'none' | 'sent' | 'acknowledged';
 };
 
@@ -52,7 +52,7 @@ export type Effect = { readonly session: string; readonly name: string };
 
 export type Evidence = {
   readonly sent: readonly Sent[];
-  readonly told: readonly Told[];
+  readonly received: readonly Received[];
   readonly shown: readonly Shown[];
   readonly assembled: readonly Assembled[];
   readonly waited: readonly Waited[];

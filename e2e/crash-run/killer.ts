@@ -1,4 +1,4 @@
-/** Kills and restarts the server at moments that the seed determines. */
+/** Kills and restarts the server at times that the seed determines. */
 import { MOMENTS, type Moment, type Moments } from './moments.ts';
 import type { Random } from './random.ts';
 import type { Victim } from './victim.ts';
@@ -39,7 +39,7 @@ export async function killing(
   return { hits, recovered: await victim.recovered(DEAD_MS) };
 }
 
-/** Resolves at the time of the kill; null if the server did not recover before. */
+/** Resolves at the time of the kill; null if the server does not recover before. */
 async function reached(aim: Aim, { victim, moments, random }: Targets): Promise<Aim | null> {
   if (aim === 'start') {
     await Bun.sleep(random.between(10, 400));

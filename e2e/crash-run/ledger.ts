@@ -1,5 +1,5 @@
-/** Records everything during a run. */
-import type { Assembled, Effect, Sent, Shown, Told, Waited } from './evidence.ts';
+/** Records everything that happens during a run. */
+import type { Assembled, Effect, Received, Sent, Shown, Waited } from './evidence.ts';
 import { type Message, messageFor } from './messages.ts';
 import type { Moment, Moments } from './moments.ts';
 import type { Random } from './random.ts';
@@ -13,7 +13,7 @@ export type Conversation = {
 
 export class Ledger {
   readonly sent: Sent[] = [];
-  readonly told: Told[] = [];
+  readonly received: Received[] = [];
   readonly shown: Shown[] = [];
   readonly assembled: Assembled[] = [];
   readonly waited: Waited[] = [];
@@ -30,7 +30,7 @@ export class Ledger {
     private readonly onTrouble: (what: string) => void,
   ) {}
 
-  /** `name` is the prefix of the id; dialects with client-generated ids accept any string. */
+  /** Dialects with client-generated ids accept any string as `id`. */
   begin(dialect: string, id: string): Conversation {
     const conversation = { id, dialect, sent: [] };
     this.conversations.push(conversation);

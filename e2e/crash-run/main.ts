@@ -1,8 +1,8 @@
 /**
- * `npm run test:crash -- --seed N --kills N --seconds N`; with `--cluster` three nodes over PostgreSQL
- * and Valkey, of which `--target` names one kind (node, pause, valkey, postgres). Exits with 1 if something was lost, if there were fewer kills than
- * requested in the time, or if recovery took too long. The seed determines messages, their order and the moments of the kills,
- * but not the interleaving of threads.
+ * `npm run test:crash -- --seed N --kills N --seconds N`. With `--cluster`, runs three nodes on PostgreSQL and
+ * Valkey; `--target` limits the failures to one kind (node, pause, valkey, postgres). Exits with 1 if something
+ * was lost, if there were fewer kills than requested, or if recovery took too long. The seed determines
+ * messages, their order and the times of the kills, but not the interleaving of threads.
  */
 import { parseArgs } from 'node:util';
 import { TARGETS } from './cluster/killer.ts';
@@ -10,7 +10,7 @@ import { runCluster } from './cluster/run.ts';
 import { reportOf, spreadOf } from './report.ts';
 import { run } from './run.ts';
 
-/** With several nodes: further clients of each dialect. */
+/** Additional clients of each dialect on several nodes. */
 const MORE_CLIENTS = 3;
 
 const { values } = parseArgs({

@@ -26,9 +26,9 @@ export function reportOf(seed: number, outcome: Outcome): string[] {
     `kills           ${kills} (${aims})`,
     `messages        ${sent.length} sent, ${acknowledged} acknowledged, ${lost} lost (${dialects})`,
     `sessions        ${events.size}, ${resumed} turns resumed`,
-    `texts           ${shown.length} shown as complete, ${assembled.length} put together from pieces`,
-    `side effects    ${happened.length} happened, ${unknown} outcomes told as unknown`,
-    `approvals       ${waited.length} left waiting, ${pending.length} pending at the end`,
+    `texts           ${shown.length} shown as complete, ${assembled.length} assembled from deltas`,
+    `side effects    ${happened.length} happened, ${unknown} outcomes reported as unknown`,
+    `approvals       ${waited.length} left pending, ${pending.length} pending at the end`,
     ...times.map(
       ({ what, values }, index) =>
         `${index === 0 ? 'recovery' : '        '}        ${written(spreadOf(values))} (${what})`,

@@ -1,4 +1,6 @@
-/** One run: clients of every dialect talk, the server is killed repeatedly, and the result is checked. */
+/**
+ * One run: clients of every dialect send messages, the server is killed repeatedly, and the result is checked.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +21,7 @@ export type Options = {
   readonly seed: number;
   readonly kills: number;
   readonly seconds: number;
-  /** receives client errors without a kill immediately; they are violations in the end, too */
+  /** called at once with each client error without a kill; these are also violations in the end */
   readonly onTrouble?: (what: string) => void;
 };
 
@@ -62,7 +64,7 @@ export async function run({ seed, kills, seconds, onTrouble = () => undefined }:
       { victim, moments, random: random.branch('killer') },
       { kills, until },
     );
-    if (!recovered) ledger.trouble('server', 'acknowledged nothing any more');
+    if (!recovered) ledger.trouble('server', 'no longer acknowledges messages');
     world.stopping = true;
     await finished(clients, ledger);
     const life = await victim.up();

@@ -1,4 +1,4 @@
-/** Seeds that once found a bug, and which; the short run repeats each of them. */
+/** Seeds that once found a bug; the short run repeats each of them. */
 
 export type BadSeed = { readonly seed: number; readonly kills: number; readonly found: string };
 

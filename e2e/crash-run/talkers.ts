@@ -18,7 +18,7 @@ const FINISH_MS = 10_000;
 
 export type Talkers = ReadonlyMap<string, Promise<void>>;
 
-/** One of each, and `more` of those that only talk. */
+/** One client of each kind, and `more` of those that only send messages. */
 export function startTalkers(world: World, random: Random, more = 0): Talkers {
   const talkers = new Map([
     ...KINDS.map((kind) => [kind.dialect, talking(kind, world, random.branch(kind.dialect))] as const),
@@ -39,13 +39,13 @@ export function startTalkers(world: World, random: Random, more = 0): Talkers {
   return talkers;
 }
 
-/** Every client finishes; one that does not is stuck, which is a violation. */
+/** Waits for every client; one that does not finish is stuck, which is a violation. */
 export async function finished(clients: Talkers, ledger: Ledger): Promise<void> {
   await Promise.all(
     [...clients].map(async ([name, work]) => {
       const { promise, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(() => {
-        ledger.trouble(name, 'never had its answer');
+        ledger.trouble(name, 'never received its answer');
         resolve();
       }, FINISH_MS);
       await Promise.race([work, promise]).finally(() => clearTimeout(timer));

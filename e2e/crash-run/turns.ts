@@ -19,7 +19,7 @@ export type TurnRead = {
   /** texts since the last call */
   lastStep: string[];
   all: string[];
-  /** how many texts belong to steps that are complete: the others are void if the step begins anew */
+  /** how many texts belong to completed steps; the others are discarded if the step restarts */
   settled: number;
   /** outcome of the last call */
   outcome: string;
@@ -35,7 +35,7 @@ export type SessionRead = {
   /** text of every input, in stored order */
   readonly inputs: readonly string[];
   /** inputs without a turn */
-  readonly unheard: number;
+  readonly unstarted: number;
   readonly approvals: ReadonlyMap<string, number>;
 };
 
@@ -44,7 +44,7 @@ const wordsOf = (event: DurableEvent<'input.accepted'>): string => textOf(event.
 
 export function readTurns(events: readonly DurableEvent[]): SessionRead {
   const words = new Map<string, string>();
-  const heard = new Set<string>();
+  const started = new Set<string>();
   const turns = new Map<string, TurnRead>();
   const approvals = new Map<string, number>();
   for (const event of events) {
@@ -52,14 +52,14 @@ export function readTurns(events: readonly DurableEvent[]): SessionRead {
     if (event.type === 'approval.answered')
       approvals.set(event.approval, (approvals.get(event.approval) ?? 0) + 1);
     if (event.type === 'turn.started') {
-      heard.add(event.input);
+      started.add(event.input);
       turns.set(event.turn, begun(event.turn, words.get(event.input) ?? ''));
     }
     const turn = 'turn' in event && event.turn ? turns.get(event.turn) : undefined;
     if (turn) step(turn, event);
   }
   const inputs = events.flatMap((event) => (event.type === 'input.accepted' ? [wordsOf(event)] : []));
-  return { turns: [...turns.values()], inputs, unheard: words.size - heard.size, approvals };
+  return { turns: [...turns.values()], inputs, unstarted: words.size - started.size, approvals };
 }
 
 const begun = (turn: string, asked: string): TurnRead => ({
@@ -128,7 +128,7 @@ const isEnd = ({ type }: DurableEvent): boolean =>
 export const ENDED = 'turn.ended';
 const BETWEEN_BLOCKS = '\n\n';
 
-/** The text of the turn that a dialect with this part shows. */
+/** The text of the turn in this part. */
 export function shownOf(turn: TurnRead, part: 'last step' | 'turn' | 'outcome'): string {
   switch (part) {
     case 'last step':

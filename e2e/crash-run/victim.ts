@@ -3,11 +3,11 @@ import { type ServerProcess, type StartingProcess, spawnProcess } from '../serve
 
 export type Life = { readonly number: number; readonly server: ServerProcess };
 
-/** What the clients of a run need of the servers that are killed. */
+/** The servers of a run, as its clients use them. */
 export interface Lives {
-  /** A listening server, now or later. */
+  /** Resolves with a listening server. */
   up(): Promise<Life>;
-  /** Resolves with true if that life is over, with false on timeout. */
+  /** Resolves with true if that process has ended, with false on timeout. */
   over(number: number, patienceMs: number): Promise<boolean>;
 }
 
@@ -31,7 +31,7 @@ export class Victim implements Lives {
     private readonly settings: Record<string, string>,
   ) {}
 
-  /** Does not wait until it listens: it may be killed before. */
+  /** Does not wait until the server listens: it may be killed before. */
   start(): void {
     this.#number++;
     this.#dead = Promise.withResolvers();
@@ -49,7 +49,7 @@ export class Victim implements Lives {
         this.#listening.resolve({ number, server });
       },
       (thrown) => {
-        // Killed during its start: the next one will listen. One that exits by itself does not come back.
+        // Killed during its start: the next one will listen. A server that exits by itself is not restarted.
         if (this.#process === starting) this.#listening.reject(thrown);
       },
     );
@@ -67,7 +67,7 @@ export class Victim implements Lives {
     this.#dead.resolve();
   }
 
-  /** The run is over: this one is not counted. */
+  /** Ends the last process, which does not count as a kill. */
   async end(): Promise<void> {
     await this.#process?.kill();
     this.#process = null;
@@ -85,7 +85,7 @@ export class Victim implements Lives {
     return promise.finally(() => clearTimeout(timer));
   }
 
-  /** Resolves with true when a message has been acknowledged in this life. */
+  /** Resolves with true when this process has acknowledged a message. */
   async recovered(patienceMs: number): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const timer = setTimeout(() => resolve(false), patienceMs);

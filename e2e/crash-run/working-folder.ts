@@ -3,7 +3,10 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ASKED_EFFECT, EFFECT } from './messages.ts';
 
-/** Two programs with a slow side effect, one of which may run without approval. Returns settings of servers elsewhere. */
+/**
+ * Writes two programs with a slow side effect, one of which may run without approval. Returns settings for
+ * servers in another folder.
+ */
 export function prepareFolder(folder: string): Record<string, string> {
   for (const name of [EFFECT, ASKED_EFFECT]) {
     const path = join(folder, name);

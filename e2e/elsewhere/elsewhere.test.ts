@@ -1,4 +1,7 @@
-/** A session of each dialect is continued in `conversations` and in the console in a real browser, and then where it began. */
+/**
+ * A session of each dialect is continued in `conversations`, in the console in a real browser, and then in its
+ * own dialect.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { NO_BROWSER } from '../console/chromium.ts';
@@ -39,7 +42,7 @@ describe.skipIf(NO_BROWSER)('a session that begins in', () => {
   });
   afterEach(() => expect(place.problems()).toEqual([]));
 
-  test.each(Object.keys(SPEAKERS))('%s goes on elsewhere, and back', async (dialect) => {
+  test.each(Object.keys(SPEAKERS))('%s continues in other dialects, and back', async (dialect) => {
     const { server } = place;
     const named = `from-${dialect.replaceAll(' ', '-')}`;
     const speaker = await SPEAKERS[dialect]?.({ server, token, session: named });

@@ -1,4 +1,4 @@
-/** One conversation in each dialect that has an official client: the same few operations with that client. */
+/** One conversation in each dialect with an official client: the same few operations with each client. */
 import type Anthropic from '@anthropic-ai/sdk';
 import type OpenAI from 'openai';
 import type { TestServer } from '../../packages/server/src/testing/server.ts';
@@ -11,11 +11,11 @@ import { connect, type Era } from '../mcp/clients.ts';
 import { openaiClient } from '../openai/client.ts';
 
 export type Speaker = {
-  /** known once something was said */
+  /** known after the first message */
   readonly session: string;
   /** Resolves with the answer. */
   say(text: string): Promise<string>;
-  /** The texts of both sides as the dialect shows them to a client that has just connected; null if it cannot. */
+  /** The messages of both sides as the dialect shows them to a new client; null if it cannot. */
   readonly history: (() => Promise<string[]>) | null;
   close(): Promise<unknown>;
 };
@@ -23,7 +23,7 @@ export type Speaker = {
 export type Place = {
   readonly server: TestServer;
   readonly token: string;
-  /** the name of the session, if the dialect lets the client choose it */
+  /** the id of the session, if the client chooses it */
   readonly session: string;
 };
 
@@ -128,7 +128,7 @@ async function a2aContext({ server, token, session }: Place): Promise<Speaker> {
 const ask = { model: 'parlance' };
 const limit = { model: 'parlance', max_tokens: 1_000 };
 
-/** The session that the last answer named. */
+/** The session named by the last answer. */
 function remembered(): { session: string; of<Answer>(asked: Answered<Answer>): Promise<Answer> } {
   const place = {
     session: '',
@@ -168,7 +168,7 @@ async function anthropic({ server, token, session }: Place): Promise<Speaker> {
   };
 }
 
-/** The client sends the whole history each time, and names no session. */
+/** The client sends the whole history each time, without a session. */
 async function openaiHistory({ server, token }: Place): Promise<Speaker> {
   const client = openaiClient(server.http, { key: token });
   const messages: OpenAI.ChatCompletionMessageParam[] = [];

@@ -1,4 +1,4 @@
-/** Errors contain what a caller needs: no stack, no server path, no vendor text. All responses are searched. */
+/** Errors contain what a caller needs: no stack, no server path, no vendor text. Searches all responses. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { Command } from '../../packages/protocol/src/index.ts';
 import { DESCRIPTIONS } from '../../packages/server/src/describe/descriptions.ts';
@@ -78,7 +78,7 @@ describe('requests that cannot be read', () => {
   }
 
   test.each(Object.entries(ROUTES).filter(([, route]) => !route.revokesToken))(
-    'is refused at %s in plain words',
+    'is refused at %s with a clear message',
     async (name, route) => {
       const [method = '', pattern = ''] = name.split(' ');
       const statuses: number[] = [];
@@ -94,7 +94,7 @@ describe('requests that cannot be read', () => {
     },
   );
 
-  test.each(Object.keys(WIRES))('is refused on a socket of %s in plain words', async (name) => {
+  test.each(Object.keys(WIRES))('is refused on a socket of %s with a clear message', async (name) => {
     const wire = WIRES[name] as Spoken;
     const client = await connected(server, dev, wire.socket.connect(exampleIds(ids)));
     await greeted(client, wire, ids);

@@ -1,7 +1,7 @@
-/** Text that a response must never contain, and everything that was received. */
+/** Collects all received text, and finds text that must never be in a response. */
 import { dirname, join } from 'node:path';
 
-/** Part of the errors of vendors and tools, and of no request. */
+/** Part of the errors of vendors and tools, but of no request. */
 export const MARKER = 'quagmire-marker';
 
 const REPOSITORY = dirname(dirname(import.meta.dir));
@@ -31,7 +31,7 @@ export class Haul {
     return this.#texts.length;
   }
 
-  /** The position of a leak, with its context. */
+  /** Each leak with its context. */
   leaks(): string[] {
     const patterns = [...PATTERNS, this.data, join(this.data, '..', 'data')];
     return this.#texts.flatMap(({ from, text }) =>

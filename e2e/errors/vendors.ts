@@ -9,7 +9,7 @@ export type Refusal = { readonly what: string; readonly response: () => Response
 
 const json = (status: number): Refusal => ({
   what: `${status} with an error in JSON`,
-  // Such a long delay is not awaited.
+  // Too long a delay to be waited for.
   response: () => Response.json(ERROR, { status, headers: { 'retry-after': '9999', 'x-marker': MARKER } }),
 });
 const text = (status: number, type: string, body: string): Refusal => ({

@@ -9,7 +9,7 @@ type Call = {
   readonly body?: object;
 };
 
-/** `origin: null` is a client that is no browser. */
+/** `origin: null` is a client other than a browser. */
 export async function ask(url: string, { method, token, origin = ORIGIN, body }: Call = {}) {
   const response = await fetch(url, {
     method: method ?? (body ? 'POST' : 'GET'),
@@ -31,7 +31,7 @@ export async function request(http: string, origin = ORIGIN): Promise<{ code: st
   return { code: String(json.code), token: String(json.token) };
 }
 
-/** A person allows the code; `token` is the person's. Resolves with the id of the pairing. */
+/** The user with this token approves the code. Resolves with the id of the pairing. */
 export async function allow(http: string, code: string, token?: string): Promise<string> {
   const { status, json } = await ask(`${http}/v1/pairings/answer`, {
     origin: null,

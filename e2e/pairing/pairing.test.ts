@@ -17,7 +17,7 @@ describe.each(['open', 'required'])('in %s mode', (mode) => {
   afterAll(() => server.stop());
   const at = (path: string) => `${server.http}${path}`;
 
-  test('an extension that is not paired reaches the endpoints of pairing and nothing else', async () => {
+  test('an unpaired extension reaches only the pairing endpoints', async () => {
     const { code, token } = await request(server.http);
     const refused: [string, string, object?][] = [
       ['GET', '/health'],
@@ -43,7 +43,7 @@ describe.each(['open', 'required'])('in %s mode', (mode) => {
     expect((await ask(at('/v1/pairings/own'), { token: code })).status).toBe(404);
   });
 
-  test('once its code is allowed, its token lets its own origin in', async () => {
+  test('once its code is approved, its token is valid for its own origin', async () => {
     const { code, token } = await request(server.http);
     const found = await ask(at('/v1/pairings/find'), { origin: null, token: person, body: { code } });
     expect(found.json).toMatchObject({ code, name: 'A browser', origin: ORIGIN });
@@ -57,7 +57,7 @@ describe.each(['open', 'required'])('in %s mode', (mode) => {
     expect(about.headers.get('access-control-allow-origin')).toBe(ORIGIN);
     expect(about.json.principal).toMatchObject({ id: mode === 'open' ? 'local' : 'dev', role: 'developer' });
     expect((await ask(at('/v1/sessions'), { method: 'OPTIONS' })).status).toBe(204);
-    // The token of one origin does not help another, and the origin alone does not help at all.
+    // The token of one origin is not valid for another, and the origin alone is not enough.
     expect((await ask(at('/v1/server'), { token, origin: OTHER_ORIGIN })).status).toBe(403);
     expect((await ask(at('/v1/server'))).status).toBe(403);
     expect((await ask(at('/v1/server'), { token: person })).status).toBe(403);
@@ -87,7 +87,7 @@ describe.each(['open', 'required'])('in %s mode', (mode) => {
     expect((await ask(at('/v1/pairings/own'), { token })).status).toBe(404);
   });
 
-  test('an extension cannot look after pairings, and can end its own', async () => {
+  test('an extension cannot manage pairings, but can end its own', async () => {
     const [paired, other] = [await request(server.http), await request(server.http)];
     const id = await allow(server.http, paired.code, person);
     const { token } = paired;
@@ -103,7 +103,7 @@ describe.each(['open', 'required'])('in %s mode', (mode) => {
     expect((await ask(at('/v1/server'), { token })).status).toBe(403);
   });
 
-  test('the list of extensions that wait is shown in open mode only', async () => {
+  test('waiting extensions are listed in open mode only', async () => {
     const { code } = await request(server.http);
     const { json } = await ask(at('/v1/pairings'), { origin: null, token: person });
     expect(JSON.stringify(json.waiting).includes(code)).toBe(mode === 'open');
@@ -120,7 +120,7 @@ describe.each(['open', 'required'])('in %s mode', (mode) => {
     expect(denied.status).toBe(204);
   });
 
-  test('too many requests of one address are refused', async () => {
+  test('too many requests from one address are refused', async () => {
     const statuses = new Set<number>();
     for (let count = 0; count < 25; count++)
       statuses.add((await ask(at('/v1/pairings'), { body: { name: 'Again' } })).status);
@@ -128,14 +128,14 @@ describe.each(['open', 'required'])('in %s mode', (mode) => {
   });
 });
 
-test('a page cannot be paired, nor anything without an origin', async () => {
+test('neither a page nor a client without an origin can be paired', async () => {
   const server = await startTestServer();
   for (const origin of ['https://evil.example', 'null', null, server.http])
     expect((await ask(`${server.http}/v1/pairings`, { origin, body: { name: 'A page' } })).status).toBe(403);
   await server.stop();
 });
 
-test('pairings and requests outlive the server, and those of open mode end with it', async () => {
+test('pairings and requests survive a restart; those of open mode end when a login is required', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parlance-pairing-'));
   const first = await startProcess(folder);
   const [paired, waiting] = [await request(first.http), await request(first.http)];

@@ -51,7 +51,7 @@ describe.skipIf(NO_BROWSER)('the React hooks', () => {
     page = await browser.newPage();
     page.on('pageerror', (error) => problems.push(String(error)));
     page.on('console', (message) => {
-      // The browser reports each response that is not successful, and connections that were cut.
+      // The browser reports unsuccessful responses and lost connections as errors.
       const isNetwork = message.text().startsWith('Failed to load resource');
       if (message.type() === 'error' && !isNetwork) problems.push(message.text());
     });
@@ -92,7 +92,7 @@ describe.skipIf(NO_BROWSER)('the React hooks', () => {
     while (!existsSync(join(server.root, 'react.txt'))) await Bun.sleep(5);
   });
 
-  test('the list follows what happens elsewhere, and opens a session', async () => {
+  test('the list follows changes of other clients, and opens a session', async () => {
     await say(server, 'elsewhere', 'count to 4');
     await page.getByLabel('Sessions').getByRole('button', { name: 'count to 4' }).click();
     await titled('count to 4 (live)');
@@ -100,7 +100,7 @@ describe.skipIf(NO_BROWSER)('the React hooks', () => {
     expect(await attached('react')).toBe(0);
   });
 
-  test('a question is answered in a session of its own, with its approval', async () => {
+  test('a question is answered in a separate session, with its approval', async () => {
     const asked = page.getByLabel('Question', { exact: true });
     await asked.getByRole('textbox').fill('run touch asked.txt');
     await asked.getByRole('button', { name: 'Ask' }).click();
@@ -112,7 +112,7 @@ describe.skipIf(NO_BROWSER)('the React hooks', () => {
     await seen(asked.locator('output').getByText('1 2 3 4 5 6', { exact: true }));
   });
 
-  test('a lost connection is shown, and what was missed is there after it', async () => {
+  test('a lost connection is shown, and missed messages appear after it', async () => {
     proxy.cut();
     await titled('count to 4 (waiting)');
     await say(server, 'elsewhere', 'count to 8');

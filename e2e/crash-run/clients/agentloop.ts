@@ -1,7 +1,7 @@
 /**
- * `agentloop`. Acknowledged: `loading_state` true after the input. The contract has no receipt, but a turn is loading only if
- * its input is on disk; a message of an unknown type, which is answered in order, separates the states sent on connect from
- * later ones. A block of text is complete with `agent_finished`.
+ * `agentloop`. Acknowledged: `loading_state` true after the input. The contract has no receipt, but a turn is
+ * loading only if its input is stored. A message of an unknown type, which is answered in order, separates the
+ * states sent on connect from later ones. A block of text is complete with `agent_finished`.
  */
 import type { AnyFrame } from '../../../packages/server/src/testing/client.ts';
 import { acknowledged } from '../acknowledgement.ts';
@@ -12,7 +12,7 @@ const itemOf = (frame: AnyFrame): Item | null =>
   frame.type === 'response_item' ? (frame.payload as Item) : null;
 const isLoading = (frame: AnyFrame): boolean =>
   frame.type === 'loading_state' && (frame.payload as { loading: boolean }).loading;
-/** What was shown of the answer is void. */
+/** The text of the answer so far is discarded. */
 const isRestart = (frame: AnyFrame): boolean =>
   itemOf(frame)?.role === 'system' && (itemOf(frame)?.content?.[0]?.text ?? '').endsWith(' is void.');
 const isFinished = (frame: AnyFrame): boolean => frame.type === 'agent_finished';

@@ -1,6 +1,6 @@
 /**
- * `conversations`. Acknowledged: `agent_selected` after the message, which is only sent when the turn has started. After a
- * reconnect the REST API says whether a turn is still running.
+ * `conversations`. Acknowledged: `agent_selected` after the message, which is only sent when the turn has
+ * started. After a reconnect the REST API tells whether a turn is still running.
  */
 import type { AnyFrame } from '../../../packages/server/src/testing/client.ts';
 import { acknowledged } from '../acknowledgement.ts';

@@ -35,7 +35,7 @@ export const copilot: ClientKind = {
     const get = async (path: string) =>
       (await fetch(`${server.http}/api/session/${session}/${path}`, { headers })).json();
 
-    /** Executes actions until the task is over. */
+    /** Executes actions until the task has ended. */
     async function finish(query: string, first: Data): Promise<void> {
       let data = first;
       for (let actions = 1; data.status !== 'completed' && data.status !== 'failed'; actions++) {

@@ -1,6 +1,7 @@
 /**
- * `extension`. Acknowledged: the first `agent_status` of the session after the message. The contract has no receipt, but a turn
- * is shown as started only if its message is on disk, and this client does not write while another turn runs.
+ * `extension`. Acknowledged: the first `agent_status` of the session after the message. The contract has no
+ * receipt, but a turn is shown as started only if its message is stored, and this client sends nothing while
+ * another turn runs.
  */
 import type { AnyFrame } from '../../../packages/server/src/testing/client.ts';
 import type { ServerProcess } from '../../server-process.ts';

@@ -1,6 +1,6 @@
 /**
- * `native`. Acknowledged: the 200 of the command. An unacknowledged message is sent again with its `Idempotency-Key` until it
- * is, so it must be stored once, however often it was sent. Several are sent in a row.
+ * `native`. Acknowledged: the 200 of the command. An unacknowledged message is repeated with its
+ * `Idempotency-Key` until it is acknowledged, and must be stored once. Several are sent in a row.
  */
 import type { DurableEvent } from '../../../packages/protocol/src/index.ts';
 import type { EventReader } from '../../event-reader.ts';
@@ -28,7 +28,7 @@ export async function submitKeyed(
 }
 
 export function receipt(session: string, events: readonly DurableEvent[], ledger: Ledger): void {
-  for (const { seq, id } of events) ledger.told.push({ reader: null, session, seq, id });
+  for (const { seq, id } of events) ledger.received.push({ reader: null, session, seq, id });
 }
 
 /** Number of ended turns. */
@@ -36,7 +36,7 @@ export const endsIn = (events: readonly DurableEvent[]): number =>
   events.filter(({ type }) => type === 'turn.ended' || type === 'turn.cancelled' || type === 'turn.failed')
     .length;
 
-/** `name` begins the ids of its sessions. */
+/** `name` is the prefix of its session ids. */
 export async function nativeTalking(world: World, random: Random, name = 'native'): Promise<void> {
   const { ledger } = world;
   for (let count = 1; !world.stopping; count++) {

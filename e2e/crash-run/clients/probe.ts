@@ -1,6 +1,6 @@
 /**
- * A client that waits for nothing: it sends one message over the native API as soon as a server listens. The others first let
- * the running turn end, so without it the recovery time would include their waiting.
+ * A client that never waits: it sends one message over the native API as soon as a server listens. Other
+ * clients first let the running turn end, so without this one the recovery time would include their waiting.
  */
 import { throughKills, type World } from '../client.ts';
 import { submitKeyed } from './native.ts';

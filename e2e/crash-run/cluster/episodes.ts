@@ -1,7 +1,7 @@
-/** Failures, and how long it took until nothing of them was left to notice. */
+/** Failures, and the time until the cluster has recovered from each. */
 import type { DurableEvent } from '../../../packages/protocol/src/index.ts';
 
-/** Longer than a lease: what a node drove has been taken over. */
+/** Longer than a lease: other nodes have taken over the sessions of a failed node. */
 export const CALM_MS = 2_300;
 
 type Interrupts = 'turns' | 'nothing';
@@ -11,7 +11,7 @@ export class Episodes {
   readonly #episodes: Episode[] = [];
   #waiting = Promise.withResolvers<void>();
 
-  /** `since`: when the failure happened; of the database, when it was back. */
+  /** `since`: when the failure happened; for the database, when it was back. */
   begin(since: number, interrupts: Interrupts = 'turns'): void {
     this.#episodes.push({ since, interrupts, acknowledged: null });
   }
@@ -40,8 +40,8 @@ export class Episodes {
   }
 
   /**
-   * From a failure to each turn that was resumed after it. Failures that follow quickly are left out if `alone` is set:
-   * which of them interrupted the turn is not known. Otherwise the first of them counts.
+   * From a failure to each turn that was resumed after it. With `alone`, failures in quick succession are left
+   * out, because it is unknown which of them interrupted the turn. Otherwise the first of them counts.
    */
   resumptions(events: Iterable<readonly DurableEvent[]>, { alone }: { readonly alone: boolean }): number[] {
     return [...events]

@@ -1,4 +1,6 @@
-/** Kills nodes, Valkey and PostgreSQL, pauses nodes, and starts everything again, at moments that the seed determines. */
+/**
+ * Kills nodes, Valkey and PostgreSQL, pauses nodes, and restarts everything, at times that the seed determines.
+ */
 import type { Cluster } from '../../cluster/nodes.ts';
 import type { Hits, Killing } from '../killer.ts';
 import { MOMENTS, type Moments } from '../moments.ts';
@@ -9,19 +11,19 @@ import type { ClusterLives } from './lives.ts';
 export const TARGETS = ['node', 'pause', 'valkey', 'postgres'] as const;
 export type Target = (typeof TARGETS)[number];
 
-/** Of ten failures. */
+/** out of ten failures */
 const SHARES: Readonly<Record<Target, number>> = { node: 5, pause: 1, valkey: 2, postgres: 2 };
 
 /** Timeout of a moment. */
 const PATIENCE_MS = 500;
-/** Nothing was acknowledged for this long: the nodes do not recover. */
+/** Without an acknowledgement for this long, the nodes have not recovered. */
 const DEAD_MS = 20_000;
-/** The next kill follows while others still take over. */
+/** The probability that the next kill follows while nodes still take over sessions. */
 const TWICE = 0.2;
 
 type Parts = {
   readonly cluster: Cluster;
-  /** of each node */
+  /** settings of each node */
   readonly settings: Record<string, string>;
   readonly lives: ClusterLives;
   readonly episodes: Episodes;
@@ -48,12 +50,12 @@ export async function killingCluster(
     if (random.chance(0.5)) await moments.next(random.pick(MOMENTS), PATIENCE_MS);
     await Bun.sleep(random.between(0, 100));
     const target = random.pick(weighted);
-    // One of each at a time, and a node remains.
+    // One failure of each kind at a time, and one node always remains.
     await repairs.get(target);
     while (lives.count < 2) await Bun.sleep(10);
     const repair = (await FAULTS[target](parts))();
     repairs.set(target, repair);
-    // A failed repair shows in what clients see.
+    // A failed repair becomes visible to the clients.
     repair.catch(() => undefined);
     hits.set(target, (hits.get(target) ?? 0) + 1);
     count++;
@@ -63,10 +65,10 @@ export async function killingCluster(
   return { kills: count, hits, recovered };
 }
 
-/** Resolves when it has happened, with what repairs it. */
+/** Resolves with a repair function when the failure has happened. */
 type Fault = (parts: Parts) => Promise<() => Promise<void>>;
 
-/** A node that starts while the database is away ends with an error, and is started again. */
+/** A node that starts while the database is down exits with an error, and is restarted. */
 async function supervised<Node>(start: () => Promise<Node>): Promise<Node> {
   for (const deadline = performance.now() + DEAD_MS; ; ) {
     try {
@@ -102,7 +104,7 @@ const FAULTS: Readonly<Record<Target, Fault>> = {
     };
   },
 
-  /** No client is told: everything goes on. */
+  /** Clients are not disconnected: everything continues. */
   async valkey({ cluster, episodes, random }) {
     await cluster.redis.kill();
     episodes.begin(Date.now(), 'nothing');
@@ -112,7 +114,7 @@ const FAULTS: Readonly<Record<Target, Fault>> = {
     };
   },
 
-  /** Clients come back when the nodes are ready. */
+  /** Clients reconnect when the nodes are ready. */
   async postgres({ cluster, lives, episodes, random }) {
     const all = Array.from({ length: lives.count }, (_, index) => index);
     lives.databaseAway = true;

@@ -1,10 +1,10 @@
-/** The nodes that clients of a run may talk to, like a load balancer that asks for readiness. */
+/** The nodes that clients of a run may use, like a load balancer with readiness probes. */
 import type { ServerProcess } from '../../server-process.ts';
 import type { Life, Lives } from '../victim.ts';
 
 type Member = {
   readonly life: Life;
-  /** the process, without what this life adds to it */
+  /** the process itself */
   readonly process: ServerProcess;
   readonly over: PromiseWithResolvers<void>;
 };
@@ -19,12 +19,12 @@ export class ClusterLives implements Lives {
   #isAway = false;
   #joined = Promise.withResolvers<void>();
 
-  /** How many nodes clients may use now. */
+  /** The number of nodes that clients may use now. */
   get count(): number {
     return this.#members.length;
   }
 
-  /** Whether the database is away. A node says that it is ready for a moment longer: none joins meanwhile. */
+  /** Whether the database is down. Nodes report ready for a moment longer, so none may join in that time. */
   set databaseAway(isAway: boolean) {
     this.#isAway = isAway;
   }
@@ -49,8 +49,8 @@ export class ClusterLives implements Lives {
   }
 
   /**
-   * Ends the lives of those nodes with `end`: their clients are told, and go to another node or wait for one. Resolves with
-   * the processes.
+   * Ends these nodes with `end`. Their clients are notified, and use another node or wait for one. Resolves
+   * with the processes.
    */
   async leave(which: readonly number[], end: (process: ServerProcess) => unknown): Promise<ServerProcess[]> {
     const leaving = this.#members.filter((_, index) => which.includes(index));
@@ -60,7 +60,7 @@ export class ClusterLives implements Lives {
     return leaving.map(({ process }) => process);
   }
 
-  /** One node after another. */
+  /** Round robin over the nodes. */
   async up(): Promise<Life> {
     for (;;) {
       const member = this.#members[this.#turn++ % Math.max(this.#members.length, 1)];

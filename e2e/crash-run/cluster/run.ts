@@ -1,4 +1,7 @@
-/** One run on three nodes: clients of every dialect talk, nodes and engines are killed, and the result is checked. */
+/**
+ * One run on three nodes: clients of every dialect send messages, nodes and databases are killed, and the
+ * result is checked.
+ */
 import { startCluster } from '../../cluster/nodes.ts';
 import { login } from '../../server-process.ts';
 import { collect } from '../afterwards.ts';
@@ -25,9 +28,9 @@ export async function runCluster({
   targets = TARGETS,
   onTrouble = () => undefined,
 }: Options & {
-  /** further clients of each dialect */
+  /** additional clients of each dialect */
   readonly more?: number;
-  /** what is killed or paused; everything if it is left out */
+  /** what is killed or paused; default: everything */
   readonly targets?: readonly [Target, ...Target[]];
 }): Promise<Outcome> {
   const until = performance.now() + Math.max(seconds * 1_000 - AFTERWARDS_MS * (more + 1), seconds * 300);
@@ -49,7 +52,7 @@ export async function runCluster({
     const talkers = startTalkers(world, random, more);
     const parts = { cluster, settings, lives, episodes, moments, random: random.branch('killer') };
     const killed = await killingCluster(parts, { kills, until, targets });
-    if (!killed.recovered) ledger.trouble('nodes', 'acknowledged nothing any more');
+    if (!killed.recovered) ledger.trouble('nodes', 'no longer acknowledge messages');
     world.stopping = true;
     await finished(talkers, ledger);
     const life = await lives.up();

@@ -1,6 +1,6 @@
 /**
- * Approvals that stay pending through kills. Each is requested and shown in another dialect, and answered later over the
- * native API, in a later life of the server or not at all.
+ * Approvals that stay pending through kills. Each is requested and shown in another dialect, and answered over
+ * the native API after a later restart, or not at all.
  */
 import type { AnyFrame } from '../../../packages/server/src/testing/client.ts';
 import { DRIVERS } from '../../drivers.ts';
@@ -22,7 +22,7 @@ export async function pendingApprovals(
   return ((await response.json()) as Listed).approvals;
 }
 
-/** At most one per life of the server, or one in this time. */
+/** At most one per server process, or one in this time. */
 const PAUSE_MS = 500;
 
 /** Conversations of `conversations` belong to a user, the others to callers without a token. */
@@ -73,7 +73,7 @@ async function leftWaiting(
   ledger.saw('approval');
   driver.client.close();
   const listed = (await pendingApprovals(server, owner)).find((one) => one.session === session);
-  if (!listed) throw new Error(`${session} waits, and is not listed`);
+  if (!listed) throw new Error(`${session} waits for an approval that is not listed`);
   const waited: Waited = { session, approval: listed.id, answer: 'none' };
   ledger.waited.push(waited);
   return waited;

@@ -1,4 +1,4 @@
-/** A browser that opens a page on request and is slow to report it. The opened page is the side effect. */
+/** A browser that opens a page on request and reports it late. The opened page is the side effect. */
 import type { AnyFrame } from '../../../packages/server/src/testing/client.ts';
 import { acknowledged } from '../acknowledgement.ts';
 import { throughKills, type World } from '../client.ts';
@@ -31,7 +31,7 @@ export async function browserScene(world: World, random: Random): Promise<void> 
         await carryOut(frame);
     }
 
-    /** Until the turn is over; a call that had not started before the kill may still come. */
+    /** Until the turn has ended; a call that had not started before the kill may still arrive. */
     async function served(): Promise<void> {
       for (;;) {
         const frame = await client.next((one) => isOver(one) || isRequest(one));

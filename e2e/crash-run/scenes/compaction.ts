@@ -1,4 +1,6 @@
-/** A conversation that is compacted repeatedly: the model summarises slowly, and the server is killed meanwhile. */
+/**
+ * A conversation that is compacted repeatedly: the model summarises slowly, and the server is killed during it.
+ */
 import type { DurableEvent } from '../../../packages/protocol/src/index.ts';
 import { postJson } from '../../server-process.ts';
 import { throughKills, type World } from '../client.ts';
@@ -30,7 +32,7 @@ export async function compactionScene(world: World, random: Random): Promise<voi
       const seen = setTimeout(() => ledger.saw('compaction'), random.between(5, 100));
       try {
         const { status, body } = await compacting;
-        // 409: nothing was left to compact, because it was done when the server was killed.
+        // 409: the compaction had completed when the server was killed.
         if (status !== 200 && status !== 409)
           throw new Error(`compaction was answered ${status}: ${JSON.stringify(body)}`);
         if (status === 200) receipt(session, body.facts as DurableEvent[], ledger);
