@@ -14,7 +14,7 @@ const cardOf = (page: Page, words: string): Locator => page.locator('.approval')
 let place: Console;
 let page: Page;
 
-/** In the same tab, as a link would. */
+/** In the same tab, like a link. */
 const goTo = (path: string) => page.goto(`${place.server.http}/#${path}`);
 
 describe.skipIf(NO_BROWSER)('approvals', () => {
@@ -65,7 +65,7 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
 
     await page.keyboard.press('n');
     await seen(card.getByLabel('Reason (optional, shared with the agent)'));
-    // In a text field, letters are letters.
+    // Letters in a text field are no shortcuts.
     await page.keyboard.type('nay, ye');
     await page.keyboard.press('Enter');
     await seen(card.getByText('Denied by you: “nay, ye”'));

@@ -12,7 +12,8 @@ export type Console = {
   /** Another tab of the same browser window. */
   openBeside(page: Page, path: string): Promise<Page>;
   /**
-   * Violations since the last call: of the content security policy, exceptions, console errors, and requests to other hosts.
+   * Problems since the last call: violations of the content security policy, exceptions, console errors, and
+   * requests to other hosts.
    */
   problems(): string[];
   stop(): Promise<void>;

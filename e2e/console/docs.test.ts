@@ -1,4 +1,4 @@
-/** The documentation as the server serves it. */
+/** The documentation served by the server. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

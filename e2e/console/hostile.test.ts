@@ -1,4 +1,4 @@
-/** Text of a model is data: it runs nothing and loads nothing remote. */
+/** Text of a model is data: it cannot run scripts or load remote content. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connect } from '@parlance/sdk';
 import { type FakeModel, fakeModel } from '../fake-model.ts';
@@ -59,7 +59,7 @@ describe.skipIf(NO_BROWSER)('hostile Markdown', () => {
     for (const link of await answer.locator('a').all())
       expect(await link.getAttribute('rel')).toContain('noopener');
 
-    // Everything clickable is clicked.
+    // Clicks everything clickable.
     for (const words of ['press me', 'me', 'file'])
       await answer.getByText(words, { exact: true }).first().click();
     expect(await page.evaluate('window.ran')).toBeUndefined();
@@ -68,7 +68,7 @@ describe.skipIf(NO_BROWSER)('hostile Markdown', () => {
     await page.context().close();
   });
 
-  test('an image by its URL is a link, and not loaded', async () => {
+  test('an image by URL is a link and is not loaded', async () => {
     const url = 'https://evil.example/pixel.png';
     const link = { kind: 'image' as const, url };
     const parts = [{ type: 'text' as const, text: url, link }];
@@ -85,7 +85,7 @@ describe.skipIf(NO_BROWSER)('hostile Markdown', () => {
     await page.context().close();
   });
 
-  test('also in titles, the list, the timeline and an approval', async () => {
+  test('is escaped in titles, the list, the timeline and an approval', async () => {
     const title = '<img src=x onerror="window.ran=1">';
     await say(place.server, 'titled', title);
     for (const path of ['/sessions/titled', '/timeline/titled', '/approvals']) {

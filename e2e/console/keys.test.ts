@@ -1,4 +1,4 @@
-/** API keys in the console: made, shown once, used, revoked; those of others for admins. */
+/** API keys in the console: created, shown once, used and revoked; admins see those of all users. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { NO_BROWSER } from './chromium.ts';
@@ -26,7 +26,7 @@ async function makeKey(page: Page, name: string): Promise<string> {
 const statusWith = async (key: string) =>
   (await fetch(`${place.server.http}/v1/server`, { headers: { 'x-api-key': key } })).status;
 
-/** A browser logs every unsuccessful response: the one before the login is expected. */
+/** Browsers log every unsuccessful response: the one before the login is expected. */
 const problems = () => place.problems().filter((problem) => !/status of 401/.test(problem));
 
 describe.skipIf(NO_BROWSER)('API keys', () => {
@@ -35,7 +35,7 @@ describe.skipIf(NO_BROWSER)('API keys', () => {
   });
   afterAll(() => place?.stop());
 
-  test('a key is made with a role the user has, shown once, and revoked', async () => {
+  test('a key is created with a role of the user, shown once, and revoked', async () => {
     const page = await openKeys('dev');
     await seen(page.getByText('No API keys'));
     await page.getByRole('button', { name: 'New key' }).click();

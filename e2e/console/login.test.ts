@@ -12,7 +12,7 @@ async function logIn(page: Page, name: string, password: string): Promise<void> 
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
-/** A browser logs every unsuccessful response: the one of a refusal is expected. */
+/** Browsers log every unsuccessful response: that of a refusal is expected. */
 const refusals = /status of 401/;
 
 describe.skipIf(NO_BROWSER)('login', () => {

@@ -76,7 +76,7 @@ export const PAGES: readonly Shown[] = [
     path: '/admin',
     async ready(page) {
       await seen(page.getByRole('heading', { name: 'Admin', exact: true }));
-      // A rate needs two readings.
+      // A rate needs two measurements.
       await gone(page.locator('#main').filter({ hasText: '…' }));
     },
   },

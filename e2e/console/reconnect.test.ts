@@ -1,4 +1,7 @@
-/** The connection breaks in the middle of an answer; one session in two tabs. The text is complete, without repeats. */
+/**
+ * The connection breaks during an answer, and one session is open in two tabs: the text is complete, without
+ * repetitions.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { type DictatedModel, dictatedModel } from '../dictated-model.ts';
@@ -16,7 +19,7 @@ const stopButton = (page: Page) => page.getByRole('button', { name: 'Stop' });
 const words = (from: number, to: number): string =>
   Array.from({ length: to - from }, (_, index) => `w${from + index} `).join('');
 
-/** The browser logs every dropped connection: these are expected. */
+/** Browsers log every dropped connection: these are expected. */
 const broken = /ERR_(CONNECTION|EMPTY|INCOMPLETE|SOCKET|NETWORK)/;
 
 describe.skipIf(NO_BROWSER)('connections', () => {
@@ -42,7 +45,7 @@ describe.skipIf(NO_BROWSER)('connections', () => {
 
     for (const round of [1, 2]) {
       expect(line.cut()).toBeGreaterThan(0);
-      // The agent continues during the disconnection.
+      // The agent continues while disconnected.
       model.say(words(round * 50, round * 50 + 25));
       await seen(page.getByText(/^(Not connected|Offline|Reconnecting|Connecting again)/).first());
       line.mend();
@@ -57,7 +60,7 @@ describe.skipIf(NO_BROWSER)('connections', () => {
     await page.context().close();
   });
 
-  test('a turn that ended during the disconnection is shown after the reconnect', async () => {
+  test('a turn that ended while disconnected is shown after the reconnect', async () => {
     const page = await place.open('/', { at: line.http });
     await message(page).fill('Say it');
     await page.keyboard.press('Enter');

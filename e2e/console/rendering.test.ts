@@ -1,4 +1,4 @@
-/** Formulas and diagrams in answers: drawn under the policy, in light and dark, and harmless if hostile. */
+/** Formulas and diagrams in answers: rendered under the policy, in light and dark, and harmless if hostile. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { connect } from '@parlance/sdk';
 import type { Page } from 'playwright-core';
@@ -9,7 +9,7 @@ import { type Console, openConsole, seen } from './console.ts';
 let place: Console;
 let page: Page;
 
-/** A session whose answer is this text. */
+/** Creates a session with this answer. */
 async function show(id: string, text: string): Promise<void> {
   const history = [
     { type: 'user' as const, parts: [{ type: 'text' as const, text: 'Show me' }] },
@@ -33,7 +33,7 @@ describe.skipIf(NO_BROWSER)('rendering', () => {
   afterAll(() => place?.stop());
   afterEach(() => expect(place.problems()).toEqual([]));
 
-  test('formulas are drawn, and wrong ones stay source', async () => {
+  test('formulas are rendered, and invalid ones stay source', async () => {
     await show(
       'formulas',
       'Let $x^2 + \\sqrt{y}$ be\n\n$$\\int_0^1 \\frac{a}{b}\\,dx$$\n\nand $\\frac{$ wrong, $5 and $6.',
@@ -50,7 +50,7 @@ describe.skipIf(NO_BROWSER)('rendering', () => {
     expect(await barriers(page, 'all')).toEqual([]);
   });
 
-  test('hostile formulas load and run nothing', async () => {
+  test('hostile formulas cannot load content or run scripts', async () => {
     const tex = [
       '$\\href{javascript:alert(1)}{x}$',
       '$\\includegraphics{https://tracker.example/x.png}$',
@@ -67,7 +67,7 @@ describe.skipIf(NO_BROWSER)('rendering', () => {
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
   });
 
-  test('a diagram is drawn as an image, in the colours of the theme, and its source can be shown', async () => {
+  test('a diagram is rendered as an image, in the colours of the theme, and its source can be shown', async () => {
     await show('diagram', '```mermaid\ngraph LR\n  Parlance --> Clients\n```');
     const picture = page.getByRole('img', { name: 'Diagram: graph LR' });
     await seen(picture);
@@ -99,7 +99,7 @@ describe.skipIf(NO_BROWSER)('rendering', () => {
     }
   });
 
-  test('what is no diagram stays source, and a hostile one is an image that runs nothing', async () => {
+  test('an invalid diagram stays source, and a hostile one is an image without scripts', async () => {
     await show(
       'hostile-diagram',
       `\`\`\`mermaid\nno diagram at all\n\`\`\`\n\n\`\`\`mermaid\n${HOSTILE_DIAGRAM}\n\`\`\``,

@@ -1,4 +1,4 @@
-/** What a role may not use is not shown; prices that an admin sets are seen by everyone. */
+/** Pages and buttons that a role may not use are hidden; everyone sees prices that an admin sets. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { barriers, prepare } from './axe.ts';
@@ -30,7 +30,7 @@ describe.skipIf(NO_BROWSER)('roles', () => {
   afterAll(() => place?.stop());
   afterEach(() => expect(place.problems()).toEqual([]));
 
-  test('a user sees no pages, sections or buttons for others', async () => {
+  test('a user sees no pages, sections or buttons for other roles', async () => {
     const page = await as('uma');
     expect(await linksOf(page)).toEqual(['Timeline', 'Account', 'Settings', 'Guide']);
     await page.goto(`${place.server.http}/#/admin`);

@@ -9,7 +9,7 @@ import { type Console, gone, openConsole, say, seen } from './console.ts';
 let place: Console;
 let page: Page;
 
-/** In the same tab, as a link would. */
+/** In the same tab, like a link. */
 const goTo = (path: string) => page.goto(`${place.server.http}/#${path}`);
 
 const rowOf = (page: Page, title: string): Locator =>
@@ -118,7 +118,7 @@ describe.skipIf(NO_BROWSER)('sessions', () => {
     await seen(rowOf(page, 'keep this'));
   });
 
-  test('the search finds messages, and leads to their place', async () => {
+  test('the search finds messages, and opens the session at the message', async () => {
     await say(place.server, 'found', 'count to 7');
     await say(place.server, 'found', 'the capybara sleeps');
     await goTo('/');

@@ -17,7 +17,7 @@ describe.skipIf(NO_BROWSER)('settings', () => {
   afterAll(() => place?.stop());
   afterEach(() => expect(place.problems()).toEqual([]));
 
-  test('a theme is kept, and overrides the one of the system', async () => {
+  test('a theme is stored, and overrides that of the system', async () => {
     const light = await background();
     await page.getByRole('radio', { name: 'Dark' }).check();
     const dark = await background();

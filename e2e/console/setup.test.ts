@@ -55,7 +55,7 @@ describe.skipIf(NO_BROWSER)('setup', () => {
   });
   afterEach(() => expect(place.problems()).toEqual([]));
 
-  test('from the first page to an answer of a local model, without a login or a restart', async () => {
+  test('a local model is set up from the first page, without a login or a restart', async () => {
     const page = await place.open('/');
     await page.getByRole('link', { name: 'Connect a model' }).click();
     await page
@@ -79,7 +79,7 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await page.context().close();
   });
 
-  test('a wrong address is explained, and the offline model comes back', async () => {
+  test('a wrong address is explained, and the offline model can be restored', async () => {
     const page = await place.open('/admin?section=model');
     await page.getByLabel('Address').fill('http://127.0.0.1:9/v1');
     await page.getByRole('button', { name: 'Test connection' }).click();

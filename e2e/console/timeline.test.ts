@@ -7,7 +7,7 @@ import { type Console, gone, openConsole, say, seen } from './console.ts';
 let place: Console;
 let page: Page;
 
-/** In the same tab, as a link would. */
+/** In the same tab, like a link. */
 const goTo = (path: string) => page.goto(`${place.server.http}/#${path}`);
 
 const event = (page: Page, type: string) =>
@@ -60,7 +60,7 @@ describe.skipIf(NO_BROWSER)('timeline and playground', () => {
     other.close();
   });
 
-  test('paused, nothing changes; resumed, nothing is missing', async () => {
+  test('pausing stops updates, and resuming shows the missed ones', async () => {
     await say(place.server, 'paused', 'hello');
     await goTo('/timeline/paused');
     await seen(event(page, 'turn.ended'));
@@ -97,7 +97,7 @@ describe.skipIf(NO_BROWSER)('timeline and playground', () => {
 
   test('invalid JSON is reported, and can be sent as it is', async () => {
     await goTo('/');
-    // Setting two addresses at once would not reload the page.
+    // Changing the address twice at once would not reload the page.
     await page.getByRole('region', { name: /pane:/ }).first().waitFor({ state: 'detached' });
     await goTo('/playground?session=broken&left=agentloop&right=none');
     const pane = page.getByRole('region', { name: 'First pane: agentloop' });

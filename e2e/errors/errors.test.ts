@@ -5,14 +5,14 @@ import { DESCRIPTIONS } from '../../packages/server/src/describe/descriptions.ts
 import type { TestClient } from '../../packages/server/src/testing/client.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { exampleIds, probesOf, routesOf, type Spoken, wiresOf } from '../isolation/probes.ts';
-import { asked, connected, nobodysIds, type Person } from '../isolation/things.ts';
+import { asked, connected, type Person, unusedIds } from '../isolation/things.ts';
 import { fenced, greeted } from '../isolation/wires.ts';
 import { Haul } from './leaks.ts';
 import { openVendor, REFUSALS, VENDORS, type Vendor } from './vendors.ts';
 
 const ROUTES = routesOf(DESCRIPTIONS);
 const WIRES = wiresOf(DESCRIPTIONS);
-const ids = nobodysIds();
+const ids = unusedIds();
 const DEEP = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
 const BODIES = [
   '',

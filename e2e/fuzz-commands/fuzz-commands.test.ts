@@ -6,10 +6,10 @@ import { LEAST_UNASKED } from './limits.ts';
 import { lineFrom } from './lines.ts';
 import { fuzzCommands } from './run.ts';
 
-/** Every line starts a process or two: on a busy machine that takes longer than the default. */
+/** Every line starts one or two processes, which exceeds the default timeout on a busy machine. */
 setDefaultTimeout(120_000);
 
-test('hundreds of command lines that run without approval read, change and run nothing outside, and many do run', async () => {
+test('hundreds of command lines that run without approval cannot read, change or run anything outside, and many do run', async () => {
   const { judged, ran, programs, complaints } = await fuzzCommands({ seed: 1, count: 800, sandbox: null });
   expect(complaints).toEqual([]);
   expect(ran / judged).toBeGreaterThan(LEAST_UNASKED);
@@ -28,7 +28,7 @@ test('the same holds in the sandbox, if there is one', async () => {
   expect(ran / judged).toBeGreaterThan(LEAST_UNASKED);
 });
 
-test('a seed gives the same lines', () => {
+test('a seed always gives the same lines', () => {
   const made = (seed: number) => {
     const chance = new Chance(seed);
     return Array.from({ length: 200 }, () => lineFrom(chance));

@@ -1,2 +1,5 @@
-/** A judge that requires approval for everything must fail as well. */
+/**
+ * The share of lines that must run without approval: a policy that requires approval for everything must fail
+ * as well.
+ */
 export const LEAST_UNASKED = 0.2;

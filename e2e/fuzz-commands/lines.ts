@@ -1,4 +1,7 @@
-/** Generates command lines that mix harmless words with ways out: links, globs, options, substitutions, `cd` and nested repositories. */
+/**
+ * Generates command lines that mix harmless words with escapes: links, globs, options, substitutions, `cd` and
+ * nested repositories.
+ */
 import type { Chance } from '../fuzz/random.ts';
 import { PROGRAMS } from './programs.ts';
 import { CODE, FOLDERS, GLOBS, INSIDE, OPERATORS, OTHERS, OUTSIDE } from './words.ts';
@@ -44,7 +47,7 @@ function stepFrom(chance: Chance): string {
     );
   if (program.pattern && chance.below(8) > 0) words.push(chance.pick(program.pattern));
   for (let more = chance.below(3); more > 0; more--) words.push(wordFrom(chance));
-  // find takes its folders first.
+  // find expects folders before options.
   if (name === 'find' && words.length > 2 && chance.below(4) > 0) words.splice(1, 0, words.pop() ?? '.');
   return words.join(' ');
 }

@@ -1,4 +1,7 @@
-/** `npm run fuzz:commands -- --seed 7 --count 100000 [--sandbox]`: a long run, which fails if an unapproved command does harm. */
+/**
+ * `npm run fuzz:commands -- --seed 7 --count 100000 [--sandbox]`: a long run that fails if a command without
+ * approval does harm.
+ */
 import { parseArgs } from 'node:util';
 import { findSandbox } from '../../packages/server/src/tools/shell/sandbox.ts';
 import { LEAST_UNASKED } from './limits.ts';
@@ -19,7 +22,7 @@ const { judged, ran, programs, complaints } = await fuzzCommands({
   seed,
   count: Number(values.count),
   sandbox,
-  told: (line) => console.log(line),
+  report: (line) => console.log(line),
 });
 const share = ran / judged;
 console.log(

@@ -6,7 +6,10 @@ export type Program = {
   readonly fine: Words;
   readonly doubtful: Words;
   readonly pattern?: Words;
-  /** some doubtful options follow links: they are used more often, so that lines with only one doubtful word occur */
+  /**
+   * some doubtful options follow links; they are used more often, so that lines with a single doubtful word
+   * occur
+   */
   readonly follows?: true;
 };
 

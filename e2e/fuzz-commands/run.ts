@@ -1,4 +1,4 @@
-/** Judges lines from one seed and runs those that need no approval, exactly as the tool does. */
+/** Evaluates lines from one seed, and runs those that need no approval exactly as the tool does. */
 import { join } from 'node:path';
 import { Fault } from '../../packages/protocol/src/index.ts';
 import type { Sandbox } from '../../packages/server/src/tools/shell/sandbox.ts';
@@ -21,14 +21,14 @@ export type Run = {
   readonly seed: number;
   readonly count: number;
   readonly sandbox: Sandbox | null;
-  readonly told?: (line: string) => void;
+  readonly report?: (line: string) => void;
 };
 
 const AT_ONCE = 4;
 /** Number of lines between two checks for changes. */
 const BATCH = 500;
 
-export async function fuzzCommands({ seed, count, sandbox, told }: Run): Promise<Fuzzed> {
+export async function fuzzCommands({ seed, count, sandbox, report }: Run): Promise<Fuzzed> {
   await using place = await scratch();
   const chance = new Chance(seed);
   const tools = place.roots.map((root) => ({
@@ -77,7 +77,7 @@ export async function fuzzCommands({ seed, count, sandbox, told }: Run): Promise
     await Promise.all(workers);
     complaints.push(...changes(before, await place.snapshot(), judged));
     if (Math.floor(judged / 10_000) > Math.floor((judged - size) / 10_000))
-      told?.(`${judged} judged, ${ran} run unasked, ${complaints.length} complaints`);
+      report?.(`${judged} judged, ${ran} run unasked, ${complaints.length} complaints`);
   }
   return { judged, ran, programs, complaints };
 }

@@ -1,4 +1,7 @@
-/** A working directory full of traps, with things outside that no unapproved command may read, change or run. */
+/**
+ * A working directory full of traps, and files outside that no command may read, change or run without
+ * approval.
+ */
 import { chmod, mkdir, mkdtemp, readdir, readlink, realpath, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,11 +14,11 @@ const CONTENT = `found one a|b . /etc /secret ${SECRET}\n`;
 
 export type Scratch = AsyncDisposable & {
   readonly roots: readonly string[];
-  /** hidden from tools in every root, relative to it */
+  /** path relative to each root that is hidden from tools */
   readonly hidden: string;
-  /** State outside of and in the roots, to detect changes. */
+  /** The state inside and outside of the roots, to detect changes. */
   snapshot(): Promise<string>;
-  /** Programs of a repository or folder that were run since the last call, one per line. */
+  /** Programs from a repository or folder that ran since the last call, one per line. */
   sang(): Promise<string>;
 };
 

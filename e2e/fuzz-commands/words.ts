@@ -128,7 +128,7 @@ export const CODE: Words = [
   ...['#', '!', '\n', '$((1))', '2>&1', '(ls)', '>>a.txt', '\\', '"', "'"],
 ];
 
-/** Not known to be safe: a line with one of them must never run without approval. */
+/** Not known to be safe: a line with one of these must never run without approval. */
 export const OTHERS: Words = [
   'rm',
   'touch made',

@@ -1,14 +1,14 @@
-/** Invariants of a server, whatever it receives. */
+/** Invariants of a server for any input. */
 import { MARKER } from '../errors/leaks.ts';
 
 const LEAKS =
   /\bat .*\.[cm]?[jt]sx?:\d+|node_modules|packages\/server\/src|\b(?:Type|Syntax|Range|Zod)Error\b/;
 
-/** The problem of a received message; null if there is none. */
+/** The problem with a received message; null if there is none. */
 export function complaint(received: string): string | null {
   if (received.includes(MARKER)) return 'words of a vendor';
   if (LEAKS.test(received)) return 'a stack or a path';
-  // The one sentence with which a bug is answered.
+  // The message of an internal error.
   return received.includes('Something went wrong.') ? 'a bug' : null;
 }
 

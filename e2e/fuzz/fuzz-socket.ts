@@ -1,4 +1,4 @@
-/** A socket that is reopened if a message closes it. */
+/** A socket that is reopened when a message closes it. */
 import { WebSocket } from 'ws';
 import { fenceOf } from '../isolation/wires.ts';
 import { complaint } from './checker.ts';
@@ -19,7 +19,7 @@ export class FuzzSocket {
     readonly target: SocketTarget,
   ) {}
 
-  /** Sends all of them, and resolves when the last was answered or the socket was closed. */
+  /** Sends all messages; resolves when the last was answered or the socket was closed. */
   async send(messages: readonly Hostile[], chance: Chance): Promise<void> {
     const socket = await this.#open();
     const gone = Promise.withResolvers<void>();
@@ -32,7 +32,7 @@ export class FuzzSocket {
     else gone.resolve();
     const late = Promise.withResolvers<never>();
     const timer = setTimeout(
-      () => late.reject(new Error(`${this.target.name} does not answer any more`)),
+      () => late.reject(new Error(`${this.target.name} no longer answers`)),
       PATIENCE_MS,
     );
     await Promise.race([fence.promise, gone.promise, late.promise]).finally(() => clearTimeout(timer));
@@ -63,7 +63,7 @@ export class FuzzSocket {
   }
 }
 
-/** Whole, as bytes, or in pieces. */
+/** Sends a message whole, as bytes, or in fragments. */
 function put(socket: WebSocket, message: Hostile, chance: Chance): void {
   if (socket.readyState !== WebSocket.OPEN) return;
   const binary = typeof message !== 'string' && chance.below(2) === 0;

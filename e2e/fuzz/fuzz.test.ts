@@ -14,7 +14,7 @@ test('thousands of hostile messages find no bug, and every dialect answers after
   expect(Object.keys(statuses)).toEqual(expect.arrayContaining(['200', '400', '404']));
 });
 
-test('a seed gives the same messages again', () => {
+test('a seed always gives the same messages', () => {
   const example = { type: 'chat', message: 'hello', payload: { nested: [1, 2] } };
   const made = (seed: number) => {
     const chance = new Chance(seed);

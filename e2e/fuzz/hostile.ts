@@ -1,7 +1,7 @@
-/** Valid messages turned hostile, and noise: example in, bytes out. */
+/** Turns valid example messages into hostile ones, and generates noise. */
 import type { Chance } from './random.ts';
 
-/** JSON as text, because the worst cases cannot be written as a value. */
+/** JSON as text, because the worst cases cannot be expressed as a value. */
 type Text = string;
 
 const nested = (levels: number, open: string, close: string): Text =>
@@ -73,7 +73,7 @@ const KEYS: readonly [string, ...string[]] = [
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null;
 
-/** Serialises the value with each place that `change` names replaced; null removes the place. */
+/** Serialises the value and replaces each place that `change` selects; null removes the place. */
 function written(
   value: unknown,
   change: (place: number) => Text | null | undefined,
@@ -110,7 +110,7 @@ const removed = (example: unknown, chance: Chance): Text => {
   return written(example, (at) => (at === place ? null : undefined)) ?? '';
 };
 
-/** A key more, or the same key twice, before or after the others. */
+/** Adds a key, or repeats one, before or after the others. */
 const extended = (example: unknown, chance: Chance): Text => {
   const text = asIs(example);
   const keys = isObject(example) ? Object.keys(example) : [];
@@ -141,7 +141,7 @@ const bytes = (example: unknown, chance: Chance): Uint8Array => {
 
 export type Hostile = string | Uint8Array;
 
-/** Some are harmless: valid messages must keep working between invalid ones. */
+/** Some mutations are harmless: valid messages must keep working between invalid ones. */
 const WAYS: readonly [
   (example: unknown, chance: Chance) => Hostile,
   ...((example: unknown, chance: Chance) => Hostile)[],

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { DRIVERS } from '../drivers.ts';
 import { fuzzedServer } from './server.ts';
 
-/** What the server may have grown by when it is over, in MiB. */
+/** The most that the memory of the server may grow, in MiB. */
 const MOST_GROWTH = 400;
 
 const { values } = parseArgs({
@@ -11,7 +11,7 @@ const { values } = parseArgs({
 });
 const [seed, count] = [Number(values.seed), Number(values.count)];
 const began = performance.now();
-const outcome = await fuzzedServer({ seed, count, told: (line) => console.log(line) });
+const outcome = await fuzzedServer({ seed, count, report: (line) => console.log(line) });
 const { sent, complaints, statuses, memoryBefore, memoryAfter, answering, logged } = outcome;
 console.log(`seed ${seed}: ${sent} sent in ${Math.round((performance.now() - began) / 1000)} s`);
 console.log(

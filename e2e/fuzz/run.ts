@@ -1,4 +1,4 @@
-/** One run: so many messages from one seed, at a server that must answer as before when it is over. */
+/** One run: a number of messages from one seed, to a server that must answer as before afterwards. */
 import type { Described } from '../../packages/server/src/describe/descriptions.ts';
 import { getJson, postJson } from '../server-process.ts';
 import { complaint, residentMiB } from './checker.ts';
@@ -24,14 +24,14 @@ export type Run = {
   readonly count: number;
   /** the targets */
   readonly descriptions: readonly Described[];
-  readonly told?: (line: string) => void;
+  readonly report?: (line: string) => void;
 };
 
 /** Concurrent frames per socket; the server refuses a thousand waiting ones. */
 const BATCH = 50;
 const AT_ONCE = 12;
 
-export async function fuzz({ http, pid, token, seed, count, descriptions, told }: Run): Promise<Fuzzed> {
+export async function fuzz({ http, pid, token, seed, count, descriptions, report }: Run): Promise<Fuzzed> {
   const chance = new Chance(seed);
   const complaints: string[] = [];
   const statuses: Record<string, number> = {};
@@ -54,7 +54,7 @@ export async function fuzz({ http, pid, token, seed, count, descriptions, told }
     statuses[kind] = (statuses[kind] ?? 0) + 1;
     if (response.headers.get('content-type')?.startsWith('text/event-stream')) return response.body?.cancel();
     const text = await response.text();
-    // 503 is the answer of a limit, and of a missing console build.
+    // 503 is the response of a limit, and of a missing console build.
     const wrong = response.status === 500 ? '500' : complaint(text);
     if (wrong)
       complaints.push(`${method} ${path.slice(0, 200)}: ${wrong} for ${shown(body)}: ${text.slice(0, 200)}`);
@@ -93,10 +93,10 @@ export async function fuzz({ http, pid, token, seed, count, descriptions, told }
       await Promise.all(requests.slice(first, first + AT_ONCE).map(([target, body]) => post(target, body)));
     sent += requests.length;
     if (
-      told &&
+      report &&
       Math.floor(sent / 10_000) > Math.floor((sent - BATCH * sockets.length - requests.length) / 10_000)
     )
-      told(`${sent} sent, ${complaints.length} complaints, ${await residentMiB(pid)} MiB`);
+      report(`${sent} sent, ${complaints.length} complaints, ${await residentMiB(pid)} MiB`);
   }
   for (const socket of sockets) socket.close();
   return { sent, complaints, statuses, memoryBefore, memoryAfter: await residentMiB(pid) };
@@ -105,7 +105,10 @@ export async function fuzz({ http, pid, token, seed, count, descriptions, told }
 const PATIENCE_MS = 1_000;
 const MOST_ATTEMPTS = 60;
 
-/** Some requests wait for an approval from elsewhere. Null if one is not answered although nothing waits any more. */
+/**
+ * Some requests wait for an approval by another client. Null if one is not answered although nothing is
+ * pending.
+ */
 async function unlessUnanswered(
   asked: Promise<Response>,
   deny: () => Promise<void>,
@@ -147,7 +150,7 @@ type Targets = {
   readonly parameters: readonly [string, ...string[]];
 };
 
-/** A request with a hostile body, and now and then a hostile address. */
+/** A request with a hostile body and, sometimes, a hostile address. */
 function request({ http, parameters }: Targets, chance: Chance): [HttpTarget, Hostile | undefined] {
   const target = http[chance.below(http.length)] ?? {
     method: 'GET',

@@ -1,4 +1,4 @@
-/** The server that is fuzzed: a process of its own, whose complaints about itself are read, too. */
+/** The server under test: a separate process, whose log is checked as well. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,13 +9,13 @@ import { postJson, startProcess } from '../server-process.ts';
 import { type Fuzzed, fuzz, type Run } from './run.ts';
 
 export type Outcome = Fuzzed & {
-  /** lines of the log that say that something is wrong with the server */
+  /** log lines that report an internal error */
   readonly logged: readonly string[];
-  /** dialects in which a plain message was answered afterwards */
+  /** dialects that answered a plain message afterwards */
   readonly answering: readonly string[];
 };
 
-export type FuzzOptions = Pick<Run, 'seed' | 'count' | 'told'> & {
+export type FuzzOptions = Pick<Run, 'seed' | 'count' | 'report'> & {
   /** default: everything that the server serves */
   readonly descriptions?: readonly Described[];
   /** the program that serves; default: `parlance serve` */

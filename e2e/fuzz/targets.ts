@@ -1,4 +1,4 @@
-/** The targets of hostile messages: every dialect's socket and every endpoint, with the examples of the descriptions. */
+/** The targets of hostile messages: every socket and every endpoint, with the examples of the descriptions. */
 import type { Described } from '../../packages/server/src/describe/descriptions.ts';
 import {
   creatingProbesOf,
@@ -9,9 +9,9 @@ import {
   type Spoken,
   wiresOf,
 } from '../isolation/probes.ts';
-import { nobodysIds } from '../isolation/things.ts';
+import { unusedIds } from '../isolation/things.ts';
 
-const ids = nobodysIds();
+const ids = unusedIds();
 
 export type SocketTarget = {
   readonly name: string;
@@ -41,7 +41,7 @@ export const socketTargets = (descriptions: readonly Described[], token: string)
     };
   });
 
-/** One for each path; logins are left out, since too many that fail are refused. */
+/** One target per path. Logins are left out, because too many failed ones are refused. */
 export const httpTargets = (descriptions: readonly Described[]): readonly HttpTarget[] =>
   Object.values(routesOf(descriptions))
     .filter(({ security, body, revokesToken }) => !revokesToken && !(security === 'nobody' && body))
@@ -54,7 +54,7 @@ export const httpTargets = (descriptions: readonly Described[]): readonly HttpTa
       }));
     });
 
-/** Every parameter that some endpoint reads. */
+/** Every query parameter of any endpoint. */
 export const queryParameters = (descriptions: readonly Described[]): readonly [string, ...string[]] => [
   'session',
   ...new Set(Object.values(routesOf(descriptions)).flatMap(({ query }) => Object.keys(query?.shape ?? {}))),

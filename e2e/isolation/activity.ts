@@ -1,9 +1,9 @@
-/** The stream of everything that happens in the sessions of a caller. */
+/** The stream of all events in the sessions of a caller. */
 import type { TestServer } from '../../packages/server/src/testing/server.ts';
 import { asked, bearer, type Person } from './things.ts';
 
-/** The events of the stream during `happening`, up to a later event of the caller. */
-export async function heardOf(
+/** The events of the stream while `happening` runs, up to a later event of the caller. */
+export async function streamedTo(
   server: TestServer,
   who: Person,
   happening: () => Promise<void>,

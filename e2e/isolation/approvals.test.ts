@@ -31,7 +31,7 @@ async function askFor(session: string, command: string): Promise<Shown> {
   chat.send({ type: 'chat', message: `run ${command}`, session_id: session });
   await chat.next((frame) => String(frame.reasoning).startsWith('Waiting for approval: '));
   const shown = await waiting(session);
-  if (!shown) throw new Error('no approval waits');
+  if (!shown) throw new Error('no approval is pending');
   return shown;
 }
 
@@ -40,7 +40,7 @@ const answer = (id: string, body: object) =>
 const command = (session: string, body: object) =>
   asked(server, dev, { method: 'POST', path: `/v1/sessions/${session}/commands`, body });
 
-test('the hash covers the tool, its input and what was shown', async () => {
+test('the hash covers the tool, its input and the shown description', async () => {
   const { tool, input, ask, hash } = await askFor(crypto.randomUUID(), 'touch one.txt');
   expect(approvalHash(tool, input, ask)).toBe(hash);
   expect(approvalHash(tool, { ...input, workdir: 'x' }, ask)).not.toBe(hash);
@@ -61,7 +61,7 @@ test('an answer with another hash is refused by every dialect, and the approval 
       expect((await command(session, sent)).status).toBe(400);
       expect((await command(session, { ...sent, approval: second.id })).status).toBe(400);
     }
-  // The right hash with the id of another approval, and the other way round.
+  // The right hash with the id of another approval, and vice versa.
   expect((await answer(first.id, { answer: 'once', hash: second.hash })).status).toBe(400);
   expect(
     (await command(session, { type: 'approval.answer', answer: 'once', approval: first.id })).status,
@@ -71,7 +71,7 @@ test('an answer with another hash is refused by every dialect, and the approval 
   expect(await waiting(session)).toBeUndefined();
 });
 
-test('in conversations only the approval id decides what is answered, and only for its owner', async () => {
+test('in conversations only the approval id selects the approval, and only for its owner', async () => {
   const [mine, other] = [crypto.randomUUID(), crypto.randomUUID()];
   const [first, second] = [await askFor(mine, 'touch four.txt'), await askFor(other, 'touch five.txt')];
   const uma: Person = { name: 'uma', token: await server.login('uma', 'uma-password') };

@@ -93,7 +93,7 @@ describe.each(['required', 'open'])('in %s mode', (PARLANCE_AUTH) => {
     const thief = await (await RawPusher.connect(server.ws, APPLICATION)).greeted();
     thief.ask(`private-session-${sessionId}`);
     expect((await thief.received('pusher:subscription_error')).data.status).toBe(403);
-    // Bob requests a signature for her socket: it opens nothing of his to her, and nothing of hers to him.
+    // Bob requests a signature for her socket: it grants neither of them access to the other's channels.
     const body = { socket_id: client.socketId, channel_name: `private-session-${sessionId}` };
     expect((await asked(server, bob, { method: 'POST', path: '/api/pusher/auth', body: body })).status).toBe(
       403,

@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test';
 import { DESCRIPTIONS } from '../../packages/server/src/describe/descriptions.ts';
 import { creatingProbesOf, framesOf, probesOf, routesOf, wiresOf } from './probes.ts';
-import { nobodysIds } from './things.ts';
+import { unusedIds } from './things.ts';
 import { isolationWalk } from './walk.ts';
 
 test('every route and every message has probes', () => {
-  const [routes, wires, ids] = [routesOf(DESCRIPTIONS), wiresOf(DESCRIPTIONS), nobodysIds()];
+  const [routes, wires, ids] = [routesOf(DESCRIPTIONS), wiresOf(DESCRIPTIONS), unusedIds()];
   for (const [name, { path, body, examples }] of Object.entries(routes))
     if (path.includes('{') || body) expect([name, typeof examples]).toEqual([name, 'function']);
   const requests = Object.values(routes).flatMap((route) => [
@@ -15,7 +15,7 @@ test('every route and every message has probes', () => {
   const frames = Object.values(wires).flatMap((wire) =>
     Object.keys(wire.messages.in).flatMap((type) => framesOf(wire, type, ids)),
   );
-  // Fewer than these means that something is not tried any more.
+  // A lower number means that something is no longer tested.
   expect(requests.length).toBeGreaterThanOrEqual(200);
   expect(frames.length).toBeGreaterThanOrEqual(70);
 });

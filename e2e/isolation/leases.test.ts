@@ -1,4 +1,4 @@
-/** A call that is out at a client is answered by the socket that holds it, and by no other. */
+/** Only the socket that holds a call can answer it. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { DurableEvent } from '../../packages/protocol/src/index.ts';
 import type { AnyFrame, TestClient } from '../../packages/server/src/testing/client.ts';
@@ -81,8 +81,8 @@ test('another socket, of the same principal or of another, cannot answer', async
     other.send(progress(executionId));
     for (const guess of [`${executionId}_2`, '', '__proto__', 'constructor'])
       other.send(answer(guess, 'forged'));
-    const told = await settled(other);
-    expect(JSON.stringify(told)).not.toContain('forged');
+    const received = await settled(other);
+    expect(JSON.stringify(received)).not.toContain('forged');
   }
   expect(await events(sessionId)).toEqual(before);
   expect(JSON.stringify(await settled(holder))).not.toContain('forged');
@@ -93,7 +93,7 @@ test('another socket, of the same principal or of another, cannot answer', async
   expect(ended).toMatchObject([{ outcome: 'ok', parts: [{ text: 'the page itself' }] }]);
 });
 
-test('a repeated answer counts once', async () => {
+test('a repeated answer is applied once', async () => {
   const sessionId = crypto.randomUUID();
   const { holder, executionId } = await callOut(sessionId);
   holder.send(answer(executionId, 'first'));

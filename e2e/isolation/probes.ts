@@ -1,4 +1,4 @@
-/** The requests and frames of every dialect with ids of another principal, from the descriptions. */
+/** Requests and frames of every dialect with ids of another principal, generated from the descriptions. */
 import { hasSocket, type Spoken } from '../../packages/server/src/describe/asyncapi.ts';
 import type { Described } from '../../packages/server/src/describe/descriptions.ts';
 import type {
@@ -32,7 +32,7 @@ export type Probe = { readonly path: string; readonly body?: object };
 export const probesOf = (endpoint: Endpoint, ids: Ids): Probe[] =>
   sessionsOf(ids, (one) => requests(endpoint, one, false));
 
-/** Those that create a session if there is none of that id. */
+/** Requests that create a session if there is none with that id. */
 export const creatingProbesOf = (endpoint: Endpoint, ids: Ids): Probe[] =>
   requests(endpoint, exampleIds(ids), true);
 
@@ -58,11 +58,14 @@ export function framesOf(
   return sessionsOf(ids, (one) => [...examples(one)]);
 }
 
-/** Whether an example of the message starts a turn in a session of the caller's own that has the same id. */
+/** Whether an example of the message starts a turn in a session of the caller with the same id. */
 export const startsTurn = (wire: Spoken, type: string, ids: Ids): boolean =>
   framesOf(wire, type, ids).some(({ endedBy }) => endedBy !== undefined);
 
-/** The examples about every session of the owner; what names no session, or starts a turn, about the first alone. */
+/**
+ * Examples for every session of the owner. Examples without a session, or that start a turn, use only the
+ * first.
+ */
 function sessionsOf<Example extends object>(
   ids: Ids & { readonly socket?: string },
   examples: (ids: ExampleIds) => readonly Example[],

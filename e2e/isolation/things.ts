@@ -1,4 +1,4 @@
-/** Data of one principal that another must not reach, created through the dialects, and its ids. */
+/** Creates data of one principal that another must not reach, through the dialects, and returns its ids. */
 import type { TestClient } from '../../packages/server/src/testing/client.ts';
 import type { TestServer } from '../../packages/server/src/testing/server.ts';
 import { isQuestion } from '../drivers.ts';
@@ -20,7 +20,7 @@ export type Ids = {
   readonly key: string;
   /** the public part of the token of a paired extension */
   readonly pairing: string;
-  /** a pairing code that nobody waits with */
+  /** an unused pairing code */
   readonly code: string;
   readonly message: string;
   /** a response of the OpenAI API */
@@ -38,7 +38,7 @@ export type Things = {
   readonly ids: Ids;
   /** occurs in every message, approval, command and title */
   readonly word: string;
-  /** everything that is stored for the owner, for comparison */
+  /** everything stored for the owner, for comparison */
   kept(): Promise<string>;
   /** Sends a message; resolves when every allowed subscriber has received it. */
   speak(): Promise<void>;
@@ -77,7 +77,7 @@ export const connected = (server: TestServer, { token }: Person, path: string): 
 
 type Approvals = { approvals: { id: string; session: string; hash: string; call: string; turn: string }[] };
 
-/** Creates all of it. `local` has no browser tasks: that contract requires a token. */
+/** Creates everything. `local` has no browser tasks: that contract requires a token. */
 export async function makeThings(server: TestServer, owner: Person): Promise<Things> {
   const word = `word${crypto.randomUUID().replaceAll('-', '')}`;
   const [session, browser] = [crypto.randomUUID(), crypto.randomUUID()];
@@ -101,7 +101,7 @@ export async function makeThings(server: TestServer, owner: Person): Promise<Thi
   say(`run mkdir ${word}`);
   await chat.next(isQuestion);
   const approval = await waiting();
-  if (!approval) throw new Error('no approval waits');
+  if (!approval) throw new Error('no approval is pending');
   const { grants } = await json<{ grants: string[] }>(server, owner, `/v1/sessions/${session}/grants`);
 
   const task = await begunTask(server, owner, { sessionId: copilot, word, site });
@@ -180,7 +180,7 @@ async function begunTask(
       dom: `<p>${word}</p><button id="4">Submit</button>`,
     },
   });
-  // The title of the session shows the word, too.
+  // The title of the session contains the word as well.
   await asked(server, owner, {
     method: 'PATCH',
     path: `/api/session/${sessionId}`,
@@ -227,7 +227,7 @@ async function callAtBrowser(server: TestServer, owner: Person, { sessionId, wor
 }
 
 /** Unused ids of the same form. */
-export const nobodysIds = (): Ids => {
+export const unusedIds = (): Ids => {
   const id = () => crypto.randomUUID();
   return {
     owner: `nobody-${id().slice(0, 8)}`,
@@ -250,7 +250,7 @@ export const nobodysIds = (): Ids => {
   };
 };
 
-/** The text without what differs by chance: the requested ids, other ids, and times. */
+/** The text without variable parts: the requested ids, other ids, and times. */
 export function plain(text: string, { owner, ...ids }: Ids): string {
   let shown = text.replaceAll(`"${owner}"`, '<owner>').replaceAll(`-user-${owner}`, '-user-<owner>');
   for (const id of Object.values(ids)) if (id !== '') shown = shown.replaceAll(id, '<id>');

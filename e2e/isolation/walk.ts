@@ -1,11 +1,11 @@
-/** Data of one principal cannot be seen, guessed or answered by another, on any route or with any message. */
+/** Data of one principal cannot be read, guessed or answered by another, on any route or with any message. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Described } from '../../packages/server/src/describe/descriptions.ts';
 import { type Endpoint, messageName } from '../../packages/server/src/dialects/shared/description.ts';
 import type { Dialect } from '../../packages/server/src/dialects/shared/dialect.ts';
 import type { TestClient } from '../../packages/server/src/testing/client.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { heardOf } from './activity.ts';
+import { streamedTo } from './activity.ts';
 import {
   creatingProbesOf,
   exampleIds,
@@ -22,22 +22,22 @@ import {
   connected,
   type Ids,
   makeThings,
-  nobodysIds,
   type Person,
   plain,
   STREAM,
   type Things,
+  unusedIds,
 } from './things.ts';
 import { fenced, greeted } from './wires.ts';
 
 export type Walk = {
-  /** what the server serves; default: the index */
+  /** the served dialects; default: the index */
   readonly dialects?: readonly Dialect[];
   /** the tested descriptions */
   readonly descriptions: readonly Described[];
 };
 
-const NOBODYS = nobodysIds();
+const UNUSED = unusedIds();
 const LOCAL: Person = { name: 'local', token: null };
 
 const MODES = [
@@ -46,19 +46,21 @@ const MODES = [
   { mode: 'open', owner: 'local', other: 'bob' },
 ];
 
-/** Defines the tests of the walk: every route and every message, in each mode. */
+/** Defines the tests for every route and every message, in each mode. */
 export function isolationWalk({ dialects, descriptions }: Walk): void {
   const routes = routesOf(descriptions);
   const wires = wiresOf(descriptions);
   const creating = Object.entries(routes).flatMap(([name, route]) =>
-    creatingProbesOf(route, NOBODYS).map((_, index) => [name, index, route] as const),
+    creatingProbesOf(route, UNUSED).map((_, index) => [name, index, route] as const),
   );
   const messages = Object.entries(wires).flatMap(([dialect, wire]) =>
     Object.keys(wire.messages.in).map((type) => [dialect, type, wire] as const),
   );
-  /** One principal for each message that creates a session, because a second one would be answered differently. */
+  /**
+   * One principal for each message that creates a session, because a second session would get another answer.
+   */
   const makerNames = Array.from(
-    { length: creating.length + messages.filter(([, type, wire]) => startsTurn(wire, type, NOBODYS)).length },
+    { length: creating.length + messages.filter(([, type, wire]) => startsTurn(wire, type, UNUSED)).length },
     (_, index) => `maker${index}`,
   );
   const names = ['ada', 'olga', 'bob', ...makerNames];
@@ -99,7 +101,7 @@ export function isolationWalk({ dialects, descriptions }: Walk): void {
     const shown = (answers: readonly { status: number; text: string }[], ids: Ids) =>
       answers.map(({ status, text }) => `${status} ${plain(text, ids)}`);
 
-    test.each(Object.entries(routes))('%s answers as if it were not there', async (_, route) => {
+    test.each(Object.entries(routes))('%s answers as if it did not exist', async (_, route) => {
       const who = async () => (route.revokesToken && other !== 'local' ? loggedIn(other) : person(other));
       const theirs = await tried(route, probesOf(route, things.ids), await who());
       expect(theirs.map(({ text }) => text).join('\n')).not.toContain(things.word);
@@ -108,8 +110,8 @@ export function isolationWalk({ dialects, descriptions }: Walk): void {
         !(other === 'local' && theirs.every(({ status }) => status === 401))
       )
         return expect(theirs.map(({ status }) => status)).toEqual(theirs.map(() => 403));
-      const nobody = await tried(route, probesOf(route, NOBODYS), await who());
-      if (!route.changing) expect(shown(theirs, things.ids)).toEqual(shown(nobody, NOBODYS));
+      const nobody = await tried(route, probesOf(route, UNUSED), await who());
+      if (!route.changing) expect(shown(theirs, things.ids)).toEqual(shown(nobody, UNUSED));
       if (mode === 'required' && (route.security === 'caller' || route.security === 'token')) {
         const unknown = await tried(route, probesOf(route, things.ids), LOCAL);
         expect(unknown.map(({ status }) => status)).toEqual(unknown.map(() => 401));
@@ -125,8 +127,8 @@ export function isolationWalk({ dialects, descriptions }: Walk): void {
           const probe = (ids: Ids) => creatingProbesOf(route, ids).slice(index, index + 1);
           const theirs = await tried(route, probe(things.ids), who);
           expect(theirs.map(({ text }) => text).join('\n')).not.toContain(things.word);
-          const nobody = await tried(route, probe(NOBODYS), who);
-          expect(shown(theirs, things.ids)).toEqual(shown(nobody, NOBODYS));
+          const nobody = await tried(route, probe(UNUSED), who);
+          expect(shown(theirs, things.ids)).toEqual(shown(nobody, UNUSED));
         },
       );
 
@@ -137,11 +139,11 @@ export function isolationWalk({ dialects, descriptions }: Walk): void {
       const theirs = await said([type, wire], who, things.ids);
       expect(theirs).not.toContain(things.word);
       expect(theirs).not.toMatch(/subscription_succeeded.*<id>/);
-      expect(theirs).toBe(await said([type, wire], who, NOBODYS));
+      expect(theirs).toBe(await said([type, wire], who, UNUSED));
     });
 
     if (mode === 'required')
-      test.each(Object.entries(wires))('in %s, nothing is done without a token', async (_, wire) => {
+      test.each(Object.entries(wires))('in %s, nothing is executed without a token', async (_, wire) => {
         const sessions = await everySession();
         const client = await connected(server, LOCAL, wire.socket.connect(exampleIds(things.ids)));
         for (const type of Object.keys(wire.messages.in))
@@ -152,7 +154,7 @@ export function isolationWalk({ dialects, descriptions }: Walk): void {
         expect(await everySession()).toEqual(sessions);
       });
 
-    /** The sessions of everybody, as an admin sees them. */
+    /** The sessions of all users, listed by an admin. */
     async function everySession(): Promise<string[]> {
       const { text } = await asked(server, person('ada'), {
         path: '/v1/sessions?limit=500&archived=included',
@@ -181,7 +183,7 @@ export function isolationWalk({ dialects, descriptions }: Walk): void {
         const client = await connected(server, person(other), wire.socket.connect(exampleIds(things.ids)));
         if (await greeted(client, wire, things.ids)) listeners.push([client, wire]);
       }
-      const activity = await heardOf(server, person(other), () => things.speak());
+      const activity = await streamedTo(server, person(other), () => things.speak());
       expect(activity).not.toContain(things.word);
       for (const [client, wire] of listeners) {
         await fenced(client, wire);
@@ -198,12 +200,12 @@ export function isolationWalk({ dialects, descriptions }: Walk): void {
       await expectFound(person(owner));
     });
 
-    /** The probes work: principals with access find the data. */
+    /** Checks the probes: principals with access find the data. */
     async function expectFound(who: Person): Promise<void> {
       for (const [name, route] of Object.entries(routes)) {
         if (route.method !== 'get' || route.security !== 'caller' || !name.includes('{id}')) continue;
         for (const { status, text } of await tried(route, probesOf(route, things.ids), who)) {
-          // Nothing is under way in the session, so a stream may have nothing to show.
+          // The session is idle, so a stream may have nothing to show.
           if (status === 204 && route.answers[204]) continue;
           expect([name, status]).toEqual([name, 200]);
           if (!/grants|workflow-logs|shares/.test(name) && text !== STREAM)

@@ -3,7 +3,7 @@ import type { AnyFrame, TestClient } from '../../packages/server/src/testing/cli
 import { framesOf, type Spoken } from './probes.ts';
 import type { Ids } from './things.ts';
 
-/** The id of the socket if the greeting has one; null if the client was turned away. */
+/** The id of the socket if the greeting has one; null if the client was refused. */
 export async function greeted(client: TestClient, wire: Spoken, ids: Ids): Promise<string | null> {
   const { greeting, nameField } = wire.socket;
   if (!greeting) return 'none';
@@ -16,10 +16,10 @@ export async function greeted(client: TestClient, wire: Spoken, ids: Ids): Promi
   return typeof frame.data === 'string' ? String(JSON.parse(frame.data).socket_id) : 'none';
 }
 
-/** A frame with a name that the dialect does not know, and quotes in its answer. */
+/** A frame with an unknown name, which the dialect quotes in its answer. */
 export const fenceOf = ({ socket }: Spoken, name: string): object => ({ id: name, [socket.nameField]: name });
 
-/** Resolves when everything that was sent before has been answered, or the socket is closed. */
+/** Resolves when everything sent before has been answered, or the socket is closed. */
 export async function fenced(client: TestClient, wire: Spoken): Promise<void> {
   const name = `fence-${crypto.randomUUID()}`;
   client.send(fenceOf(wire, name));

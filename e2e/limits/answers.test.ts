@@ -1,4 +1,4 @@
-/** Limits on model answers: the turn fails and names the limit; other sessions are not affected. */
+/** Limits on model answers: the turn fails with the name of the limit; other sessions are not affected. */
 import { describe, expect, test } from 'bun:test';
 import { type DurableEvent, textOf } from '../../packages/protocol/src/index.ts';
 import { startTestServer } from '../../packages/server/src/testing/server.ts';
@@ -48,7 +48,7 @@ describe.each(ENDLESS_WIRES.map((wire) => [wire]))('%s', (wire) => {
   });
 });
 
-test('other sessions are answered while one does not end', async () => {
+test('other sessions are answered while one answer does not end', async () => {
   const model = endlessModel('chat', 'text', true);
   const server = await startTestServer({ ...model.settings, PARLANCE_ANSWER_CHARACTERS: '100000000' });
   try {

@@ -48,7 +48,7 @@ async function metric(server: TestServer, line: string): Promise<number> {
 const held = (server: TestServer, sender: 'anonymous' | 'identified') =>
   metric(server, `parlance_unparsed_bytes{sender="${sender}"}`);
 
-/** Resolves when this much is held; each poll is a request that was answered meanwhile. */
+/** Resolves when this many bytes are buffered; each poll is a request that is answered in the meantime. */
 async function untilHeld(server: TestServer, sender: 'anonymous' | 'identified', bytes: number) {
   let now = await held(server, sender);
   expect(now).not.toBeNaN();
@@ -100,7 +100,7 @@ describe.each(LOGINS)('%s', (path, credentials, field) => {
     expect(await metric(server, 'parlance_refusals_total{limit="bodyWithin"}')).toBe(1);
   });
 
-  test('stalled bodies use few bytes each, and others are answered meanwhile', async () => {
+  test('stalled bodies use few bytes each, and other requests are answered', async () => {
     const server = await serve();
     const token = await server.login('uma', 'uma-password');
     const requests = Array.from({ length: 100 }, () => slow(server, { path }));
@@ -137,7 +137,7 @@ test('an address that uses its share of the budget does not prevent others from 
     const body = JSON.stringify({ username: 'uma', password: 'uma-password' });
     return (await fetch(`${server.http}/v1/auth/login`, { method: 'POST', headers, body })).status;
   };
-  // The share of one address is four bodies of maximum size.
+  // One address may use four bodies of maximum size.
   for (let count = 0; count < 4; count++)
     slow(server, { path: '/v1/auth/login', from: '192.0.2.1' }).send('x'.repeat(16_384));
   await untilHeld(server, 'anonymous', 4 * 16_384);
@@ -145,7 +145,7 @@ test('an address that uses its share of the budget does not prevent others from 
 });
 
 /** Every route with a JSON body for authenticated callers, with its error for deep nesting. */
-const ROUTES: readonly (readonly [path: string, status: number, told: string])[] = [
+const ROUTES: readonly (readonly [path: string, status: number, message: string])[] = [
   ['/v1/sessions/a/commands', 400, 'The body is nested too deeply.'],
   ['/v1/approvals/a', 400, 'The body is nested too deeply.'],
   ['/v1/auth/password', 400, 'The body is nested too deeply.'],
@@ -161,12 +161,12 @@ const ROUTES: readonly (readonly [path: string, status: number, told: string])[]
 test('deep nesting is refused before it is parsed, on every route', async () => {
   const server = await serve();
   const token = await server.login('uma', 'uma-password');
-  // A parser would find no other error before its end, which is not JSON.
+  // A parser would only fail at the end, which is not JSON.
   const deep = '{"a":'.repeat(2_000);
-  for (const [path, status, told] of ROUTES) {
+  for (const [path, status, message] of ROUTES) {
     const refused = await post(as(token, server), path, deep);
     expect([path, refused.status]).toEqual([path, status]);
-    expect(refused.text).toContain(told);
+    expect(refused.text).toContain(message);
   }
   expect((await post(server, '/v1/sessions/a/commands', deep)).status).toBe(401);
 });
@@ -174,14 +174,14 @@ test('deep nesting is refused before it is parsed, on every route', async () => 
 test('hundreds of thousands of keys are refused before they are parsed', async () => {
   const server = await serve();
   const token = await server.login('uma', 'uma-password');
-  // Not JSON at its end: a parser would report that.
+  // The end is not JSON: a parser would report that instead.
   const wide = `{${Array.from({ length: 250_001 }, (_, at) => `"k${at}":1`).join(',')}`;
-  for (const [path, status, told] of ROUTES) {
-    // Its body cannot have that many.
+  for (const [path, status, message] of ROUTES) {
+    // Its body is too small for that many keys.
     if (path === '/api/pusher/auth') continue;
     const refused = await post(as(token, server), path, wide);
     expect([path, refused.status]).toEqual([path, status]);
-    expect(refused.text).toContain(told.replace('is nested too deeply', 'has too many keys'));
+    expect(refused.text).toContain(message.replace('is nested too deeply', 'has too many keys'));
   }
 });
 
@@ -195,7 +195,7 @@ test('a tree of millions of empty nodes is refused for its size, without walking
   expect(refused.text).toContain('interactiveTree: must have at most 1000000 characters of JSON');
 });
 
-test('without a token, a body that needs one is not read', async () => {
+test('without a token, the body of a protected endpoint is not read', async () => {
   const server = await serve();
   for (const path of ['/v1/sessions/a/commands', '/api/summarize', '/api/agent/interact']) {
     const request = slow(server, { path, length: 11_000_000 });
@@ -230,7 +230,7 @@ test('a signature with the default secret does not authenticate', async () => {
   expect(await statusWith('a secret of the operator')).toBe(200);
 });
 
-test('a body of an authenticated caller has a deadline, too', async () => {
+test('a body of an authenticated caller has a deadline as well', async () => {
   const server = await serve({ PARLANCE_BODY_WITHIN: '100' });
   const token = await server.login('uma', 'uma-password');
   for (const path of ['/v1/sessions/a/commands', '/api/summarize', '/api/agent/interact']) {

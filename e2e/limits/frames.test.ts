@@ -19,7 +19,7 @@ describe('a deeply nested frame is refused before it is parsed, and the socket s
   for (const [path, ping, pong] of dialects) {
     test(path, async () => {
       const client = await server.connect(`${path}?token=${await server.login('uma', 'uma-password')}`);
-      // Not JSON: a parser would report that.
+      // Not JSON: a parser would report that instead.
       client.socket.send('['.repeat(1_000_000));
       await client.next((frame) => JSON.stringify(frame).includes('nested too deeply'));
       client.send(ping);
@@ -42,7 +42,7 @@ describe('pusher', () => {
   };
   const deep = (levels: number): unknown => JSON.parse(`${'['.repeat(levels)}${']'.repeat(levels)}`);
 
-  test('deeply nested frames are refused, also in the JSON inside the frame', async () => {
+  test('deeply nested frames are refused, including JSON inside the frame', async () => {
     const client = await greeted();
     client.socket.send('['.repeat(60_000));
     expect(await complaint(client)).toEqual({ code: 4300, message: 'the message is nested too deeply' });
@@ -54,7 +54,7 @@ describe('pusher', () => {
     await subscribe(client, 'b', { more: deep(100) });
   });
 
-  test('frames are small until a caller with a token has vouched for the socket', async () => {
+  test('the frame limit is small until a caller with a token has authorised the socket', async () => {
     const client = await server.connect('/app/app-key?protocol=7');
     const greeting = await client.next(({ event }) => event === 'pusher:connection_established');
     const { socket_id } = JSON.parse(String(greeting.data)) as { socket_id: string };

@@ -1,4 +1,7 @@
-/** The limits of a running server, each with a small value; and the defaults, which one busy developer does not reach. */
+/**
+ * The limits of a running server, each with a small value; and the defaults, which one busy developer does not
+ * reach.
+ */
 import { afterEach, describe, expect, test } from 'bun:test';
 import { textPart } from '../../packages/protocol/src/index.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
@@ -38,7 +41,7 @@ const input = (text: string) => ({ type: 'input.submit', parts: [textPart(text)]
 const submit = (server: TestServer, session: string, text = 'Hello') =>
   ask(server, `/v1/sessions/${session}/commands`, input(text));
 
-test('sessions per principal: another one is refused, existing ones continue, archiving makes room', async () => {
+test('sessions per principal: one more is refused, existing ones continue, archiving frees one', async () => {
   const server = await serve({ PARLANCE_SESSIONS_PER_PRINCIPAL: '2' });
   const statusOf = async (session: string) => (await submit(server, session)).status;
   expect([await statusOf('a'), await statusOf('b')]).toEqual([200, 200]);
@@ -53,7 +56,7 @@ test('sessions per principal: another one is refused, existing ones continue, ar
   expect(await statusOf('d')).toBe(429);
 });
 
-test('inputs queued: further ones are refused, and accepted ones are answered', async () => {
+test('queued inputs: further ones are refused, and accepted ones are answered', async () => {
   const model = gatedModel();
   stops.push(() => model.stop());
   const server = await serve({ ...model.settings, PARLANCE_INPUTS_QUEUED: '2' });
@@ -120,7 +123,7 @@ describe('requests per minute', () => {
   }
 });
 
-test('a page that is too large is refused, in each of its forms', async () => {
+test('a page that is too large is refused, in each format', async () => {
   const server = await serve({ PARLANCE_MAX_DOM: '1000' });
   const token = await server.login('uma', 'uma-password');
   const page = { url: 'https://example.com/', query: 'click Submit' };
@@ -169,7 +172,7 @@ describe('sockets', () => {
     await from('192.0.2.2');
   });
 
-  test('before authentication have small frames, a small number and little time', async () => {
+  test('before authentication have limits on frame size, number and time', async () => {
     const server = await serve({
       PARLANCE_AUTH: 'required',
       PARLANCE_MAX_FIRST_FRAME: '2000',
@@ -231,11 +234,11 @@ describe('frames per minute, in the frames of each dialect', () => {
       const token = await server.login('uma', 'uma-password');
       const client = await server.connect(path.includes('?') ? path : `${path}?token=${token}`);
       for (let count = 0; count < 2; count++) client.send({ event: 'pusher:ping', type: 'unheard_of' });
-      const told = JSON.stringify(frame).includes('4301')
+      const error = JSON.stringify(frame).includes('4301')
         ? await client.next(({ event }) => event === 'pusher:error')
         : await client.next((said) => JSON.stringify(said).includes('Too many messages.'));
-      const { data } = told;
-      expect({ ...told, ...(typeof data === 'string' ? { data: JSON.parse(data) } : {}) }).toMatchObject(
+      const { data } = error;
+      expect({ ...error, ...(typeof data === 'string' ? { data: JSON.parse(data) } : {}) }).toMatchObject(
         frame,
       );
     });

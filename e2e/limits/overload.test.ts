@@ -29,7 +29,7 @@ const post = (path: string, body: object) =>
 const command = (session: string, body: object) => post(`/v1/sessions/${session}/commands`, body);
 const input = (text: string) => ({ type: 'input.submit', parts: [{ type: 'text', text }] });
 
-/** Two turns run, two wait. */
+/** Two turns run, two are queued. */
 async function fill(): Promise<void> {
   for (const session of ['one', 'two', 'three', 'four'])
     expect((await command(session, input('Hello'))).status).toBe(200);
@@ -109,7 +109,7 @@ describe('an input beyond the queue is refused immediately, and accepted later',
   });
 });
 
-test('concurrent inputs: as many are accepted as there is room for, and every other one gets an error', async () => {
+test('concurrent inputs: as many are accepted as the limit allows, and all others get an error', async () => {
   const answers = await Promise.all(
     Array.from({ length: 50 }, (_, count) => command(`burst-${count}`, input('Hello'))),
   );

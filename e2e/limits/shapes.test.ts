@@ -12,7 +12,7 @@ type Shape = {
   readonly path: string;
   /** a request that would start a turn */
   readonly body: object;
-  /** Throws if the body of the refusal is not one of the dialect. */
+  /** Throws if the body of the refusal does not have the format of the dialect. */
   readonly check: (text: string) => unknown;
 };
 
@@ -48,7 +48,7 @@ const SHAPES: Readonly<Record<string, Shape>> = {
     path: '/mcp',
     body: rpc('tools/call', { name: 'send_message', arguments: { text: 'hi' } }),
     check: (text) => {
-      // A call that the server cannot carry out is a result with a sentence.
+      // A call that the server cannot execute is a result with an error message.
       const { result, ...rest } = JSON.parse(text);
       if (result) expect(result).toMatchObject({ isError: true, content: [{ type: 'text', text: message }] });
       else rpcError(JSON.stringify(rest));

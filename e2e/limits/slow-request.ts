@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 
 export type SlowRequest = {
   send(piece: string): void;
-  /** status line, headers and body; as much as arrived if the connection ends before */
+  /** status line, headers and body; truncated if the connection ends before */
   readonly answer: Promise<string>;
   /** resolves when the connection is closed, by either side */
   readonly closed: Promise<void>;

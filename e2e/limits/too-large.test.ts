@@ -1,4 +1,7 @@
-/** Bodies over the limit are refused in the format of each dialect, declared or not, and use no memory. */
+/**
+ * Bodies over the limit are refused in the format of each dialect, with or without a declared length, and use
+ * no memory.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,11 +10,11 @@ import { DESCRIPTIONS } from '../../packages/server/src/describe/descriptions.ts
 import type { Endpoint } from '../../packages/server/src/dialects/shared/description.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { probesOf, routesOf } from '../isolation/probes.ts';
-import { nobodysIds } from '../isolation/things.ts';
+import { unusedIds } from '../isolation/things.ts';
 import { startProcess } from '../server-process.ts';
 
 const LIMIT = 100_000;
-const ids = nobodysIds();
+const ids = unusedIds();
 
 let server: TestServer;
 let token: string;
@@ -48,10 +51,10 @@ describe.each(KINDS)('a body that is too large, %s', (_, content) => {
       body: content(),
     });
     const text = await response.text();
-    // What the path names may be looked up first.
+    // The resource in the path may be looked up first.
     const isMissing = endpoint.path.includes('{') && response.status === 404;
     expect([isMissing ? 413 : response.status, text]).toEqual([413, expect.stringMatching(/\S/)]);
-    // Errors of one endpoint have one schema.
+    // All errors of an endpoint have the same schema.
     const errors = Object.entries(endpoint.answers).filter(([status]) => Number(status) >= 400);
     const [described] = errors.flatMap(([, answer]) => answer);
     if (described?.schema && described.type !== 'text/plain')
@@ -59,7 +62,7 @@ describe.each(KINDS)('a body that is too large, %s', (_, content) => {
   });
 });
 
-test('on an extra listener it has the format of its dialect, and so has a refused origin', async () => {
+test('on an extra listener errors have the format of its dialect, including a refused origin', async () => {
   const SHAPES = {
     openai: { error: { type: 'invalid_request_error', message: expect.any(String) } },
     anthropic: { type: 'error', error: { message: expect.any(String) } },
@@ -77,7 +80,7 @@ test('on an extra listener it has the format of its dialect, and so has a refuse
   }
 });
 
-test('what a client goes on sending is not kept in memory', async () => {
+test('data that a client keeps sending is not buffered', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parlance-large-'));
   const started = await startProcess(folder, { PARLANCE_AUTH: 'required' });
   try {

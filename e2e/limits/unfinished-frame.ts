@@ -1,4 +1,4 @@
-/** A peer that withholds the last byte of a WebSocket message, and never closes its side. */
+/** A client that withholds the last byte of a WebSocket message, and never closes its side. */
 import { connect } from 'node:net';
 
 export type Unfinished = {

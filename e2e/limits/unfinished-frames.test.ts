@@ -1,4 +1,4 @@
-/** Messages withheld by peers without a token: their cost, and that others can connect and chat meanwhile. */
+/** Clients without a token that withhold messages: their cost, and that others can still connect and chat. */
 import { afterEach, describe, expect, test } from 'bun:test';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { type Shape, type Unfinished, unfinishedFrame } from './unfinished-frame
 const PUSHER = '/app/app-key?protocol=7';
 const PEERS = 300;
 const FRAME_BYTES = 1_048_575;
-/** The promise of docs/guides/limits.md with default settings, plus the cost of connections and requests. */
+/** The limit from docs/guides/limits.md with default settings, plus the cost of connections and requests. */
 const MOST_MEGABYTES = 64 + 16 + 32;
 
 const MESSAGE = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hello.' }] };
@@ -34,7 +34,7 @@ const login = async ({ http }: ServerProcess): Promise<string> => {
 const megabytes = ({ pid }: ServerProcess): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 
-/** Every closed peer is replaced by another one, until it is stopped. */
+/** Replaces every closed peer with another one, until it is stopped. */
 function attack(server: ServerProcess, path: string, shape: Shape) {
   const peers = new Set<Unfinished>();
   let isOver = false;
@@ -54,7 +54,7 @@ function attack(server: ServerProcess, path: string, shape: Shape) {
   for (let index = 0; index < PEERS; index++) void keepOne(`192.0.2.${index % 4}`);
 }
 
-/** An extension client, whose token comes in its first frame. */
+/** An extension client, with its token in the first frame. */
 async function extensionChat(server: ServerProcess, token: string): Promise<void> {
   const client = await server.connect('/extension');
   client.send({ type: 'client_registration', capabilities: [], sessionToken: token });
@@ -64,7 +64,7 @@ async function extensionChat(server: ServerProcess, token: string): Promise<void
   client.close();
 }
 
-/** A client whose token comes with the upgrade. */
+/** A client with its token in the upgrade request. */
 async function agentloopChat(server: ServerProcess, token: string): Promise<void> {
   const client = await server.connect(`/agentloop?token=${token}`);
   client.send({ id: 'a', type: 'user_input', payload: { input: [MESSAGE] } });
@@ -77,7 +77,7 @@ describe.each<[string, Shape]>([
   [PUSHER, 'one frame'],
   [PUSHER, 'fragments'],
   [PUSHER, 'fragments and a close frame'],
-])(`${PEERS} peers without a token at %s hold back a message (%s)`, (path, shape) => {
+])(`${PEERS} clients without a token at %s withhold a message (%s)`, (path, shape) => {
   test.skipIf(process.platform !== 'linux')(
     'memory stays within the budget, and clients of every kind connect and chat',
     async () => {
