@@ -1,4 +1,4 @@
-/** axe on every view of the panel, light and dark, and no violation of the policy. */
+/** Runs axe on every view of the panel, light and dark, and checks for policy violations. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
@@ -12,7 +12,7 @@ let server: TestServer;
 let extension: Extension;
 let site: Site;
 
-const SIDEWAYS = `[document.documentElement, ...document.querySelectorAll('main')]
+const OVERFLOW = `[document.documentElement, ...document.querySelectorAll('main')]
   .map((element) => element.scrollWidth - element.clientWidth)
   .find((pixels) => pixels > 0) ?? 0`;
 
@@ -23,7 +23,7 @@ async function check(panel: Page): Promise<void> {
   await panel.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
   expect(await barriers(panel, 'colours')).toEqual([]);
   await panel.setViewportSize({ width: 320, height: 640 });
-  expect(await panel.evaluate(SIDEWAYS)).toBe(0);
+  expect(await panel.evaluate(OVERFLOW)).toBe(0);
   await panel.setViewportSize({ width: 400, height: 760 });
 }
 

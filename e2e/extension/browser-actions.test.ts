@@ -1,4 +1,4 @@
-/** Actions that the worker carries out itself: addresses, tabs, screenshots and code, with a scripted model. */
+/** Actions that the worker executes itself: addresses, tabs, screenshots and code, with a scripted model. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
@@ -62,7 +62,7 @@ describe.skipIf(NO_BROWSER)('the browser', () => {
     await close(panel, page);
   });
 
-  test('asks before it leads to another site, and does not go there if denied', async () => {
+  test('asks before it navigates to another site, and stays if denied', async () => {
     const { page, panel } = await run('/', `navigate("${other.http}/counter")`);
     const ask = panel.getByRole('article', { name: 'Confirm the action' });
     await ask.getByText('It leads to another site.').waitFor();
@@ -80,7 +80,7 @@ describe.skipIf(NO_BROWSER)('the browser', () => {
     await close(panel, page);
   });
 
-  test('opens, lists and closes tabs of its own, and no others', async () => {
+  test('opens, lists and closes its own tabs only', async () => {
     const foreign = await extension.open(`${other.http}/?private`);
     const number = await extension.tabOf(foreign);
     const { page, panel } = await run(
@@ -91,10 +91,10 @@ describe.skipIf(NO_BROWSER)('the browser', () => {
       `switch(${number})`,
     );
     await ended(panel, 'Completed');
-    const told = JSON.stringify(model.requests.slice(-5).map(({ messages }) => messages));
-    expect(told).toContain('Only tabs that the task has opened can be closed');
-    expect(told).toContain(`There is no tab ${number}`);
-    expect(told).not.toContain('private');
+    const prompt = JSON.stringify(model.requests.slice(-5).map(({ messages }) => messages));
+    expect(prompt).toContain('Only tabs that the task has opened can be closed');
+    expect(prompt).toContain(`There is no tab ${number}`);
+    expect(prompt).not.toContain('private');
     const opened = extension.context.pages().find((one) => one.url().endsWith('/counter'));
     expect(opened).toBeDefined();
     if (opened) await close(opened);

@@ -6,10 +6,10 @@ export const CHROMIUM = '/usr/bin/chromium';
 const ROOT = join(import.meta.dir, '../..');
 export const EXTENSION = join(ROOT, 'packages/extension/dist');
 
-/** Without a browser, tests that need one are skipped by name; in CI there must be one. */
+/** Without a browser, tests that need one are skipped; CI must have one. */
 export const NO_BROWSER = !existsSync(CHROMIUM) && !process.env.CI;
 
-/** `npm test` has built it; this is for running a single file. */
+/** `npm test` builds it; this is for running a single file. */
 export async function buildExtension(): Promise<void> {
   const path = `${join(ROOT, 'node_modules/.bin')}:${process.env.PATH ?? ''}`;
   const build = Bun.spawn(['sh', join(ROOT, 'scripts/build-if-stale')], {

@@ -8,13 +8,13 @@ import { buildExtension, CHROMIUM, EXTENSION } from './build.ts';
 export type Extension = {
   readonly context: BrowserContext;
   readonly id: string;
-  /** The background worker: another one after it was suspended. */
+  /** The background worker; a new one after it was suspended. */
   worker(): Promise<Worker>;
-  /** The panel as a tab, for the tab of `page`; for the current one by default. */
+  /** The panel as a tab, for the tab of `page`, by default the current one. */
   panel(page?: Page): Promise<Page>;
   /** A tab at the address. */
   open(address: string): Promise<Page>;
-  /** The number that Chromium has for the tab. */
+  /** The tab id in Chromium. */
   tabOf(page: Page): Promise<number>;
   /** Violations of policies, exceptions and console errors in the extension's own pages since the last call. */
   problems(): string[];
@@ -44,14 +44,14 @@ export async function openExtension(): Promise<Extension> {
   const worker = async (): Promise<Worker> =>
     context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'));
   const id = new URL((await worker()).url()).host;
-  // Not as if just installed: a server of the developer may run at the default address.
+  // Not the state after installation: a server of the developer may run at the default address.
   await (await worker()).evaluate(
     `chrome.storage.local.set({ connection: { status: 'none', url: 'http://127.0.0.1:9' } })`,
   );
 
   const tabOf = async (page: Page): Promise<number> => {
     const url = JSON.stringify(page.url());
-    // As text: the types of the extension API are not known here.
+    // As text: the types of the extension API are not available here.
     return (await worker()).evaluate(
       `chrome.tabs.query({}).then((tabs) => tabs.findLast((tab) => tab.url === ${url}).id)`,
     );

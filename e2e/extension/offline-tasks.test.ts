@@ -1,4 +1,4 @@
-/** Tasks on real pages, planned by the offline model and carried out by the extension. */
+/** Tasks on real pages, planned by the offline model and executed by the extension. */
 import { afterAll, beforeAll, describe, test } from 'bun:test';
 import { type Site, serveSite } from '../../packages/extension/testing/site.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';

@@ -26,7 +26,7 @@ describe.skipIf(NO_BROWSER)('pairing', () => {
     await Promise.all([server?.stop(), required?.stop()]);
   });
 
-  test('without a server, the panel says what to do', async () => {
+  test('without a server, the panel explains what to do', async () => {
     const panel = await extension.panel();
     await panel.getByLabel('Server').fill('http://127.0.0.1:9');
     await press(panel, 'Connect');
@@ -37,7 +37,7 @@ describe.skipIf(NO_BROWSER)('pairing', () => {
     await panel.close();
   });
 
-  test('just installed, it shows a code at once', async () => {
+  test('after the installation it shows a code at once', async () => {
     const fresh = JSON.stringify({ status: 'none', url: server.http, isNew: true });
     await (await extension.worker()).evaluate(`chrome.storage.local.set({ connection: ${fresh} })`);
     const panel = await extension.panel();
@@ -47,7 +47,7 @@ describe.skipIf(NO_BROWSER)('pairing', () => {
     await panel.close();
   });
 
-  test('in open mode one click in the console connects it, and disconnecting is seen at once', async () => {
+  test('in open mode one click in the console connects it, and a disconnect is shown at once', async () => {
     const panel = await extension.panel();
     const code = await askToPair(panel, server);
     const opened = extension.context.waitForEvent('page');
@@ -66,7 +66,7 @@ describe.skipIf(NO_BROWSER)('pairing', () => {
     await panel.close();
   });
 
-  test('the approvals page of the console shows it, too', async () => {
+  test('the approvals page of the console shows it as well', async () => {
     const panel = await extension.panel();
     const code = await askToPair(panel, server);
     const console = await extension.open(`${server.http}/#/approvals`);
@@ -78,7 +78,7 @@ describe.skipIf(NO_BROWSER)('pairing', () => {
     await panel.close();
   });
 
-  test('a revoked panel notices it also while browser tools are off', async () => {
+  test('a panel notices its revocation even while browser tools are off', async () => {
     const panel = await extension.panel();
     const code = await askToPair(panel, server);
     const { body } = await postJson(`${server.http}/v1/pairings/answer`, { code, allow: true });

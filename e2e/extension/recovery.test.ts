@@ -1,4 +1,4 @@
-/** The server is killed and the worker is suspended within a task: it goes on, and nothing is done twice. */
+/** The server is killed and the worker is suspended during a task: it continues, and nothing is done twice. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { ended, pair, press, send } from './steps.ts';
 const folder = mkdtempSync(join(tmpdir(), 'parlance-recovery-'));
 const TASK = 'click Add, then wait 1 second, then click Add, then wait 1 second, then click Add';
 
-/** Another one after the worker was started again; undefined while it is suspended. */
+/** Changes when the worker is restarted; undefined while it is suspended. */
 const WORKER = `chrome.runtime.getContexts({ contextTypes: ['BACKGROUND'] }).then(([worker]) => worker?.contextId)`;
 
 let server: ServerProcess;
@@ -53,7 +53,7 @@ describe.skipIf(NO_BROWSER)('a task', () => {
     await Promise.all([panel.close(), page.close()]);
   });
 
-  test('survives that Chromium suspends the worker', async () => {
+  test('survives a suspension of the worker by Chromium', async () => {
     const page = await extension.open(`${site.http}/counter`);
     const panel = await extension.panel(page);
     await send(panel, TASK);
@@ -73,7 +73,7 @@ describe.skipIf(NO_BROWSER)('a task', () => {
     await Promise.all([panel.close(), page.close()]);
   });
 
-  test('shows that the server is away, and connects again by itself', async () => {
+  test('shows that the server is down, and reconnects by itself', async () => {
     const panel = await extension.panel();
     await panel.getByRole('heading', { name: 'What can I do for you?' }).waitFor();
     const { port } = new URL(server.http);

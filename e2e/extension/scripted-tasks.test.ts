@@ -1,4 +1,4 @@
-/** Tasks of a model that makes mistakes, two tasks at once, and a server that is killed within a task. */
+/** Tasks of a model that makes mistakes, two tasks at once, and a server that is killed during a task. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -67,7 +67,7 @@ describe.skipIf(NO_BROWSER)('a scripted model', () => {
     for (const page of pages) await page.close();
   });
 
-  test('goes on after the server was killed and started again', async () => {
+  test('continues after the server was killed and restarted', async () => {
     const page = await browser.open(`${site.url}/slow.html`);
     const { ended } = await browser.begin(page, LONG.query);
     await page.getByRole('button', { name: 'Print report' }).waitFor();

@@ -5,7 +5,7 @@ const FORM = `<title>Contact</title><h1>Contact</h1>
 <button onclick="document.querySelector('output').textContent = 'Thanks ' + document.querySelector('input').value">Send</button>
 <output></output>`;
 
-/** Counts clicks, and says so. */
+/** Counts clicks and shows the number. */
 const COUNTER = `<title>Counter</title><h1>Counter</h1>
 <button onclick="count++; document.querySelector('output').textContent = count + ' clicks'">Add</button>
 <script>let count = 0;</script><output>0 clicks</output>`;

@@ -1,10 +1,10 @@
-/** What a person does in the panel. */
+/** Steps of a user in the panel. */
 import type { Page } from 'playwright-core';
 import { postJson } from '../server-process.ts';
 
 type Where = { readonly http: string };
 
-/** Shows the code of a new request. */
+/** Requests pairing, and returns the shown code. */
 export async function askToPair(panel: Page, { http }: Where): Promise<string> {
   await panel.getByLabel('Server').fill(http);
   await panel.getByRole('button', { name: 'Connect' }).click();
@@ -14,7 +14,7 @@ export async function askToPair(panel: Page, { http }: Where): Promise<string> {
 export const isPaired = (panel: Page): Promise<void> =>
   panel.getByRole('heading', { name: 'What can I do for you?' }).waitFor();
 
-/** As somebody would in the console. */
+/** Approves the pairing like a user in the console. */
 export async function pair(panel: Page, server: Where): Promise<void> {
   const code = await askToPair(panel, server);
   await postJson(`${server.http}/v1/pairings/answer`, { code, allow: true });
@@ -29,6 +29,6 @@ export async function send(panel: Page, text: string): Promise<void> {
 export const press = (panel: Page, name: string): Promise<void> =>
   panel.getByRole('button', { name, exact: true }).click();
 
-/** The chip that says how the task ended. */
+/** The chip with the outcome of the task. */
 export const ended = (panel: Page, word: 'Completed' | 'Failed' | 'Stopped'): Promise<void> =>
   panel.locator('.task-status .chip', { hasText: word }).waitFor();

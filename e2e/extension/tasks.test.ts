@@ -1,4 +1,4 @@
-/** Chats and tasks in the panel: permissions, confirmations, stop, and a server that goes away. */
+/** Chats and tasks in the panel: permissions, confirmations, stop, and an unreachable server. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ describe.skipIf(NO_BROWSER)('the panel', () => {
     await panel.close();
   });
 
-  test('a task asks for the site, shows plan, actions and verification, and does it', async () => {
+  test('a task asks for permission for the site, shows plan, actions and verification, and completes', async () => {
     const page = await extension.open(site.http);
     const panel = await extension.panel(page);
     await send(panel, 'enter "Ada" into Name, then enter "London" into City, then click Send');
@@ -69,7 +69,7 @@ describe.skipIf(NO_BROWSER)('the panel', () => {
     await Promise.all([...panels, ...pages].map((page) => page.close()));
   });
 
-  test('a payment is confirmed even on an allowed site; denied, it is not done', async () => {
+  test('a payment needs confirmation even on an allowed site, and is not made if denied', async () => {
     const page = await extension.open(`${site.http}/shop`);
     const panel = await extension.panel(page);
     await panel.locator('.site-bar select').selectOption('allow');
@@ -106,7 +106,7 @@ describe.skipIf(NO_BROWSER)('the panel', () => {
     await Promise.all([panel.close(), page.close()]);
   });
 
-  test('a site that is never allowed is neither read nor used', async () => {
+  test('a blocked site is neither read nor used', async () => {
     const page = await extension.open(site.http);
     const panel = await extension.panel(page);
     await panel.locator('.site-bar select').selectOption('never');
@@ -118,7 +118,7 @@ describe.skipIf(NO_BROWSER)('the panel', () => {
     await Promise.all([panel.close(), page.close()]);
   });
 
-  test('what runs in a page can stop everything, and do nothing else', async () => {
+  test('scripts of a page can stop everything, but nothing else', async () => {
     const page = await extension.open(`${site.http}/counter`);
     const panel = await extension.panel(page);
     await send(panel, 'click Add');

@@ -1,4 +1,4 @@
-/** Agents in other clients use the browser: permission of the site, what they read, stop. */
+/** Agents in other clients use the browser: permission for the site, content they read, stop. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { NO_BROWSER } from './build.ts';
@@ -10,7 +10,7 @@ let server: TestServer;
 let extension: Extension;
 let site: Site;
 
-/** Calls a tool from a session of another client, as its agent would. */
+/** Calls a tool from a session of another client, like its agent. */
 async function call(tool: string, input: object): Promise<Record<string, unknown>> {
   const session = `tools-${crypto.randomUUID()}`;
   const body = { type: 'input.submit', parts: [], call: { tool, input } };
@@ -62,7 +62,7 @@ describe.skipIf(NO_BROWSER)('browser tools', () => {
     await Promise.all([panel.close(), page.close()]);
   });
 
-  test('a payment is confirmed; tabs on other sites are not named', async () => {
+  test('a payment needs confirmation; tabs on other sites are not listed', async () => {
     const page = await extension.open(`${site.http}/shop`);
     const panel = await extension.panel(page);
     await page.bringToFront();
@@ -81,7 +81,7 @@ describe.skipIf(NO_BROWSER)('browser tools', () => {
     await Promise.all([panel.close(), page.close()]);
   });
 
-  test('the emergency stop refuses what runs and turns the tools off', async () => {
+  test('the emergency stop refuses running calls and turns the tools off', async () => {
     const page = await extension.open(site.http.replace('127.0.0.1', 'localhost'));
     const panel = await extension.panel(page);
     await page.bringToFront();

@@ -1,6 +1,6 @@
 /**
- * Allowed callers in one table: Host and Origin of a request, and whether it is accepted. The verdict is the same on every
- * listener, for every method, path and socket.
+ * Allowed callers in one table: Host and Origin of a request, and whether it is accepted. The verdict is the
+ * same on every listener, for every method, path and socket.
  */
 
 export type Verdict = 'in' | 'out';
@@ -34,7 +34,7 @@ export const hostCallers = (port: number): readonly Caller[] => [
   host('in', 'IPv6 loopback', `[::1]:${port}`),
   host('in', 'with another port', '127.0.0.1:1'),
   host('in', 'without a port', 'localhost'),
-  host('in', 'with blanks around it', `  127.0.0.1:${port}\t`),
+  host('in', 'with spaces around it', `  127.0.0.1:${port}\t`),
   host('in', 'of an allowed origin', 'chat.example'),
   host('out', 'of another site', 'evil.example'),
   host('out', 'of another site, with our port', `evil.example:${port}`),
@@ -55,7 +55,7 @@ export const hostCallers = (port: number): readonly Caller[] => [
   host('out', 'IPv6 of another machine', `[fe80::1]:${port}`),
   host('out', 'IPv6 of every address', `[::]:${port}`),
   host('out', 'IPv6 that is not closed', `[::1:${port}`),
-  host('out', 'in other letters that look alike', `lоcalhost:${port}`),
+  host('out', 'with lookalike letters', `lоcalhost:${port}`),
   host('out', 'with a port that is not a number', 'localhost:port'),
   host('out', 'with a port that is too large', 'localhost:99999'),
   host('out', 'that is empty', ''),
@@ -68,7 +68,7 @@ export const hostCallers = (port: number): readonly Caller[] => [
   host('out', 'twice, both ours', `127.0.0.1:${port}`, `127.0.0.1:${port}`),
   host('out', 'as a list', `127.0.0.1:${port}, evil.example`),
   {
-    ...host('in', 'our own, and the request line names it, too', `127.0.0.1:${port}`),
+    ...host('in', 'our own, and the request line names it as well', `127.0.0.1:${port}`),
     authority: `http://127.0.0.1:${port}`,
   },
   // Such a line is for proxies, and Bun drops its host: only the Host header counts.

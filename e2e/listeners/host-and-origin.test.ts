@@ -22,7 +22,7 @@ type Request = {
   readonly path: string;
   readonly headers?: Lines;
   readonly body?: string;
-  /** response to an admitted caller */
+  /** response to an accepted caller */
   readonly status: number;
 };
 
@@ -60,7 +60,7 @@ const SOCKETS: Readonly<Record<string, readonly Request[]>> = {
   ),
   pusher: [socketAt(CHANNELS)],
 };
-/** The listener of a dialect with sockets has them at every path; that of one without has none. */
+/** The listener of a dialect with sockets serves them at every path. */
 const socketsOf = (door: string): readonly Request[] =>
   SOCKETS[door] ?? (hasSockets(door) ? [socketAt('/'), socketAt('/ws')] : []);
 const hasSockets = (door: string): boolean =>
@@ -88,13 +88,13 @@ const ask = (
     body,
   });
 
-/** The problem of the response; null if it matches the verdict. */
+/** What is wrong with the response; null if it matches the verdict. */
 function complaint(caller: Caller, request: Request, { status, headers, body }: RawAnswer): string | null {
   const shared = [...headers.keys()].filter((name) => name.startsWith('access-control-'));
   const allowed = headers.get('access-control-allow-origin');
   const origin = caller.headers.find(([name]) => name === 'Origin')?.[1];
   if (caller.verdict === 'out') {
-    // The HTTP server below us refuses a request that is not HTTP and closes the connection.
+    // Bun's HTTP server refuses a request that is not valid HTTP and closes the connection.
     if (status !== 403 && status !== 400) return `was answered with ${status}`;
     if (status === 400 && body !== '') return `was answered with ${body}`;
     return shared.length > 0 ? `was given ${shared}` : null;

@@ -1,4 +1,4 @@
-/** Packs what we ship and installs it into empty folders, as users do. */
+/** Packs our packages and installs them into empty folders, like users. */
 import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ export async function run(command: readonly string[], cwd: string, env: Record<s
   return out;
 }
 
-/** The path of the tarball. */
+/** Returns the path of the tarball. */
 async function pack(folder: string, destination: string): Promise<string> {
   const out = await run(
     ['npm', 'pack', '--ignore-scripts', '--json', '--pack-destination', destination],
@@ -37,14 +37,14 @@ async function pack(folder: string, destination: string): Promise<string> {
   return join(destination, packed.filename);
 }
 
-/** `parlance`: the console, the extension and the server are built before. */
+/** Packs `parlance`; builds the console, the extension and the server before. */
 export async function packProgram(destination: string): Promise<string> {
   const path = `${join(ROOT, 'node_modules/.bin')}:${process.env.PATH ?? ''}`;
   await run(['sh', 'scripts/build-if-stale'], ROOT, { PATH: path });
   return pack(ROOT, destination);
 }
 
-/** Built apart, because other tests build them in their place. */
+/** Built in a separate folder, because other tests build the libraries in place. */
 export async function packLibrary(name: Library, destination: string): Promise<string> {
   const folder = join(destination, name);
   mkdirSync(folder);

@@ -1,4 +1,4 @@
-/** `@parlance/sdk` and `@parlance/protocol` as they are installed. */
+/** The installed packages `@parlance/sdk` and `@parlance/protocol`. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -41,12 +41,12 @@ const answers = (command: string[], cwd = project) => run(command, cwd, { PARLAN
 describe.each(['sdk', 'protocol'])('@parlance/%s', (name) => {
   const installed = () => join(project, 'node_modules/@parlance', name);
 
-  test('has no problem that publint finds', async () => {
+  test('passes publint', async () => {
     const { messages } = await publint({ pkgDir: installed(), strict: true, pack: false });
     expect(messages).toEqual([]);
   });
 
-  test.concurrent('has types that every module resolution finds', async () => {
+  test.concurrent('has types for every module resolution', async () => {
     const attw = join(ROOT, 'node_modules/.bin/attw');
     const options = ['--profile', 'esm-only', '--no-emoji', '--no-color'];
     expect(await run([attw, tarballs.get(name) ?? '', ...options], folder)).toContain('OK (ESM)');
@@ -96,7 +96,7 @@ test.concurrent('the protocol parses events in Node', async () => {
   expect(await run(['node', 'parse.mjs'], project)).toBe('t true 1\n');
 });
 
-test.concurrent('the types compile in a project of their own', async () => {
+test.concurrent('the types compile in a separate project', async () => {
   writeFileSync(
     join(project, 'typed.ts'),
     `import { type Answer, connect, type DurableEvent } from '@parlance/sdk';
@@ -116,7 +116,7 @@ test.concurrent('the types compile in a project of their own', async () => {
   await run([join(ROOT, 'node_modules/.bin/tsc'), '-p', '.'], project);
 }, 60_000);
 
-test.concurrent('bundlers build it, and leave out what is not used', async () => {
+test.concurrent('bundlers build it, and leave out unused code', async () => {
   const outfile = join(project, 'esbuild.mjs');
   const entry = join(project, 'read.mjs');
   await esbuild({ entryPoints: [entry], bundle: true, format: 'esm', platform: 'browser', outfile });

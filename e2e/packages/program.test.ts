@@ -9,7 +9,7 @@ import { emptyFolder, INSTALL_MS, install, packProgram, ROOT, run } from './inst
 
 const folder = emptyFolder();
 const installed = join(folder, 'installed');
-/** How each of them is started. */
+/** The command of each program. */
 const programs = {
   'the npm package': join(installed, 'node_modules/.bin/parlance'),
   'the executable': join(folder, 'bin/parlance'),
@@ -23,7 +23,7 @@ beforeAll(async () => {
 }, INSTALL_MS);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Nothing of the repository and no Bun is in the environment. */
+/** The environment contains neither the repository nor Bun. */
 const clean = (home: string) => ({ PATH: '/usr/bin:/bin', HOME: home });
 
 async function serve(program: string) {
@@ -44,7 +44,7 @@ async function serve(program: string) {
   });
   const { value } = await child.stdout.getReader().read();
   const http = /http:\S+/.exec(new TextDecoder().decode(value))?.[0];
-  if (!http) throw new Error(`it did not start: ${await child.stderr.text()}`);
+  if (!http) throw new Error(`the server did not start: ${await child.stderr.text()}`);
   return {
     http,
     work,
@@ -56,7 +56,7 @@ async function serve(program: string) {
   };
 }
 
-test('the npm package needs Bun alone, and has the console and the extension', async () => {
+test('the npm package needs only Bun, and has the console and the extension', async () => {
   const packages = readdirSync(join(installed, 'node_modules')).filter((name) => !name.startsWith('.'));
   expect(packages.sort()).toEqual(['@oven', 'bun', 'parlance']);
   for (const path of ['web/dist/index.html', 'extension/dist/manifest.json', 'cli/dist/main.js'])

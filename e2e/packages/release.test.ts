@@ -1,4 +1,6 @@
-/** `npm run release` in a clone, with the packages of this checkout. A long one: `npm run test:packages` runs it. */
+/**
+ * `npm run release` in a clone, with the packages of this checkout. Slow: only `npm run test:packages` runs it.
+ */
 import { afterAll, expect, test } from 'bun:test';
 import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +10,7 @@ const clone = join(emptyFolder(), 'clone');
 const out = join(clone, '../out');
 afterAll(() => rmSync(join(clone, '..'), { recursive: true, force: true }));
 
-/** Links to our own packages lead into the clone. */
+/** Links to our own packages point into the clone. */
 async function cloneRepository(): Promise<void> {
   await run(['git', 'clone', '--quiet', '--depth', '1', `file://${ROOT}`, clone], ROOT);
   await run(['cp', '-al', join(ROOT, 'node_modules'), join(clone, 'node_modules')], ROOT);
@@ -35,7 +37,7 @@ test.skipIf(!process.env.ALL_PACKAGES)(
       expect(JSON.parse(read(path)).version).toBe('9.8.7');
     expect(read('CHANGELOG.md')).toMatch(/^## Unreleased\n\n## 9\.8\.7 \(\d{4}-\d\d-\d\d\)\n\n- /m);
     expect(read('clients/c/CMakeLists.txt')).toContain('VERSION 9.8.7');
-    // The lock file fits: npm would change nothing.
+    // The lock file is up to date: npm would not change it.
     const lock = read('package-lock.json');
     await run(['npm', 'install', '--package-lock-only', '--offline', '--ignore-scripts'], clone);
     expect(read('package-lock.json')).toBe(lock);

@@ -1,9 +1,11 @@
-/** Installs the packages of a program into a folder of its own, outside of the project: it is no dependency of ours. */
+/**
+ * Installs the packages of a program into a separate folder, because they are not dependencies of this project.
+ */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** The folder with the packages, such as `name@1.2.3`. It is kept for the next time. */
+/** Returns the folder with the packages, such as `name@1.2.3`. It is reused by later runs. */
 export async function installed(program: string, packages: readonly string[]): Promise<string> {
   const folder = join(tmpdir(), 'parlance-programs', program);
   const mark = join(folder, '.installed');

@@ -1,6 +1,6 @@
 /**
- * Runs real programs against a server: each has a folder here with a `main.ts`, which throws if something is wrong. Not part of
- * `npm test`, because the programs are downloaded. `npm run test:programs [name…]`
+ * Runs real programs against a server: each has a folder here with a `main.ts` that throws on failure. Not part
+ * of `npm test`, because the programs are downloaded. `npm run test:programs [name…]`
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -7,7 +7,7 @@ import { startTestServer, type TestServer } from '../../packages/server/src/test
 import { startProcess } from '../server-process.ts';
 import { bearer, endOf, openAll } from './live.ts';
 
-/** As an operator would: from another process, while the server runs. */
+/** Like an operator: from another process, while the server runs. */
 async function parlance(server: { root: string; data: string }, ...args: string[]): Promise<string> {
   const { code, stdout } = await runParlance([...args, '--data', server.data], { cwd: server.root });
   expect(code).toBe(0);
@@ -72,16 +72,16 @@ test('an API key survives a restart of the server, a new password of its owner, 
   rmSync(folder, { recursive: true });
 }, 60_000);
 
-test('no API key is in the log, in a response, in frames that are observed, or in an export', async () => {
+test('no API key is in the log, in a response, in observed frames, or in an export', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parlance-key-secrets-'));
   const place = { root: folder, data: join(folder, 'data') };
   const server = await startProcess(folder, { LOG_LEVEL: 'trace', PARLANCE_LOGIN_ATTEMPTS: '1' });
   const key = await parlance(place, 'key', 'add', 'laptop', '--user', 'dev');
   const forged = `${key.slice(0, 21)}${'f'.repeat(43)}`;
-  const told: string[] = [];
+  const responses: string[] = [];
   const ask = async (path: string, init: RequestInit = {}) => {
     const response = await fetch(server.http + path, init);
-    told.push(await response.text());
+    responses.push(await response.text());
     return response.status;
   };
   const create = { method: 'POST', headers: bearer(key), body: JSON.stringify({ type: 'session.create' }) };
@@ -92,12 +92,12 @@ test('no API key is in the log, in a response, in frames that are observed, or i
   const seen = async (word: string) => {
     let text = '';
     while (!text.includes(word)) text += new TextDecoder().decode((await reader?.read())?.value);
-    told.push(text);
+    responses.push(text);
   };
   socket.send({ id: 'm', type: 'nonsense', payload: { note: `my key is ${key}` } });
   await socket.next('error');
   await seen('nonsense');
-  // The tenth invalid key from one address is the last that is looked up.
+  // After ten invalid keys from one address, further keys are not looked up.
   const statuses: number[] = [];
   for (let tries = 0; tries < 12; tries++) {
     const unknown = `plk_${String(tries).padStart(16, '0')}_${'f'.repeat(43)}`;
@@ -105,14 +105,14 @@ test('no API key is in the log, in a response, in frames that are observed, or i
   }
   expect(statuses.slice(8)).toEqual([401, 401, 429, 429]);
   const bad = await server.connect(`/broadcast?token=${forged}`);
-  told.push((await bad.closed).reason);
+  responses.push((await bad.closed).reason);
   await ask(`/v1/nowhere?token=${key}`);
   await ask('/metrics', { headers: bearer(key) });
   await ask('/v1/server', { headers: bearer(key) });
-  told.push(await parlance(place, 'export', '--all'), await parlance(place, 'key', 'list'));
-  told.push(await parlance(place, 'key', 'revoke', idOf(key)), (await socket.closed).reason);
+  responses.push(await parlance(place, 'export', '--all'), await parlance(place, 'key', 'list'));
+  responses.push(await parlance(place, 'key', 'revoke', idOf(key)), (await socket.closed).reason);
   await server.kill();
-  const text = (await server.stderr()) + told.join('\n');
+  const text = (await server.stderr()) + responses.join('\n');
   expect(text).toContain('a socket came with a bad token');
   expect(text).toContain(idOf(key));
   for (const secret of [key.slice(21), 'f'.repeat(43)]) expect(text).not.toContain(secret);

@@ -10,7 +10,7 @@ import { bearer, endOf, openAll } from './live.ts';
 const SECRET = 'a secret that only this test and its server know';
 const TOLERANCE_SECONDS = 30;
 
-/** A token of uma that the server could have issued, with other times. */
+/** A token of uma as the server could have issued it, with other times. */
 async function tokenOf(server: TestServer, claims: { exp: number; nbf?: number }): Promise<string> {
   const store = openSqliteStore(server.data);
   const user = await store.find('uma');
@@ -32,7 +32,7 @@ const me = async (server: TestServer, token: string) =>
 
 test('connections end when their token expires', async () => {
   const server = await startTestServer({ AUTH_SECRET: SECRET });
-  // It is valid for five more seconds; opening everything takes less than one.
+  // Valid for five more seconds; opening everything takes less than one.
   const token = await tokenOf(server, { exp: seconds() - TOLERANCE_SECONDS + 6 });
   for (const { kind, ended } of await openAll(server, 'uma', token))
     expect([kind, await ended]).toEqual([kind, endOf(kind, 'The token has expired.')]);
@@ -40,7 +40,7 @@ test('connections end when their token expires', async () => {
   await server.stop();
 });
 
-test('connections end when the clock jumps beyond the expiry, and not when it jumps less', async () => {
+test('connections end when the clock jumps beyond the expiry, but not before', async () => {
   const server = await startTestServer({ AUTH_SECRET: SECRET });
   try {
     const token = await tokenOf(server, { exp: seconds() + 7_200 });
@@ -59,7 +59,7 @@ test('connections end when the clock jumps beyond the expiry, and not when it ju
   }
 });
 
-test('a token is valid 30 seconds beyond its times, because clocks differ, and no longer', async () => {
+test('a token is valid for 30 seconds beyond its times, because clocks differ', async () => {
   const server = await startTestServer({ AUTH_SECRET: SECRET });
   const hour = seconds() + 3600;
   expect(await me(server, await tokenOf(server, { exp: hour }))).toBe(200);
@@ -70,7 +70,7 @@ test('a token is valid 30 seconds beyond its times, because clocks differ, and n
   await server.stop();
 });
 
-test('a restart does not affect a token, unless it was revoked or AUTH_USERS has changed', async () => {
+test('a token survives a restart, unless it was revoked or AUTH_USERS has changed', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parlance-tokens-'));
   const start = (password: string, role: string) =>
     startTestServer({

@@ -1,17 +1,17 @@
-/** Everything that depends on a token, opened over the wire; each reports how it ended. */
+/** Opens everything that depends on a token; each connection reports how it ended. */
 import { registration } from '../../packages/server/src/dialects/extension/testing.ts';
 import { APPLICATION, RawPusher } from '../../packages/server/src/testing/pusher.ts';
 import type { TestServer } from '../../packages/server/src/testing/server.ts';
 
 export type EphemeralEvent = {
   readonly kind: string;
-  /** how it ended, as the client sees it */
+  /** how it ended for the client */
   readonly ended: Promise<string>;
-  /** Resolves when it has proved to be alive. */
+  /** Resolves when the connection has proved to be alive. */
   alive(): Promise<unknown>;
 };
 
-/** A server over the wire, in this process or another. */
+/** A server in this process or another. */
 type Server = Pick<TestServer, 'http' | 'ws' | 'connect' | 'login'>;
 
 export const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
@@ -48,7 +48,7 @@ export async function openAll(server: Server, name: string, token: string): Prom
   return all;
 }
 
-/** A socket whose token comes later, in a frame. */
+/** A socket that sends its token later, in a frame. */
 async function registered(server: Server, sessionToken: string): Promise<EphemeralEvent> {
   const client = await server.connect('/extension');
   client.send(registration([], { sessionToken }));
@@ -113,6 +113,6 @@ async function permitted(server: Server, token: string, name: string): Promise<E
   return { kind: 'pusher', alive: () => one.settled(), ended };
 }
 
-/** What the client of each kind sees when its token ends. */
+/** How the client of each kind is disconnected when its token ends. */
 export const endOf = (kind: string, reason: string): string =>
   kind === 'native events' ? 'the end' : `${kind === 'pusher' ? 4200 : 1008} ${reason}`;

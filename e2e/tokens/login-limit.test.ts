@@ -20,8 +20,8 @@ async function ask(path: string, body: object, from?: string): Promise<Answer> {
     headers: { 'content-type': 'application/json', ...(from && { 'x-forwarded-for': from }) },
     body: JSON.stringify(body),
   });
-  const told = (await response.json()) as Record<string, unknown>;
-  return { status: response.status, retryAfter: response.headers.get('retry-after'), body: told };
+  const json = (await response.json()) as Record<string, unknown>;
+  return { status: response.status, retryAfter: response.headers.get('retry-after'), body: json };
 }
 
 const limited = async (login: Promise<Answer>) => {
@@ -31,7 +31,7 @@ const limited = async (login: Promise<Answer>) => {
   return answer;
 };
 
-describe('after three failures the correct password is refused, too', () => {
+describe('after three failures the correct password is refused as well', () => {
   for (const [path, login] of Object.entries(LOGINS))
     test(`at ${path}, and in the same way for an unknown name`, async () => {
       server = await startTestServer({ PARLANCE_LOGIN_ATTEMPTS: '3' });
@@ -52,7 +52,7 @@ describe('after three failures the correct password is refused, too', () => {
     });
 });
 
-/** Each in the format of its contract. */
+/** in the format of each contract */
 const SHAPES: Record<string, object> = {
   '/v1/auth/login': { detail: expect.any(String) },
   '/api/v1/auth/login': {
@@ -85,7 +85,7 @@ test('an address that tries many names is limited', async () => {
   await limited(login('not a name', 'uma-password'));
 });
 
-test('behind a proxy, guesses from one address do not lock the user out at another', async () => {
+test('behind a proxy, failed logins from one address do not lock the user out at another', async () => {
   server = await startTestServer({ PARLANCE_LOGIN_ATTEMPTS: '2', PARLANCE_TRUSTED_PROXIES: '1' });
   for (const _ of [1, 2]) expect((await login('uma', 'wrong', '203.0.113.9')).status).toBe(401);
   await limited(login('uma', 'uma-password', '203.0.113.9'));
@@ -100,7 +100,7 @@ test('without a proxy X-Forwarded-For is not trusted', async () => {
   await limited(login('uma', 'uma-password', '203.0.113.3'));
 });
 
-test('a new password does not lift the limit, and a new user is no exception', async () => {
+test('the limit also applies to a user that is added after failed logins', async () => {
   server = await startTestServer({ PARLANCE_LOGIN_ATTEMPTS: '1' });
   expect((await login('eve', 'wrong')).status).toBe(401);
   const add = ['user', 'add', 'eve', '--password', 'right-one', '--data', server.data];

@@ -16,7 +16,7 @@ const post = (path: string, token: string, body?: object) =>
     body: body && JSON.stringify(body),
   });
 
-/** As an operator would: from another process, while the server runs. */
+/** Like an operator: from another process, while the server runs. */
 async function parlanceUser(...args: string[]): Promise<void> {
   const { code, stderr } = await runParlance(['user', ...args, '--data', server.data], { cwd: server.root });
   expect([code, stderr]).toEqual([0, '']);
@@ -29,7 +29,7 @@ type Way = {
   readonly change: (name: string, token: string) => Promise<unknown>;
   /** one token, or all tokens of the user */
   readonly ends: 'one' | 'all';
-  /** the user's password afterwards; null if the user is gone */
+  /** the user's password afterwards; null if the user was removed */
   readonly password: string | null;
 };
 
@@ -90,13 +90,13 @@ describe('connections of a token end with', () => {
       if (ends === 'all') await expectRefused(second);
       for (const { alive } of strangers) await alive();
       if (password === null) return;
-      // in the same second, most likely
+      // most likely in the same second
       const renewed = await server.login(name, password);
       expect((await fetch(`${server.http}/v1/auth/me`, { headers: bearer(renewed) })).status).toBe(200);
     });
 });
 
-/** On every endpoint, concurrently. */
+/** Checks every endpoint, concurrently. */
 async function expectRefused(token: string): Promise<void> {
   const headers = bearer(token);
   const status = async (path: string, more: Record<string, string> = {}) =>
@@ -132,7 +132,7 @@ test('frames after a log-out on the same socket have no effect', async () => {
   expect(await sessions.json()).toMatchObject({ sessions: [] });
 });
 
-test('a log-out without a token, or with a bad one, is refused in each dialect', async () => {
+test('a log-out without a token, or with an invalid one, is refused in each dialect', async () => {
   for (const path of ['/v1/auth/logout', '/api/v1/auth/logout']) {
     expect((await fetch(server.http + path, { method: 'POST' })).status).toBe(401);
     expect((await post(path, 'made-up')).status).toBe(401);

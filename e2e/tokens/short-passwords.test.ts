@@ -1,4 +1,4 @@
-/** Short passwords of earlier users, or in AUTH_USERS. */
+/** Short passwords of existing users and in AUTH_USERS. */
 import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ test('a short password in AUTH_USERS is reported at start and works; another sho
   const log = first.terminate().then(first.stderr);
   expect(await log).toContain('"users":["old"]');
 
-  // The user stays when AUTH_USERS no longer names it.
+  // The user remains when AUTH_USERS no longer contains it.
   await using server = await startProcess(folder, { ...settings, AUTH_USERS: 'ann:long-enough:user' });
   const login = (password: string) => postJson(`${server.http}/v1/auth/login`, { username: 'old', password });
   const { status, body } = await login('x');

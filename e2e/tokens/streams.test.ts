@@ -1,4 +1,4 @@
-/** Streams that were opened with an API key end when the key is revoked, in every dialect that answers with streams. */
+/** Streams opened with an API key end when the key is revoked, in every dialect with streams. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { modern } from '../mcp/raw.ts';
@@ -34,7 +34,7 @@ const chat = (path: string, more: object = {}) => ({
 });
 const send = { name: 'send_message', arguments: { text: 'hi' }, _meta: { progressToken: 1 } };
 
-/** A request of each dialect whose answer is a stream. */
+/** A request of each dialect that is answered with a stream. */
 const STREAMS: Readonly<Record<string, () => Opening>> = {
   a2a: () => ({
     path: '/a2a',
@@ -102,7 +102,7 @@ class Stream {
         this.#changed = Promise.withResolvers();
       }
     } catch {
-      // A connection that is cut is an end, too.
+      // A cut connection counts as an end.
     }
   }
 }

@@ -1,9 +1,9 @@
-/** A model whose answers begin with a word, go on with another when the test says so, and do not end. */
+/** A model whose answers start with a word, continue when the test calls `tick`, and do not end. */
 
 export type TickingModel = {
   /** settings of a server that uses it */
   readonly settings: Record<string, string>;
-  /** Says the word in every open answer. */
+  /** Adds the word to every open answer. */
   tick(word: string): void;
   stop(): void;
 };

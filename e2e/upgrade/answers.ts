@@ -1,4 +1,4 @@
-/** Responses about the sessions of the fixture, in several dialects: the same in every version. */
+/** Responses about the sessions of the fixture, in several dialects; the same in every version. */
 import { type Caller, connect, events, get, local, logIn } from './clients.ts';
 import { OPEN_TASK, TASK } from './sessions.ts';
 
@@ -17,7 +17,7 @@ const OF_LOCAL = [
 ];
 const OF_DEV = ['approvals', 'by-word', 'handed-off', 'plain', 'temp-waiting', OPEN_TASK, TASK];
 
-/** Continues at every start: its responses depend on the time. */
+/** Continues at every start, so its responses depend on the time. */
 export const INTERRUPTED = 'interrupted';
 
 export async function answersOf(http: string): Promise<Answers[]> {
@@ -63,7 +63,7 @@ async function attached(caller: Caller, path: '/agentloop' | '/ws', session: str
   try {
     client.send(path === '/ws' ? { type: 'PING' } : { id: 'i', type: 'get_context_info' });
     const frames = await client.until(path === '/ws' ? 'PONG' : 'context_info');
-    // The id of a response is generated.
+    // Response ids are generated.
     return frames.map((frame) => (frame.type === 'context_info' ? { ...frame, id: '' } : frame));
   } finally {
     client.close();

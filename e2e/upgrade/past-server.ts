@@ -1,4 +1,4 @@
-/** A server of another version: from another checkout, as a process that can be killed. */
+/** A server of another version: a process from another checkout, which can be killed. */
 import { join } from 'node:path';
 
 export type PastServer = { readonly http: string; kill(): Promise<void> };

@@ -37,7 +37,7 @@ export const SCRIPT: Readonly<Record<string, readonly Answer[]>> = {
   'Click and wait': [PLAN, act('click(4)')],
 };
 
-/** Broken answers are retried with the same messages. */
+/** Interrupted answers are retried with the same messages. */
 const asked = new Map<string, number>();
 
 export function scripted({ messages }: ChatRequest): Answer {

@@ -1,4 +1,4 @@
-/** The sessions of the fixture: every type of event, most dialects, and every state that a session can be left in. */
+/** The sessions of the fixture: every type of event, most dialects, and every final state of a session. */
 import {
   ask,
   type Caller,
@@ -124,7 +124,7 @@ async function unfinished(me: Caller): Promise<void> {
   await untilCount(me, 'cancelled', { type: 'turn.cancelled', count: 2 });
 }
 
-/** One that ended, with a question to the user; and one with a pending action at the browser. */
+/** One task that ended, with a question to the user, and one with a pending action in the browser. */
 async function tasks(dev: Caller): Promise<void> {
   const site = { url: 'https://shop.example/contact', title: 'Contact' };
   await ask(dev, '/api/session/init', { sessionId: TASK, ...site });

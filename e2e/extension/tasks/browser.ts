@@ -1,11 +1,14 @@
-/** Runs tasks in the extension as its panel does, without the panel's own pages. */
+/** Runs tasks in the extension like its panel, without the panel's own pages. */
 import type { Page } from 'playwright-core';
 import type { Ask } from '../../../packages/extension/src/shared/asks.ts';
 import type { TaskRecord } from '../../../packages/extension/src/shared/task-record.ts';
 import { type Extension, openExtension } from '../extension.ts';
 import { pair } from '../steps.ts';
 
-/** What is used of the API in the panel. With the types of Chromium, every test would see the DOM. */
+/**
+ * The part of the extension API that is used in the panel. The types of Chromium would add the DOM to every
+ * test.
+ */
 declare const chrome: {
   readonly storage: {
     readonly local: { set(values: object): Promise<void> };
@@ -19,7 +22,7 @@ export type Ended = {
   readonly message: string;
   /** tab in which the task ended */
   readonly tab: number;
-  /** reasons for which the user was asked */
+  /** reasons for confirmations that were requested */
   readonly asked: readonly string[];
 };
 

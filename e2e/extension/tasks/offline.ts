@@ -1,4 +1,4 @@
-/** Tasks in plain words, which the offline model plans itself. */
+/** Tasks in plain language, which the offline model plans itself. */
 import { expect } from 'bun:test';
 import { says, shows, type Task } from './task.ts';
 

@@ -1,4 +1,4 @@
-/** A model that follows a script: it reads the page that it is shown, and finds elements there by name. */
+/** A model that follows a script: it reads the page it receives, and finds elements by name. */
 import { type Answer, type ChatRequest, type FakeModel, fakeModel } from '../../fake-model.ts';
 
 export type Script = {
@@ -32,7 +32,7 @@ function stepOf(steps: readonly string[], done: number, request: ChatRequest): A
   return { call: 'browser_act', input: { thought: step, action } };
 }
 
-/** Not found, it is a number that no page has. */
+/** If it is not found, a number that no page has. */
 function numberOf(wanted: string, page: string): string {
   const [name = '', beside] = wanted.split(' @ ');
   const lines = page.split('\n').filter((line) => /^\[\d+\] \w+ "/.test(line));

@@ -1,4 +1,4 @@
-/** Tasks for a model that follows a script, mistakes included. */
+/** Tasks for a model that follows a script, including mistakes. */
 import { expect } from 'bun:test';
 import type { Script } from './scripted.ts';
 import { says, shows, type Task } from './task.ts';

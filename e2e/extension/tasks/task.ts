@@ -5,14 +5,14 @@ import type { Ended } from './browser.ts';
 export type Task = {
   readonly page: string;
   readonly query: string;
-  /** how confirmations are answered; denied by default */
+  /** the answer to confirmations; denied by default */
   readonly allow?: boolean;
   /** also part of the quick run */
   readonly quick?: boolean;
   readonly check: (page: Page, ended: Ended) => Promise<void>;
 };
 
-/** The page says so in its status line. */
+/** The page shows the text in its status line. */
 export const says =
   (text: string, selector = '#status') =>
   async (page: Page, { outcome, message }: Ended): Promise<void> => {

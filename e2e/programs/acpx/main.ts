@@ -1,6 +1,6 @@
 /**
- * acpx, a client of the Agent Client Protocol for terminals, as an editor without a window: it starts `parlance acp` for each
- * command and goes on with the session of the one before.
+ * acpx, a terminal client of the Agent Client Protocol, used like an editor: it starts `parlance acp` for each
+ * command and continues the session of the previous one.
  */
 import { deepStrictEqual, match, strictEqual } from 'node:assert';
 import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * The AI SDK with its own providers for OpenAI and Anthropic: texts, streams, tools, and conversations that refer to stored
- * items. Each conversation is one session here.
+ * The AI SDK with its providers for OpenAI and Anthropic: texts, streams, tools, and conversations that refer
+ * to stored items. Each conversation is one session.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

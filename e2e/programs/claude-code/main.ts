@@ -1,4 +1,4 @@
-/** Claude Code in print mode: an answer, a tool that it runs itself, and a conversation that goes on. */
+/** Claude Code in print mode: an answer, a tool that it runs itself, and a continued conversation. */
 import { deepStrictEqual, match, strictEqual } from 'node:assert';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ const VERSION = '2.1.325';
 const textOf = (content: unknown): string =>
   typeof content === 'string' ? content : JSON.stringify(content ?? '');
 
-/** Answers by what the last message asks for. */
+/** The answer depends on the last message. */
 function answerTo({ messages, tools = [] }: ChatRequest): Answer {
   const last = messages.findLast(({ role }) => role !== 'system');
   const text = textOf(last?.content);

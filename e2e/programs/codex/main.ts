@@ -1,6 +1,6 @@
 /**
- * Codex CLI with Parlance as its model provider: a task with a command that Codex runs, and a second task in the same
- * conversation. Both are one session here.
+ * Codex CLI with Parlance as its model provider: a task with a command that Codex runs, and a second task in
+ * the same conversation. Both are one session.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ const WORD = 'heliotrope';
 const program = await installed('codex', [CODEX]);
 const folder = mkdtempSync(join(tmpdir(), 'parlance-codex-'));
 
-/** Asks for the content of a file with the command tool that Codex offers, then repeats what it is given. */
+/** Requests the content of a file with the command tool of Codex, then repeats the result. */
 function answerTo({ messages, tools = [] }: ChatRequest): Answer {
   const last = messages.at(-1);
   const text = JSON.stringify(last?.content ?? '');

@@ -1,4 +1,4 @@
-/** CopilotKit's runtime with Parlance as its agent, and CopilotKit's front end without a page in front of it. */
+/** CopilotKit's runtime with Parlance as its agent, and CopilotKit's front end without a page. */
 import { deepEqual, equal, match } from 'node:assert/strict';
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -82,7 +82,7 @@ try {
   deepEqual(runsOf('resume'), SUCCESS);
   equal(messagesOf('resume').length, 4);
   deepEqual(runsOf('stop'), ['RUN_STARTED', 'RUN_ERROR']);
-  // The version of the client in the runtime knows no outcome for it.
+  // The client version in the runtime has no outcome for it.
   deepEqual(runsOf('cancelled elsewhere'), ['RUN_STARTED', 'RUN_FINISHED']);
   deepEqual(runsOf('failure'), ['RUN_STARTED', 'RUN_ERROR']);
   equal(steps.get('left')?.wasRunning, true);

@@ -69,7 +69,7 @@ try {
   const lines = (await run('more', MORE)).split('\n');
   assert.deepEqual(lines, ['one two three', 'It is sunny in Rome.', 'one two three', 'It is sunny in Rome.']);
   const { sessions } = await getJson<{ sessions: object[] }>(`${server.http}/v1/sessions`);
-  // The results go on in the session of their calls.
+  // Results continue the session of their calls.
   assert.equal(sessions.length, 5);
 } finally {
   await server.kill();

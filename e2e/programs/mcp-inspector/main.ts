@@ -1,4 +1,6 @@
-/** The MCP Inspector without its page, with the configurations of the guide as they are, in both eras of the protocol. */
+/**
+ * The MCP Inspector without its page, with the exact configurations of the guide, in both eras of the protocol.
+ */
 import { match, strictEqual } from 'node:assert';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -53,7 +55,7 @@ try {
     for (const era of ['legacy', 'modern'] as const) {
       const file = join(folder, 'mcp.json');
       const { parlance } = await configured(server.http, client, token);
-      // Cursor takes the type from the field; the inspector needs it.
+      // Cursor derives the type from the field; the inspector needs it.
       const typed = parlance && 'url' in parlance ? { type: 'http', ...parlance } : parlance;
       writeFileSync(file, JSON.stringify({ mcpServers: { parlance: typed } }));
       const ask = async (...args: string[]): Promise<string> => {
@@ -64,7 +66,7 @@ try {
       };
       const call = (tool: string, args: object) =>
         ask('--method', 'tools/call', '--tool-name', tool, '--tool-args-json', JSON.stringify(args));
-      // With --strict it fails if the schema of a tool would not be accepted by some client.
+      // With --strict it fails if some client would not accept the schema of a tool.
       match(await ask('--method', 'tools/list', '--strict'), /send_message/);
       const session = `${client.replace(' ', '_')}_${era}`;
       match(await call('send_message', { text: 'hello', session }), /You said hello\./);
