@@ -15,7 +15,7 @@ type Answer = {
   readonly said?: string;
 };
 
-/** Throws −32004 if the approval is not pending any more. */
+/** Throws −32004 if the approval is no longer pending. */
 export async function answerApproval(
   { engine }: Pick<Context, 'engine'>,
   { id, ref }: Pick<IndexedTask, 'id' | 'ref'>,
@@ -42,7 +42,7 @@ export async function answerApproval(
 export const notPending = (): RpcFault =>
   new RpcFault('UNSUPPORTED_OPERATION', 'The task does not wait for an input, or not any more.');
 
-/** Data parts that name an approval, or else plain words about the one that is shown. */
+/** Data parts that name an approval, or plain text about the approval that is shown. */
 function answersOf({ parts }: SentMessage, shown: ApprovalId): Answer[] {
   const data = parts.flatMap((part) => (part.data === undefined ? [] : [part.data]));
   if (data.length > 0)
@@ -62,7 +62,7 @@ const ALWAYS = /^(?:yes[, ]+)?always(?:\.|!+)?$/i;
 const MOST_SAID = 100;
 const MOST_REASON = 10_000;
 
-/** Anything but consent is a denial, with those words as its reason. */
+/** Anything but consent is a denial, with the text as its reason. */
 function wordsAnswer(words: string): Omit<Answer, 'approval'> {
   const said = words.length <= MOST_SAID ? { said: words } : {};
   if (ALWAYS.test(words)) return { answer: 'always', ...said };

@@ -1,4 +1,4 @@
-/** In: a message begins a task, or answers one that waits. */
+/** In: a message starts a task, or answers a waiting one. */
 import { Fault, type Principal } from '@parlance/protocol';
 import type { Caller, LinkedInput, SessionRef } from '../../core/api/index.ts';
 import { answerApproval, notPending } from './approvals.ts';
@@ -12,11 +12,11 @@ import { TaskFeed } from './task-feed.ts';
 import type { IndexedTask } from './task-index.ts';
 
 export type Begun = Pick<IndexedTask, 'id' | 'ref'> & {
-  /** from before the message was sent on; empty if the task has ended */
+  /** from before the message was submitted; empty if the task has ended */
   readonly feed: TaskFeed;
 };
 
-/** The caller has to close the feed. */
+/** The caller must close the feed. */
 export function begin(ctx: Context, principal: Principal, params: SendParams): Promise<Begun> {
   const { message, configuration } = params;
   if (configuration.taskPushNotificationConfig != null)
@@ -42,7 +42,7 @@ async function startTask(ctx: Context, principal: Principal, params: SendParams)
   });
 }
 
-/** The same message came in another dialect, or comes twice at once. */
+/** The same message was sent in another dialect, or twice at once. */
 async function sentBefore(ctx: Context, begun: Begun, messageId: string): Promise<Begun> {
   const { ref } = begun;
   const other = await ctx.tasks.ofMessage(ref, messageId);
@@ -65,7 +65,7 @@ function inputOf({ engine }: Context, { message, metadata }: SendParams) {
   } as const;
 }
 
-/** A URL is a part like any other here: a model that cannot be given what is there reads the URL. */
+/** A URL is an ordinary part here: a model that does not accept the link reads the URL as text. */
 async function usable<Input extends LinkedInput>(
   { engine }: Context,
   ref: SessionRef,
@@ -105,7 +105,7 @@ async function answerTask(
   });
 }
 
-/** The question and the answer, as they become part of the history. */
+/** The question and the answer, as they appear in the history. */
 function exchange({ id, contextId, status }: Task, { messageId, parts }: SentMessage): Message[] {
   const answer = {
     messageId,
@@ -117,7 +117,7 @@ function exchange({ id, contextId, status }: Task, { messageId, parts }: SentMes
   return status.message ? [status.message, answer] : [answer];
 }
 
-/** Subscribes before anything happens, so that nothing of it is missed. */
+/** Subscribes before the message is submitted, so that no event is missed. */
 async function following(
   { hub }: Context,
   { id, ref }: { readonly id: string; readonly ref: SessionRef },

@@ -1,4 +1,4 @@
-/** The agent card: what the server can do and where, for everyone. */
+/** The public agent card: what the server can do, and where. */
 import type { Agent, AgentCatalog } from '../../core/api/index.ts';
 import type { Context } from './context.ts';
 
@@ -25,7 +25,7 @@ export const agentCard = ({ about, engine }: Pick<Context, 'about' | 'engine'>, 
   skills: engine.catalog.listed.agents.map((agent) => skillOf(agent, engine.catalog)),
 });
 
-/** The tags are the domains that the agent works in. */
+/** The tags are the domains of the agent. */
 const skillOf = ({ id, name, description }: Agent, { listed }: AgentCatalog) => ({
   id,
   name,

@@ -8,5 +8,5 @@ export type GivenContext = Pick<
   'about' | 'asked' | 'authenticator' | 'engine' | 'log' | 'originOf' | 'readBody' | 'stream'
 >;
 
-/** What the methods use. */
+/** The context of the methods. */
 export type Context = GivenContext & { readonly hub: SubscriptionHub<State>; readonly tasks: Tasks };

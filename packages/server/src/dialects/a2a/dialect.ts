@@ -1,7 +1,7 @@
 /**
- * `a2a`: clients of the Agent2Agent protocol 1.0 with its JSON-RPC binding. A context is a session and a task is a turn, of
- * this or any other dialect. A client that hangs up ends nothing: it subscribes to the task again, or cancels it. Push
- * notifications and the other bindings are not served.
+ * `a2a`: clients of the Agent2Agent protocol 1.0 with its JSON-RPC binding. A context is a session and a task
+ * is a turn, of this or any other dialect. A disconnect does not end a task: the client subscribes to it again,
+ * or cancels it. Push notifications and the other bindings are not supported.
  */
 import { defineDialect } from '../shared/dialect.ts';
 import { CARD_PATH, RPC_PATH } from './card.ts';

@@ -1,4 +1,4 @@
-/** Faults as JSON-RPC errors. Those about the caller or the server have an HTTP status as well. */
+/** Faults as JSON-RPC errors. Errors about the caller or the server also have an HTTP status. */
 import { Fault, type FaultCode } from '@parlance/protocol';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { HTTP_STATUS } from '../shared/http-status.ts';
@@ -64,7 +64,7 @@ const REASONS: Record<FaultCode, ErrorReason> = {
   internal: 'INTERNAL_ERROR',
 };
 
-/** An error of the protocol is a successful HTTP request. */
+/** Protocol errors are sent with HTTP status 200. */
 export function statusOf(fault: Fault): ContentfulStatusCode {
   const isRefused = !(fault instanceof RpcFault) && REASONS[fault.code] === 'REFUSED';
   return isRefused ? HTTP_STATUS[fault.code] : 200;
@@ -84,7 +84,7 @@ function errorObject(reason: ErrorReason, message: string): RpcError {
   return { code, message, data: [info] };
 }
 
-/** The origin is not allowed, there is no such endpoint, or something went wrong. */
+/** The origin is not allowed, the endpoint does not exist, or an error occurred. */
 export const refusal = (status: number, message: string): object => ({
   jsonrpc: '2.0',
   id: null,

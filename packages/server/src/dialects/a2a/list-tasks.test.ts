@@ -9,7 +9,7 @@ import type { IndexedTask } from './task-index.ts';
 const SESSIONS = 300;
 const PAGE = 7;
 
-/** Sessions with three tasks each. Tasks of one session are far apart, and some are as old as those of others. */
+/** Sessions with three tasks each, far apart in time, some as old as those of other sessions. */
 const ALL = Array.from({ length: SESSIONS }, (_, number) => {
   const times = [number * 10, number * 5, (number * 37) % 1_000].map((time) => Math.min(time, number * 10));
   const tasks = times.map((time, index): IndexedTask => {
@@ -69,13 +69,13 @@ describe('a list of tasks', () => {
     expect(found).toEqual(expected);
   });
 
-  test('reads as many sessions as its first page needs', async () => {
+  test('reads only as many sessions as its first page needs', async () => {
     const { page, read } = listed();
     expect((await page({})).tasks).toHaveLength(PAGE);
     expect(read()).toBeLessThan(3 * PAGE);
   });
 
-  test('counts the tasks of a state, and reads sessions up to the time that is asked for', async () => {
+  test('counts the tasks in a state, and reads sessions up to the requested time', async () => {
     const { page, read } = listed();
     expect(await page({ status: 'TASK_STATE_FAILED' })).toMatchObject({ totalSize: SESSIONS });
     const before = read();

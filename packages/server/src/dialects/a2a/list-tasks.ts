@@ -1,4 +1,4 @@
-/** `ListTasks`: the tasks that changed last come first. */
+/** `ListTasks`: the last changed tasks first. */
 import type { Principal } from '@parlance/protocol';
 import type { SessionRecord } from '../../core/api/index.ts';
 import type { Context } from './context.ts';
@@ -15,7 +15,10 @@ export type TaskPage = {
   readonly nextPageToken: string;
 };
 
-/** Sessions that are read for one page, those that changed last. Tasks of older ones are listed by their context. */
+/**
+ * The most sessions that are read for one page, last changed first. Tasks of older sessions can be listed by
+ * context.
+ */
 const MOST_SESSIONS = 2_000;
 
 export async function taskPage(
@@ -36,12 +39,15 @@ export async function taskPage(
 }
 
 type Found = {
-  /** from the position of the page on: the tasks of the page, and at least one more if there is one */
+  /** the tasks from the position of the page on: those of the page, and at least one more if there is one */
   readonly rest: readonly IndexedTask[];
   readonly totalSize: number;
 };
 
-/** Reads sessions until the page is complete. With a filter they are all read, because the matching tasks are counted. */
+/**
+ * Reads sessions until the page is complete. With a filter all are read, because the matching tasks are
+ * counted.
+ */
 async function search(tasks: Context['tasks'], principal: Principal, params: ListParams): Promise<Found> {
   const { contextId, pageSize, pageToken } = params;
   const after = pageToken === '' ? null : positionOf(pageToken);
@@ -64,7 +70,7 @@ async function search(tasks: Context['tasks'], principal: Principal, params: Lis
   };
 }
 
-/** Whether no task of this session, and of those that follow, comes before the end of the page. */
+/** Whether this session and the following ones have no task before the end of the page. */
 function isComplete(rest: IndexedTask[], pageSize: number, { updatedAt }: SessionRecord): boolean {
   if (rest.length <= pageSize) return false;
   const next = rest.sort(latestFirst)[pageSize];
@@ -79,7 +85,7 @@ function filterOf({ status: given, statusTimestampAfter }: ListParams) {
   return { isWanted, status, since };
 }
 
-/** Tasks that have not ended are in sessions that work or wait. */
+/** Only running and waiting sessions have unfinished tasks. */
 const sessionStatus = (status: ListParams['status']): SessionRecord['status'][] | undefined =>
   status === undefined || ENDED.includes(status) ? undefined : ['running', 'waiting'];
 
@@ -91,7 +97,7 @@ const ENDED: readonly ListParams['status'][] = [
 
 type Position = Pick<IndexedTask, 'timestamp' | 'id'>;
 
-/** Timestamps have one form, so they are in order as texts. */
+/** Timestamps have a fixed format, so they can be compared as strings. */
 function latestFirst(left: Position, right: Position): number {
   if (left.timestamp !== right.timestamp) return left.timestamp < right.timestamp ? 1 : -1;
   if (left.id === right.id) return 0;

@@ -1,4 +1,4 @@
-/** Messages of the user and of the agent, from the events that hold them. */
+/** Messages of the user and the agent, made from events. */
 import {
   type Part as CorePart,
   type DurableEvent,
@@ -10,7 +10,7 @@ import {
 import { questionWords } from '../shared/approval-words.ts';
 import type { Message, Part } from './objects.ts';
 
-/** The message that an input was, or its parts if it came in another dialect. */
+/** The message of an input, or its parts if it was sent in another dialect. */
 export function inputMessage(event: DurableEvent<'input.accepted'>, taskId: string): Message | null {
   const { input, key, session, data } = event;
   const parts = sentParts(data) ?? inputParts(event).map(partOf);
@@ -18,7 +18,7 @@ export function inputMessage(event: DurableEvent<'input.accepted'>, taskId: stri
   return { messageId: key ?? input, contextId: session, taskId, role: 'ROLE_USER', parts };
 }
 
-/** Parts that the core has as text are stored as they were sent, too. */
+/** Parts that the core stores as text are also stored as they were sent. */
 export const SENT_PARTS = 'a2a.parts';
 
 const sentParts = (data: JsonObject | undefined): Part[] | null => {
@@ -29,7 +29,7 @@ const sentParts = (data: JsonObject | undefined): Part[] | null => {
 const inputParts = ({ parts, call }: DurableEvent<'input.accepted'>): readonly CorePart[] =>
   parts.length === 0 && call ? [textPart(`/tool ${call.tool} ${JSON.stringify(call.input)}`)] : parts;
 
-/** Clients limit the size of an event, so larger files are not repeated in the history. */
+/** Clients limit the size of an event, so large files are not repeated in the history. */
 const LARGEST_RAW = 100_000;
 
 function partOf(part: CorePart): Part {
@@ -49,7 +49,7 @@ const linkOf = ({ url, mime, name }: Link): Part => ({
 
 export type AskedCall = { readonly tool: string; readonly input: JsonObject };
 
-/** The question of a pending approval, for people and for programs. */
+/** The question of a pending approval, for users and for programs. */
 export function approvalMessage(event: DurableEvent<'approval.requested'>, call: AskedCall): Message {
   const { approval, ask, session, turn } = event;
   const { description } = ask;
@@ -72,7 +72,7 @@ export function approvalMessage(event: DurableEvent<'approval.requested'>, call:
   };
 }
 
-/** The answer as it was said, or as data. */
+/** The answer as text, or as data. */
 export function answerMessage(event: DurableEvent<'approval.answered'>): Message {
   const { id, approval, answer, reason, said, session, turn, attributes } = event;
   const part: Part =

@@ -29,7 +29,7 @@ const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['SubscribeToTask', subscribeToTask],
 ]);
 
-/** Methods of the protocol that are not served. */
+/** Methods of the protocol that are not supported. */
 function refusedMethod(method: string): RpcFault {
   if (/^(?:Create|Get|List|Delete)TaskPushNotificationConfigs?$/.test(method))
     return new RpcFault('PUSH_NOTIFICATION_NOT_SUPPORTED', 'There are no push notifications.');
@@ -38,7 +38,7 @@ function refusedMethod(method: string): RpcFault {
   return new RpcFault('METHOD_NOT_FOUND', 'There is no such method.');
 }
 
-/** Throws a `Fault` if the request fails before anything is answered. */
+/** Throws a `Fault` if the request fails before a response is sent. */
 export function carryOut(ctx: Context, call: Call): Promise<Response> {
   const method = METHODS.get(call.rpc.method);
   if (!method) throw refusedMethod(call.rpc.method);
@@ -66,7 +66,7 @@ async function sendMessage(ctx: Context, call: Call): Promise<Response> {
   return result(call, { task: shownTask(task, historyLength) });
 }
 
-/** Resolves when the task has ended or waits for an input, or when the client is gone. */
+/** Resolves when the task has ended or waits for input, or when the client has disconnected. */
 async function settled(request: Request, feed: TaskFeed): Promise<void> {
   const { task } = feed;
   if (feed.isEmpty || (task && isInterrupted(task.status.state))) return;

@@ -45,7 +45,7 @@ export type Task = {
 
 type About = { readonly taskId: string; readonly contextId: string };
 
-/** What a stream consists of. */
+/** An element of a stream. */
 export type StreamResponse =
   | { readonly task: Task }
   | { readonly statusUpdate: About & { readonly status: TaskStatus } }
@@ -70,11 +70,11 @@ const ENDED: ReadonlySet<TaskState> = new Set([
 
 export const hasEnded = (state: TaskState): boolean => ENDED.has(state);
 
-/** A stream and a blocking request end with such a state. */
+/** A stream and a blocking request end in such a state. */
 export const isInterrupted = (state: TaskState): boolean =>
   state === 'TASK_STATE_INPUT_REQUIRED' || hasEnded(state);
 
-/** With the latest messages of the history only, and without fields that are empty. */
+/** With only the latest messages of the history, and without empty fields. */
 export function shownTask(task: Task, historyLength?: number): Task {
   const { history = [], artifacts = [], ...rest } = task;
   const from = Math.max(0, history.length - (historyLength ?? history.length));

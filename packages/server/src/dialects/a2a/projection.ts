@@ -1,4 +1,4 @@
-/** Out: the events of a session as the streams of its tasks. A stream shows those of one task. */
+/** Out: converts the events of a session to the streams of its tasks. A stream shows one task. */
 import type { DurableEvent, EphemeralEvent, SessionEvent } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/api/index.ts';
 import type { Pieces } from '../../http/connection.ts';
@@ -13,17 +13,17 @@ type Input = { readonly message: Message | null; readonly isDirect: boolean };
 const NO_INPUT: Input = { message: null, isDirect: false };
 
 export type State = {
-  /** inputs that have been accepted and whose turn starts at once */
+  /** accepted inputs whose turn starts at once */
   readonly inputs: Readonly<Record<string, Input>>;
-  /** the tasks that have not ended, and the one that ended last */
+  /** unfinished tasks, and the one that ended last */
   readonly tasks: ReadonlyMap<string, TaskProgress>;
-  /** the block of which clients have seen the beginning */
+  /** the block whose beginning clients have received */
   readonly begun: string | null;
 };
 
 export const START: State = { inputs: {}, tasks: new Map(), begun: null };
 
-/** Pieces of one artifact. The first replaces what clients have, so it is sent alone. */
+/** Merges pieces of one artifact. The first piece replaces what clients have, so it is sent alone. */
 const pieces: Pieces<StreamResponse> = {
   key: (body) =>
     'artifactUpdate' in body && body.artifactUpdate.append && !body.artifactUpdate.lastChunk
@@ -47,7 +47,7 @@ function start(): State {
   return START;
 }
 
-/** The tasks that have not ended, with the text so far: what follows is exactly the rest. */
+/** Unfinished tasks with the text so far: what follows is exactly the rest. */
 function attach({ tasks }: State, { open }: SessionSnapshot): StreamResponse[] {
   return [...tasks.values()]
     .filter(({ status }) => !hasEnded(status.state))
@@ -112,7 +112,7 @@ export function step(state: State, event: SessionEvent): Stepped<State, StreamRe
 const frames = (bodies: readonly StreamResponse[]): readonly Frame<StreamResponse>[] =>
   bodies.length === 0 ? NONE : bodies.map((body) => ({ body }));
 
-/** On the token path: only the first piece of a block changes the state. */
+/** Called for each token: only the first piece of a block changes the state. */
 function delta(state: State, event: EphemeralEvent<'text.delta'>): Stepped<State, StreamResponse> {
   const { turn, block, text } = event;
   const task = state.tasks.get(turn);
@@ -133,7 +133,7 @@ function changed(
   return [{ ...state, tasks }, frames(bodies)];
 }
 
-/** A message that waits is a task already. */
+/** A queued message is a task already. */
 function accepted(state: State, event: DurableEvent<'input.accepted'>): Stepped<State, StreamResponse> {
   const { input, turn, call } = event;
   const kept = { message: inputMessage(event, turn ?? ''), isDirect: call !== undefined };
@@ -157,7 +157,7 @@ function started(state: State, event: DurableEvent<'turn.started'>): Stepped<Sta
 const unfinished = ({ tasks }: State): [string, TaskProgress][] =>
   [...tasks].filter(([, { status }]) => !hasEnded(status.state));
 
-/** The session is gone, and its tasks with it. */
+/** The session was deleted, and its tasks with it. */
 function erased(state: State, event: EphemeralEvent<'session.erased'>): Stepped<State, StreamResponse> {
   const ended = unfinished(state).map(([id, task]) =>
     withStatus(task, event, {

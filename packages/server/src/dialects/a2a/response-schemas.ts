@@ -1,4 +1,4 @@
-/** The answers, for the descriptions. */
+/** Schemas of responses, for the descriptions. */
 import { JsonValue } from '@parlance/protocol';
 import { z } from 'zod';
 import { named } from '../shared/description.ts';

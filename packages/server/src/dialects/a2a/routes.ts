@@ -1,4 +1,4 @@
-/** In: the agent card, and JSON-RPC at one address. */
+/** In: the agent card, and JSON-RPC at one path. */
 import type { Fault } from '@parlance/protocol';
 import type { Hono, Context as HonoContext } from 'hono';
 import { principalOf } from '../../http/request-identity.ts';
@@ -40,7 +40,7 @@ async function readJson({ readBody }: Context, request: Request): Promise<unknow
   return parsed.value;
 }
 
-/** A client that names no version speaks this one. */
+/** A client without a version header is assumed to use this version. */
 function checkVersion(version: string | undefined): void {
   if (!version || /^1(?:\.\d+)*$/.test(version.trim())) return;
   throw new RpcFault(

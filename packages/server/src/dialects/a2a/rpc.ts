@@ -13,7 +13,7 @@ export const RpcRequest = z.object({
 });
 export type RpcRequest = z.output<typeof RpcRequest>;
 
-/** Throws −32600 if it is no request. */
+/** Throws −32600 if the body is not a request. */
 export function rpcRequest(body: unknown): RpcRequest {
   const parsed = RpcRequest.safeParse(body);
   if (parsed.success) return parsed.data;
@@ -22,17 +22,17 @@ export function rpcRequest(body: unknown): RpcRequest {
   throw new RpcFault('INVALID_REQUEST', `Not a JSON-RPC 2.0 request${field ? `: ${field} is wrong` : ''}.`);
 }
 
-/** The id of something that may be a request; null if it has none that can be given back. */
+/** The id of a possible request; null if it has no valid one. */
 export function idOf(body: unknown): RpcId {
   const parsed = z.object({ id: RpcId }).safeParse(body);
   return parsed.success ? parsed.data.id : null;
 }
 
-/** `result` is encoded already. */
+/** `result` is already encoded. */
 export const responseText = (id: RpcId, result: string): string =>
   `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
 
-/** Throws −32602 if the parameters of a method do not fit. */
+/** Throws −32602 if the parameters of a method are invalid. */
 export function paramsOf<Schema extends z.ZodType>(
   schema: Schema,
   params: Readonly<Record<string, unknown>>,

@@ -1,9 +1,9 @@
-/** The parameters of the methods, as far as they are used. Unknown fields are ignored. */
+/** The parameters of the methods. Unknown fields are ignored. */
 import { JsonValue } from '@parlance/protocol';
 import { z } from 'zod';
 import { TASK_STATES } from './objects.ts';
 
-/** An empty text is an absent one in this encoding. */
+/** An empty string means absent in this encoding. */
 const Id = z
   .string()
   .max(200)

@@ -1,11 +1,11 @@
-/** In: the parts of a message as the core has them. */
+/** In: converts the parts of a message to the core. */
 import { type Json, type JsonObject, linkPart, type Part, textPart } from '@parlance/protocol';
 import { SENT_PARTS } from './messages.ts';
 import type { SentPart } from './schemas.ts';
 
 export const coreParts = (parts: readonly SentPart[]): Part[] => parts.map(corePart);
 
-/** The model reads data as JSON, and a URL as a link or as text: nothing is fetched here. */
+/** The model receives data as JSON, and a URL as a link or as text: the server does not fetch it. */
 function corePart(part: SentPart): Part {
   const { text, data, url, raw, mediaType = 'application/octet-stream', filename } = part;
   if (text !== undefined) return textPart(text);
@@ -21,11 +21,11 @@ function urlPart(url: string, { mediaType, filename }: SentPart): Part {
   return linkPart({ kind, url, ...about }) ?? textPart(filename ? `${filename}: ${url}` : url);
 }
 
-/** For a model that takes no links: it reads the URL. */
+/** For a model that does not accept links: it receives the URL as text. */
 export const withoutLinks = (parts: readonly Part[]): Part[] =>
   parts.map((part) => (part.type === 'text' ? textPart(part.text) : part));
 
-/** What has to be stored with the input so that the history shows its parts as they were sent. */
+/** Data to store with the input, so that the history shows its parts as they were sent. */
 export function storedParts(parts: readonly SentPart[]): JsonObject | undefined {
   const isText = ({ text, raw }: SentPart) => text !== undefined || raw !== undefined;
   if (parts.every(isText)) return undefined;

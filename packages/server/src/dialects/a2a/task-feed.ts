@@ -1,4 +1,4 @@
-/** Follows one task of a session from a given moment: frames are held until they are read. */
+/** Follows one task of a session: frames are held until they are read. */
 import type { ConnectionId } from '@parlance/protocol';
 import type { SessionRef } from '../../core/api/index.ts';
 import type { Pieces, Subscriber } from '../../http/connection.ts';
@@ -6,7 +6,7 @@ import type { SubscriptionHub } from '../shared/subscription-hub.ts';
 import { isInterrupted, type Message, type StreamResponse, type Task, taskIdOf } from './objects.ts';
 import type { State } from './projection.ts';
 
-/** Takes an encoded frame; false if it was not accepted. */
+/** Takes an encoded frame; returns false if it was rejected. */
 export type Sink = (text: string, frame: StreamResponse, pieces?: Pieces) => boolean;
 
 type Held = Parameters<Sink>;
@@ -14,12 +14,12 @@ type Held = Parameters<Sink>;
 export class TaskFeed implements Subscriber {
   readonly id = crypto.randomUUID() as string as ConnectionId;
   open = true;
-  /** Resolves when the task has ended or waits for an input, and the reader knows. */
+  /** Resolves when the task has ended or waits for input, and the reader has been sent that state. */
   readonly settled: Promise<void>;
   readonly #settles = Promise.withResolvers<void>();
   readonly #held: Held[] = [];
   #sink: Sink | null = null;
-  /** the task before the client's own message to it has been taken */
+  /** the task before the client's own message to it was accepted */
   #opening: Task | null = null;
 
   constructor(
@@ -29,12 +29,12 @@ export class TaskFeed implements Subscriber {
     this.settled = this.#settles.promise;
   }
 
-  /** The task comes first, if it is under way. */
+  /** Sends the task first, if it is unfinished. */
   subscribe(): Promise<void> {
     return this.hub.subscribe(this.about.ref, this);
   }
 
-  /** the state in which the task was when it was subscribed to; null if it was not under way */
+  /** the task when it was subscribed to; null if it was not running */
   get task(): Task | null {
     const first = this.#held[0]?.[1];
     return first && 'task' in first ? first.task : null;
@@ -44,7 +44,7 @@ export class TaskFeed implements Subscriber {
     return this.#held.length === 0;
   }
 
-  /** The client answers the task with these messages: the stream begins with the task as it is after that. */
+  /** The client answers the task with these messages: the stream starts with the task after them. */
   answering(messages: readonly Message[]): void {
     const { task } = this;
     if (!task) return;
@@ -52,7 +52,7 @@ export class TaskFeed implements Subscriber {
     this.#opening = { ...task, history: [...(task.history ?? []), ...messages] };
   }
 
-  /** Passes on what is held, and what follows. */
+  /** Sends the held frames, then later ones. */
   pipe(sink: Sink): void {
     this.#sink = sink;
     for (const held of this.#held.splice(0)) this.#pass(held);
@@ -85,7 +85,7 @@ export class TaskFeed implements Subscriber {
   #pass(held: Held): void {
     const [, response] = held;
     if (!this.#sink?.(...held)) {
-      // No later frame may be sent: the reader would miss something.
+      // Later frames must not be sent: the reader would miss one.
       this.close();
     } else if ('statusUpdate' in response && isInterrupted(response.statusUpdate.status.state)) {
       this.#settles.resolve();

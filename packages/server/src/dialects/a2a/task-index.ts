@@ -1,4 +1,4 @@
-/** Which tasks a session has, and where in the log each of them is. Kept in memory, and brought up to date from the log. */
+/** The tasks of a session and their positions in the log. Kept in memory, and updated from the log. */
 import type { DurableEvent } from '@parlance/protocol';
 import { type Engine, type SessionRecord, type SessionRef, sessionKey } from '../../core/api/index.ts';
 import { LruMap } from '../../lib/lru-map.ts';
@@ -13,19 +13,19 @@ export type IndexedTask = {
   /** the idempotency key of its message */
   readonly key: string | undefined;
   readonly state: TaskState;
-  /** when it came into this state */
+  /** when it entered this state */
   readonly timestamp: string;
-  /** the number of the event that accepted its message, and of its last one so far */
+  /** number of the event that accepted its message, and of its last event so far */
   readonly from: number;
   readonly to: number;
 };
 
 type Indexed = {
-  /** tells a session from one of the same id that was deleted */
+  /** distinguishes a session from a deleted one with the same id */
   readonly createdAt: number;
   head: number;
   state: State;
-  /** the messages whose turn has not started */
+  /** messages whose turn has not started */
   readonly inputs: Map<string, DurableEvent<'input.accepted'>>;
   readonly tasks: Map<string, IndexedTask>;
 };
@@ -55,7 +55,7 @@ export class TaskIndex {
   async #update(indexed: Indexed, { ref, head }: SessionRecord): Promise<void> {
     while (indexed.head < head) {
       const events = await this.engine.events(ref, indexed.head, PAGE);
-      if (events.length === 0) return; // deleted meanwhile
+      if (events.length === 0) return; // deleted in the meantime
       for (const { event, state, bodies } of replay(step, indexed.state, events)) {
         indexed.state = state;
         indexed.head = event.seq;

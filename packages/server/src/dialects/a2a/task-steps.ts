@@ -1,4 +1,4 @@
-/** How the events of a turn change its task, and what clients are sent of it. */
+/** Applies the events of a turn to its task, and makes the updates for clients. */
 import { type DurableEvent, textOf, wasStopped } from '@parlance/protocol';
 import { trackCalls } from '../shared/calls.ts';
 import { streamRestartWords } from '../shared/restart-words.ts';
@@ -24,7 +24,7 @@ type TaskEvent = DurableEvent<
   | 'tool.ended'
 >;
 
-/** `isStreamed`: clients have the text of the block already. */
+/** `isStreamed`: clients already have the text of the block. */
 export function stepTask(before: TaskProgress, event: TaskEvent, isStreamed = false): ChangedTask {
   const calls = trackCalls(before.calls, event);
   const approvals = trackApprovals(before.approvals, event);
@@ -76,7 +76,7 @@ function addText(task: TaskProgress, text: string, isStreamed: boolean): Changed
   return [{ ...shown, texts: [...task.texts, text] }, bodies];
 }
 
-/** The beginning of a block, or all of it. */
+/** The beginning of a block, or the whole block. */
 export const showText = (task: TaskProgress, text: string): ChangedTask => [
   { ...task, isShown: true },
   [
@@ -86,7 +86,7 @@ export const showText = (task: TaskProgress, text: string): ChangedTask => [
   ],
 ];
 
-/** What was said before the step that is void is shown again, as the beginning of a new artifact. */
+/** Sends the text before the discarded step again, as the beginning of a new artifact. */
 function discardStep(task: TaskProgress): ChangedTask {
   const texts = task.texts.slice(0, task.settled);
   const isShown = texts.length > 0;
@@ -103,7 +103,7 @@ function restart(task: TaskProgress, event: DurableEvent<'step.restarted'>): Cha
   return [told, [statusUpdate(told), ...bodies]];
 }
 
-/** The task waits for the first of the pending approvals, or works. */
+/** The task waits for the first pending approval, or works. */
 function proceed(
   task: TaskProgress,
   event: DurableEvent<'approval.requested' | 'approval.answered'>,

@@ -1,4 +1,4 @@
-/** A task as server-sent events, each of them a JSON-RPC response. */
+/** A task as server-sent events, each a JSON-RPC response. */
 import type { EventStream } from '../../http/connection.ts';
 import type { Context } from './context.ts';
 import { hasEnded, isInterrupted } from './objects.ts';
@@ -9,11 +9,11 @@ import type { IndexedTask } from './task-index.ts';
 export type Followed = Pick<IndexedTask, 'id' | 'ref'> & {
   readonly rpcId: RpcId;
   readonly feed: TaskFeed;
-  /** the stream ends at once if the task waits for an input already */
+  /** the stream ends at once if the task already waits for input */
   readonly endsIfWaiting: boolean;
 };
 
-/** The stream begins with what the feed holds: nothing if the task has ended. */
+/** Starts with the frames of the feed; there are none if the task has ended. */
 export function streamTask(ctx: Context, request: Request, followed: Followed): Response {
   const { rpcId } = followed;
   return ctx.stream(request, {
@@ -25,14 +25,15 @@ export function streamTask(ctx: Context, request: Request, followed: Followed): 
 
 const eventText = (id: RpcId, text: string): string => `data: ${responseText(id, text)}\n\n`;
 
-/** Made outside of the handler: a closure there would keep the request in memory until the stream ends. */
+/** Created outside of the handler: a closure there would keep the request in memory until the stream ends. */
 const producer =
   (ctx: Context, followed: Followed) =>
   async (stream: EventStream): Promise<void> => {
     let { feed } = followed;
     try {
       while (await isBehind(ctx, stream, { ...followed, feed })) {
-        // Nothing may be sent until the reader has caught up; it is then sent the task as it is, and goes on from there.
+        // Sends nothing until the reader has caught up. It then receives the current task, and continues from
+        // there.
         feed.close();
         await stream.ready();
         feed = new TaskFeed(ctx.hub, { ref: followed.ref, taskId: followed.id });
@@ -44,7 +45,9 @@ const producer =
     }
   };
 
-/** True if the task has to be subscribed to again; false if the stream is complete or the reader is gone. */
+/**
+ * True if the task must be subscribed to again; false if the stream is complete or the reader has disconnected.
+ */
 async function isBehind(ctx: Context, stream: EventStream, followed: Followed): Promise<boolean> {
   const { feed, rpcId, endsIfWaiting } = followed;
   if (feed.isEmpty) return isUnfinished(ctx, stream, followed);
@@ -55,7 +58,7 @@ async function isBehind(ctx: Context, stream: EventStream, followed: Followed): 
   return Promise.race([feed.settled.then(() => false), dropped]);
 }
 
-/** Nothing will happen to a task that has ended: it is sent as it is. */
+/** A task that has ended does not change: it is sent as it is. */
 async function isUnfinished(ctx: Context, stream: EventStream, followed: Followed): Promise<boolean> {
   const task = await ctx.tasks.reread(followed);
   if (task && !hasEnded(task.status.state)) return stream.open;

@@ -16,17 +16,17 @@ export type TaskProgress = {
   readonly contextId: string;
   readonly status: TaskStatus;
   readonly history: readonly Message[];
-  /** the text blocks that are complete */
+  /** completed text blocks */
   readonly texts: readonly string[];
-  /** how many of them belong to complete steps: the others are void if the step restarts */
+  /** how many of them belong to completed steps; the others are discarded if the step restarts */
   readonly settled: number;
-  /** clients have seen text of the artifact */
+  /** clients have received text of the artifact */
   readonly isShown: boolean;
-  /** raised when what was shown of the answer is void: the rest is in another artifact */
+  /** incremented when the sent text is discarded: the rest is in another artifact */
   readonly version: number;
   readonly calls: Calls;
   readonly approvals: WaitingApprovals;
-  /** the turn carries out a call that the user asked for: its result is the answer */
+  /** the turn executes a direct call of the user: its result is the answer */
   readonly isDirect: boolean;
 };
 
@@ -60,7 +60,7 @@ export const withStatus = (
   status: { readonly state: TaskState; readonly message?: Message },
 ): TaskProgress => ({ ...task, status: { ...status, timestamp: timestamp(at) } });
 
-/** `open` is the text of the block that is being streamed. */
+/** `open` is the text of the block being streamed. */
 export function taskObject(task: TaskProgress, open = ''): Task {
   const { id, contextId, status, history, texts } = task;
   const text = (open === '' ? texts : [...texts, open]).join(BETWEEN_BLOCKS);

@@ -1,4 +1,4 @@
-/** Finds and reads tasks. Only the caller's own: those of others do not exist, for an admin either. */
+/** Finds and reads the caller's own tasks. Tasks of other users do not exist, even for an admin. */
 import { type Principal, SessionId, type TurnId } from '@parlance/protocol';
 import { type Engine, requirePermission, type SessionRecord, type SessionRef } from '../../core/api/index.ts';
 import { replay } from '../shared/replay.ts';
@@ -29,7 +29,7 @@ export class Tasks {
     this.#index = new TaskIndex(ctx.engine);
   }
 
-  /** The session of a context, which may not exist; null if it cannot have this name. */
+  /** The session of a context, which may not exist; null if the id is invalid. */
   contextOf({ id }: Principal, contextId: string | undefined, messageId: string): SessionRef | null {
     if (contextId === undefined) return { owner: id, id: contextIdFor(id, messageId) };
     const parsed = SessionId.safeParse(contextId);
@@ -44,26 +44,26 @@ export class Tasks {
     return record ? ((await this.#index.of(record)).get(id) ?? null) : null;
   }
 
-  /** The task of a message that was sent to the session before. */
+  /** The task of a message that was already sent to the session. */
   async ofMessage(ref: SessionRef, messageId: string): Promise<IndexedTask | null> {
     const record = await this.ctx.engine.record(ref);
     const tasks = record ? [...(await this.#index.of(record)).values()] : [];
     return tasks.find(({ key }) => key === messageId) ?? null;
   }
 
-  /** As it is now; null if it has been deleted. */
+  /** The current task; null if it was deleted. */
   read(task: IndexedTask): Promise<Task | null> {
     return hasEnded(task.state) ? this.#readLog(task) : this.#readPresent(task);
   }
 
-  /** As `read`, for a task whose state is not known. */
+  /** Like `read`, for a task whose state is unknown. */
   async reread({ id, ref }: Pick<IndexedTask, 'id' | 'ref'>): Promise<Task | null> {
     const record = await this.ctx.engine.record(ref);
     const indexed = record && (await this.#index.of(record)).get(id);
     return indexed ? this.read(indexed) : null;
   }
 
-  /** The principal's sessions, or one of them, most recently changed first: no task is newer than its session. */
+  /** The principal's sessions, or one of them, last changed first: no task is newer than its session. */
   async *sessions(principal: Principal, { contextId, status }: SessionChoice): AsyncGenerator<SessionRecord> {
     const { engine } = this.ctx;
     requirePermission(principal, 'chat:read');
@@ -73,7 +73,7 @@ export class Tasks {
       if (record) yield record;
       return;
     }
-    // An admin's list would have everyone's sessions.
+    // An admin's list would include the sessions of all users.
     const owner: Principal = { ...principal, role: 'user' };
     let cursor: string | undefined;
     do {
@@ -96,7 +96,7 @@ export class Tasks {
   async #readPresent({ id, ref }: IndexedTask): Promise<Task | null> {
     const { state, snapshot } = await this.ctx.hub.read(ref);
     const task = state.tasks.get(id);
-    // Without it, the task has ended since it was looked up.
+    // If there is none, the task has ended since it was looked up.
     return task ? presentTask(task, snapshot.open) : this.reread({ id, ref });
   }
 
