@@ -1,4 +1,4 @@
-/** Out: what the server sends by itself. */
+/** Out: messages that the server sends unrequested. */
 import type { ApprovalId, Ask, CallId, JsonObject } from '@parlance/protocol';
 import { callFields, diffsToApprove } from './tool-calls.ts';
 import type { CallContent, CallFields, Update } from './updates.ts';
@@ -12,13 +12,13 @@ export type PermissionOption = {
 export type UpdateBody = {
   jsonrpc: '2.0';
   method: 'session/update';
-  /** the number of the event, for a client that lost its connection */
+  /** the number of the event, for a client that reconnects */
   params: { sessionId: string; update: Update; _meta?: { 'parlance/seq': number } };
 };
 
 export type PermissionBody = {
   jsonrpc: '2.0';
-  /** the approval's */
+  /** the id of the approval */
   id: string;
   method: 'session/request_permission';
   params: {
@@ -69,7 +69,7 @@ export function permissionRequest(sessionId: string, waiting: Waiting): Permissi
   };
 }
 
-/** The request is not to be answered any more. */
+/** The request no longer needs an answer. */
 export const withdrawal = (approval: string): WithdrawalBody => ({
   jsonrpc: '2.0',
   method: '$/cancel_request',

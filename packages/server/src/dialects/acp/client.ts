@@ -1,4 +1,4 @@
-/** The client of one socket, as sessions see it: what it was asked, and what it is not to be shown yet. */
+/** The client of one socket: its pending permission requests, and frames that are held back. */
 import { isAbsolute, join } from 'node:path';
 import type { ConnectionId } from '@parlance/protocol';
 import type { SessionRef } from '../../core/api/index.ts';
@@ -6,18 +6,18 @@ import type { FrameTap, Pieces, Socket, Subscriber } from '../../http/connection
 import { type Body, type PermissionBody, withdrawal } from './bodies.ts';
 import type { CallContent } from './updates.ts';
 
-/** How often a reader that is behind is looked at, in milliseconds. */
+/** Polling interval for a slow reader, in milliseconds. */
 const READY_MS = 5;
 
-/** A session that is open here. */
+/** A session that is open on this socket. */
 export type OpenSession = { readonly ref: SessionRef; readonly folder: string };
 
 export class Client implements Subscriber {
   /** by id */
   readonly sessions = new Map<string, OpenSession>();
-  /** the permission requests without an answer: the session of each, by approval */
+  /** unanswered permission requests: the session of each, by approval */
   readonly #asked = new Map<string, string>();
-  /** those that are sent when the session has been answered for, by session */
+  /** requests that are sent after the response that opens their session, by session */
   readonly #held = new Map<string, PermissionBody[]>();
 
   constructor(private readonly socket: Socket) {}
@@ -49,12 +49,12 @@ export class Client implements Subscriber {
     this.socket.tap?.(observe);
   }
 
-  /** Resolves when the reader keeps up, or is gone. */
+  /** Resolves when the reader has caught up, or has disconnected. */
   async ready(): Promise<void> {
     while (this.socket.open && this.socket.behind) await Bun.sleep(READY_MS);
   }
 
-  /** Permissions in the session are asked for when `release` is called. */
+  /** Holds back permission requests of the session until `release` is called. */
   hold(session: string): void {
     this.#held.set(session, []);
     for (const [approval, of] of this.#asked) if (of === session) this.#asked.delete(approval);
@@ -66,14 +66,14 @@ export class Client implements Subscriber {
     for (const body of held) this.#ask(body);
   }
 
-  /** The session in which the approval was asked for here; null if it was not, or was answered. */
+  /** The session of a permission request that is pending here; null if there is none, or it was answered. */
   answered(approval: string): SessionRef | null {
     const session = this.#asked.get(approval);
     this.#asked.delete(approval);
     return (session !== undefined && this.sessions.get(session)?.ref) || null;
   }
 
-  /** Takes back what the client was asked in the session. */
+  /** Withdraws the permission requests of the session. */
   letGo(session: string): void {
     for (const [approval, of] of this.#asked)
       if (of === session) this.#withdraw(approval, JSON.stringify(withdrawal(approval)));

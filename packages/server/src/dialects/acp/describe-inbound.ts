@@ -1,4 +1,4 @@
-/** The messages that clients send, described. */
+/** Describes the messages that clients send. */
 import { z } from 'zod';
 import type { ExampleIds, InboundMessage, MessageExample } from '../shared/description.ts';
 import {

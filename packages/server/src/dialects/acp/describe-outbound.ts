@@ -1,4 +1,4 @@
-/** The messages that the server sends, described. */
+/** Describes the messages that the server sends. */
 import { z } from 'zod';
 import type { OutboundMessage } from '../shared/description.ts';
 

@@ -1,7 +1,8 @@
 /**
- * `acp`: editors that speak the Agent Client Protocol, version 1: one JSON-RPC message per frame; `parlance acp` connects it
- * to standard input and output. A hang-up ends no turn: `session/load` and `session/resume` come back to it. Not spoken: file
- * system and terminal of the client, MCP servers of the client, `session/delete`, configuration options.
+ * `acp`: editors that use the Agent Client Protocol, version 1, with one JSON-RPC message per frame; `parlance
+ * acp` connects it to standard input and output. A disconnect does not end a turn: `session/load` and
+ * `session/resume` return to it. Not supported: file system, terminal and MCP servers of the client,
+ * `session/delete`, configuration options.
  */
 import { defineDialect } from '../shared/dialect.ts';
 import type { SubscriptionHub } from '../shared/subscription-hub.ts';

@@ -1,4 +1,4 @@
-/** Faults: every failure as an error of JSON-RPC. */
+/** Faults as JSON-RPC errors. */
 import type { Fault, FaultCode, JsonObject } from '@parlance/protocol';
 import { retryWords } from '../shared/retry.ts';
 import { CODES, failure, type Id } from './json-rpc.ts';

@@ -1,4 +1,4 @@
-/** Out: a conversation that was taken over, as updates. */
+/** Out: an imported conversation, as updates. */
 import type { DurableEvent, HistoryItem } from '@parlance/protocol';
 import { callFields } from './tool-calls.ts';
 import { contentsOf, message, type Update, userWords } from './updates.ts';

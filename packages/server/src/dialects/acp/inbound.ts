@@ -1,4 +1,4 @@
-/** In: the messages of one socket to commands. */
+/** In: converts the messages of one socket to commands. */
 import { type ApprovalId, asFault, Fault } from '@parlance/protocol';
 import type { z } from 'zod';
 import type { Connection, Socket } from '../../http/connection.ts';
@@ -41,7 +41,7 @@ type Answer = object | ((id: Id) => void);
 class AcpConnection {
   readonly #client: Client;
   readonly #sessions: Sessions;
-  /** by the id of the request */
+  /** by request id */
   readonly #prompts = new Map<Id, Prompt>();
 
   constructor(
@@ -93,7 +93,7 @@ class AcpConnection {
     this.socket.sendFrame(faultFrame(id, reported(thrown, this.ctx, socketIds(this.socket))));
   }
 
-  /** Notifications and answers are not answered. */
+  /** Notifications and responses get no answer. */
   async #quietly(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -166,7 +166,7 @@ class AcpConnection {
     },
   };
 
-  /** The next message is read meanwhile: it may be `session/cancel`. */
+  /** Does not wait for the prompt: the next message may be `session/cancel`. */
   #await(id: Id, prompt: Prompt): void {
     this.#prompts.set(id, prompt);
     prompt.ended
@@ -177,7 +177,7 @@ class AcpConnection {
       .finally(() => this.#prompts.delete(id));
   }
 
-  /** Permissions are asked for after the answer: only then the client knows the session. */
+  /** Permission requests are sent after the response, because the client does not know the session before. */
   #opened(session: string, answer: object): Answer {
     return (id) => {
       this.socket.sendFrame(result(id, answer));
@@ -203,7 +203,7 @@ class AcpConnection {
     });
   }
 
-  /** The answer to a permission request. The first answer wins, wherever it comes from. */
+  /** The answer to a permission request. The first answer wins, in any dialect. */
   async #permitted(id: Id, given: unknown): Promise<void> {
     const ref = typeof id === 'string' ? this.#client.answered(id) : null;
     if (!ref || given === undefined) return;

@@ -22,7 +22,7 @@ export const CODES = {
 const isId = (value: unknown): value is Id =>
   value === null || typeof value === 'string' || (typeof value === 'number' && Number.isFinite(value));
 
-/** `result` of a response is undefined if the client failed. */
+/** The `result` of a response is undefined if the client reported an error. */
 export function messageOf(frame: unknown): Message {
   if (Array.isArray(frame)) return { kind: 'invalid', id: null, reason: 'batches are not supported' };
   if (!isObject(frame)) return { kind: 'invalid', id: null, reason: 'a message is a JSON object' };

@@ -1,4 +1,4 @@
-/** Out: the events of a session to notifications and requests. */
+/** Out: converts the events of a session to notifications and requests. */
 import { type ConnectionId, isDurable, type SessionEvent } from '@parlance/protocol';
 import { type SessionSnapshot, titleOf } from '../../core/api/index.ts';
 import type { Pieces } from '../../http/connection.ts';
@@ -12,7 +12,7 @@ import { historyUpdates } from './history.ts';
 import { callFields, diffsOf, planOf } from './tool-calls.ts';
 import { type Chunk, contentsOf, message, type Update, userWords } from './updates.ts';
 
-/** The chunks of one message can be joined. */
+/** Merges chunks of one message. */
 const pieces: Pieces<Body> = {
   key(body) {
     const chunk = chunkIn(body);
@@ -33,14 +33,17 @@ export type State = {
   readonly inputs: Inputs;
   readonly calls: Calls;
   readonly approvals: WaitingApprovals;
-  /** the block whose text is streamed */
+  /** the block being streamed */
   readonly block: string | null;
-  /** who began the turn: its prompt is answered with what others are shown of the end */
+  /**
+   * the connection that started the turn: the response to its prompt has the outcome that others receive as an
+   * update
+   */
   readonly via: ConnectionId | undefined;
   readonly titled: boolean;
 };
 
-/** Also of a session whose events are all still to come. */
+/** Also used to replay a session from its first event. */
 export function start({ ref, open, title }: SessionSnapshot): State {
   return { ...REST, session: ref.id, inputs: NO_INPUTS, block: open?.block ?? null, titled: title !== '' };
 }
@@ -59,7 +62,7 @@ export function step(before: State, event: SessionEvent): Stepped<State, Body> {
   return [after, [...gone.map(({ approval }) => ({ body: withdrawal(approval) })), ...frames]];
 }
 
-/** `before` knows the calls of a turn that ends. */
+/** `before` has the calls of a turn that ends. */
 function shown(before: State, state: State, event: SessionEvent): Stepped<State, Body> {
   const seq = isDurable(event) ? event.seq : undefined;
   const say = (...updates: Update[]): Frame<Body>[] =>
@@ -173,7 +176,7 @@ function shown(before: State, state: State, event: SessionEvent): Stepped<State,
   }
 }
 
-/** The text that is being streamed, and what waits for a person. */
+/** The text being streamed, and pending approvals. */
 function attach({ session }: State, { open, approvals }: SessionSnapshot): Body[] {
   const kind = open?.kind === 'text' ? 'agent_message_chunk' : 'agent_thought_chunk';
   const text = open && open.text !== '' ? [updateBody(session, message(kind, open.text, open.block))] : [];
@@ -196,7 +199,7 @@ const usage = (context: { tokens: number; limit: number } | undefined): Update[]
 
 type TextChunk = Chunk & { content: { type: 'text'; text: string } };
 
-/** Null if the body is no chunk of text. */
+/** Null if the body is not a chunk of text. */
 function chunkIn(body: Body): TextChunk | null {
   const update = body.method === 'session/update' ? body.params.update : null;
   return update && 'messageId' in update && update.content.type === 'text' ? (update as TextChunk) : null;

@@ -1,8 +1,8 @@
-/** In: the blocks of a prompt to the parts of an input. */
+/** In: converts the blocks of a prompt to the parts of an input. */
 import { type Part, textPart } from '@parlance/protocol';
 import type { Block } from './schemas.ts';
 
-/** Links and embedded resources are told to the model with name and address. */
+/** The model receives links and embedded resources with name and URI. */
 export const partsOf = (blocks: readonly Block[]): Part[] => blocks.map(partOf);
 
 function partOf(block: Block): Part {
@@ -25,7 +25,7 @@ function partOf(block: Block): Part {
   }
 }
 
-/** The last part of the address. */
+/** The last segment of the URI. */
 const nameOf = (uri: string): string =>
   uri
     .replace(/[?#].*$/s, '')

@@ -1,4 +1,4 @@
-/** In: prompts, from the input to the end of its turn. */
+/** In: prompts, from their input to the end of the turn. */
 import { createHash } from 'node:crypto';
 import { type DurableEvent, Fault, type Part, type SessionEvent, type TurnId } from '@parlance/protocol';
 import type { SessionRef } from '../../core/api/index.ts';
@@ -12,13 +12,13 @@ export type Asked = {
   readonly key: string | null;
 };
 
-/** A prompt whose turn has not ended. */
+/** A prompt with an unfinished turn. */
 export type Prompt = {
   readonly ref: SessionRef;
   readonly turn: TurnId;
-  /** rejects if the turn failed */
+  /** rejects if the turn fails */
   readonly ended: Promise<StopReason>;
-  /** Does not wait any longer. The turn goes on. */
+  /** Stops waiting. The turn continues. */
   leave(): void;
 };
 
@@ -47,7 +47,7 @@ export async function submit(ctx: Context, { ref, parts, key }: Asked, caller: C
   try {
     const { events } = await ctx.engine.send(ref, { type: 'input.submit', parts: [...parts] }, by);
     if (events.length === 0) {
-      // It was accepted before, and its turn may have ended since.
+      // It was accepted before, and its turn may have ended in the meantime.
       watch.stop();
       watch = await ctx.engine.watch(ref, sink, { after: 0 });
     }
@@ -67,7 +67,7 @@ const REASONS = {
   refused: 'refusal',
 } as const satisfies Record<DurableEvent<'step.ended'>['stop'], StopReason>;
 
-/** The same for the same key, and no other turn's. */
+/** The same id for the same key, and different from that of any other turn. */
 function turnOfKey({ owner, id }: SessionRef, key: string): string {
   const digest = createHash('sha256')
     .update(JSON.stringify(['acp', owner, id, key]))

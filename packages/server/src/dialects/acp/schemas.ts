@@ -1,4 +1,4 @@
-/** The parameters of the methods. Unknown fields are ignored, `_meta` included. */
+/** The parameters of the methods. Unknown fields are ignored, including `_meta`. */
 import { ApprovalMode } from '@parlance/protocol';
 import { z } from 'zod';
 
@@ -7,7 +7,7 @@ const cwd = z
   .string()
   .max(4_096)
   .refine((path) => path.startsWith('/'), { message: 'must be an absolute path' });
-/** Those of the client are not started. */
+/** MCP servers of the client are not started. */
 const mcpServers = z.array(z.unknown()).max(1_000).optional();
 
 const Text = z.object({ type: z.literal('text'), text: z.string() });
@@ -26,18 +26,18 @@ export type Block = z.output<typeof Block>;
 
 export const Initialize = z.object({ protocolVersion: z.number().int() });
 export const NewSession = z.object({ cwd, mcpServers });
-/** The folder of a session is the one that it was created in. */
+/** A session keeps the folder it was created in. */
 export const OpenSession = z.object({
   sessionId,
   cwd,
   mcpServers,
   _meta: z.object({ 'parlance/resume': z.unknown() }).partial().nullish(),
 });
-/** Where a connection that was lost goes on. */
+/** The position of a client that reconnects. */
 export const Position = z.object({
-  /** the last event that the client has seen */
+  /** the last event that the client has received */
   after: z.number().int().min(0),
-  /** the keys of its own prompts: their words are not repeated */
+  /** the keys of its own prompts: their text is not repeated */
   keys: z.array(z.string().max(200)).max(1_000),
 });
 export const ListSessions = z.object({
@@ -49,7 +49,7 @@ export const SetMode = z.object({ sessionId, modeId: ApprovalMode });
 export const Prompt = z.object({
   sessionId,
   prompt: z.array(Block).min(1, 'must have at least one block').max(100),
-  /** a prompt that is sent twice with the same key is one */
+  /** repeated prompts with the same key are one prompt */
   _meta: z
     .object({ 'parlance/key': z.string().min(1).max(200) })
     .partial()

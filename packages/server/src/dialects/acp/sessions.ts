@@ -1,4 +1,4 @@
-/** In: sessions that a client creates, opens, lists and lets go of. */
+/** In: sessions that a client creates, opens, lists and closes. */
 import { type DurableEvent, Fault, type Principal, type SessionId } from '@parlance/protocol';
 import type { z } from 'zod';
 import type { SessionRef } from '../../core/api/index.ts';
@@ -19,7 +19,7 @@ export const MODES = [
 
 const PAGE = 200;
 const LISTED = 50;
-/** Pages of sessions that are looked through for one page of the answer. */
+/** The most pages of sessions that are read for one page of the response. */
 const MOST_PAGES = 20;
 
 export type Caller = { readonly principal: Principal; readonly client: Client };
@@ -45,7 +45,7 @@ export class Sessions {
     return ref;
   }
 
-  /** What the answer says about a session that is open now. */
+  /** The response about an opened session. */
   async view(ref: SessionRef): Promise<object> {
     const { approvalMode, agent, seq } = await this.ctx.engine.snapshot(ref);
     const own = this.ctx.engine.catalog.agents.find(({ id }) => id === agent.id)?.approval;
@@ -53,14 +53,16 @@ export class Sessions {
     return { modes: { currentModeId, availableModes: MODES }, _meta: { 'parlance/seq': seq } };
   }
 
-  /** Sends what happened in the session, then what happens. Permissions are held back: call `client.release`. */
+  /**
+   * Sends the past of the session, then live updates. Permission requests are held back until `client.release`.
+   */
   async load(ref: SessionRef, client: Client, position: z.output<typeof Position> = ALL): Promise<void> {
     await this.#open(ref, client);
     const past = new Past(this.ctx, { ref, client, position });
     await this.hub.subscribe(ref, client, { cursor: past });
   }
 
-  /** Sends what happens from now on. Permissions are held back as in `load`. */
+  /** Sends live updates from now on. Permission requests are held back as in `load`. */
   async resume(ref: SessionRef, client: Client): Promise<void> {
     await this.#open(ref, client);
     await this.hub.subscribe(ref, client, { shown: (body) => 'id' in body });
@@ -111,7 +113,7 @@ type PastParts = {
   readonly position: z.output<typeof Position>;
 };
 
-/** The stored events of a session, as a subscriber reads them before new ones. */
+/** The stored events of a session, for a subscriber that reads them before live ones. */
 class Past {
   seq = 0;
   #state: State | null = null;

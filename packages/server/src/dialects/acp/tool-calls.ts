@@ -1,4 +1,4 @@
-/** Out: how a call of a tool is shown. */
+/** Out: the presentation of tool calls. */
 import type { Ask, JsonObject } from '@parlance/protocol';
 import type { CallFields, Diff, PlanEntry, ToolKind } from './updates.ts';
 
@@ -40,7 +40,7 @@ function titleOf(tool: string, input: JsonObject): string {
   return line.length <= MOST_TITLE ? line : `${line.slice(0, MOST_TITLE - 1)}…`;
 }
 
-/** What the call is about, in one line. */
+/** The subject of the call, in one line. */
 function subjectOf({ command, path, query, url, patch }: JsonObject): string | null {
   if (Array.isArray(command)) return command.map(String).join(' ');
   if (typeof patch === 'string')
@@ -59,7 +59,7 @@ function pathsOf(tool: string, { path, patch }: JsonObject): string[] {
   return typeof path === 'string' ? [path] : [];
 }
 
-/** The changes to files, of a call that writes some. */
+/** The file changes of a call that writes files. */
 export function diffsOf({ tool, input }: Omit<Called, 'call'>): Diff[] {
   if (tool === 'save_file' && typeof input.path === 'string' && typeof input.content === 'string')
     return [{ type: 'diff', path: input.path, oldText: null, newText: input.content }];
@@ -73,7 +73,7 @@ export const diffsToApprove = ({ patch }: Ask, call: Omit<Called, 'call'> | unde
 const FILE = /^\s*\*\*\* (Add|Delete|Update) File: (.+?)\s*$/;
 const MOVE = /^\s*\*\*\* Move to: (.+?)\s*$/;
 
-/** One diff for each file, of the lines that the patch has. Lenient: what is applied is decided elsewhere. */
+/** One diff per file, with the lines of the patch. Lenient, because this is only a preview. */
 function changesIn(patch: string): Diff[] {
   const diffs: { path: string; isNew: boolean; before: string[]; after: string[] }[] = [];
   for (const line of patch.split('\n')) {
@@ -99,7 +99,7 @@ function changesIn(patch: string): Diff[] {
   }));
 }
 
-/** The plan of the agent, if the call is one that states it. */
+/** The plan of the agent, if the call sets it. */
 export function planOf({ tool, input }: Omit<Called, 'call'>): PlanEntry[] | null {
   if (tool !== 'update_plan' || !Array.isArray(input.steps)) return null;
   return input.steps.flatMap((entry) => {

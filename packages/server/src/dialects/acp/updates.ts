@@ -55,7 +55,7 @@ export const message = (
   messageId: string,
 ): Update => ({ sessionUpdate, content: { type: 'text', text }, messageId });
 
-/** The words of a user, one chunk for each part. */
+/** The message of a user, one chunk per part. */
 export const userWords = (parts: readonly Part[], messageId: string): Update[] =>
   parts
     .filter((part) => part.type !== 'text' || part.text !== '')
