@@ -1,4 +1,4 @@
-/** Answers to what a turn waits for: results of the front end's tools, and entries of `resume`. */
+/** Answers that a turn waits for: results of front-end tools, and entries of `resume`. */
 import { type ApprovalId, type CallId, type CallResult, Fault } from '@parlance/protocol';
 import type { DeferredCall, SessionRef, SessionSnapshot } from '../../core/api/index.ts';
 import type { DialectContext } from '../shared/dialect.ts';
@@ -12,7 +12,7 @@ type Checked = { readonly approval: ApprovalId } & Answer;
 
 export class Answers {
   readonly #results: readonly ToolMessage[];
-  /** in order; some may have been answered elsewhere */
+  /** in order; other clients may have answered some of them */
   readonly #approvals: readonly Checked[];
 
   private constructor(
@@ -32,7 +32,9 @@ export class Answers {
     );
   }
 
-  /** Changes nothing. Throws `not_found` for an interrupt that was never raised here, `invalid` for a bad payload. */
+  /**
+   * Validates without changes. Throws `not_found` for an unknown interrupt, `invalid` for an invalid payload.
+   */
   static async check(
     engine: DialectContext['engine'],
     thread: { readonly ref: SessionRef; readonly asked: Asked; readonly now: SessionSnapshot },
@@ -46,13 +48,13 @@ export class Answers {
     return this.#results.length + this.#approvals.length === 0;
   }
 
-  /** the calls that the front end was asked to carry out, and that have no result yet */
+  /** the calls of front-end tools without a result */
   get unanswered(): readonly DeferredCall[] {
     const { deferred } = this.thread.now;
     return deferred.filter(({ call }) => !this.#results.some(({ toolCallId }) => toolCallId === call));
   }
 
-  /** For a message that comes with them: the turn of the message continues from the results, without another model call. */
+  /** For a message in the same request: its turn continues from the results, without another model call. */
   get results(): CallResult[] {
     return this.#results.map((message) => ({
       call: message.toolCallId as CallId,
@@ -61,13 +63,16 @@ export class Answers {
     }));
   }
 
-  /** whether there are results, and the turn waits for nothing but results */
+  /** whether there are results, and the turn waits only for results */
   get resultsAlone(): boolean {
     const { approvals } = this.thread.now;
     return this.#results.length > 0 && this.#approvals.length === 0 && approvals.length === 0;
   }
 
-  /** Gives the answers. Returns what goes on with them: of an answer that comes too late, the turn that it was for. */
+  /**
+   * Sends the answers. Returns the turn that continues with them or, for an answer that comes too late, the
+   * turn it was for.
+   */
   async give(): Promise<{ readonly followed: Followed | null; readonly owns: boolean }> {
     const { now, ref } = this.thread;
     let given = 0;
@@ -106,7 +111,7 @@ export class Answers {
   }
 }
 
-/** 0 if someone else was first. */
+/** 0 if another client answered first. */
 async function unlessLate(sent: Promise<unknown>): Promise<number> {
   try {
     await sent;
@@ -131,6 +136,6 @@ async function checked(
   return { approval, ...answerOf(entry) };
 }
 
-/** Of several results for one call the last counts. */
+/** If a call has several results, the last one is used. */
 const lastResults = (messages: readonly ToolMessage[], open: readonly DeferredCall[]): ToolMessage[] =>
   open.flatMap(({ call }) => messages.findLast(({ toolCallId }) => toolCallId === call) ?? []);

@@ -1,4 +1,4 @@
-/** What a request asks for, and what it has begun. */
+/** A parsed request, and its effect. */
 import type { InputId, Principal, TurnId } from '@parlance/protocol';
 import type { Caller, SessionRef } from '../../core/api/index.ts';
 import type { KnownTurn } from './log.ts';
@@ -6,7 +6,7 @@ import type { RunAgentInput } from './schemas.ts';
 
 export type Asked = {
   readonly principal: Principal;
-  /** absent: the session's, or the default one */
+  /** absent: the agent of the session, or the default one */
   readonly agent?: string | undefined;
   readonly run: RunAgentInput;
 };
@@ -17,25 +17,25 @@ export const callerOf = ({ principal }: Asked, key?: string): Caller => ({
   ...(key !== undefined && { key }),
 });
 
-/** What is shown of the session: the turn and those that it holds back, or the turn of the input. */
+/** The part of the session to show: the turn and those queued behind it, or the turn of the input. */
 export type Followed = {
-  /** everything after this event is read */
+  /** reads everything after this event */
   readonly after: number;
   readonly turn: TurnId | null;
-  /** how many further turns are shown after it */
+  /** number of further turns to show after it */
   readonly more: number;
   readonly input: InputId | null;
-  /** the turn that the input will have, if it waits for others */
+  /** the turn of the input, if it is queued */
   readonly planned: TurnId | null;
-  /** usage counts after this event */
+  /** counts usage after this event */
   readonly counted: number;
 };
 
 export type Begun = {
   readonly ref: SessionRef;
-  /** null: the request has brought nothing new, and is shown the thread */
+  /** null: the request has nothing new, and shows the thread */
   readonly followed: Followed | null;
-  /** the request has begun the turn, or made it go on: it ends if the client hangs up */
+  /** the request started or continued the turn, which ends if the client disconnects */
   readonly owns: boolean;
 };
 

@@ -1,4 +1,4 @@
-/** The calls of a turn that have no outcome yet, and what they wait for. */
+/** The calls of a turn without an outcome, and what they wait for. */
 import type { SessionEvent } from '@parlance/protocol';
 import type { Interrupt } from './events.ts';
 import { interruptOf } from './interrupts.ts';
@@ -32,10 +32,12 @@ export function trackCalls(calls: readonly OpenCall[], event: SessionEvent): rea
 const changed = (calls: readonly OpenCall[], next: OpenCall): readonly OpenCall[] =>
   calls.map((open) => (open.call === next.call ? next : open));
 
-/** What a turn waits for that goes on only when a person or a client has answered. */
+/** What a turn waits for, if it continues only with an answer of a user or a client. */
 export type Waits = { readonly interrupts: readonly Interrupt[]; readonly pending: readonly string[] };
 
-/** Null if the turn goes on by itself. Calls that were not considered yet are behind one that waits. */
+/**
+ * Null if the turn continues by itself. Calls that have not been evaluated yet are queued behind a waiting one.
+ */
 export function waitsFor(calls: readonly OpenCall[]): Waits | null {
   if (calls.some(({ phase }) => phase === 'running')) return null;
   const interrupts = calls.flatMap((open) => (open.phase === 'asked' ? [open.interrupt] : []));

@@ -1,4 +1,4 @@
-/** What the client of a run has already, by the messages of its request. */
+/** What the client of a run already has, according to the messages of its request. */
 import type { ContentEvent, Message } from './events.ts';
 import type { Message as GivenMessage } from './schemas.ts';
 
@@ -8,9 +8,12 @@ const MOST_CHARACTERS = 8_000_000;
 export class ClientView {
   readonly #messages = new Set<string>();
   readonly #calls = new Set<string>();
-  /** ids of the messages with results, by their calls: results of the front end's tools have ids of its own */
+  /** ids of result messages, by call: results of front-end tools have ids of the client */
   readonly #results = new Map<string, string>();
-  /** instructions are no part of the conversation, but a snapshot without them would remove them from the client */
+  /**
+   * instructions are not part of the conversation, but a snapshot without them would remove them from the
+   * client
+   */
   readonly #instructions: Message[] = [];
 
   constructor(messages: readonly GivenMessage[]) {
@@ -24,13 +27,13 @@ export class ClientView {
     }
   }
 
-  /** Whether the client knows what the event tells. */
+  /** Whether the client already has the content of the event. */
   has(event: ContentEvent): boolean {
     if (event.type === 'TOOL_CALL_RESULT') return this.#results.has(event.toolCallId);
     return 'toolCallId' in event ? this.#calls.has(event.toolCallId) : this.#messages.has(event.messageId);
   }
 
-  /** The messages of the thread for this client: the latest ones if they are too many for one event. */
+  /** The messages of the thread for this client; only the latest ones if they exceed one event. */
   snapshot(messages: readonly Message[]): Message[] {
     const shown: Message[] = [];
     let left = MOST_CHARACTERS;

@@ -1,9 +1,9 @@
-/** Parts of the core as content of a message, and back. */
+/** Converts parts of the core to message content, and back. */
 import { Fault, type Link, linkPart, type Part, textOf, textPart } from '@parlance/protocol';
 import type { Content, ContentPart } from './events.ts';
 import type { Content as GivenContent, ContentPart as GivenPart } from './schemas.ts';
 
-/** A string if there is nothing but text. */
+/** A string if there is only text. */
 export function contentOf(parts: readonly Part[]): Content {
   if (parts.every((part) => part.type === 'text' && !part.link)) return textOf(parts);
   return parts.map((part) => {
@@ -18,12 +18,12 @@ const linkContent = ({ kind, url, mime }: Link): ContentPart => ({
   source: { type: 'url', value: url, ...(mime !== undefined && { mimeType: mime }) },
 });
 
-/** A result is text for clients: files are named. */
+/** Clients show results as text: files are named. */
 export function resultOf(parts: readonly Part[]): string {
   return textOf(parts.map((part) => (part.type === 'text' ? part : textPart(`[${part.mime}]`))));
 }
 
-/** Throws `invalid` for what cannot be taken. `where` names the field. */
+/** Throws `invalid` for unsupported content. `where` names the field. */
 export function partsOf(content: GivenContent, where: string): Part[] {
   if (typeof content === 'string') return [textPart(content)];
   const parts = content.map((part, index) => partOf(part, `${where}[${index}]`));

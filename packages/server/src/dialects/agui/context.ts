@@ -1,6 +1,6 @@
 import type { DialectContext } from '../shared/dialect.ts';
 
-/** What the endpoints use. */
+/** The context of the endpoints. */
 export type Context = Pick<
   DialectContext,
   'asked' | 'authenticator' | 'engine' | 'log' | 'readBody' | 'stream'

@@ -1,4 +1,4 @@
-/** The messages of a request as a conversation of the core. */
+/** Converts the messages of a request to a conversation of the core. */
 import {
   type CallId,
   type HistoryItem,
@@ -16,11 +16,11 @@ export type ToolMessage = Extract<Message, { role: 'tool' }>;
 
 export const isUser = (message: Message): message is UserMessage => message.role === 'user';
 
-/** The messages of a conversation, without instructions and what a client shows beside it. */
+/** The messages of a conversation, without instructions and activities. */
 export const spoken = (messages: readonly Message[]): Message[] =>
   messages.filter(({ role }) => role !== 'system' && role !== 'developer' && role !== 'activity');
 
-/** What the request wants for its turn: the client's instructions, what its application shows, and its tools. */
+/** The terms of the turn: the client's instructions, the context of its application, and its tools. */
 export function termsOf({ messages, tools, context }: RunAgentInput): TurnTerms {
   const instructions = messages.flatMap((message) =>
     message.role === 'system' || message.role === 'developer' ? [message.content] : [],
@@ -33,7 +33,7 @@ export function termsOf({ messages, tools, context }: RunAgentInput): TurnTerms 
   };
 }
 
-/** Terms for the rest of a turn; those it has stay if the request brings none. */
+/** Terms for the rest of a turn; unchanged if the request has none. */
 export function givenTerms(run: RunAgentInput): { readonly terms?: TurnTerms } {
   const terms = termsOf(run);
   return Object.keys(terms).length > 0 ? { terms } : {};
@@ -45,11 +45,11 @@ const toolOf = ({ name, description, parameters }: NonNullable<RunAgentInput['to
   parameters: parameters ?? {},
 });
 
-/** New messages of the user are one input. */
+/** Joins new messages of the user to one input. */
 export const inputParts = (messages: readonly UserMessage[]): Part[] =>
   messages.flatMap(({ id, content }) => partsOf(content, `The message ${id}`));
 
-/** Ids are kept, so that the messages are shown again as the client knows them. */
+/** Keeps the ids, so that clients recognise the messages. */
 export const itemsOf = (messages: readonly Message[]): HistoryItem[] => messages.flatMap(messageItems);
 
 function messageItems(message: Message): HistoryItem[] {
@@ -82,7 +82,7 @@ function messageItems(message: Message): HistoryItem[] {
   }
 }
 
-/** The result of a tool of the front end. */
+/** The result of a front-end tool. */
 export function resultOf({ id, content, error }: ToolMessage): {
   readonly parts: Part[];
   readonly failed?: true;
@@ -91,7 +91,7 @@ export function resultOf({ id, content, error }: ToolMessage): {
   return error ? { parts, failed: true } : { parts };
 }
 
-/** What a model wrote may not be JSON: it then said nothing. */
+/** Arguments written by a model may not be JSON: they count as empty. */
 function inputOf(text: string): JsonObject {
   if (jsonRefusal(text) !== null) return {};
   try {

@@ -1,7 +1,8 @@
 /**
- * `agui`: front ends and runtimes that speak AG-UI 1.0. A thread is a session; its log is the truth, and what a request has
- * beyond it is new. Front-end tools are deferred calls of the core, approvals are interrupts. State, activities and steps are
- * not sent. A client that hangs up ends the turn that its request began, because the protocol has no other way to stop.
+ * `agui`: front ends and runtimes that use AG-UI 1.0. A thread is a session. The log is authoritative: messages
+ * of a request that it does not have are new. Front-end tools are deferred calls of the core, approvals are
+ * interrupts. State, activities and steps are not sent. A disconnect ends the turn that the request started,
+ * because the protocol has no other way to stop.
  */
 import { defineDialect } from '../shared/dialect.ts';
 import { refusal } from './faults.ts';

@@ -1,6 +1,6 @@
-/** The events of the protocol that we send. Optional fields are left out, never null. */
+/** The protocol events that the server sends. Optional fields are left out, never null. */
 
-/** A part of a message that is not text alone. */
+/** A part of a message with more than text. */
 export type ContentPart =
   | { readonly type: 'text'; readonly text: string }
   | {
@@ -50,7 +50,7 @@ export type TokenUsage = {
   readonly reasoningTokens?: number;
 };
 
-/** What a model says and does. */
+/** Output of a model. */
 export type ContentEvent =
   | { readonly type: 'REASONING_START' | 'REASONING_END'; readonly messageId: string }
   | { readonly type: 'REASONING_MESSAGE_START'; readonly messageId: string; readonly role: 'reasoning' }

@@ -1,4 +1,4 @@
-/** Faults before a stream: a status and `{message, code}`. */
+/** Faults before a stream: an HTTP status and `{message, code}`. */
 import type { Fault, FaultCode } from '@parlance/protocol';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { HTTP_STATUS } from '../shared/http-status.ts';
@@ -20,7 +20,7 @@ const CODES: Readonly<Record<number, FaultCode>> = {
   503: 'overloaded',
 };
 
-/** The origin is not allowed, there is no such endpoint, or something went wrong. */
+/** The origin is not allowed, the endpoint does not exist, or an error occurred. */
 export const refusal = (status: number, message: string): ErrorBody => ({
   message,
   code: CODES[status] ?? (status < 500 ? 'invalid' : 'internal'),

@@ -1,10 +1,10 @@
-/** A history that was taken over, as messages. */
+/** Imported history, as messages. */
 import type { DurableEvent, HistoryItem } from '@parlance/protocol';
 import { contentOf, resultOf } from './content.ts';
 import type { Message } from './events.ts';
 import { MessageList } from './message-list.ts';
 
-/** A text and the calls that follow it are one message, unless they came with ids of their own. */
+/** A text and the calls after it are one message, unless they have ids of their own. */
 export function importedMessages({
   id: event,
   input,

@@ -30,7 +30,7 @@ export const interruptOf = ({ approval, ask, call }: DurableEvent<'approval.requ
 
 export type Answer = { readonly answer: ApprovalAnswer; readonly reason?: string | undefined };
 
-/** Throws `invalid` if the payload does not fit the schema that the interrupt has given. */
+/** Throws `invalid` if the payload does not match the schema of the interrupt. */
 export function answerOf({ interruptId, status, payload }: ResumeEntry): Answer {
   if (status === 'cancelled') return { answer: 'deny' };
   const parsed = Payload.safeParse(payload);

@@ -1,8 +1,8 @@
 import type { Outcome } from './events.ts';
 
 /**
- * The outcome for clients that do not declare a version of the protocol. Those before 1.0, such as the one in CopilotKit's
- * runtime, fail on outcomes and fields that they do not know.
+ * The outcome for clients that do not declare a protocol version. Versions before 1.0, such as the one in
+ * CopilotKit's runtime, fail on unknown outcomes and fields.
  */
 export function legacyOutcome(outcome: Outcome): { readonly outcome?: Outcome } {
   switch (outcome.type) {

@@ -1,4 +1,4 @@
-/** Finds what a request is about in the log of a session, from its end. */
+/** Finds the input or turn of a request in the log of a session, backwards. */
 import { type DurableEvent, type InputId, type Part, type TurnId, textOf } from '@parlance/protocol';
 import type { Engine, SessionRef } from '../../core/api/index.ts';
 
@@ -14,22 +14,24 @@ async function* newestFirst({ engine, ref, head }: Log): AsyncGenerator<DurableE
 }
 
 export type KnownInput = {
-  /** the id of the message, as the request has it; null if it was found by the run */
+  /** the id of the message in the request; null if it was found by the run */
   readonly message: string | null;
   readonly input: InputId;
-  /** the number of the event that accepted it; null if it came with a history and has no turn here */
+  /** the number of the event that accepted it; null if it is imported history, which has no turn */
   readonly seq: number | null;
 };
 
 export type Sought = {
   /** ids of user messages */
   readonly messages: ReadonlySet<string>;
-  /** the id of the run, and what it would submit */
+  /** the id of the run, and the parts it would submit */
   readonly run: string;
   readonly parts: readonly Part[];
 };
 
-/** The latest message of the user that is one of these, or that the same run has submitted; null if there is none. */
+/**
+ * The latest of these messages in the log, or the message that the same run submitted; null if there is none.
+ */
 export async function findInput(log: Log, { messages, run, parts }: Sought): Promise<KnownInput | null> {
   if (messages.size === 0) return null;
   const text = textOf(parts);
@@ -53,7 +55,7 @@ export type KnownTurn = {
   readonly turn: TurnId;
   /** the number of the event that started it */
   readonly began: number;
-  /** the number of the event that was sought */
+  /** the number of the found event */
   readonly seq: number;
 };
 

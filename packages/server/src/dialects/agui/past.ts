@@ -1,4 +1,4 @@
-/** Pieces of events that have happened already: what is void is left out, because it need not be shown first. */
+/** Pieces of past events, without discarded output, which need not be shown. */
 import type { SessionEvent } from '@parlance/protocol';
 import type { Frame } from '../shared/projection.ts';
 import type { Piece } from './projection.ts';
@@ -23,6 +23,6 @@ export class Past {
   }
 }
 
-/** What an answer of the model has shown is void until the answer is complete, unless the turn was interrupted. */
+/** Output can still be discarded until its answer is complete, unless the turn was interrupted. */
 export const settles = (event: SessionEvent): boolean =>
   (event.type !== 'text.ended' && event.type !== 'reasoning.ended') || event.interrupted === true;

@@ -1,7 +1,8 @@
 /**
- * Out: what a turn says and does, as events of the protocol. Message ids follow from the log, so a message has the same id in
- * a stream, in a snapshot and after a restart: the text and the calls of one answer of the model are the message
- * `<turn>-<number of the answer>`, a reasoning block has its own id, and a result has that of its event.
+ * Out: converts the output of a turn to protocol events. Message ids are derived from the log, so a message has
+ * the same id in a stream, in a snapshot and after a restart: the text and the calls of one model answer are
+ * the message `<turn>-<number of the answer>`, a reasoning block has its own id, and a result has that of its
+ * event.
  */
 import type { FaultData, SessionEvent, TurnId, Usage } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/api/index.ts';
@@ -13,38 +14,38 @@ import { type CallWriting, endCall, endWriting, NOTHING_WRITTEN, writeCall } fro
 
 export type Piece = { readonly turn: TurnId } & (
   | { readonly kind: 'started'; readonly input: string }
-  /** the input that waited for its turn was taken back */
+  /** the queued input was withdrawn */
   | { readonly kind: 'dropped'; readonly input: string }
   | { readonly kind: 'event'; readonly event: ContentEvent }
-  /** what the model has said since its last complete answer is void; it was shown */
+  /** output since the last complete answer is discarded; it was shown */
   | { readonly kind: 'void' }
   | { readonly kind: 'answered'; readonly usage: Usage }
-  /** the turn goes on when these have been answered */
+  /** the turn continues when these have been answered */
   | ({ readonly kind: 'waits' } & Waits)
   | { readonly kind: 'ended' | 'cancelled' }
   | { readonly kind: 'failed'; readonly fault: FaultData }
 );
 
-/** The block that is being streamed. */
+/** The block being streamed. */
 type OpenBlock = {
   readonly kind: 'text' | 'reasoning';
   readonly block: string;
   readonly message: string;
-  /** its message was ended by a call, and is started again if more text follows */
+  /** its message was ended by a call, and is restarted if more text follows */
   readonly paused: boolean;
 };
 
 export type State = {
   readonly turn: TurnId | null;
-  /** the answers of the model in this turn so far, those that broke off included */
+  /** number of model answers in this turn so far, including interrupted ones */
   readonly answers: number;
-  /** the texts of the present answer so far */
+  /** number of texts in the current answer so far */
   readonly texts: number;
   readonly open: OpenBlock | null;
-  /** the calls whose arguments are being streamed */
+  /** calls whose arguments are being streamed */
   readonly writing: readonly CallWriting[];
   readonly calls: readonly OpenCall[];
-  /** something of the present answer was shown */
+  /** part of the current answer was shown */
   readonly shown: boolean;
 };
 
@@ -60,7 +61,7 @@ export const REST: State = {
 
 export const projection: Projection<State, Piece> = { start: () => REST, step, attach };
 
-/** What is being streamed so far, for a reader that has read the log: the events, and the state after them. */
+/** The output being streamed so far, for a reader of the log: its events, and the state after them. */
 export function join(state: State, { open, openArguments }: SessionSnapshot): Stepped<State, Piece> {
   const [joined, pieces] = open
     ? delta(state, { ...open, type: `${open.kind}.delta` })
@@ -152,7 +153,7 @@ function step(state: State, event: SessionEvent): Stepped<State, Piece> {
 const bodies = (turn: TurnId, events: readonly ContentEvent[]): { readonly body: Piece }[] =>
   events.map((event) => ({ body: { turn, kind: 'event', event } }));
 
-/** The message with the first text and the calls of an answer; a further text is a message of its own. */
+/** The message with the first text and the calls of an answer; a further text is a separate message. */
 const messageOf = (turn: string, answer: number, text = 0): string =>
   text === 0 ? `${turn}-${answer}` : `${turn}-${answer}-${text}`;
 
@@ -163,7 +164,7 @@ type Delta = {
   readonly text: string;
 };
 
-/** On the token path: the state changes with the first piece of a block only. */
+/** Called for each token: only the first piece of a block changes the state. */
 function delta(state: State, { type, turn, block, text }: Delta): Stepped<State, Piece> {
   if (text === '') return [state, NONE];
   const { open } = state;
@@ -212,7 +213,7 @@ function ended(open: OpenBlock | null): ContentEvent[] {
   ];
 }
 
-/** A block that was not streamed is shown as a whole. */
+/** A block that was not streamed is shown whole. */
 function endBlock(
   state: State,
   event: Extract<SessionEvent, { type: 'text.ended' | 'reasoning.ended' }>,
@@ -239,7 +240,7 @@ function write(state: State, part: Writing): Stepped<State, Piece> {
   return [{ ...state, open, writing, shown: true }, bodies(part.turn, [...ended(state.open), ...events])];
 }
 
-/** Everything that is open is closed; what was shown of the answer is void, and the next one has other ids. */
+/** Closes everything that is open. The shown output is discarded, and the next answer has other ids. */
 function restart(state: State, turn: TurnId): Stepped<State, Piece> {
   const { calls, shown } = state;
   const closed = bodies(turn, closing(state));
@@ -250,7 +251,7 @@ function restart(state: State, turn: TurnId): Stepped<State, Piece> {
 /** Closes everything that is open. */
 export const closing = ({ open, writing }: State): ContentEvent[] => [...ended(open), ...endWriting(writing)];
 
-/** A call whose arguments were being written when the turn ended was not made. */
+/** A call whose arguments were still being written when the turn ended was not made. */
 function end(state: State, last: Piece): Stepped<State, Piece> {
   const { turn } = last;
   const isVoid: { readonly body: Piece }[] =

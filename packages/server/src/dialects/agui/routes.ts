@@ -1,4 +1,4 @@
-/** In: the endpoint of each agent. */
+/** In: one endpoint per agent. */
 import { Fault } from '@parlance/protocol';
 import type { Hono, Context as HonoContext } from 'hono';
 import type { EventStream, Pieces } from '../../http/connection.ts';
@@ -38,19 +38,19 @@ async function answered(
   return ctx.stream(request, { dialect: 'agui', encode, produce });
 }
 
-/** Made outside of the handler: a closure there would keep the request in memory until the stream ends. */
+/** Created outside of the handler: a closure there would keep the request in memory until the stream ends. */
 const producer =
   (ctx: Context, parts: Omit<RunParts, 'send'>) =>
   async (stream: EventStream): Promise<void> => {
     const send = (event: AguiEvent) => void stream.send(encode(event), event, pieces as Pieces);
     const run = new Run(ctx, { ...parts, send });
-    // A reader that is too far behind has missed events, and cannot come back for them.
+    // A reader that is too slow has missed events, and cannot resume.
     void stream.lost().then(() => run.abandon());
     await run.follow();
     await stream.ready();
   };
 
-/** Pieces of text and arguments are joined for a slow reader. */
+/** Merges pieces of text and arguments for a slow reader. */
 const pieces: Pieces<AguiEvent> = {
   key: (event) => ('delta' in event ? `${event.type} ${idOf(event)}` : null),
   text: (event) => ('delta' in event ? event.delta : ''),

@@ -1,4 +1,4 @@
-/** One request and its stream: follows what the request has begun, or shows the thread and what is under way. */
+/** One request and its stream: follows the turn of the request, or shows the thread and its running turn. */
 import { Fault, isDurable, type SessionEvent, type TurnId } from '@parlance/protocol';
 import type { Watch } from '../../core/api/index.ts';
 import { type LogIds, reported } from '../shared/dialect.ts';
@@ -27,12 +27,12 @@ export class Run {
   readonly #ends = Promise.withResolvers<void>();
   readonly #client: ClientView;
   readonly #spent = new Spent();
-  /** the turns that are shown */
+  /** turns that are shown */
   readonly #shown = new Set<TurnId>();
   #state: State = REST;
-  /** what has happened before the present; null once it was shown */
+  /** past events; null once they were sent */
   #past: Past | null = new Past();
-  /** what has happened while a snapshot is made; null if none is */
+  /** pieces that arrive while a snapshot is made; null otherwise */
   #held: PastPiece[] | null = null;
   #watch: Watch | null = null;
   /** the number of the last event */
@@ -49,7 +49,7 @@ export class Run {
     if (turn) this.#shown.add(turn);
   }
 
-  /** Resolves when the last event was sent, or the client is gone. Never rejects. */
+  /** Resolves when the last event was sent, or the client has disconnected. Never rejects. */
   async follow(): Promise<void> {
     const { threadId, runId, protocolVersion } = this.parts.asked.run;
     const version = protocolVersion ? { protocolVersion: PROTOCOL_VERSION } : {};
@@ -59,7 +59,7 @@ export class Run {
     await this.#ends.promise;
   }
 
-  /** The client is gone: the turn that its request has begun ends with it. */
+  /** The client disconnected: cancels the turn that its request started. */
   abandon(): void {
     if (this.#isOver || this.#isAbandoned) return;
     this.#isAbandoned = true;
@@ -72,7 +72,7 @@ export class Run {
     await this.ctx.engine.watch(this.parts.begun.ref, (event) => this.#take(event), { after, begin });
   }
 
-  /** All messages, then what is under way. */
+  /** Sends all messages, then the running turn. */
   async #look(): Promise<void> {
     const transcript = new Transcript();
     const sink = (event: SessionEvent) => {
@@ -90,7 +90,7 @@ export class Run {
     await this.ctx.engine.watch(this.parts.begun.ref, sink, { after: 0, begin });
   }
 
-  /** The past was read: what follows happens now. */
+  /** The past was read: live events follow. */
   #begin(watch: Watch): void {
     this.#watch = watch;
     const past = this.#past?.pieces ?? [];
@@ -150,12 +150,12 @@ export class Run {
     }
   }
 
-  /** After a snapshot of the thread the client has nothing else. */
+  /** After a snapshot of the thread the client has only that. */
   #isKnown(event: ContentEvent): boolean {
     return this.parts.begun.followed !== null && this.#client.has(event);
   }
 
-  /** Whether the present turn is shown. */
+  /** Whether the current turn is shown. */
   #isShown(): boolean {
     return this.#state.turn !== null && this.#shown.has(this.#state.turn);
   }
@@ -165,12 +165,12 @@ export class Run {
     return followed !== null && (followed.turn === null ? input === followed.input : !this.#isLast());
   }
 
-  /** Whether no turn follows the one that is shown. */
+  /** Whether the shown turn is the last one. */
   #isLast(): boolean {
     return this.#shown.size > (this.parts.begun.followed?.more ?? 0);
   }
 
-  /** Something that was shown is void: all messages without it, and then what has happened meanwhile. */
+  /** Shown output was discarded: sends all messages without it, then the events since. */
   async #resend(head: number): Promise<void> {
     const { engine } = this.ctx;
     const { messages } = await readTranscript(engine, this.parts.begun.ref, head);
@@ -181,7 +181,9 @@ export class Run {
     this.#restIfWaiting();
   }
 
-  /** Ends if the turn goes on only with an answer. Another turn may hold back the input: then its interrupts are shown. */
+  /**
+   * Ends if the turn continues only with an answer. If another turn blocks the input, its interrupts are shown.
+   */
   #restIfWaiting(): void {
     if (!waitsFor(this.#state.calls)) return;
     const rest = () => {
@@ -191,7 +193,7 @@ export class Run {
       if (interrupts.length > 0) this.#finish({ type: 'interrupt', interrupts });
       else if (this.#isShown()) this.#finish({ type: 'success', pendingToolCallIds: pending });
     };
-    // More may follow in the same moment.
+    // More may follow at the same moment.
     this.ctx.engine.rested(this.parts.begun.ref).then(rest, (thrown) => this.#fail(thrown));
   }
 
@@ -214,7 +216,7 @@ export class Run {
     if (!this.#isOver && !this.#isAbandoned) this.parts.send(event);
   }
 
-  /** Cancels the turn, also if it has not started yet. */
+  /** Cancels the turn, even if it has not started yet. */
   #cancelShown(): void {
     const turn = this.#isShown() ? this.#state.turn : this.parts.begun.followed?.planned;
     if (this.#past || !turn) return;

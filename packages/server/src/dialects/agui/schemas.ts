@@ -1,4 +1,4 @@
-/** What a request holds, as far as it is used. Unknown fields are passed over, and so are nulls of earlier versions. */
+/** Schema of requests. Unknown fields are ignored, and so are nulls of earlier versions. */
 import { CallerTool, JsonValue } from '@parlance/protocol';
 import { z } from 'zod';
 
@@ -8,7 +8,7 @@ const Source = z.object({ type: z.string(), value: z.string().default(''), mimeT
 
 const TextPart = z.object({ type: z.literal('text'), text: z.string() });
 const MediaPart = z.object({ type: z.enum(['image', 'audio', 'video', 'document']), source: Source });
-/** of versions before 1.0 */
+/** versions before 1.0 */
 const BinaryPart = z.object({
   type: z.literal('binary'),
   mimeType: z.string(),

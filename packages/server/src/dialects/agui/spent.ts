@@ -1,4 +1,4 @@
-/** The tokens of a run. */
+/** The token usage of a run. */
 import type { Usage } from '@parlance/protocol';
 import type { TokenUsage } from './events.ts';
 
@@ -15,7 +15,7 @@ export class Spent {
     this.#reasoning += reasoningTokens;
   }
 
-  /** Absent if no model was asked. */
+  /** Absent if no model was called. */
   get usage(): { readonly usage?: readonly TokenUsage[] } {
     if (this.#input + this.#output === 0) return {};
     const usage: TokenUsage = {

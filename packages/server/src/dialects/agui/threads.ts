@@ -1,4 +1,4 @@
-/** Which thread a request is about, and what it begins there. */
+/** Finds or creates the thread of a request, and applies the request to it. */
 import { type CallResult, type DurableEvent, Fault, type Part, TurnTerms, textOf } from '@parlance/protocol';
 import type { SessionRef, SessionSnapshot } from '../../core/api/index.ts';
 import type { DialectContext } from '../shared/dialect.ts';
@@ -10,7 +10,7 @@ import { inputParts, isUser, itemsOf, spoken, termsOf, type UserMessage } from '
 import { findInput, findTurn, type KnownInput } from './log.ts';
 import type { Message, RunAgentInput } from './schemas.ts';
 
-/** The new messages of the user, checked: they can be submitted. */
+/** The new messages of the user, validated. */
 type Brought = {
   readonly messages: readonly UserMessage[];
   readonly parts: Part[];
@@ -22,16 +22,16 @@ export class Threads {
 
   constructor(private readonly ctx: Pick<DialectContext, 'engine'>) {}
 
-  /** Requests about the same thread begin one after another. A request that is refused changes nothing. */
+  /** Runs requests about the same thread one after another. A refused request changes nothing. */
   async begin(asked: Asked): Promise<Begun> {
     const { engine } = this.ctx;
     const ref = await engine.resolve(asked.principal, asked.run.threadId);
     return this.#queue.run(`${ref.owner} ${ref.id}`, async () =>
-      (await engine.record(ref)) ? this.#goOn(ref, asked) : this.#start(ref, asked),
+      (await engine.record(ref)) ? this.#continue(ref, asked) : this.#start(ref, asked),
     );
   }
 
-  /** A new thread: it begins with what came before the new messages, without asking a model. */
+  /** Creates a thread with the messages before the new ones as history, without calling a model. */
   async #start(ref: SessionRef, asked: Asked): Promise<Begun> {
     const { engine } = this.ctx;
     const { run, agent } = asked;
@@ -48,8 +48,8 @@ export class Threads {
     return { ref, followed, owns: true };
   }
 
-  /** The log is the truth: what it does not know is new. */
-  async #goOn(ref: SessionRef, asked: Asked): Promise<Begun> {
+  /** The log is authoritative: messages that it does not have are new. */
+  async #continue(ref: SessionRef, asked: Asked): Promise<Begun> {
     const { engine } = this.ctx;
     const { run } = asked;
     const now = await engine.snapshot(ref);
@@ -70,7 +70,7 @@ export class Threads {
     return { ref, followed: { ...followed, more: followed.more + 1 }, owns: true };
   }
 
-  /** The message and the results before it in one command; null if they cannot be given together. */
+  /** Submits the message with the results before it in one command; null if that is not possible. */
   async #withResults(
     ref: SessionRef,
     asked: Asked,
@@ -82,7 +82,7 @@ export class Threads {
     try {
       return await this.#submit(ref, asked, { ...brought, mode: 'supersede', results });
     } catch (thrown) {
-      // Another client has given one of the results meanwhile.
+      // Another client has sent one of the results in the meantime.
       if (thrown instanceof Fault && thrown.code === 'not_found') return null;
       throw thrown;
     }
@@ -95,7 +95,10 @@ export class Threads {
     return findInput(log, { messages: sought, run: run.runId, parts: inputParts(lastOfUser(messages)) });
   }
 
-  /** The turn of the last message, if the request ends with it: the same request again. Null: it looks at the thread. */
+  /**
+   * The turn of the last message, if the request ends with it, which means it is repeated. Null: the request
+   * shows the thread.
+   */
   async #again(
     now: SessionSnapshot,
     messages: readonly Message[],
@@ -138,7 +141,7 @@ export class Threads {
       (event): event is DurableEvent<'input.accepted'> => event.type === 'input.accepted',
     );
     if (accepted) return followedInput(accepted);
-    // Another node has accepted the same message meanwhile.
+    // Another node has accepted the same message in the meantime.
     const sought = { messages: new Set(messages.map(({ id }) => id)), run: run.runId, parts };
     const known = await findInput({ engine, ref, head: seq }, sought);
     if (!known?.seq) throw new Fault('invalid', 'The message is part of the history of this thread.');
@@ -150,14 +153,14 @@ export class Threads {
 const lastOfUser = (messages: readonly Message[]): UserMessage[] =>
   messages.slice(messages.findLastIndex(({ role }) => role !== 'user') + 1).filter(isUser);
 
-/** The messages of the user that follow the latest one that the log has. */
+/** The messages of the user after the latest one in the log. */
 function freshOf(messages: readonly Message[], known: KnownInput | null): UserMessage[] {
   if (known?.message === null) return [];
   if (!known) return lastOfUser(messages);
   return messages.slice(messages.findLastIndex(({ id }) => id === known.message) + 1).filter(isUser);
 }
 
-/** Throws `empty` or `invalid` if they cannot be submitted. */
+/** Throws `empty` or `invalid` if the messages cannot be submitted. */
 function broughtBy(run: RunAgentInput, messages: readonly UserMessage[]): Brought {
   for (const { id, content } of messages) {
     const isText = typeof content === 'string' || content.every(({ type }) => type === 'text');
@@ -172,7 +175,7 @@ function broughtBy(run: RunAgentInput, messages: readonly UserMessage[]): Brough
   return { messages, parts: inputParts(messages), terms: terms.data };
 }
 
-/** Read from the start of the present turn on: it may wait for an answer that holds back the input. */
+/** Reads from the start of the current turn: it may wait for an answer that blocks the input. */
 const startingAt = (followed: Followed, { began }: SessionSnapshot): Followed => ({
   ...followed,
   after: Math.min(followed.after, (began ?? Number.POSITIVE_INFINITY) - 1),

@@ -11,14 +11,14 @@ import { projection, REST, type State } from './projection.ts';
 export class Transcript {
   state: State = REST;
   readonly #list = new MessageList();
-  /** messages before this index stay if the model's answer breaks off */
+  /** messages before this index stay if the model's answer is interrupted */
   #settled = 0;
-  /** the inputs without a turn yet */
+  /** inputs without a turn yet */
   readonly #waiting = new Map<string, Message>();
   /** where the messages of each input start; `seq` is the event that accepted it */
   readonly #inputs: { readonly id: string; readonly seq: number; at: number }[] = [];
 
-  /** Oldest first. Messages that wait for their turn are last. */
+  /** Oldest first. Queued messages are last. */
   get messages(): readonly Message[] {
     return [...this.#list.all, ...this.#waiting.values()];
   }
@@ -68,7 +68,7 @@ export class Transcript {
   }
 }
 
-/** Null if the input has nothing to show: the model went on from what was there. */
+/** Null if the input has no message: it lets the model continue. */
 function userMessage({ input, key, parts, call }: DurableEvent<'input.accepted'>): Message | null {
   if (parts.length === 0 && !call) return null;
   const shown: readonly Part[] =

@@ -1,10 +1,10 @@
-/** Calls while their arguments are being written. */
+/** Calls while the model writes their arguments. */
 import type { DurableEvent } from '@parlance/protocol';
 import type { ContentEvent } from './events.ts';
 
 export type CallWriting = {
   readonly call: string;
-  /** characters of the arguments that were shown */
+  /** number of characters of the arguments that were shown */
   readonly length: number;
 };
 
@@ -19,7 +19,7 @@ type ArgumentsPart = {
   readonly text: string;
 };
 
-/** `message` is the one that the call belongs to. */
+/** `message` is the message that the call belongs to. */
 export function writeCall(
   writing: readonly CallWriting[],
   { call, tool, offset, text }: ArgumentsPart,
@@ -32,7 +32,7 @@ export function writeCall(
   return { writing: [...writing.filter((one) => one !== known), next], events };
 }
 
-/** The call is complete: shows what was not shown of it. */
+/** The call is complete: shows the rest of its arguments. */
 export function endCall(
   writing: readonly CallWriting[],
   { call, tool, input }: DurableEvent<'call.requested'>,
@@ -47,7 +47,7 @@ export function endCall(
   return { writing: writing.filter((one) => one !== known), events };
 }
 
-/** Closes the calls that break off. */
+/** Closes interrupted calls. */
 export const endWriting = (writing: readonly CallWriting[]): ContentEvent[] =>
   writing.map(({ call }) => ({ type: 'TOOL_CALL_END', toolCallId: call }));
 
