@@ -7,20 +7,23 @@ import { Keyboard } from '../terminal/input.ts';
 import type { Key } from '../terminal/keys.ts';
 import { wrapped } from '../terminal/layout.ts';
 import { safeText } from '../terminal/safe-text.ts';
+import { SecondPress } from '../terminal/second-press.ts';
 import { themeFor } from '../terminal/theme.ts';
 import { Approvals } from './approvals.ts';
-import { fileChoices, withFiles } from './attach.ts';
+import { withFiles } from './attach.ts';
 import { type Below, belowFrame } from './below.ts';
-import { Composer, type MenuChoice } from './composer.ts';
+import { Composer } from './composer.ts';
 import { consoleNotice } from './console-link.ts';
 import { Conversation, type Wanted } from './conversation.ts';
-import { lastFolded } from './folded.ts';
+import { Unfolding } from './folded.ts';
 import { helpLines } from './help.ts';
 import { readHistory, remember } from './history.ts';
 import { type Look, looks } from './look.ts';
+import { menuChoices } from './menu.ts';
 import { Painter, type Picture } from './painter.ts';
 import { Picker } from './picker.ts';
-import { applyCommand, type Command, commandChoices, parseCommand } from './slash.ts';
+import { lastWaiting } from './queue.ts';
+import { applyCommand, type Command, parseCommand } from './slash.ts';
 import { Transcript } from './transcript.ts';
 import { farewellLines, welcomeLines } from './welcome.ts';
 
@@ -35,8 +38,6 @@ export type AppOptions = {
   readonly approve: Approve;
 };
 
-/** A second Ctrl-C within this time leaves. */
-const AGAIN_MS = 2_000;
 const MOST_LISTED = 200;
 
 export class ChatApp {
@@ -51,11 +52,12 @@ export class ChatApp {
     ended: (code) => this.#leave(code),
   });
   readonly #done = Promise.withResolvers<number>();
+  readonly #interruption = new SecondPress(() => this.#painter.later());
+  readonly #unfolding = new Unfolding();
   #transcript = new Transcript();
   #history: readonly string[] = readHistory();
   #picker: Picker | null = null;
   #sending = 0;
-  #interruptedAt = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly connection: Connection,
@@ -71,7 +73,7 @@ export class ChatApp {
     this.#approvals = new Approvals(this.#conversation, options.approve, (act) => this.#do(act));
     this.#composer = new Composer({
       history: () => this.#history,
-      choicesFor: ({ text, cursor }) => this.#choices(text, cursor),
+      choicesFor: (draft) => menuChoices(draft, connection.about),
     });
   }
 
@@ -128,19 +130,9 @@ export class ChatApp {
       denying: isDenying,
       explaining: isExplaining,
       sending: this.#sending > 0,
-      hint: this.#wasInterrupted ? 'Press Ctrl-C again to leave' : '',
+      hint: this.#interruption.isArmed ? 'Press Ctrl-C again to leave' : '',
       now: Date.now(),
     };
-  }
-
-  #choices(text: string, cursor: number): MenuChoice[] {
-    const files = fileChoices(text, cursor).map(({ label, ...draft }) => ({
-      draft,
-      label,
-      about: '',
-      complete: false,
-    }));
-    return [...commandChoices(text, this.connection.about), ...files];
   }
 
   #notice(text: string, colour: 'yellow' | 'red' = 'yellow'): void {
@@ -168,7 +160,7 @@ export class ChatApp {
         this.#painter.screen.clear();
         return true;
       case 'ctrl-o':
-        this.#painter.print(lastFolded(this.#conversation.view, this.#look) ?? []);
+        this.#painter.print(this.#unfolding.next(this.#conversation.view, this.#look));
         return true;
       case 'ctrl-r':
         this.#conversation.retryNow();
@@ -187,11 +179,24 @@ export class ChatApp {
     if (key.kind === 'text' && this.#composer.isEmpty && this.#approvals.letter(key.text)) return;
     const name = key.kind === 'key' ? key.name : '';
     if (name === 'escape' && this.#composer.choices.length === 0) this.#escape();
+    else if (name === 'up' && this.#composer.isEmpty && this.#takeBack()) return;
     else if (name === 'enter' && this.#approvals.isDenying) this.#deny();
     else {
       const result = this.#composer.key(key);
       if (typeof result === 'object') this.#submit(result.send);
     }
+  }
+
+  /** True if a message waits for its turn; it comes back into the field. */
+  #takeBack(): boolean {
+    const waiting = lastWaiting(this.#conversation.view);
+    if (waiting?.text === null)
+      this.#notice('The queued message has attachments: change or remove it in the console.');
+    else if (waiting) {
+      this.#composer.set(waiting.text);
+      this.#do(() => this.#conversation.cancel(waiting.turn));
+    }
+    return waiting !== null;
   }
 
   #deny(): void {
@@ -207,14 +212,8 @@ export class ChatApp {
     } else if (currentTurn(this.#conversation.view)) this.#do(() => this.#conversation.cancel());
   }
 
-  get #wasInterrupted(): boolean {
-    return performance.now() - this.#interruptedAt < AGAIN_MS;
-  }
-
   #interrupt(): void {
-    if (this.#wasInterrupted) this.#leave(0);
-    this.#interruptedAt = performance.now();
-    setTimeout(() => this.#painter.later(), AGAIN_MS);
+    if (this.#interruption.press()) this.#leave(0);
     if (this.#composer.isEmpty) this.#escape();
     else this.#composer.set('');
   }

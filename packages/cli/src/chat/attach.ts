@@ -18,15 +18,20 @@ export type Attached = {
   readonly problems: readonly string[];
 };
 
-/** The text as it is, then the files that it names. A mention that is no file is text: a handle, an address. */
-export async function withFiles(text: string): Promise<Attached> {
+/** A mention that is no file is text: a handle, an address. */
+export function mentionedFiles(text: string): ReadonlySet<string> {
   const paths = new Set<string>();
   for (const [, quoted, plain = ''] of text.matchAll(MENTION)) {
     const named = [quoted ?? plain, plain.replace(/[.,;:!?)]+$/, '')].map(pathOf);
     const found = named.find(isFile);
     if (found !== undefined) paths.add(found);
   }
-  const { parts, problems } = await filesAt(paths);
+  return paths;
+}
+
+/** The text as it is, then the files that it names. */
+export async function withFiles(text: string): Promise<Attached> {
+  const { parts, problems } = await filesAt(mentionedFiles(text));
   return { parts: text.trim() === '' ? parts : [{ type: 'text', text: text.trim() }, ...parts], problems };
 }
 

@@ -81,8 +81,11 @@ function activityLines(below: Below, look: Look): string[] {
   const queue = view.queued.map((input) => cut(theme.dim(`Queued: ${queuedLine(input)}`), width));
   const more = queue.length > MOST_QUEUED ? [theme.dim(`… ${queue.length - MOST_QUEUED} more queued`)] : [];
   const plan = view.plan && turn ? planLines(view.plan, look, height >= 20) : [];
-  const lines = [...question, ...working, ...sending, ...plan, ...queue.slice(0, MOST_QUEUED), ...more];
-  return lines.length === 0 ? [] : ['', ...lines];
+  const edit = queue.length > 0 && below.draft.text === '' ? [theme.dim('↑ edits the last one')] : [];
+  const waiting = [...more, ...queue.slice(-MOST_QUEUED), ...edit];
+  const lines = [...working, ...sending, ...plan, ...waiting];
+  // The question is next to the field.
+  return [lines, question].flatMap((part) => (part.length === 0 ? [] : ['', ...part]));
 }
 
 function workingLine({ view, now }: Below, { theme }: Look): string {

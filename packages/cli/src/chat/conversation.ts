@@ -1,5 +1,5 @@
 /** The session that is shown: its view, and what can be done with it. A new one is created with its first message. */
-import type { Part } from '@parlance/protocol';
+import type { Part, TurnId } from '@parlance/protocol';
 import {
   type ApprovalView,
   type ConnectionState,
@@ -78,8 +78,9 @@ export class Conversation {
     await this.#handle?.submit(parts, { mode });
   }
 
-  async cancel(): Promise<void> {
-    await this.#handle?.cancel();
+  /** The running turn, or only the named one, also if its message still waits. */
+  async cancel(turn?: TurnId): Promise<void> {
+    await this.#handle?.cancel({ turn });
   }
 
   async answer(approval: ApprovalView, answer: 'once' | 'always' | 'deny', reason = ''): Promise<void> {

@@ -68,6 +68,20 @@ describe('a script', () => {
     expect(events.some(({ type }) => type === 'text.delta')).toBeTrue();
   });
 
+  test.each([
+    ['turn.failed', 1, ['-p', 'fail']],
+    ['approval.requested', 3, ['-p', 'create file j.txt with x']],
+    ['turn.ended', 0, ['-p', 'create file k.txt with x', '--approve', 'never']],
+    [null, 2, ['-p', 'x', '--file', 'none.md']],
+    [null, 4, ['-p', 'x', '--url', 'http://127.0.0.1:1']],
+  ] as const)('with --json, the last line is %p and the exit code %i', async (last, expected, args) => {
+    const { code, stdout, stderr } = await chat([...args, '--json']);
+    const lines = stdout.split('\n').slice(0, -1);
+    const types = lines.map((line) => (JSON.parse(line) as { type: string }).type);
+    expect([code, types.at(-1) ?? null]).toEqual([expected, last]);
+    if (expected > 0) expect(stderr).toStartWith('parlance: ');
+  });
+
   test('continues a session by name, and the last one', async () => {
     await chat(['-p', 'count to 2', '--session', 'named']);
     await chat(['-p', 'count to 3', '--session', 'named']);
@@ -148,20 +162,22 @@ describe('a script', () => {
   });
 });
 
-const spawned = (session: string) =>
-  spawnParlance(['chat', '-p', 'go on', '--session', session], {
+const spawned = (session: string, ...flags: string[]) =>
+  spawnParlance(['chat', '-p', 'go on', '--session', session, ...flags], {
     cwd: dictated.root,
     env: { HOME: home, PARLANCE_URL: dictated.http },
   });
 
 describe('an interruption', () => {
-  test('by Ctrl-C cancels the turn and exits with 130', async () => {
-    const child = spawned('interrupted');
+  test.each([['text'], ['json']])('by Ctrl-C cancels the turn and exits with 130 (%s)', async (format) => {
+    const child = spawned(`interrupted-${format}`, ...(format === 'json' ? ['--json'] : []));
     model.say('An answer ');
     await child.stdout.getReader().read();
     child.kill('SIGINT');
     expect(await child.exited).toBe(130);
-    expect((await eventsOf(dictated, 'interrupted')).at(-1)).toMatchObject({ type: 'turn.cancelled' });
+    expect((await eventsOf(dictated, `interrupted-${format}`)).at(-1)).toMatchObject({
+      type: 'turn.cancelled',
+    });
   });
 
   test('by a reader that goes away cancels the turn and exits with 141', async () => {

@@ -7,6 +7,9 @@ const SHOW_CURSOR = '\x1b[?25h';
 /** A lone escape is the key if nothing follows for so long. Over a slow line, sequences arrive in pieces. */
 const ESCAPE_MS = 50;
 
+/** A signal that has not stopped us by then was ignored. */
+const IGNORED_MS = 250;
+
 const ENDING = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const;
 
 export type KeyboardEvents = {
@@ -47,14 +50,21 @@ export class Keyboard {
     stdout.write(BRACKETED_PASTE.off + SHOW_CURSOR);
   }
 
-  /** Stops the process until the shell brings it back. */
+  /**
+   * Stops the process group until the shell brings it back: programs that have started us, such as npx, stop too. Without a
+   * shell that could bring it back, the system ignores the signal.
+   */
   suspend(): void {
     this.close();
-    process.once('SIGCONT', () => {
+    const resume = (): void => {
+      clearTimeout(ignored);
+      process.off('SIGCONT', resume);
       this.open();
       this.events.changed();
-    });
-    process.kill(process.pid, 'SIGSTOP');
+    };
+    process.on('SIGCONT', resume);
+    const ignored = setTimeout(resume, IGNORED_MS);
+    process.kill(0, 'SIGTSTP');
   }
 
   /** Even if the program fails, the terminal is left as it was. */

@@ -15,7 +15,7 @@ test('blocks are separated by blank lines', () => {
 
 test('lists are nested and numbered, and continue under their text', () => {
   expect(plain('9. nine is a long line that wraps\n10. ten\n    - inner\n\n- [x] done\n- [ ] open', 24)).toBe(
-    [' 9. nine is a long line', '    that wraps', '10. ten', '    • inner', '', '• ☑ done', '• ☐ open'].join(
+    [' 9. nine is a long line', '    that wraps', '10. ten', '    • inner', '', '☑ done', '☐ open'].join(
       '\n',
     ),
   );

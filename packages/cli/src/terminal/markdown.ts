@@ -78,8 +78,9 @@ function listLines(list: Tokens.List, look: MarkdownLook): string[] {
   const last = String(start + list.items.length - 1).length;
   const gap = list.loose ? [''] : [];
   return list.items.flatMap((item, index) => {
-    const mark = list.ordered ? `${String(start + index).padStart(last)}. ` : '• ';
-    const done = item.task ? `${item.checked ? '☑' : '☐'} ` : '';
+    const bullet = item.task ? `${item.checked ? '☑' : '☐'} ` : '• ';
+    const mark = list.ordered ? `${String(start + index).padStart(last)}. ` : bullet;
+    const done = item.task && list.ordered ? bullet : '';
     const indent = widthOf(mark + done);
     const inner = { ...look, width: Math.max(8, look.width - indent) };
     const tokens = item.tokens.filter(({ type }) => type !== 'checkbox') as MarkedToken[];

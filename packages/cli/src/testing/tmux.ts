@@ -13,6 +13,8 @@ export type TerminalOptions = {
   readonly env?: Readonly<Record<string, string>>;
   readonly columns?: number;
   readonly rows?: number;
+  /** Runs it in an interactive shell, which can stop it and bring it back. */
+  readonly isInShell?: boolean;
 };
 
 export type Terminal = AsyncDisposable & {
@@ -53,9 +55,13 @@ export async function openTerminal(options: TerminalOptions): Promise<Terminal> 
     if (code !== 0) throw new Error(`tmux ${words[0]}: ${problem}`);
     return out;
   };
-  const command = `${['sh', PARLANCE, ...args].map(quoted).join(' ')}; echo "exit $?"; exec sleep 1000`;
-  await tmux('new-session', '-d', '-x', String(columns), '-y', String(rows), command);
+  const command = ['sh', PARLANCE, ...args].map(quoted).join(' ');
+  const shown = options.isInShell
+    ? 'PS1="shell> " exec sh -i'
+    : `${command}; echo "exit $?"; exec sleep 1000`;
+  await tmux('new-session', '-d', '-x', String(columns), '-y', String(rows), shown);
   await tmux('set', '-s', 'escape-time', '0');
+  if (options.isInShell) await tmux('send-keys', command, 'Enter');
 
   const screen = (colours = false) => tmux('capture-pane', '-p', ...(colours ? ['-e'] : []));
   async function until(isDone: (screen: string) => boolean, what: string): Promise<string> {
@@ -76,7 +82,9 @@ export async function openTerminal(options: TerminalOptions): Promise<Terminal> 
       await tmux('send-keys', ...keys);
     },
     async paste(text) {
-      await tmux('set-buffer', text);
+      const file = join(folder, 'pasted');
+      await Bun.write(file, text);
+      await tmux('load-buffer', file);
       await tmux('paste-buffer', '-p', '-r');
     },
     async resize(width, height) {
