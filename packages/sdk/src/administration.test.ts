@@ -50,7 +50,13 @@ test('lists listeners, MCP servers and metrics for callers with the permission',
   const dev = await loggedIn('dev');
   const socket = await server.connect(`/agentloop?token=${dev.token}`);
   expect(await dev.admin.listeners()).toEqual([
-    { address: '127.0.0.1', port: server.running.port, dialect: 'all', sockets: { agentloop: 1 } },
+    {
+      address: '127.0.0.1',
+      port: server.running.port,
+      dialect: 'all',
+      sockets: { agentloop: 1 },
+      problem: null,
+    },
   ]);
   socket.close();
   expect(await dev.admin.mcp()).toEqual([]);

@@ -281,6 +281,8 @@ export type Listener = {
   readonly dialect: string;
   /** open sockets by dialect; `unknown`: dialect not detected yet */
   readonly sockets: Readonly<Record<string, number>>;
+  /** why a listener that an admin added is not open */
+  readonly problem: string | null;
 };
 
 export type McpServer = {

@@ -30,7 +30,7 @@ export function aboutOf(config: Config, { hasSandbox, dialects, state, live }: A
       return model.provider === 'offline' ? 'offline' : model.model;
     },
     sandbox: hasSandbox,
-    doors: () => state.listening,
+    doors: () => state.listening.map(({ dialect, port }) => ({ dialect, port })),
     dialects: dialects.map(({ name, listen }) => ({
       name,
       sockets: [...new Set(socketRoutes(listen).map(({ ws }) => ws))],

@@ -57,12 +57,16 @@ export function serverContext(config: Config, parts: ContextParts): ServerContex
       }),
       pairings: openPairings({ pairings: store.pairings, log }),
       prices: openPrices(store.settings),
-      doors: () =>
-        state.listening.map((listener, index) => ({
+      doors: () => [
+        ...state.listening.map(({ dialect, port, number }) => ({
           address: config.host,
-          ...listener,
-          sockets: sockets.at(index),
+          dialect,
+          port,
+          sockets: sockets.at(number),
+          problem: null,
         })),
+        ...state.failed.map((failed) => ({ address: config.host, ...failed, sockets: {} })),
+      ],
       nodes: async () =>
         (await store.nodes()).map((node) => ({ ...node, here: node.id === store.leases.node })),
       mcpServers: mcp.servers,

@@ -37,7 +37,7 @@ export async function openFront(
     anonymous: budgets.anonymous.held,
     identified: budgets.identified.held,
   }));
-  const state: ServerState = { served: [], listening: [], refusedOrigins: new RefusedOrigins() };
+  const state: ServerState = { served: [], listening: [], failed: [], refusedOrigins: new RefusedOrigins() };
   const readiness = new Readiness(storage.writable);
   const sockets = openTransport(config, { log, metrics, anonymous: budgets.anonymous });
   const ctx = serverContext(config, { backend, dialects, state, sockets, budgets, readiness });

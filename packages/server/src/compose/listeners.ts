@@ -1,6 +1,5 @@
 /** The default listener and the extra ones, each of one dialect. */
-import type { Config } from '../config/config.ts';
-import { ConfigError } from '../config/config.ts';
+import { type Changeable, type Config, ConfigError, type Door } from '../config/config.ts';
 import type { Dialect } from '../dialects/shared/dialect.ts';
 import {
   listenerRouter,
@@ -16,11 +15,14 @@ import type { Front } from './front.ts';
 import { refusalAlone, refusalOf, routesAlone } from './http.ts';
 import { listenOrExplain } from './listen.ts';
 import { openingOf } from './sockets.ts';
-import type { ListeningPort } from './state.ts';
+import { isIn, type OpenListener, StoredListeners } from './stored-listeners.ts';
 
 export type ListenerParts = { readonly backend: Backend; readonly front: Front };
 
-/** Listens on every port, the default listener first. Throws if a port is in use. */
+/**
+ * Listens on every port, the default listener first. Throws if a port is in use. Listeners that admins store are opened and
+ * closed when the settings change; one that cannot be opened is reported and does not stop the server.
+ */
 export function openListeners(
   config: Config,
   { backend, front }: ListenerParts,
@@ -43,9 +45,11 @@ export function openListeners(
   const addressOf = (request: Request, peer: string | undefined) =>
     clientAddress(request.headers, peer, config.trustedProxies);
 
-  const listen = ({ port, dialect, router, own }: Listener, listener: number): ListeningPort => {
+  let count = 0;
+  const open = ({ port, dialect, router, own }: Listener): OpenListener => {
     const answering = own ? routesAlone(routes, own, log) : routes;
-    const handshake = { authenticator, log, router, listener };
+    const number = count++;
+    const handshake = { authenticator, log, router, listener: number };
     const server = listenOrExplain(dialect, {
       hostname: config.host,
       port,
@@ -59,10 +63,27 @@ export function openListeners(
         return answering.fetch(request);
       },
     });
-    resources.defer(() => server.stop(true));
-    return { dialect: dialect ?? 'all', port: server.port ?? port };
+    const listening = { dialect: dialect ?? 'all', port: server.port ?? port, number };
+    state.listening.push(listening);
+    return {
+      async close() {
+        state.listening.splice(state.listening.indexOf(listening), 1);
+        await server.stop(true);
+      },
+    };
   };
-  state.listening.push(...listenersOf(config, served).map(listen));
+  const keep = (listener: OpenListener) => resources.defer(() => listener.close());
+  keep(open({ port: config.port, dialect: null, router: socketRouter(served) }));
+  for (const door of config.doors) keep(open(extraListener(door, served)));
+  const stored = new StoredListeners({
+    open: (door) => open(extraListener(door, served)),
+    failed: state.failed,
+    log,
+  });
+  const follow = ({ doors }: Changeable) => stored.replace(doors.filter((door) => !isIn(config.doors, door)));
+  follow(setup.live.current);
+  setup.live.onChange(follow);
+  resources.defer(() => stored.close());
 }
 
 type Listener = {
@@ -73,11 +94,8 @@ type Listener = {
   readonly own?: Dialect;
 };
 
-function listenersOf({ port, doors }: Config, served: readonly ServedDialect[]): Listener[] {
-  const extra = doors.map((door) => {
-    const own = served.find(({ dialect }) => dialect.name === door.dialect);
-    if (!own) throw new ConfigError(`door ${door.dialect}=${door.port} names no dialect that is served`);
-    return { ...door, router: listenerRouter(own), own: own.dialect };
-  });
-  return [{ port, dialect: null, router: socketRouter(served) }, ...extra];
+function extraListener(door: Door, served: readonly ServedDialect[]): Listener {
+  const own = served.find(({ dialect }) => dialect.name === door.dialect);
+  if (!own) throw new ConfigError(`door ${door.dialect}=${door.port} names no dialect that is served`);
+  return { ...door, router: listenerRouter(own), own: own.dialect };
 }

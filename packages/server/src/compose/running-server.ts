@@ -28,7 +28,7 @@ export function runServer(config: Config, parts: ServerParts, opened: AsyncDispo
   const { state, sockets, readiness } = parts.front;
   readiness.serving();
   const resuming = resumeTurns(engine, log);
-  const [{ port } = { port: config.port }, ...doors] = state.listening;
+  const [{ port } = { port: config.port }, ...doors] = [...state.listening];
   async function stop(): Promise<void> {
     readiness.draining();
     await engine.drain(config.grace);

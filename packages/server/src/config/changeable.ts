@@ -21,7 +21,7 @@ const SINGLE = [
 ] as const satisfies (keyof ModelSettings)[];
 
 /** Stored entries are added to the given ones. */
-const LISTS = ['agents', 'domains', 'mcpServers', 'allowedOrigins'] as const;
+const LISTS = ['agents', 'domains', 'mcpServers', 'allowedOrigins', 'doors'] as const;
 
 export const STORED_KEYS = [...SINGLE, ...LISTS] as const;
 export type StoredKey = (typeof STORED_KEYS)[number];
@@ -56,6 +56,7 @@ export function changeableWith(given: ModelSettings & Lists, stored: StoredSetti
     agents: byId(parsed('agents') ?? [], given.agents),
     domains: byId(parsed('domains') ?? [], given.domains),
     mcpServers: { ...startedIn(homedir(), parsed('mcpServers') ?? {}), ...given.mcpServers },
+    doors: [...given.doors, ...(parsed('doors') ?? [])],
     allowedOrigins: [...new Set([...given.allowedOrigins, ...(parsed('allowedOrigins') ?? [])])],
   };
 }

@@ -27,7 +27,13 @@ export function changed(stored: JsonObject, values: Values, given: Given): JsonO
 }
 
 /** Lists are extended, so they can be changed although there are given entries. */
-const LISTS: readonly string[] = ['agents', 'domains', 'mcpServers', 'allowedOrigins'] satisfies StoredKey[];
+const LISTS: readonly string[] = [
+  'agents',
+  'domains',
+  'mcpServers',
+  'allowedOrigins',
+  'doors',
+] satisfies StoredKey[];
 
 function checkKey(key: string, given: Given): void {
   if (!isStoredKey(key))

@@ -147,8 +147,9 @@ describe('operator endpoints', () => {
           port: server.running.port,
           dialect: 'all',
           sockets: { broadcast: 1, agentloop: 1 },
+          problem: null,
         },
-        { address: '127.0.0.1', port: door, dialect: 'agentloop', sockets: { agentloop: 1 } },
+        { address: '127.0.0.1', port: door, dialect: 'agentloop', sockets: { agentloop: 1 }, problem: null },
       ],
     });
     extra.close();

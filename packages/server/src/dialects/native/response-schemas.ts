@@ -299,6 +299,7 @@ export const DoorList = named(
         port: z.number().int(),
         dialect: z.string().describe('the dialect of the listener, or `all`'),
         sockets: z.record(z.string(), z.number()).describe('open sockets, by dialect'),
+        problem: z.string().nullable().describe('why a stored listener is not open'),
       }),
     ),
   }),

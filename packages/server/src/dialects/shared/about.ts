@@ -36,6 +36,8 @@ export type Door = {
   readonly dialect: string;
   /** open sockets, by dialect */
   readonly sockets: Readonly<Record<string, number>>;
+  /** why a stored listener is not open */
+  readonly problem: string | null;
 };
 
 export type McpServerView = {

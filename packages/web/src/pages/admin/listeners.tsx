@@ -1,34 +1,62 @@
-/** Listeners and their open sockets. */
+/** Listeners and their open sockets; admins add and remove extra ones. */
+import type { Json } from '@parlance/protocol';
 import type { Listener } from '@parlance/sdk';
+import { type FormEvent, useState } from 'react';
+import { Button } from '../../components/button.tsx';
 import { Chip } from '../../components/chip.tsx';
-import { parlance } from '../../state/server.ts';
+import { parlance, useServer } from '../../state/server.ts';
 import { usePolled } from '../../state/use-polled.ts';
+import { GivenNotice } from './given-notice.tsx';
 import { Section } from './section.tsx';
+import { useSettings } from './use-settings.ts';
 
 const EVERY_MS = 2_000;
 
 export function ListenersSection() {
   const polled = usePolled(parlance.admin.listeners, EVERY_MS);
+  const { polled: settings, save } = useSettings();
+  const stored = doorsIn(settings.value?.stored.doors);
+  async function change(doors: readonly string[], done: string): Promise<boolean> {
+    const saved = await save({ doors: [...doors] }, done);
+    polled.again();
+    return saved;
+  }
   return (
     <Section title="Listeners" whose="a developer or an admin" polled={polled}>
       {(listeners) => (
         <>
           <p className="hint">
-            Open sockets per listener. Readers of event streams, such as this page, use HTTP and are not
-            counted. Add a listener for one dialect with <code>--door agentloop=8080</code>.
+            The default listener serves every client. An extra one serves one dialect, for clients with a
+            fixed port or path. Readers of event streams use HTTP and are not counted as sockets.
           </p>
+          {settings.value && <GivenNotice settings={settings.value} keys={['doors']} />}
           <ul className="admin-list" aria-label="Listeners">
-            {listeners.map((listener) => (
-              <Line key={listener.port} listener={listener} />
-            ))}
+            {listeners.map((listener) => {
+              const door = doorOf(listener);
+              const rest = stored.filter((other) => other !== door);
+              return (
+                <Line
+                  key={`${door} ${listener.problem}`}
+                  listener={listener}
+                  remove={
+                    rest.length < stored.length
+                      ? () => void change(rest, `Port ${listener.port} is closed.`)
+                      : undefined
+                  }
+                />
+              );
+            })}
           </ul>
+          {settings.value && <NewListener add={(door) => change([...stored, door], 'Listener added.')} />}
         </>
       )}
     </Section>
   );
 }
 
-function Line({ listener: { address, port, dialect, sockets } }: { listener: Listener }) {
+type LineProps = { readonly listener: Listener; readonly remove?: (() => void) | undefined };
+
+function Line({ listener: { address, port, dialect, sockets, problem }, remove }: LineProps) {
   const entries = Object.entries(sockets).sort(([left], [right]) => left.localeCompare(right));
   const all = entries.reduce((sum, [, count]) => sum + count, 0);
   return (
@@ -40,15 +68,66 @@ function Line({ listener: { address, port, dialect, sockets } }: { listener: Lis
         <p className="hint">{dialect === 'all' ? 'all dialects' : `${dialect} only`}</p>
       </div>
       <div className="admin-sockets">
-        <span className="admin-number">
-          <strong>{all}</strong> {all === 1 ? 'socket' : 'sockets'}
-        </span>
+        {problem === null ? (
+          <span className="admin-number">
+            <strong>{all}</strong> {all === 1 ? 'socket' : 'sockets'}
+          </span>
+        ) : (
+          <Chip look="bad">{problem}</Chip>
+        )}
         {entries.map(([name, count]) => (
           <Chip key={name} title={name === 'unknown' ? 'dialect not detected yet' : undefined}>
             {name} {count}
           </Chip>
         ))}
       </div>
+      {remove && (
+        <Button onClick={remove} aria-label={`Remove the listener on port ${port}`}>
+          Remove
+        </Button>
+      )}
     </li>
   );
 }
+
+function NewListener({ add }: { add: (door: string) => Promise<boolean> }) {
+  const { dialects } = useServer();
+  const [port, setPort] = useState('');
+  async function submit(event: FormEvent<HTMLFormElement>): Promise<void> {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    if (await add(`${fields.get('dialect')}=${port}`)) setPort('');
+  }
+  return (
+    <form className="admin-form" aria-label="Add a listener" onSubmit={(event) => void submit(event)}>
+      <label className="field">
+        Dialect
+        <select name="dialect">
+          {dialects.map(({ name }) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      </label>
+      <label className="field">
+        Port
+        <input
+          type="number"
+          required
+          min={1}
+          max={65_535}
+          value={port}
+          placeholder="8080"
+          onChange={({ target }) => setPort(target.value)}
+        />
+      </label>
+      <div className="admin-buttons">
+        <Button type="submit">Add listener</Button>
+      </div>
+    </form>
+  );
+}
+
+const doorOf = ({ dialect, port }: Listener): string => `${dialect}=${port}`;
+
+const doorsIn = (value: Json | undefined): string[] =>
+  Array.isArray(value) ? value.filter((door) => typeof door === 'string') : [];
