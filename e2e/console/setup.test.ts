@@ -141,4 +141,27 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     expect(await accessibilityProblems(page)).toEqual([]);
     await page.context().close();
   });
+
+  test('a listener is opened and closed', async () => {
+    const taken = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() });
+    const { port = 0 } = taken;
+    const page = await signedIn('/admin?section=listeners');
+    const listener = page.getByRole('listitem').filter({ hasText: `:${port}` });
+    const add = async () => {
+      await page.getByLabel('Dialect').selectOption('agentloop');
+      await page.getByLabel('Port').fill(String(port));
+      await page.getByRole('button', { name: 'Add listener' }).click();
+    };
+    await add();
+    await seen(listener.getByText('The port is in use.'));
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await listener.getByRole('button', { name: 'Remove' }).click();
+    await gone(listener);
+    await taken.stop(true);
+    await add();
+    await seen(listener.getByText('agentloop only'));
+    expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200);
+    await listener.getByRole('button', { name: 'Remove' }).click();
+    await gone(listener);
+  });
 });
