@@ -66,7 +66,7 @@ test('queued inputs: further ones are refused, and accepted ones are answered', 
   for (const content of ['1', '2', '3', '4'])
     client.send({ type: 'chat_message', content, sessionId: 'queue' });
   expect(await client.next('error')).toMatchObject({
-    message: '2 messages wait in this session already. Try again in 2 seconds.',
+    message: 'This session already has 2 queued messages. Try again in 2 seconds.',
     retryAfter: 2_000,
     sessionId: 'queue',
   });

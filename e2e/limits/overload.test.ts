@@ -47,7 +47,7 @@ async function ended(session: string): Promise<void> {
   throw new Error('the turn did not end');
 }
 
-const SOON = 'The server has as many turns to do as it takes on. Try again in 2 seconds.';
+const SOON = 'The server has reached its limit of waiting turns. Try again in 2 seconds.';
 
 /** The error frame of each dialect. */
 const REFUSALS: Readonly<Record<string, object>> = {

@@ -168,7 +168,7 @@ describe.skipIf(noPostgres)('commands on the database of several nodes', () => {
     const before = await using({ database }, contentsOf);
     const stopped = await runParlance(['import', 'other', '--database', database], { cwd });
     expect([stopped.code, stopped.stdout]).toEqual([1, '']);
-    expect(stopped.stderr).toMatch(/^parlance: line \d+: \w+ has another session s-\S+ already\n$/);
+    expect(stopped.stderr).toMatch(/^parlance: line \d+: \w+ already has a different session s-\S+\n$/);
     expect(await using({ database }, contentsOf)).toEqual(before);
   }, 60_000);
 

@@ -132,10 +132,10 @@ describe('import', () => {
       [],
       '{"hello":1}\n',
       1,
-      'line 1: a session begins with a header, and this is none',
+      'line 1: expected a session header',
     ],
-    ['a last line that was cut off', [], half, 1, 'line 708: it is not JSON'],
-    ['deep nesting', [], header(all[0]) + hostile, 1, 'line 2: it is nested deeper than 1000'],
+    ['a last line that was cut off', [], half, 1, 'line 708: invalid JSON'],
+    ['deep nesting', [], header(all[0]) + hostile, 1, 'line 2: the line is nested deeper than 1000'],
     ['what is not UTF-8', ['latin.jsonl'], '', 1, 'line 2: it is not UTF-8'],
     [
       'two sessions as one',
@@ -181,7 +181,7 @@ describe('import', () => {
     const data = mkdtempSync(join(cwd, 'case-'));
     const input = `${all.join('')}${linesOf('ada', 'last', { events: 2 }).replace('"seq":2', '"seq":3')}`;
     expect(await parlance(['import', '--data', data], input)).toEqual(
-      refused(1, 'line 711: event 2 is to follow, and this is event 3'),
+      refused(1, 'line 711: expected event 2, got event 3'),
     );
     const store = openSqliteStore(data);
     expect(await store.count({})).toBe(0);

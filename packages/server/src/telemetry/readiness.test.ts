@@ -21,7 +21,7 @@ test('an unwritable store makes it not ready until it is writable again', async 
   readiness.serving();
   expect(await readiness.problem()).toEqual({
     reason: 'storage_unavailable',
-    detail: 'The server cannot store anything just now.',
+    detail: 'Storage is temporarily unavailable.',
   });
   full = false;
   now += 1_000;

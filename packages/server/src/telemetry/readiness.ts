@@ -13,7 +13,7 @@ const DRAINING: Unready = { reason: 'draining', detail: 'The server is shutting 
 /** Other errors may contain paths. */
 const notWritable = (thrown: unknown): Unready => ({
   reason: 'storage_unavailable',
-  detail: thrown instanceof Fault ? thrown.message : 'The server cannot store anything just now.',
+  detail: thrown instanceof Fault ? thrown.message : 'Storage is temporarily unavailable.',
 });
 
 /** How long a probe result is cached: a probe costs a write. */

@@ -1,4 +1,4 @@
-/** Everything that changes a session. */
+/** Operations that change a session. */
 import { type ApprovalId, Command, type CommandInput, type DurableEvent, Fault } from '@parlance/protocol';
 import { decide, mayEndTurn } from '../domain/decide.ts';
 import { authorise } from '../domain/rights.ts';
@@ -21,7 +21,10 @@ import type { EngineInternals } from './engine-internals.ts';
 import type { Queries } from './queries.ts';
 
 export type Receipt = {
-  /** the session's last event when the command was done: watching after it misses nothing and repeats nothing */
+  /**
+   * number of the session's last event after the command: watching after it neither misses nor repeats an
+   * event
+   */
   readonly seq: number;
   readonly events: readonly DurableEvent[];
 };
@@ -34,14 +37,14 @@ export function commands(internals: EngineInternals, queries: Pick<Queries, 'loo
   const { parts, sessions, queue, admission } = internals;
 
   /**
-   * Executes a command. Its events are durable when the promise resolves; a `Fault` means that nothing was changed. An
-   * input is then accepted, not answered.
+   * Executes a command. Its events are stored when the promise resolves; a `Fault` means that nothing has
+   * changed. An input is accepted by then, but not answered yet.
    */
   async function send(ref: SessionRef, input: CommandInput, caller: Caller): Promise<Receipt> {
     const parsed = parseCommand(input);
     authorise(ref, parsed, caller.principal);
     const command = await withRealFolder(parsed, parts);
-    // Decisions are kept for the next start; new work is for another server.
+    // Decisions are stored for the next start; new inputs must go to another server.
     if (queue.draining && command.type === 'input.submit')
       throw new Fault('shutting_down', 'The server is shutting down.');
     if (command.type === 'input.submit' && command.call)
@@ -65,7 +68,7 @@ export function commands(internals: EngineInternals, queries: Pick<Queries, 'loo
   return {
     send,
 
-    /** Answers an approval by its id alone, whatever session it is in. */
+    /** Answers an approval by its id, in whichever session it was requested. */
     async answer(
       approval: ApprovalId,
       answer: Omit<Extract<CommandInput, { type: 'approval.answer' }>, 'type' | 'approval'>,
@@ -76,12 +79,12 @@ export function commands(internals: EngineInternals, queries: Pick<Queries, 'loo
       return send(ref, { ...answer, type: 'approval.answer', approval }, caller);
     },
 
-    /** Removes the session for good, and stops a running turn. Throws `not_found` if there is no such session. */
+    /** Deletes the session permanently and stops a running turn. Throws `not_found` if it does not exist. */
     async erase(ref: SessionRef, caller: Caller): Promise<void> {
       authorise(ref, { type: 'session.clear' }, caller.principal);
       const erased = await sessions.use(ref, async (session) => {
         await session.link?.stop();
-        // Both are queued together: nothing can happen between the published end of the turn and the erasure.
+        // Queued together, so that nothing happens between the published end of the turn and the deletion.
         const stopped = session.transact(
           ({ turn }) => (turn ? interruption(turn, 'cancelled', streamedSoFar(session.open, parts.now)) : []),
           'always',
@@ -101,14 +104,14 @@ function parseCommand(input: CommandInput): Command {
   throw new Fault('invalid', `${issue?.path.join('.') || 'command'}: ${issue?.message}`);
 }
 
-/** Throws `invalid` if the session would work in a folder in which none may. */
+/** Resolves the folder. Throws `invalid` if sessions may not work there. */
 async function withRealFolder(command: Command, { folders }: EngineInternals['parts']): Promise<Command> {
   if (command.type !== 'session.create' || command.cwd === undefined) return command;
-  if (!folders) throw new Fault('invalid', 'Sessions cannot have folders of their own here.');
+  if (!folders) throw new Fault('invalid', 'This server does not allow session folders.');
   return { ...command, cwd: await folders.admit(command.cwd) };
 }
 
-/** Whether more than the decision depends on the state. */
+/** Whether the command needs more of the state than its decision reads. */
 const readsBeforehand = (command: Command): boolean =>
   command.type === 'approval.explain' ||
   command.type === 'context.compact' ||
@@ -125,7 +128,7 @@ async function carryOut(
     checkLinks({ ...command, agent: command.answeredBy ?? command.agent }, session, deps);
   if (command.type === 'approval.explain') return explain(session, deps, command.approval);
   if (command.type === 'context.compact') {
-    if (session.state.turn) throw new Fault('busy', 'A turn is running; compact when it has ended.');
+    if (session.state.turn) throw new Fault('busy', 'A turn is running; compact after it has ended.');
     return compactNow(session, deps, { signal: AbortSignal.timeout(COMPACTION_MS), authority: 'never' });
   }
   const known = {
@@ -136,7 +139,7 @@ async function carryOut(
   };
   const endsTurn = mayEndTurn(command, session.state);
   if (endsTurn) {
-    // What another node has streamed is kept as far as it was shown.
+    // Keep the output that another node has streamed so far.
     await session.link?.stop();
     await readContext(session, deps);
   }

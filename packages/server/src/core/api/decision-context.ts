@@ -1,4 +1,4 @@
-/** Collects the plain data that a decision needs besides the state. */
+/** Collects the data that a decision needs in addition to the state. */
 import {
   type AgentRef,
   type Command,
@@ -22,9 +22,9 @@ export type Caller = {
   readonly principal: Principal;
   readonly dialect: string;
   readonly via?: ConnectionId;
-  /** an input that is sent twice with the same key is accepted once */
+  /** idempotency key: an input sent twice with the same key is accepted once */
   readonly key?: string;
-  /** the id of the input's turn, if the dialect gives it; no other turn may have it */
+  /** id of the input's turn, if the dialect assigns it; must be unique */
   readonly turn?: TurnId;
 };
 
@@ -55,7 +55,7 @@ export function decisionContext(known: Known, { catalog, now, newId }: Sources):
     domain,
     agent: catalog.first(domain, chosen),
     answeredBy: answering(command, catalog),
-    // As long as the answer, so it is joined only if the command may need it.
+    // Joining the open block costs as much as the answer is long, so do it only if the command may need it.
     open: mayEndTurn(command, session.state) ? streamedSoFar(session.open, now) : null,
     replaced,
     approvalKnown,
@@ -81,7 +81,7 @@ function answering(command: Decided, catalog: AgentCatalog): AgentRef | undefine
   return { id, name };
 }
 
-/** The input that the command replaces, if the model still sees it. */
+/** The input that the command replaces, if it is still in the context. */
 export async function replacedInput(
   session: LiveSession,
   command: Decided,
@@ -91,7 +91,7 @@ export async function replacedInput(
   return turn ? { input: turn.id, seq: turn.input } : null;
 }
 
-/** Whether the approval that the command answers was ever requested in the session. */
+/** Whether the approval was ever requested in the session. */
 export async function approvalKnown(
   session: LiveSession,
   command: Decided,
@@ -102,14 +102,14 @@ export async function approvalKnown(
   return resolver.hasApproval(session.ref, command.approval);
 }
 
-/** Throws `invalid` if a session cannot have the model or the approval mode. */
+/** Throws `invalid` if the model or the approval mode is not available. */
 export function checkConfiguration(
   { model, approval }: Extract<Command, { type: 'session.configure' }>,
   { providerFor, allowsFullAuto }: { providerFor?: (model: string) => Provider; allowsFullAuto?: boolean },
 ): void {
   if (approval === 'full-auto' && !allowsFullAuto)
-    throw new Fault('invalid', 'full-auto needs a sandbox (bubblewrap), and there is none on this machine.');
+    throw new Fault('invalid', 'full-auto needs a sandbox (bubblewrap), which is not available on this machine.');
   if (typeof model !== 'string') return;
-  if (!providerFor) throw new Fault('invalid', 'Other models are not available here.');
+  if (!providerFor) throw new Fault('invalid', 'This server offers no other models.');
   providerFor(model);
 }

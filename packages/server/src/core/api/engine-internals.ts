@@ -1,4 +1,4 @@
-/** What the parts of the engine share: sessions in memory, the run queue, limits. */
+/** Shared parts of the engine: sessions in memory, the run queue, limits. */
 import { nextAction } from '../domain/next-action.ts';
 import type { Bus } from '../ports/bus.ts';
 import type { EventStore, SessionRecord } from '../ports/event-store.ts';
@@ -29,35 +29,35 @@ import { SessionResolver } from './session-resolver.ts';
 
 export type EngineParts = Omit<TurnDeps, 'clients' | 'meter' | 'tracer'> & {
   readonly store: EventStore;
-  /** without it, nothing is found */
+  /** without it, search returns nothing */
   readonly search?: MessageSearch;
   /** without it, sessions cannot be shared */
   readonly shares?: ShareStore;
   readonly bus: Bus<ObservedSession>;
   readonly leases: Leases;
-  /** other nodes use the same store */
+  /** set if other nodes use the same store */
   readonly cluster?: {
     readonly transport: Transport;
-    /** for the time in which messages of the transport may not arrive */
+    /** used while transport messages may not arrive */
     readonly wakeUps?: WakeUps;
     readonly livingNodes: () => Promise<ReadonlySet<NodeId>>;
-    /** Calls the listener when another server takes over the store: it may lack the last acknowledged events. */
+    /** Calls the listener after a database failover: the store may lack the last acknowledged events. */
     readonly onFailover?: (listener: () => void) => () => void;
-    /** how often sessions that no node drives are looked for, in milliseconds */
+    /** interval for taking over sessions without a driver, in milliseconds */
     readonly sweepMs: number;
   };
   readonly clients?: ClientToolBroker;
   readonly turnsAtOnce: number;
-  /** commands run in a sandbox: a session may run them without approval */
+  /** commands run in a sandbox, so a session may run them without approval */
   readonly allowsFullAuto?: boolean;
   readonly limits?: EngineLimits;
   readonly meter?: Meter;
   readonly tracer?: Tracer;
-  /** how long an unused ephemeral session is kept, in milliseconds; ten minutes by default */
+  /** how long to keep an unused ephemeral session, in milliseconds; 10 minutes by default */
   readonly ephemeralIdleMs?: number;
-  /** how many unused sessions stay in memory */
+  /** number of unused sessions to keep in memory */
   readonly keptInMemory?: number;
-  /** the delay before a session runs again after its nth failure in a row; 1 s, 2 s, … by default */
+  /** delay before a session runs again after its nth consecutive failure; 1 s, 2 s, … by default */
   readonly restMs?: (failures: number) => number;
 };
 
@@ -69,17 +69,17 @@ export type EngineInternals = {
   readonly sessions: SessionCache;
   readonly queue: RunQueue;
   readonly admission: AdmissionControl;
-  /** the other nodes, if there can be any */
+  /** the other nodes, in a cluster */
   readonly network: RemoteNetwork | undefined;
   readonly ephemeral: EphemeralSessions;
   readonly indexer: SearchIndexer | undefined;
 };
 
-/** How long a turn that another node wants to end is held for it, in milliseconds. */
+/** How long to pause a turn that another node is about to end, in milliseconds. */
 const HELD_MS = 1_000;
-/** How long a turn rests at most before it is tried again after the store, which others use as well, did not answer. */
+/** Maximum delay before a turn is retried after the shared store was unavailable. */
 const OUTAGE_MS = 1_000;
-/** An unused session is read again in a millisecond, and may be large. */
+/** An unused session can be loaded again within a millisecond, and may be large. */
 const KEPT_IN_MEMORY = 200;
 const EPHEMERAL_IDLE_MS = 600_000;
 
@@ -124,7 +124,7 @@ export function assemble(parts: EngineParts): EngineInternals {
   return { parts, deps, limits, resolver, sessions, queue, admission, ephemeral, indexer, network };
 }
 
-/** Clients of other nodes run tools for sessions that are driven here, and the other way round. */
+/** Lets clients of other nodes run tools for sessions driven here, and vice versa. */
 function askClientsElsewhere(transport: Transport, { clients, newId, log }: TurnDeps): void {
   clients.attach(new RemoteClients(transport, newId));
   new RemoteCalls(transport, clients, log);
@@ -143,7 +143,7 @@ const leasedDrive =
       session.resume();
       await deps.clients.following(ref.owner, () => drive(session, deps, () => stopping() || role.isLost));
       const went = !hasWork(session) || (role.isHere && !session.abandoned);
-      // This node has fenced itself, or holds the turn for another one.
+      // This node has fenced itself, or has paused the turn for another node.
       session.outage = !went;
       return went;
     } catch (thrown) {
@@ -160,20 +160,20 @@ const leasedDrive =
     }
   };
 
-/** What another node drives is no work for this one. */
+/** Sessions driven by another node have no work for this one. */
 const hasWork = (session: LiveSession): boolean =>
   !session.role.isElsewhere && nextAction(session.state).kind !== 'idle';
 
-/** If the lease cannot be released, it ends with this node. */
+/** A lease that cannot be released ends with this node. */
 export async function released(session: LiveSession, log: Log, stopping: boolean): Promise<void> {
   try {
     await session.release(stopping);
   } catch (thrown) {
-    log.warn({ err: thrown, session: session.ref.id }, 'lease not released');
+    log.warn({ err: thrown, session: session.ref.id }, 'failed to release lease');
   }
 }
 
-/** Visits the records one after another. A session that cannot be read is logged and skipped. */
+/** Visits the records one at a time. Logs and skips sessions that cannot be read. */
 export async function eachReadable(
   records: AsyncIterable<SessionRecord> | Iterable<SessionRecord>,
   log: Log,

@@ -1,4 +1,4 @@
-/** The core as one object: dialects, the console and scripts call nothing else. */
+/** The core as one object, the only entry point for dialects, the console and scripts. */
 import type { Transport } from '../ports/transport.ts';
 import { type Commands, commands } from './commands.ts';
 import { assemble, type EngineParts } from './engine-internals.ts';
@@ -16,11 +16,11 @@ export type Engine = Commands &
   Lifecycle &
   Pick<EngineParts, 'catalog' | 'maxSteps' | 'root'> & {
     readonly clients: NonNullable<EngineParts['clients']>;
-    /** to the other nodes; null if there are none */
+    /** transport to the other nodes; null on a single node */
     readonly transport: Transport | null;
-    /** how many turns are running here */
+    /** number of turns running on this node */
     readonly running: number;
-    /** `drain` has been called */
+    /** whether `drain` has been called */
     readonly draining: boolean;
   };
 

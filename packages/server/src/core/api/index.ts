@@ -1,4 +1,4 @@
-/** The core as the rest of the server sees it: the only import path from outside, besides `core/ports`. */
+/** Public API of the core. Apart from `core/ports`, the only module that the rest of the server imports. */
 export { requirePermission } from '@parlance/protocol';
 export { type Agent, AgentCatalog, type Domain } from '../domain/agent-catalog.ts';
 export { spokenAnswer } from '../domain/approvals.ts';

@@ -1,11 +1,11 @@
-/** Start and stop of the engine, and the sessions that it takes over from other nodes. */
+/** Starts and stops the engine, and takes over sessions from other nodes. */
 import { asFault } from '@parlance/protocol';
 import type { SessionRecord, SessionRef } from '../ports/event-store.ts';
 import type { Lease } from '../ports/lease.ts';
 import type { LiveSession } from '../runtime/live-session.ts';
 import { type EngineInternals, released } from './engine-internals.ts';
 
-/** The longest time until a session that could not be read is tried again, in milliseconds. */
+/** Maximum delay before a session that could not be read is tried again, in milliseconds. */
 const MOST_RETRY_MS = 60_000;
 const RETRY_MS = 1_000;
 
@@ -19,7 +19,7 @@ export function lifecycle(internals: EngineInternals) {
   let fenced = false;
 
   /**
-   * Sessions in which a turn is running that no other node drives: before `recover`, those that the end of a process
+   * Sessions with a running turn that no other node drives: before `recover`, those that a process exit
    * interrupted.
    */
   const unfinished = async (): Promise<SessionRecord[]> => {
@@ -33,7 +33,10 @@ export function lifecycle(internals: EngineInternals) {
     });
   };
 
-  /** A session that cannot be read is logged and tried again later. Its lease is kept: another node could not read it, either. */
+  /**
+   * Logs a session that cannot be read and retries it later. Keeps its lease: other nodes could not read it
+   * either.
+   */
   const resume = async (lease: Lease, failures = 0): Promise<void> => {
     try {
       await sessions.use(lease.ref, async (session) => {
@@ -48,13 +51,13 @@ export function lifecycle(internals: EngineInternals) {
     }
   };
 
-  /** Resumes sessions without a driver; returns how many. */
+  /** Resumes sessions without a driver and returns their number. */
   const takeOver = async (limit: number): Promise<number> => {
     const taken = queue.draining ? [] : await leases.takeOver(limit);
     if (taken.length > 0) deps.meter.add('takeovers', undefined, taken.length);
     for (const lease of taken) {
       const resumed = resume(lease);
-      // One session that hangs must not keep the others of a node that is gone.
+      // A session that hangs must not block the other sessions of a dead node.
       if (!cluster) await resumed;
     }
     return taken.length;
@@ -71,7 +74,7 @@ export function lifecycle(internals: EngineInternals) {
   };
 
   const notTakenOver = (err: unknown): number => {
-    log.warn({ err }, 'sessions not taken over');
+    log.warn({ err }, 'failed to take over sessions');
     return 0;
   };
 
@@ -85,7 +88,7 @@ export function lifecycle(internals: EngineInternals) {
 
   const lose = (session: LiveSession): void => {
     if (session.role.isHere || !session.role.holdsLease) return;
-    session.depose().catch((err) => log.warn({ err, session: session.ref.id }, 'session not read'));
+    session.depose().catch((err) => log.warn({ err, session: session.ref.id }, 'failed to read session'));
   };
 
   const endLosses = leases.onLost((lost: readonly SessionRef[] | 'all') => {
@@ -99,18 +102,18 @@ export function lifecycle(internals: EngineInternals) {
   });
 
   const endFailovers = cluster?.onFailover?.(() => {
-    log.warn({}, 'database failed over: sessions are compared with it');
+    log.warn({}, 'database failed over: comparing sessions with it');
     for (const session of sessions.all())
-      session.compareLast().catch((err) => log.warn({ err, session: session.ref.id }, 'session not read'));
+      session.compareLast().catch((err) => log.warn({ err, session: session.ref.id }, 'failed to read session'));
   });
 
   return {
     unfinished,
 
     /**
-     * Resumes every turn that was running when its process ended; returns how many there are. Pending approvals stay
-     * pending. With several nodes, sessions of nodes that end later are looked for from now on. Ephemeral sessions are
-     * erased from now on, when nobody uses them.
+     * Resumes every turn that was running when its process ended, and returns their number. Pending approvals
+     * stay pending. From now on, unused ephemeral sessions are erased, and with several nodes, sessions of
+     * dead nodes are taken over.
      */
     async recover(): Promise<number> {
       if (cluster) {
@@ -118,7 +121,7 @@ export function lifecycle(internals: EngineInternals) {
         network?.onReleased(sweepNow);
       }
       const taking = takeOver(cluster ? queue.room : Number.POSITIVE_INFINITY);
-      // With several nodes, the next sweep takes over what could not be read.
+      // With several nodes, the next sweep retries sessions that could not be read.
       const resumed = await (cluster ? taking.catch(notTakenOver) : taking);
       if (!queue.draining) await ephemeral.start();
       indexer?.start();
@@ -126,8 +129,8 @@ export function lifecycle(internals: EngineInternals) {
     },
 
     /**
-     * Starts no more actions; resolves when the running ones are done, or with false after `graceMs`. The rest resumes
-     * at another node, or at the next start.
+     * Starts no more actions. Resolves with true when the running ones are done, or with false after
+     * `graceMs`; unfinished turns resume on another node or at the next start.
      */
     async drain(graceMs: number): Promise<boolean> {
       if (sweeping) clearInterval(sweeping);

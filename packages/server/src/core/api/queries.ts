@@ -1,4 +1,4 @@
-/** Everything that only reads. */
+/** Read-only operations. */
 import {
   type ContextUse,
   type DurableEvent,
@@ -42,7 +42,7 @@ export type ApprovalPage = { readonly waiting: readonly SessionSnapshot[]; reado
 
 export type Queries = ReturnType<typeof queries>;
 
-/** The owner whose sessions the principal may list; undefined for everyone's. */
+/** The owner whose sessions the principal may list; undefined for all owners. */
 const ownerFor = (principal: Principal): PrincipalId | undefined =>
   principal.role === 'admin' ? undefined : principal.id;
 
@@ -55,7 +55,7 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
       return snapshotOf(session);
     });
 
-  /** The principal's sessions, most recently changed first; for an admin, everyone's. */
+  /** The principal's sessions, most recently changed first. Admins see all sessions. */
   async function list(principal: Principal, page: Omit<SessionQuery, 'owner'>): Promise<SessionPage> {
     requirePermission(principal, 'chat:read');
     return store.list({ ...page, owner: ownerFor(principal) });
@@ -65,21 +65,24 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
     snapshot,
     list,
 
-    /** The principal's session of that name, existing or not; for an admin it may be someone else's. */
+    /**
+     * The principal's session with that name, whether it exists or not. For an admin, it may belong to
+     * another user.
+     */
     resolve: (principal: Principal, name: string): Promise<SessionRef> => resolver.resolve(principal, name),
 
-    /** As `resolve`, for existing sessions: null if there is none or it is not the principal's. */
+    /** Like `resolve`, but null if the session does not exist or belongs to another user. */
     find: (principal: Principal, name: string): Promise<SessionRef | null> => resolver.find(principal, name),
 
-    /** Whether only another user has a session of that name. Never true for an admin. */
+    /** Whether only another user has a session with that name. Never true for an admin. */
     foreign: (principal: Principal, name: string): Promise<boolean> => resolver.foreign(principal, name),
 
-    /** The oldest session of that name, of any owner, for protocols with global names. */
+    /** The oldest session with that name, of any owner, for protocols with global names. */
     firstHolder: (name: string): Promise<SessionRef | null> => resolver.firstHolder(name),
 
     record: (ref: SessionRef): Promise<SessionRecord | null> => store.load(ref),
 
-    /** The node that drives the session; null if it has no work. */
+    /** The node that drives the session, or null if it has no work. */
     driver: async (ref: SessionRef): Promise<NodeId | null> =>
       (await parts.leases.driverOf(ref))?.node ?? null,
 
@@ -90,7 +93,9 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
     /** All events, read page by page. */
     allEvents: (ref: SessionRef): AsyncIterable<DurableEvent> => storedEvents(store, ref, 0),
 
-    /** The conversation up to event number `upTo`, also what was compacted since, as the history of another session. */
+    /**
+     * The conversation up to event number `upTo`, including compacted turns, as history for another session.
+     */
     async conversation(ref: SessionRef, upTo: number): Promise<HistoryItem[]> {
       let context = EMPTY;
       for await (const event of storedEvents(store, ref, 0)) {
@@ -100,7 +105,7 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
       return historyOf(context.entries.map(({ item }) => item));
     },
 
-    /** The standing grants in the sessions of one page of `list`; unreadable sessions are skipped. */
+    /** The standing grants of the sessions on one page of `list`. Skips unreadable sessions. */
     async grants(principal: Principal, page: Omit<SessionQuery, 'owner'>): Promise<GrantPage> {
       const { sessions: records, next } = await list(principal, { ...page, ephemeral: 'included' });
       const standing: GrantPage['standing'][number][] = [];
@@ -111,7 +116,7 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
       return { standing, next };
     },
 
-    /** How many such sessions `list` has on all its pages. */
+    /** The number of matching sessions on all pages of `list`. */
     async count(principal: Principal, filter: Omit<SessionFilter, 'owner'>): Promise<number> {
       requirePermission(principal, 'chat:read');
       return store.count({ ...filter, owner: ownerFor(principal) });
@@ -123,13 +128,13 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
       return store.tags(principal.id);
     },
 
-    /** How many turns were queued or started in the principal's own sessions, archived ones left out. */
+    /** The number of turns queued or started in the principal's own sessions, without archived ones. */
     async countTurns(principal: Principal): Promise<number> {
       requirePermission(principal, 'chat:read');
       return store.countTurns({ owner: principal.id });
     },
 
-    /** One page of the sessions with an approval that this principal may answer; unreadable sessions are skipped. */
+    /** One page of sessions with an approval that the principal may answer. Skips unreadable sessions. */
     async approvals(principal: Principal, page: { limit: number; cursor?: string }): Promise<ApprovalPage> {
       const filter = { awaitingApproval: true, archived: 'included', ephemeral: 'included' } as const;
       const { sessions: records, next } = await list(principal, { ...page, ...filter });
@@ -139,8 +144,9 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
     },
 
     /**
-     * The session in which the approval was requested or the turn was queued or started, open or over, or which has or had the
-     * label. Null if it is unknown or not the principal's; an admin finds everyone's, unless only `own` are asked for.
+     * Finds the session of an approval, of a turn (queued, started or ended), or of a current or former
+     * label. Null if there is none or it belongs to another user; admins find all sessions unless `among` is
+     * `own`.
      */
     async lookup(
       principal: Principal,
@@ -158,7 +164,9 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
         return currentUse(session, deps);
       }),
 
-    /** Our estimate of the tokens of a prompt with this conversation. Throws `not_found` if there is no such agent. */
+    /**
+     * Our token estimate of a prompt with this conversation. Throws `not_found` if the agent does not exist.
+     */
     promptTokens(
       { id: owner }: Principal,
       { agent, items, terms }: { agent?: string; items: readonly HistoryItem[]; terms: TurnTerms },
@@ -174,16 +182,20 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
         .filter((tool) => !tool.special)
         .map((tool) => ({ ...toolSpec(tool), requiresApproval: tool.asks ?? false })),
 
-    /** Throws `tool_invalid` if the tool does not exist or its input does not fit. */
+    /** Throws `tool_invalid` if the tool does not exist or the input is invalid. */
     checkCall(name: string, input: JsonObject): void {
       possibleCall(parts.tools, name, input);
     },
 
+<<<<<<< HEAD
     /** Throws `invalid` if the input has a link that the model which answers it cannot be given. */
     checkLinks: (ref: SessionRef, input: LinkedInput): Promise<void> =>
       sessions.use(ref, async (session) => checkLinks(input, session, deps)),
 
     /** A summary of a document; nothing of it is stored. */
+=======
+    /** Summarises a document. Stores nothing. */
+>>>>>>> 20e3175 (docs(core): reword comments and messages in plain terms)
     summarise: (title: string, content: string, signal: AbortSignal): Promise<string> =>
       summarise(deps, { title, content }, signal),
   };

@@ -15,13 +15,13 @@ export type FoundMessage = SearchHit & {
 export type FoundPage = {
   readonly messages: readonly FoundMessage[];
   readonly next: string | null;
-  /** false: not every message is indexed yet; a later search may find more */
+  /** false if some messages are not indexed yet; a later search may find more */
   readonly complete: boolean;
 };
 
 type Wanted = { readonly text: string; readonly limit: number; readonly cursor?: string };
 
-/** Events that are indexed before a search, if the index is behind. */
+/** Maximum number of events to index before a search, if the index is behind. */
 const MOST_INDEXED = 5_000;
 
 const FROM = { 'input.accepted': 'user', 'text.ended': 'agent', 'history.imported': 'history' } as const;
@@ -29,7 +29,7 @@ const FROM = { 'input.accepted': 'user', 'text.ended': 'agent', 'history.importe
 export type Search = ReturnType<typeof searching>;
 
 export function searching({ parts: { store, search } }: EngineInternals) {
-  /** Null if the session was erased since. */
+  /** Null if the session has been erased. */
   async function shown(hit: SearchHit, terms: readonly SearchTerm[]): Promise<FoundMessage | null> {
     const [event] = await store.read(hit.ref, hit.seq - 1, 1);
     const text = event && messageText(event);
@@ -39,7 +39,7 @@ export function searching({ parts: { store, search } }: EngineInternals) {
   }
 
   return {
-    /** The latest messages first. Words and "phrases in quotes"; the last word may be the beginning of one. */
+    /** Latest messages first. Matches words and "quoted phrases"; the last word may be a prefix. */
     async search(principal: Principal, { text, ...page }: Wanted): Promise<FoundPage> {
       requirePermission(principal, 'chat:read');
       const terms = parseSearch(text);

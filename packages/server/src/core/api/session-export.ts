@@ -1,4 +1,4 @@
-/** Exports a session as lines of JSON, page by page. Events that are appended meanwhile are left out. */
+/** Exports a session as JSON lines, page by page. Leaves out events appended during the export. */
 import {
   type DurableEvent,
   eventVersion,
@@ -14,8 +14,8 @@ const PAGE = 200;
 const line = (value: SessionHeader | DurableEvent): string => `${JSON.stringify(value)}\n`;
 
 /**
- * Throws if the session has fewer events than its record states, so that a partial export is never taken for a
- * complete one.
+ * Throws if the session has fewer events than its record states, so that a partial export is not mistaken for
+ * a complete one.
  */
 export async function* exportedLines(
   { ref, head }: Pick<SessionRecord, 'ref' | 'head'>,
@@ -31,7 +31,7 @@ export async function* exportedLines(
   for (let after = 0; after < head; ) {
     const page = await read(after, Math.min(PAGE, head - after));
     const last = page.at(-1);
-    if (!last) throw new Fault('not_found', 'The session ended while it was read.');
+    if (!last) throw new Fault('not_found', 'The session was deleted during the export.');
     yield before + page.map(line).join('');
     before = '';
     after = last.seq;

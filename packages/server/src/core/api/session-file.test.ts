@@ -132,73 +132,73 @@ describe('refused with the line number, and nothing is written:', () => {
   const CASES: Record<string, [text: () => Promise<string>, message: string | RegExp]> = {
     'no header': [
       () => lines((all) => all.slice(1)),
-      'line 1: a session begins with a header, and this is none',
+      'line 1: expected a session header',
     ],
     'another format': [
       () => changed(0, (header) => ({ ...header, format: 'other' })),
-      /^line 1: the header is not one that is known: format: /,
+      /^line 1: invalid header: format: /,
     ],
     'a newer version': [
       () => changed(0, (header) => ({ ...header, version: 3 })),
-      'line 1: the header is not one that is known: the file has schema version 3, which a newer version of Parlance wrote: this one reads up to 2',
+      'line 1: invalid header: the file has schema version 3, which a newer version of Parlance wrote: this one reads up to 2',
     ],
     'events of a newer version': [
       () => changed(0, (header) => ({ ...header, eventVersion: eventVersion() + 1 })),
-      `line 1: the header is not one that is known: the session has schema version ${eventVersion() + 1}, which a newer version of Parlance wrote: this one reads up to ${eventVersion()}`,
+      `line 1: invalid header: the session has schema version ${eventVersion() + 1}, which a newer version of Parlance wrote: this one reads up to ${eventVersion()}`,
     ],
     'a header without a version': [
       () => changed(0, ({ version, ...header }) => ({ ...header, was: version })),
-      /^line 1: the header is not one that is known: version: /,
+      /^line 1: invalid header: version: /,
     ],
     'a version that never was': [
       () => changed(0, (header) => ({ ...header, version: 0 })),
-      /^line 1: the header is not one that is known: version: /,
+      /^line 1: invalid header: version: /,
     ],
-    'not JSON': [() => lines((all) => all.with(2, '{"type":')), 'line 3: it is not JSON'],
-    'an empty line': [() => lines((all) => all.toSpliced(2, 0, '')), 'line 3: it is not JSON'],
+    'not JSON': [() => lines((all) => all.with(2, '{"type":')), 'line 3: invalid JSON'],
+    'an empty line': [() => lines((all) => all.toSpliced(2, 0, '')), 'line 3: invalid JSON'],
     'an event that is missing': [
       () => lines((all) => all.toSpliced(3, 1)),
-      'line 4: event 3 is to follow, and this is event 4',
+      'line 4: expected event 3, got event 4',
     ],
     'a file that was cut off': [
       () => lines((all) => all.slice(0, -2)),
-      `line ${good.length - 1}: session session-1 has ${good.length - 2} events, and its header says ${good.length}`,
+      `line ${good.length - 1}: session session-1 has ${good.length - 2} events, but its header states ${good.length}`,
     ],
     'an event of another session': [
       () => changed(2, (event) => ({ ...event, session: 'other' })),
-      'line 3: it is of session other, and the header says session-1',
+      'line 3: the event belongs to session other, but the header states session-1',
     ],
     'an event that is not an event': [
       () => changed(2, (event) => ({ ...event, type: 'text.delta' })),
-      'line 3: it is not an event: not an event: text.delta',
+      'line 3: invalid event: not an event: text.delta',
     ],
     'a type that is a name of every object': [
       () => changed(2, (event) => ({ ...event, type: 'constructor' })),
-      'line 3: it is not an event: not an event: constructor',
+      'line 3: invalid event: not an event: constructor',
     ],
     'a field of the wrong type': [
       () => changed(2, (event) => ({ ...event, input: 7 })),
-      /^line 3: it is not an event: input: /,
+      /^line 3: invalid event: input: /,
     ],
     'a moment that is none': [
       () => changed(2, (event) => ({ ...event, at: 1e300 })),
-      'line 3: it is not an event: at: it is not a moment',
+      'line 3: invalid event: at: not a valid time',
     ],
     'a list': [
       () => lines((all) => all.with(2, '[]')),
-      'line 3: it is not an event: not an event: undefined',
+      'line 3: invalid event: not an event: undefined',
     ],
     'deep nesting': [
       () => lines((all) => all.with(2, `${'['.repeat(200_000)}${']'.repeat(200_000)}`)),
-      'line 3: it is nested deeper than 1000',
+      'line 3: the line is nested deeper than 1000',
     ],
     'a session twice': [
       () => lines((all) => [...all, ...all]),
-      `line ${good.length + 2}: session session-1 of local is there twice`,
+      `line ${good.length + 2}: session session-1 of local occurs twice`,
     ],
     'another beginning': [
       async () => (await fileOf([{ ...good[1], seq: 1 } as DurableEvent])).trimEnd(),
-      /^line 2: a session begins with session\.created, not with /,
+      /^line 2: the first event must be session\.created, not /,
     ],
   };
   for (const [name, [text, message]] of Object.entries(CASES)) {
@@ -213,9 +213,9 @@ describe('refused with the line number, and nothing is written:', () => {
     const store = openMemoryStore();
     await imported(store, await fileOf(good));
     const other = await changed(2, (event) => ({ ...event, id: 'another' }));
-    expect(await refusal(other, store)).toBe('line 1: local has another session session-1 already');
+    expect(await refusal(other, store)).toBe('line 1: local already has a different session session-1');
     const shorter = await fileOf(good.slice(0, 3));
-    expect(await refusal(shorter, store)).toBe('line 1: local has another session session-1 already');
+    expect(await refusal(shorter, store)).toBe('line 1: local already has a different session session-1');
   });
 });
 

@@ -1,4 +1,4 @@
-/** Imports sessions from lines of JSON. Every line is validated, and the state is folded from the events. */
+/** Imports sessions from JSON lines. Validates every line and folds the state from the events. */
 import {
   type AgentRef,
   type DurableEvent,
@@ -21,20 +21,20 @@ export type ReadSession = {
   readonly ref: SessionRef;
   readonly events: readonly DurableEvent[];
   readonly record: SessionRecord;
-  /** the line of its header */
+  /** line number of its header */
   readonly line: number;
 };
 
-/** Deeper than anything that is stored. Much deeper values could be written, but not read again. */
+/** Deeper than any stored value. Much deeper values could be written but not read back. */
 const MOST_DEPTH = 1_000;
 /** The largest value of a `Date`. */
 const LAST_MOMENT = 8.64e15;
-/** Until `session.created` names one. */
+/** Placeholder until `session.created` names one. */
 const NO_AGENT: AgentRef = { id: '', name: '' };
 
 /**
- * Yields each session when its last line has been read. `renamed` maps its name to the one to import it as. Throws
- * `invalid` with the number of the line.
+ * Yields each session after its last line. `renamed` maps its name to the name to import it as. Throws
+ * `invalid` with the line number.
  */
 export async function* readSessions(
   lines: AsyncIterable<string>,
@@ -45,7 +45,7 @@ export async function* readSessions(
   let begun = 0;
   let durableEvents: DurableEvent[] = [];
   const missing = ({ session, events }: SessionHeader) =>
-    `session ${session.id} has ${durableEvents.length} events, and its header says ${events}`;
+    `session ${session.id} has ${durableEvents.length} events, but its header states ${events}`;
 
   for await (const text of lines) {
     number++;
@@ -56,7 +56,7 @@ export async function* readSessions(
       begun = number;
       continue;
     }
-    if (!header) throw wrong(number, 'a session begins with a header, and this is none');
+    if (!header) throw wrong(number, 'expected a session header');
     durableEvents.push(eventOf(value, header, { seq: durableEvents.length + 1, line: number }));
     if (durableEvents.length < header.events) continue;
     yield folded(renamed(header.session), durableEvents, begun);
@@ -70,12 +70,12 @@ const wrong = (line: number, reason: string, cause?: unknown): Fault =>
   new Fault('invalid', `line ${line}: ${reason}`, { cause });
 
 function parsed(text: string, line: number): unknown {
-  // Checked before parsing, since parsers and schemas recurse.
-  if (jsonNestsDeeper(text, MOST_DEPTH)) throw wrong(line, `it is nested deeper than ${MOST_DEPTH}`);
+  // Checked before parsing, since parsers and schemas are recursive.
+  if (jsonNestsDeeper(text, MOST_DEPTH)) throw wrong(line, `the line is nested deeper than ${MOST_DEPTH}`);
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw wrong(line, 'it is not JSON', error);
+    throw wrong(line, 'invalid JSON', error);
   }
 }
 
@@ -83,7 +83,7 @@ function headerOf(value: Readonly<Record<string, unknown>>, line: number): Sessi
   try {
     return parseHeader(value);
   } catch (error) {
-    throw wrong(line, `the header is not one that is known: ${issueOf(error)}`, error);
+    throw wrong(line, `invalid header: ${issueOf(error)}`, error);
   }
 }
 
@@ -97,15 +97,15 @@ function eventOf(
   try {
     event = parseDurableEvent(upcast(value, eventVersion));
   } catch (error) {
-    throw wrong(line, `it is not an event: ${issueOf(error)}`, error);
+    throw wrong(line, `invalid event: ${issueOf(error)}`, error);
   }
-  if (event.seq !== seq) throw wrong(line, `event ${seq} is to follow, and this is event ${event.seq}`);
+  if (event.seq !== seq) throw wrong(line, `expected event ${seq}, got event ${event.seq}`);
   if (event.session !== session.id)
-    throw wrong(line, `it is of session ${event.session}, and the header says ${session.id}`);
+    throw wrong(line, `the event belongs to session ${event.session}, but the header states ${session.id}`);
   if (seq === 1 && event.type !== 'session.created')
-    throw wrong(line, `a session begins with session.created, not with ${event.type}`);
+    throw wrong(line, `the first event must be session.created, not ${event.type}`);
   if (!Number.isInteger(event.at) || Math.abs(event.at) > LAST_MOMENT)
-    throw wrong(line, 'it is not an event: at: it is not a moment');
+    throw wrong(line, 'invalid event: at: not a valid time');
   return event;
 }
 
@@ -126,11 +126,11 @@ function folded(ref: SessionRef, read: readonly DurableEvent[], line: number): R
   return { ref, events, record: recordOf(ref, state, idleState && checkpointOf(idleState)), line };
 }
 
-/** Throws `invalid` if a different session of that name exists. */
+/** Whether the session has been imported before. Throws `invalid` if a different session has that name. */
 export async function isThere(store: EventStore, { ref, events, line }: ReadSession): Promise<boolean> {
   const record = await store.load(ref);
   if (!record) return false;
-  const other = wrong(line, `${ref.owner} has another session ${ref.id} already`);
+  const other = wrong(line, `${ref.owner} already has a different session ${ref.id}`);
   if (record.head !== events.length) throw other;
   let index = 0;
   for await (const event of storedEvents(store, ref, 0)) {
@@ -140,8 +140,8 @@ export async function isThere(store: EventStore, { ref, events, line }: ReadSess
 }
 
 /**
- * Reads everything and writes nothing, so that an error anywhere is found before anything changes. Throws `invalid` with
- * the number of the line.
+ * Reads everything and writes nothing, so that errors are found before anything changes. Throws `invalid`
+ * with the line number.
  */
 export async function checkSessions(
   store: EventStore,
@@ -151,14 +151,14 @@ export async function checkSessions(
   for await (const session of sessions) {
     const key = sessionKey(session.ref);
     if (seen.has(key))
-      throw wrong(session.line, `session ${session.ref.id} of ${session.ref.owner} is there twice`);
+      throw wrong(session.line, `session ${session.ref.id} of ${session.ref.owner} occurs twice`);
     seen.add(key);
     await isThere(store, session);
   }
   return seen.size;
 }
 
-/** All or nothing. False if the same session exists already. */
+/** Atomic. False if the same session already exists. */
 export async function writeSession(store: EventStore, session: ReadSession): Promise<boolean> {
   if (await isThere(store, session)) return false;
   await store.append(0, session.events, session.record);

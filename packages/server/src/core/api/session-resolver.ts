@@ -1,4 +1,4 @@
-/** Finds the session that a name means to a principal. */
+/** Resolves session names for a principal. */
 import { type ApprovalId, Fault, type Principal, type PrincipalId, SessionId } from '@parlance/protocol';
 import type { EventStore, SessionRecord, SessionRef } from '../ports/event-store.ts';
 
@@ -11,7 +11,7 @@ export class SessionResolver {
       throw new Fault('invalid', 'The session id must have 1 to 200 printable characters.');
     const own: SessionRef = { owner: principal.id, id: parsed.data };
     if (principal.role !== 'admin' || (await this.#exists(own))) return own;
-    // The oldest session wins, so that nobody can take over a name by using it again.
+    // The oldest session wins, so that reusing its name cannot hijack it.
     return (await this.firstHolder(name)) ?? own;
   }
 
@@ -35,7 +35,7 @@ export class SessionResolver {
     return first?.ref ?? null;
   }
 
-  /** Whether the approval was requested in the session, open or answered. */
+  /** Whether the approval was requested in the session, answered or not. */
   async hasApproval(ref: SessionRef, approval: ApprovalId): Promise<boolean> {
     return (await this.store.lookup({ kind: 'approval', id: approval }, ref)) !== null;
   }

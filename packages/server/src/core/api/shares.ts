@@ -1,4 +1,4 @@
-/** Read-only links to a session as it was when they were made. */
+/** Read-only links to a session as of the time of sharing. */
 import { type DurableEvent, Fault, type Principal, requirePermission } from '@parlance/protocol';
 import { maySee } from '../domain/rights.ts';
 import type { SessionRecord, SessionRef } from '../ports/event-store.ts';
@@ -21,7 +21,7 @@ export type Sharing = ReturnType<typeof sharing>;
 export function sharing({ parts: { store, shares, now, newId } }: EngineInternals) {
   const notFound = () => new Fault('not_found', 'There is no such link.');
 
-  /** Admins see and revoke links of others, but only owners make them. */
+  /** Admins can see and revoke links of other users; only owners create them. */
   function sharesOf(ref: SessionRef, principal: Principal) {
     requirePermission(principal, 'chat:send');
     if (!maySee(ref, principal) || !shares) throw new Fault('not_found', 'There is no such session.');
@@ -36,7 +36,7 @@ export function sharing({ parts: { store, shares, now, newId } }: EngineInternal
   }
 
   return {
-    /** Resolves with the token of the link, which is not stored and cannot be had again. */
+    /** Resolves with the token of the link, which is not stored and cannot be recovered. */
     async share(ref: SessionRef, principal: Principal): Promise<{ share: Share; token: string }> {
       const kept = sharesOf(ref, principal);
       if (ref.owner !== principal.id) throw new Fault('not_found', 'There is no such session.');
@@ -54,12 +54,15 @@ export function sharing({ parts: { store, shares, now, newId } }: EngineInternal
     shares: async (ref: SessionRef, principal: Principal): Promise<Share[]> =>
       sharesOf(ref, principal).list(ref),
 
-    /** The link shows nothing any more. Throws `not_found` if the session has no such link. */
+    /** Revokes the link. Throws `not_found` if the session has no such link. */
     async unshare(ref: SessionRef, principal: Principal, id: string): Promise<void> {
       if (!(await sharesOf(ref, principal).remove(ref, id))) throw notFound();
     },
 
-    /** What the link with that token shows. Throws `not_found` if it is unknown, revoked, or its session is gone. */
+    /**
+     * The shared session of a token. Throws `not_found` if the token is unknown or revoked, or the session is
+     * gone.
+     */
     async shared(token: string): Promise<SharedSession> {
       const share = TOKEN.test(token) ? await shares?.find(hashOf(token)) : null;
       const record = share && (await store.load(share.ref));

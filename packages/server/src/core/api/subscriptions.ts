@@ -1,4 +1,4 @@
-/** Events as they happen. */
+/** Event subscriptions. */
 import { type Principal, type PrincipalId, requirePermission } from '@parlance/protocol';
 import { nextAction } from '../domain/next-action.ts';
 import type { SessionRef } from '../ports/event-store.ts';
@@ -9,9 +9,9 @@ import type { EngineInternals } from './engine-internals.ts';
 export type Watch = ObservedSession & { stop(): void };
 
 export type WatchOptions = {
-  /** default: starts with the next event */
+  /** default: start with the next event */
   readonly after?: number | 'now';
-  /** called after the past events, before any other event can happen */
+  /** called after the past events, before any new event */
   readonly begin?: (watch: Watch) => void;
 };
 
@@ -20,7 +20,7 @@ export type Subscriptions = ReturnType<typeof subscriptions>;
 const nothing = () => undefined;
 
 export function subscriptions({ parts: { bus }, sessions, network }: EngineInternals) {
-  /** Every session of the owner; of everyone if it is null. */
+  /** Subscribes to all sessions of the owner, or of all owners if null. */
   const hear = (owner: PrincipalId | null, sink: Sink): (() => void) => {
     const unsubscribe = owner === null ? bus.subscribeAll(sink) : bus.subscribeOwner(owner, sink);
     const endInterest = network?.hear(owner) ?? nothing;
@@ -32,8 +32,8 @@ export function subscriptions({ parts: { bus }, sessions, network }: EngineInter
 
   return {
     /**
-     * Calls `sink` with every event after number `after` and then with every new event, ephemeral events included: no
-     * gap, no repeat.
+     * Calls `sink` with all events after number `after` and then with each new event, including ephemeral
+     * ones, without gaps or repeats.
      */
     watch: (ref: SessionRef, sink: Sink, { after = 'now', begin }: WatchOptions = {}): Promise<Watch> =>
       sessions.use(ref, async (session) => {
@@ -42,7 +42,8 @@ export function subscriptions({ parts: { bus }, sessions, network }: EngineInter
           await session.link?.join();
           // A caller that has just read the store may be ahead of the session in memory.
           if (after !== 'now' && after > session.state.seq) await session.refresh();
-          // An event may happen while this returns: compared and subscribed without a wait in between.
+          // Replay until nothing is new, then subscribe synchronously: events may be stored during the
+          // replay.
           for (let seen = after; seen !== 'now' && seen < session.state.seq; )
             seen = await replay(session, sink, seen);
         } catch (thrown) {
@@ -59,10 +60,10 @@ export function subscriptions({ parts: { bus }, sessions, network }: EngineInter
         return watch;
       }),
 
-    /** Calls `sink` with every new event of any session of the owner. */
+    /** Calls `sink` with each new event of any session of the owner. */
     watchOwner: hear,
 
-    /** As `watchOwner`, for the principal's sessions; for an admin, everyone's. */
+    /** Like `watchOwner`, for the principal's sessions; for an admin, all sessions. */
     watchAll(principal: Principal, sink: Sink): () => void {
       requirePermission(principal, 'chat:read');
       return hear(principal.role === 'admin' ? null : principal.id, sink);
@@ -82,7 +83,7 @@ export function subscriptions({ parts: { bus }, sessions, network }: EngineInter
   };
 }
 
-/** Calls `sink` with the stored events after number `after` that were published; returns the number of the last one. */
+/** Calls `sink` with the published events after number `after`; returns the number of the last one. */
 async function replay(session: LiveSession, sink: Sink, after: number): Promise<number> {
   let seen = after;
   for await (const event of session.events(seen)) {
@@ -94,7 +95,7 @@ async function replay(session: LiveSession, sink: Sink, after: number): Promise<
 }
 
 async function idle(session: LiveSession): Promise<void> {
-  // Between two events of one append a session may seem idle: its state is read again after them.
+  // A session may look idle between two events of one append: check again after them.
   while (nextAction(session.state).kind !== 'idle') {
     const { promise, resolve } = Promise.withResolvers<void>();
     const sink: Sink = () => {

@@ -1,4 +1,4 @@
-/** Domains and the agents in them: configuration, looked up by id. */
+/** Domains and their agents, looked up by id. */
 import { type AgentRef, Fault } from '@parlance/protocol';
 import type { ApprovalMode } from './approvals.ts';
 
@@ -7,12 +7,12 @@ export type Agent = {
   readonly name: string;
   readonly description: string;
   readonly instructions: string;
-  /** if it is not the server's */
+  /** overrides the server's model */
   readonly model?: string;
   readonly approval?: ApprovalMode;
-  /** maximum number of parallel calls of one answer, if it differs from the server's */
+  /** overrides the server's maximum number of parallel calls per answer */
   readonly parallelCalls?: number;
-  /** the tools it is offered; all by default */
+  /** names of the tools it is offered; all by default */
   readonly tools?: readonly string[];
   /** first messages that clients offer */
   readonly starters?: readonly string[];
@@ -24,7 +24,7 @@ export type Domain = {
   readonly description: string;
   readonly defaultAgent: string;
   readonly agents: readonly string[];
-  /** not shown in lists */
+  /** hidden from lists */
   readonly hidden?: boolean;
 };
 
@@ -49,12 +49,12 @@ export class AgentCatalog {
     return this.#content.agents;
   }
 
-  /** From now on these are looked up, in running turns too. */
+  /** Replaces the content, also for running turns. */
   replace({ domains, agents }: CatalogContent): void {
     this.#content = { domains, agents };
   }
 
-  /** What lists show. */
+  /** The domains and agents to show in lists. */
   get listed(): CatalogContent {
     const domains = this.domains.filter((domain) => !domain.hidden);
     const hidden = new Set(this.domains.filter((domain) => domain.hidden).flatMap((domain) => domain.agents));
@@ -73,7 +73,10 @@ export class AgentCatalog {
     return found;
   }
 
-  /** The agent that starts a session in the domain: the given one, of any listed domain, or the domain's default. */
+  /**
+   * The agent that starts a session in the domain: the given one if it is listed in any domain, else the
+   * domain's default.
+   */
   first(domain: string, agent?: string): AgentRef {
     const { defaultAgent, agents } = this.domain(domain);
     if (agent !== undefined && !agents.includes(agent) && !this.listed.agents.some(({ id }) => id === agent))

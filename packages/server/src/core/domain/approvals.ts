@@ -1,49 +1,49 @@
-/** Whether a call may run without approval: one policy for every tool. */
+/** Approval policy for all tools: decides whether a call may run without approval. */
 import { type ApprovalMode, type Ask, visible, visibleLine } from '@parlance/protocol';
 import type { Permission, RuleSubjects } from '../ports/tool.ts';
 import { decisionOf, type Rule } from './rules.ts';
 
 /**
- * `suggest`: every call that a tool marks for approval asks. `auto-edit`: edits inside the working directory run.
- * `full-auto`: everything runs; the server refuses this mode without a sandbox.
+ * `suggest`: every call that its tool marks for approval asks. `auto-edit`: edits inside the working
+ * directory run. `full-auto`: everything runs; the server refuses this mode without a sandbox.
  */
 export type { ApprovalMode, Rule };
 
 export type Judged = {
-  /** the names of the tool in rules */
+  /** names of the tool in rules */
   readonly tools: readonly string[];
   readonly mode: ApprovalMode;
   readonly rules: readonly Rule[];
-  /** what the tool wants approved; null if nothing */
+  /** the approval that the tool requests, or null */
   readonly ask: Ask | null;
-  /** what the rules are matched against */
+  /** subjects that the rules are matched against */
   readonly subjects: RuleSubjects;
   readonly grants: readonly string[];
   /** the turn contains untrusted content */
   readonly tainted: boolean;
 };
 
-/** Rules come first, the strictest that matches; then the mode, then standing grants. */
+/** Applies rules first, the strictest match wins; then the mode, then standing grants. */
 export function judge(call: Judged): 'run' | 'ask' | 'deny' {
   const { mode, ask, grants, tainted } = call;
   const ruled = decisionOf(call.rules, call.tools, call.subjects);
   if (ruled === 'deny') return 'deny';
   if (ruled === 'ask') return 'ask';
   if (ruled === 'allow' || ask === null || mode === 'full-auto') return 'run';
-  // Untrusted content may instruct the model: standing grants were not given for that.
+  // Untrusted content may contain instructions for the model, which standing grants do not cover.
   if (tainted) return 'ask';
   if (ask.kind === 'browser') return 'run';
   if (mode === 'auto-edit' && ask.kind === 'edit') return 'run';
   return ask.grant !== undefined && grants.includes(ask.grant) ? 'run' : 'ask';
 }
 
-/** For a call that runs. `approved` means that it would run without the mode, by a grant or a rule. */
+/** For a call that runs. `approved`: a grant or a rule allows it, regardless of the mode. */
 export function permissionOf(call: Judged): Permission {
   if (call.ask === null) return 'safe';
   return judge({ ...call, mode: 'suggest' }) === 'run' ? 'approved' : 'mode';
 }
 
-/** The ask as every dialect shows it: no invisible characters, no reordering of text. */
+/** The approval request without invisible or reordering characters, for all dialects. */
 export const plainly = (ask: Ask): Ask => ({
   ...ask,
   command: ask.command.map(visible),
@@ -68,8 +68,8 @@ const YES = /^(?:yes|y|ok|okay|approve)(?:\.|!+)?$/i;
 const NO = /^(?:no|n|deny)(?:\.|!+)?$/i;
 
 /**
- * A chat message that is only a word of consent or refusal, for dialects without an approval frame. A word with a question
- * mark or dots is ambiguous, and no answer.
+ * Reads a chat message that consists of a single word of consent or refusal, for dialects without approval
+ * frames. A word followed by a question mark or dots is ambiguous and does not count.
  */
 export function spokenAnswer(text: string): 'once' | 'deny' | null {
   const word = text.trim();

@@ -1,4 +1,4 @@
-/** The folded state of a session as it is stored beside its events, in this version and in older ones. */
+/** Reads checkpoints of this version and of older ones. */
 
 import type { SessionRecord } from '../ports/event-store.ts';
 import { type SessionState, STATE_VERSION } from './session-state.ts';
@@ -6,15 +6,15 @@ import { type SessionState, STATE_VERSION } from './session-state.ts';
 type StoredState = Readonly<Record<string, unknown>>;
 
 /**
- * From the version of the key to the next. A version without a step counts some events differently or is too old: such a
- * checkpoint is not used, and the state is folded from the log.
+ * Converts a version to the next. A checkpoint of a version without an entry is ignored and the state is
+ * folded from the log: that version is too old, or counts some events differently.
  */
 const UPCASTS: Readonly<Record<number, (state: StoredState) => StoredState>> = {
   9: ({ said, ...state }) => ({ ...state, messageCount: said }),
   10: (state) => ({ ...state, pinned: false, tags: [] }),
 };
 
-/** Null if there is no checkpoint that can be used: the state must be folded from the first event on. */
+/** Null if there is no usable checkpoint: the state must be folded from the first event. */
 export function restoredState(checkpoint: SessionRecord['checkpoint']): SessionState | null {
   if (!checkpoint) return null;
   const { version, state } = checkpoint;

@@ -1,4 +1,4 @@
-/** What the model is shown: folded from the events, and cut when it grows too large. */
+/** The context of the model: folded from events, and cut if it grows too large. */
 import type { DurableEvent, InputId, JsonObject, Part } from '@parlance/protocol';
 import { textPart } from '@parlance/protocol';
 import type { PromptItem } from '../ports/provider.ts';
@@ -18,13 +18,13 @@ type WaitingInput = {
 export type Context = {
   readonly entries: readonly Entry[];
   readonly tokens: number;
-  /** inputs without a turn yet */
+  /** inputs whose turn has not started */
   readonly waiting: readonly WaitingInput[];
   /** the first event of each turn in the context, and the event of its input */
   readonly turns: readonly { readonly started: number; readonly input: number; readonly id: InputId }[];
-  /** entries before this index belong to finished steps; the others are void after a crash */
+  /** entries before this index belong to finished steps; the others are discarded after a crash */
   readonly settled: number;
-  /** the vendor's count, including instructions and tools, and our estimate of the same */
+  /** the vendor's count, including instructions and tools, and our estimate of the same content */
   readonly counted: { readonly tokens: number; readonly estimate: number } | null;
 };
 
@@ -48,7 +48,7 @@ function add(context: Context, item: PromptItem, settles: boolean): Context {
   };
 }
 
-/** The input of a turn that starts. Without parts the model continues from the existing context. */
+/** Adds the input of a turn that starts. Without parts, the model continues from the existing context. */
 function spoken(context: Context, input: WaitingInput | undefined): Context {
   const { parts = [], data, system } = input ?? {};
   const before = instructed(context, system?.before);
@@ -59,7 +59,7 @@ function spoken(context: Context, input: WaitingInput | undefined): Context {
 const instructed = (context: Context, text: string | undefined): Context =>
   text ? add(context, { kind: 'system', text }, true) : context;
 
-/** Sorts the results at the end: the model reads them in the order of the calls, before instructions that came with them. */
+/** Sorts the results at the end in the order of their calls, before instructions that came with them. */
 function inCallOrder(context: Context): Context {
   const { entries } = context;
   const first = entries.findLastIndex(({ item }) => item.kind !== 'result' && item.kind !== 'system') + 1;
@@ -77,7 +77,7 @@ const keep = (context: Context, entries: readonly Entry[]): Context => ({
   settled: entries.length,
 });
 
-/** The context without the turn of that input, and without later turns. */
+/** The context without the turn of that input and all later turns. */
 function before(context: Context, input: number): Context {
   const first = context.turns.find((turn) => turn.input >= input);
   if (!first) return context;
@@ -88,13 +88,13 @@ function before(context: Context, input: number): Context {
   );
 }
 
-/** A direct call may have no text; the model is not shown an empty message. */
+/** A direct call may have no text, and models reject empty messages. */
 function partsOf({ parts, call }: DurableEvent<'input.accepted'>): readonly Part[] {
   if (parts.length > 0 || !call) return parts;
   return [textPart(`/tool ${call.tool} ${JSON.stringify(call.input)}`)];
 }
 
-/** The context after one more event. */
+/** The context after the event. */
 export function evolveContext(context: Context, event: DurableEvent): Context {
   switch (event.type) {
     case 'input.accepted': {
@@ -118,7 +118,7 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
       const turns = input ? context.turns.concat({ started: seq, input: seq, id: input }) : context.turns;
       const turn = turns.at(-1)?.started ?? 0;
       const added = promptItems(items).map((item): Entry => ({ item, tokens: itemTokens(item), turn }));
-      // `concat` and no second sum: a history may have thousands of these events.
+      // `concat` and an incremental sum: a history may have thousands of these events.
       const entries = context.entries.concat(added);
       const tokens = added.reduce((sum, entry) => sum + entry.tokens, context.tokens);
       return { ...context, turns, entries, tokens, settled: entries.length };
@@ -132,7 +132,8 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
     case 'text.ended':
       return add(context, { kind: 'text', text: event.text }, event.interrupted === true);
     case 'call.requested':
-      // Calls are recorded with the end of their step, and direct calls have no step: they are never void.
+      // Calls are recorded with the end of their step, and direct calls have no step: they are never
+      // discarded.
       return add(
         context,
         { kind: 'call', call: event.call, tool: event.tool, input: event.input, sealed: event.sealed },
@@ -146,7 +147,7 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
     case 'step.ended': {
       const { inputTokens, outputTokens } = event.usage;
       const { estimate } = event;
-      // A server that does not count reports zero.
+      // Servers without token counts report zero.
       const counted =
         event.counted && inputTokens > 0 && estimate !== undefined
           ? { tokens: inputTokens + outputTokens, estimate }
@@ -167,7 +168,7 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
       const entry = { item: summary, tokens: itemTokens(summary), turn: event.keepFrom };
       const turns = context.turns.filter((turn) => turn.started >= event.keepFrom);
       const kept = keep({ ...context, turns }, [entry, ...context.entries.filter(stays)]);
-      // Computed from this event alone: a reader that starts at `readFrom` has not seen earlier counts.
+      // Uses this event alone: a reader that starts at `readFrom` has not seen earlier counts.
       const { newTokens: tokens, estimate } = event;
       return {
         ...kept,
@@ -198,7 +199,7 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
   }
 }
 
-/** What a compaction summarises, and where the retained part starts. */
+/** The items that a compaction summarises, and where the kept part starts. */
 export type Cut = {
   readonly dropped: readonly PromptItem[];
   readonly droppedTokens: number;
@@ -207,18 +208,18 @@ export type Cut = {
 };
 
 /**
- * Keeps the last complete turns that fit into `budget` tokens, and always those from `atLeastFrom` on; drops the rest.
- * A call and its result belong to one turn, so they are never separated. Null if nothing would be gained.
+ * Keeps the last complete turns that fit into `budget` tokens, and always those from `atLeastFrom` on. A call
+ * and its result belong to one turn, so they are never separated. Null if nothing would be gained.
  */
 export function cutContext(
   context: Context,
   budget: number,
   atLeastFrom = Number.POSITIVE_INFINITY,
 ): Cut | null {
-  // Turns that start later are kept, too.
+  // Also keep turns that start later.
   let keepFrom = Math.min(atLeastFrom, (context.turns.at(-1)?.started ?? 0) + 1);
   let readFrom = context.turns.find((turn) => turn.started >= keepFrom)?.input ?? keepFrom;
-  // Queued inputs were accepted earlier: a reader of the context needs them.
+  // Queued inputs were accepted earlier, and readers of the context need them.
   for (const { seq } of context.waiting) readFrom = Math.min(readFrom, seq);
   let left = budget;
   for (const turn of [...context.turns].reverse()) {

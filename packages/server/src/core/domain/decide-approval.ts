@@ -17,7 +17,7 @@ export function decideAnswer(
     throw new Fault('no_approval', 'No pending approval request');
   }
   if (command.hash !== undefined && command.hash !== waiting.hash) {
-    throw new Fault('invalid', 'The answer is for something else than what is waiting.');
+    throw new Fault('invalid', 'The answer does not match the pending approval.');
   }
   const { call, approval, ask } = waiting;
   const grant = command.answer === 'always' ? ask.grant : undefined;

@@ -3,13 +3,13 @@ import type { SessionState } from './session-state.ts';
 
 type CallAnswer = Extract<Command, { type: 'call.answer' }>;
 
-/** The result of a deferred call, which may come with an input. */
+/** The result of a deferred call; it may arrive with an input. */
 export type CallResult = Pick<CallAnswer, 'call' | 'parts' | 'failed'> & Partial<CallAnswer>;
 
 export function decideCallAnswer(state: SessionState, command: CallResult): DurableEventBody[] {
   const { turn } = state;
   const call = turn?.calls.find((open) => open.call === command.call && open.phase === 'deferred');
-  if (!turn || !call) throw new Fault('not_found', 'No client was asked for this call.');
+  if (!turn || !call) throw new Fault('not_found', 'There is no such deferred call.');
   const { parts, data, failed, untrusted, said, terms, attributes, system } = command;
   const outcome = failed ? 'failed' : 'ok';
   const ended: DurableEventBody = {

@@ -18,6 +18,6 @@ export function decideCancel(
   return [{ type: 'input.cancelled', input: queued.input, turn: queued.turn, by: context.by }];
 }
 
-/** False if the command names another turn. */
+/** False if the command names a different turn. */
 export const endsRunningTurn = ({ turn }: CancelTurn, state: SessionState): boolean =>
   turn === undefined || turn === state.turn?.id;

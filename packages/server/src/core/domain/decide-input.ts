@@ -12,7 +12,7 @@ import type { DecisionContext } from './decision.ts';
 import type { SessionState, Turn } from './session-state.ts';
 import { interruption, turnStarted } from './turn-events.ts';
 
-/** When a session whose queue is full may accept an input again. */
+/** Retry hint if the queue of a session is full. */
 const QUEUE_RETRY_MS = 2_000;
 
 type SubmitInput = Extract<Command, { type: 'input.submit' }>;
@@ -36,7 +36,7 @@ export function decideInput(
   const events: DurableEventBody[] = state.created ? [] : [sessionCreated(command, context)];
   const superseded = supersedes(command) ? state.turn : null;
   if (state.turn && state.queue.length >= context.mostQueued) {
-    const message = `${context.mostQueued} messages wait in this session already.`;
+    const message = `This session already has ${context.mostQueued} queued messages.`;
     throw new Fault('limited', message, { retryAfterMs: QUEUE_RETRY_MS });
   }
   const { results = [] } = command;
@@ -68,7 +68,7 @@ export function decideInput(
   return events;
 }
 
-/** The turn after these results. */
+/** The turn without the calls that these results answer. */
 const withoutCalls = (turn: Turn, results: readonly { readonly call: CallId }[]): Turn => ({
   ...turn,
   calls: turn.calls.filter(({ call }) => !results.some((result) => result.call === call)),
@@ -77,7 +77,7 @@ const withoutCalls = (turn: Turn, results: readonly { readonly call: CallId }[])
 const supersedes = ({ mode, replaces }: SubmitInput): boolean =>
   mode === 'supersede' || replaces !== undefined;
 
-/** Whether a turn starts with the input, rather than the input waiting in the queue. */
+/** Whether the input starts a turn immediately instead of being queued. */
 const startsTurn = (state: SessionState, command: SubmitInput): boolean => !state.turn || supersedes(command);
 
 function rewinding(state: SessionState, { replaced, by }: DecisionContext): DurableEventBody {
@@ -85,6 +85,6 @@ function rewinding(state: SessionState, { replaced, by }: DecisionContext): Dura
   if (replaced.seq < state.cutAt)
     throw new Fault('invalid', 'That message is no longer part of the context: it cannot be replaced.');
   if (state.queue.some(({ input }) => input === replaced.input))
-    throw new Fault('invalid', 'That message still waits: it cannot be replaced.');
+    throw new Fault('invalid', 'That message is still queued: it cannot be replaced.');
   return { type: 'session.rewound', input: replaced.input, from: replaced.seq, by };
 }

@@ -29,8 +29,8 @@ export function decideCreation(
 }
 
 /**
- * One event for each message of the user, with what followed it: compaction, paging and `replaces` treat it as they treat
- * a turn.
+ * Emits one event per user message with the items that follow it, so that compaction, paging and `replaces`
+ * treat it like a turn.
  */
 function historyImported(
   items: readonly HistoryItem[],
@@ -57,7 +57,7 @@ export const decideRename = (
   ...(automatic && { automatic }),
 });
 
-/** A session with more labels than the limit can still change the ones it has. */
+/** A session above the label limit can still change its existing labels. */
 export function decideLabels(
   state: Pick<SessionState, 'labels'>,
   labels: Readonly<Record<string, string>>,
@@ -71,7 +71,7 @@ export function decideLabels(
 
 const MOST_LABELS = 50;
 
-/** Tags are sorted and differ in more than their case. None if the session has these tags. */
+/** Tags are sorted and unique regardless of case. No events if the session already has these tags. */
 export function decideTags(
   { tags: before }: Pick<SessionState, 'tags'>,
   wanted: readonly string[],
@@ -83,7 +83,7 @@ export function decideTags(
   return isSame ? [] : [{ type: 'session.tagged', tags, by }];
 }
 
-/** Throws `not_found` if there is no session. */
+/** Throws `not_found` if the session does not exist. */
 export function inExisting(state: SessionState, ...events: DurableEventBody[]): DurableEventBody[] {
   if (!state.created) throw new Fault('not_found', 'There is no such session.');
   return events;

@@ -1,4 +1,4 @@
-/** The events that a command produces in a given state. Pure. */
+/** Decides which events a command produces in a given state. Pure. */
 import { type DurableEventBody, Fault } from '@parlance/protocol';
 import { decideAnswer } from './decide-approval.ts';
 import { decideCallAnswer } from './decide-call.ts';
@@ -9,7 +9,10 @@ import type { Decided, DecisionContext } from './decision.ts';
 import type { SessionState } from './session-state.ts';
 import { interruption } from './turn-events.ts';
 
-/** The events of the command; none if it has no effect any more. Throws a `Fault` if it is not possible. */
+/**
+ * Returns the events of the command, or none if it no longer has an effect. Throws a `Fault` if it is
+ * rejected.
+ */
 export function decide(state: SessionState, command: Decided, context: DecisionContext): DurableEventBody[] {
   switch (command.type) {
     case 'session.create':

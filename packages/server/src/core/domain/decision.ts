@@ -1,10 +1,10 @@
-/** What `decide` is given besides the state. */
+/** Inputs of `decide` in addition to the state. */
 import type { AgentRef, BlockId, Command, ConnectionId, InputId, TurnId } from '@parlance/protocol';
 
-/** Commands that need no model. `approval.explain` and `context.compact` call one. */
+/** Commands that need no model call; `approval.explain` and `context.compact` do. */
 export type Decided = Exclude<Command, { type: 'approval.explain' | 'context.compact' }>;
 
-/** Plain data: the sender of the command, its references, and ids for new entities. */
+/** The sender of the command, the entities it refers to, and ids for new ones. */
 export type DecisionContext = {
   readonly by: string;
   readonly dialect: string;
@@ -12,7 +12,7 @@ export type DecisionContext = {
   readonly key: string | undefined;
   readonly domain: string;
   readonly agent: AgentRef;
-  /** the agent that answers this input, if it is not the session's */
+  /** the agent that answers this input, if it differs from the session's */
   readonly answeredBy: AgentRef | undefined;
   /** the block that is being streamed, for commands that may end a turn */
   readonly open: {
@@ -21,14 +21,14 @@ export type DecisionContext = {
     readonly text: string;
     readonly durationMs: number;
   } | null;
-  /** the input that is replaced, and the number of its event; null if there is none */
+  /** the input to replace and its event number, or null */
   readonly replaced: { readonly input: InputId; readonly seq: number } | null;
-  /** whether the approval that is answered was requested in this session */
+  /** whether the approval was requested in this session */
   readonly approvalKnown: boolean;
-  /** how many inputs may wait in the session */
+  /** maximum number of queued inputs */
   readonly mostQueued: number;
-  /** the ids of a new input and of its turn; null for commands that create neither */
+  /** ids of the new input and its turn; null for commands that create neither */
   readonly ids: { readonly input: InputId; readonly turn: TurnId } | null;
-  /** an id for each message of the user in a history that is taken over */
+  /** one id per user message of an imported history */
   readonly historyInputs: readonly InputId[];
 };

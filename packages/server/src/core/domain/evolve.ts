@@ -1,4 +1,4 @@
-/** How each event changes the state of a session. */
+/** Applies events to the state of a session. */
 import {
   type CallId,
   type DurableEvent,
@@ -11,13 +11,13 @@ import {
 import { type OpenCall, type SessionState, type Turn, waitingCall } from './session-state.ts';
 import { addUsage } from './usage.ts';
 
-/** How many idempotency keys and finished turns a session remembers. */
+/** Number of idempotency keys and finished turns to remember. */
 const REMEMBERED = 256;
 const TITLE_LENGTH = 80;
 const FIRST_INPUT_LENGTH = 2_000;
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
 
-/** The state after one more event. */
+/** The state after the event. */
 export function evolve(before: SessionState, event: DurableEvent): SessionState {
   const state = { ...before, seq: event.seq, updatedAt: event.at };
   switch (event.type) {
@@ -29,7 +29,7 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
     case 'history.imported':
       return taken(state, event);
     case 'session.cleared':
-      // Queued inputs were accepted before this event: a reader of the context needs them.
+      // Queued inputs were accepted before this event, and readers of the context need them.
       return {
         ...state,
         readFrom: state.queue.length === 0 ? event.seq : state.readFrom,
@@ -40,7 +40,7 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
       const queued = { input, via, call, agent, ...(turn && { turn }) };
       return {
         ...state,
-        // Without parts the model went on from what was there.
+        // An input without parts adds no message: the model continues from the existing context.
         messageCount: state.messageCount + (event.parts.length > 0 || call ? 1 : 0),
         archived: false,
         title: state.title || titleOf(event.parts),
@@ -151,7 +151,7 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
       };
     case 'session.renamed':
       return { ...state, title: event.title, renamed: event.automatic !== true };
-    // These do not move the session in lists.
+    // These events do not reorder lists.
     case 'session.archived':
       return { ...state, archived: true, updatedAt: before.updatedAt };
     case 'session.unarchived':
@@ -173,7 +173,7 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
   }
 }
 
-/** The history counts like messages of this session. */
+/** Imported messages count like messages of this session. */
 function taken(state: SessionState, { items, seq }: DurableEvent<'history.imported'>): SessionState {
   const said = items.filter(({ type }) => type === 'user' || type === 'text').length;
   const [first] = items;
@@ -216,10 +216,10 @@ const withCall = (state: SessionState, id: CallId, change: (call: OpenCall) => O
     calls: turn.calls.map((call) => (call.call === id ? change(call) : call)),
   }));
 
-/** The parts after the first are attachments. */
+/** Parts after the first are attachments. */
 const firstLine = (parts: readonly Part[]): string => textOf(parts.slice(0, 1));
 
-/** The title of a session that begins with this input. */
+/** The title of a session that starts with this input. */
 export const titleOf = (parts: readonly Part[]): string => {
   const line = firstLine(parts).replace(/\s+/g, ' ').trim();
   return line.length <= TITLE_LENGTH ? line : `${line.slice(0, TITLE_LENGTH - 1)}…`;

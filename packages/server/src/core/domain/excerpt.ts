@@ -1,4 +1,4 @@
-/** The part of a message that shows why it was found. */
+/** The part of a message around the search match. */
 import { type Word, wordsOf } from '../../lib/words.ts';
 import type { SearchTerm } from '../ports/message-search.ts';
 
@@ -8,7 +8,7 @@ const MOST_WORDS = 20_000;
 const BEFORE = 60;
 const LENGTH = 240;
 
-/** The beginning of the text if no term is in it. */
+/** Falls back to the beginning of the text if no term matches. */
 export function excerpt(text: string, terms: readonly SearchTerm[]): ExcerptPart[] {
   const matches = matchesIn(wordsOf(text, MOST_WORDS), terms);
   const start = boundary(text, Math.max(0, (matches[0]?.start ?? 0) - BEFORE));
@@ -27,7 +27,7 @@ export function excerpt(text: string, terms: readonly SearchTerm[]): ExcerptPart
   return [...first, ...parts, ...last].map((part) => ({ ...part, text: part.text.replace(/\s+/g, ' ') }));
 }
 
-/** Not between the halves of a character. */
+/** Moves an index that would split a surrogate pair. */
 const boundary = (text: string, index: number): number =>
   /[\udc00-\udfff]/.test(text[index] ?? '') ? index - 1 : index;
 

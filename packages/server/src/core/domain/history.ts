@@ -1,9 +1,9 @@
 import type { CallId, HistoryItem } from '@parlance/protocol';
 import type { PromptItem } from '../ports/provider.ts';
 
-/** A history that was taken over, as the model sees it: results that follow one another are in the order of their calls. */
+/** An imported history as prompt items. Consecutive results are sorted in the order of their calls. */
 export function promptItems(items: readonly HistoryItem[]): PromptItem[] {
-  /** the positions of the calls */
+  /** positions of the calls */
   const asked = new Map<string, number>();
   let run = 0;
   return items
@@ -16,7 +16,10 @@ export function promptItems(items: readonly HistoryItem[]): PromptItem[] {
     .map(({ item }) => promptItem(item));
 }
 
-/** The reverse: a conversation of one session as the history of another. Summaries and sealed reasoning stay behind. */
+/**
+ * The reverse: the conversation of a session as history for another one. Leaves out summaries and sealed
+ * reasoning.
+ */
 export const historyOf = (items: readonly PromptItem[]): HistoryItem[] => items.flatMap(historyItems);
 
 function historyItems(item: PromptItem): HistoryItem[] {

@@ -8,8 +8,8 @@ export type NextAction =
   | { readonly kind: 'endTurn'; readonly turn: Turn };
 
 /**
- * What the session does next. It follows from the state alone, so a turn continues in the same way after an approval,
- * after a week and after a crash. The session is idle if it has no input, or if a person or a client has to answer.
+ * Decides the session's next action from the state alone, so a turn continues the same way after an approval,
+ * a week or a crash. The session is idle if it has no input, or if a person or a client must answer.
  */
 export function nextAction(state: SessionState): NextAction {
   const { turn } = state;

@@ -1,10 +1,10 @@
-/** Our estimate of the tokens of a prompt, until a vendor has counted it. Each item is counted once. */
+/** Estimates the tokens of a prompt until a vendor has counted it. Counts each item once. */
 import { textOf } from '@parlance/protocol';
 import type { Prompt, PromptItem, ToolSpec } from '../ports/provider.ts';
 import { countTokens } from './tokens.ts';
 
 const IMAGE_TOKENS = 1_000;
-/** The overhead of an item or a tool. */
+/** Overhead per item or tool. */
 const FRAME_TOKENS = 4;
 
 export const promptTokens = ({
@@ -14,7 +14,7 @@ export const promptTokens = ({
 }: Pick<Prompt, 'instructions' | 'items' | 'tools'>) =>
   items.reduce((sum, item) => sum + itemTokens(item), overheadTokens({ instructions, tools }));
 
-/** Instructions and tools: the part of a prompt that does not grow with the conversation. */
+/** Tokens of instructions and tools, which do not grow with the conversation. */
 export const overheadTokens = ({ instructions, tools }: Pick<Prompt, 'instructions' | 'tools'>): number =>
   tools.reduce((sum, tool) => sum + toolTokens(tool), instructionTokens(instructions));
 
@@ -59,7 +59,7 @@ function toolTokens(spec: ToolSpec): number {
   return tokens;
 }
 
-/** Instructions of agents; a server has fewer than this. */
+/** Cache size for agents' instructions; a server has fewer agents. */
 const MOST_INSTRUCTIONS = 100;
 const instructions = new Map<string, number>();
 

@@ -5,7 +5,10 @@ import type { SessionRef } from '../ports/event-store.ts';
 export const maySee = (ref: SessionRef, principal: Principal): boolean =>
   ref.owner === principal.id || principal.role === 'admin';
 
-/** Throws `not_found` for the session of another user, and `forbidden` if the principal lacks a permission. */
+/**
+ * Throws `not_found` if the session belongs to another user, and `forbidden` if the principal lacks a
+ * permission.
+ */
 export function authorise(ref: SessionRef, command: Command, principal: Principal): void {
   if (!maySee(ref, principal)) throw new Fault('not_found', 'There is no such session.');
   for (const permission of needed(command)) requirePermission(principal, permission);

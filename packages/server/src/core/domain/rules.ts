@@ -1,7 +1,7 @@
-/** The operator's rules for calls. Linear in the length of the matched text. */
+/** The operator's rules for calls. Matching is linear in the length of the text. */
 import type { RuleSubjects } from '../ports/tool.ts';
 
-/** `pattern` is matched against each thing the call would do; `*` stands for any text. */
+/** `pattern` is matched against each action of the call; `*` matches any text. */
 export type Rule = {
   /** a tool's name, or `*` */
   readonly tool: string;
@@ -10,14 +10,14 @@ export type Rule = {
 };
 
 /**
- * How many characters of a call are matched. Of a longer call only the prefix is compared: a rule that could match the
- * rest decides as if it did, except that an `allow` rule never does.
+ * Maximum number of characters to match. For a longer call, only the prefix is compared: a rule that could
+ * match the rest counts as a match, unless it is an `allow` rule.
  */
 export const MATCHED_CHARACTERS = 262_144;
 
 /**
- * The strictest decision of the rules that match; null if none does. `deny` and `ask` need one subject that matches,
- * `allow` needs all of them to.
+ * The strictest decision of the matching rules, or null. `deny` and `ask` match if one subject does, `allow`
+ * only if all do.
  */
 export function decisionOf(
   rules: readonly Rule[],
@@ -59,8 +59,8 @@ const charactersOf = (subjects: readonly string[]): number =>
   subjects.reduce((sum, { length }) => sum + length, 0);
 
 /**
- * Each literal between two stars matches at its first occurrence, which leaves the most text for the remaining
- * pattern: no backtracking.
+ * Matches each literal between two stars at its first occurrence, which leaves the most text for the rest of
+ * the pattern: no backtracking.
  */
 export function matches(pattern: string, subject: string): boolean {
   const [first = '', ...rest] = pattern.split('*');
@@ -76,7 +76,7 @@ export function matches(pattern: string, subject: string): boolean {
   return subject.length - last.length >= at && subject.endsWith(last);
 }
 
-/** Whether a text with this beginning could match. */
+/** Whether a text with this prefix could match. */
 export function canMatch(pattern: string, beginning: string): boolean {
   const star = pattern.indexOf('*');
   if (star === -1) return pattern.startsWith(beginning);

@@ -1,11 +1,11 @@
-/** What a user types into a search field. */
+/** Parses the text of a search field. */
 import { wordsOf } from '../../lib/words.ts';
 import type { SearchTerm } from '../ports/message-search.ts';
 
 const MOST_WORDS = 20;
 
 /**
- * Words are found in any order, "words in quotes" in this order; the last word may be the beginning of one. There is no
+ * Words match in any order, "quoted words" in the given order; the last word may be a prefix. There is no
  * other syntax. Empty if there is nothing to search for.
  */
 export function parseSearch(text: string): SearchTerm[] {
@@ -15,7 +15,7 @@ export function parseSearch(text: string): SearchTerm[] {
     const isQuoted = index % 2 === 1 && index < parts.length - 1;
     const groups = isQuoted ? [part] : part.split(/\s+/);
     for (const group of groups) {
-      // What a user writes without spaces, such as `main.ts` or 東京, is one phrase.
+      // Text without spaces, such as `main.ts` or 東京, is one phrase.
       const words = wordsOf(group, left).map(({ word }) => word);
       left -= words.length;
       if (words.length > 0) terms.push({ words, prefix: false });

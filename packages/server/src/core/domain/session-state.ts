@@ -1,6 +1,7 @@
 /**
- * The state of a session: events change it (`evolve.ts`), commands are decided on it (`decide.ts`), and the next action
- * follows from it (`next-action.ts`). The state is small: history belongs to the log and to `context.ts`.
+ * The state of a session: `evolve.ts` applies events to it, `decide.ts` decides commands on it, and
+ * `next-action.ts` derives the next action from it. It is small: history belongs to the log and to
+ * `context.ts`.
  */
 import type {
   AgentRef,
@@ -19,7 +20,7 @@ import type {
 import type { SessionStatus } from '../ports/event-store.ts';
 
 export type OpenCall = {
-  /** what the model wrote, if it was not JSON */
+  /** the arguments as the model wrote them, if they are not JSON */
   readonly malformed?: string;
   readonly call: CallId;
   readonly tool: string;
@@ -31,14 +32,14 @@ export type OpenCall = {
       readonly approval: ApprovalId;
       readonly ask: Ask;
       readonly hash: string;
-      /** when it was requested, or became the first of those that wait by the answer to another */
+      /** when it was requested, or became the oldest pending one after another was answered */
       readonly requestedAt: number;
-      /** the number of the event that requested the approval */
+      /** number of the event that requested the approval */
       readonly seq: number;
     }
   | { readonly phase: 'allowed' }
   | { readonly phase: 'running' }
-  /** a client carries it out, however late */
+  /** a client executes it, however late */
   | { readonly phase: 'deferred' }
 );
 
@@ -47,19 +48,19 @@ export type Turn = {
   readonly agent: AgentRef;
   readonly via: ConnectionId | undefined;
   readonly startedAt: number;
-  /** the number of its first event */
+  /** number of its first event */
   readonly began: number;
   readonly usage: Usage;
   readonly steps: number;
-  /** calls without an outcome yet, in the order of their requests */
+  /** calls without an outcome yet, in order of request */
   readonly calls: readonly OpenCall[];
   /** the turn contains untrusted content: standing grants do not apply */
   readonly tainted: boolean;
-  /** the agent has given up */
+  /** whether the agent has given up */
   readonly gaveUp: boolean;
-  /** the model is not called again */
+  /** whether the turn is complete, so that the model is not called again */
   readonly answered: boolean;
-  /** what its caller wants for this turn alone */
+  /** options that its caller set for this turn only */
   readonly terms: TurnTerms;
 };
 
@@ -68,9 +69,9 @@ export type QueuedInput = {
   readonly via: ConnectionId | undefined;
   readonly call: DirectCall | undefined;
   readonly agent: AgentRef | undefined;
-  /** what its caller wants for the turn; absent if nothing */
+  /** options that its caller set for the turn, if any */
   readonly terms?: TurnTerms;
-  /** the id of its turn; absent if an older version has queued it: the turn then has the id of the input */
+  /** id of its turn; absent if an older version queued it: the turn then uses the id of the input */
   readonly turn?: TurnId;
 };
 
@@ -82,14 +83,14 @@ export type SessionState = {
     readonly domain: string;
     readonly at: number;
     readonly ephemeral?: true;
-    /** the folder that its tools work in; absent: the server's */
+    /** working folder of its tools; the server's if absent */
     readonly cwd?: string;
   } | null;
   readonly agent: AgentRef;
   readonly title: string;
-  /** a user chose the title */
+  /** whether a user chose the title */
   readonly renamed: boolean;
-  /** the beginning of the first input; empty if there is none yet */
+  /** beginning of the first input; empty if there is none */
   readonly firstInput: string;
   readonly updatedAt: number;
   readonly queue: readonly QueuedInput[];
@@ -102,22 +103,22 @@ export type SessionState = {
   readonly labels: Readonly<Record<string, string>>;
   /** inputs, texts, approvals, spoken answers, deferred calls, notices and final calls */
   readonly messageCount: number;
-  /** finished turns and whether they succeeded, the latest last */
+  /** finished turns and whether they succeeded, latest last */
   readonly finished: readonly { readonly turn: TurnId; readonly ok: boolean }[];
   /** standing grants of this session */
   readonly grants: readonly string[];
-  /** idempotency keys of inputs, the latest last */
+  /** idempotency keys of inputs, latest last */
   readonly keys: readonly { readonly key: string; readonly seq: number }[];
-  /** null for the server's */
+  /** null for the server's default */
   readonly model: string | null;
   readonly approvalMode: ApprovalMode | null;
-  /** the first event that the context is built from */
+  /** first event that the context is built from */
   readonly readFrom: number;
-  /** the last event that cleared or compacted the context */
+  /** last event that cleared or compacted the context */
   readonly cutAt: number;
 };
 
-/** Raised when the state changes its shape or its meaning; `checkpoint.ts` reads older checkpoints. */
+/** Increment when the state changes its shape or meaning; `checkpoint.ts` reads older checkpoints. */
 export const STATE_VERSION = 11;
 
 export const initialState = (agent: AgentRef): SessionState => ({
@@ -149,23 +150,23 @@ export const atRest = (state: SessionState): boolean => state.turn === null && s
 
 export type WaitingCall = Extract<OpenCall, { phase: 'waiting' }>;
 
-/** The calls that wait for a person, the one that was asked for first in front. */
+/** Calls that wait for approval, oldest request first. */
 export const waitingCalls = (state: SessionState): WaitingCall[] =>
   (state.turn?.calls ?? [])
     .filter((call): call is WaitingCall => call.phase === 'waiting')
     .sort((a, b) => a.seq - b.seq);
 
-/** The call with that approval; without an id, the one requested first. */
+/** The call with that approval; without an id, the oldest one. */
 export const waitingCall = (state: SessionState, approval?: ApprovalId): WaitingCall | undefined =>
   waitingCalls(state).find((call) => approval === undefined || call.approval === approval);
 
-/** The calls that clients carry out, in the order of their requests. */
+/** Calls that clients execute, in order of request. */
 export const deferredCalls = (state: SessionState): OpenCall[] =>
   (state.turn?.calls ?? []).filter((call) => call.phase === 'deferred');
 
 /**
- * Whether the open calls continue only when a person or a client answers. Calls that were not considered yet are
- * behind a waiting one: otherwise they would have been started or requested with it.
+ * Whether the open calls continue only after a person or a client answers. Calls that have not been planned
+ * yet come after a waiting one: otherwise they would have been started or requested with it.
  */
 export const awaitsAnswer = ({ calls }: Turn): boolean =>
   calls.some(({ phase }) => phase === 'waiting' || phase === 'deferred') &&

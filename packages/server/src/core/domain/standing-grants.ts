@@ -3,7 +3,7 @@
 import type { SessionRecord } from '../ports/event-store.ts';
 import { restoredState } from './checkpoint.ts';
 
-/** Null if the checkpoint is not the latest state: the events must be read then. */
+/** Null if the checkpoint is outdated: the events must be read then. */
 export function restedGrants({ checkpoint, head }: SessionRecord): readonly string[] | null {
   return checkpoint?.seq === head ? (restoredState(checkpoint)?.grants ?? null) : null;
 }

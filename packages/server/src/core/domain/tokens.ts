@@ -25,9 +25,9 @@ export function countTokens(text: string): number {
     let end = start + 1;
     while (end < text.length && kindOf(text.charCodeAt(end)) === kind) end++;
     tokens += priceOf(kind, text, { start, end });
-    // A blank belongs to the word after it, but not to a number.
+    // A blank belongs to the following word, but not to a number.
     if (kind === Kind.Digit && before === Kind.Blank) tokens++;
-    // An indent is often one piece with its line break.
+    // An indent is often one token with its line break.
     if (kind === Kind.Blank && before === Kind.Space) tokens -= 0.5;
     before = kind;
     start = end;
@@ -49,7 +49,7 @@ function kindOf(code: number): Kind {
   if (code < 0x3040) return Kind.Mark;
   if (code < 0x3100) return Kind.Kana;
   if (code < 0xac00) return Kind.Ideograph;
-  if (code < 0xd7b0) return Kind.Kana; // Hangul is cut as finely
+  if (code < 0xd7b0) return Kind.Kana; // Hangul splits into equally small tokens
   return code >= 0xd800 && code < 0xe000 ? Kind.Pair : Kind.Mark;
 }
 

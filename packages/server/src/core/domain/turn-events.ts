@@ -6,7 +6,7 @@ import type { OpenCall, QueuedInput, Turn } from './session-state.ts';
 /** The id of a call that a user requested directly. */
 export const directCallId = (turn: TurnId): CallId => `call_${turn}` as CallId;
 
-/** Starts a turn for this input, with its direct call if it has one. */
+/** Starts a turn for the input, with its direct call if any. */
 export function turnStarted(next: QueuedInput, agent: AgentRef): DurableEventBody[] {
   const turn = next.turn ?? (next.input as string as TurnId);
   const started: DurableEventBody = {
@@ -19,7 +19,7 @@ export function turnStarted(next: QueuedInput, agent: AgentRef): DurableEventBod
   return [started, { type: 'call.requested', turn, call: directCallId(turn), ...next.call }];
 }
 
-/** Ends the turn now: the open block keeps what was streamed, open calls are stopped. */
+/** Ends the turn now: keeps the streamed part of the open block and stops open calls. */
 export function interruption(
   turn: Turn,
   reason: 'cancelled' | 'superseded' | 'denied',
@@ -40,7 +40,7 @@ export function closedBlock(turn: Turn, open: DecisionContext['open']): DurableE
     : [{ type: 'reasoning.ended', turn: turn.id, block, text, durationMs, interrupted: true }];
 }
 
-/** A call that had begun may have happened, wholly or in part, before it was stopped. */
+/** A running call may have been executed, entirely or in part, before it was stopped. */
 const stoppedCall = (call: OpenCall, turn: TurnId): DurableEventBody[] =>
   call.phase === 'running'
     ? [{ ...unknownOutcome(call, turn, 'Aborted while it ran.'), interrupted: true }]
@@ -56,7 +56,7 @@ export const abortedCalls = (calls: readonly OpenCall[], turn: TurnId): DurableE
     durationMs: 0,
   }));
 
-/** The call had started, and its outcome is unknown. */
+/** The call has started, but its outcome is unknown. */
 export const unknownOutcome = (
   call: OpenCall,
   turn: TurnId,

@@ -1,4 +1,6 @@
-/** How long one answer of a model may be. Beyond a limit the answer fails, and its stream is closed. */
+/**
+ * Limits on the length of a model's answer. If one is exceeded, the answer fails and its stream is closed.
+ */
 import type { FaultData } from '@parlance/protocol';
 
 export type AnswerLimits = {
@@ -17,7 +19,7 @@ const UNITS: Record<AnswerLimit, string> = {
   answerCalls: 'calls',
 };
 
-/** The sentence names the limit by its setting. */
+/** The message names the limit by its setting. */
 export const answerTooLong = (limit: AnswerLimit, most: number): FaultData => ({
   code: 'answer_too_long',
   message: `The model's answer was stopped: it has more than ${most.toLocaleString('en')} ${UNITS[limit]} (${limit}).`,

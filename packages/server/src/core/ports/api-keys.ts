@@ -2,39 +2,39 @@
 import type { Role } from '@parlance/protocol';
 
 export type ApiKey = {
-  /** the public part of the key, by which it is found */
+  /** public part of the key, used to look it up */
   readonly id: string;
   /** the user that the key acts as */
   readonly owner: string;
-  /** what the owner calls it */
+  /** name chosen by the owner */
   readonly name: string;
-  /** the most that the key grants; it never grants more than the owner's role at the time of use */
+  /** upper bound of its permissions; it never grants more than the owner's current role */
   readonly role: Role;
-  /** the dialects that it may be used with; null: all */
+  /** dialects that it may be used with; null for all */
   readonly dialects: readonly string[] | null;
   /** SHA-256 of the whole key, in hex */
   readonly hash: string;
   readonly createdAt: number;
-  /** the time from which it is refused; null: never */
+  /** when it expires; null for never */
   readonly expiresAt: number | null;
   readonly lastUsedAt: number | null;
 };
 
-/** `stores/contract/api-keys.ts` tests every promise made here. */
+/** Contract tests: `stores/contract/api-keys.ts`. */
 export interface ApiKeyStore {
   find(id: string): Promise<ApiKey | null>;
-  /** In the order in which they were made, then by id; of one owner, or of everyone. */
+  /** In order of creation, then by id; of one owner, or of all. */
   list(owner?: string): Promise<ApiKey[]>;
   /**
-   * Durable when it resolves with `added`. Writes nothing if the owner has `most` keys already, also while others are being
-   * added, or if there is no such user. Ids must be unique.
+   * Durable when it resolves with `added`. Writes nothing if the owner already has `most` keys (also under
+   * concurrency), or if the user does not exist. Ids must be unique.
    */
   add(key: ApiKey, most: number): Promise<'added' | 'too_many' | 'no_user'>;
   /**
-   * False if there is no such key, or it is not the owner's, where one is given. Durable when it resolves, and
-   * `RevocationStore.follow` reports it. Removing a user removes all keys of that user in the same write.
+   * False if the key does not exist or does not belong to the given owner. Durable when it resolves, and
+   * `RevocationStore.follow` reports it. Removing a user removes all of the user's keys in the same write.
    */
   remove(id: string, owner?: string): Promise<boolean>;
-  /** Records when keys were last used (id → time). An earlier time than the stored one and unknown ids change nothing. */
+  /** Records when keys were last used (id → time). Ignores unknown ids and times before the stored one. */
   used(times: ReadonlyMap<string, number>): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Tools that a connected client runs, such as a browser. */
+/** Tools that a connected client executes, such as a browser. */
 import type { ConnectionId, Json, PrincipalId } from '@parlance/protocol';
 
 export type ClientRequest = {
@@ -8,11 +8,11 @@ export type ClientRequest = {
   readonly schema: { [key: string]: Json };
   readonly permissions: readonly string[];
   readonly timeoutMs: number;
-  /** what the model reads if no connected client offers the tool */
+  /** message for the model if no connected client offers the tool */
   readonly unavailable: string;
 };
 
-/** One run of a tool: a new id, and the time at which it started. */
+/** One run of a tool: a new id and its start time. */
 export type ToolRun = { readonly id: string; readonly at: number };
 
 export type ClientAnswer =
@@ -33,43 +33,43 @@ export type ClientProgress = {
 
 export type ToolOffer = {
   readonly tools: readonly string[] | 'all';
-  /** the client may run other tools, too, but is asked only if no other client offers them */
+  /** the client accepts any other tool, but only if no other client offers it */
   readonly fallback: boolean;
 };
 
 export const isOffered = ({ tools }: ToolOffer, tool: string): boolean =>
   tools === 'all' || tools.includes(tool);
 
-/** A connected client, as its dialect registers it. */
+/** A connected client, registered by its dialect. */
 export interface ToolClient {
   readonly connection: ConnectionId;
   readonly owner: PrincipalId;
   readonly offer: ToolOffer;
-  /** The id of a run as the client's protocol writes it. */
+  /** The id of a run in the format of the client's protocol. */
   executionId(run: ToolRun): string;
   /** Sends the request to the client. The answer comes back through `ClientToolBroker.answer`. */
   request(execution: string, request: ClientRequest): void;
 }
 
-/** Whether a tool can run at a client now. */
+/** Whether a client can currently run a tool. */
 export interface ClientTools {
   offers(owner: PrincipalId, tool: string): boolean;
 }
 
-/** Clients that are connected to other nodes. */
+/** Clients connected to other nodes. */
 export interface RemoteToolClients {
   /** Notifies the other nodes; returns a function that withdraws the offer. */
   announce(client: Pick<ToolClient, 'connection' | 'owner' | 'offer'>): () => void;
-  /** Those of the owner, while the owner is followed. */
+  /** The owner's clients, while the owner is followed. */
   of(owner: PrincipalId): readonly RemoteToolClient[];
-  /** `ready` resolves when the clients that are connected now are known. */
+  /** `ready` resolves when the currently connected clients are known. */
   follow(owner: PrincipalId): { readonly ready: Promise<void>; close(): void };
 }
 
 export interface RemoteToolClient {
   readonly connection: ConnectionId;
   readonly offer: ToolOffer;
-  /** Runs the call there. Rejects with a fault, or with `OutcomeUnknown` if it may have run. */
+  /** Runs the call on the other node. Rejects with a fault, or with `OutcomeUnknown` if it may have run. */
   run(job: RemoteToolRun): Promise<Json>;
 }
 
@@ -80,7 +80,7 @@ export type RemoteToolRun = {
   readonly report: (progress: ClientProgress, execution: string) => void;
 };
 
-/** The call was sent to a client, and its outcome is unknown. The message gives the reason. */
+/** The call was sent to a client, and its outcome is unknown. The message states the reason. */
 export class OutcomeUnknown extends Error {
   override readonly name = 'OutcomeUnknown';
 }

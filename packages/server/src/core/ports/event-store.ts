@@ -1,4 +1,4 @@
-/** Storage of events. `stores/contract.ts` tests every promise made here. */
+/** Event storage. Contract tests: `stores/contract.ts`. */
 import type { ApprovalId, DurableEvent, PrincipalId, SessionId, TurnId } from '@parlance/protocol';
 import type { AppendAs, Driver } from './lease.ts';
 import { type SessionRef, sessionKey } from './session-ref.ts';
@@ -7,48 +7,48 @@ export { type SessionRef, sessionKey };
 
 export type SessionStatus = 'idle' | 'running' | 'waiting' | 'failed';
 
-/** What lists show; written together with the events. */
+/** Data of a session for lists; written together with the events. */
 export type SessionRecord = {
   readonly ref: SessionRef;
   readonly dialect: string;
   readonly domain: string;
   readonly agent: string;
   readonly title: string;
-  /** a user chose the title */
+  /** whether a user chose the title */
   readonly renamed: boolean;
-  /** the beginning of the first input; empty if there is none yet */
+  /** beginning of the first input; empty if there is none */
   readonly firstInput: string;
   readonly status: SessionStatus;
   /** the pending approval */
   readonly approval: ApprovalId | null;
   readonly archived: boolean;
-  /** not listed, and erased after a period without use */
+  /** hidden from lists, and erased after a period without use */
   readonly ephemeral: boolean;
   readonly pinned: boolean;
   /** sorted */
   readonly tags: readonly string[];
-  /** set by clients, to find the session by */
+  /** set by clients, for lookups */
   readonly labels: Readonly<Record<string, string>>;
-  /** how many messages either side has sent, as `SessionState` counts them */
+  /** number of messages of both sides, as `SessionState` counts them */
   readonly messageCount: number;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** the number of the last event */
+  /** number of the last event */
   readonly head: number;
-  /** the folded state at event `checkpoint.seq`, so that opening a session does not read all its history */
+  /** folded state at event `checkpoint.seq`, so that opening a session does not read its whole history */
   readonly checkpoint: { readonly version: number; readonly seq: number; readonly state: string } | null;
 };
 
 export type SessionFilter = {
-  /** every owner by default */
+  /** all owners by default */
   readonly owner?: PrincipalId;
   readonly domain?: string;
   readonly status?: readonly SessionStatus[];
-  /** archived sessions are left out by default */
+  /** excluded by default */
   readonly archived?: 'included' | 'only';
-  /** ephemeral sessions are left out by default */
+  /** excluded by default */
   readonly ephemeral?: 'included' | 'only';
-  /** part of the title; the case of ASCII letters does not matter */
+  /** substring of the title; ASCII letters match regardless of case */
   readonly title?: string;
   /** only pinned sessions */
   readonly pinned?: true;
@@ -60,13 +60,13 @@ export type SessionFilter = {
 
 export type SessionQuery = SessionFilter & {
   readonly limit: number;
-  /** skips this many, for clients that do not use cursors */
+  /** number of sessions to skip, for clients without cursors */
   readonly offset?: number;
   /** `next` of the previous page */
   readonly cursor?: string;
 };
 
-/** Finds a session by what was requested, queued or started in it, open or over, or by a label that it has or had. */
+/** Finds a session by an approval, by a turn (queued, started or ended), or by a current or former label. */
 export type LookupKey =
   | { readonly kind: 'approval'; readonly id: ApprovalId }
   | { readonly kind: 'turn'; readonly id: TurnId }
@@ -74,7 +74,7 @@ export type LookupKey =
 
 export type LabelKey = `@${string}=${string}`;
 
-/** Labels whose name begins with `@` have values that hardly any other session has: sessions are looked up by them. */
+/** Values of labels whose name starts with `@` are nearly unique: sessions are looked up by them. */
 export const isLookupLabel = (name: string): name is `@${string}` => name.startsWith('@');
 
 export const labelKey = (name: `@${string}`, value: string): LookupKey => ({
@@ -94,59 +94,61 @@ export type Append = (
   as?: AppendAs,
 ) => Promise<Driver | null>;
 
-/** What a decision on one session reads and writes. */
+/** The part of the store that a decision on one session uses. */
 export type SessionLog = Pick<EventStore, 'append' | 'read'>;
 
 export interface EventStore {
   /**
-   * Writes the events and the record, all or nothing. They are on disk when the promise resolves. Refuses with a
-   * `conflict` error unless the session's last event is number `expected` (0: the session does not exist).
+   * Writes the events and the record atomically. They are on disk when the promise resolves. Rejects with
+   * `AppendConflict` unless the session's last event is number `expected` (0: the session does not exist).
    * `events` are numbered expected + 1, expected + 2, …
    *
-   * Resolves with who drives the session now. If the record's status is not `running`, that is nobody: the lease is
-   * released in the same append. `as` is a command that takes nothing by default.
+   * Resolves with the current driver of the session. If the record's status is not `running`, there is none:
+   * the append releases the lease. `as` defaults to a command that does not take the lease.
    */
   append: Append;
-  /** Events after number `after`, in order, at most `limit`. An unknown session has none. */
+  /** At most `limit` events after number `after`, in order. Empty for an unknown session. */
   read(ref: SessionRef, after: number, limit: number): Promise<DurableEvent[]>;
-  /** The number of the last event, 0 if there is none. One cheap read. */
+  /** Number of the last event, or 0. One cheap read. */
   head(ref: SessionRef): Promise<number>;
-  /** The same for many sessions, in one read. */
+  /** Like `head`, for many sessions in one read. */
   heads(refs: readonly SessionRef[]): Promise<number[]>;
   /**
-   * Runs `work` while nobody else can append to the session, so that progress is certain where several nodes write to one
-   * session at once. `work` must use what it is given, since other appends to the session wait for it, and appends at most
-   * once, last.
+   * Runs `work` while nobody else can append to the session, which guarantees progress if several nodes write
+   * to it concurrently. `work` must use the given log, since other appends to the session wait for it, and
+   * may append once, as its last step.
    */
   exclusively<Result>(ref: SessionRef, work: (store: SessionLog) => Promise<Result>): Promise<Result>;
   load(ref: SessionRef): Promise<SessionRecord | null>;
-  /** Every owner's session of that id, most recently changed first. */
+  /** All owners' sessions with that id, most recently changed first. */
   findById(id: SessionId): Promise<SessionRecord[]>;
   /**
-   * The session whose events requested this approval, queued or started this turn or set this label, of this owner and id if they are given.
-   * If several hold copies of it, one in which the approval still waits comes first, then the one that changed last.
-   * Takes the same time however many sessions there are.
+   * The session whose events requested this approval, queued or started this turn, or set this label;
+   * `within` restricts owner and id. If several sessions contain copies, prefers one whose approval is still
+   * pending, then the most recently changed. Takes constant time in the number of sessions.
    */
   lookup(key: LookupKey, within?: Partial<SessionRef>): Promise<SessionRecord | null>;
-  /** Most recently changed first; pages do not overlap while nothing changes. */
+  /** Most recently changed first. Pages do not overlap as long as nothing changes. */
   list(query: SessionQuery): Promise<SessionPage>;
   count(filter: SessionFilter): Promise<number>;
-  /** How many turns were queued or started in these sessions. Reads no events. */
+  /** Number of turns queued or started in these sessions. Reads no events. */
   countTurns(filter: SessionFilter): Promise<number>;
-  /** The tags of the owner's sessions and how many have them, without archived sessions, in the order of the tags. */
+  /** Tags of the owner's sessions with their counts, without archived sessions, sorted by tag. */
   tags(owner: PrincipalId): Promise<TagCount[]>;
-  /** Makes a test write durable. Rejects if that is not possible now. */
+  /** Makes a test write durable. Rejects if that is currently not possible. */
   writable(): Promise<void>;
-  /** The approximate size of the store in bytes. Cheap: it is called for every input. */
+  /** Approximate size of the store in bytes. Cheap, since it is called for every input. */
   size(): Promise<number>;
-  /** The session counts as changed at that time, unless it was changed later. Does nothing if there is none. */
+  /**
+   * Marks the session as changed at that time, unless it changed later. Does nothing if it does not exist.
+   */
   touch(ref: SessionRef, at: number): Promise<void>;
-  /** Removes the session and its events, all or nothing. False if there was none. */
+  /** Deletes the session and its events atomically. False if it does not exist. */
   erase(ref: SessionRef): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** Thrown by `append` when the session is not at `expected`. Nothing was written. */
+/** Thrown by `append` if the session is not at `expected`. Nothing was written. */
 export class AppendConflict extends Error {
   override readonly name = 'AppendConflict';
   constructor(ref: SessionRef, expected: number, actual: number) {

@@ -10,7 +10,10 @@
  * `stores/contract/login-attempts.ts` tests every promise made here.
  */
 export interface LoginAttempts {
-  /** Counts as failed until `succeeded` is called; a refused attempt does not count. `name` is null if no user can have it. */
+  /**
+   * Counts as failed until `succeeded` is called; a refused attempt does not count. `name` is null if it is
+   * not a valid user name.
+   */
   begin(name: string | null, address: string): Promise<Attempt>;
   succeeded(name: string, address: string): Promise<void>;
 }
@@ -21,10 +24,10 @@ export type LoginLimits = {
   /** failures per name and address in a window */
   readonly attempts: number;
   readonly windowSeconds?: number;
-  /** most names and addresses that a counter in memory keeps */
+  /** maximum number of names and addresses that an in-memory counter keeps */
   readonly maxKeys?: number;
 };
 
-/** Factor of the limits per address and per name over the limit per name and address. */
+/** Limits per address and per name, as a multiple of the limit per name and address. */
 export const OVERALL_FACTOR = 10;
 export const LOGIN_WINDOW_SECONDS = 15 * 60;

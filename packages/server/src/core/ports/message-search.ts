@@ -1,21 +1,20 @@
 /**
- * Full-text search over the messages of sessions. The index follows the log: it is brought up to date by `update`, not by
- * appends, so that appends cost nothing and an older database needs no rebuild of its own. `stores/contract/search.ts`
- * tests every promise made here.
+ * Full-text search over messages. `update` brings the index up to date with the log, not appends: appends
+ * cost nothing extra, and an older database needs no rebuild. Contract tests: `stores/contract/search.ts`.
  */
 import type { PrincipalId } from '@parlance/protocol';
 import type { SessionRef } from './session-ref.ts';
 
-/** Words that follow each other, as `lib/words.ts` has them. */
+/** Consecutive words, as split by `lib/words.ts`. */
 export type SearchTerm = {
   readonly words: readonly string[];
-  /** the last word may be the beginning of one */
+  /** the last word may be a prefix */
   readonly prefix: boolean;
 };
 
 export type SearchQuery = {
   readonly owner: PrincipalId;
-  /** a message has all of them; there is at least one */
+  /** a message must match all of them; at least one */
   readonly terms: readonly SearchTerm[];
   readonly limit: number;
   /** `next` of the previous page */
@@ -26,7 +25,7 @@ export type SearchHit = {
   readonly ref: SessionRef;
   readonly title: string;
   readonly archived: boolean;
-  /** the number of the event with the message */
+  /** number of the event with the message */
   readonly seq: number;
 };
 
@@ -34,10 +33,10 @@ export type SearchPage = { readonly hits: readonly SearchHit[]; readonly next: s
 
 export interface MessageSearch {
   /**
-   * Adds messages that were appended since, reading about `most` events; of one owner, or of everyone. True if nothing is
-   * left to add. Messages of ephemeral sessions are not added. A session that cannot be read is passed over.
+   * Indexes messages appended since the last call, reading about `most` events, of one owner or of all. True
+   * if the index is complete. Leaves out ephemeral sessions and skips sessions that cannot be read.
    */
   update(most: number, owner?: PrincipalId): Promise<boolean>;
-  /** The latest messages first. Erased sessions are not found. */
+  /** Latest messages first, without erased sessions. */
   find(query: SearchQuery): Promise<SearchPage>;
 }

@@ -1,37 +1,37 @@
-/** Metrics of the server. Cheap enough to be called anywhere but on the token path. */
+/** Metrics of the server. Cheap enough to call anywhere except on the token path. */
 
 export type CounterName =
   /** label: ended, failed, cancelled */
   | 'turns'
   /** label: input, output */
   | 'tokens'
-  /** label: the outcome of the call */
+  /** label: outcome of the call */
   | 'tool_calls'
   /** label: once, always, deny */
   | 'approvals_answered'
   /** frames joined for a slow reader; label: dialect */
   | 'frames_coalesced'
-  /** readers that must read again from the log; label: dialect */
+  /** readers that must resume from the log; label: dialect */
   | 'resyncs'
-  /** readers disconnected because they did not read; label: dialect */
+  /** readers disconnected because they were too slow; label: dialect */
   | 'slow_readers_closed'
   /** label: the limit that was reached */
   | 'refusals'
   /** label: accepted, refused, limited */
   | 'logins'
-  /** sessions resumed that another node or an earlier process drove */
+  /** resumed sessions that another node or an earlier process drove */
   | 'takeovers'
   /** appends refused because another node drives the session */
   | 'fenced_appends'
   /** snapshots requested from the node that drives a session */
   | 'bus_joins'
-  /** messages of other nodes that were not accepted; label: the reason */
+  /** rejected messages of other nodes; label: reason */
   | 'bus_dropped';
 
 export type HistogramName =
-  /** from append to durable, in seconds */
+  /** from append to durable write, in seconds */
   | 'append_seconds'
-  /** several nodes: appends that were written together */
+  /** several nodes: appends written together */
   | 'append_group_size'
   | 'turn_seconds'
   /** how long a reader was behind, in seconds; label: dialect */
@@ -49,7 +49,7 @@ export type GaugeName =
   | 'approvals_waiting'
   | 'turns_running'
   | 'sessions_in_memory'
-  /** several nodes: since the last heartbeat of this node that succeeded was sent */
+  /** several nodes: time since the last successful heartbeat of this node was sent */
   | 'lease_age_seconds'
   /** 1 while the bus between nodes carries messages */
   | 'bus_up';
@@ -58,8 +58,8 @@ export interface Meter {
   add(name: CounterName, label?: string, amount?: number): void;
   observe(name: HistogramName, value: number, label?: string): void;
   /**
-   * `read` is called when metrics are collected. A record has a value for each label. A gauge that is registered twice has the
-   * figures of both.
+   * `read` is called when metrics are collected; a record has one value per label. Registering a gauge twice
+   * reports both.
    */
   gauge(name: GaugeName, read: () => Figures | Promise<Figures>): void;
 }

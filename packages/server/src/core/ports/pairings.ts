@@ -1,58 +1,64 @@
-/** Browser extensions that a person has connected to the server, and those that wait for it. Only hashes of tokens are stored. */
+/**
+ * Browser extensions that a user has connected to the server, and pending requests. Only token hashes are
+ * stored.
+ */
 import type { Role } from '@parlance/protocol';
 
 type Extension = {
-  /** the public part of its token, by which it is found */
+  /** public part of its token, used to look it up */
   readonly id: string;
   /** SHA-256 of the whole token, in hex */
   readonly hash: string;
-  /** such as `chrome-extension://…`: the token lets this origin in */
+  /** such as `chrome-extension://…`: the token allows this origin */
   readonly origin: string;
-  /** what the extension calls itself */
+  /** name given by the extension */
   readonly name: string;
   readonly createdAt: number;
 };
 
 export type PairingRequest = Extension & {
-  /** what the person confirms; worth nothing without a login */
+  /** code that the user confirms; useless without a login */
   readonly code: string;
-  /** the time from which it cannot be allowed */
+  /** when the request expires */
   readonly expiresAt: number;
 };
 
 export type Pairing = Extension & {
-  /** the user that the extension acts as; null: whoever calls without a token in open mode */
+  /** user that the extension acts as; null for the anonymous user of open mode */
   readonly owner: string | null;
-  /** the most that the token grants; it never grants more than the owner's role at the time of use */
+  /** upper bound of its permissions; it never grants more than the owner's current role */
   readonly role: Role;
   readonly allowedAt: number;
   readonly lastUsedAt: number | null;
 };
 
-/** `stores/contract/pairings.ts` tests every promise made here. */
+/** Contract tests: `stores/contract/pairings.ts`. */
 export interface PairingStore {
   /**
-   * Durable when it resolves with true; false if `most` others wait, or the code is taken. Removes requests that have expired
-   * by the time this one was made.
+   * Durable when it resolves with true; false if `most` other requests are pending or the code is taken.
+   * Removes requests that had expired when this one was created.
    */
   request(request: PairingRequest, most: number): Promise<boolean>;
-  /** In the order in which they were made; expired ones may be among them. */
+  /** In order of creation; may include expired ones. */
   requests(): Promise<PairingRequest[]>;
   findRequest(id: string): Promise<PairingRequest | null>;
   requestWith(code: string): Promise<PairingRequest | null>;
-  /** Removes the request: only one caller gets it. Null if there is none. */
+  /** Removes the request, so that only one caller receives it. Null if there is none. */
   takeRequest(id: string): Promise<PairingRequest | null>;
   find(id: string): Promise<Pairing | null>;
-  /** In the order in which they were allowed, then by id; of one owner, or of everyone. */
+  /** In order of approval, then by id; of one owner, or of all. */
   list(owner?: string | null): Promise<Pairing[]>;
-  /** Durable when it resolves with true; false if there is no such user. Ids must be unique. */
+  /** Durable when it resolves with true; false if the user does not exist. Ids must be unique. */
   add(pairing: Pairing): Promise<boolean>;
   hasOrigin(origin: string): Promise<boolean>;
   /**
-   * False if there is none, or it is not the owner's, where one is given. Durable when it resolves, and
-   * `RevocationStore.follow` reports it. Removing a user removes all pairings of that user in the same write.
+   * False if the pairing does not exist or does not belong to the given owner. Durable when it resolves, and
+   * `RevocationStore.follow` reports it. Removing a user removes all of the user's pairings in the same
+   * write.
    */
   remove(id: string, owner?: string | null): Promise<boolean>;
-  /** Records when they were last used (id → time). An earlier time than the stored one and unknown ids change nothing. */
+  /**
+   * Records when pairings were last used (id → time). Ignores unknown ids and times before the stored one.
+   */
   used(times: ReadonlyMap<string, number>): Promise<void>;
 }

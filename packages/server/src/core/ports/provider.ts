@@ -17,7 +17,7 @@ export type ToolSpec = {
   readonly parameters: JsonObject;
 };
 
-/** The conversation as the model sees it: a flat list, in order. Every `call` has a `result` after it, before any `system`. */
+/** The conversation as a flat list, in order. Every `call` is followed by a `result`, before any `system`. */
 export type PromptItem =
   | { readonly kind: 'user'; readonly parts: readonly Part[]; readonly data?: JsonObject }
   /** an instruction in the middle of the conversation */
@@ -42,24 +42,26 @@ export type PromptItem =
   | { readonly kind: 'summary'; readonly text: string };
 
 export type Prompt = {
-  /** for the offline model; other models read the task from the instructions */
+  /** for the offline model; other models follow the instructions */
   readonly task: 'chat' | 'summary' | 'explanation' | 'compaction';
   readonly instructions: string;
   readonly items: readonly PromptItem[];
   readonly tools: readonly ToolSpec[];
-  /** what the caller wants of this answer; a vendor is sent what its API has a field for */
+  /** options of the caller for this answer; each provider sends those that its API supports */
   readonly options?: ModelOptions;
 };
 
 export type ProviderEvent =
   | { readonly type: 'reasoning'; readonly text: string }
-  /** The reasoning so far is complete; the vendor wants this data back with it. There may be no text. */
+  /**
+   * The reasoning so far is complete; the vendor requires this data in later requests. There may be no text.
+   */
   | { readonly type: 'sealed'; readonly sealed: Sealed }
   | { readonly type: 'text'; readonly text: string }
-  /** A part of the arguments of a call that is being written, for readers only: `call` has them whole. */
+  /** A part of the arguments of a call, for display only: `call` has them complete. */
   | {
       readonly type: 'arguments';
-      /** the position of the call among those of the answer, from 0 */
+      /** index of the call within the answer, from 0 */
       readonly index: number;
       readonly call: string;
       readonly tool: string;
@@ -71,11 +73,11 @@ export type ProviderEvent =
       readonly call: string;
       readonly tool: string;
       readonly input: { [key: string]: Json };
-      /** what the model wrote, if it was not a JSON object; `input` is then empty */
+      /** the arguments as the model wrote them, if they are not a JSON object; `input` is then empty */
       readonly malformed?: string;
       readonly sealed?: Sealed;
     }
-  /** The request is sent again after `delayMs`: everything so far is void. */
+  /** The request is retried after `delayMs`: all output so far is discarded. */
   | {
       readonly type: 'retrying';
       readonly attempt: number;
@@ -88,23 +90,23 @@ export type ProviderEvent =
   | { readonly type: 'failed'; readonly fault: FaultData };
 
 /**
- * Takes text synchronously as it arrives, without a promise. False if it must wait: it then comes as an event. Never
- * throws.
+ * Accepts text synchronously as it arrives, without a promise. Returns false if it cannot: the text is then
+ * sent as an event. Never throws.
  */
 export type OnDelta = (kind: 'text' | 'reasoning', text: string) => boolean;
 
 export interface Provider {
   readonly name: string;
   readonly model: string;
-  /** how many tokens a prompt and its answer may have together */
+  /** maximum number of tokens of a prompt and its answer */
   readonly contextLimit: number;
-  /** the usage is the vendor's count, not an estimate */
+  /** whether `usage` is the vendor's count instead of an estimate */
   readonly counts?: boolean;
   /** Whether the vendor fetches such a link for the model. Without it, links are sent as their text. */
   readonly takes?: (link: Link) => boolean;
   /**
-   * Ends in exactly one `ended` or `failed`, and never throws once called. An aborted signal ends it soon. It may call
-   * `take` only while the next event is awaited.
+   * Ends in exactly one `ended` or `failed`, and never throws once called. Ends soon after the signal is
+   * aborted. May call `take` only while the next event is awaited.
    */
   stream(prompt: Prompt, signal: AbortSignal, take?: OnDelta): AsyncIterable<ProviderEvent>;
 }

@@ -1,20 +1,21 @@
 export type Revocation = { readonly id: string; readonly until: number };
 
-/** Tokens that were revoked before they expired. */
+/** Tokens revoked before they expire. */
 export interface RevocationStore {
-  /** The token expires at `until` (in milliseconds) and may be forgotten then. Durable when it resolves. */
+  /** The token expires at `until` (in milliseconds) and may be dropped then. Durable when it resolves. */
   add(id: string, until: number): Promise<void>;
   has(id: string): Promise<boolean>;
-  /** Those that have not expired, in any order. */
+  /** Revocations that have not expired, in any order. */
   list(): Promise<readonly Revocation[]>;
   /**
-   * Calls `changed` when users, API keys or revocations may have changed: at once for users that were changed and keys that
-   * were removed through this store, within half a second for changes of another process. Returns what ends it; closing the store ends it, too.
+   * Calls `changed` when users, API keys or revocations may have changed: immediately for changes made
+   * through this store, within half a second for changes of another process. Returns a function that ends
+   * this; closing the store ends it as well.
    */
   follow(changed: () => void): () => void;
   /**
-   * Whether what was read may be kept until `follow` reports a change. For stores where reading costs a round trip; false
-   * while changes would not be noticed in time. Undefined: read again each time.
+   * Whether reads may be cached until `follow` reports a change, for stores with a round trip per read; false
+   * while changes might not be noticed in time. Undefined: do not cache.
    */
   readonly mayKeep?: () => boolean;
 }

@@ -1,24 +1,30 @@
-/** Links that show a session to whoever has them. `stores/contract/shares.ts` tests every promise made here. */
+/** Links that show a session to anyone who has them. Contract tests: `stores/contract/shares.ts`. */
 import type { SessionRef } from './session-ref.ts';
 
 export type Share = {
-  /** the public part, by which it is revoked */
+  /** public id, used to revoke the link */
   readonly id: string;
   readonly ref: SessionRef;
   /** SHA-256 of the token in the link, in hex */
   readonly hash: string;
-  /** the last event that the link shows */
+  /** last event that the link shows */
   readonly seq: number;
   readonly createdAt: number;
 };
 
 export interface ShareStore {
-  /** Null if there is none: it was revoked, or its session was erased. */
+  /** Null if the link was revoked or its session was erased. */
   find(hash: string): Promise<Share | null>;
-  /** In the order in which they were made. */
+  /** In order of creation. */
   list(ref: SessionRef): Promise<Share[]>;
-  /** Durable when it resolves with `added`. Writes nothing if the session has `most` already, or does not exist. */
+  /**
+   * Durable when it resolves with `added`. Writes nothing if the session already has `most` links, or does
+   * not exist.
+   */
   add(share: Share, most: number): Promise<'added' | 'too_many' | 'no_session'>;
-  /** False if the session has none with that id. Durable when it resolves. Erasing a session removes its shares. */
+  /**
+   * False if the session has no link with that id. Durable when it resolves. Erasing a session removes its
+   * links.
+   */
   remove(ref: SessionRef, id: string): Promise<boolean>;
 }

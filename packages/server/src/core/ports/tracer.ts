@@ -15,17 +15,17 @@ export type ModelCalled = {
 export type ModelOutcome =
   | { readonly kind: 'ended'; readonly usage: Usage; readonly stop: string }
   | { readonly kind: 'failed'; readonly code: FaultCode }
-  /** aborted: the turn was cancelled, or the server stops */
+  /** aborted: the turn was cancelled, or the server is stopping */
   | { readonly kind: 'broken-off' };
 
 export type ModelTrace = {
-  /** The request is sent again. */
+  /** The request was retried. */
   retried(code: FaultCode): void;
   /** Called once. */
   over(outcome: ModelOutcome): void;
 };
 
-/** The part of a session's state that a trace needs. */
+/** The part of the session state that traces use. */
 export type TracedState = {
   readonly turn: {
     readonly agent: AgentRef;
@@ -34,7 +34,7 @@ export type TracedState = {
 };
 
 export interface Tracer {
-  /** An event is durable. `before` is the state before it. */
+  /** Called for each stored event with the state before it. */
   onCommitted(ref: SessionRef, event: DurableEvent, before: TracedState): void;
   modelCalled(call: ModelCalled): ModelTrace;
 }

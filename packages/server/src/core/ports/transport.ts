@@ -1,17 +1,17 @@
 /**
- * Messages between the nodes of a cluster. Nothing depends on their arrival: events are in the store, and whoever missed
- * a message reads them there. `buses/contract/` tests every promise made here.
+ * Messages between the nodes of a cluster. Delivery is best effort: events are in the store, and a node that
+ * missed a message reads them there. Contract tests: `buses/contract/`.
  */
 import type { Json } from '@parlance/protocol';
 import type { NodeId } from './lease.ts';
 
-/** `kind` names the receiver of the message; the transport does not read `body`. */
+/** `kind` selects the receiver; the transport does not interpret `body`. */
 export type NodeMessage = { readonly kind: string; readonly body: Json };
 
 /**
- * Kinds with an effect outside of the server. They carry a signature with the secret of the cluster, so that whoever can
- * write to the carrier can neither have a client run a tool nor open a channel. They can be sent and requested, not
- * broadcast.
+ * Kinds with effects outside the server. They are signed with the secret of the cluster, so that write access
+ * to the carrier is not enough to make a client run a tool or to open a channel. They can be sent and
+ * requested, but not broadcast.
  */
 export const SIGNED_KINDS: ReadonlySet<string> = new Set([
   'tool.request',
@@ -20,28 +20,34 @@ export const SIGNED_KINDS: ReadonlySet<string> = new Set([
   'channel.permit',
 ]);
 
-/** Messages of one sender arrive in the order of its calls, whether sent, broadcast or requested, each at most once. */
+/** Messages of one sender arrive in call order, whether sent, broadcast or requested, each at most once. */
 export interface Transport {
   readonly node: NodeId;
-  /** False: messages are dropped instead of sent. */
+  /** False if messages are dropped instead of sent. */
   readonly up: boolean;
-  /** Encodes the message once and returns; it leaves in a batch within milliseconds. Dropped while the transport is down. */
+  /**
+   * Encodes the message once and returns; it is sent in a batch within milliseconds. Dropped while the
+   * transport is down.
+   */
   send(to: readonly NodeId[], message: NodeMessage): void;
-  /** To every other node. */
+  /** Sends to every other node. */
   broadcast(message: NodeMessage): void;
-  /** The receiver of a kind, one at a time. It checks `body`: a message for which it throws is logged and counted. */
+  /**
+   * Registers the only receiver of a kind. It must validate `body`; if it throws, the message is logged and
+   * counted.
+   */
   on(kind: string, receive: (body: unknown, from: NodeId) => void): () => void;
   /**
-   * Leaves at once and resolves with the answer. Rejects with `NoAnswer` after `timeoutMs`, or as soon as it is known that
-   * none will come: the transport is down, no such node listens, or the other side has refused.
+   * Sends immediately and resolves with the response. Rejects with `NoAnswer` after `timeoutMs`, or as soon
+   * as no response is possible: the transport is down, the node does not exist, or it refused the request.
    */
   request(to: NodeId, message: NodeMessage, timeoutMs: number): Promise<unknown>;
-  /** Answers the requests of a kind; what it throws, or rejects with, refuses the request. */
+  /** Answers requests of a kind. If the function throws or rejects, the request is refused. */
   respond(kind: string, answer: (body: unknown, from: NodeId) => Json | Promise<Json>): () => void;
-  /** Called when messages flow again and the entries of this node are registered. */
+  /** Called when messages flow again and this node's entries are registered. */
   onUp(listener: () => void): () => void;
   onDown(listener: () => void): () => void;
-  /** Called when messages of that node have not arrived here, although this node was up. */
+  /** Called if messages of that node were lost although this node was up. */
   onLost(listener: (from: NodeId) => void): () => void;
   readonly registry: Registry;
   /** The other nodes of the cluster. */
@@ -51,18 +57,18 @@ export interface Transport {
 }
 
 /**
- * Announcements of nodes: the sessions they watch and the clients connected to them. Entries last as long as their
- * node renews them, and are registered again if the carrier has lost them.
+ * Announcements of nodes: the sessions they watch and the clients connected to them. Entries live as long as
+ * their node renews them, and are registered again if the carrier has lost them.
  */
 export interface Registry {
   /**
-   * Returns what removes the entry. An entry that is added n times is removed by the nth removal; the last value counts.
-   * A node that follows the key has the entry before it receives what this node sends afterwards.
+   * Returns a function that removes the entry. An entry added n times is removed by the nth removal; the last
+   * value wins. Nodes that follow the key see the entry before any message that this node sends afterwards.
    */
   add(key: string, entry?: OwnEntry): () => void;
-  /** The entries of the other nodes under these keys, kept up to date until it is closed. */
+  /** The other nodes' entries under these keys, kept up to date until closed. */
   follow(keys: readonly string[]): Followed;
-  /** The node is gone: drops its entries here. If it is heard again, they are read again. */
+  /** Drops the entries of a node that is gone. If it reappears, they are read again. */
   forget(node: NodeId): void;
 }
 
@@ -72,10 +78,10 @@ export type OwnEntry = { readonly id: string; readonly value: Json };
 export type Entry = OwnEntry & { readonly key: string; readonly node: NodeId };
 
 export interface Followed {
-  /** Nodes with an entry under one of the keys. The same array until it changes. */
+  /** Nodes with an entry under one of the keys. The array is replaced only on changes. */
   readonly nodes: readonly NodeId[];
   readonly entries: readonly Entry[];
-  /** Resolves when the entries that existed have been read, or the transport is down. Never rejects. */
+  /** Resolves when the existing entries have been read, or the transport is down. Never rejects. */
   readonly ready: Promise<void>;
   onChange(listener: () => void): () => void;
   close(): void;
@@ -85,7 +91,7 @@ export class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
   constructor(
     message: string,
-    /** whether the other side has handled the request; `refused`: it has, and says no */
+    /** whether the other side has handled the request; `refused`: it has, with an error */
     readonly handled: 'no' | 'unknown' | 'refused',
   ) {
     super(message);

@@ -8,15 +8,15 @@ export type User = {
   readonly createdAt: number;
 };
 
-/** Every `put` makes a new `tokenVersion`; no two users of one name ever share one. */
+/** Every `put` creates a new `tokenVersion`; versions are never reused for the same name. */
 export type KeptUser = User & { readonly tokenVersion: string };
 
 export interface UserStore {
   find(name: string): Promise<KeptUser | null>;
   /** Sorted by name. */
   everyone(): Promise<KeptUser[]>;
-  /** Adds the user, or replaces the one of that name. Durable when it resolves. */
+  /** Adds the user, or replaces the one with that name. Durable when it resolves. */
   put(user: User): Promise<void>;
-  /** False if there was none. */
+  /** False if the user does not exist. */
   remove(name: string): Promise<boolean>;
 }

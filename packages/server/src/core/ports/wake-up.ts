@@ -1,10 +1,10 @@
-/** Notifies other nodes through the store that a session has new events, while messages between nodes may not arrive. */
+/** Notifies other nodes of new events through the store, while bus messages may not arrive. */
 import type { SessionRef } from './session-ref.ts';
 
 export interface WakeUps {
-  /** Some node is without messages of the others. */
+  /** Whether some node is not receiving messages. */
   readonly needed: boolean;
-  /** Returns at once; never throws. What gets lost is found by polling. */
+  /** Returns immediately; never throws. Lost notifications are covered by polling. */
   notify(ref: SessionRef): void;
   /** Called with a predicate for the announced sessions, including this node's own. */
   listen(listener: (concerns: (ref: SessionRef) => boolean) => void): () => void;

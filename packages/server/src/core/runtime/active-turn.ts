@@ -3,14 +3,14 @@ import type { Turn } from '../domain/session-state.ts';
 import type { LiveSession } from './live-session.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
-/** A running turn and what it works with. `turn` is the state at the start of the present action. */
+/** A running turn and its dependencies. `turn` is the state at the start of the current action. */
 export type ActiveTurn = {
   readonly session: LiveSession;
   readonly deps: TurnDeps;
   readonly turn: Turn;
   /** aborted when the turn is cancelled or superseded, as soon as that is decided */
   readonly signal: AbortSignal;
-  /** nothing new is to be started: the server stops, or another node has the lease */
+  /** no new work may start: the server is stopping, or another node holds the lease */
   readonly stopping: () => boolean;
 };
 
@@ -21,7 +21,7 @@ export const activeTurn = (
 
 type TurnRef = { readonly session: LiveSession; readonly turn: { readonly id: TurnId } };
 
-/** Makes events of this turn durable. They are dropped if the turn is over by then. */
+/** Appends events of this turn. They are dropped if the turn has ended by then. */
 export const record = (
   { session, turn }: TurnRef,
   events: readonly DurableEventBody[],

@@ -1,6 +1,6 @@
 /**
- * Limits of turns, sessions and stored bytes. Checked before an input or a new session is recorded; all other commands
- * (answers, cancels, renames) are always accepted, so that running work can end.
+ * Limits on turns, sessions and stored bytes, checked before an input or a new session is recorded. All other
+ * commands (answers, cancels, renames) are always accepted, so that running turns can finish.
  */
 import { type Command, Fault } from '@parlance/protocol';
 import { LruMap } from '../../lib/lru-map.ts';
@@ -11,13 +11,13 @@ import type { LiveSession } from './live-session.ts';
 import type { RunQueue } from './run-queue.ts';
 
 export type EngineLimits = AnswerLimits & {
-  /** turns that may wait beside those that run */
+  /** maximum number of turns waiting to run */
   readonly turnsWaiting: number;
-  /** inputs that may wait in one session */
+  /** maximum number of queued inputs per session */
   readonly inputsQueued: number;
-  /** sessions that one principal may have, archived ones not counted */
+  /** maximum number of sessions per principal, not counting archived ones */
   readonly sessionsPerPrincipal: number;
-  /** how many bytes all sessions together may take */
+  /** maximum size of all stored sessions, in bytes */
   readonly storedBytes: number;
 };
 
@@ -33,7 +33,7 @@ export const NO_LIMITS: EngineLimits = {
 
 const TURNS_RETRY_MS = 2_000;
 const STORAGE_RETRY_MS = 60_000;
-/** How many owners' counts are remembered. */
+/** Maximum number of owners whose session counts are cached. */
 const MOST_OWNERS = 10_000;
 
 const nothing = () => undefined;
@@ -51,8 +51,8 @@ export class AdmissionControl {
   constructor(private readonly deps: AdmissionDeps) {}
 
   /**
-   * Throws `overloaded` or `limited` if a limit is reached. Call what is returned when the command is done and the session
-   * is woken, or when the command failed.
+   * Throws `overloaded` or `limited` if a limit is reached. Call the returned function after the command has failed, or
+   * after it has succeeded and the session was woken.
    */
   async admit(session: LiveSession, { type }: Command): Promise<() => void> {
     if (type !== 'input.submit' && type !== 'session.create') return nothing;
@@ -66,12 +66,15 @@ export class AdmissionControl {
       };
     left();
     this.deps.meter.add('refusals', 'turnsWaiting');
-    throw new Fault('overloaded', 'The server has as many turns to do as it takes on.', {
+    throw new Fault('overloaded', 'The server has reached its limit of waiting turns.', {
       retryAfterMs: TURNS_RETRY_MS,
     });
   }
 
-  /** An owner's sessions are counted once, and again before one is refused: some may have been archived or deleted. */
+  /**
+   * The count of an owner is cached, and read again before a refusal: sessions may have been archived or
+   * deleted.
+   */
   async #beginSession(session: LiveSession): Promise<() => void> {
     const most = this.deps.limits.sessionsPerPrincipal;
     if (most === Number.POSITIVE_INFINITY) return nothing;
@@ -84,7 +87,7 @@ export class AdmissionControl {
     if (count >= most) {
       this.#owned.set(owner, count);
       this.deps.meter.add('refusals', 'sessionsPerPrincipal');
-      throw new Fault('limited', `You have ${most} sessions already; archive some to begin another.`);
+      throw new Fault('limited', `You have reached the limit of ${most} sessions; archive some first.`);
     }
     this.#owned.set(owner, count + 1);
     return () => {
@@ -94,7 +97,7 @@ export class AdmissionControl {
     };
   }
 
-  /** Counts refusals of `decide`. */
+  /** Counts inputs that `decide` refused because the queue is full. */
   failed(thrown: unknown): void {
     if (thrown instanceof Fault && thrown.code === 'limited') this.deps.meter.add('refusals', 'inputsQueued');
   }
@@ -103,7 +106,7 @@ export class AdmissionControl {
     const most = this.deps.limits.storedBytes;
     if (most === Number.POSITIVE_INFINITY || (await this.deps.store.size()) < most) return;
     this.deps.meter.add('refusals', 'storedBytes');
-    throw new Fault('overloaded', `The server has stored the ${most} bytes that it may.`, {
+    throw new Fault('overloaded', `The server has reached its storage limit of ${most} bytes.`, {
       retryAfterMs: STORAGE_RETRY_MS,
     });
   }

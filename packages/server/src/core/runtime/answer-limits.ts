@@ -2,7 +2,7 @@
 import { type AnswerLimit, type AnswerLimits, answerTooLong } from '../ports/answer-limits.ts';
 import type { OnDelta, Provider, ProviderEvent } from '../ports/provider.ts';
 
-/** The overhead of a block: each is recorded by itself. */
+/** Overhead of a block: each block is recorded as its own event. */
 const BLOCK_CHARACTERS = 256;
 
 type BlockKind = 'text' | 'reasoning';
@@ -32,7 +32,7 @@ class AnswerMeter {
     return this.#characters + text.length + (kind === this.#block ? 0 : BLOCK_CHARACTERS);
   }
 
-  /** The limit that the event exceeds; null if there is none. */
+  /** The limit that the event exceeds, or null. */
   reached(event: ProviderEvent): AnswerLimit | null {
     switch (event.type) {
       case 'text':
@@ -62,7 +62,7 @@ class AnswerMeter {
   }
 }
 
-/** Wraps the provider: its answers end in `failed` beyond a limit. */
+/** Wraps a provider so that an answer that exceeds a limit ends in `failed`. */
 export const withinLimits = (provider: Provider, limits: AnswerLimits): Provider => ({
   get name() {
     return provider.name;
@@ -79,7 +79,7 @@ export const withinLimits = (provider: Provider, limits: AnswerLimits): Provider
   takes: (link) => provider.takes?.(link) ?? false,
   async *stream(prompt, signal, take): AsyncGenerator<ProviderEvent, void> {
     const meter = new AnswerMeter(limits);
-    // Text that does not fit is refused here, and comes again as an event.
+    // Refused text arrives again as an event.
     const counted: OnDelta | undefined =
       take && ((kind, text) => meter.fits(kind, text) && take(kind, text) && meter.count(kind, text));
     for await (const event of provider.stream(prompt, signal, counted)) {

@@ -10,22 +10,22 @@ export type StartedCall = { readonly call: OpenCall; readonly runnable: Runnable
 export type PlannedCall = { readonly call: OpenCall; readonly plan: CallPlan };
 
 export type Selection = {
-  /** they may start together */
+  /** calls that can start together */
   readonly start: readonly StartedCall[];
-  /** they request approval, end without having run, or go to a client that may be disconnected */
+  /** calls that request approval, end without running, or go to a client that may be disconnected */
   readonly settle: readonly PlannedCall[];
 };
 
 export type SelectionOptions = {
   readonly running: ReadonlyMap<CallId, Pick<StartedCall, 'alone'>>;
-  /** plans that were made a moment ago */
+  /** plans made in an earlier pass */
   readonly plans: ReadonlyMap<CallId, CallPlan>;
   readonly tainted: boolean;
 };
 
 /**
- * Looks at the open calls in order. A call that runs alone starts when nothing else runs, and later calls are not looked
- * at before it has ended; a call that waits for a person holds back only those that must keep their order
+ * Looks at the open calls in order. A call that runs alone starts when no other call runs, and later calls
+ * wait until it has ended; a call that waits for approval blocks only calls that must keep their order
  * (`exclusive: 'always'`).
  */
 export async function selectCalls(

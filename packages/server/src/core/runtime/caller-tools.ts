@@ -1,9 +1,9 @@
-/** The tools of the caller of a turn, beside those of its agent. */
+/** Tools that the caller of a turn offers in addition to those of the agent. */
 import type { CallerTool, TurnTerms } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineTool, type Tool } from '../ports/tool.ts';
 
-/** The caller carries the call out, however late, and checks its input itself. */
+/** The caller executes the call, however late, and validates its input itself. */
 const callerTool = ({ name, description, parameters }: CallerTool): Tool =>
   defineTool({
     name,
@@ -15,7 +15,7 @@ const callerTool = ({ name, description, parameters }: CallerTool): Tool =>
     run: async () => ({ parts: [] }),
   });
 
-/** The tools that a turn offers: of two with one name the caller's. */
+/** The tools of a turn. If two have the same name, the caller's wins. */
 export function withCallerTools(
   own: ReadonlyMap<string, Tool>,
   { tools = [], agentTools = true }: Pick<TurnTerms, 'tools' | 'agentTools'>,

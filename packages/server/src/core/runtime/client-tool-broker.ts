@@ -32,11 +32,11 @@ export type Dispatch = {
   readonly prefer: ConnectionId | undefined;
   readonly request: ClientRequest;
   readonly signal: AbortSignal;
-  /** `execution` is the id that the client was given: each attempt has its own */
+  /** `execution` is the id that the client received; each attempt has its own */
   readonly report: (progress: ClientProgress, execution: string) => void;
 };
 
-/** Maximum number of attempts of a call, if the client asks for a retry. */
+/** Maximum number of attempts if the client asks for a retry. */
 const MOST_ATTEMPTS = 3;
 const MOST_RETRY_MS = 30_000;
 
@@ -47,19 +47,21 @@ export class ClientToolBroker implements ClientTools {
   readonly #announcements = new Map<ConnectionId, () => void>();
   #remote: RemoteToolClients | null = null;
 
-  /** From now on clients of other nodes are used as well. */
+  /** Includes the clients of other nodes from now on. */
   attach(remote: RemoteToolClients): void {
     this.#remote = remote;
     for (const client of this.#clients.values()) this.#announce(client);
   }
 
-  /** A client that registers again replaces its earlier registration. */
+  /** Registering again replaces the earlier registration. */
   register(client: ToolClient): void {
     this.#clients.set(client.connection, client);
     this.#announce(client);
   }
 
-  /** The client has disconnected. It may have carried out its running calls: their outcome is unknown. */
+  /**
+   * Call after the client disconnects. Its running calls may have been executed, so their outcome is unknown.
+   */
   unregister(connection: ConnectionId): void {
     this.#clients.delete(connection);
     this.#announcements.get(connection)?.();
@@ -72,7 +74,7 @@ export class ClientToolBroker implements ClientTools {
     }
   }
 
-  /** While the work lasts, `offers` and `dispatch` include the owner's clients at other nodes. */
+  /** While `work` runs, `offers` and `dispatch` include the owner's clients on other nodes. */
   async following<Result>(owner: PrincipalId, work: () => Promise<Result>): Promise<Result> {
     if (!this.#remote) return work();
     const followed = this.#remote.follow(owner);
@@ -94,8 +96,8 @@ export class ClientToolBroker implements ClientTools {
   }
 
   /**
-   * Runs one call at one client: the one that `prefer` names if it offers the tool, else the least busy of this node, else
-   * one of another node.
+   * Runs a call on one client: the one named by `prefer` if it offers the tool, else the least busy one on this node, else
+   * one on another node.
    */
   async dispatch(job: Dispatch): Promise<Json> {
     if (job.signal.aborted) throw new Fault('cancelled', 'aborted');
@@ -103,7 +105,9 @@ export class ClientToolBroker implements ClientTools {
     return remote ? remote.run(job) : this.dispatchHere(job);
   }
 
-  /** Runs one call at a client of this node. Rejects with a fault, or with `OutcomeUnknown` if it may have run. */
+  /**
+   * Runs a call on a client of this node. Rejects with a fault, or with `OutcomeUnknown` if it may have run.
+   */
   async dispatchHere(job: Dispatch): Promise<Json> {
     const { request } = job;
     let first: string | undefined;
@@ -159,7 +163,7 @@ export class ClientToolBroker implements ClientTools {
     return this.#remote?.of(owner) ?? [];
   }
 
-  /** Undefined if a client of this node should execute it. */
+  /** Undefined if a client of this node should execute the call. */
   #chooseElsewhere({ owner, request, prefer }: Dispatch): RemoteToolClient | undefined {
     const candidates = offering(this.#elsewhere(owner), request.tool);
     const preferred = candidates.find(({ connection }) => connection === prefer);

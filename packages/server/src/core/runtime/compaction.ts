@@ -1,4 +1,7 @@
-/** Compacts a context: older turns become a summary, newer ones stay. The events stay in the log. */
+/**
+ * Compacts a context: replaces older turns with a summary and keeps newer ones. The event log does not
+ * change.
+ */
 import {
   asFault,
   type DurableEvent,
@@ -21,24 +24,31 @@ import { nextRequest, type Request } from './prompt.ts';
 import { complete } from './questions.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
-/** Texts of old outputs and calls are cut to this many characters for a summary. */
+/** Old outputs and inputs are cut to this many characters in a summary prompt. */
 const PRUNED_LENGTH = 2_000;
-/** The longest summary, as a share of what it replaces. */
+/** Maximum length of the summary, as a share of the content that it replaces. */
 const SHRINK = 0.5;
-/** The share of the model's context that the kept turns may take. */
+/** Maximum share of the model's context for the kept turns. */
 const KEPT_SHARE = 0.3;
-/** The share of the room below the threshold that they may take; the rest is for the summary and for later turns. */
+/**
+ * Maximum share of the room below the threshold for the kept turns; the rest is for the summary and later
+ * turns.
+ */
 const KEPT_BELOW_THRESHOLD = 0.5;
-/** The share of the model's context that a summary prompt may take: at first, and after the vendor refuses it as too long. */
+/**
+ * Share of the model's context for the summary prompt: at first, and after the vendor rejects it as too long.
+ */
 const SUMMARISED_SHARES = [0.9, 0.5, 0.25];
 
 const INSTRUCTIONS =
   'Summarise the conversation so far for your own later use: what the user wants, what was decided, what was done and what is still open. Be short and concrete.';
 
-/** The request of the session's model, the signal that stops it, and the requester: the driver by default. */
+/**
+ * The request to the session's model, its abort signal, and the authority for the append (default: driver).
+ */
 type Asked = { readonly request: Request; readonly signal: AbortSignal; readonly authority?: Authority };
 
-/** Before a step: compacts if the context is above the threshold. The running turn always stays. */
+/** Runs before a step: compacts if the context exceeds the threshold. Never drops the running turn. */
 export async function compactIfFull(
   session: LiveSession,
   deps: TurnDeps,
@@ -53,14 +63,14 @@ export async function compactIfFull(
   if (tokens <= threshold * limit) return;
   const constant = constantPart(tokens, context, request);
   const room = Math.min(KEPT_SHARE * limit, KEPT_BELOW_THRESHOLD * (threshold * limit - constant));
-  // The room is in the vendor's tokens, a cut in our own.
+  // `room` is in the vendor's tokens, `budget` in our estimate.
   const budget = (room * context.tokens) / Math.max(1, tokens - constant);
   const cut = cutContext(context, budget, context.turns.at(-1)?.started);
   if (!cut) return;
   await compact(session, deps, { ...asked, cut, holds: (state) => state.turn?.id === turn.id });
 }
 
-/** On demand. Throws if there is nothing to compact, or if the context was cut meanwhile. */
+/** Runs on demand. Throws if there is nothing to compact, or if another compaction finished first. */
 export async function compactNow(
   session: LiveSession,
   deps: TurnDeps,
@@ -73,11 +83,13 @@ export async function compactNow(
   const cut = cutContext(context, budget, running);
   if (!cut) throw new Fault('nothing_to_compact', 'There is nothing to compact yet.');
   const events = await compact(session, deps, { request, signal, authority, cut, holds: () => true });
-  if (events.length === 0) throw new Fault('nothing_to_compact', 'The context was made smaller meanwhile.');
+  if (events.length === 0) throw new Fault('nothing_to_compact', 'The context has already been compacted.');
   return events;
 }
 
-/** After the vendor refused the prompt as too long. True if it is shorter now; tried once in a step. */
+/**
+ * Runs after the vendor rejected the prompt as too long, once per step. True if the prompt is shorter now.
+ */
 export async function compactForVendor(session: LiveSession, deps: TurnDeps, asked: Asked): Promise<boolean> {
   const last = session.eventsSinceIdle.findLast(
     (event) => event.type === 'step.ended' || event.type === 'context.compacted',
@@ -98,7 +110,7 @@ type Compacting = Asked & {
   readonly holds: (state: SessionState) => boolean;
 };
 
-/** Records the compaction with the present counts; no event if it is not valid any more. */
+/** Records the compaction with current token counts. Appends no event if it is no longer valid. */
 async function compact(
   session: LiveSession,
   deps: TurnDeps,
@@ -142,7 +154,7 @@ async function measured(
   return { ...event, oldTokens, estimate, newTokens: Math.round(constant + (oldTokens - constant) * share) };
 }
 
-/** Made by the session's model, from the newest items that fit its context. */
+/** The session's model writes the summary from the newest items that fit its context. */
 async function summaryOf(
   session: LiveSession,
   deps: TurnDeps,
@@ -166,7 +178,7 @@ async function summaryOf(
   throw new Fault('provider_unavailable', 'The model gave no summary of the conversation.');
 }
 
-/** The last summary and the newest items that fit. Vendors refuse a result without its call. */
+/** The last summary and the newest items that fit. Drops results without their call: vendors reject those. */
 function fitting(items: readonly PromptItem[], budget: number): PromptItem[] {
   const isSummary = (item: PromptItem) => item.kind === 'summary';
   const newestFirst = [...items].reverse();
@@ -181,7 +193,7 @@ function fitting(items: readonly PromptItem[], budget: number): PromptItem[] {
   return items.filter((item) => kept.has(item) && (item.kind !== 'result' || calls.has(item.call)));
 }
 
-/** Keeps the beginning and the end of long texts in outputs and inputs. */
+/** Shortens long texts in outputs and inputs to their beginning and end. */
 function pruned(item: PromptItem): PromptItem {
   if (item.kind === 'call') return { ...item, input: prunedTexts(item.input) as JsonObject };
   if (item.kind !== 'result') return item;

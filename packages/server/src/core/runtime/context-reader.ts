@@ -7,9 +7,9 @@ type Source = {
   events(after: number): AsyncIterable<DurableEvent>;
 };
 
-/** The context of a session: read from the log once, then kept up to date. */
+/** The context of a session: read from the log once, then updated by each event. */
 export class ContextReader {
-  /** up to date if it has been read */
+  /** null until the first read; current afterwards */
   loaded: Context | null = null;
 
   constructor(private readonly source: Source) {}

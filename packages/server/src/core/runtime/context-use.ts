@@ -1,6 +1,6 @@
 /**
- * How full the model's context is: instructions, tools and conversation, as in the next request. If a vendor has counted
- * a request of the session, its count is used, plus our estimate of what changed since.
+ * Measures how full the model's context is: instructions, tools and conversation of the next request. If a vendor has counted
+ * a request of the session, its count is used, plus our estimate of later changes.
  */
 import type { ContextUse, DurableEvent, DurableEventBody } from '@parlance/protocol';
 import { type Context, evolveContext } from '../domain/context.ts';
@@ -9,21 +9,18 @@ import type { LiveSession } from './live-session.ts';
 import { nextRequest, type Request } from './prompt.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
-/** Our estimate of the request. */
+/** Our token estimate of the request. */
 export const estimateOf = (context: Context, { trim, ...request }: Request): number =>
   promptTokens({ ...request, items: trim(context.entries.map(({ item }) => item)) });
 
-/** The count of the request: the vendor's, if there is one. */
+/** Tokens of the request: the vendor's count if there is one. */
 export function tokensIn(context: Context, request: Request): number {
   const estimate = estimateOf(context, request);
   const { counted } = context;
   return counted ? Math.max(0, counted.tokens + estimate - counted.estimate) : estimate;
 }
 
-/**
- * The part of `tokens`, a count of the request, that is instructions and tools: our estimate, or in proportion if the vendor
- * counts less.
- */
+/** The tokens of instructions and tools in `tokens`: our estimate, scaled down if the vendor counts less. */
 export function constantPart(tokens: number, context: Context, request: Request): number {
   const overhead = overheadTokens(request);
   return Math.min(overhead, (tokens * overhead) / Math.max(1, estimateOf(context, request)));

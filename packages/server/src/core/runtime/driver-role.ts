@@ -1,8 +1,8 @@
-/** Whether this node drives a session, as far as it knows. */
+/** Tracks whether this node drives a session, as far as it knows. */
 import type { AppendAs, Driver, Lease, Leases } from '../ports/lease.ts';
 import type { SessionRef } from '../ports/session-ref.ts';
 
-/** On whose authority a change is made: the driver's, or that of a command, which may take the lease. */
+/** Authority for a change: the driver's, or that of a command, which may take the lease. */
 export type Authority = 'driver' | Extract<AppendAs, { by: 'command' }>['take'];
 
 export class DriverRole {
@@ -14,17 +14,17 @@ export class DriverRole {
     private readonly leases: Leases,
   ) {}
 
-  /** This node may call the model and run tools. Checked right before a side effect. */
+  /** Whether this node may call the model and run tools. Checked right before a side effect. */
   get isHere(): boolean {
     return this.#lease !== null && this.leases.good(this.#lease);
   }
 
-  /** Another node drives the session. */
+  /** Whether another node drives the session. */
   get isElsewhere(): boolean {
     return this.#elsewhere;
   }
 
-  /** Nothing more is to be started: another node drives the session, or this one has fenced itself. */
+  /** Whether no new work may start: another node drives the session, or this one has fenced itself. */
   get isLost(): boolean {
     return this.#elsewhere || (this.#lease !== null && !this.leases.good(this.#lease));
   }
@@ -38,7 +38,7 @@ export class DriverRole {
     return this.#lease?.epoch ?? 0;
   }
 
-  /** After an append. */
+  /** Call after an append with the driver that it returned. */
   became(driver: Driver | null): void {
     if (driver?.node === this.leases.node) this.took({ ref: this.ref, epoch: driver.epoch });
     else {
@@ -57,13 +57,13 @@ export class DriverRole {
     this.#elsewhere = true;
   }
 
-  /** The session has no work, so it has no driver. */
+  /** Call if the session has no work and therefore no driver. */
   rested(): void {
     this.#lease = null;
     this.#elsewhere = false;
   }
 
-  /** Whether another node tells with its events that it drives the session now. */
+  /** Whether the events of another node show that it drives the session now. */
   isReplacedBy(driver: Driver | null): boolean {
     return driver !== null && driver.node !== this.leases.node && driver.epoch > this.epoch;
   }

@@ -1,6 +1,6 @@
 /**
- * Erases unused ephemeral sessions. While in use they are stored like any other, so that a turn survives the end of
- * the process.
+ * Erases unused ephemeral sessions. While in use they are stored like any other, so that a turn survives a
+ * restart.
  */
 import { statusOf } from '../domain/session-state.ts';
 import { type EventStore, type SessionRecord, type SessionRef, sessionKey } from '../ports/event-store.ts';
@@ -9,15 +9,15 @@ import type { LiveSession } from './live-session.ts';
 import type { SessionCache } from './session-cache.ts';
 
 export type EphemeralOptions = {
-  /** how long a session is kept that does not run, is not watched and is not requested */
+  /** how long to keep a session that is not running, watched or requested */
   readonly idleMs: number;
-  /** no other process uses the store: idle sessions at the start were left by an earlier process */
+  /** no other process uses the store: sessions that are idle at startup belong to an earlier process */
   readonly alone: boolean;
 };
 
-/** Maximum interval of the checks. */
+/** Maximum interval between checks. */
 const MOST_INTERVAL_MS = 60_000;
-/** Checks during `idleMs`: a node tells the others in time that it uses a session. */
+/** Checks per `idleMs`, so that a node touches the sessions it uses before other nodes erase them. */
 const CHECKS = 4;
 const PAGE = 100;
 const BY = 'server';
@@ -41,7 +41,7 @@ export class EphemeralSessions {
     private readonly options: EphemeralOptions,
   ) {}
 
-  /** Erases sessions that an earlier process left idle, if this one is alone, and then checks the sessions regularly. */
+  /** Erases idle sessions of earlier processes if this is the only process, then checks regularly. */
   async start(): Promise<void> {
     const { idleMs, alone } = this.options;
     if (alone) await this.#inTurn(() => this.#eraseEach(isIdle));
@@ -51,7 +51,7 @@ export class EphemeralSessions {
     this.#timer.unref();
   }
 
-  /** Resolves when no session is being erased. */
+  /** Resolves once no erasure is running. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearInterval(this.#timer);
@@ -59,8 +59,8 @@ export class EphemeralSessions {
   }
 
   /**
-   * Erases the sessions that were not used for `idleMs`. Those that are used here and were not changed for half of that time
-   * are touched, so that other nodes keep them.
+   * Erases the sessions that were not used for `idleMs`. Touches sessions in use on this node that did not change for half of
+   * that time, so that other nodes keep them.
    */
   async sweep(): Promise<void> {
     const { now, sessions, store } = this.deps;
@@ -87,12 +87,12 @@ export class EphemeralSessions {
   #inTurn(work: () => Promise<unknown>): Promise<void> {
     const done = this.#sweeping.then(work).then(() => undefined);
     this.#sweeping = done.catch((err) => {
-      this.deps.log.warn({ err }, 'ephemeral sessions could not be erased');
+      this.deps.log.warn({ err }, 'failed to erase ephemeral sessions');
     });
     return this.#sweeping;
   }
 
-  /** Returns the wanted ones that could not be erased: someone uses them, on this node or on another. */
+  /** Returns the sessions that could not be erased because this or another node uses them. */
   async #eraseEach(wanted: (record: SessionRecord) => boolean): Promise<SessionRef[]> {
     const kept: SessionRef[] = [];
     let cursor: string | undefined;
@@ -114,7 +114,7 @@ export class EphemeralSessions {
       const fits = ({ state }: LiveSession) => state.seq === head && statusOf(state) !== 'running';
       return await sessions.eraseUnused(ref, BY, fits);
     } catch (thrown) {
-      log.warn({ err: thrown, session: ref.id }, 'ephemeral session could not be erased');
+      log.warn({ err: thrown, session: ref.id }, 'failed to erase ephemeral session');
       return false;
     }
   }

@@ -3,7 +3,7 @@ import type { EventStore, SessionRef } from '../ports/event-store.ts';
 
 const PAGE = 500;
 
-/** The stored events after number `after`, read page by page. */
+/** The stored events after sequence number `after`, read page by page. */
 export async function* storedEvents(
   store: Pick<EventStore, 'read'>,
   ref: SessionRef,

@@ -1,6 +1,6 @@
 /**
- * One session in memory. Every change goes through `transact`, one after another: decide on the current state, store the
- * events, and only then change the state and publish them.
+ * One session in memory. All changes go through `transact`, one at a time: decide on the current state, store
+ * the events, then update the state and publish.
  */
 import type { AgentRef, DurableEvent, EphemeralEvent, EphemeralEventBody, TurnId } from '@parlance/protocol';
 import { restoredState } from '../domain/checkpoint.ts';
@@ -16,10 +16,10 @@ import type { SessionSources } from './session-sources.ts';
 export class LiveSession extends RecordedSession {
   /** another node is about to end the turn */
   held = false;
-  /** the store did not answer when the turn was driven last */
+  /** the store was unavailable when the turn last ran */
   outage = false;
 
-  /** Reads the session from the store, up to event number `upTo`. A session that does not exist is empty. */
+  /** Loads the session from the store, up to event number `upTo`. A session that does not exist is empty. */
   static async load(
     ref: SessionRef,
     { agent, upTo }: { readonly agent: AgentRef; readonly upTo: number },
@@ -35,7 +35,8 @@ export class LiveSession extends RecordedSession {
     const restored = restoredState(record.checkpoint);
     if (restored) session.checkpoint = checkpointOf(restored);
     if (restored && restored.seq <= upTo) session.restore(restored);
-    // The last event of the checkpoint is read as well: its id tells after a failover whether it is still there.
+    // Read the checkpoint's last event as well: after a failover, its id shows whether the store still has
+    // it.
     const from = sources.shared ? Math.max(0, session.state.seq - 1) : session.state.seq;
     for await (const event of session.events(from)) {
       if (event.seq > upTo) break;
@@ -57,14 +58,14 @@ export class LiveSession extends RecordedSession {
     });
   }
 
-  /** Applies what another node has written to the session. */
+  /** Applies events that another node has appended. */
   async refresh(): Promise<void> {
     await this.changes.run(() => this.catchUp());
   }
 
   /**
-   * Applies what another node has written, if there can be another: what was acknowledged there is seen here. The driver
-   * answers from memory if the store is away.
+   * Applies events that another node has appended, if several nodes share the store, so that a read sees all
+   * acknowledged writes. The driver answers from memory if the store is unavailable.
    */
   async fresh(): Promise<void> {
     if (!this.sources.shared) return;
@@ -74,12 +75,14 @@ export class LiveSession extends RecordedSession {
     });
   }
 
-  /** Applies stored events that are missing here. */
+  /** Applies stored events that are not in memory yet. */
   async compare(): Promise<void> {
     await this.changes.run(() => this.moved());
   }
 
-  /** Another server answers for the store, which may lack the last events or have others in their place. */
+  /**
+   * Call after a database failover: the store may lack the last events or have different ones in their place.
+   */
   async compareLast(): Promise<void> {
     await this.changes.run(async () => {
       const { seq } = this.state;
@@ -89,7 +92,10 @@ export class LiveSession extends RecordedSession {
     });
   }
 
-  /** Gets the lease if this node has none, with what was written by others meanwhile. False if another node drives. */
+  /**
+   * Claims the lease if this node does not hold it, and applies events that others have appended. False if
+   * another node drives the session.
+   */
   async claim(): Promise<boolean> {
     if (this.role.holdsLease) return true;
     const lease = await this.sources.leases.claim(this.ref);
@@ -98,7 +104,7 @@ export class LiveSession extends RecordedSession {
     return lease !== null;
   }
 
-  /** Gives the lease back if the session has no work by then, or if this node stops. */
+  /** Releases the lease if the session has no work left, or if this node is stopping. */
   async release(stopping: boolean): Promise<void> {
     if (!this.role.holdsLease) return;
     await this.changes.run(async () => {
@@ -107,22 +113,22 @@ export class LiveSession extends RecordedSession {
     });
   }
 
-  /** Continues from the log what another node or an earlier process drove. */
+  /** Continues a turn from the log after another node or an earlier process. */
   async takeOver(lease: Lease): Promise<void> {
     const { seq } = this.state;
     const wasElsewhere = this.role.isElsewhere;
     await this.#took(lease);
-    // A session that only waited for a place here has streamed nothing.
+    // A session that only waited in the queue here has not streamed anything.
     if (!this.driving || wasElsewhere || this.state.seq > seq) this.resumeTurn();
   }
 
-  /** Another node drives the session: the running action is stopped. */
+  /** Another node drives the session: stops the running action. */
   async depose(): Promise<void> {
     this.lost();
     await this.refresh();
   }
 
-  /** This node must not act on its lease for now: the running action is stopped, and continues later. */
+  /** This node must not use its lease for now: stops the running action, which continues later. */
   fence(): void {
     const { turn } = this.state;
     if (!turn || !this.role.holdsLease) return;
@@ -130,7 +136,10 @@ export class LiveSession extends RecordedSession {
     this.abandon();
   }
 
-  /** Stops the running action for another node that will end the turn. It continues later if that does not happen. */
+  /**
+   * Stops the running action so that another node can end the turn. It continues later if that does not
+   * happen.
+   */
   hold(): void {
     this.fence();
     this.held = true;
@@ -146,25 +155,25 @@ export class LiveSession extends RecordedSession {
     this.link?.publish(event);
   }
 
-  /** A part of a block that another node streams. */
+  /** Shows a part of a block that another node streams. */
   show(event: Delta, text = event.text): void {
     this.open = this.open?.block === event.block ? this.open : followedBlock(event);
     this.open.text.add(text);
     this.channel.publish(text === event.text ? event : { ...event, text }, this.observed);
   }
 
-  /** An event of another node that is not stored. */
+  /** Forwards an ephemeral event of another node. */
   pass(event: EphemeralEvent): void {
     if (event.type === 'session.erased') this.forget();
     if (event.type === 'call.arguments.delta') this.openArguments.add(event);
     this.channel.publish(event, this.observed);
   }
 
-  /** Applies what another node has stored, told by that node: read from the store if anything is missing. */
+  /** Applies durable events received from the node that stored them; reads the store if there is a gap. */
   async received(events: readonly DurableEvent[], driver: Driver | null): Promise<void> {
     await this.changes.run(async () => {
       const [first] = events.filter(({ seq }) => seq > this.state.seq);
-      // What a driver acts on comes from the store, not from a message.
+      // A driver trusts only the store, not messages.
       if (first && (this.role.isHere || first.seq !== this.state.seq + 1)) await this.catchUp();
       else for (const event of events) if (event.seq === this.state.seq + 1) this.follow(event);
       if (!this.driving && first) this.resumeTurn();
@@ -174,12 +183,12 @@ export class LiveSession extends RecordedSession {
 
   /** Aborted when the turn is cancelled or superseded, as soon as that is decided. */
   signal(turn: TurnId): AbortSignal {
-    // Nothing runs here that was abandoned.
+    // An abandoned action has stopped by now if nothing is driving.
     if (!this.driving) this.abort.resume();
     return this.abort.signal(turn);
   }
 
-  /** Stops the running action and records nothing: the turn resumes from the log. */
+  /** Stops the running action without recording anything: the turn resumes from the log. */
   abandon(): void {
     this.abort.now();
   }
@@ -188,18 +197,18 @@ export class LiveSession extends RecordedSession {
     return this.abort.abandoned;
   }
 
-  /** An abandoned action can start again. */
+  /** Allows an abandoned action to start again. */
   resume(): void {
     this.held = false;
     this.abort.resume();
   }
 
-  /** It can be dropped from memory and read again without anyone noticing. */
+  /** Whether it can be evicted from memory: nothing runs, watches or follows it. */
   get idle(): boolean {
     return !this.driving && !this.channel.watched && !this.link?.followed;
   }
 
-  /** Call when the session is dropped from memory. */
+  /** Call when the session is evicted from memory. */
   close(): void {
     this.link?.close();
   }

@@ -9,14 +9,14 @@ import { OpenArguments } from './open-arguments.ts';
 import { closesBlock, type OpenBlock } from './open-block.ts';
 import { type ObservedSession, snapshotOf } from './snapshot.ts';
 
-/** The in-memory state of a session. Everything except streaming text follows from the log. */
+/** In-memory state of a session. Everything except streaming text is derived from the log. */
 export abstract class LiveState {
   state: SessionState;
-  /** the id of the last event; null if there is none */
+  /** id of the last event, or null */
   protected lastEvent: string | null = null;
   open: OpenBlock | null = null;
   readonly openArguments = new OpenArguments();
-  /** the events since the session was last idle: enough to bring any projection up to date */
+  /** events since the session was last idle: enough to bring any projection up to date */
   eventsSinceIdle: DurableEvent[] = [];
   messageCountAtIdle = 0;
   readonly observed: ObservedSession = {
@@ -33,17 +33,17 @@ export abstract class LiveState {
     this.state = initialState(agent);
   }
 
-  /** The stored events after number `after`. */
+  /** The stored events after sequence number `after`. */
   events(after: number): AsyncGenerator<DurableEvent> {
     return storedEvents(this.store, this.ref, after);
   }
 
-  /** What the model is shown. */
+  /** The context for the next model request. */
   context(): Promise<Context> {
     return this.#context.read();
   }
 
-  /** The context if it has been read already: then it is up to date. */
+  /** The context if it has been read already; it is then current. */
   get loadedContext(): Context | null {
     return this.#context.loaded;
   }
@@ -71,7 +71,7 @@ export abstract class LiveState {
     this.messageCountAtIdle = state.messageCount;
   }
 
-  /** For a session that is not in the store. */
+  /** Resets to a session that is not in the store. */
   protected clear(): void {
     this.state = initialState(this.agent);
     this.lastEvent = null;

@@ -5,7 +5,7 @@ import type { ModelCalled, ModelOutcome, ModelTrace, Tracer } from '../ports/tra
 
 export type Observers = { readonly meter: Meter; readonly tracer: Tracer };
 
-/** If it is disposed without an end, the call was aborted. */
+/** Disposing it before `ended` or `failed` records the call as aborted. */
 export class ModelCall implements Disposable {
   readonly #trace: ModelTrace;
   #over = false;

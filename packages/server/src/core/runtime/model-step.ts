@@ -1,4 +1,4 @@
-/** One answer of the model: streams it, then records its blocks and calls in one append. */
+/** One model response: streams it, then records its blocks and calls in one append. */
 import {
   type BlockId,
   type CallId,
@@ -23,13 +23,13 @@ type Step = {
   readonly request: Request;
   readonly modelCall: ModelCall;
   readonly calls: DurableEventBody<'call.requested'>[];
-  /** the ids of the calls whose arguments are being streamed, by their position */
+  /** ids of the calls whose arguments are being streamed, by position */
   readonly streamed: CallId[];
 };
 
 /**
- * Returns the calls that the step ended with, if it did. Throws a `Fault` if the model fails. Records nothing
- * more if the turn is cancelled meanwhile.
+ * Returns the calls that the step ended with, if any. Throws a `Fault` if the model fails. Records nothing
+ * more once the turn is cancelled.
  */
 export async function callModel(active: ActiveTurn): Promise<CallsBegun | null> {
   const { session, deps, turn, signal } = active;
@@ -118,7 +118,7 @@ async function endBlock(active: ActiveTurn): Promise<void> {
   await record(active, blockEnd(active.session.open, active.deps.now));
 }
 
-/** Sealed data of a vendor belongs to a block of reasoning, which may have no text. */
+/** Sealed data belongs to a reasoning block, which may have no text. */
 async function sealReasoning(active: ActiveTurn, sealed: Sealed): Promise<void> {
   const { session, deps, turn } = active;
   const events = blockEnd(session.open, deps.now);
@@ -138,7 +138,7 @@ async function restartStep(step: Step, event: Extract<ProviderEvent, { type: 're
   streamed.length = 0;
   modelCall.retried(fault.code);
   const { entries, settled } = await session.context();
-  // Whether anything of this step has been streamed or recorded.
+  // Whether this step has streamed or recorded anything.
   const shown = entries.length > settled || session.open ? { shown: true as const } : {};
   await record(active, [{ type: 'step.restarted', turn: turn.id, attempt, delayMs, fault, host, ...shown }]);
 }
@@ -159,7 +159,7 @@ async function endStep(
   return null;
 }
 
-/** A prompt that the vendor refuses as too long is compacted once; the step then runs again. */
+/** Compacts once if the vendor rejects the prompt as too long; the step then runs again. */
 async function failStep({ active, request, modelCall }: Step, fault: FaultData): Promise<void> {
   const { session, deps, signal } = active;
   modelCall.failed(fault.code);
@@ -168,7 +168,7 @@ async function failStep({ active, request, modelCall }: Step, fault: FaultData):
   throw new Fault(fault.code, fault.message);
 }
 
-/** The vendor counted the request and its answer; `estimate` is our own count of the same. */
+/** The vendor counted the request and its answer; `estimate` is our count of the same content. */
 async function countedStep(
   { session }: ActiveTurn,
   request: Request,
@@ -177,6 +177,6 @@ async function countedStep(
   return { counted: true, estimate: estimateOf(contextAfter(await session.context(), answer), request) };
 }
 
-/** Some models give two calls of one answer the same id. `before` are the ids of the calls before it. */
+/** Some models give two calls of one answer the same id. `before` holds the ids of the earlier calls. */
 const uniqueCallId = (id: string, before: readonly string[]): CallId =>
   (before.includes(id) ? `${id}_${before.length + 1}` : id) as CallId;

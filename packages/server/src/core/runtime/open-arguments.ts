@@ -11,21 +11,21 @@ export type PartialArguments = {
   readonly text: string;
 };
 
-/** The calls that the model is writing. They are void unless their step ends with them. */
+/** Calls that the model is still writing. They are discarded unless their step ends with them. */
 export class OpenArguments {
   readonly #calls = new Map<
     CallId,
     Omit<PartialArguments, 'call' | 'text'> & { readonly text: TextBuffer }
   >();
 
-  /** Ignored if an earlier part is missing, as it may be where another node asks the model. */
+  /** Ignores the delta if an earlier one is missing, which can happen if another node calls the model. */
   add({ turn, call, tool, offset, text }: ArgumentsDelta): void {
     if (offset === 0) this.#calls.set(call, { turn, tool, text: new TextBuffer() });
     const open = this.#calls.get(call);
     if (open?.text.length === offset) open.text.add(text);
   }
 
-  /** how many characters of the call have been written */
+  /** number of characters received so far */
   length(call: CallId): number {
     return this.#calls.get(call)?.text.length ?? 0;
   }
@@ -43,7 +43,7 @@ export class OpenArguments {
   }
 }
 
-/** Whether what was written before the event is stored or void. */
+/** Whether the event stores or voids the arguments streamed before it. */
 export const endsArguments = ({ type }: DurableEvent): boolean => ENDS.has(type);
 
 const ENDS: ReadonlySet<DurableEvent['type']> = new Set([

@@ -32,7 +32,7 @@ export const followedBlock = ({ type, turn, block, at }: Delta): OpenBlock => ({
   text: new TextBuffer(),
 });
 
-/** What readers have not been shown of the block that the event ends, as one delta; null if nothing is missing. */
+/** The text of the ended block that readers have not received yet, as one delta; null if none is missing. */
 export function missingDelta(event: DurableEvent, open: OpenBlock | null, id: string): Delta | null {
   if (event.type !== 'text.ended' && event.type !== 'reasoning.ended') return null;
   const { turn, block, session, at } = event;
@@ -42,7 +42,7 @@ export function missingDelta(event: DurableEvent, open: OpenBlock | null, id: st
   return { type, turn, block, text, session, id, at };
 }
 
-/** The event that ends the block as it is; none if no block is open. */
+/** The event that ends the block with its current text; empty if no block is open. */
 export function blockEnd(open: OpenBlock | null, now: () => number): DurableEventBody[] {
   if (!open) return [];
   const { turn, block } = open;
@@ -51,7 +51,7 @@ export function blockEnd(open: OpenBlock | null, now: () => number): DurableEven
   return [{ type: 'reasoning.ended', turn, block, text, durationMs: now() - open.startedAt }];
 }
 
-/** The block as far as it was streamed. */
+/** The block with the text streamed so far. */
 export function streamedSoFar(open: OpenBlock | null, now: () => number): DecisionContext['open'] {
   if (!open) return null;
   const { kind, block } = open;

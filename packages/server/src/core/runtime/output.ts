@@ -1,10 +1,10 @@
 /** Limits the output of one call. */
 import { type JsonObject, type Part, textPart } from '@parlance/protocol';
 
-/** In characters, over all parts of the output. */
+/** In characters, across all parts. */
 const OUTPUT_LIMIT = 100_000;
 
-/** At most `OUTPUT_LIMIT` characters of text over all parts, with a marker in place of the removed part. */
+/** Limits the text of all parts to `OUTPUT_LIMIT` characters, with a marker in place of removed text. */
 export function cappedParts(parts: readonly Part[]): Part[] {
   let left = OUTPUT_LIMIT;
   return parts.map((part) => {
@@ -15,7 +15,7 @@ export function cappedParts(parts: readonly Part[]): Part[] {
   });
 }
 
-/** Cuts long strings. Data that is still too large is dropped, since the parts contain it too. */
+/** Cuts long strings. Drops data that is still too large, since the parts contain it as well. */
 export function cappedData(data: JsonObject | undefined): JsonObject | undefined {
   if (!data || sizeOf(data) <= OUTPUT_LIMIT) return data;
   const cut = Object.fromEntries(

@@ -25,15 +25,15 @@ export type Request = {
   readonly trim: (items: PromptItem[]) => readonly PromptItem[];
 };
 
-/** The agent's request. Throws a `Fault` if the agent does not exist any more, or its model cannot be used. */
+/** The agent's request. Throws a `Fault` if the agent no longer exists or its model cannot be used. */
 export function requestBy(agentId: string, session: LiveSession, deps: TurnDeps): Request {
   const agent = deps.catalog.agent(agentId);
   return requestWith(providerOf(deps, agent, session.state.model), agent, { session, deps });
 }
 
 /**
- * The next request of the session. Never throws: if its agent or model does not exist any more, the server's defaults are
- * used.
+ * The next request of the session. Never throws: uses the server's defaults if the agent or model no longer
+ * exists.
  */
 export function nextRequest(session: LiveSession, deps: TurnDeps): Request {
   const { catalog, provider } = deps;
@@ -57,7 +57,7 @@ function requestWith(
 
 type RequestOf = { readonly terms: TurnTerms; readonly owner: PrincipalId; readonly deps: TurnDeps };
 
-/** The request of an agent in a turn with these terms. */
+/** The request of an agent in a turn with the given terms. */
 export function requestFor(agent: Agent, { terms, owner, deps }: RequestOf): Omit<Request, 'provider'> {
   const own = `${deps.instructions}\n\nYou are ${agent.name}. ${agent.instructions}`;
   const instructions = terms.instructions ?? own;
@@ -95,7 +95,7 @@ export const providerOf = (
 
 const asTheyAre = (items: PromptItem[]): readonly PromptItem[] => items;
 
-/** The tools of an agent, those it names or all, with those of the turn's caller. */
+/** The tools that the agent names, or all of them, plus those of the turn's caller. */
 export function offeredTo(
   deps: TurnDeps,
   agentId: string,
@@ -108,7 +108,7 @@ export function offeredTo(
 
 const specs = new WeakMap<Tool, ToolSpec>();
 
-/** The tool as models and clients see it. Made once for each tool. */
+/** The tool as models and clients see it, cached per tool. */
 export function toolSpec(tool: Tool): ToolSpec {
   let spec = specs.get(tool);
   if (!spec) {

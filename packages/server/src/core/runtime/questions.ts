@@ -11,7 +11,7 @@ const SUMMARY_INSTRUCTIONS =
 const EXPLANATION_INSTRUCTIONS =
   'Explain in two or three plain sentences what the following command or patch does and what it changes. Do not run it.';
 
-/** The model, and what observes its calls. */
+/** A model and the observers of its calls. */
 export type ModelAccess = Observers & { readonly provider: Provider };
 
 type CompletionOptions = Pick<ModelCalled, 'session' | 'turn'> & { readonly signal: AbortSignal };
@@ -43,7 +43,7 @@ export async function complete(
   throw new Fault('provider_unavailable', 'The model stopped in the middle of its answer.');
 }
 
-/** A summary of a document; nothing of it is stored. */
+/** Summarises a document. Stores nothing. */
 export const summarise = (
   model: ModelAccess,
   { title, content }: { readonly title: string; readonly content: string },
@@ -51,7 +51,7 @@ export const summarise = (
 ): Promise<string> =>
   complete(model, oneQuestion('summary', SUMMARY_INSTRUCTIONS, `Title: ${title}\n\n${content}`), { signal });
 
-/** Explains the pending approval. No event if it has been answered meanwhile. */
+/** Explains the pending approval. Appends no event if it has been answered by then. */
 export async function explain(
   session: LiveSession,
   model: ModelAccess,

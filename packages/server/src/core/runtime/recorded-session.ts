@@ -1,4 +1,4 @@
-/** A session whose changes are decided one after another, stored, and only then applied and published. */
+/** A session whose changes are decided one at a time, stored, and only then applied and published. */
 import { type AgentRef, asFault, type DurableEvent, type DurableEventBody } from '@parlance/protocol';
 import { type SessionState, statusOf } from '../domain/session-state.ts';
 import type { Channel } from '../ports/bus.ts';
@@ -20,7 +20,7 @@ import type { SessionSources } from './session-sources.ts';
 import type { ObservedSession } from './snapshot.ts';
 import { TurnAbort } from './turn-abort.ts';
 
-/** After this many conflicts a change is decided with exclusive access to the session. */
+/** After this many conflicts, a change is decided with exclusive access to the session. */
 const MOST_CONFLICTS = 3;
 
 type Decide = (state: SessionState) => readonly DurableEventBody[];
@@ -30,7 +30,7 @@ type Written =
   | { readonly change: null }
   | { readonly refusal: unknown };
 
-/** A conflict is a result, every other failure is thrown. */
+/** Returns a conflict and rethrows every other failure. */
 function conflict(thrown: unknown): AppendConflict {
   if (thrown instanceof AppendConflict) return thrown;
   throw thrown;
@@ -39,11 +39,11 @@ function conflict(thrown: unknown): AppendConflict {
 export abstract class RecordedSession extends LiveState {
   readonly channel: Channel<ObservedSession>;
   readonly role: DriverRole;
-  /** it is in the run queue */
+  /** whether it is in the run queue */
   driving = false;
-  /** set while a turn is interrupted, by the end of a process or a failing store */
+  /** set while a turn is interrupted by a process exit or a failing store */
   interrupted: ResumeEvent | null = null;
-  /** to the nodes that watch the session, if there are others */
+  /** connection to the nodes that watch the session; null if there are none */
   link: SessionLink | null = null;
   protected checkpoint: SessionRecord['checkpoint'] = null;
   protected readonly changes = new SerialQueue();
@@ -60,10 +60,10 @@ export abstract class RecordedSession extends LiveState {
   }
 
   /**
-   * Decides on the state after all earlier changes, and makes the events durable. Returns the events; none if nothing was
-   * decided. Rejects with what `decide` throws, and then nothing has changed. If the events cancel the turn, it is aborted
-   * before they are stored; if they cannot be stored, it continues. If another node has written to the session, its
-   * events are applied first and `decide` runs again. Rejects with `Deposed` if the driver makes the change and another
+   * Decides on the state after all earlier changes and stores the events. Returns the events, or none if `decide` returns
+   * none. Rejects with the error that `decide` throws; nothing has changed then. If the events cancel the turn, it is aborted
+   * before they are stored; if they cannot be stored, it continues. If another node has appended to the session, its
+   * events are applied first and `decide` runs again. Rejects with `Deposed` if `authority` is the driver's and another
    * node drives the session.
    */
   transact(decide: Decide, authority: Authority = 'driver'): Promise<DurableEvent[]> {
@@ -71,8 +71,8 @@ export abstract class RecordedSession extends LiveState {
   }
 
   /**
-   * Whether the store, which other nodes use as well, did not answer a read or an append: it restarts and fails over, and
-   * the turn continues when it is back.
+   * Whether the error is an outage of a store that several nodes share: the store is restarting or failing
+   * over, and the turn continues when it is back.
    */
   isOutage(thrown: unknown): boolean {
     return this.sources.shared && asFault(thrown).code === 'storage_unavailable';
@@ -102,7 +102,7 @@ export abstract class RecordedSession extends LiveState {
         conflicts++;
         if (!(await this.catchUp())) throw written;
       } else if (!('refusal' in written)) return this.#committed(written);
-      // A refusal based on a state that another node may have changed is decided again on the current one.
+      // Another node may have changed the state since the refusal: decide once more on the current one.
       else if (compared || !(await this.moved())) throw written.refusal;
       else compared = true;
     }
@@ -119,12 +119,12 @@ export abstract class RecordedSession extends LiveState {
     return this.#committed(written);
   }
 
-  /** A turn that waited for an answer for a moment has released its lease. */
+  /** A turn that was waiting for an answer has released its lease. */
   async #claimAgain(): Promise<void> {
     if (this.role.isElsewhere || !(await this.role.claim())) throw new Deposed(this.ref, this.role.epoch);
   }
 
-  /** Catches up if the log has moved on: one cheap read if it has not. */
+  /** Catches up if the log has new events; otherwise costs one cheap read. */
   protected async moved(): Promise<boolean> {
     const head = await this.sources.store.head(this.ref);
     if (head === this.state.seq) return false;
@@ -132,7 +132,9 @@ export abstract class RecordedSession extends LiveState {
     return this.catchUp();
   }
 
-  /** The session was erased elsewhere, or the store has lost its end: subscribers start over. */
+  /**
+   * The session was erased by another node, or the store has lost its last events: subscribers start over.
+   */
   protected startAgain(): void {
     const { newId, now } = this.sources;
     this.forget();
@@ -146,7 +148,7 @@ export abstract class RecordedSession extends LiveState {
     this.channel.publish(event, this.observed);
   }
 
-  /** False if there was nothing new: the log may also be shorter than the state in memory. */
+  /** False if there was nothing new; the log may also be shorter than the state in memory. */
   protected async catchUp(log: SessionLog = this.sources.store): Promise<boolean> {
     const { seq } = this.state;
     for await (const event of storedEvents(log, this.ref, seq)) this.follow(event);
@@ -155,7 +157,10 @@ export abstract class RecordedSession extends LiveState {
     return true;
   }
 
-  /** Applies an event of another node. What was not shown of a block that it ends is shown first. */
+  /**
+   * Applies an event of another node. If it ends a block, first publishes the text that subscribers have not
+   * received.
+   */
   protected follow(event: DurableEvent): void {
     if (this.sources.shared && event.type === 'turn.resumed' && this.role.holdsLease) this.lost();
     const missing = this.sources.shared ? missingDelta(event, this.open, this.sources.newId()) : null;
@@ -165,7 +170,7 @@ export abstract class RecordedSession extends LiveState {
     this.channel.publish(event, this.observed);
   }
 
-  /** Publishes a part of a block that is streamed elsewhere. */
+  /** Publishes a part of a block that another node streams. */
   protected abstract show(delta: Delta): void;
 
   protected resumeTurn(): void {
@@ -175,8 +180,8 @@ export abstract class RecordedSession extends LiveState {
   }
 
   /**
-   * Another node drives the session. What still runs here is stopped at once: it must not add to a block that the other node
-   * streams.
+   * Another node drives the session. Stops the running action at once: it must not add to a block that the
+   * other node streams.
    */
   protected lost(): void {
     this.role.deposed();
@@ -192,8 +197,8 @@ export abstract class RecordedSession extends LiveState {
   }
 
   /**
-   * Synchronous until the events are on their way to the store: nothing is streamed between a decision that ends a turn
-   * and its abort.
+   * Synchronous until the append starts, so that nothing is streamed between a decision that ends a turn and
+   * its abort.
    */
   async #write(decide: Decide, authority: Authority, log: SessionLog = this.sources.store): Promise<Written> {
     let bodies: readonly DurableEventBody[];

@@ -1,4 +1,4 @@
-/** Calls of other nodes that run at clients of this one. */
+/** Runs calls of other nodes on clients of this node. */
 import { asFault } from '@parlance/protocol';
 import { sleep } from '../../lib/sleep.ts';
 import { OutcomeUnknown } from '../ports/client-tools.ts';
@@ -17,9 +17,9 @@ import {
 
 const ANSWER_MS = 2_000;
 const RETRY_MS = 500;
-/** Half a minute and more: by then another node drives the session, or nobody does. */
+/** At least 30 seconds: by then another node drives the session, or none does. */
 const MOST_TRIES = 60;
-/** An answer is one message, whose size is limited. */
+/** An answer is one bus message, whose size is limited. */
 const LARGEST_RESULT = 4 * 1024 * 1024;
 
 export class RemoteCalls {
@@ -80,7 +80,7 @@ export class RemoteCalls {
     }
   }
 
-  /** Until the other node has it: the bus may be down for a moment. */
+  /** Retries until the other node has received it: the bus may be down briefly. */
   async #deliver(body: ToolAnswer, to: NodeId): Promise<void> {
     const never = new AbortController().signal;
     for (let tries = 0; tries < MOST_TRIES; tries++) {
@@ -92,6 +92,6 @@ export class RemoteCalls {
         await sleep(RETRY_MS, never);
       }
     }
-    this.log.warn({ node: to, call: body.id }, 'tool answer not delivered');
+    this.log.warn({ node: to, call: body.id }, 'failed to deliver tool result to node');
   }
 }

@@ -1,4 +1,7 @@
-/** Clients of other nodes that run tools: their nodes, and the calls that this node has sent to them. */
+/**
+ * Tool clients of other nodes: which node each is connected to, and the calls that this node has sent to
+ * them.
+ */
 import { ConnectionId, Fault, type Json, type PrincipalId } from '@parlance/protocol';
 import {
   OutcomeUnknown,
@@ -18,7 +21,7 @@ type Call = Pick<RemoteToolRun, 'report'> & {
 };
 
 const ACCEPT_MS = 1_000;
-/** Beyond the client's own time, which its node watches: three attempts with pauses. */
+/** Longer than three attempts with pauses, which the client's own node enforces. */
 const LONGEST_CALL_MS = 10 * 60_000;
 
 const keyOf = (owner: PrincipalId): string => `c:${owner}`;
@@ -96,7 +99,7 @@ export class RemoteClients implements RemoteToolClients {
     }
   }
 
-  /** Resolves when the other node has taken the call. */
+  /** Resolves when the other node has accepted the call. */
   async #start(
     id: string,
     { run, request }: RemoteToolRun,
@@ -118,7 +121,7 @@ export class RemoteClients implements RemoteToolClients {
     if (call?.node === from) call.report(progress, execution);
   }
 
-  /** An answer without a waiting call is still accepted: its sender need not retry. */
+  /** Accepts an answer without a waiting call, so that its sender does not retry. */
   #answer(answer: ToolAnswer, from: NodeId): null {
     const call = this.#calls.get(answer.id);
     if (call?.node !== from) return null;
@@ -137,4 +140,4 @@ export class RemoteClients implements RemoteToolClients {
 type ClientAt = { readonly owner: PrincipalId; readonly node: NodeId; readonly connection: ConnectionId };
 
 const noAnswer = (): OutcomeUnknown =>
-  new OutcomeUnknown('The server that the client is connected to does not answer.');
+  new OutcomeUnknown('The server that the client is connected to does not respond.');

@@ -1,4 +1,4 @@
-/** A session's link to other nodes: sends what happens here, and follows what happens at the node that drives it. */
+/** Connects a session to other nodes: sends local events, and follows the node that drives it. */
 import type { DurableEvent, EphemeralEvent, PrincipalId } from '@parlance/protocol';
 import { statusOf } from '../domain/session-state.ts';
 import type { Driver, Leases, NodeId } from '../ports/lease.ts';
@@ -21,11 +21,16 @@ import {
 } from './remote-messages.ts';
 import type { LinkedSession, SessionLink } from './session-link.ts';
 
-/** How long the node that drives a session has to answer, in milliseconds. */
+/** Timeout for a request to the driving node, in milliseconds. */
 const ANSWER_MS = 300;
-/** A message that was sent before this node's interest was known is made up for after this time, in milliseconds. */
+/**
+ * Delay before joining again, for messages sent before the other nodes knew this node's interest, in
+ * milliseconds.
+ */
 const INTEREST_MS = 250;
-/** More messages than this wait only if the store hangs: they are dropped, and what is missing is read later. */
+/**
+ * The queue only fills up if the store hangs. Further messages are dropped, and read from the store later.
+ */
 const MOST_WAITING = 10_000;
 
 export type LinkParts = {
@@ -34,9 +39,9 @@ export type LinkParts = {
   readonly leases: Leases;
   readonly meter: Meter;
   readonly newId: () => string;
-  /** whether a subscriber on this node hears all sessions of the owner */
+  /** whether a subscriber on this node receives all sessions of the owner */
   readonly isHeard: (owner: PrincipalId) => boolean;
-  /** News of the session could not be read: it is to be read later. */
+  /** called if new events of the session could not be read; they are read later */
   readonly notRead: (reason: unknown) => void;
   /** the keys under which nodes announce their interest in the session */
   readonly interests: readonly string[];
@@ -45,13 +50,13 @@ export type LinkParts = {
 const isDelta = (event: EphemeralEvent): event is Delta =>
   event.type === 'text.delta' || event.type === 'reasoning.delta';
 
-/** The key under which nodes tell that they watch the session. */
+/** The registry key under which nodes announce that they watch the session. */
 export const watchKey = (ref: SessionRef): string => `w:${sessionKey(ref)}`;
 
 export class RemoteLink implements SessionLink {
   readonly #watchers: Followed;
   #interest: { count: number; readonly end: () => void } | null = null;
-  /** the highest known epoch: events of an earlier driver are void */
+  /** highest known epoch; events of an earlier driver are ignored */
   #epoch = 0;
   #driver: NodeId | null = null;
   /** the node that was asked to stop, until the interruption is stored */
@@ -59,7 +64,7 @@ export class RemoteLink implements SessionLink {
   readonly #waiting: (() => void | Promise<void>)[] = [];
   #busy = false;
   #closed = false;
-  /** this node has stored events of the session */
+  /** whether this node has stored events of the session */
   #hasStored = false;
   #greeted: readonly NodeId[];
 
@@ -83,7 +88,7 @@ export class RemoteLink implements SessionLink {
     const { ref, state, role, open } = this.session;
     const { epoch } = role;
     const isBlock = isDelta(event);
-    // Only the driver streams: a node that was replaced a moment ago sends nothing more.
+    // Only the driver streams; a node that was just replaced sends nothing more.
     if (isBlock && (epoch === 0 || open?.block !== event.block)) return;
     const offset = isBlock && open ? open.text.length - event.text.length : 0;
     this.parts.transport.send(nodes, liveMessage({ ref, epoch, seq: state.seq, offset, event }));
@@ -127,7 +132,7 @@ export class RemoteLink implements SessionLink {
     const { session } = this;
     await session.fresh();
     if (session.role.isHere || statusOf(session.state) !== 'running') return;
-    // What arrives meanwhile waits: it comes after the answer.
+    // Messages that arrive during the request are queued behind its response.
     await this.#queued(() => this.#rejoin());
   }
 
@@ -148,7 +153,7 @@ export class RemoteLink implements SessionLink {
     return this.#watchers.entries.some(({ key }) => key === own);
   }
 
-  /** Events that another node has stored. */
+  /** Handles events that another node has stored. */
   receive(events: readonly DurableEvent[], driver: Driver | null): void {
     this.#queue(() => {
       this.#heardOf(driver);
@@ -166,7 +171,7 @@ export class RemoteLink implements SessionLink {
     this.#interest?.end();
   }
 
-  /** A node watches that was not sent what was stored until now: it may have read the session before that. */
+  /** A new watcher may have read the session before our last append: send it our position. */
   #greet(): void {
     const { nodes } = this.#watchers;
     const added = nodes.filter((node) => !this.#greeted.includes(node));
@@ -175,7 +180,7 @@ export class RemoteLink implements SessionLink {
       this.parts.transport.send(added, headMessage(this.session.ref, this.session.state.seq));
   }
 
-  /** In order; at once if nothing waits. */
+  /** Runs work in order, synchronously if the queue is empty. */
   #queue(work: () => void | Promise<void>): void {
     if (this.#closed) return;
     if (this.#waiting.length >= MOST_WAITING) return;
@@ -217,7 +222,7 @@ export class RemoteLink implements SessionLink {
     if (epoch < this.#epoch || session.role.isHere) return;
     this.#heardOf({ node: from, epoch });
     const show = () => (isDelta(event) ? this.#show(event, live) : this.#showArguments(event, seq));
-    // It comes after events that have not arrived.
+    // Earlier events have not arrived yet.
     return seq > session.state.seq ? session.fresh().then(show) : show();
   }
 
@@ -273,7 +278,7 @@ export class RemoteLink implements SessionLink {
     await this.#show({ type, turn, block, text, id, at, session: session.ref.id }, { offset: 0, seq });
   }
 
-  /** The answer of the node that drives the session; null if there is none in time. */
+  /** Asks the driving node for its position. Null if it does not respond in time. */
   async #ask(kind: string): Promise<Position | null> {
     const { transport, leases } = this.parts;
     if (!transport.up) return null;
@@ -287,7 +292,7 @@ export class RemoteLink implements SessionLink {
         this.#driver = node;
         return position;
       } catch {
-        // The driver may have changed, or nobody drives: what is stored is shown all the same.
+        // The driver may have changed, or there is none. Stored events are shown in any case.
       }
     }
     return null;

@@ -1,4 +1,4 @@
-/** Messages between nodes about sessions. They are arrays, since there is one for each token. */
+/** Messages between nodes about sessions. Encoded as arrays, since one is sent per token. */
 import {
   BlockId,
   CallId,
@@ -24,14 +24,14 @@ export const STOP = 'session.stop';
 export const RELEASED = 'sessions.released';
 export const HEAD = 'session.head';
 
-/** An ephemeral event as its node published it. */
+/** An ephemeral event as published by its node. */
 export type Live = {
   readonly ref: SessionRef;
-  /** of the driver; 0 if the sender does not drive the session */
+  /** epoch of the driver; 0 if the sender does not drive the session */
   readonly epoch: number;
-  /** the number of the last stored event before it */
+  /** number of the last durable event before it */
   readonly seq: number;
-  /** of a delta: how much of its block came before it */
+  /** for a delta: length of its block before it */
   readonly offset: number;
   readonly event: EphemeralEvent;
 };
@@ -41,7 +41,7 @@ export const liveMessage = ({ ref, epoch, seq, offset, event }: Live): NodeMessa
   body: [ref.owner, ref.id, epoch, seq, offset, event as unknown as Json],
 });
 
-/** Checked by hand: it is called for every token. */
+/** Validated by hand, since it runs for every token. */
 export function readLive(body: unknown): Live {
   if (!Array.isArray(body)) throw new Error('not a live event');
   const [owner, id, epoch, seq, offset, event] = body as unknown[];
@@ -94,7 +94,7 @@ export function readEvents(body: unknown): CommittedEvents {
 
 const Head = z.tuple([PrincipalId, SessionId, z.number()]);
 
-/** The number of the last event that the sender has stored or seen. */
+/** Carries the number of the last event that the sender has stored or seen. */
 export const headMessage = ({ owner, id }: SessionRef, seq: number): NodeMessage => ({
   kind: HEAD,
   body: [owner, id, seq],
@@ -115,7 +115,7 @@ export function readRef(body: unknown): SessionRef {
   return { owner, id };
 }
 
-/** The node that drives a session. */
+/** The position of the driving node in the session. */
 const Position = z.object({
   epoch: z.number(),
   seq: z.number(),
@@ -128,7 +128,7 @@ const Position = z.object({
       at: z.number(),
     })
     .nullable(),
-  /** the calls whose arguments are being written, so far */
+  /** calls whose arguments are being streamed, with the text so far */
   calls: z.array(z.object({ turn: TurnId, call: CallId, tool: z.string(), text: z.string() })).default([]),
 });
 export type Position = z.infer<typeof Position>;

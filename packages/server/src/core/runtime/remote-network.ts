@@ -1,4 +1,7 @@
-/** The sessions of this node among those of others: hands messages to the sessions in memory, and reads those that are not. */
+/**
+ * Dispatches messages of other nodes to sessions in memory, and loads sessions that subscribers on this node
+ * need.
+ */
 import type { PrincipalId } from '@parlance/protocol';
 import { waitingCalls } from '../domain/session-state.ts';
 import type { EventStore } from '../ports/event-store.ts';
@@ -26,7 +29,10 @@ import {
 import type { SessionCache } from './session-cache.ts';
 import type { LinkedSession, SessionNetwork } from './session-link.ts';
 
-/** How often watched sessions are compared with the store while the bus is down, or could not be read, in milliseconds. */
+/**
+ * Interval for comparing watched sessions with the store while the bus is down, and for retrying failed
+ * reads, in milliseconds.
+ */
 const POLL_MS = 500;
 
 export type NetworkParts = {
@@ -44,10 +50,10 @@ const ofOwner = (owner: PrincipalId): string => `o:${owner}`;
 
 export class RemoteNetwork implements SessionNetwork {
   readonly #links = new WeakMap<LinkedSession, RemoteLink>();
-  /** number of subscribers on this node to all sessions of an owner, or of everyone */
+  /** number of local subscribers to all sessions of an owner, or of all owners */
   readonly #heard = new Map<string, number>();
   readonly #ends: (() => void)[] = [];
-  /** sessions that could not be read when there was news, and the last event that readers here have seen */
+  /** sessions with new events that could not be read, and the last event that local subscribers have seen */
   readonly #unread = new Map<string, Unread>();
   #sessions: SessionCache | null = null;
   #others: readonly NodeId[] = [];
@@ -94,12 +100,12 @@ export class RemoteNetwork implements SessionNetwork {
     );
   }
 
-  /** Notifies the others that this node has released its leases. */
+  /** Notifies the other nodes that this node has released its leases. */
   released(): void {
     this.parts.transport.broadcast({ kind: RELEASED, body: null });
   }
 
-  /** Another node has released its leases. */
+  /** Calls the listener when another node has released its leases. */
   onReleased(listener: () => void): void {
     this.#ends.push(this.parts.transport.on(RELEASED, listener));
   }
@@ -120,7 +126,7 @@ export class RemoteNetwork implements SessionNetwork {
     return link;
   }
 
-  /** A subscriber on this node subscribes to all sessions of the owner; of everyone if there is none. */
+  /** Subscribes this node to all sessions of the owner, or of all owners if null. */
   hear(owner: PrincipalId | null): () => void {
     const key = owner === null ? EVERYONE : ofOwner(owner);
     const end = this.parts.transport.registry.add(key);
@@ -139,7 +145,10 @@ export class RemoteNetwork implements SessionNetwork {
   readonly #isHeard = (owner: PrincipalId): boolean =>
     this.#heard.has(EVERYONE) || this.#heard.has(ofOwner(owner));
 
-  /** A session that is not in memory is read for those who hear its owner, up to event number `upTo`: the rest is news. */
+  /**
+   * Loads a session that is not in memory if a subscriber follows its owner, up to event number `upTo`; later
+   * events are delivered.
+   */
   #deliver(ref: SessionRef, deliver: (session: LiveSession) => void, upTo?: number): void {
     const sessions = this.#sessions;
     const known = sessions?.known(ref) ?? null;
@@ -166,14 +175,14 @@ export class RemoteNetwork implements SessionNetwork {
     return all.filter((session) => !session.role.isHere && session.link?.followed);
   }
 
-  /** Messages may have been lost: events of a driver, and answers for calls that wait here. */
+  /** Messages may have been lost: events of a driver, or answers to calls that wait here. */
   #joinAll(): void {
     for (const session of this.#sessions?.all() ?? [])
       if (session.role.isHere ? waitingCalls(session.state).length > 0 : session.link?.followed)
         this.#catchUp(session);
   }
 
-  /** A node that is gone may have stored events and not sent them. */
+  /** A node that has gone may have stored events without sending them. */
   #nodesChanged(): void {
     const { nodes } = this.parts.transport.others;
     const isGone = this.#others.some((node) => !nodes.includes(node));
@@ -185,7 +194,7 @@ export class RemoteNetwork implements SessionNetwork {
     upToDate(session).catch((err) => this.#notRead(session, err));
   }
 
-  /** What could not be read is read now; again later if that fails as well. */
+  /** Retries failed reads; those that fail again are retried later. */
   #readAgain(): void {
     if (this.#unread.size === 0 || this.#reading) return;
     this.#reading = true;
@@ -203,7 +212,7 @@ export class RemoteNetwork implements SessionNetwork {
     });
   }
 
-  /** One read for all, however many there are. */
+  /** One query for all sessions. */
   #compare(): void {
     const followed = this.#followed();
     if (followed.length === 0 || this.#comparing) return;
@@ -214,13 +223,13 @@ export class RemoteNetwork implements SessionNetwork {
         for (const [index, session] of followed.entries())
           if (heads[index] !== session.state.seq) session.fresh().catch((err) => this.#notRead(session, err));
       })
-      .catch((err) => this.parts.log.debug({ err }, 'sessions not compared'))
+      .catch((err) => this.parts.log.debug({ err }, 'failed to compare sessions with the store'))
       .finally(() => {
         this.#comparing = false;
       });
   }
 
-  /** Also for sessions driven here: an answer given on another node lets a call continue. */
+  /** Includes sessions driven here: an answer stored by another node lets a call continue. */
   #wakeUp(concerns: (ref: SessionRef) => boolean): void {
     for (const session of this.#sessions?.all() ?? []) {
       const isConcerned = session.role.isHere || session.link?.followed;
@@ -232,7 +241,7 @@ export class RemoteNetwork implements SessionNetwork {
     { ref, state }: Pick<Unread, 'ref'> & { state: { seq?: number | undefined } },
     err: unknown,
   ): void {
-    this.parts.log.warn({ err, session: ref.id }, 'session not read');
+    this.parts.log.warn({ err, session: ref.id }, 'failed to read session');
     const key = sessionKey(ref);
     if (!this.#unread.has(key)) this.#unread.set(key, { ref, seen: state.seq });
   }

@@ -2,7 +2,7 @@
 import { ConnectionId, FaultCode, PrincipalId } from '@parlance/protocol';
 import { z } from 'zod';
 
-/** All three are signed: see `SIGNED_KINDS`. */
+/** All three kinds are signed: see `SIGNED_KINDS`. */
 export const REQUEST = 'tool.request';
 export const PROGRESS = 'tool.progress';
 export const ANSWER = 'tool.answer';
@@ -45,13 +45,13 @@ export const ToolAnswer = z.union([
   z.object({
     id: z.string(),
     fault: z.object({ code: FaultCode, message: z.string() }),
-    /** the client may have carried it out */
+    /** the client may have executed the call */
     unknown: z.boolean().optional(),
   }),
 ]);
 export type ToolAnswer = z.infer<typeof ToolAnswer>;
 
-/** The offer of a client, as the value of its entry in the registry. */
+/** A client's offer, as stored in its registry entry. */
 export const Offer = z.object({
   tools: z.union([z.array(z.string()), z.literal('all')]),
   fallback: z.boolean(),

@@ -1,4 +1,4 @@
-/** Schedules sessions: one driver for each, a bounded number at once, the rest in order of arrival. */
+/** Schedules sessions: one driver each, a bounded number at a time, the rest in order of arrival. */
 import type { LiveSession } from './live-session.ts';
 
 /** Resolves with false if the session has work but cannot continue now. Must not reject. */
@@ -9,9 +9,9 @@ export type RunQueueOptions = {
   readonly hasWork: (session: LiveSession) => boolean;
   /** maximum number of concurrently driven sessions */
   readonly atOnce: number;
-  /** the delay before a session runs again after its nth failure in a row */
+  /** delay before a session runs again after its nth consecutive failure */
   readonly restMs?: (failures: number, session: LiveSession) => number;
-  /** maximum number of waiting sessions beside the driven ones; work that has started is never refused */
+  /** maximum number of waiting sessions in addition to the driven ones; started work is never refused */
   readonly mostWaiting?: number;
 };
 
@@ -20,10 +20,10 @@ export const defaultRestMs = (failures: number): number => Math.min(60_000, 500 
 export class RunQueue {
   readonly #running = new Map<LiveSession, Promise<void>>();
   readonly #waiting: LiveSession[] = [];
-  /** sessions that failed to continue, until their next try */
+  /** sessions that failed to continue, until their next attempt */
   readonly #resting = new Map<LiveSession, ReturnType<typeof setTimeout>>();
   readonly #failures = new Map<LiveSession, number>();
-  /** sessions whose new work is being recorded, with the number of commands */
+  /** sessions whose new work is being recorded, with the number of pending commands */
   readonly #entering = new Map<LiveSession, number>();
   #stopping = false;
 
@@ -54,18 +54,18 @@ export class RunQueue {
     return session.driving || others < this.options.atOnce;
   }
 
-  /** how many more sessions would be driven immediately */
+  /** number of additional sessions that would be driven immediately */
   get room(): number {
     const taken = this.#running.size + this.#waiting.length + this.#entering.size;
     return this.#stopping ? 0 : Math.max(0, this.options.atOnce - taken);
   }
 
-  /** sessions that are being driven */
+  /** number of sessions being driven */
   get running(): number {
     return this.#running.size;
   }
 
-  /** sessions that wait for a driver, and those that wait for another try */
+  /** number of sessions that wait for a driver, and that wait for another attempt */
   get depths(): { readonly turns: number; readonly resting: number } {
     return { turns: this.#waiting.length, resting: this.#resting.size };
   }
@@ -74,7 +74,7 @@ export class RunQueue {
     return this.#stopping;
   }
 
-  /** Drives the session, now or when there is room. Does nothing if it is driven already. */
+  /** Drives the session now, or as soon as a driver is free. Does nothing if it is already driven. */
   wake(session: LiveSession): void {
     if (this.#stopping) return;
     const resting = this.#resting.get(session);
@@ -98,7 +98,7 @@ export class RunQueue {
         const next = this.#waiting.shift();
         if (next) this.#start(next);
         if (this.#stopping || !this.options.hasWork(session)) return;
-        // Work that arrived after the driver's last check.
+        // Work may have arrived after the driver's last check.
         if (went) this.wake(session);
         else this.#rest(session);
       });
@@ -117,14 +117,14 @@ export class RunQueue {
     );
   }
 
-  /** What failed to continue runs again now. */
+  /** Retries all sessions that failed to continue. */
   retry(): void {
     for (const session of [...this.#resting.keys()]) this.wake(session);
   }
 
   /**
-   * Starts no more actions. Resolves when the running ones are done, or with false after `graceMs`; the remaining ones are
-   * aborted, and resume from the log.
+   * Starts no more actions. Resolves with true when the running ones are done, or with false after `graceMs`;
+   * the remaining ones are aborted and resume from the log.
    */
   async drain(graceMs: number): Promise<boolean> {
     this.#stopping = true;

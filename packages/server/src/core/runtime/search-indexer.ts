@@ -1,8 +1,8 @@
-/** Keeps the search index up to date in the background, a little at a time. */
+/** Keeps the search index up to date in the background, in small batches. */
 import type { Log } from '../ports/logger.ts';
 import type { MessageSearch } from '../ports/message-search.ts';
 
-/** Events that are indexed without a pause. */
+/** Number of events indexed without a pause. */
 const BATCH = 200;
 const PAUSE_MS = 20;
 const REST_MS = 60_000;
@@ -39,7 +39,7 @@ export class SearchIndexer {
     try {
       done = await this.search.update(BATCH);
     } catch (err) {
-      this.log.warn({ err }, 'search index not updated');
+      this.log.warn({ err }, 'failed to update search index');
     }
     if (!this.#stopped) this.#in(done ? REST_MS : PAUSE_MS);
   }

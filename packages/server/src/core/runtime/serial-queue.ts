@@ -1,15 +1,15 @@
-/** Runs asynchronous work one after another, in the order of the calls. */
+/** Runs asynchronous work one at a time, in call order. */
 export class SerialQueue {
   #tail: Promise<unknown> = Promise.resolve();
 
-  /** Rejects if `work` does; what comes after it still runs. */
+  /** Rejects if `work` rejects; later work still runs. */
   run<Result>(work: () => Promise<Result>): Promise<Result> {
     const run = this.#tail.then(work);
     this.#tail = run.catch(() => undefined);
     return run;
   }
 
-  /** Resolves when all work that was queued before is done. */
+  /** Resolves when all previously queued work is done. */
   async settled(): Promise<void> {
     await this.#tail;
   }

@@ -1,4 +1,4 @@
-/** The sessions in memory: one object for each session, however many callers load it at once. */
+/** The sessions in memory: one object per session, even if several callers load it concurrently. */
 import type { AgentRef } from '@parlance/protocol';
 import { type SessionRef, sessionKey } from '../ports/event-store.ts';
 import { LiveSession } from './live-session.ts';
@@ -8,11 +8,11 @@ type Entry = {
   readonly loading: Promise<LiveSession>;
   session: LiveSession | null;
   pins: number;
-  /** used since the last call of `usedLately` */
+  /** used since the last call to `usedLately` */
   used: boolean;
 };
 
-/** How many entries are checked for each new session: more than one, so that the cache shrinks again. */
+/** Entries checked for each new session: more than one, so that the cache shrinks again. */
 const MOST_CHECKS = 16;
 
 export class SessionCache {
@@ -21,11 +21,13 @@ export class SessionCache {
   constructor(
     private readonly sources: SessionSources,
     private readonly firstAgent: AgentRef,
-    /** how many unused sessions stay */
+    /** number of unused sessions to keep */
     private readonly keep: number,
   ) {}
 
-  /** The session stays in memory while `work` runs. If it has to be read, it is read up to event number `upTo`. */
+  /**
+   * Keeps the session in memory while `work` runs. If it must be loaded, loads it up to event number `upTo`.
+   */
   async use<Result>(
     ref: SessionRef,
     work: (session: LiveSession) => Promise<Result>,
@@ -48,7 +50,7 @@ export class SessionCache {
     return this.#entries.get(sessionKey(ref))?.session ?? null;
   }
 
-  /** The session if it is in memory or is being read; null if it is neither. */
+  /** The session if it is loaded or loading, else null. */
   known(ref: SessionRef): LiveSession | Promise<LiveSession> | null {
     const entry = this.#entries.get(sessionKey(ref));
     return entry ? (entry.session ?? entry.loading) : null;
@@ -74,7 +76,7 @@ export class SessionCache {
       await session.fresh();
       if (await session.link?.isWatchedElsewhere()) return false;
       const alone = this.#entry(ref).pins === 1 && session.idle;
-      // Checked and queued synchronously: later callers find no session.
+      // Checked and queued synchronously, so that later callers find no session.
       return alone && fits(session) && session.erase(by);
     });
   }
@@ -101,8 +103,8 @@ export class SessionCache {
   }
 
   /**
-   * Drops unused sessions, the least recently checked first; used ones move to the end, so that a few checks are enough.
-   * Synchronous: a session in use must never be dropped, or there would be two objects of it.
+   * Evicts unused sessions, the least recently checked first; used ones move to the end, so that a few checks
+   * suffice. Synchronous: evicting a session in use would create a second object for it.
    */
   #evict(): void {
     let checks = MOST_CHECKS;
@@ -115,5 +117,5 @@ export class SessionCache {
   }
 }
 
-/** It is loading, pinned, driven or watched. */
+/** Whether it is loading, pinned, driven or watched. */
 const inUse = ({ session, pins }: Entry): boolean => pins > 0 || !session?.idle;

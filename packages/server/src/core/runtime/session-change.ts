@@ -1,4 +1,4 @@
-/** Events before they are stored, with the state after each and the record that is stored with them. */
+/** Events to be stored, with the state after each and the session record to store with them. */
 import { type DurableEvent, type DurableEventBody, parseDurableEvent } from '@parlance/protocol';
 import { evolve } from '../domain/evolve.ts';
 import { checkpointOf, recordOf } from '../domain/session-record.ts';
@@ -15,7 +15,7 @@ export type Change = {
 type ChangeSources = {
   readonly now: () => number;
   readonly newId: () => string;
-  /** the one that stays if the session is not idle */
+  /** kept if the session is not idle */
   readonly checkpoint: SessionRecord['checkpoint'];
 };
 
@@ -24,16 +24,16 @@ export function changeOf(
   bodies: readonly DurableEventBody[],
   { now, newId, checkpoint }: ChangeSources,
 ): Change {
-  // Clocks of nodes differ.
+  // The clocks of nodes differ.
   const clock = () => Math.max(now(), before.updatedAt);
   let at = clock();
   const session = ref.id;
   const events = bodies.map((body, index): DurableEvent => {
-    // The start of a call comes after its request, although both are one append.
+    // A call starts after its request, although one append stores both.
     if (body.type === 'tool.started' && index > 0) at = clock();
     return { ...body, session, id: newId(), at, seq: before.seq + index + 1 };
   });
-  // An event that cannot be read again would make the whole session unreadable.
+  // Validate first: an event that cannot be parsed would make the whole session unreadable.
   for (const event of events) parseDurableEvent(event);
   const states: SessionState[] = [];
   for (const event of events) states.push(evolve(states.at(-1) ?? before, event));
@@ -41,15 +41,15 @@ export function changeOf(
   return { before, events, states, record: recordOf(ref, next, checkpointOf(next) ?? checkpoint) };
 }
 
-/** Recorded before an interrupted turn continues: output streamed since its last step is void. */
+/** Recorded before an interrupted turn continues: output streamed since its last step is discarded. */
 export type ResumeEvent = DurableEventBody<'turn.resumed' | 'step.restarted'>;
 
-/** For a turn that was stopped because nothing can be stored. */
+/** For a turn that was stopped because the store is unavailable. */
 export function restartOf({ id, calls }: Turn, shown: boolean): ResumeEvent {
   if (calls.length > 0) return { type: 'turn.resumed', turn: id };
   const fault = {
     code: 'storage_unavailable',
-    message: 'The server cannot store anything just now.',
+    message: 'Storage is temporarily unavailable.',
   } as const;
   return {
     type: 'step.restarted',

@@ -1,4 +1,4 @@
-/** What connects a session in memory with the nodes that drive or watch it. A single node has none. */
+/** Connects a session in memory with the nodes that drive or watch it. A single node has no link. */
 import type { DurableEvent, EphemeralEvent } from '@parlance/protocol';
 import type { SessionState } from '../domain/session-state.ts';
 import type { Driver } from '../ports/lease.ts';
@@ -8,24 +8,24 @@ import type { OpenArguments } from './open-arguments.ts';
 import type { Delta, OpenBlock } from './open-block.ts';
 
 export interface SessionLink {
-  /** Someone on this node receives what another node does in the session. */
+  /** Whether a client on this node follows the session on another node. */
   readonly followed: boolean;
-  /** To the nodes that watch the session; on the token path: nothing is done if there are none. */
+  /** Sends to the nodes that watch the session. On the token path: does nothing if there are none. */
   publish(event: EphemeralEvent): void;
-  /** Events that are stored, to the nodes that watch or drive the session. */
+  /** Sends stored events to the nodes that watch or drive the session. */
   committed(events: readonly DurableEvent[], driver: Driver | null): void;
-  /** Other nodes send their events from now on. Returns what ends that. */
+  /** Makes other nodes send their events. Returns a function that ends this. */
   watch(): () => void;
-  /** Resolves when the session is up to date, with the open block of the node that drives it as far as that answers. */
+  /** Resolves when the session is up to date, including the open block of the driving node if it responds. */
   join(): Promise<void>;
-  /** Has the node that drives the session stop for an interruption, and tell what it has streamed. */
+  /** Asks the driving node to stop for an interruption, and applies the output that it has streamed. */
   stop(): Promise<void>;
-  /** Whether another node watches the session, as far as messages tell. */
+  /** Whether another node watches the session, according to the registry. */
   isWatchedElsewhere(): Promise<boolean>;
   close(): void;
 }
 
-/** As much of a session as its link needs. */
+/** The part of a session that its link uses. */
 export interface LinkedSession {
   readonly ref: SessionRef;
   readonly state: SessionState;

@@ -8,13 +8,16 @@ import type { Observers } from './model-call.ts';
 export class SessionMetrics {
   constructor(
     private readonly observers: Observers,
-    /** how many sessions have a pending approval */
+    /** number of sessions with a pending approval */
     approvalsWaiting: () => Promise<number>,
   ) {
     observers.meter.gauge('approvals_waiting', approvalsWaiting);
   }
 
-  /** The events are durable; `before` is the state in which they were decided. Each is counted on the state before it. */
+  /**
+   * Counts stored events. `before` is the state in which they were decided; each is counted with the state
+   * before it.
+   */
   readonly onCommitted = (ref: SessionRef, events: readonly DurableEvent[], before: SessionState): void => {
     let state = before;
     for (const event of events) {

@@ -12,12 +12,12 @@ export type SessionSources = {
   readonly store: EventStore;
   readonly bus: Bus<ObservedSession>;
   readonly leases: Leases;
-  /** other nodes may write to the same sessions */
+  /** whether other nodes may write to the same sessions */
   readonly shared: boolean;
   readonly network?: SessionNetwork;
   readonly now: () => number;
   readonly newId: () => string;
   readonly log: Log;
-  /** called with events that are durable, and the state before them */
+  /** called with stored events and the state before them */
   readonly onCommitted?: (ref: SessionRef, events: readonly DurableEvent[], before: SessionState) => void;
 };

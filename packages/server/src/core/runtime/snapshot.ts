@@ -1,4 +1,4 @@
-/** The present state of a session, for its subscribers. */
+/** The current state of a session, for its subscribers. */
 import type {
   ApprovalId,
   Ask,
@@ -34,50 +34,50 @@ export type SessionSnapshot = {
   readonly created: SessionState['created'];
   readonly agent: SessionState['agent'];
   readonly turn: TurnId | null;
-  /** the number of the event that started the turn */
+  /** number of the event that started the turn */
   readonly began: number | null;
-  /** what the turn's caller wants for it; null without a turn */
+  /** options that the caller set for the turn; null without a turn */
   readonly terms: TurnTerms | null;
   readonly finished: SessionState['finished'];
   readonly title: string;
-  /** a user chose the title */
+  /** whether a user chose the title */
   readonly renamed: boolean;
-  /** the beginning of the first input; empty if there is none yet */
+  /** beginning of the first input; empty if there is none */
   readonly firstInput: string;
-  /** null for the server's */
+  /** null for the server's default */
   readonly model: string | null;
   readonly approvalMode: SessionState['approvalMode'];
   readonly archived: boolean;
   readonly labels: Readonly<Record<string, string>>;
   readonly messageCount: number;
-  /** the count before the events of `eventsSinceIdle` */
+  /** message count before the events of `eventsSinceIdle` */
   readonly messageCountAtIdle: number;
   readonly queued: number;
   /** standing grants */
   readonly grants: readonly string[];
-  /** the pending approval that was requested first; dialects that show one at a time show this one */
+  /** the oldest pending approval; dialects that show one at a time show this one */
   readonly approval: PendingApproval | null;
   /** all pending approvals, in order of request */
   readonly approvals: readonly PendingApproval[];
-  /** when the first of them was requested, or became the first by the answer to another */
+  /** when the oldest one was requested, or became the oldest after another was answered */
   readonly approvalRequestedAt: number | null;
-  /** the calls that clients carry out, however late, in the order of their requests */
+  /** calls that clients execute, however late, in order of request */
   readonly deferred: readonly DeferredCall[];
-  /** the block that is being streamed, so far */
+  /** the block being streamed, with its text so far */
   readonly open: {
     readonly kind: 'text' | 'reasoning';
     readonly turn: TurnId;
     readonly block: BlockId;
     readonly text: string;
   } | null;
-  /** the calls whose arguments are being written, so far */
+  /** calls whose arguments are being streamed, with the text so far */
   readonly openArguments: readonly PartialArguments[];
 };
 
 /** Synchronous view of a session: read it and subscribe without missing an event. */
 export type ObservedSession = {
   snapshot(): SessionSnapshot;
-  /** the events since the session was last idle, the present one included */
+  /** events since the session was last idle, including the current one */
   eventsSinceIdle(): readonly DurableEvent[];
 };
 

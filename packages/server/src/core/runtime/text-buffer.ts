@@ -1,10 +1,10 @@
-/** This many pieces are joined: a small string costs more memory than its characters. */
+/** Join after this many pieces: a small string costs more memory than its characters. */
 const MOST_PIECES = 16;
 
-/** A text that grows at its end, on the token path; joined only when it is read. */
+/** Append-only text on the token path; joined only when read. */
 export class TextBuffer {
   readonly #pieces: string[] = [];
-  /** how many of the first pieces are joined already */
+  /** number of leading pieces that are already joined */
   #settled = 0;
   #length = 0;
 

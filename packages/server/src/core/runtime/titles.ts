@@ -1,4 +1,4 @@
-/** A title by the model, after the first turn of a session that people see in lists. */
+/** Asks the model for a title after the first turn of a listed session. */
 import { asFault, type DurableEventBody, textPart } from '@parlance/protocol';
 import type { SessionState } from '../domain/session-state.ts';
 import type { Prompt } from '../ports/provider.ts';
@@ -12,13 +12,13 @@ const INSTRUCTIONS =
 const MOST_INPUT = 2_000;
 const MOST_ANSWER = 1_000;
 const MOST_TITLE = 80;
-/** Enough for a model that thinks first. */
+/** Enough for a reasoning model. */
 const MOST_TOKENS = 1_000;
 const WITHIN_MS = 30_000;
 
 /**
- * A title of a user, or one that was set since, stays. Callers of other dialects bring names of their own, or never see a
- * title, and pay for each request.
+ * Keeps a title that a user chose or that was set since. Callers of other dialects have their own names or
+ * never see a title, and pay for each request.
  */
 const isDue = (state: SessionState, dialect: string): boolean =>
   state.created?.dialect === dialect &&
@@ -27,7 +27,7 @@ const isDue = (state: SessionState, dialect: string): boolean =>
   state.firstInput !== '' &&
   state.finished.length === 1;
 
-/** Never rejects: without a title of the model, the beginning of the first message is the title. */
+/** Never rejects. Without a generated title, the beginning of the first message is used. */
 export async function titleSession(
   session: LiveSession,
   deps: TurnDeps,
@@ -37,7 +37,7 @@ export async function titleSession(
   const { provider } = nextRequest(session, deps);
   if (deps.titles === undefined || provider.name === 'offline' || !isDue(state, deps.titles)) return;
   const answer = events.findLast(({ type }) => type === 'text.ended');
-  const said = answer?.type === 'text.ended' ? answer.text.slice(0, MOST_ANSWER) : '';
+  const reply = answer?.type === 'text.ended' ? answer.text.slice(0, MOST_ANSWER) : '';
   const prompt: Prompt = {
     task: 'summary',
     instructions: INSTRUCTIONS,
@@ -45,7 +45,7 @@ export async function titleSession(
       {
         kind: 'user',
         parts: [
-          textPart(`User: ${state.firstInput.slice(0, MOST_INPUT)}\n\nAssistant: ${said}`.toWellFormed()),
+          textPart(`User: ${state.firstInput.slice(0, MOST_INPUT)}\n\nAssistant: ${reply}`.toWellFormed()),
         ],
       },
     ],
@@ -65,11 +65,11 @@ export async function titleSession(
     );
   } catch (thrown) {
     const { code } = asFault(thrown);
-    deps.log.info({ session: session.ref.id, code }, 'session not titled');
+    deps.log.info({ session: session.ref.id, code }, 'failed to generate session title');
   }
 }
 
-/** The first line, without what models put around a title. */
+/** The first line, without the decoration that models add. */
 export function titleIn(answer: string): string {
   const [line = ''] = answer.trim().split('\n', 1);
   const bare = line

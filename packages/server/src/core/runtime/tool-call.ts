@@ -1,4 +1,4 @@
-/** One call of a turn: whether it is possible, and whether it may run. */
+/** Plans one call of a turn: whether it is valid, and whether it may run. */
 import { type ApprovalId, type Ask, type DurableEventBody, textPart } from '@parlance/protocol';
 import { approvalHash, type Judged, judge, permissionOf, plainly } from '../domain/approvals.ts';
 import type { OpenCall } from '../domain/session-state.ts';
@@ -11,14 +11,17 @@ import { callFailed, type Runnable, toolFault } from './tool-run.ts';
 
 type Possible = ReturnType<typeof possibleCall>;
 
-/** `alone`: no other call of the turn may run beside it. */
+/** `alone`: no other call of the turn may run at the same time. */
 export type CallPlan =
   | { readonly kind: 'run'; readonly runnable: Runnable; readonly alone: boolean }
   | { readonly kind: 'ask'; readonly ask: Ask }
-  /** it ends without having run */
+  /** ends without running */
   | { readonly kind: 'end'; readonly event: DurableEventBody };
 
-/** How a requested or approved call continues. Changes nothing. `tainted`: the turn contains untrusted content. */
+/**
+ * Decides how a requested or approved call continues. Has no side effects. `tainted`: the turn contains
+ * untrusted content.
+ */
 export async function planCall(active: ActiveTurn, call: OpenCall, tainted: boolean): Promise<CallPlan> {
   if (call.malformed !== undefined) {
     const message = `The arguments are not a JSON object: ${call.malformed.slice(0, 200)}`;
@@ -51,7 +54,10 @@ export async function planCall(active: ActiveTurn, call: OpenCall, tainted: bool
   }
 }
 
-/** The process ended while the call ran. It runs again only if it is repeatable; otherwise its outcome is unknown. */
+/**
+ * Plans a call that ran when the process ended. Runs it again only if it is repeatable; otherwise its outcome
+ * is unknown.
+ */
 export function planInterrupted({ deps, turn }: ActiveTurn, call: OpenCall): CallPlan {
   const tool = deps.tools.get(call.tool);
   const parsed = tool?.input.safeParse(call.input);

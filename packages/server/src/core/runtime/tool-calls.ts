@@ -1,4 +1,4 @@
-/** The calls of one model answer: starts them, runs them in parallel, and records how they end. */
+/** Starts the calls of one model answer, runs them in parallel, and records their results. */
 import type { CallId, DurableEventBody } from '@parlance/protocol';
 import type { OpenCall } from '../domain/session-state.ts';
 import { type ActiveTurn, activeTurn, record } from './active-turn.ts';
@@ -6,7 +6,7 @@ import { type PlannedCall, type Selection, type StartedCall, selectCalls } from 
 import { approvalRequested, type CallPlan } from './tool-call.ts';
 import { deferCall, runTool } from './tool-run.ts';
 
-/** The calls started with the end of a step, and what is already known of the others. */
+/** Calls started with the end of a step, and the plans already made for the others. */
 export type CallsBegun = {
   readonly started: readonly StartedCall[];
   readonly plans: ReadonlyMap<CallId, CallPlan>;
@@ -22,7 +22,7 @@ const toolStarted = ({ turn }: ActiveTurn, { call }: OpenCall): DurableEventBody
   call,
 });
 
-/** How long the end of a step waits until it is known which calls start with it, in milliseconds. */
+/** Maximum delay of the end of a step while deciding which calls start with it, in milliseconds. */
 const PLANNING_MS = 250;
 
 async function soon<Result>(result: Promise<Result>, otherwise: Result): Promise<Result> {
@@ -31,7 +31,7 @@ async function soon<Result>(result: Promise<Result>, otherwise: Result): Promise
   return Promise.race([result, late.promise]).finally(() => clearTimeout(timer));
 }
 
-/** Records the end of a step together with the start of its calls that need no approval: one append. */
+/** Records the end of a step and the start of its calls that need no approval in one append. */
 export async function startCalls(
   active: ActiveTurn,
   requested: readonly DurableEventBody<'call.requested'>[],
@@ -58,8 +58,8 @@ export async function startCalls(
 }
 
 /**
- * Runs the open calls of the turn until each has its outcome or waits for an answer. The end of a call is recorded as
- * soon as it is known, together with the start of those that it held back.
+ * Runs the open calls of the turn until each has an outcome or waits for an answer. Records the end of a call
+ * as soon as it is known, together with the start of calls that waited for it.
  */
 export async function runTools(active: ActiveTurn, begun = NOTHING_BEGUN): Promise<void> {
   const { session, signal } = active;
@@ -79,7 +79,7 @@ export async function runTools(active: ActiveTurn, begun = NOTHING_BEGUN): Promi
       });
     running.set(call.call, { ...started, run });
   };
-  // An answer may let a call go on while others run.
+  // An answer may unblock a call while others run.
   const unsubscribe = session.channel.subscribe((event) => {
     if (event.type === 'approval.answered') wake.resolve();
   });
@@ -98,7 +98,7 @@ export async function runTools(active: ActiveTurn, begun = NOTHING_BEGUN): Promi
     }
   } finally {
     unsubscribe();
-    // What still runs belongs to this turn: nothing else is decided on it before that is over.
+    // Running calls belong to this turn: wait for them before anything else is decided.
     if (!signal.aborted) await Promise.all([...running.values()].map(({ run }) => run));
   }
 }
@@ -112,13 +112,13 @@ type Pass = {
   readonly launch: (started: StartedCall) => void;
 };
 
-/** The turn as it is now: an earlier call may have changed its agent. */
+/** The current turn: an earlier call may have changed its agent. */
 function current(active: ActiveTurn): ActiveTurn {
   const { turn } = active.session.state;
   return turn?.id === active.turn.id ? activeTurn(active, turn) : active;
 }
 
-/** Records ended calls and continues every call that can. False if there was nothing to do. */
+/** Records ended calls and continues each call that can. False if there was nothing to do. */
 async function advance(active: ActiveTurn, { running, ended, plans, launch }: Pass): Promise<boolean> {
   const { calls, tainted } = active.turn;
   const results = calls.flatMap(({ call }) => ended.find((one) => one.call === call)?.events ?? []);
@@ -137,7 +137,7 @@ async function advance(active: ActiveTurn, { running, ended, plans, launch }: Pa
 
 const NOTHING: Selection = { start: [], settle: [] };
 
-/** No call starts while the server stops, nor before a handoff is complete. */
+/** No call starts while the server is stopping, or before a handoff is complete. */
 const holdsBack = ({ stopping, signal }: ActiveTurn, results: readonly DurableEventBody[]): boolean =>
   stopping() || signal.aborted || results.some(({ type }) => type === 'agent.changed');
 

@@ -2,7 +2,10 @@
 import { Fault, type JsonObject } from '@parlance/protocol';
 import type { Tool } from '../ports/tool.ts';
 
-/** The tool and its parsed input. Throws `tool_invalid` if there is no such tool or the input does not fit. */
+/**
+ * Returns the tool and its parsed input. Throws `tool_invalid` if the tool does not exist or the input is
+ * invalid.
+ */
 export function possibleCall(
   tools: ReadonlyMap<string, Tool>,
   name: string,

@@ -1,4 +1,4 @@
-/** Runs the tool of a call that may run. */
+/** Runs the tool of an approved call. */
 import { asFault, type DurableEventBody, type Fault, textOf, textPart } from '@parlance/protocol';
 import type { OpenCall } from '../domain/session-state.ts';
 import { unknownOutcome } from '../domain/turn-events.ts';
@@ -10,7 +10,7 @@ import { folderOf } from './session-folder.ts';
 
 export type Runnable = { readonly tool: Tool; readonly input: unknown } & Pick<ToolContext, 'permission'>;
 
-/** Runs a call whose `tool.started` is durable. Returns the events of its end, or null if it was stopped. */
+/** Runs a call whose `tool.started` is stored. Returns the events that end it, or null if it was stopped. */
 export async function runTool(
   active: ActiveTurn,
   call: OpenCall,
@@ -27,7 +27,7 @@ export async function runTool(
   return [toolEnded(active, call, { result, durationMs }), ...handoff(active, result)];
 }
 
-/** The events that defer the call to a client that may be disconnected, if the call is valid. */
+/** The events that defer a valid call to a client that may be disconnected. */
 export async function deferCall(
   active: ActiveTurn,
   call: OpenCall,
@@ -43,7 +43,7 @@ export async function deferCall(
   ];
 }
 
-/** The call failed before it ran. The model reads the message, and the turn continues. */
+/** The call failed before it ran. The model receives the message, and the turn continues. */
 export const callFailed = ({ turn }: ActiveTurn, { call }: OpenCall, message: string): DurableEventBody => ({
   type: 'tool.ended',
   turn: turn.id,
@@ -53,7 +53,7 @@ export const callFailed = ({ turn }: ActiveTurn, { call }: OpenCall, message: st
   durationMs: 0,
 });
 
-/** The fault as the model reads it; an internal one is logged. */
+/** The fault that the model receives. Logs internal errors. */
 export function toolFault(
   { session, deps, turn }: ActiveTurn,
   { call, tool }: OpenCall,
@@ -67,7 +67,7 @@ export function toolFault(
   return fault;
 }
 
-/** A tool that throws has failed: the model reads why, and the turn continues. */
+/** If a tool throws, the model receives the message and the turn continues. */
 async function toolResult(
   active: ActiveTurn,
   call: OpenCall,

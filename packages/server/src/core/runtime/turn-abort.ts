@@ -31,7 +31,7 @@ export class TurnAbort {
     return this.#abandoned !== null;
   }
 
-  /** The turn that was aborted by `now` may go on. */
+  /** Allows a turn aborted by `now` to continue. */
   resume(): void {
     if (this.#abandoned !== null && this.#abandoned === this.#current) this.#current = null;
     this.#abandoned = null;

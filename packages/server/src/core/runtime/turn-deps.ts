@@ -7,7 +7,7 @@ import type { Tool } from '../ports/tool.ts';
 import type { ClientToolBroker } from './client-tool-broker.ts';
 import type { Observers } from './model-call.ts';
 
-/** Everything a turn works with, besides its session. */
+/** Dependencies of a turn, apart from its session. */
 export type TurnDeps = Observers & {
   readonly provider: Provider;
   readonly tools: ReadonlyMap<string, Tool>;
@@ -19,13 +19,13 @@ export type TurnDeps = Observers & {
   readonly folders?: Folders;
   readonly approvalMode: ApprovalMode;
   readonly rules?: readonly Rule[];
-  /** leaves stale items out of a prompt, such as earlier states of a page */
+  /** removes stale items from a prompt, such as earlier states of a page */
   readonly trim?: (items: PromptItem[]) => readonly PromptItem[];
-  /** for agents that name a model of their own */
+  /** for agents that name their own model */
   readonly providerFor?: (model: string) => Provider;
   readonly context: { readonly strategy: 'threshold' | 'none'; readonly threshold: number };
   readonly maxSteps: number;
-  /** the model writes titles of sessions that began in this dialect */
+  /** the model writes titles for sessions created by this dialect */
   readonly titles?: string | undefined;
   /** maximum number of parallel calls of one answer, unless the agent overrides it */
   readonly parallelCalls: number;

@@ -1,4 +1,4 @@
-/** How a turn ends by itself: it succeeds or it fails. A cancel is a decision of `domain/decide.ts`. */
+/** Ends a turn that succeeds or fails. Cancelling is decided in `domain/decide.ts`. */
 import { asFault, type DurableEventBody } from '@parlance/protocol';
 import type { NextAction } from '../domain/next-action.ts';
 import type { SessionState } from '../domain/session-state.ts';
@@ -22,8 +22,8 @@ export async function endTurn(
 }
 
 /**
- * Records that the turn failed. If that cannot be stored either, the turn resumes later, which starts with an event:
- * while nothing can be stored, no model is called.
+ * Records that the turn failed. If that cannot be stored either, the turn resumes later and first records
+ * `session.interrupted`, so no model is called while the store is unavailable.
  */
 export async function failTurn(
   active: ActiveTurn,
@@ -63,7 +63,7 @@ async function recordFailure({ session, deps, turn }: ActiveTurn, thrown: unknow
           ...closedBlock(turn, streamedSoFar(session.open, deps.now)),
           ...state.turn.calls.flatMap((call) =>
             call.phase === 'running'
-              ? unknownOutcome(call, turn.id, 'The server could not record what came of this.')
+              ? unknownOutcome(call, turn.id, 'The server could not record the outcome.')
               : abortedCalls([call], turn.id),
           ),
           { type: 'turn.failed', turn: turn.id, fault: fault.data(), durationMs },

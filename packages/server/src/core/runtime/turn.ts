@@ -1,6 +1,6 @@
 /**
- * The turn loop. The next action follows from the state alone (`domain/next-action.ts`), so a turn continues in the same
- * way after an approval and after a crash.
+ * The turn loop. The next action depends only on the state (`domain/next-action.ts`), so a turn continues the
+ * same way after an approval and after a crash.
  */
 import { type NextAction, nextAction } from '../domain/next-action.ts';
 import { turnStarted } from '../domain/turn-events.ts';
@@ -14,8 +14,8 @@ import type { TurnDeps } from './turn-deps.ts';
 import { endTurn, failTurn } from './turn-end.ts';
 
 /**
- * Runs the session while this node drives it, until it is idle or `stopping` returns true between two actions. Throws if an event cannot be
- * stored: the session then continues from its log later.
+ * Runs the session while this node drives it, until it is idle or `stopping` returns true between two
+ * actions. Throws if an event cannot be stored; the session then resumes from the log later.
  */
 export async function drive(session: LiveSession, deps: TurnDeps, stopping: () => boolean): Promise<void> {
   if (session.interrupted) await resumeTurn(session, session.interrupted);
@@ -24,7 +24,7 @@ export async function drive(session: LiveSession, deps: TurnDeps, stopping: () =
     if (action.kind === 'idle') return;
     if (action.kind === 'startTurn') await startTurn(session);
     else await advance(activeTurn({ session, deps, stopping }, action.turn), action);
-    // A cancel may be on its way to the log: the next action is decided after it.
+    // A cancel may be in the middle of its append: decide the next action after it.
     await session.settled();
   }
 }
