@@ -127,13 +127,7 @@ describe('import', () => {
   const header = (lines: string | undefined) => `${lines?.split('\n')[0]}\n`;
   const cases: [name: string, args: string[], input: string, code: number, line: string][] = [
     ['nothing', [], '', 1, 'no session to import'],
-    [
-      'what is no session',
-      [],
-      '{"hello":1}\n',
-      1,
-      'line 1: expected a session header',
-    ],
+    ['what is no session', [], '{"hello":1}\n', 1, 'line 1: expected a session header'],
     ['a last line that was cut off', [], half, 1, 'line 708: invalid JSON'],
     ['deep nesting', [], header(all[0]) + hostile, 1, 'line 2: the line is nested deeper than 1000'],
     ['what is not UTF-8', ['latin.jsonl'], '', 1, 'line 2: it is not UTF-8'],

@@ -108,7 +108,10 @@ export function checkConfiguration(
   { providerFor, allowsFullAuto }: { providerFor?: (model: string) => Provider; allowsFullAuto?: boolean },
 ): void {
   if (approval === 'full-auto' && !allowsFullAuto)
-    throw new Fault('invalid', 'full-auto needs a sandbox (bubblewrap), which is not available on this machine.');
+    throw new Fault(
+      'invalid',
+      'full-auto needs a sandbox (bubblewrap), which is not available on this machine.',
+    );
   if (typeof model !== 'string') return;
   if (!providerFor) throw new Fault('invalid', 'This server offers no other models.');
   providerFor(model);

@@ -68,7 +68,7 @@ test('untrusted content suspends standing grants for the rest of the turn only',
   expect(stage.events.filter((event) => event.type === 'approval.requested')).toHaveLength(2);
 });
 
-test('the model is informed of a denial by a rule, and no approval is requested', async () => {
+test('a call that a rule denies is reported to the model without requesting approval', async () => {
   const rules = [{ tool: 'shell', pattern: '*', decision: 'deny' }] as const;
   const stage = await setStage([run('call_1'), says('Then not.')], { parts: { rules } });
   await turn(stage, 'test');
@@ -76,7 +76,7 @@ test('the model is informed of a denial by a rule, and no approval is requested'
   expect(stage.events.some((event) => event.type === 'approval.requested')).toBe(false);
 });
 
-test('an unreadable session does not prevent answers to approvals of other sessions', async () => {
+test('approvals can be answered while another session is unreadable', async () => {
   const first = await setStage([run('call_1')]);
   const asked = first.happens('approval.requested');
   await say(first.engine, 'test');
@@ -111,7 +111,7 @@ test('an unreadable session does not prevent answers to approvals of other sessi
 
 const ignore = () => undefined;
 
-test('a tool receives why the call runs: approved by a user, a grant or a rule, safe, or only by the mode', async () => {
+test('a tool receives its permission: approved by a user, a grant or a rule, safe, or only by the mode', async () => {
   const seen: string[] = [];
   const probe = defineTool({
     name: 'probe',

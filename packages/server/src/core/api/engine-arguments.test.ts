@@ -22,8 +22,8 @@ const RETRY: Line = {
   fault: { code: 'provider_unavailable', message: 'It broke off.' },
 };
 
-describe('arguments that a model writes', () => {
-  test('are shown as they come, before the call, and are not stored', async () => {
+describe('streamed arguments of a call', () => {
+  test('are published before the call and not stored', async () => {
     const written = [writes(''), writes('{"word"'), writes(':"a"}')];
     const stage = await setStage([calls('lookup', { word: 'a' }, { before: written }), says('Done.')]);
     await say(stage.engine, 'Go');
@@ -39,7 +39,7 @@ describe('arguments that a model writes', () => {
     expect(stored.map(({ type }) => String(type))).not.toContain('call.arguments.delta');
   });
 
-  test('are in a snapshot while they are written, and no longer when the turn is cancelled', async () => {
+  test('are in the snapshot until the turn is cancelled', async () => {
     const stage = await setStage([[writes('{"wo'), writes('rd"'), { type: 'hang' }]]);
     await say(stage.engine, 'Go');
     await stage.provider.hanging;
@@ -49,7 +49,7 @@ describe('arguments that a model writes', () => {
     expect((await stage.engine.snapshot(SESSION)).openArguments).toEqual([]);
   });
 
-  test('are void when the step is restarted: the next ones begin anew', async () => {
+  test('are discarded when the step restarts', async () => {
     const again = [writes('{"word"'), RETRY, writes('{"wo'), writes('rd":"b"}')];
     const stage = await setStage([calls('lookup', { word: 'b' }, { before: again }), says('Done.')]);
     const restarted = stage.happens('step.restarted');
@@ -64,7 +64,7 @@ describe('arguments that a model writes', () => {
     expect((await stage.engine.snapshot(SESSION)).openArguments).toEqual([]);
   });
 
-  test('have the id of their call, also if a model uses an id twice', async () => {
+  test('carry the id of their call, even if the model uses an id twice', async () => {
     const stage = await setStage([
       [
         writes('{"word":"a"}'),

@@ -8,8 +8,8 @@ import { quiet } from '../../testing/ticks.ts';
 import type { Provider, ProviderEvent } from '../ports/provider.ts';
 import { defineTool } from '../ports/tool.ts';
 
-describe('a call cancelled while its approval is looked up', () => {
-  /** A tool that says late whether it asks, and shows whether it ran. */
+describe('a call cancelled while its approval is being determined', () => {
+  /** A tool that determines its approval late, and records whether it ran. */
   function lateTool() {
     const reached = Promise.withResolvers<void>();
     const verdict = Promise.withResolvers<Ask | null>();
@@ -53,7 +53,7 @@ describe('a call cancelled while its approval is looked up', () => {
   }
 });
 
-/** A model whose words come when the test says so: as events, or offered on the path of a token. */
+/** A model controlled by the test: it emits events, or offers deltas on the token path. */
 function dictated() {
   const asked = Promise.withResolvers<(text: string) => boolean>();
   const events: ProviderEvent[] = [];
@@ -71,7 +71,7 @@ function dictated() {
   };
   return {
     provider,
-    /** resolves with the way to offer words when the model is asked */
+    /** resolves with a function that offers deltas, once the model is called */
     asked: asked.promise,
     yields(...more: ProviderEvent[]) {
       events.push(...more);
@@ -81,7 +81,7 @@ function dictated() {
 }
 
 describe('after a cancel is decided but before it is recorded', () => {
-  /** A turn that has said "Half", and whose cancel waits for the disk. */
+  /** A turn that has streamed "Half", and whose cancel waits for the disk. */
   async function cancelling() {
     const store = controlledStore();
     const model = dictated();
@@ -106,7 +106,7 @@ describe('after a cancel is decided but before it is recorded', () => {
     return { model, offer, finish };
   }
 
-  test('deltas are refused and not published', async () => {
+  test('deltas are rejected and not published', async () => {
     const { offer, finish } = await cancelling();
     expect(offer(' more')).toBe(false);
     expect(await finish()).toEqual({ deltas: ['Half'], ended: ['Half'] });
@@ -116,14 +116,14 @@ describe('after a cancel is decided but before it is recorded', () => {
     ['text', { type: 'text', text: ' more' }],
     ['the beginning of another block', { type: 'reasoning', text: 'Hm.' }],
     ['the end of the answer', { type: 'ended', usage: USAGE, stop: 'done' }],
-  ])('%s that arrives is dropped', async (_, event) => {
+  ])('drops %s', async (_, event) => {
     const { model, finish } = await cancelling();
     model.yields(event);
     expect(await finish()).toEqual({ deltas: ['Half'], ended: ['Half'] });
   });
 });
 
-test('the output of a step is void if the step is repeated after a compaction', async () => {
+test('discards the output of a step that is repeated after a compaction', async () => {
   const tooLong: ProviderEvent = {
     type: 'failed',
     fault: { code: 'context_too_long', message: 'The prompt is too long.' },

@@ -1,4 +1,4 @@
-/** Tools that run at a client of another node than the one that drives the session. */
+/** Tools that run on a client connected to another node than the driver. */
 import { afterEach, expect, test } from 'bun:test';
 import type { ConnectionId, DurableEvent } from '@parlance/protocol';
 import { textPart } from '@parlance/protocol';
@@ -27,7 +27,7 @@ afterEach(async () => {
   opened = [];
 });
 
-/** A node that drives, and another one with a browser. `asked` resolves with the execution. */
+/** A driving node, and another one with a browser. `asked` resolves with the execution id. */
 async function twoNodes() {
   const cluster = new StageCluster();
   const driver = await cluster.open([calls('open_url', {}), says('Done.')], { tools: [openUrl] });
@@ -49,7 +49,7 @@ async function endOf(cluster: StageCluster): Promise<DurableEvent<'tool.ended'> 
   return events.find((event) => event.type === 'tool.ended');
 }
 
-test('a tool runs at a client that is connected to another node', async () => {
+test('a tool runs on a client connected to another node', async () => {
   const { cluster, driver, other, asked } = await twoNodes();
   await say(driver.engine, 'Open it');
   const execution = await asked;
@@ -69,7 +69,7 @@ test('a tool has an unknown outcome if the node of its client fails', async () =
   expect(await endOf(cluster)).toMatchObject({ outcome: 'unknown' });
 });
 
-test('a tool that a client was asked to run has an unknown outcome if the turn is superseded meanwhile', async () => {
+test('a tool running on a client has an unknown outcome if its turn is superseded', async () => {
   const { cluster, driver, asked } = await twoNodes();
   await say(driver.engine, 'Open it');
   await asked;

@@ -1,4 +1,4 @@
-/** Several engines on one store: who drives a session, and what happens when that node goes. */
+/** Several engines on one store: which node drives a session, and failover. */
 import { afterEach, describe, expect, test } from 'bun:test';
 import { type DurableEvent, isDurable, textPart } from '@parlance/protocol';
 import { z } from 'zod';
@@ -33,7 +33,7 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
 }
 
 describe('a session that a node drives', () => {
-  test('is taken over when the node fails, and what it streamed is void', async () => {
+  test('is taken over when the node fails, and its streamed output is discarded', async () => {
     const cluster = new StageCluster();
     const [here, there] = await openNodes(cluster, [HANG], [says('Whole.')]);
     await here.engine.recover();
@@ -51,7 +51,7 @@ describe('a session that a node drives', () => {
     expect(there.provider.prompts).toHaveLength(1);
   });
 
-  test('is not resumed by another node that only looks at it or adds to it', async () => {
+  test('is not resumed by another node that only reads it or queues an input', async () => {
     const cluster = new StageCluster();
     const [here, there] = await openNodes(cluster, [calls('endless', {}), says('Done.')], []);
     await there.engine.recover();
@@ -69,7 +69,7 @@ describe('a session that a node drives', () => {
     expect(await there.engine.unfinished()).toHaveLength(1);
   });
 
-  test('that was cancelled on another node stops and records nothing more', async () => {
+  test('stops and records nothing more if another node cancels it', async () => {
     const cluster = new StageCluster();
     const [here, there] = await openNodes(cluster, [calls('endless', {})], [says('Next.')]);
     const started = here.happens('tool.started');
@@ -99,7 +99,7 @@ describe('a session that a node drives', () => {
 });
 
 describe('a node that is deposed', () => {
-  test('starts no tool and records nothing, although it does not know yet', async () => {
+  test('starts no tool and records nothing, even before it notices', async () => {
     const cluster = new StageCluster();
     let runs = 0;
     const effect = defineTool({
@@ -117,7 +117,7 @@ describe('a node that is deposed', () => {
     const here = await cluster.open([slow], { tools: [effect] });
     const there = await cluster.open([says('Mine.')], { tools: [effect] });
     opened.push(here, there);
-    // The lease goes in the middle of the first step.
+    // The lease is lost in the middle of the first step.
     await here.engine.watch(SESSION, (event) => {
       if (event.type !== 'text.delta') return;
       here.kill();
@@ -157,7 +157,7 @@ describe('a node without contact to the store', () => {
   });
 });
 
-test('a turn whose events the store refuses for a moment continues, and is not recorded as failed', async () => {
+test('a turn continues after the store briefly refuses its events, and is not recorded as failed', async () => {
   const cluster = new StageCluster();
   const node = await cluster.open([says('Lost.'), says('Kept.')], { parts: { restMs: () => 1, log: QUIET } });
   opened.push(node);
@@ -174,7 +174,7 @@ test('a turn whose events the store refuses for a moment continues, and is not r
   ]);
 });
 
-test('a turn whose context cannot be read for a moment continues, and is not recorded as failed', async () => {
+test('a turn continues after its context is briefly unreadable, and is not recorded as failed', async () => {
   const cluster = new StageCluster();
   const [before] = await openNodes(cluster, [says('One.')]);
   await say(before.engine, 'Hi');
@@ -191,7 +191,7 @@ test('a turn whose context cannot be read for a moment continues, and is not rec
   expect(types.slice(-4)).toEqual(['step.restarted', 'text.ended', 'step.ended', 'turn.ended']);
 });
 
-test('a store that has other events in place of the last ones after a failover is noticed', async () => {
+test('detects that a failover replaced the last events of a session', async () => {
   const cluster = new StageCluster();
   const [before] = await openNodes(cluster, [says('One.')]);
   await say(before.engine, 'Hi');
@@ -199,7 +199,7 @@ test('a store that has other events in place of the last ones after a failover i
   const lost = await stored(cluster);
   const record = await cluster.store.load(SESSION);
   if (!record) throw new Error('there is no session');
-  // One node has followed the session, the other has read it from its checkpoint.
+  // One node has followed the session, the other has loaded it from its checkpoint.
   const after = await cluster.open([]);
   opened.push(after);
   const others = lost.map((event) => ({ ...event, id: `other ${event.seq}` }));
@@ -217,7 +217,7 @@ test('a store that has other events in place of the last ones after a failover i
 });
 
 describe('a node that is behind', () => {
-  test('decides and answers based on events acknowledged by other nodes', async () => {
+  test('decides and responds based on events acknowledged by other nodes', async () => {
     const cluster = new StageCluster();
     const [here, there] = await openNodes(
       cluster,
@@ -231,7 +231,7 @@ describe('a node that is behind', () => {
     const { approval } = await there.engine.snapshot(SESSION);
     expect(approval).not.toBeNull();
     expect((await there.engine.approvals(CALLER.principal, { limit: 10 })).waiting).toHaveLength(1);
-    // Driving goes where the answer arrives.
+    // The node that receives the answer becomes the driver.
     await there.engine.send(SESSION, { type: 'approval.answer', answer: 'once' }, CALLER);
     await there.engine.rested(SESSION);
     expect(there.provider.prompts).toHaveLength(1);
@@ -244,7 +244,7 @@ describe('a node that is behind', () => {
     expect(here.events.filter(isDurable)).toEqual(await stored(cluster));
   });
 
-  test('also sees them if it drives the session and messages do not arrive', async () => {
+  test('sees them even if it drives the session and messages are lost', async () => {
     const cluster = new StageCluster();
     const [here, there] = await openNodes(cluster, [HANG], []);
     await say(here.engine, 'Hi');
@@ -259,7 +259,7 @@ describe('a node that is behind', () => {
     expect((await stored(cluster)).at(-1)?.type).toBe('input.cancelled');
   });
 
-  test('by its clock writes no event that seems older than the one before it', async () => {
+  test('writes no event older than the previous one, even if its clock is behind', async () => {
     const cluster = new StageCluster();
     const ahead = await cluster.open([says('Yes.')], { parts: { now: () => 2_000_000_000_000 } });
     const behind = await cluster.open([says('Yes.')], { parts: { now: () => 1_000_000_000_000 } });
@@ -271,7 +271,7 @@ describe('a node that is behind', () => {
     expect(new Set((await stored(cluster)).map(({ at }) => at))).toEqual(new Set([2_000_000_000_000]));
   });
 
-  test('accepts each input once, however many nodes send concurrently', async () => {
+  test('accepts each input once if several nodes send concurrently', async () => {
     const cluster = new StageCluster();
     const answers = Array.from({ length: 30 }, () => says('Yes.'));
     const nodes = await openNodes(cluster, answers, answers, answers);

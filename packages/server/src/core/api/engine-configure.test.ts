@@ -62,7 +62,7 @@ test('a replacement ends the running turn', async () => {
   expect((await stage.engine.snapshot(SESSION)).approval).toBeNull();
 });
 
-test('a session can override the model and the approval mode, and go back to those of the server', async () => {
+test('a session can override the model and the approval mode, and reset both', async () => {
   const other = await setStage([says('from the other'), says('once more')]);
   const providerFor = (model: string): Provider => {
     if (model !== 'other') throw new Error('unknown');
@@ -82,7 +82,7 @@ test('a session can override the model and the approval mode, and go back to tho
   expect([other.provider.prompts.length, stage.provider.prompts.length]).toEqual([1, 1]);
 });
 
-test('full-auto is refused without a sandbox, and to principals who may not approve', async () => {
+test('full-auto is refused without a sandbox, and for principals who may not approve', async () => {
   const stage = await setStage([]);
   await stage.engine.send(SESSION, { type: 'session.create' }, CALLER);
   const fullAuto = { type: 'session.configure', approval: 'full-auto' } as const;

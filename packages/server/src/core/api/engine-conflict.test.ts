@@ -1,4 +1,4 @@
-/** Two engines write to one session, as two processes on one data folder would. */
+/** Two engines write to one session, like two processes sharing a data folder. */
 import { describe, expect, test } from 'bun:test';
 import { type DurableEvent, isDurable, textPart } from '@parlance/protocol';
 import { openMemoryBus } from '../../buses/memory/bus.ts';
@@ -31,7 +31,7 @@ describe('a session changed by another process', () => {
     expect(numbers(events)).toEqual(upTo(events.length));
     expect(first.events.filter(isDurable)).toEqual(events);
     expect((await first.engine.snapshot(SESSION)).seq).toBe(events.length);
-    // The model is shown what was said elsewhere, too.
+    // The prompt includes messages sent through the other engine.
     expect(JSON.stringify(first.provider.prompts.at(-1)?.items)).toContain('Two.');
     const loaded = await LiveSession.load(
       SESSION,
@@ -52,7 +52,7 @@ describe('a session changed by another process', () => {
     expect((await first.engine.snapshot(SESSION)).seq).toBe(loaded.state.seq);
   });
 
-  test('is stopped here if the turn was cancelled, and nothing more of the turn is recorded', async () => {
+  test('stops if the other process cancels the turn, and records nothing more', async () => {
     const store = openMemoryStore();
     const first = await setStage([calls('endless', {}), says('Next.')], { store });
     const started = first.happens('tool.started');
@@ -73,7 +73,7 @@ describe('a session changed by another process', () => {
     await second.engine.drain(0);
   });
 
-  test('is written to exclusively after three conflicts', async () => {
+  test('is written with exclusive access after three conflicts', async () => {
     const inner = openMemoryStore();
     let conflicts = 0;
     let rivals = 3;

@@ -14,7 +14,7 @@ async function turn(stage: Stage, text: string, last: 'turn.ended' | 'turn.faile
   return ended;
 }
 
-test('the count of the vendor is used, plus an estimate of what followed', async () => {
+test('uses the vendor’s count plus an estimate of later content', async () => {
   const provider = { ...scriptedProvider([calls('lookup', { word: 'a' }), says('Done.')]), counts: true };
   const stage = await setStage([], { parts: { provider } });
   await turn(stage, 'Hi');
@@ -34,7 +34,7 @@ test('a prompt refused as too long is compacted and retried once', async () => {
   expect(stage.events.findLast((event) => event.type === 'text.ended')).toMatchObject({ text: 'Shorter.' });
 });
 
-test('if it is refused twice, or nothing can be compacted, the turn fails', async () => {
+test('the turn fails if the prompt is refused twice, or nothing can be compacted', async () => {
   const stage = await setStage([
     says('A long story. '.repeat(20)),
     [TOO_LONG],
@@ -47,7 +47,7 @@ test('if it is refused twice, or nothing can be compacted, the turn fails', asyn
   expect(await turn(alone, 'First', 'turn.failed')).toMatchObject({ fault: { code: 'context_too_long' } });
 });
 
-test('a compaction reports counts on the scale of the vendor, and they are smaller', async () => {
+test('a compaction reports smaller counts, on the vendor’s scale', async () => {
   const answers = [says('A long story. '.repeat(20)), says('They asked.')];
   const stage = await setStage([], { parts: { provider: { ...scriptedProvider(answers), counts: true } } });
   await turn(stage, 'First');

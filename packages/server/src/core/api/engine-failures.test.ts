@@ -76,7 +76,7 @@ describe('a store that fails', () => {
     expect(endOf(events)?.outcome).toBe('unknown');
   });
 
-  test('permanently: the session backs off instead of calling the model again and again', async () => {
+  test('permanently: the session backs off instead of calling the model repeatedly', async () => {
     const store = controlledStore();
     const answers = Array.from({ length: 10 }, () => says('Hello.'));
     const { engine, happens, provider } = await setStage(answers, {
@@ -101,7 +101,7 @@ describe('a store that fails', () => {
     await engine.drain(0);
   });
 
-  test('temporarily: the session continues by itself when the store is back', async () => {
+  test('temporarily: the session continues when the store is back', async () => {
     const store = controlledStore();
     const rests: number[] = [];
     const { engine, happens, events, provider } = await setStage(
@@ -124,7 +124,8 @@ describe('a store that fails', () => {
     await delta;
     await ended;
     expect(rests).toEqual([1, 2, 3, 4, 5]);
-    // While nothing could be stored the model was not asked; then everyone is told that what was shown is void.
+    // The model is not called while the store is unavailable; then subscribers learn that the streamed output
+    // is discarded.
     expect(provider.prompts).toHaveLength(2);
     expect(events.filter(({ type }) => type === 'step.restarted')).toHaveLength(1);
     const blocks = events.flatMap((event) => (event.type === 'text.ended' ? [event.text] : []));
@@ -155,7 +156,7 @@ describe('an event that could not be read back', () => {
 });
 
 describe('a tool', () => {
-  /** The outcome of one call, which the model was then told. */
+  /** The outcome of one call, as reported to the model. */
   async function outcomeOf(name: string, input: object, tools: Tool[] = []) {
     const { engine, events, provider } = await setStage([calls(name, input), says('I see.')], {
       tools,
@@ -164,9 +165,9 @@ describe('a tool', () => {
     await say(engine, 'Do it');
     await engine.rested(SESSION);
     expect((await engine.record(SESSION))?.status).toBe('idle');
-    const told = provider.prompts[1]?.items.at(-1);
+    const reported = provider.prompts[1]?.items.at(-1);
     const ended = endOf(events);
-    expect(told).toMatchObject({ kind: 'result', parts: ended?.parts ?? [] });
+    expect(reported).toMatchObject({ kind: 'result', parts: ended?.parts ?? [] });
     return { outcome: ended?.outcome, parts: ended?.parts, data: ended?.data, events };
   }
 
@@ -218,7 +219,7 @@ describe('a tool', () => {
     expect(data?.exit_code).toBe(0);
   });
 
-  test('with data that cannot be cut loses the data, not the text', async () => {
+  test('with data that cannot be shortened drops the data, not the text', async () => {
     const rows = Array.from({ length: 50_000 }, (_, index) => index);
     const wide = tool('wide', async () => ({ parts: [textPart('50000 rows')], data: { rows } }));
     const { parts, data } = await outcomeOf('wide', {}, [wide]);
@@ -242,7 +243,7 @@ describe('a tool', () => {
     expect(events.filter(isDurable).at(-1)?.type).toBe('turn.ended');
   });
 
-  test('called twice with one id in one answer runs twice and has two results', async () => {
+  test('called twice with the same id in one answer runs twice and has two results', async () => {
     const twice = [
       { type: 'call', call: 'same', tool: 'lookup', input: { word: 'a' } } as const,
       { type: 'call', call: 'same', tool: 'lookup', input: { word: 'b' } } as const,

@@ -26,8 +26,8 @@ const RIVERS = [
   text('Danube.'),
 ];
 
-describe('a session that takes a conversation over', () => {
-  test('asks no model, and shows the next one the whole conversation', async () => {
+describe('a session with imported history', () => {
+  test('calls no model on import, and includes the whole conversation in the next prompt', async () => {
     const { engine, provider } = await setStage([says('Elbe.')]);
     await engine.send(SESSION, create(RIVERS), CALLER);
     await engine.rested(SESSION);
@@ -48,7 +48,7 @@ describe('a session that takes a conversation over', () => {
     ]);
   });
 
-  test('goes on from results that end the conversation, without another message', async () => {
+  test('continues from trailing results without another message', async () => {
     const { engine, provider } = await setStage([says('Rhine and Rhone.')]);
     const go: CommandInput = { type: 'input.submit', parts: [], continues: true };
     await expect(engine.send(SESSION, go, CALLER)).rejects.toThrow('The message is empty.');
@@ -65,7 +65,7 @@ describe('a session that takes a conversation over', () => {
     ]);
   });
 
-  test('has one event for each message of the user, and lists the messages and the title', async () => {
+  test('has one event per user message, and a message count and title in lists', async () => {
     const { engine, events } = await setStage([]);
     await engine.send(SESSION, create([text('Welcome.'), ...RIVERS]), CALLER);
     const imported = events.flatMap((event) => (event.type === 'history.imported' ? [event] : []));
@@ -84,7 +84,7 @@ describe('a session that takes a conversation over', () => {
     });
   });
 
-  test('has it in another process, too', async () => {
+  test('keeps it in another process', async () => {
     const first = await setStage([]);
     await first.engine.send(SESSION, create(RIVERS), CALLER);
     const second = await setStage([says('Elbe.')], { store: first.store });
@@ -93,7 +93,7 @@ describe('a session that takes a conversation over', () => {
     expect(second.provider.prompts[0]?.items).toHaveLength(RIVERS.length + 1);
   });
 
-  test('can continue from before one of its messages', async () => {
+  test('can be rewound to one of its messages', async () => {
     const { engine, events, provider } = await setStage([says('Elbe.')]);
     await engine.send(SESSION, create(RIVERS), CALLER);
     const [, second] = events.flatMap((event) => (event.type === 'history.imported' ? [event.input] : []));
@@ -106,7 +106,7 @@ describe('a session that takes a conversation over', () => {
     ]);
   });
 
-  test('accepts a message of it only once', async () => {
+  test('accepts each imported message only once', async () => {
     const { engine, events } = await setStage([]);
     await engine.send(SESSION, create([user('Hi', 'message-1'), text('Hello.')]), CALLER);
     const submit: CommandInput = { type: 'input.submit', parts: [textPart('Hi')] };
@@ -115,7 +115,7 @@ describe('a session that takes a conversation over', () => {
     expect(events.filter(isDurable)).toHaveLength(2);
   });
 
-  test('compacts the older part of it', async () => {
+  test('compacts its older part', async () => {
     const long = 'word '.repeat(400);
     const history = [1, 2, 3, 4].flatMap((n) => [user(`question ${n}`), text(`${long}${n}`)]);
     const provider = { ...scriptedProvider([says('They asked.'), says('Done.')]), contextLimit: 2_000 };
@@ -130,7 +130,7 @@ describe('a session that takes a conversation over', () => {
     expect(items).not.toContain('user question 1');
   });
 
-  test('that exists already is not changed', async () => {
+  test('is not changed by a second import', async () => {
     const { engine, events } = await setStage([says('Hello.')]);
     await say(engine, 'Hi');
     await engine.rested(SESSION);
@@ -140,7 +140,7 @@ describe('a session that takes a conversation over', () => {
     expect(events).toHaveLength(before);
   });
 
-  test('is not created if the history is none', async () => {
+  test('is not created if the history is invalid', async () => {
     const { engine } = await setStage([]);
     for (const history of [[result('a')], [call('a')], [user('Hi'), call('a'), user('More')]]) {
       await expect(engine.send(SESSION, create(history), CALLER)).rejects.toMatchObject({

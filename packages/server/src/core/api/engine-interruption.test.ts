@@ -25,7 +25,7 @@ const SCRIPT = [
 
 const durableOf = (events: readonly SessionEvent[]): DurableEvent[] => events.filter(isDurable);
 
-/** No delta after its turn or its block has ended; the text of every block is what was shown of it. */
+/** No delta after the end of its turn or block; the text of every block equals its deltas. */
 function checkBlocks(events: readonly SessionEvent[]): void {
   const shown = new Map<string, string>();
   const over = new Set<string>();
@@ -42,7 +42,7 @@ function checkBlocks(events: readonly SessionEvent[]): void {
   }
 }
 
-/** Every call has one outcome; every turn has one end; the numbers have no gap. */
+/** Every call has one outcome, every turn has one end, and event numbers have no gaps. */
 function checkEvents(events: readonly DurableEvent[]): void {
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
   const count = (type: DurableEvent['type']) => events.filter((event) => event.type === type).length;
@@ -51,7 +51,7 @@ function checkEvents(events: readonly DurableEvent[]): void {
   expect(count('turn.started')).toBe(count('input.accepted'));
 }
 
-/** Two inputs, and `act` after so many ticks; false where everything was over by then. */
+/** Sends two inputs and runs `act` after the given number of ticks; false if everything had ended by then. */
 async function actAt(
   moment: number,
   act: (stage: Stage) => Promise<unknown>,
@@ -67,7 +67,7 @@ async function actAt(
   return { stage, before };
 }
 
-test('a cancel at any moment ends the turn cleanly, or finds none, and the next input is answered', async () => {
+test('a cancel at any moment ends the turn cleanly or finds none, and the next input is answered', async () => {
   let cancelled = 0;
   for (let moment = 0; ; moment++) {
     const refused: string[] = [];
@@ -90,7 +90,7 @@ test('a cancel at any moment ends the turn cleanly, or finds none, and the next 
   expect(cancelled).toBeGreaterThan(40);
 });
 
-test('a superseding message at any moment ends the turn cleanly, and every input starts once', async () => {
+test('a superseding message at any moment ends the turn cleanly, and each input starts one turn', async () => {
   for (let moment = 0; ; moment++) {
     const { stage, before } = await actAt(moment, ({ engine }) => say(engine, 'Third', 'supersede'));
     const events = durableOf(stage.events);
@@ -119,7 +119,7 @@ test('a clear at any moment leaves no trace of the turn in the next prompt', asy
   }
 });
 
-test('a cancel that cannot be recorded, at any moment, changes nothing: the turn completes', async () => {
+test('a cancel that cannot be stored, at any moment, changes nothing: the turn completes', async () => {
   for (let moment = 0; ; moment++) {
     const store = controlledStore();
     store.fail(1, 'turn.cancelled');
@@ -169,7 +169,7 @@ test('a refused cancel stops nothing', async () => {
   expect((await engine.snapshot(SESSION)).open?.text).toBe('Half ');
 });
 
-test('a superseded session is not idle in between', async () => {
+test('a session is not idle while its turn is superseded', async () => {
   const { engine, provider, happens } = await setStage([
     [tell('One '), { type: 'hang' }],
     [tell('Two '), { type: 'hang' }],

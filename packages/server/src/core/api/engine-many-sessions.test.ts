@@ -8,7 +8,7 @@ import type { EventStore, SessionRecord, SessionRef } from '../ports/event-store
 const ask = calls('shell', { command: ['ls'] });
 const refOf = (id: string): SessionRef => ({ owner: LOCAL.id, id: id as SessionId });
 
-/** Counts the records and events that come out of a store. */
+/** Counts the records and events read from a store. */
 function counted(store: EventStore): { store: EventStore; rows: () => number } {
   let rows = 0;
   const passed = <Value>(value: Value, count: number): Value => {
@@ -37,7 +37,7 @@ function counted(store: EventStore): { store: EventStore; rows: () => number } {
   };
 }
 
-/** A store with one session that waits for an approval, and many others: idle, failed, waiting for a client. */
+/** A store with one session that waits for approval, and many idle, failed or deferred ones. */
 async function crowded(others: number): Promise<{ store: EventStore; approval: ApprovalId }> {
   const store = openMemoryStore();
   const stage = await setStage([ask], { store });
@@ -56,7 +56,7 @@ async function crowded(others: number): Promise<{ store: EventStore; approval: A
   return { store, approval };
 }
 
-/** How many rows each step of a new process reads. */
+/** The number of rows that each step of a new process reads. */
 async function rowsRead(others: number): Promise<Record<string, number>> {
   const { store: kept, approval } = await crowded(others);
   const { store, rows } = counted(kept);
@@ -77,13 +77,13 @@ async function rowsRead(others: number): Promise<Record<string, number>> {
   return { start, approvals, answered, late };
 }
 
-test('starting, listing approvals and answering read no more with 1,000 sessions than with 10', async () => {
+test('startup, listing and answering approvals read as many rows with 1,000 sessions as with 10', async () => {
   const few = await rowsRead(10);
   expect(await rowsRead(1_000)).toEqual(few);
   expect(few).toEqual({ start: 0, approvals: 1, answered: 1, late: 2 });
 });
 
-test('approvals are listed page by page, the last changed session first', async () => {
+test('approvals are listed page by page, the most recently changed session first', async () => {
   const { engine } = await setStage([ask, ask, ask]);
   const refs = ['first', 'second', 'third'].map(refOf);
   for (const ref of refs) {

@@ -1,4 +1,7 @@
-/** Random inputs, interruptions and outages on three nodes: every reader gets every event once, in order, with its text. */
+/**
+ * Random inputs, interruptions and outages on three nodes: every reader receives each event once, in order,
+ * with its text.
+ */
 import { expect, test } from 'bun:test';
 import { type DurableEvent, isDurable, type SessionEvent } from '@parlance/protocol';
 import { StageCluster, type StageNode } from '../../testing/nodes.ts';
@@ -39,10 +42,10 @@ const slowModel = (random: () => number): Provider => ({
   },
 });
 
-/** The text of each block as it was streamed to the reader, for blocks that were not void. */
+/** The text of each block as streamed to the reader, except for discarded blocks. */
 function checkTexts(events: readonly SessionEvent[], exact: boolean): void {
   const streamed = new Map<string, string>();
-  // A node that was opened later has the beginning of its first block from a snapshot.
+  // A node opened later has the beginning of its first block from a snapshot.
   const first = exact ? undefined : events.find((event) => 'block' in event);
   for (const event of events) {
     if (event.type === 'text.delta')
@@ -62,7 +65,7 @@ class RandomRun {
   readonly cluster: StageCluster;
   readonly nodes: StageNode[] = [];
   readonly accepted = new Set<string>();
-  /** inputs whose node was killed before it answered */
+  /** inputs whose node was killed before it responded */
   readonly unanswered = new Set<string>();
   readonly #work: Promise<unknown>[] = [];
 
@@ -132,11 +135,11 @@ class RandomRun {
     for (const { leases } of this.nodes) this.cluster.network.mend(leases.node);
   }
 
-  /** Resolves with all events when nothing happens any more and every reader has them. */
+  /** Resolves with all events when the cluster is idle and every reader has caught up. */
   async settled(): Promise<DurableEvent[]> {
     const { store } = this.cluster;
     this.mend();
-    // What was sent to a node that was killed is never answered.
+    // A killed node never responds to its commands.
     await Promise.race([Promise.all(this.#work), pause(this.fails === 'nodes' ? 1_000 : 60_000)]);
     while ((await store.load(SESSION))?.status !== 'idle') await pause(5);
     const stored = await store.read(SESSION, 0, 100_000);

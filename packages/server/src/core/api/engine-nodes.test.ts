@@ -1,4 +1,4 @@
-/** Readers on other nodes than the one that drives the session. */
+/** Subscribers on other nodes than the driver. */
 import { afterEach, describe, expect, test } from 'bun:test';
 import { isDurable, type SessionEvent, type SessionId, textPart } from '@parlance/protocol';
 import { StageCluster, type StageNode } from '../../testing/nodes.ts';
@@ -38,7 +38,7 @@ async function expectWhole(cluster: StageCluster, events: readonly SessionEvent[
 }
 
 describe('readers on another node', () => {
-  test('get every event once and in order, as on the node that drives', async () => {
+  test('receive every event once and in order, like those on the driver', async () => {
     const cluster = new StageCluster();
     const model = writtenModel();
     const here = await openNode(cluster, [], { parts: { provider: model.provider } });
@@ -56,7 +56,7 @@ describe('readers on another node', () => {
     for (const node of [here, there, third]) await expectWhole(cluster, node.events, 'One two three');
   });
 
-  test('that join in the middle of a block receive what was streamed before', async () => {
+  test('that join in the middle of a block receive its text so far', async () => {
     const cluster = new StageCluster();
     const model = writtenModel();
     const here = await openNode(cluster, [], { parts: { provider: model.provider } });
@@ -76,7 +76,7 @@ describe('readers on another node', () => {
     expect((await there.engine.snapshot(SESSION)).open).toBeNull();
   });
 
-  test('see the arguments of a call while the model of another node writes them', async () => {
+  test('receive the arguments of a call while they are streamed on another node', async () => {
     const cluster = new StageCluster();
     const part = (text: string): Line => ({
       type: 'arguments',
@@ -98,7 +98,7 @@ describe('readers on another node', () => {
     expect((await there.engine.snapshot(SESSION)).openArguments).toEqual([]);
   });
 
-  test('that join while arguments are written, or miss a part of them, receive all of them once', async () => {
+  test('that join while arguments are streamed, or miss a part, receive all of them once', async () => {
     const cluster = new StageCluster();
     const model = writtenModel();
     const here = await openNode(cluster, [], { parts: { provider: model.provider } });
@@ -123,7 +123,7 @@ describe('readers on another node', () => {
     await here.engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
   });
 
-  test('keep an ephemeral session that nobody uses on the other nodes', async () => {
+  test('keep an ephemeral session that is unused on the other nodes', async () => {
     const cluster = new StageCluster();
     const ref = { ...SESSION, id: 'brief' as SessionId };
     const parts = { ephemeralIdleMs: 1 };
@@ -141,7 +141,7 @@ describe('readers on another node', () => {
     await until(async () => (await cluster.store.load(ref)) === null);
   });
 
-  test('keep an ephemeral session without a bus; those that nobody uses are erased', async () => {
+  test('keep an ephemeral session without a bus; unused ones are erased', async () => {
     const cluster = new StageCluster();
     cluster.network.down();
     const parts = { ephemeralIdleMs: 400, now: Date.now };
@@ -159,7 +159,7 @@ describe('readers on another node', () => {
     await until(async () => (await cluster.store.load(ref)) === null);
   });
 
-  test('get the whole text without a bus, block by block', async () => {
+  test('receive the whole text without a bus, block by block', async () => {
     const cluster = new StageCluster();
     cluster.network.down();
     const here = await openNode(cluster, [says('One ', 'two.')]);
@@ -189,56 +189,56 @@ describe('readers on another node', () => {
     await expectWhole(cluster, there.events, 'One two three');
   });
 
-  test('receive all sessions of an owner, also those that are not in memory there', async () => {
+  test('receive all sessions of an owner, including those not in memory', async () => {
     const cluster = new StageCluster();
     const here = await openNode(cluster, [says('Yes.')]);
     const there = await openNode(cluster, []);
-    const heard: SessionEvent[] = [];
-    const stop = there.engine.watchOwner(SESSION.owner, (event) => heard.push(event));
+    const received: SessionEvent[] = [];
+    const stop = there.engine.watchOwner(SESSION.owner, (event) => received.push(event));
     const other = { ...SESSION, id: 'another' as SessionId };
-    // Until the other node knows that someone listens here.
-    for (let title = 0; heard.length === 0; title++) {
+    // Wait until the other node knows about this subscription.
+    for (let title = 0; received.length === 0; title++) {
       const command = title === 0 ? ({ type: 'session.create' } as const) : rename(String(title));
       await here.engine.send(other, command, CALLER);
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
     const before = await cluster.store.head(other);
-    await until(() => heard.filter(isDurable).at(-1)?.seq === before);
-    heard.length = 0;
+    await until(() => received.filter(isDurable).at(-1)?.seq === before);
+    received.length = 0;
     await here.engine.send(other, { type: 'input.submit', parts: [textPart('Hi')], mode: 'queue' }, CALLER);
-    await until(() => heard.some(({ type }) => type === 'turn.ended'));
-    expect(heard.filter(isDurable)).toEqual(await cluster.store.read(other, before, 1_000));
-    expect(textIn(heard)).toBe('Yes.');
+    await until(() => received.some(({ type }) => type === 'turn.ended'));
+    expect(received.filter(isDurable)).toEqual(await cluster.store.read(other, before, 1_000));
+    expect(textIn(received)).toBe('Yes.');
     stop();
   });
 
-  test('of all sessions of an owner see each event with the session as it was then', async () => {
+  test('of all sessions of an owner receive each event with the session state of that moment', async () => {
     const cluster = new StageCluster();
     const model = writtenModel();
     const here = await openNode(cluster, [], { parts: { provider: model.provider } });
     const there = await openNode(cluster, []);
     const other = { ...SESSION, id: 'another' as SessionId };
-    const heard: { event: SessionEvent; seq: number; since: number[] }[] = [];
+    const received: { event: SessionEvent; seq: number; since: number[] }[] = [];
     await here.engine.send(other, { type: 'input.submit', parts: [textPart('Hi')], mode: 'queue' }, CALLER);
     await model.begun;
     model.write('Yes.');
     const stop = there.engine.watchOwner(SESSION.owner, (event, session) => {
       const since = session.eventsSinceIdle().map(({ seq }) => seq);
-      heard.push({ event, seq: session.snapshot().seq, since });
+      received.push({ event, seq: session.snapshot().seq, since });
     });
-    // Until the other node knows that someone listens here.
+    // Wait until the other node knows about this subscription.
     await here.engine.send(SESSION, { type: 'session.create' }, CALLER);
-    for (let title = 0; heard.length === 0; title++) {
+    for (let title = 0; received.length === 0; title++) {
       await here.engine.send(SESSION, rename(String(title)), CALLER);
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
     model.end();
-    // By the time the session is read there, the whole turn is stored.
-    await until(() => heard.some(({ event }) => event.type === 'turn.ended'));
+    // By the time the session is loaded there, the whole turn is stored.
+    await until(() => received.some(({ event }) => event.type === 'turn.ended'));
     const stored = await cluster.store.read(other, 0, 1_000);
-    const durable = heard.filter(({ event }) => isDurable(event) && event.session === other.id);
+    const durable = received.filter(({ event }) => isDurable(event) && event.session === other.id);
     expect(durable.map(({ event }) => event)).toEqual(stored.slice(-3) as SessionEvent[]);
-    expect(textIn(heard.map(({ event }) => event))).toBe('Yes.');
+    expect(textIn(received.map(({ event }) => event))).toBe('Yes.');
     expect(durable).toMatchObject([
       { seq: 4, since: [2, 3, 4] },
       { seq: 5, since: [2, 3, 4, 5] },
@@ -259,7 +259,7 @@ describe('readers on another node', () => {
   });
 });
 
-test('a session that was erased while the bus was down is reported as erased, then as new', async () => {
+test('a session erased while the bus was down is reported as erased, then as new', async () => {
   const cluster = new StageCluster();
   const here = await openNode(cluster, [says('One.'), says('Two.')]);
   const there = await openNode(cluster, []);
@@ -273,8 +273,8 @@ test('a session that was erased while the bus was down is reported as erased, th
   expect((await there.engine.snapshot(SESSION)).seq).toBe(1);
 });
 
-describe('an interruption on another node than the driver', () => {
-  test('keeps exactly what was streamed, and the driver sends nothing more', async () => {
+describe('an interruption through another node', () => {
+  test('keeps exactly the streamed text, and the driver sends nothing more', async () => {
     const cluster = new StageCluster();
     const model = writtenModel();
     const here = await openNode(cluster, [], { parts: { provider: model.provider } });
@@ -334,7 +334,7 @@ describe('an interruption on another node than the driver', () => {
   });
 });
 
-test('a driver that was replaced adds nothing to what the other node streams', async () => {
+test('a replaced driver adds nothing to the output of the new one', async () => {
   const cluster = new StageCluster();
   const [old, fresh] = [writtenModel(), writtenModel()];
   const here = await openNode(cluster, [], { parts: { provider: old.provider } });
@@ -358,7 +358,7 @@ test('a driver that was replaced adds nothing to what the other node streams', a
   }
 });
 
-test('an approval answered on another node lets a call continue beside a running one', async () => {
+test('a call approved through another node continues while another one runs', async () => {
   const cluster = new StageCluster();
   const both: Line[] = [
     { type: 'call', call: 'one', tool: 'endless', input: {} },

@@ -1,4 +1,4 @@
-/** The store does not answer for a moment, at the worst moment: nobody waits for ever. */
+/** Brief outages of the store at critical moments: no subscriber hangs. */
 import { afterEach, expect, test } from 'bun:test';
 import { isDurable, type SessionEvent, type SessionId, textPart } from '@parlance/protocol';
 import { StageCluster, type StageNode } from '../../testing/nodes.ts';
@@ -31,7 +31,7 @@ async function until(condition: () => boolean): Promise<void> {
 const has = ({ events }: Pick<StageNode, 'events'>, type: SessionEvent['type']): boolean =>
   events.some((event) => event.type === type);
 
-test('readers on another node see the end of a turn that could not be read when the bus was back', async () => {
+test('readers on another node receive the end of a turn that was unreadable when the bus came back', async () => {
   const cluster = new StageCluster();
   const model = writtenModel();
   const here = await openNode(cluster, [], { parts: { provider: model.provider } });
@@ -52,34 +52,34 @@ test('readers on another node see the end of a turn that could not be read when 
   expect(there.events.filter(isDurable)).toEqual(await cluster.store.read(SESSION, 0, 100));
 });
 
-test('readers of all sessions of an owner miss nothing of one that could not be read at first', async () => {
+test('readers of all sessions of an owner miss no event of a session that was unreadable at first', async () => {
   const cluster = new StageCluster();
   const here = await openNode(cluster, [says('Yes.')]);
   const there = await openNode(cluster, []);
-  const heard: SessionEvent[] = [];
-  const stop = there.engine.watchOwner(SESSION.owner, (event) => heard.push(event));
-  // Until the other node knows that someone listens here.
+  const received: SessionEvent[] = [];
+  const stop = there.engine.watchOwner(SESSION.owner, (event) => received.push(event));
+  // Wait until the other node knows about this subscription.
   await here.engine.send(SESSION, { type: 'session.create' }, CALLER);
-  for (let title = 0; heard.length === 0; title++) {
+  for (let title = 0; received.length === 0; title++) {
     await here.engine.send(SESSION, { type: 'session.rename', title: String(title) }, CALLER);
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
   const other = { ...SESSION, id: 'another' as SessionId };
   await here.engine.send(other, { type: 'session.create' }, CALLER);
-  await until(() => heard.some(({ session }) => session === other.id));
-  heard.length = 0;
+  await until(() => received.some(({ session }) => session === other.id));
+  received.length = 0;
   const third = { ...SESSION, id: 'third' as SessionId };
   const load = there.refusedReads();
   there.refuseReads(2);
   await here.engine.send(third, { type: 'input.submit', parts: [textPart('Hi')], mode: 'queue' }, CALLER);
   await until(() => there.refusedReads() > load);
-  await until(() => heard.some(({ type }) => type === 'turn.ended'));
-  const own = heard.filter(({ session }) => session === third.id).filter(isDurable);
+  await until(() => received.some(({ type }) => type === 'turn.ended'));
+  const own = received.filter(({ session }) => session === third.id).filter(isDurable);
   expect(own).toEqual(await cluster.store.read(third, 0, 100));
   stop();
 });
 
-test('a turn is tried again soon after the store did not answer, however long turns rest otherwise', async () => {
+test('a turn is retried soon after a store outage, regardless of the backoff', async () => {
   const cluster = new StageCluster();
   const node = await openNode(cluster, [says('Lost.'), says('Kept.')], { parts: { restMs: () => 600_000 } });
   await node.engine.watch(SESSION, (event) => {
@@ -89,7 +89,7 @@ test('a turn is tried again soon after the store did not answer, however long tu
   await until(() => has(node, 'turn.ended'));
 });
 
-test('a driver that was cut off from the bus sees an answer that was given meanwhile', async () => {
+test('a driver that was disconnected from the bus sees an answer given during that time', async () => {
   const cluster = new StageCluster();
   const here = await openNode(cluster, [
     [
@@ -104,14 +104,14 @@ test('a driver that was cut off from the bus sees an answer that was given meanw
   await until(() => has(there, 'approval.requested'));
   cluster.network.cut(here.leases.node);
   await there.engine.send(SESSION, { type: 'approval.answer', answer: 'once' }, CALLER);
-  // Longer than messages wait for others: it has left, and is lost.
+  // Longer than messages are buffered: the message has been sent, and lost.
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(has(here, 'approval.answered')).toBe(false);
   cluster.network.mend(here.leases.node);
   await until(() => has(here, 'approval.answered'));
 });
 
-test('readers on another node see what a node has stored and did not send before it was gone', async () => {
+test('readers on another node receive events that a node stored but did not send before it died', async () => {
   const cluster = new StageCluster();
   const model = writtenModel();
   const here = await openNode(cluster, [], { parts: { provider: model.provider } });
@@ -129,7 +129,7 @@ test('readers on another node see what a node has stored and did not send before
   expect(there.events.filter(isDurable)).toEqual(await cluster.store.read(SESSION, 0, 100));
 });
 
-test('a node that begins to watch is sent how far the session is by those that have stored events', async () => {
+test('a new watcher receives the current position from nodes that have stored events', async () => {
   const cluster = new StageCluster();
   const here = await openNode(cluster, [says('Yes.')]);
   await say(here.engine, 'Hi');

@@ -11,7 +11,7 @@ const answer = (...wanted: (readonly [tool: string, input: Record<string, Json>]
   { type: 'ended', usage: USAGE, stop: 'calls' },
 ];
 
-/** A tool whose calls run until the test ends them, by the name in their input. */
+/** A tool whose calls run until the test releases them, by the name in their input. */
 function held(options: Partial<Tool> = {}) {
   const running: string[] = [];
   const ends = new Map<string, () => void>();
@@ -23,7 +23,7 @@ function held(options: Partial<Tool> = {}) {
   };
   const tool = defineTool({
     name: 'held',
-    description: 'Runs until it is let go.',
+    description: 'Runs until it is released.',
     input: z.object({ name: z.string() }),
     approval: () => null,
     run: async ({ name }) => {
@@ -47,7 +47,7 @@ function held(options: Partial<Tool> = {}) {
 
 const named = (name: string) => ['held', { name }] as const;
 const durable = (stage: Stage) => stage.events.filter((event): event is DurableEvent => 'seq' in event);
-const told = (stage: Stage) =>
+const callEvents = (stage: Stage) =>
   durable(stage).flatMap((event) =>
     event.type === 'tool.started' || event.type === 'tool.ended' || event.type === 'approval.requested'
       ? [`${event.type} ${event.call}`]
@@ -66,7 +66,7 @@ describe('calls of one answer', () => {
     expect((await second).call).toBe('call_2' as never);
     end('a');
     await stage.engine.rested(SESSION);
-    expect(told(stage)).toEqual([
+    expect(callEvents(stage)).toEqual([
       'tool.started call_1',
       'tool.started call_2',
       'tool.ended call_2',
@@ -100,7 +100,7 @@ describe('calls of one answer', () => {
     ]);
   });
 
-  test('run up to the limit of the server; the others start when one ends', async () => {
+  test('run up to the server’s limit; the others start when one ends', async () => {
     const { tool, running, begun, end } = held();
     const stage = await setStage([answer(named('a'), named('b'), named('c')), says('Done.')], {
       tools: [tool],
@@ -117,7 +117,7 @@ describe('calls of one answer', () => {
     expect(durable(stage).at(-1)?.type).toBe('turn.ended');
   });
 
-  test('are all stopped by a cancel', async () => {
+  test('all stop on cancel', async () => {
     const stage = await setStage([answer(['endless', {}], ['endless', {}], ['shell', { command: ['ls'] }])]);
     const asked = stage.happens('approval.requested');
     await say(stage.engine, 'Go');
@@ -131,7 +131,7 @@ describe('calls of one answer', () => {
 });
 
 describe('a call that waits for an approval', () => {
-  test('does not hold back the others, and runs beside them when it is approved', async () => {
+  test('does not block the others, and runs in parallel once approved', async () => {
     const { tool, running, begun, end } = held();
     const asking = held({
       name: 'asking',
@@ -153,7 +153,7 @@ describe('a call that waits for an approval', () => {
     expect(durable(stage).at(-1)?.type).toBe('turn.ended');
   });
 
-  test('leaves the session waiting when the others have ended', async () => {
+  test('keeps the session waiting after the others have ended', async () => {
     const stage = await setStage([
       answer(['shell', { command: ['ls'] }], ['lookup', { word: 'a' }]),
       says('Done.'),
@@ -173,7 +173,7 @@ describe('a call that waits for an approval', () => {
     ]);
   });
 
-  test('can be one of several, which are answered in any order', async () => {
+  test('can be one of several, answered in any order', async () => {
     const stage = await setStage([
       answer(['shell', { command: ['one'] }], ['shell', { command: ['two'] }]),
       says('Done.'),
@@ -224,7 +224,7 @@ describe('an exclusive call', () => {
     await begun('b');
     end('b');
     await stage.engine.rested(SESSION);
-    expect(told(stage)).toEqual(
+    expect(callEvents(stage)).toEqual(
       [1, 2, 3, 4].flatMap((n) => [`tool.started call_${n}`, `tool.ended call_${n}`]),
     );
   });
@@ -238,13 +238,17 @@ describe('an exclusive call', () => {
     );
     await say(stage.engine, 'Go');
     await stage.engine.rested(SESSION);
-    expect(told(stage)).toEqual(['tool.started call_3', 'approval.requested call_1', 'tool.ended call_3']);
+    expect(callEvents(stage)).toEqual([
+      'tool.started call_3',
+      'approval.requested call_1',
+      'tool.ended call_3',
+    ]);
     await stage.engine.send(SESSION, { type: 'approval.answer', answer: 'deny' }, CALLER);
     await stage.engine.rested(SESSION);
-    expect(told(stage).slice(3)).toEqual(['tool.ended call_1', 'approval.requested call_2']);
+    expect(callEvents(stage).slice(3)).toEqual(['tool.ended call_1', 'approval.requested call_2']);
   });
 
-  test('runs in parallel if it is exclusive only with an approval and needs none', async () => {
+  test('runs in parallel if it is exclusive only when asked, and needs no approval', async () => {
     const maybe = held({ name: 'maybe', exclusive: 'if-asked' });
     const stage = await setStage(
       [answer(['maybe', { name: 'x' }], ['maybe', { name: 'y' }]), says('Done.')],

@@ -24,7 +24,7 @@ const HANG: Line[] = [{ type: 'reasoning', text: 'Hm.' }, { type: 'text', text: 
 const ignore = () => undefined;
 const quietLog = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
-/** A process that dies: what it does afterwards reaches the store no more. */
+/** A process that can be killed: afterwards, its writes no longer reach the store. */
 function mortal(store: EventStore): { store: EventStore; die(): void } {
   let dead = false;
   return {
@@ -35,7 +35,7 @@ function mortal(store: EventStore): { store: EventStore; die(): void } {
   };
 }
 
-/** Plays `act` in a process that then dies, and starts the next one on the same store. */
+/** Runs `act` in a process that is then killed, and starts the next one on the same store. */
 async function restarted(
   answers: Line[][],
   act: (stage: Stage) => Promise<unknown>,
@@ -56,7 +56,7 @@ const typesOf = (events: readonly SessionEvent[]): string[] =>
   events.filter(isDurable).map(({ type }) => type);
 
 describe('after the process was killed', () => {
-  test('a running turn is resumed: the unfinished step is repeated, and void in the prompt', async () => {
+  test('a running turn resumes: the unfinished step is repeated and left out of the prompt', async () => {
     const { stage, events } = await restarted(
       [HANG],
       async ({ engine, provider }) => {
@@ -78,7 +78,7 @@ describe('after the process was killed', () => {
     expect(stage.provider.prompts[0]?.items).toEqual([{ kind: 'user', parts: [textPart('Hi')] }]);
   });
 
-  test('a tool that was running is reported as outcome unknown and not run again', async () => {
+  test('a running tool gets an unknown outcome and does not run again', async () => {
     let runs = 0;
     const begun = Promise.withResolvers<void>();
     const effect = defineTool({
@@ -108,7 +108,7 @@ describe('after the process was killed', () => {
     expect(stage.provider.prompts[0]?.items.map(({ kind }) => kind)).toEqual(['user', 'call', 'result']);
   });
 
-  test('a repeatable tool is run again', async () => {
+  test('a repeatable tool runs again', async () => {
     let runs = 0;
     const begun = Promise.withResolvers<void>();
     const look = defineTool({
@@ -137,7 +137,7 @@ describe('after the process was killed', () => {
     expect((await events()).find((event) => event.type === 'tool.ended')).toMatchObject({ outcome: 'ok' });
   });
 
-  test('a pending approval is still pending under its id, and can be answered', async () => {
+  test('a pending approval keeps its id and can be answered', async () => {
     let approval: ApprovalId | undefined;
     const { stage, events } = await restarted(
       [calls('shell', { command: ['ls'] })],

@@ -43,7 +43,7 @@ test('tools, instructions and options of an input apply to its turn only', async
   expect(second?.tools.map(({ name }) => name)).not.toContain('weather');
 });
 
-test('context follows the instructions in its turn only, the agent’s or the caller’s', async () => {
+test('context is appended to the agent’s or caller’s instructions, in its turn only', async () => {
   const { engine, provider } = await setStage([says('One.'), says('Two.'), says('Three.')]);
   for (const more of [{ context: 'It rains.' }, { context: 'It rains.', instructions: 'Rhyme.' }, {}]) {
     await engine.send(SESSION, submit(more), CALLER);
@@ -56,7 +56,7 @@ test('context follows the instructions in its turn only, the agent’s or the ca
   expect(third).not.toContain('It rains.');
 });
 
-test('the tools of the caller are offered beside those of the agent, and replace one with the same name', async () => {
+test('the caller’s tools are added to the agent’s, and replace those with the same name', async () => {
   const { engine, provider } = await setStage([says('Done.')]);
   const tools = [WEATHER, { ...WEATHER, name: 'lookup' }];
   await engine.send(SESSION, submit({ tools }), CALLER);
@@ -66,7 +66,7 @@ test('the tools of the caller are offered beside those of the agent, and replace
   expect(offered.map(({ name }) => name)).toContain('shell');
 });
 
-test('calls of the tools of the caller wait for its answers, all at once, also in another process', async () => {
+test('calls of the caller’s tools wait for its answers in parallel, also in another process', async () => {
   const first = await setStage([asksForBoth]);
   await first.engine.send(SESSION, submit({ tools: [WEATHER], instructions: 'Rhyme.' }), CALLER);
   await first.engine.rested(SESSION);
@@ -93,7 +93,7 @@ test('calls of the tools of the caller wait for its answers, all at once, also i
   ]);
 });
 
-test('an answer may bring other terms for the rest of its turn', async () => {
+test('an answer may change the terms for the rest of its turn', async () => {
   const { engine, provider } = await setStage([asksForBoth, says('Done.'), says('Again.')]);
   await engine.send(SESSION, submit({ tools: [WEATHER], instructions: 'Rhyme.' }), CALLER);
   await engine.rested(SESSION);
@@ -113,7 +113,7 @@ test('an answer may bring other terms for the rest of its turn', async () => {
   expect(provider.prompts[2]?.instructions).toStartWith('Be brief.');
 });
 
-test('the answer to an approval may bring other terms, too', async () => {
+test('the answer to an approval may change the terms', async () => {
   const asks = calls('shell', { command: ['npm', 'test'] });
   const { engine, provider } = await setStage([asks, says('Done.')]);
   await say(engine, 'Go');
@@ -124,7 +124,7 @@ test('the answer to an approval may bring other terms, too', async () => {
   expect(provider.prompts[1]).toMatchObject({ instructions: 'In prose.', tools: [] });
 });
 
-test('a tool name that no model API accepts is refused, and so are options out of range', async () => {
+test('refuses tool names that no model API accepts, and options out of range', async () => {
   const { engine } = await setStage([]);
   const bad = [{ tools: [{ ...WEATHER, name: 'a b' }] }, { options: { temperature: 3 } }];
   for (const more of bad)

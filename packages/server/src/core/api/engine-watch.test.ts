@@ -32,18 +32,18 @@ const DURABLE = [
   'turn.ended',
 ];
 
-/** What a watcher is told, after which event, and what it was shown when it began. */
-type Told = { after: number | 'now'; events: SessionEvent[]; before: number; snapshot: SessionSnapshot };
+/** What a watcher received, after which event, and its snapshot at the start. */
+type Watched = { after: number | 'now'; events: SessionEvent[]; before: number; snapshot: SessionSnapshot };
 
 /**
- * Plays the script, and lets a watcher join after `moment` ticks, one that has read what is stored by then too. Null
- * where the turn was over by then.
+ * Plays the script and lets a watcher join after `moment` ticks, optionally after reading the stored events.
+ * Null if the turn had ended by then.
  */
 async function joinAt(
   moment: number,
-  from: number | 'now' | 'what is stored',
+  from: number | 'now' | 'stored',
   delays: [number, number],
-): Promise<Told | null> {
+): Promise<Watched | null> {
   const store = delayed(openMemoryStore(), ...delays);
   const { engine, happens } = await setStage(SCRIPT, { store });
   let over = false;
@@ -53,22 +53,22 @@ async function joinAt(
   const sent = say(engine, 'What is a?');
   await ticks(moment);
   if (over) return null;
-  const after = from === 'what is stored' ? (await engine.events(SESSION, 0, 100)).length : from;
+  const after = from === 'stored' ? (await engine.events(SESSION, 0, 100)).length : from;
   const events: SessionEvent[] = [];
-  let told: Told | null = null;
+  let watched: Watched | null = null;
   const sink: Sink = (event) => events.push(structuredClone(event));
   const watching = engine.watch(SESSION, sink, {
     after,
     begin: (watch) => {
-      told = { after, events, before: events.length, snapshot: watch.snapshot() };
+      watched = { after, events, before: events.length, snapshot: watch.snapshot() };
     },
   });
   await Promise.all([sent, watching, ended]);
   await quiet();
-  return told;
+  return watched;
 }
 
-function check({ events, before, snapshot }: Told, from: number): void {
+function check({ events, before, snapshot }: Watched, from: number): void {
   const durableEvents = events.filter(isDurable);
   expect(durableEvents.map(({ seq }) => seq)).toEqual(
     DURABLE.slice(from).map((_, index) => from + index + 1),
@@ -97,36 +97,36 @@ for (const delays of DELAYS) {
   test(`a watcher from the beginning receives every event once and every block whole, whenever it joins (${delays})`, async () => {
     let joined = 0;
     for (let moment = 0; ; moment++) {
-      const told = await joinAt(moment, 0, delays);
-      if (!told) break;
-      check(told, 0);
+      const watched = await joinAt(moment, 0, delays);
+      if (!watched) break;
+      check(watched, 0);
       joined++;
     }
     expect(joined).toBeGreaterThan(40);
   });
 
-  test(`a watcher that has read the history receives what follows once, whenever it joins (${delays})`, async () => {
+  test(`a watcher that has read the history receives all later events once, whenever it joins (${delays})`, async () => {
     let ahead = 0;
     for (let moment = 0; ; moment++) {
-      const told = await joinAt(moment, 'what is stored', delays);
-      if (!told) break;
-      check(told, Number(told.after));
-      if (told.after !== 0) ahead++;
+      const watched = await joinAt(moment, 'stored', delays);
+      if (!watched) break;
+      check(watched, Number(watched.after));
+      if (watched.after !== 0) ahead++;
     }
     expect(ahead).toBeGreaterThan(40);
   });
 
-  test(`a watcher from now on receives everything after its snapshot, whenever it joins (${delays})`, async () => {
+  test(`a watcher without history receives every event after its snapshot, whenever it joins (${delays})`, async () => {
     for (let moment = 0; ; moment++) {
-      const told = await joinAt(moment, 'now', delays);
-      if (!told) break;
-      expect(told.before).toBe(0);
-      check(told, told.snapshot.seq);
+      const watched = await joinAt(moment, 'now', delays);
+      if (!watched) break;
+      expect(watched.before).toBe(0);
+      check(watched, watched.snapshot.seq);
     }
   });
 }
 
-test('a watcher that reconnects receives what it missed, and nothing twice', async () => {
+test('a watcher that reconnects receives missed events once', async () => {
   for (let cursor = 0; cursor <= DURABLE.length; cursor++) {
     const { engine, happens } = await setStage(SCRIPT);
     const ended = happens('turn.ended');
@@ -177,14 +177,14 @@ test('a watcher that throws affects neither other watchers nor the session', asy
 
 test('a watcher of an owner receives events of all its sessions and of no other owner', async () => {
   const { engine } = await setStage(SCRIPT);
-  const heard: string[] = [];
-  const stop = engine.watchOwner(SESSION.owner, (event) => heard.push(event.session));
+  const received: string[] = [];
+  const stop = engine.watchOwner(SESSION.owner, (event) => received.push(event.session));
   await say(engine, 'Hi');
   await engine.rested(SESSION);
-  expect(new Set(heard)).toEqual(new Set([SESSION.id]));
-  const count = heard.length;
+  expect(new Set(received)).toEqual(new Set([SESSION.id]));
+  const count = received.length;
   stop();
   await say(engine, 'Hi');
   await engine.rested(SESSION);
-  expect(heard).toHaveLength(count);
+  expect(received).toHaveLength(count);
 });

@@ -33,7 +33,7 @@ const typesOf = (events: readonly DurableEvent[]): string[] => events.map(({ typ
 const HANG: Line[] = [{ type: 'text', text: 'Wait ' }, { type: 'hang' }];
 
 describe('turns', () => {
-  test('a session runs one turn at a time: inputs are answered in the order they were accepted', async () => {
+  test('a session runs one turn at a time and answers inputs in order of acceptance', async () => {
     let running = 0;
     let most = 0;
     const inner = scriptedProvider(Array.from({ length: 20 }, (_, index) => says(`Answer ${index}`)));
@@ -100,7 +100,7 @@ describe('turns', () => {
     expect(typesOf(events.filter(isDurable)).slice(3)).toEqual(['step.ended', 'turn.ended']);
   });
 
-  test('a model that stops without an end event fails the turn, and its text is kept', async () => {
+  test('a model stream without an end event fails the turn and keeps the text', async () => {
     const { engine, happens, events } = await setStage([[{ type: 'text', text: 'Half' }]]);
     const failed = happens('turn.failed');
     await say(engine, 'Hi');
@@ -130,7 +130,7 @@ describe('turns', () => {
 });
 
 describe('an acknowledgement', () => {
-  test('follows only after the input is stored, and no watcher is notified before', async () => {
+  test('resolves after the input is stored, and watchers are not notified earlier', async () => {
     const store = controlledStore();
     const { engine, events } = await setStage([says('Hello.')], { store });
     const held = store.hold('before');
@@ -150,7 +150,7 @@ describe('an acknowledgement', () => {
     expect(typesOf(committed)).toEqual(['session.created', 'input.accepted', 'turn.started']);
   });
 
-  test('is a fault if the command is invalid', async () => {
+  test('rejects with a fault if the command is invalid', async () => {
     const { engine } = await setStage([]);
     const parts = Array.from({ length: 101 }, () => textPart('x'));
     await expect(engine.send(SESSION, { type: 'input.submit', parts }, CALLER)).rejects.toMatchObject({
@@ -169,7 +169,7 @@ describe('rights', () => {
   const uma = person('uma', 'user');
   const asks = calls('shell', { command: ['ls'] });
 
-  test('the same id for two principals is two sessions', async () => {
+  test('two principals can use the same id for different sessions', async () => {
     const { engine } = await setStage([says('For dev.'), says('For uma.')]);
     for (const caller of [dev, uma]) {
       const where = await engine.resolve(caller.principal, 'shared');
@@ -208,7 +208,7 @@ describe('rights', () => {
     expect(await engine.resolve(ada.principal, 'work')).toEqual(ref('work', 'ada'));
   });
 
-  test('without the permission, an approval cannot be given or rejected and stays pending', async () => {
+  test('an approval stays pending if the principal may not answer it', async () => {
     const { engine } = await setStage([asks, says('Done.')]);
     const where = ref('asks', 'uma');
     await engine.send(where, input('Run it'), uma);
@@ -229,7 +229,7 @@ describe('rights', () => {
     expect((await engine.record(where))?.status).toBe('idle');
   });
 
-  test('the first answer wins; a later one gets an error, an unknown one is not found', async () => {
+  test('the first answer wins; later answers fail, and unknown approvals are not found', async () => {
     const { engine } = await setStage([asks, says('Done.'), asks]);
     await say(engine, 'Run it');
     await engine.rested(SESSION);

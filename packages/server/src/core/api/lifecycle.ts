@@ -104,7 +104,9 @@ export function lifecycle(internals: EngineInternals) {
   const endFailovers = cluster?.onFailover?.(() => {
     log.warn({}, 'database failed over: comparing sessions with it');
     for (const session of sessions.all())
-      session.compareLast().catch((err) => log.warn({ err, session: session.ref.id }, 'failed to read session'));
+      session
+        .compareLast()
+        .catch((err) => log.warn({ err, session: session.ref.id }, 'failed to read session'));
   });
 
   return {

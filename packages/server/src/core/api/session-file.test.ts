@@ -22,11 +22,11 @@ const asItIs = (ref: SessionRef): SessionRef => ref;
 async function* linesOf(text: string): AsyncGenerator<string> {
   yield* text.replace(/\n$/, '').split('\n');
 }
-/** As a store gives them. */
+/** Events as returned by a store. */
 const eventsIn = (name: string): DurableEvent[] =>
   readTranscript(name).filter(isDurable).map(parseDurableEvent);
 
-/** The number of the event after which the session was last at rest. */
+/** The number of the event after which the session was last idle. */
 function lastRest(events: readonly DurableEvent[]): number | undefined {
   let state = initialState({ id: '', name: '' });
   const rests: number[] = [];
@@ -59,12 +59,12 @@ const refusal = async (text: string, store: EventStore = openMemoryStore()): Pro
     expect(await store.count({ archived: 'included' })).toBe(before);
     return (thrown as Error).message;
   }
-  throw new Error('it was taken in');
+  throw new Error('the import succeeded');
 };
 
 describe('an exported session', () => {
   for (const name of Object.keys(SCENARIOS)) {
-    test(`${name}: is imported unchanged, wherever it was cut`, async () => {
+    test(`${name}: is imported unchanged, for every prefix`, async () => {
       const events = eventsIn(name);
       for (let head = 1; head <= events.length; head++) {
         const store = openMemoryStore();
@@ -73,7 +73,7 @@ describe('an exported session', () => {
         expect(await store.read(SESSION, 0, 1_000)).toEqual(events.slice(0, head));
         const record = await store.load(SESSION);
         expect([record?.head, record?.checkpoint?.seq]).toEqual([head, lastRest(events.slice(0, head))]);
-        // The engine reads it as one of its own.
+        // The engine can read it.
         const { engine } = await setStage([], { store });
         expect((await engine.snapshot(SESSION)).seq).toBe(head);
         expect(await imported(store, text)).toEqual([false]);
@@ -130,10 +130,7 @@ describe('refused with the line number, and nothing is written:', () => {
     );
 
   const CASES: Record<string, [text: () => Promise<string>, message: string | RegExp]> = {
-    'no header': [
-      () => lines((all) => all.slice(1)),
-      'line 1: expected a session header',
-    ],
+    'no header': [() => lines((all) => all.slice(1)), 'line 1: expected a session header'],
     'another format': [
       () => changed(0, (header) => ({ ...header, format: 'other' })),
       /^line 1: invalid header: format: /,
@@ -150,17 +147,14 @@ describe('refused with the line number, and nothing is written:', () => {
       () => changed(0, ({ version, ...header }) => ({ ...header, was: version })),
       /^line 1: invalid header: version: /,
     ],
-    'a version that never was': [
+    'an invalid version': [
       () => changed(0, (header) => ({ ...header, version: 0 })),
       /^line 1: invalid header: version: /,
     ],
     'not JSON': [() => lines((all) => all.with(2, '{"type":')), 'line 3: invalid JSON'],
     'an empty line': [() => lines((all) => all.toSpliced(2, 0, '')), 'line 3: invalid JSON'],
-    'an event that is missing': [
-      () => lines((all) => all.toSpliced(3, 1)),
-      'line 4: expected event 3, got event 4',
-    ],
-    'a file that was cut off': [
+    'a missing event': [() => lines((all) => all.toSpliced(3, 1)), 'line 4: expected event 3, got event 4'],
+    'a truncated file': [
       () => lines((all) => all.slice(0, -2)),
       `line ${good.length - 1}: session session-1 has ${good.length - 2} events, but its header states ${good.length}`,
     ],
@@ -172,7 +166,7 @@ describe('refused with the line number, and nothing is written:', () => {
       () => changed(2, (event) => ({ ...event, type: 'text.delta' })),
       'line 3: invalid event: not an event: text.delta',
     ],
-    'a type that is a name of every object': [
+    'a type named like a member of Object.prototype': [
       () => changed(2, (event) => ({ ...event, type: 'constructor' })),
       'line 3: invalid event: not an event: constructor',
     ],
@@ -180,14 +174,11 @@ describe('refused with the line number, and nothing is written:', () => {
       () => changed(2, (event) => ({ ...event, input: 7 })),
       /^line 3: invalid event: input: /,
     ],
-    'a moment that is none': [
+    'an invalid time': [
       () => changed(2, (event) => ({ ...event, at: 1e300 })),
       'line 3: invalid event: at: not a valid time',
     ],
-    'a list': [
-      () => lines((all) => all.with(2, '[]')),
-      'line 3: invalid event: not an event: undefined',
-    ],
+    'a list': [() => lines((all) => all.with(2, '[]')), 'line 3: invalid event: not an event: undefined'],
     'deep nesting': [
       () => lines((all) => all.with(2, `${'['.repeat(200_000)}${']'.repeat(200_000)}`)),
       'line 3: the line is nested deeper than 1000',
@@ -203,9 +194,9 @@ describe('refused with the line number, and nothing is written:', () => {
   };
   for (const [name, [text, message]] of Object.entries(CASES)) {
     test(name, async () => {
-      const told = await refusal(await text());
-      if (typeof message === 'string') expect(told).toBe(message);
-      else expect(told).toMatch(message);
+      const refused = await refusal(await text());
+      if (typeof message === 'string') expect(refused).toBe(message);
+      else expect(refused).toMatch(message);
     });
   }
 

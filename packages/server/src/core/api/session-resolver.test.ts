@@ -24,7 +24,7 @@ test('archived sessions are not listed, but their pending approvals are', async 
   expect((await engine.record(SESSION))?.messageCount).toBe(2);
 });
 
-test('a session of another principal is foreign, except to admins and to principals with one of that name', async () => {
+test('a session of another principal is foreign, except to admins and to principals with a session of that name', async () => {
   const { engine } = await setStage([]);
   const [uma, ada] = [principal('uma', 'user'), principal('ada', 'admin')];
   const foreign = (who: Principal) => engine.foreign(who, SESSION.id);
@@ -40,7 +40,7 @@ test('a session of another principal is foreign, except to admins and to princip
   expect(await engine.foreign(uma, 'no\nname')).toBe(false);
 });
 
-test('an admin gets the session that had the id first, whoever has used it since', async () => {
+test('an admin gets the oldest session with the id', async () => {
   const { engine } = await setStage([]);
   const [aaa, ada] = [principal('aaa', 'user'), principal('ada', 'admin')];
   await say(engine, 'Mine');

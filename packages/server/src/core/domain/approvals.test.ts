@@ -44,7 +44,7 @@ describe('the mode', () => {
   });
 });
 
-test('a standing grant covers exactly what it names', () => {
+test('a standing grant covers exactly the named action', () => {
   const grants = ['shell:git status', ''];
   expect(judge(call({ ask: ask({ grant: 'shell:git status' }), grants }))).toBe('run');
   expect(judge(call({ ask: ask({ grant: 'shell:git push' }), grants }))).toBe('ask');
@@ -68,26 +68,26 @@ describe('rules', () => {
     { tool: 'echo', pattern: '*', decision: 'ask' },
   ] as const;
   const cases: [string, Partial<Judged>, 'run' | 'ask' | 'deny'][] = [
-    ['the strictest that fits wins', { subjects: { literal: ['npm test'] } }, 'ask'],
+    ['the strictest match wins', { subjects: { literal: ['npm test'] } }, 'ask'],
     ['an allowed command runs', { subjects: { literal: ['make (all)'] } }, 'run'],
-    ['a pattern is no regular expression', { subjects: { literal: ['make all'] } }, 'ask'],
+    ['a pattern is not a regular expression', { subjects: { literal: ['make all'] } }, 'ask'],
     ['every part must be allowed', { subjects: { literal: ['make (all)', 'rm -r x'] } }, 'ask'],
     ['one denied part is enough', { subjects: { literal: ['make (all)', 'cat secret.txt'] } }, 'deny'],
-    ['deny counts in full-auto', { mode: 'full-auto', subjects: { literal: ['cat secret.txt'] } }, 'deny'],
+    ['deny applies in full-auto', { mode: 'full-auto', subjects: { literal: ['cat secret.txt'] } }, 'deny'],
     [
-      'deny counts for what is known to be safe',
+      'deny applies to calls known to be safe',
       { ask: null, subjects: { literal: ['cat secret.txt'] } },
       'deny',
     ],
     [
-      'ask counts for what would run unasked',
+      'ask applies to calls that would run without approval',
       { tools: ['echo'], ask: null, subjects: { literal: ['{}'] } },
       'ask',
     ],
-    ['what cannot be told is not allowed by a rule', { subjects: { literal: null } }, 'ask'],
-    ['what cannot be told might be denied', { mode: 'full-auto', subjects: { literal: null } }, 'ask'],
+    ['unknown effects are not allowed by a rule', { subjects: { literal: null } }, 'ask'],
+    ['unknown effects may be denied', { mode: 'full-auto', subjects: { literal: null } }, 'ask'],
     [
-      'rules of another tool do not count',
+      'rules of another tool do not apply',
       { tools: ['other'], subjects: { literal: ['make (all)'] } },
       'ask',
     ],

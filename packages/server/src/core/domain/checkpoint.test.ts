@@ -12,9 +12,9 @@ import { initialState, STATE_VERSION } from './session-state.ts';
 const events = readTranscript('plain-answer').filter(isDurable);
 const state = events.reduce(evolve, initialState({ id: 'agent', name: 'Agent' }));
 const written = checkpointOf(state);
-if (!written) throw new Error('the session is not at rest');
+if (!written) throw new Error('the session is not idle');
 
-/** As version 9 wrote it. */
+/** As written by version 9. */
 const { messageCount, ...rest } = state;
 const older = (count = messageCount) => ({
   version: 9,
@@ -35,7 +35,7 @@ test('a checkpoint that is too old or of a newer version is ignored', () => {
 
 test('a session opens from an older checkpoint, and its next checkpoint is current', async () => {
   const store = openMemoryStore();
-  // More than its events tell: so it shows that they were not folded again.
+  // More than its events count, which shows that they were not folded again.
   await store.append(0, events, recordOf(SESSION, state, older(41)));
   const { engine, happens } = await setStage([says('Again.')], { store });
   expect((await engine.snapshot(SESSION)).messageCount).toBe(41);

@@ -26,12 +26,12 @@ import {
 } from './test-context-events.ts';
 
 describe('the context', () => {
-  test('has inputs where their turn started, not where they were accepted', () => {
+  test('places inputs at the start of their turn, not where they were accepted', () => {
     const events = [input('one'), started('one'), input('two'), text('1'), step, ended, started('two')];
     expect(shown(folded(numbered(events)))).toEqual(['user one', 'text 1', 'user two']);
   });
 
-  test('holds a history that was taken over, until a message of it is replaced', () => {
+  test('contains imported history until one of its messages is replaced', () => {
     const events = [imported('one'), imported('two'), input('three'), started('three')];
     const taken = ['user one', 'text answer to one', 'user two', 'text answer to two'];
     expect(shown(folded(numbered(events)))).toEqual([...taken, 'user three']);
@@ -39,7 +39,7 @@ describe('the context', () => {
     expect(shown(folded(numbered([...events, ended, rewound])))).toEqual(taken.slice(0, 2));
   });
 
-  test('has instructions at their place: around an input, and after the results of all calls', () => {
+  test('places instructions around an input, and after the results of all calls', () => {
     const instructed = { ...input('one'), system: { before: 'first', after: 'last' } };
     const answered = { ...result('b'), system: 'go on' } as DurableEventBody;
     const calls = [call('a'), call('b'), step, answered, result('a')];
@@ -57,7 +57,7 @@ describe('the context', () => {
     ]);
   });
 
-  test('voids the unfinished step when the turn is resumed, and keeps the finished ones', () => {
+  test('drops the unfinished step when the turn resumes, and keeps the finished ones', () => {
     const finished = [input('one'), started('one'), text('1'), call('a'), step, result('a')];
     const events = [...finished, reasoning('half a thought'), resumed, text('2'), step];
     expect(shown(folded(numbered(events)))).toEqual([
@@ -87,7 +87,7 @@ describe('the context', () => {
     expect(shown(context)).toEqual(['user one', 'text Half', 'user two']);
   });
 
-  test('voids the unfinished step even if the context was compacted during it', () => {
+  test('drops the unfinished step even if the context was compacted during it', () => {
     const before = [input('one'), started('one'), text('1'), step, ended, input('two'), started('two')];
     const events = [...before, reasoning('half a thought'), compacted(7, 6), resumed, text('2'), step];
     expect(shown(folded(numbered(events)))).toEqual(['summary so far', 'user two', 'text 2']);
@@ -100,7 +100,7 @@ describe('the context', () => {
     expect(shown(folded(numbered([...events, started('two')])))).toEqual(['user two']);
   });
 
-  test('never contains an older summary twice', () => {
+  test('contains only the last summary', () => {
     const events = [
       ...[input('one'), started('one'), text('1'), step, ended],
       ...[compacted(6, 6), input('two'), started('two'), ended, compacted(9, 9)],

@@ -33,7 +33,7 @@ const atAllTimes = (cell: Cell): Row => ({
   ...{ unborn: cell, idle: cell, failed: cell, thinking: cell, queued: cell },
   ...{ requested: cell, waiting: cell, allowed: cell, running: cell },
 });
-/** One cell for the phases without a turn, one for those of the model, one for those with an open call. */
+/** One cell for phases without a turn, one for model phases, one for phases with an open call. */
 const by = (rests: Cell, thinks: Cell, calls: Cell): Row => ({
   ...{ unborn: rests, idle: rests, failed: rests, thinking: thinks, queued: thinks },
   ...{ requested: calls, waiting: calls, allowed: calls, running: calls },
@@ -127,7 +127,7 @@ describe('inputs', () => {
     expect(give(queued, submit('Third', 'supersede')).turn?.id).toBe(turn as never);
   });
 
-  test('an input that an older version has queued names its turn, and the next input has another', () => {
+  test('an input queued by an older version names its turn, and the next input gets another one', () => {
     const older = { ...queued, queue: queued.queue.map(({ turn: _, ...input }) => input) };
     const state = give(older, submit('Third', 'supersede'));
     expect(state.turn?.id).toBe(older.queue[0]?.input as never);
@@ -165,7 +165,7 @@ describe('inputs', () => {
 describe('interruptions', () => {
   const open = { kind: 'text' as const, block: 'b' as never, text: 'Half', durationMs: 1 };
 
-  test('a call that had begun may have happened: its outcome is unknown; the others are aborted', () => {
+  test('a running call gets an unknown outcome; the others are aborted', () => {
     const call = 'call-2' as CallId;
     const two = inTurn(PHASES.running, (turn) => [
       { type: 'call.requested', turn, call, tool: 'shell', input: {} },
@@ -190,7 +190,7 @@ describe('interruptions', () => {
     expect(events.at(-1)).toMatchObject({ type: 'turn.cancelled', reason: 'cancelled' });
   });
 
-  test('an empty block leaves nothing', () => {
+  test('an empty block produces no event', () => {
     const none = { ...open, text: '' };
     expect(types(decide(thinking, { type: 'turn.cancel' }, asking({ open: none })))).toEqual(ENDS);
   });
@@ -214,7 +214,7 @@ describe('approvals', () => {
   const codeOf = (state: SessionState, more: object, approvalKnown = false) =>
     outcomeOf(state, answer(more), { approvalKnown });
 
-  test('a late answer and an answer to an unknown approval are different faults', () => {
+  test('a late answer and an unknown approval are different faults', () => {
     expect(codeOf(allowed, { approval: APPROVAL }, true)).toBe('no_approval');
     expect(codeOf(waiting, { approval: 'earlier' }, true)).toBe('no_approval');
     expect(codeOf(allowed, { approval: 'never' })).toBe('not_found');
@@ -229,12 +229,12 @@ describe('approvals', () => {
     expect(codeOf(superseded, { approval: APPROVAL }, true)).toBe('no_approval');
   });
 
-  test('an answer with another hash is refused, with the right one it is accepted', () => {
+  test('an answer is accepted only with the matching hash', () => {
     expect(codeOf(waiting, { hash: 'hash-2' })).toBe('invalid');
     expect(codeOf(waiting, { hash: 'hash-1' })).toEqual(['approval.answered']);
   });
 
-  test('always grants what was shown, once; deny grants nothing', () => {
+  test('always adds one grant for the shown action; deny adds none', () => {
     const always = give(waiting, answer({ answer: 'always' }));
     expect(always.grants).toEqual(['shell:ls']);
     expect(give(waiting, answer({ answer: 'deny' })).grants).toEqual([]);

@@ -98,7 +98,7 @@ describe('untrusted content', () => {
     untrusted,
   });
 
-  test('taints the turn from its result on, whatever trusted results follow, and no other turn', () => {
+  test('taints the rest of its turn, even after trusted results, and no other turn', () => {
     const trusted = inTurn(running, (turn) => [ended(turn, 'call-1')]);
     expect(trusted.turn?.tainted).toBe(false);
     const tainted = inTurn(trusted, (turn) => [ended(turn, 'call-2', true)]);
@@ -108,7 +108,7 @@ describe('untrusted content', () => {
     expect(give(later, submit('Instead', 'supersede')).turn?.tainted).toBe(false);
   });
 
-  test('taints the turn also if a client reports it as the result of its call', () => {
+  test('taints the turn if a client reports it as a call result', () => {
     const deferred = inTurn(allowed, (turn) => [{ type: 'call.deferred', turn, call: callId }]);
     const answer = (untrusted: boolean): Decided => ({
       type: 'call.answer',

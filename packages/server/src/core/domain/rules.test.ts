@@ -29,7 +29,7 @@ describe('a pattern', () => {
     expect(matches(pattern, subject)).toBe(expected);
   });
 
-  test('with many stars is matched against a long command in one pass', () => {
+  test('with many stars matches a long command in one pass', () => {
     const pattern = '* push * main * --force';
     const near = 'git push main --forc'.repeat(10_000);
     expect(matches(pattern, near)).toBe(false);
@@ -62,7 +62,7 @@ describe('a call that is longer than the matched prefix', () => {
     expect(decisionOf([ask('*secret*'), deny('git push*')], SHELL, { literal: [long] })).toBe('ask');
   });
 
-  test('is not allowed by a rule, and not affected by rules for other commands', () => {
+  test('is not allowed by a rule, and ignores rules for other commands', () => {
     expect(decisionOf([allow('*')], SHELL, { literal: [long] })).toBeNull();
     expect(decisionOf([deny('git push*')], SHELL, { literal: [long] })).toBeNull();
     expect(decisionOf([allow('*')], SHELL, { literal: [long.slice(0, 1_000)] })).toBe('allow');
@@ -72,7 +72,7 @@ describe('a call that is longer than the matched prefix', () => {
 describe('names other than the literal one', () => {
   const subjects = { literal: ['/tmp/git push'], normalised: ['git push'] };
 
-  test('are used by rules that deny or ask, not by rules that allow', () => {
+  test('match rules that deny or ask, but not rules that allow', () => {
     expect(decisionOf([deny('git push*')], SHELL, subjects)).toBe('deny');
     expect(decisionOf([ask('git push*')], SHELL, subjects)).toBe('ask');
     expect(decisionOf([allow('git push*')], SHELL, subjects)).toBeNull();
@@ -94,7 +94,7 @@ describe('a command that cannot be parsed completely', () => {
     expect(decisionOf([allow('*')], SHELL, { literal: null, partial })).toBeNull();
   });
 
-  test('may be anything if no part of it is known', () => {
+  test('matches every rule if no part of it is known', () => {
     expect(decisionOf([deny('rm *')], SHELL, { literal: null })).toBe('ask');
     expect(decisionOf([], SHELL, { literal: null })).toBeNull();
   });

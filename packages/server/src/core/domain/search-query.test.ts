@@ -6,7 +6,7 @@ const parsed = (text: string) =>
   parseSearch(text).map(({ words, prefix }) => `${words.join(' ')}${prefix ? '*' : ''}`);
 
 describe('a search', () => {
-  test('has words, and phrases in quotes; the last word may be a beginning', () => {
+  test('has words and quoted phrases; the last word may be a prefix', () => {
     expect(parsed('Red "Green Blue" yel')).toEqual(['red', 'green blue', 'yel*']);
     expect(parsed('red "green blue"')).toEqual(['red', 'green blue']);
     expect(parsed('red ')).toEqual(['red']);
@@ -32,7 +32,7 @@ describe('an excerpt', () => {
       .map(({ text, match }) => (match ? `[${text}]` : text))
       .join('');
 
-  test('marks what was found', () => {
+  test('marks the matches', () => {
     expect(shown('A red house, a Réd car', 'red')).toBe('A [red] house, a [Réd] car');
     expect(shown('one two three two', '"two three"')).toBe('one [two three] two');
     expect(shown('beginnings', 'begin')).toBe('[beginnings]');

@@ -102,7 +102,7 @@ export const compacted = (keepFrom: number, readFrom: number): DurableEventBody 
   readFrom,
 });
 
-/** A session as the core would write it, of about `length` events: the same seed gives the same history. */
+/** A session history of about `length` events, as the core would write it; deterministic per seed. */
 export function history(seed: number, length: number): DurableEventBody[] {
   const random = mulberry32(seed);
   const chance = (share: number) => random() < share;

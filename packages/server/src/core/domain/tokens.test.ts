@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { countTokens } from './tokens.ts';
 
-/** Counted once with the o200k vocabulary. */
+/** Counted with the o200k vocabulary. */
 const KNOWN: [string, number][] = [
   ['It was the best of times, it was the worst of times, it was the age of wisdom.', 20],
   ['人工智能正在改变世界。我们今天讨论的主题是如何构建一个可靠的服务器，并且让所有的客户端都能使用它。', 30],

@@ -19,7 +19,7 @@ const REQUEST: ClientRequest = {
 
 let broker: ClientToolBroker;
 let reports: ClientProgress[];
-/** what was asked of whom, in order */
+/** received requests, in order */
 let asked: { connection: string; execution: string }[];
 beforeEach(() => {
   broker = new ClientToolBroker();
@@ -50,7 +50,7 @@ const statuses = () => reports.map((report) => report.status);
 const OK = { ok: true, result: 'done' } as const;
 
 describe('a call executed by a client', () => {
-  test('ends with the first answer of its client', async () => {
+  test('ends with its client’s first answer', async () => {
     register('a', 'open_url');
     register('b');
     const result = dispatch();
@@ -73,7 +73,7 @@ describe('a call executed by a client', () => {
     expect(broker.offers(PrincipalId.parse('uma'), 'open_url')).toBe(false);
   });
 
-  test('fails if there is no answer in time', async () => {
+  test('fails if the client does not answer in time', async () => {
     register('a', 'open_url');
     const result = dispatch({ request: { ...REQUEST, timeoutMs: 1 } });
     await expect(result).rejects.toThrow('Tool execution timeout: open_url');
@@ -108,7 +108,7 @@ describe('a call executed by a client', () => {
     expect(asked).toEqual([]);
   });
 
-  test('fails at once if the request cannot be sent, and leaves no slot taken', async () => {
+  test('fails immediately if the request cannot be sent, and frees its slot', async () => {
     const request = () => {
       throw new Error('the socket is broken');
     };
@@ -146,7 +146,7 @@ describe('a call executed by a client', () => {
   });
 });
 
-describe('the choice of a client', () => {
+describe('client selection', () => {
   const chosen = (prefer?: string, run = '1') => {
     dispatch({ prefer: prefer === undefined ? undefined : id(prefer), run: { id: run, at: 0 } }).catch(
       () => undefined,
@@ -154,7 +154,7 @@ describe('the choice of a client', () => {
     return asked.at(-1)?.connection;
   };
 
-  test('is the preferred one if it offers the tool', () => {
+  test('picks the preferred client if it offers the tool', () => {
     register('a', 'open_url');
     register('b', 'open_url', 'read_page');
     register('c', 'scroll_to_element');
@@ -169,7 +169,7 @@ describe('the choice of a client', () => {
     expect(chosen('a', '2')).toBe('b');
   });
 
-  test('is the least busy one, also after it registered again', () => {
+  test('picks the least busy client, also after it has registered again', () => {
     register('a', 'open_url');
     register('b', 'open_url');
     expect(chosen(undefined, '1')).toBe('a');

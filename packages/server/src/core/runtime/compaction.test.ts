@@ -5,7 +5,7 @@ import { CALLER, SESSION, say, setStage } from '../../testing/stage.ts';
 import { quiet } from '../../testing/ticks.ts';
 import type { Prompt, Provider } from '../ports/provider.ts';
 
-/** A model that answers from the script, and whose summaries wait until the test lets them go. */
+/** A model that answers from the script; its summaries wait until the test releases them. */
 function summarising(answers: Line[][], summaries: (string | null)[] = []) {
   const inner = scriptedProvider(answers);
   const asked: Prompt[] = [];
@@ -96,7 +96,7 @@ describe('compacting on demand', () => {
     expect(use).toEqual(await engine.contextUse(SESSION));
   });
 
-  test('does not restore what was cleared while the summary was written', async () => {
+  test('does not restore a context that was cleared while the summary was written', async () => {
     const { engine, reached, release } = await talk([says(LONG)]);
     await say(engine, 'One');
     await engine.rested(SESSION);
@@ -108,7 +108,7 @@ describe('compacting on demand', () => {
     expect((await engine.contextUse(SESSION)).items).toBe(0);
   });
 
-  test('compacts once if requested twice at the same time', async () => {
+  test('compacts once if requested twice concurrently', async () => {
     const { engine, release, events } = await talk([says(LONG)]);
     await say(engine, 'One');
     await engine.rested(SESSION);
@@ -118,7 +118,7 @@ describe('compacting on demand', () => {
     expect(events.filter(({ type }) => type === 'context.compacted')).toHaveLength(1);
   });
 
-  test('leaves the context unchanged if the model gives no summary, or half of one', async () => {
+  test('leaves the context unchanged if the model returns no summary or an incomplete one', async () => {
     const { engine, release } = await talk([says(LONG)], ['', null]);
     release();
     await say(engine, 'One');
@@ -176,7 +176,7 @@ describe('compacting before a step', () => {
     expect(items.filter(({ kind }) => kind === 'result')).toHaveLength(3);
   });
 
-  test('ends with its turn: a cancel while the summary is written leaves none', async () => {
+  test('ends with its turn: a cancel discards the summary being written', async () => {
     const huge = 'word '.repeat(800);
     const { engine, reached, release, events } = await talk([says(huge)]);
     await say(engine, 'One');

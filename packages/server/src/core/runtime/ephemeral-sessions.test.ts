@@ -55,7 +55,7 @@ function stage({ alone = false, store = openMemoryStore() } = {}) {
     store,
     create: (id: string, events: readonly DurableEventBody[]) =>
       sessions.use(ref(id), (session) => session.transact(() => events)),
-    /** lets time pass and sweeps; returns the sessions that are left */
+    /** advances the clock and sweeps; returns the remaining sessions */
     async after(ms: number): Promise<string[]> {
       clock.at += ms;
       await ephemeral.sweep();
@@ -66,7 +66,7 @@ function stage({ alone = false, store = openMemoryStore() } = {}) {
 }
 
 describe('an ephemeral session', () => {
-  test('is erased when it has been idle for long enough, and ordinary ones stay', async () => {
+  test('is erased after the idle time; ordinary sessions are kept', async () => {
     const { create, after } = stage();
     await create('brief', [created()]);
     await create('kept', [created(false)]);
@@ -82,7 +82,7 @@ describe('an ephemeral session', () => {
     expect(await after(100 * IDLE_MS)).toEqual(['running']);
   });
 
-  test('is erased, too, when a client left a call of its turn unanswered', async () => {
+  test('is erased even if a client has left a call unanswered', async () => {
     const { create, after } = stage();
     await create('waiting', [created(), ...turnStarted, ...callDeferred]);
     expect(await after(0)).toEqual(['waiting']);
@@ -110,7 +110,7 @@ describe('an ephemeral session', () => {
     expect(await after(IDLE_MS)).toEqual([]);
   });
 
-  test('is not erased while a command works on it, and its subscribers receive the end', async () => {
+  test('is not erased during a command, and its subscribers receive the end', async () => {
     const { create, sessions, store } = stage();
     await create('busy', [created()]);
     const command = Promise.withResolvers<void>();
@@ -123,7 +123,7 @@ describe('an ephemeral session', () => {
     expect(await store.load(ref('busy'))).toBeNull();
   });
 
-  test('that cannot be erased does not keep the others', async () => {
+  test('that cannot be erased does not block the others', async () => {
     const memory = openMemoryStore();
     const broken = async (given: SessionRef) => {
       if (given.id === 'stuck') throw new Error('the disk is full');
@@ -136,7 +136,7 @@ describe('an ephemeral session', () => {
   });
 });
 
-describe('at the start', () => {
+describe('at startup', () => {
   const left: [string, DurableEventBody[]][] = [
     ['idle', [created()]],
     ['waiting', [created(), ...turnStarted, ...callDeferred]],
@@ -148,7 +148,7 @@ describe('at the start', () => {
     [true, ['kept', 'running', 'waiting']],
     [false, ['idle', 'kept', 'running', 'waiting']],
   ])(
-    'what an earlier process left idle is erased: %p, if no other one uses the store',
+    'erases idle sessions of an earlier process: %p, if no other process uses the store',
     async (alone, stays) => {
       const before = stage();
       for (const [id, events] of left) await before.create(id, events);

@@ -26,7 +26,7 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await Bun.sleep(1);
 }
 
-/** A node with its broker, and what its clients were asked for as `connection execution`. */
+/** A node with its broker, and the requests to its clients as `connection execution`. */
 class Node {
   readonly broker = new ClientToolBroker();
   readonly asked: string[] = [];
@@ -74,7 +74,7 @@ class Node {
   }
 }
 
-describe('a tool of a client that is connected to another node', () => {
+describe('a tool of a client connected to another node', () => {
   let network: MemoryNetwork;
   let driver: Node;
   let other: Node;
@@ -116,7 +116,7 @@ describe('a tool of a client that is connected to another node', () => {
     ]);
   });
 
-  test('runs here if a client of this node offers it, unless the turn came from there', async () => {
+  test('runs on this node if a local client offers it, unless the turn came from the other node', async () => {
     other.connect('there', ['open_url']);
     await connected();
     driver.connect('here', ['open_url']);
@@ -130,7 +130,7 @@ describe('a tool of a client that is connected to another node', () => {
     expect(await second).toBe('there');
   });
 
-  test('is preferred to a fallback client of this node', async () => {
+  test('is preferred over a fallback client of this node', async () => {
     driver.connect('stand-in', [], { fallback: true });
     other.connect('browser', ['open_url']);
     await driver.broker.following(OWNER, async () => {
@@ -159,7 +159,7 @@ describe('a tool of a client that is connected to another node', () => {
     expect(outcome).toEqual(new OutcomeUnknown('Client disconnected during tool execution: open_url.'));
   });
 
-  test('is stopped there when the turn is cancelled', async () => {
+  test('stops when the turn is cancelled', async () => {
     other.connect('browser', ['open_url']);
     await connected();
     const controller = new AbortController();
@@ -179,7 +179,7 @@ describe('a tool of a client that is connected to another node', () => {
     expect(await result).toBeInstanceOf(OutcomeUnknown);
   });
 
-  test('gives its result after an outage of the bus', async () => {
+  test('delivers its result after a bus outage', async () => {
     other.connect('browser', ['open_url']);
     await connected();
     const result = driver.dispatch();
@@ -199,7 +199,7 @@ describe('a tool of a client that is connected to another node', () => {
     expect(failure).toEqual(new Fault('tool_failed', 'No client offers open_url'));
   });
 
-  test('is not run for another owner than the client’s', async () => {
+  test('runs only for the client’s owner', async () => {
     other.connect('browser', ['open_url']);
     await connected();
     const body = {

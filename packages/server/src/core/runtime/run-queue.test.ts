@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import type { LiveSession } from './live-session.ts';
 import { type Drive, RunQueue } from './run-queue.ts';
 
-/** As much of a session as the queue sees. */
+/** The part of a session that the queue uses. */
 type Fake = { name: string; driving: boolean; abandoned: boolean; abandon(): void };
 const fake = (name: string): Fake & LiveSession => {
   const session: Fake = {
@@ -16,7 +16,7 @@ const fake = (name: string): Fake & LiveSession => {
   return session as unknown as Fake & LiveSession;
 };
 
-/** Drives that end when the test says so. */
+/** Drives that end when the test resolves them. */
 function stageOf(atOnce: number, restMs?: (failures: number) => number, mostWaiting?: number) {
   const started: string[] = [];
   const rests: number[] = [];
@@ -71,7 +71,7 @@ test('sessions run concurrently up to the limit, the rest in order of arrival', 
   expect(started).toEqual(['a', 'b', 'c', 'd']);
 });
 
-test("work that arrives after the driver's last check is executed", async () => {
+test('work that arrives after the driver’s last check is executed', async () => {
   const { queue, started, work, end } = stageOf(10);
   const session = fake('a');
   queue.wake(session);
@@ -128,7 +128,7 @@ test('a session resumes by itself after its backoff', async () => {
   expect(started).toEqual(['a', 'a']);
 });
 
-test('without free slots, a session with nothing to do takes none', async () => {
+test('a session without work takes no slot', async () => {
   const { queue, started, end } = stageOf(1);
   const idle = fake('b');
   queue.wake(fake('a'));
@@ -138,7 +138,7 @@ test('without free slots, a session with nothing to do takes none', async () => 
   expect(started).toEqual(['a']);
 });
 
-describe('a queue with room for one turn and one that waits', () => {
+describe('a queue with one running and one waiting slot', () => {
   const full = () => {
     const stage = stageOf(1, () => NEVER, 1);
     const sessions = [fake('a'), fake('b')] as const;
@@ -151,7 +151,7 @@ describe('a queue with room for one turn and one that waits', () => {
     return { ...stage, sessions };
   };
 
-  test('refuses a third session, but accepts more work of those it has', () => {
+  test('refuses a third session, but accepts more work for its own', () => {
     const { queue, sessions } = full();
     expect(queue.enter(fake('c'))).toBeNull();
     for (const session of sessions) expect(queue.enter(session)).not.toBeNull();
@@ -176,7 +176,7 @@ describe('a queue with room for one turn and one that waits', () => {
     expect(queue.enter(fake('c'))).not.toBeNull();
   });
 
-  test('accepts more work of a session whose first input is still being recorded, even if it is full', () => {
+  test('accepts more work for a session whose first input is being recorded, even if full', () => {
     const { queue } = stageOf(1, undefined, 0);
     const one = fake('a');
     const leave = queue.enter(one);
@@ -195,7 +195,7 @@ describe('a queue with room for one turn and one that waits', () => {
     await queue.drain(0);
   });
 
-  test('accepts work that was started before, such as a turn whose approval was answered', async () => {
+  test('accepts work that has started before, such as a turn after its approval', async () => {
     const { queue, started, end } = full();
     queue.wake(fake('c'));
     await end('a');

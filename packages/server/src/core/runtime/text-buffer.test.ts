@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { TextBuffer } from './text-buffer.ts';
 
-test('the text is everything that was added, whenever it is read', () => {
+test('contains all added text, whenever it is read', () => {
   const text = new TextBuffer();
   let expected = '';
   for (let index = 0; index < 500; index++) {
@@ -12,6 +12,6 @@ test('the text is everything that was added, whenever it is read', () => {
   }
 });
 
-test('an empty buffer is an empty text', () => {
+test('an empty buffer yields an empty string', () => {
   expect(String(new TextBuffer())).toBe('');
 });

@@ -12,10 +12,10 @@ const WATCHERS = 10;
 const ignore = () => undefined;
 const quietLog = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
-/** One turn of so many tokens, watched by ten sockets of each dialect. */
+/** One turn with the given number of tokens, watched by ten sockets of each dialect. */
 async function measure(tokens: number, dialects: typeof PROJECTED, offers = false) {
   const sent = { frames: 0, characters: 0 };
-  /** frames that had been sent when the model was asked for the next token */
+  /** frames sent when the model was asked for the next token */
   const atToken: number[] = [];
   let events = 0;
   const provider: Provider = {
@@ -63,13 +63,13 @@ test('the store is called per turn, not per token', async () => {
 });
 
 test('deltas are accepted once their block is open, and reach the same sockets as events', async () => {
-  const [told, offered] = [await measure(1_000, PROJECTED), await measure(1_000, PROJECTED, true)];
-  expect(told.events).toBe(1_000);
+  const [asEvents, offered] = [await measure(1_000, PROJECTED), await measure(1_000, PROJECTED, true)];
+  expect(asEvents.events).toBe(1_000);
   expect(offered.events).toBe(1);
   expect([offered.sent.frames, offered.appends, offered.atToken]).toEqual([
-    told.sent.frames,
-    told.appends,
-    told.atToken,
+    asEvents.sent.frames,
+    asEvents.appends,
+    asEvents.atToken,
   ]);
 });
 
