@@ -65,7 +65,7 @@ test('a refused request is logged with its id', () => {
 });
 
 test('a socket’s connection id leads from its request to its frames and turns', () => {
-  const opened = lines.find(({ msg }) => msg === 'a socket was opened');
+  const opened = lines.find(({ msg }) => msg === 'socket opened');
   expect(requests().find(({ request }) => request === opened?.request)).toMatchObject({
     path: '/broadcast',
     status: 101,

@@ -135,7 +135,7 @@ describe('a dialect that is added to the list', () => {
 
 test('an extra listener of a dialect that is not in the list is refused', async () => {
   const start = startTestServer({}, { doors: [{ dialect: 'toy', port: 0 }] });
-  await expect(start).rejects.toThrow('door toy=0 names no dialect that is served');
+  await expect(start).rejects.toThrow('door toy=0 does not name a served dialect');
 });
 
 test('thousands of hostile messages to it find no bug', async () => {

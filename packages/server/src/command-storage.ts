@@ -15,13 +15,13 @@ export type Storage = Store & {
   secrets(): Promise<readonly Secret[]>;
 };
 
-/** A large session is one append: a command may take its time. */
+/** A large session is imported in one append, so allow commands more time. */
 const DEADLINE_MS = 60_000;
 
 const nothing = () => undefined;
 const NO_LOG = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
-/** Throws an error with one clear line. The code for databases is loaded only if it is needed. */
+/** Throws an error with a one-line message. Loads the PostgreSQL code only if needed. */
 export async function openStorage(place: StoragePlace): Promise<Storage> {
   const { AUTH_SECRET } = process.env;
   const given = AUTH_SECRET === undefined ? [] : [encoded(AUTH_SECRET)];

@@ -1,7 +1,10 @@
 import { join } from 'node:path';
 import { isCompiled } from './lib/compiled.ts';
 
-/** This file is as deep in its package as the built program is. The executable contains the folders of the repository. */
+/**
+ * This file has the same depth in its package as the built program. The executable contains the folders of
+ * the repository.
+ */
 const ROOT = join(import.meta.dir, isCompiled ? '.' : '../../..');
 
 /** The built console. */

@@ -1,4 +1,4 @@
-/** What the command line needs to work on a data folder, without the rest of the server. */
+/** Exports for CLI commands on a data folder, without the rest of the server. */
 export { SECRET_FILE } from './auth/secret.ts';
 export {
   checkSessions,

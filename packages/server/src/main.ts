@@ -1,4 +1,4 @@
-/** The composition root: `compose/` names the concrete adapters. */
+/** Composition root: `compose/` names the concrete adapters. */
 import { ensureUsers } from './auth/users.ts';
 import { type EmbeddedServer, runEmbedded } from './compose/embedded.ts';
 import { openBackend } from './compose/engine.ts';
@@ -26,7 +26,7 @@ export async function startServer(
   const backend = await openBackend(config, dialects, resources);
   const front = await openFront(config, { backend, dialects }, resources);
   openListeners(config, { backend, front }, resources);
-  // After the ports are ours: a start that fails must not create a user whose password nobody was told.
+  // Only after the ports are bound: a failed start must not create a user whose password nobody has seen.
   const { store, oneAtATime } = backend.storage;
   const adminPassword = await oneAtATime(() => ensureUsers(store, config.authUsers));
   return runServer(config, { backend, front, adminPassword }, resources.move());

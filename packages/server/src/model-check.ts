@@ -1,4 +1,4 @@
-/** Tries the configured model with a short prompt, for the command line. */
+/** Sends a short prompt to the configured model, for the CLI. */
 import type { FaultData } from '@parlance/protocol';
 import { openProvider } from './compose/model-provider.ts';
 import type { Config } from './config/config.ts';
@@ -14,7 +14,7 @@ const PROMPT: Prompt = {
   tools: [],
 };
 
-/** Why it does not answer; null if it does. The first failure counts: there are no retries. */
+/** The failure, or null if the model answers. Does not retry. */
 export async function checkModel(config: Config, timeoutMs = 30_000): Promise<FaultData | null> {
   const stop = new AbortController();
   const late: FaultData = {

@@ -1,4 +1,4 @@
-/** What the command line needs to keep users and their API keys in a data folder, without the rest of the server. */
+/** Exports for CLI commands on users and API keys of a data folder, without the rest of the server. */
 export { openApiKeys } from './auth/api-keys.ts';
 export { hashPassword, newPasswordProblem } from './auth/passwords.ts';
 export { nameProblem } from './auth/users.ts';

@@ -1,4 +1,4 @@
-/** What all dialects of one server share. */
+/** State shared by all dialects of a server. */
 import { Fault } from '@parlance/protocol';
 import { openAccounts } from '../auth/accounts.ts';
 import { openApiKeys } from '../auth/api-keys.ts';
@@ -86,7 +86,7 @@ export function serverContext(config: Config, parts: ContextParts): ServerContex
   };
 }
 
-/** Callers are distinguished by their token, or by their address without one. */
+/** Distinguishes callers by token, or by address without one. */
 function requestCounter(config: Config, metrics: Metrics) {
   const callers = new TokenBuckets(config.apiRequestsPerMinute);
   return (request: Request): void => {

@@ -1,4 +1,4 @@
-/** The dialects of one server: each with its settings, its hub and what it opens. */
+/** Opens the dialects of a server, each with its settings and hub. */
 import type { Config } from '../config/config.ts';
 import type { Engine, Log } from '../core/api/index.ts';
 import type { ConnectionRegistry } from '../dialects/shared/connection-registry.ts';
@@ -10,7 +10,7 @@ import { forDialect } from '../http/dialect-scope.ts';
 
 export type ServerContext = Omit<DialectContext, 'settings'>;
 
-/** Throws if a dialect picks a setting that the configuration does not have. */
+/** Throws if a dialect uses a setting that the configuration does not have. */
 export function openDialect(dialect: Dialect, config: Config, ctx: ServerContext): ServedDialect {
   const settings = dialect.settings?.parse(config);
   const authenticator = forDialect(ctx.authenticator, dialect.name);
@@ -31,7 +31,7 @@ function hubOf(dialect: Dialect, { engine, log, connections }: HubContext): Subs
   });
 }
 
-/** Shows nothing of a session. */
+/** Projects no frames. */
 const SILENT: Projection<unknown> = {
   start: () => null,
   step: (state) => [state, NONE],

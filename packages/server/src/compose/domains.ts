@@ -146,7 +146,9 @@ const DOMAINS: readonly Domain[] = [
 
 export type OwnAgents = { readonly agents: readonly Agent[]; readonly domains: readonly Domain[] };
 
-/** What ships and what the dialects bring; those of the operator replace others with the same id. */
+/**
+ * The built-in agents and domains and those of the dialects. The operator's replace others with the same id.
+ */
 export function agentCatalog(
   { agents, domains }: OwnAgents,
   dialects: readonly Pick<Dialect, 'catalog'>[],

@@ -30,7 +30,7 @@ const submit = (session: string, text: string) =>
   });
 
 describe('an embedded server', () => {
-  test('answers requests without a token as local, whatever the settings', async () => {
+  test('handles requests without a token as local, regardless of the settings', async () => {
     expect((await submit('first', 'hello')).status).toBe(200);
     const { sessions } = (await (await server.fetch('/v1/sessions')).json()) as { sessions: object[] };
     expect(sessions).toMatchObject([{ id: 'first', owner: 'local' }]);
@@ -70,7 +70,7 @@ describe('an embedded server', () => {
     );
   });
 
-  test('keeps its data folder for itself', async () => {
+  test('locks its data folder', async () => {
     await expect(embedServer(config)).rejects.toThrow(`another Parlance server is using ${data}`);
   });
 });

@@ -1,4 +1,4 @@
-/** A server without a port: its only clients are in this process. */
+/** A server without a port, for clients in the same process. */
 import type { Config } from '../config/config.ts';
 import { socketRouter } from '../dialects/shared/routes.ts';
 import { rememberAddress } from '../http/client-address.ts';
@@ -12,17 +12,17 @@ export type { EmbeddedPeer } from '../http/embedded-socket.ts';
 export type EmbeddedSocket = Pick<InProcessSocket, 'receive' | 'idle' | 'close'>;
 
 export type EmbeddedServer = {
-  /** Answers a request to a path such as `/v1/sessions`. */
+  /** Handles a request to a path such as `/v1/sessions`. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
-  /** Opens a socket at a path such as `/acp`. Throws if none is served there. */
+  /** Opens a socket at a path such as `/acp`. Throws if the path serves none. */
   connect(path: string, peer: EmbeddedPeer): EmbeddedSocket;
-  /** Drains and closes everything. Turns that have not ended within `graceMs` continue at the next start. */
+  /** Drains and closes everything. Turns that have not ended within `graceMs` resume at the next start. */
   stop(graceMs: number): Promise<void>;
 };
 
 export type EmbeddedParts = { readonly backend: Backend; readonly front: Front };
 
-/** The host of requests. Nothing listens there. */
+/** Host name in request URLs; nothing listens there. */
 const ORIGIN = 'http://localhost';
 
 export function runEmbedded(

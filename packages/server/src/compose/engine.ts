@@ -1,4 +1,4 @@
-/** The engine and what it works with: store, users, tools, providers, telemetry. */
+/** Opens the engine and its dependencies: store, users, tools, providers, telemetry. */
 import { withoutStalePages } from '@parlance/copilot';
 import { openAuthenticator } from '../auth/authenticator.ts';
 import { openMemoryBus } from '../buses/memory/bus.ts';
@@ -33,7 +33,7 @@ export type Backend = {
   readonly setup: LiveSetup;
 };
 
-/** What is opened is closed by `resources`. Throws if the configuration cannot be served. */
+/** Registers everything it opens with `resources`. Throws if the configuration is not usable. */
 export async function openBackend(
   config: Config,
   dialects: readonly Dialect[],
@@ -51,7 +51,7 @@ export async function openBackend(
   const { store, secret, cluster } = storage;
   if (config.approval === 'full-auto' && !sandbox) {
     throw new Error(
-      'approval mode full-auto needs a sandbox (bubblewrap), and there is none on this machine',
+      'approval mode full-auto needs a sandbox (bubblewrap), which is not available on this machine',
     );
   }
   const authenticator = openAuthenticator({
@@ -112,7 +112,7 @@ export async function openBackend(
   return { log, metrics, storage, store, authenticator, engine, mcp, sandbox, setup };
 }
 
-/** Loaded only if spans are exported. */
+/** Loaded only if traces are exported. */
 async function tracesOf({ otlpEndpoint, serviceName }: Config, log: Log): Promise<Traces | null> {
   if (otlpEndpoint === undefined) return null;
   const { openTraces } = await import('../telemetry/traces.ts');

@@ -1,4 +1,4 @@
-/** What clients reach: the dialects, their HTTP routes and sockets. */
+/** Opens the parts that clients reach: dialects, HTTP routes and sockets. */
 import type { Hono } from 'hono';
 import type { Config } from '../config/config.ts';
 import type { Dialect } from '../dialects/shared/dialect.ts';
@@ -22,7 +22,7 @@ export type Front = {
 
 export type FrontParts = { readonly backend: Backend; readonly dialects: readonly Dialect[] };
 
-/** Nothing listens yet. What is opened is closed by `resources`. */
+/** Does not listen yet. Registers everything it opens with `resources`. */
 export async function openFront(
   config: Config,
   { backend, dialects }: FrontParts,

@@ -40,19 +40,19 @@ const textOf = async (app: Hono, asked: Request) => (await app.fetch(asked)).tex
 
 const MARKED = { 'x-marked': 'me' };
 
-test('a header chooses between dialects that share a path', async () => {
+test('a header selects between dialects that share a path', async () => {
   expect(await textOf(routes, request('/v1/things/7'))).toBe('plain 7');
   expect(await textOf(routes, request('/v1/things/7', MARKED))).toBe('marked 7');
   expect(await textOf(routes, request('/v1/things', MARKED))).toBe('marked ');
   expect(await textOf(routes, request('/marked/things/7'))).toBe('marked 7');
 });
 
-test('on a listener of its own a dialect has the path without the header', async () => {
+test('on its own listener, a dialect serves the path without the header', async () => {
   expect(await textOf(routesAlone(routes, marked, QUIET), request('/v1/things/7'))).toBe('marked 7');
   expect(await textOf(routesAlone(routes, plain, QUIET), request('/v1/things/7', MARKED))).toBe('marked 7');
 });
 
-test('requests are refused in the shape of the dialect that the header chooses', async () => {
+test('requests are refused in the format of the dialect that the header selects', async () => {
   const missing = await routes.fetch(request('/v1/things/7/more', MARKED));
   expect(missing.status).toBe(404);
   expect(missing.headers.get('x-refused')).toBe('yes');

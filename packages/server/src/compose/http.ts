@@ -1,4 +1,4 @@
-/** Everything that is answered over HTTP. */
+/** All HTTP routes. */
 import { Hono } from 'hono';
 import { getPath } from 'hono/utils/url';
 import { CONSOLE_FOLDER, DOCS_FOLDER } from '../console-folder.ts';
@@ -34,13 +34,16 @@ function refusing(routes: Hono, refusal: Refusing, log: Log): Hono {
   routes.notFound(({ req }) => refusal({ request: req.raw, path: req.path }, 404, 'Not found'));
   routes.onError((thrown, { req }) => {
     const ids = { request: requestIdOf(req.raw), path: req.path };
-    log.error({ ...ids, err: thrown }, 'a request could not be handled');
+    log.error({ ...ids, err: thrown }, 'failed to handle request');
     return refusal({ request: req.raw, path: req.path }, 500, 'Something went wrong.');
   });
   return routes;
 }
 
-/** The same routes on an extra listener of the dialect: its own may be at another prefix, before those of others there. */
+/**
+ * The routes of an extra listener: its dialect may use a different prefix there, which takes precedence over
+ * other dialects.
+ */
 export function routesAlone(routes: Hono, dialect: Dialect, log: Log): Hono {
   if (!dialect.alone) return routes;
   const { at, serves } = dialect.alone;
@@ -59,7 +62,7 @@ export function routesAlone(routes: Hono, dialect: Dialect, log: Log): Hono {
   return refusing(moved, refusalAlone(dialect), log);
 }
 
-/** Built on the first request: a server that is not asked for descriptions does not pay for them. */
+/** Built on the first request, so that other servers do not pay for them. */
 function documentRoutes(routes: Hono, dialects: readonly Dialect[]): void {
   let documents: Promise<ServedDocuments> | null = null;
   const build = () => import('../describe/served.ts').then(({ documentsOf }) => documentsOf(dialects));
@@ -72,13 +75,13 @@ function documentRoutes(routes: Hono, dialects: readonly Dialect[]): void {
   routes.get('/asyncapi.json', async (c) => c.body((await built()).asyncApi, 200, headers));
 }
 
-/** A refusal in the shape of the dialect that the path belongs to. */
+/** An error response in the format of the dialect that owns the path. */
 export function refusalOf(dialects: readonly Dialect[], router: HttpRouter = httpRouter(dialects)): Refusing {
   return ({ request, path }, status, reason) =>
     refusedBy(httpOwner(dialects, router(path, request.headers)), request, { status, reason });
 }
 
-/** On an extra listener every path belongs to its dialect. */
+/** On an extra listener, every path belongs to its dialect. */
 export const refusalAlone =
   (dialect: Dialect): Refusing =>
   ({ request }, status, reason) =>

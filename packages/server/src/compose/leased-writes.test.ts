@@ -4,11 +4,11 @@ import { openProxy } from '../stores/postgres/test-proxy.ts';
 import { noPostgres, openNode, testServer } from '../stores/postgres/testing.ts';
 import { leasedWrite } from './leased-writes.ts';
 
-/** Longer than any test: what ends earlier does so for another reason. */
+/** Longer than any test: an earlier end has another reason. */
 const LONG_MS = 3_600_000;
 const fenced = {
   code: 'storage_unavailable',
-  message: 'This node cannot renew its lease in the database just now.',
+  message: 'This node currently cannot renew its lease in the database.',
 };
 
 describe.skipIf(noPostgres)('a node on PostgreSQL', () => {
@@ -23,12 +23,12 @@ describe.skipIf(noPostgres)('a node on PostgreSQL', () => {
     await Promise.all(opened.splice(0).map((store) => store.close()));
   });
 
-  test('can store while its lease is good and the database takes writes', async () => {
+  test('can store while its lease is valid and the database accepts writes', async () => {
     const store = await open(await server().newDatabase());
     await leasedWrite(store, LONG_MS);
   });
 
-  test('cannot store without a lease, although the database takes writes', async () => {
+  test('cannot store without a lease, even if the database accepts writes', async () => {
     const url = await server().newDatabase();
     const proxy = await openProxy(url);
     const store = await open(url, { directUrl: proxy.url });
@@ -40,7 +40,7 @@ describe.skipIf(noPostgres)('a node on PostgreSQL', () => {
     await expect(leasedWrite(store, LONG_MS)).rejects.toMatchObject(fenced);
   });
 
-  test('cannot store if the database takes no writes, although its lease is good', async () => {
+  test('cannot store if the database rejects writes, even with a valid lease', async () => {
     const url = await server().newDatabase();
     const proxy = await openProxy(url);
     const store = await open(proxy.url, { directUrl: url, node: { leaseMs: 600_000 } });
@@ -49,7 +49,7 @@ describe.skipIf(noPostgres)('a node on PostgreSQL', () => {
     expect(store.leases.healthy).toBe(true);
   });
 
-  test('gives up at the deadline if the database does not answer, and when its lease ends', async () => {
+  test('fails at the deadline if the database does not respond, and when its lease ends', async () => {
     const { engine, newDatabase } = server();
     const url = await newDatabase();
     const [patient, leased] = [
@@ -58,7 +58,7 @@ describe.skipIf(noPostgres)('a node on PostgreSQL', () => {
     ];
     engine.pause();
     try {
-      const late = { code: 'storage_unavailable', message: 'The database does not answer just now.' };
+      const late = { code: 'storage_unavailable', message: 'The database is currently not responding.' };
       await Promise.all([
         expect(leasedWrite(patient, 1)).rejects.toMatchObject(late),
         expect(leasedWrite(leased, LONG_MS)).rejects.toMatchObject(fenced),

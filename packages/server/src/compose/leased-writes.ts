@@ -1,15 +1,15 @@
-/** Whether a node that shares a database can store anything, for readiness. */
+/** Readiness check for a node that shares a database: whether it can store events. */
 import { Fault } from '@parlance/protocol';
 import type { Leases } from '../core/ports/lease.ts';
 
 export type LeasedStore = { readonly leases: Leases; readonly writable: () => Promise<void> };
 
-const FENCED = 'This node cannot renew its lease in the database just now.';
-const LATE = 'The database does not answer just now.';
+const FENCED = 'This node currently cannot renew its lease in the database.';
+const LATE = 'The database is currently not responding.';
 
 /**
- * Rejects if the database does not take a write within `withinMs`. Rejects at once if the lease of this node is not good,
- * and as soon as it ends: the node starts nothing without it, whatever the database answers.
+ * Rejects if the database does not accept a write within `withinMs`, and immediately if this node's lease is
+ * invalid or ends: without it the node starts no work, even if the database responds.
  */
 export async function leasedWrite({ leases, writable }: LeasedStore, withinMs: number): Promise<void> {
   const unavailable = (why: string) => new Fault('storage_unavailable', why);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startTestServer } from '../testing/server.ts';
 
-/** A port that nobody listens on, a moment ago. */
+/** A port that is currently free. */
 function freePort(): number {
   const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } });
   const { port } = listener;
@@ -12,7 +12,7 @@ function freePort(): number {
   return port;
 }
 
-test('a start that fails for an extra listener leaves nothing open: neither its port nor its data folder', async () => {
+test('a failed start of an extra listener leaves neither its port nor its data folder open', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parlance-listen-'));
   const settings = { PORT: String(freePort()), PARLANCE_DATA: join(folder, 'data') };
   const other = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } });

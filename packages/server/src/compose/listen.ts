@@ -1,8 +1,8 @@
-/** A listener, or one line that says which setting to change. */
+/** Opens a listener, or throws an error that names the setting to change. */
 import type { Server } from 'bun';
 import { type Listening, listen } from '../http/listener.ts';
 
-/** `dialect` is that of an extra listener, null for the default one. Throws if the port is in use. */
+/** `dialect` is that of an extra listener, or null for the default one. Throws if the port is in use. */
 export function listenOrExplain(dialect: string | null, listening: Listening): Server<unknown> {
   try {
     return listen(listening);

@@ -90,7 +90,7 @@ type Listener = {
   readonly port: number;
   readonly dialect: string | null;
   readonly router: SocketRouter;
-  /** of an extra listener */
+  /** set for an extra listener */
   readonly own?: Dialect;
 };
 

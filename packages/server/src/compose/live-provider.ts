@@ -1,4 +1,4 @@
-/** The provider of the server's own model: each request goes to the one that is configured when it starts. */
+/** Provider for the server's default model: each request uses the model configured at that time. */
 import type { Config } from '../config/config.ts';
 import type { Log } from '../core/ports/logger.ts';
 import type { Provider } from '../core/ports/provider.ts';

@@ -47,7 +47,7 @@ export function openProvider(choice: ModelChoice, config: Config, log: Log): Pro
   }
 }
 
-/** Sessions may name any model: so many are kept open. */
+/** Maximum number of cached providers: sessions may name any model. */
 const MOST_OPENED = 100;
 
 /** Providers for agents and sessions with their own model. Throws `invalid` if it is not available. */

@@ -1,4 +1,4 @@
-/** Prices of models, which admins set while the server runs. */
+/** Model prices, which admins set at run time. */
 import { Fault } from '@parlance/protocol';
 import { z } from 'zod';
 import type { SettingsStore } from '../core/ports/settings.ts';
@@ -17,7 +17,7 @@ export function openPrices(settings: SettingsStore): PriceTable {
   }
   return {
     list: async () => (await stored()).models,
-    /** Another admin may write at the same time: then the change is applied to what that one has written. */
+    /** Retries if another admin writes at the same time, applying the change to the new version. */
     async set(model, price) {
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
         const { models, version } = await stored();
@@ -27,7 +27,7 @@ export function openPrices(settings: SettingsStore): PriceTable {
           throw new Fault('invalid', `At most ${MOST_MODELS} models can have a price.`);
         if (await settings.write(DOCUMENT, { models: next }, version)) return;
       }
-      throw new Fault('busy', 'The prices are being changed by somebody else. Try again.');
+      throw new Fault('busy', 'Another admin is changing the prices. Try again.');
     },
   };
 }

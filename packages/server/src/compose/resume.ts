@@ -1,13 +1,13 @@
-/** Unfinished turns go on after the start. */
+/** Resumes unfinished turns after startup. */
 import type { Engine, Log } from '../core/api/index.ts';
 
-/** Starts after the caller has the server: no turn delays the start, whatever a model requested in it. */
+/** Runs after the server has started, so that no turn can delay the startup. */
 export async function resumeTurns(engine: Engine, log: Log): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
   try {
     const resumed = await engine.recover();
-    if (resumed > 0) log.info({ resumed }, 'unfinished turns resumed');
+    if (resumed > 0) log.info({ resumed }, 'resumed unfinished turns');
   } catch (err) {
-    log.error({ err }, 'unfinished turns could not be resumed');
+    log.error({ err }, 'failed to resume unfinished turns');
   }
 }

@@ -1,4 +1,4 @@
-/** A server that serves, and how it stops. */
+/** A running server and its shutdown. */
 import type { Config } from '../config/config.ts';
 import type { Backend } from './engine.ts';
 import type { Front } from './front.ts';
@@ -8,11 +8,14 @@ export type RunningServer = {
   readonly host: string;
   readonly port: number;
   readonly doors: readonly { readonly dialect: string; readonly port: number }[];
-  /** the password of the user `admin`, if this start created it */
+  /** password of the user `admin`, if this start created it */
   readonly adminPassword: string | null;
-  /** how many turns are running */
+  /** number of running turns */
   readonly running: () => number;
-  /** Drains: no new turns, a grace period for running ones, clients are notified, everything is closed. */
+  /**
+   * Drains: starts no new turns, waits for running ones for a grace period, notifies clients, closes
+   * everything.
+   */
   stop(): Promise<void>;
 };
 
@@ -22,7 +25,7 @@ export type ServerParts = {
   readonly adminPassword: string | null;
 };
 
-/** From now on the server is ready and unfinished turns go on. `opened` is closed by `stop`. */
+/** Marks the server as ready and resumes unfinished turns. `stop` closes `opened`. */
 export function runServer(config: Config, parts: ServerParts, opened: AsyncDisposableStack): RunningServer {
   const { engine, log } = parts.backend;
   const { state, sockets, readiness } = parts.front;

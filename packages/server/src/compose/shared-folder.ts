@@ -1,16 +1,16 @@
-/** Whether the working directory is the one that the other nodes use. */
+/** Checks that all nodes use the same working directory. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export const MARKER_FILE = '.parlance-cluster';
 
-/** The first of several nodes that start together may not have made the file yet. */
+/** If several nodes start together, the first may not have created the file yet. */
 const PATIENCE_MS = 5_000;
 const LOOK_AGAIN_MS = 50;
 
 /**
- * A marker file names the cluster; the first node creates it. Throws if it is missing or names another cluster,
- * because the node would then work on other files than the rest.
+ * A marker file names the cluster; the first node creates it. Throws if it is missing or names another
+ * cluster, because this node would then work on different files.
  */
 export async function checkSharedFolder(folder: string, cluster: string, isFirst: boolean): Promise<void> {
   const path = join(folder, MARKER_FILE);

@@ -1,4 +1,4 @@
-/** A database that several nodes share, and the bus between them. Loaded only if they are configured. */
+/** A database shared by several nodes, and the bus between them. Loaded only if configured. */
 import { version } from '../../package.json' with { type: 'json' };
 import { openMemoryNetwork } from '../buses/memory/transport.ts';
 import type { Config } from '../config/config.ts';
@@ -10,11 +10,11 @@ import { leasedWrite } from './leased-writes.ts';
 import { checkSharedFolder } from './shared-folder.ts';
 import type { Storage, StorageParts } from './storage.ts';
 
-/** How often sessions that no node drives are looked for, in milliseconds. */
+/** Interval for taking over sessions without a driver, in milliseconds. */
 const SWEEP_MS = 250;
-/** How often dead nodes are looked for, in milliseconds. */
+/** Interval for detecting dead nodes, in milliseconds. */
 const NODES_MS = 1_000;
-/** A database that does not answer within this time is unavailable, in milliseconds. */
+/** Timeout of the readiness check, in milliseconds. */
 const READY_MS = 2_000;
 
 export type SharedConfig = Config & { readonly database: string };
@@ -68,7 +68,7 @@ export async function openShared(
   };
 }
 
-/** Of the nodes that live now, started or starting. */
+/** Whether this is the oldest living node. */
 async function isFirst(store: PostgresStore): Promise<boolean> {
   const living = (await store.nodes()).filter(({ alive }) => alive);
   living.sort((one, other) => one.startedAt - other.startedAt || (one.id < other.id ? -1 : 1));
@@ -96,7 +96,7 @@ async function openTransport(
   return openValkeyTransport({ ...options, server: { url: redis }, meter: metrics });
 }
 
-/** A node whose lease has expired has no watchers and no clients. */
+/** Drops the registry entries of nodes whose lease has expired. */
 function forgetDeadNodes(store: PostgresStore, transport: Transport, { log }: StorageParts): () => void {
   const { others, registry } = transport;
   const forget = async (): Promise<void> => {
@@ -105,7 +105,7 @@ function forgetDeadNodes(store: PostgresStore, transport: Transport, { log }: St
       if (!alive && others.nodes.includes(id)) registry.forget(id);
   };
   const timer = setInterval(() => {
-    if (transport.up) forget().catch((err) => log.debug({ err }, 'nodes not read'));
+    if (transport.up) forget().catch((err) => log.debug({ err }, 'failed to read nodes'));
   }, NODES_MS);
   timer.unref();
   return () => clearInterval(timer);

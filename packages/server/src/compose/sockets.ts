@@ -1,4 +1,4 @@
-/** WebSockets: the transport, and what a handshake becomes. */
+/** WebSocket transport and handshake. */
 import { asFault, type ConnectionId } from '@parlance/protocol';
 import { tokenRevocation } from '../auth/held-streams.ts';
 import type { Config } from '../config/config.ts';
@@ -35,11 +35,14 @@ export type HandshakeParts = {
   readonly authenticator: Authenticator;
   readonly log: Log;
   readonly router: SocketRouter;
-  /** the number of the listener */
+  /** index of the listener */
   readonly listener: number;
 };
 
-/** Null if no socket is served at the address. Creates no closure: it would keep the request while the socket is open. */
+/**
+ * Null if no socket is served at the address. Creates no closure, since it would keep the request alive as
+ * long as the socket.
+ */
 export async function openingOf(
   request: Request,
   address: string,
@@ -62,13 +65,13 @@ export async function openingOf(
   } catch (thrown) {
     const ids = { request: requestIdOf(request), connection: id };
     if (['storage_unavailable', 'internal'].includes(asFault(thrown).code)) {
-      log.error({ ...ids, err: thrown }, 'a token could not be checked');
+      log.error({ ...ids, err: thrown }, 'failed to verify token');
       return {
         ...opening,
-        accept: { code: 1013, reason: 'The token cannot be checked now: connect again later' },
+        accept: { code: 1013, reason: 'The token cannot be verified now: reconnect later' },
       };
     }
-    log.info({ ...ids, reason: String(thrown) }, 'a socket came with a bad token');
+    log.info({ ...ids, reason: String(thrown) }, 'socket rejected: invalid token');
     if (target.admitsBadToken) return { ...opening, unknown: true, accept };
     return { ...opening, accept: { code: 1008, reason: 'Invalid token' } };
   }

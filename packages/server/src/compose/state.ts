@@ -1,4 +1,4 @@
-/** What becomes known while the server starts, for those who were made before. */
+/** Values that become known during startup, for parts created before. */
 import type { ServedDialect } from '../dialects/shared/routes.ts';
 import type { RefusedOrigins } from '../http/refused-origins.ts';
 
@@ -14,7 +14,7 @@ export type FailedPort = { readonly dialect: string; readonly port: number; read
 
 export type ServerState = {
   readonly served: ServedDialect[];
-  /** the default listener first; empty until all of them listen */
+  /** the default listener first; empty until all are listening */
   readonly listening: ListeningPort[];
   readonly failed: FailedPort[];
   readonly refusedOrigins: RefusedOrigins;

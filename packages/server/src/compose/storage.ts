@@ -1,4 +1,4 @@
-/** What the server stores in: the embedded database, or one that several nodes share. */
+/** Opens the storage: the embedded database, or one shared by several nodes. */
 import { version } from '../../package.json' with { type: 'json' };
 import { loadSecret } from '../auth/secret.ts';
 import type { Config } from '../config/config.ts';
@@ -11,21 +11,24 @@ import type { Metrics } from '../telemetry/metrics.ts';
 
 export type Storage = {
   readonly store: Store;
-  /** signs tokens */
+  /** key for signing tokens */
   readonly secret: Uint8Array<ArrayBuffer>;
-  /** undefined for the embedded database, which is this process's alone */
+  /** undefined for the embedded database, which belongs to this process alone */
   readonly cluster: EngineParts['cluster'];
-  /** failed logins of all nodes; undefined if there is only this one */
+  /** shared counter of failed logins; undefined on a single node */
   readonly loginAttempts?: LoginAttempts;
-  /** Rejects if nothing can be stored now. */
+  /** Rejects if writes are currently not possible. */
   readonly writable: () => Promise<void>;
-  /** Runs `work` while no other node that starts runs its own. */
+  /** Runs `work` while no other starting node runs its own. */
   readonly oneAtATime: <Result>(work: () => Promise<Result>) => Promise<Result>;
 };
 
 export type StorageParts = { readonly log: Log; readonly metrics: Metrics };
 
-/** What is opened is closed by `resources`. Throws one clear line if the storage cannot be used. */
+/**
+ * Registers everything it opens with `resources`. Throws an error with a one-line message if the storage
+ * cannot be used.
+ */
 export async function openStorage(
   config: Config,
   parts: StorageParts,

@@ -1,4 +1,4 @@
-/** The tools of one server: the built-in ones, those of the operator, and those of MCP servers. */
+/** The tools of a server: built-in tools, tools of the operator, and tools of MCP servers. */
 import { dirname } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { INSTALLATION, WORKSPACE } from '../config/installation.ts';
@@ -16,7 +16,7 @@ export type ToolParts = {
   readonly clients: ClientToolBroker;
   readonly sandbox: Sandbox | null;
   readonly catalog: AgentCatalog;
-  /** those of the start */
+  /** those configured at startup */
   readonly mcpServers: Config['mcpServers'];
   readonly log: Log;
 };
@@ -60,11 +60,11 @@ async function ownTools({ tools: modules }: Config, builtIn: readonly Tool[], lo
   return own;
 }
 
-/** A module of the server is not for agents to change: its folder, or only the file if the working directory is inside of that. */
+/** Agents must not change the modules of the server: guards the folder, or only the file if the folder contains the working directory. */
 const unchangeable = (module: string, cwd: string): string =>
   contains(dirname(module), cwd) ? module : dirname(module);
 
-/** The map changes when an MCP server adds or removes tools. */
+/** Updates the map when an MCP server adds or removes tools. */
 function toolsByName(fixed: readonly Tool[], mcp: McpTools): ReadonlyMap<string, Tool> {
   const tools = new Map<string, Tool>();
   const renew = () => {

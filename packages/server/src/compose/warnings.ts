@@ -1,11 +1,11 @@
-/** Configurations that are served although they are probably not what the operator wants. */
+/** Warns about configurations that are probably not intended. */
 import { mkdirSync, realpathSync } from 'node:fs';
 import { newPasswordProblem } from '../auth/passwords.ts';
 import type { Config } from '../config/config.ts';
 import { isInstallation } from '../config/installation.ts';
 import type { Log } from '../core/api/index.ts';
 
-/** Creates the working directory, to resolve its path. */
+/** Creates the working directory, in order to resolve its path. */
 export function warnAbout(config: Config, log: Log): void {
   for (const file of config.ignoredFiles)
     log.warn({ file }, 'configuration file ignored: name it with --config, or put it into the data folder');
@@ -15,7 +15,7 @@ export function warnAbout(config: Config, log: Log): void {
   warnOfShortPasswords(config, log);
 }
 
-/** Deployments rely on what `AUTH_USERS` takes: short passwords there are reported and not refused. */
+/** Existing deployments may have short passwords in `AUTH_USERS`: warn instead of refusing them. */
 function warnOfShortPasswords({ authUsers }: Config, log: Log): void {
   const short = authUsers.filter(({ password }) => newPasswordProblem(password) !== null);
   if (short.length === 0) return;

@@ -39,7 +39,7 @@ export type AsyncApiDocument = {
   >;
 };
 
-/** A dialect that has sockets. */
+/** A dialect with sockets. */
 export type Spoken = Required<Pick<Described, 'socket' | 'messages'>> & Described;
 
 export const hasSocket = (described: Described): described is Spoken =>
@@ -61,11 +61,11 @@ export function asyncApiDocument(descriptions: readonly Described[]): AsyncApiDo
   };
 }
 
-/** The document as it is checked in and served. */
+/** The document as checked in and served. */
 export const asyncApiText = (descriptions: readonly Described[]): string =>
   `${JSON.stringify(asyncApiDocument(descriptions), null, 2)}\n`;
 
-/** Keys of the document have no colons; one name may be used in both directions. */
+/** Keys must not contain colons; a name may be used in both directions. */
 const key = (direction: 'in' | 'out', name: string): string =>
   `${direction}.${name.replace(/[^\w.-]+/g, '.').replace(/^\./, '')}`;
 
@@ -124,7 +124,7 @@ function parameters({ address }: DescribedSocket): Pick<AsyncApiChannel, 'parame
   return { parameters: Object.fromEntries(names.map((name) => [name, { description: `the ${name}` }])) };
 }
 
-/** As the server sees them: it receives what clients send. */
+/** From the server's point of view: it receives what clients send. */
 function operations({ name, title, messages }: Spoken): [string, AsyncApiDocument['operations'][string]][] {
   const channel = { $ref: `#/channels/${name}` };
   const refs = (direction: 'in' | 'out') =>

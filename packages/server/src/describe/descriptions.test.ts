@@ -7,7 +7,7 @@ test('every dialect of the index is described', () => {
   expect(DESCRIPTIONS.map(({ name }) => name)).toEqual([...DIALECTS.map(({ name }) => name), 'server']);
 });
 
-test('the addresses of sockets are those that the dialects listen on', () => {
+test('socket addresses match the dialects' listen entries', () => {
   const addresses = DESCRIPTIONS.flatMap(({ name, socket }) =>
     socket ? [[name, socket.address, ...socket.others.map(({ address }) => address)]] : [],
   );
@@ -20,7 +20,7 @@ test('the addresses of sockets are those that the dialects listen on', () => {
   expect(addresses).toEqual(listened);
 });
 
-test('the conditions of shared addresses are told', () => {
+test('shared addresses have their conditions', () => {
   const conditions = Object.fromEntries(
     DESCRIPTIONS.map(({ name, socket }) => [name, socket?.others.map(({ condition }) => condition)]),
   );
@@ -33,7 +33,7 @@ test('the conditions of shared addresses are told', () => {
   });
 });
 
-test('a connection about a session names it in the query, unless the handshake carries no identity', () => {
+test('a connection for a session names it in the query, unless the handshake is anonymous', () => {
   const connect = (dialect: string) =>
     DESCRIPTIONS.find(({ name }) => name === dialect)?.socket?.connect({ ...EXAMPLE_IDS, session: 'a b' });
   expect(connect('broadcast')).toBe('/broadcast?session=a+b');

@@ -1,4 +1,4 @@
-/** Everything the server serves, described: its dialects in the order of the index, then the server itself. */
+/** Descriptions of everything that the server serves: its dialects in index order, then the server itself. */
 import { DIALECTS } from '../dialects/index.ts';
 import type { Description, SocketDescription } from '../dialects/shared/description.ts';
 import type { Dialect } from '../dialects/shared/dialect.ts';

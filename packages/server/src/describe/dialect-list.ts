@@ -1,4 +1,4 @@
-/** The public list of the dialects of one server, from the descriptions. */
+/** The public list of a server's dialects, built from their descriptions. */
 import { EXAMPLE_IDS, type LearnedId } from '../dialects/shared/description.ts';
 import type { DialectList, DialectView } from '../dialects/shared/dialect-list.ts';
 import { httpRoutes, socketRoutes } from '../dialects/shared/listen.ts';
@@ -7,7 +7,7 @@ import { type Described, descriptionsOf } from './descriptions.ts';
 import { playedMessages } from './played-messages.ts';
 import { snippetsOf } from './snippets.ts';
 
-/** Dialects whose sockets are turned off are left out. */
+/** Leaves out dialects whose sockets are disabled. */
 export async function dialectList(served: readonly ServedDialect[]): Promise<DialectList> {
   const descriptions = await descriptionsOf(served.map(({ dialect }) => dialect));
   const views = served
@@ -60,7 +60,7 @@ function idsOf({ messages, endpoints, commands }: Described): DialectView['ids']
     ids.map(({ id, at, match = null }) => ({ message, id, at, match }));
   return [
     ...[...outbound, ...events].flatMap(([name, ids]) => found(name, ids)),
-    // The answer of a request has no name: it is {status, body}.
+    // The response of a request has no name: it is {status, body}.
     ...endpoints.flatMap(({ ids = [] }) =>
       found(
         null,

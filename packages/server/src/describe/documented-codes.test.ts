@@ -1,4 +1,4 @@
-/** The error codes in the hand-written parts of the dialect pages are those of the code. */
+/** The error codes in the hand-written parts of the dialect pages match the code. */
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { FAILED } from '../dialects/agentloop/faults.ts';
@@ -11,7 +11,7 @@ const PAGES = join(import.meta.dir, '../../../../docs/dialects');
 
 const pageOf = (dialect: string): Promise<string> => Bun.file(join(PAGES, `${dialect}.md`)).text();
 
-/** The words of a column in the table below a heading or in which the header has this text. */
+/** The cells of a column in the table that follows a matching line. */
 async function column(dialect: string, header: RegExp, index: number): Promise<string[]> {
   const lines = (await pageOf(dialect)).split('\n');
   const from = lines.findIndex((line) => header.test(line));
@@ -22,7 +22,7 @@ async function column(dialect: string, header: RegExp, index: number): Promise<s
     .map((word) => word.replaceAll('`', '').trim());
 }
 
-/** The codes of a dialect's `error` message, wherever its schema has them. */
+/** The codes in the schema of a dialect's `error` message. */
 function errorCodes(dialect: string): string[] {
   const schema = DESCRIPTIONS.find(({ name }) => name === dialect)?.messages?.out.error?.schema;
   const found =
@@ -46,7 +46,7 @@ test('copilot', async () => {
   const [statuses, codes] = [await column('copilot', header, 1), await column('copilot', header, 2)];
   const listed = statuses.map((status, index) => `${status} ${codes[index]}`);
   const faults = Object.values(COPILOT_FAULTS).map(({ status, code }) => `${status} ${code}`);
-  // Two are no faults of the core: a failed login, and a path that does not exist.
+  // Two do not come from core faults: a failed login, and an unknown path.
   expect(new Set(listed)).toEqual(new Set([...faults, '401 INVALID_CREDENTIALS', '404 NOT_FOUND']));
 });
 

@@ -1,4 +1,4 @@
-/** What a real server sends in answer to the examples matches the schemas of the description. */
+/** Frames that a real server sends in response to the examples match the described schemas. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { EXAMPLE_IDS, messageName } from '../dialects/shared/description.ts';
 import type { AnyFrame } from '../testing/client.ts';

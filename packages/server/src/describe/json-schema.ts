@@ -1,4 +1,4 @@
-/** Schemas of the code as schemas of the document. */
+/** Converts zod schemas to JSON Schema. */
 import { z } from 'zod';
 import { COMPONENTS } from '../dialects/shared/description.ts';
 
@@ -6,7 +6,7 @@ export type JsonSchema = z.core.JSONSchema.BaseSchema;
 
 const PREFIX = '#/components/schemas/';
 
-/** What has a name, by that name. */
+/** Named schemas, by name. */
 export function componentSchemas(): Record<string, JsonSchema> {
   const { schemas } = z.toJSONSchema(COMPONENTS, {
     io: 'input',
@@ -21,7 +21,7 @@ export function componentSchemas(): Record<string, JsonSchema> {
   );
 }
 
-/** By reference if the schema has a name; lists of named schemas, too. */
+/** Uses a reference if the schema, or the items of a list, have a name. */
 export function bodySchema(schema: z.ZodType): JsonSchema {
   const id = COMPONENTS.get(schema)?.id;
   if (id !== undefined) return { $ref: PREFIX + id };
@@ -45,17 +45,17 @@ export const payloadSchema = (schema: z.ZodType, io: 'input' | 'output'): JsonSc
 const described = (schema: z.ZodType, io: 'input' | 'output'): JsonSchema =>
   tidied(z.toJSONSchema(schema, { io, unrepresentable: 'any' }));
 
-/** Formats say what these patterns say, at more length. */
-const TOLD_BY_FORMAT = new Set<unknown>(['uuid', 'date-time', 'date', 'base64']);
+/** Formats whose patterns are redundant. */
+const FORMATS_WITH_PATTERN = new Set<unknown>(['uuid', 'date-time', 'date', 'base64']);
 
-/** The only schema that refers to itself is “any JSON”, and that is the empty schema. */
+/** The only recursive schema is “any JSON”, which becomes the empty schema. */
 function tidied<Value>(value: Value): Value {
   if (Array.isArray(value)) return value.map(tidied) as Value;
   if (typeof value !== 'object' || value === null) return value;
   const { $schema, $id, $defs, definitions, '~standard': standard, ...schema } = value as JsonSchema;
   if (/__shared#|^#\/(\$defs|definitions)\/__schema/.test(schema.$ref ?? '')) return {} as Value;
-  if (TOLD_BY_FORMAT.has(schema.format)) delete schema.pattern;
-  // Every whole number of JavaScript: says nothing.
+  if (FORMATS_WITH_PATTERN.has(schema.format)) delete schema.pattern;
+  // Limits of safe integers carry no information.
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
   return Object.fromEntries(Object.entries(schema).map(([key, inner]) => [key, tidied(inner)])) as Value;

@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document of every HTTP endpoint, built from the schemas that the routes check with. */
+/** The OpenAPI 3.1 document of all HTTP endpoints, built from the schemas that the routes validate with. */
 import type { z } from 'zod';
 import type { Answer, Endpoint } from '../dialects/shared/description.ts';
 import type { Described } from './descriptions.ts';
@@ -60,7 +60,7 @@ export function openApiDocument(descriptions: readonly Described[]): OpenApiDocu
   };
 }
 
-/** The document as it is checked in and served. */
+/** The document as checked in and served. */
 export const openApiText = (descriptions: readonly Described[]): string =>
   `${JSON.stringify(openApiDocument(descriptions), null, 2)}\n`;
 

@@ -1,4 +1,4 @@
-/** The messages that a client may try, with their examples. */
+/** The messages that a client can try, with examples. */
 import {
   type Endpoint,
   EXAMPLE_IDS,

@@ -1,4 +1,4 @@
-/** What a caller shows, and where. */
+/** Authentication schemes of the endpoints. */
 import type { Security } from '../dialects/shared/description.ts';
 
 export type Requirement = Readonly<Record<string, readonly string[]>>;

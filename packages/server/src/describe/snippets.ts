@@ -1,4 +1,4 @@
-/** The first steps of a client: on a socket, with requests, and as a program. */
+/** First steps of a client: on a socket, with HTTP requests, and as a program. */
 import { type Endpoint, EXAMPLE_IDS } from '../dialects/shared/description.ts';
 import type { DialectView } from '../dialects/shared/dialect-list.ts';
 import type { Described } from './descriptions.ts';
@@ -14,7 +14,7 @@ export const snippetsOf = (described: Described): Snippet[] => [
   ...described.endpoints.flatMap((endpoint) => requestSnippets(endpoint, described)),
 ];
 
-/** The greeting, then the example that is marked; if none is, the first. */
+/** The greeting, then the example marked as first, or the first one. */
 function socketSnippet({ socket, messages }: Described): SocketSnippet[] {
   if (!socket || !messages) return [];
   const all = Object.values(messages.in).flatMap(({ examples }) => examples(EXAMPLE_IDS));

@@ -9,12 +9,12 @@ type Listening = Pick<Dialect, 'name' | 'listen'>;
 export type SocketAddress = { readonly address: string; readonly condition: string | null };
 
 export type SocketAddresses = {
-  /** the path that no other dialect shares, with `{name}` for each parameter */
+  /** the path that only this dialect uses, with `{name}` for each parameter */
   readonly address: string;
   readonly others: readonly SocketAddress[];
   /** the handshake carries no token and no session */
   readonly anonymous: boolean;
-  /** path and query of a connection about these ids */
+  /** path and query of a connection for these ids */
   connect(ids: ExampleIds): string;
 };
 
@@ -25,7 +25,7 @@ export function socketAddresses(
   all: readonly Listening[],
 ): SocketAddresses {
   const [own, ...others] = socketRoutes(dialect.listen).filter(({ refuse }) => refuse === undefined);
-  if (!own) throw new Error(`${dialect.name} describes a socket and has no address for it`);
+  if (!own) throw new Error(`${dialect.name} describes a socket but has no address for it`);
   const anonymous = own.anonymous ?? false;
   const path = own.ws.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? name));
   return {

@@ -6,17 +6,17 @@ export type Account = {
   readonly name: string;
   readonly role: Role;
   readonly createdAt: number;
-  /** the settings name the user: at the next start password and role are again as they say */
+  /** the user is defined by settings, which reset password and role at the next start */
   readonly fromSettings: boolean;
 };
 
 export type PasswordChange = { readonly old: string; readonly password: string };
 
-/** What ends the tokens of a user ends every socket and stream that lives on them. */
+/** Revoking a user's tokens also closes the sockets and streams that use them. */
 export interface Accounts {
-  /** By name. */
+  /** Sorted by name. */
   list(): Promise<Account[]>;
-  /** Throws `invalid` for a name or a password that cannot be, and for a name that is taken. */
+  /** Throws `invalid` for an invalid name or password, and for a name that is taken. */
   add(wanted: { readonly name: string; readonly password: string; readonly role: Role }): Promise<Account>;
   /**
    * Omitted fields stay unchanged. The user's tokens are revoked. Throws `not_found`, `invalid` for an unacceptable
@@ -25,11 +25,11 @@ export interface Accounts {
   change(name: string, wanted: { readonly password?: string; readonly role?: Role }): Promise<Account>;
   /** Throws `not_found`, and `forbidden` if no admin would remain. */
   remove(name: string): Promise<void>;
-  /** Ends all tokens of the user, and nothing else. Throws `not_found`. */
+  /** Revokes all tokens of the user. Throws `not_found`. */
   logOut(name: string): Promise<void>;
   /**
-   * A user's own: the tokens of the user end, and the result has a new one. Throws `forbidden` if the old password is
-   * wrong, and `limited` if that, or a login from `address`, failed too often.
+   * Changes the caller's own password: revokes the user's tokens and returns a new one. Throws `forbidden` if
+   * the old password is wrong, and `limited` if that, or a login from `address`, failed too often.
    */
   changePassword(name: string, change: PasswordChange, address: string): Promise<Login>;
 }

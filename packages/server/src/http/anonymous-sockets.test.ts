@@ -1,4 +1,4 @@
-/** Which peers are read, wait or are evicted, with peers that only record it. */
+/** Admission, waiting and eviction of peers, with recording fakes. */
 import { describe, expect, test } from 'bun:test';
 import { type AnonymousLimits, AnonymousSockets, type Peer } from './anonymous-sockets.ts';
 
@@ -22,7 +22,7 @@ function pool(limits: Partial<AnonymousLimits> = {}) {
   return { sockets, read, evicted, join, leave };
 }
 
-test('an address can use as many slots as it leaves free, so that the next address finds one', () => {
+test('an address can use as many slots as it leaves free for others', () => {
   const { join, read } = pool({ places: 7 });
   expect(join('a1', 'a2', 'a3', 'a4', 'a5')).toEqual([true, true, true, true, false]);
   expect(join('b1', 'b2', 'b3', 'c1', 'd1')).toEqual([true, true, false, true, false]);
@@ -40,7 +40,7 @@ test('a free slot goes to the address with the fewest, and there to the latest p
   expect(read).toEqual(['d2', 'a3']);
 });
 
-test('a peer that leaves twice, or while it waits, frees no slot that it does not have', () => {
+test('a peer that leaves twice, or while waiting, frees no other slot', () => {
   const { join, leave, read } = pool({ places: 2 });
   join('a1', 'b1', 'c1', 'c2');
   leave('c2');

@@ -1,44 +1,44 @@
 /**
- * Sockets whose peers have not authenticated. The runtime buffers an unfinished message of each and does not say how
- * much, so each counts as the largest message while it is read. A socket beyond the budget is paused until another
- * one authenticates, closes or is evicted.
+ * Sockets of peers that have not authenticated. The runtime buffers an unfinished message per socket without
+ * reporting its size, so each socket counts as the largest message while it is read. A socket beyond the
+ * budget is paused until another one authenticates, closes or is evicted.
  */
 
 export type Peer = {
   readonly address: string;
-  /** Starts to read from the socket. */
+  /** Starts reading from the socket. */
   admit(): void;
-  /** Closes the socket so that its buffer is freed at once. */
+  /** Closes the socket in a way that frees its buffer immediately. */
   evict(): void;
 };
 
 export type AnonymousLimits = {
-  /** how many sockets are read at once */
+  /** number of sockets read at a time */
   readonly places: number;
-  /** how long a socket is read before it may be evicted for another, in milliseconds */
+  /** how long a socket is read before it may be evicted for another one, in milliseconds */
   readonly graceMs: number;
-  /** how long the runtime may keep the buffer of a socket that was closed with a closing handshake */
+  /** how long the runtime may keep the buffer of a socket after a closing handshake */
   readonly lingerMs: number;
 };
 
 export class AnonymousSockets {
-  /** when each was admitted, in that order */
+  /** time of admission, in order */
   readonly #read = new Map<Peer, number>();
   /** in order of arrival */
   readonly #waiting = new Set<Peer>();
-  /** places per address, those of closed sockets that linger included */
+  /** slots per address, including closed sockets that linger */
   readonly #taken = new Map<string, number>();
   #total = 0;
   #lookout: Timer | undefined;
 
   constructor(private readonly limits: AnonymousLimits) {}
 
-  /** True if so many places are taken that a socket should be closed without a closing handshake. */
+  /** Whether so many slots are taken that sockets should be closed without a closing handshake. */
   get isCrowded(): boolean {
     return this.#waiting.size > 0 || this.#total > this.limits.places / 2;
   }
 
-  /** True if the peer is admitted now; otherwise it waits. */
+  /** True if the peer is admitted; otherwise it waits. */
   join(peer: Peer): boolean {
     if (this.#hasRoom(peer.address)) {
       this.#admit(peer);
@@ -58,7 +58,7 @@ export class AnonymousSockets {
     else this.#free(peer.address);
   }
 
-  /** Evicts the peer that has waited longest, of the address with the most waiting. False if none waits. */
+  /** Evicts the longest-waiting peer of the address with the most waiting ones. False if none waits. */
   evictWaiting(): boolean {
     const counts = new Map<string, number>();
     for (const { address } of this.#waiting) counts.set(address, (counts.get(address) ?? 0) + 1);
@@ -80,7 +80,10 @@ export class AnonymousSockets {
     return this.#taken.get(address) ?? 0;
   }
 
-  /** An address may have as many places as it leaves free: one has half of them at most, and the next finds some. */
+  /**
+   * An address may take as many slots as it leaves free: one address gets at most half, and the next still
+   * finds some.
+   */
   #hasRoom(address: string): boolean {
     return this.#takenBy(address) < this.limits.places - this.#total;
   }
@@ -103,8 +106,8 @@ export class AnonymousSockets {
   }
 
   /**
-   * The address with the fewest slots comes first, and there the latest peer: connections piled up by one address do
-   * not delay a new client.
+   * Picks the address with the fewest slots, and its latest peer: many connections from one address do not
+   * delay a new client.
    */
   #next(): Peer | null {
     let next: Peer | null = null;
@@ -115,7 +118,7 @@ export class AnonymousSockets {
     return next;
   }
 
-  /** Evicts a socket that was read for the grace period for each one that waits. */
+  /** Evicts one socket past its grace period for each waiting one. */
   #makeRoom(): void {
     for (let count = this.#waiting.size; count > 0 && this.#waiting.size > 0; count--) {
       const victim = this.#victim();
@@ -124,7 +127,7 @@ export class AnonymousSockets {
     }
   }
 
-  /** The oldest one of the address with the most places. */
+  /** The oldest socket of the address with the most slots. */
   #victim(): Peer | null {
     const old = performance.now() - this.limits.graceMs;
     let victim: Peer | null = null;

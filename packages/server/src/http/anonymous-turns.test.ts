@@ -12,7 +12,7 @@ afterEach(async () => {
 
 const uma: Principal = { id: PrincipalId.parse('uma'), role: 'user', permissions: ROLE_PERMISSIONS.user };
 
-/** A peer that sends a frame is uma from then on. */
+/** A peer authenticates as uma with its first frame. */
 const claims = (socket: Socket): Partial<Connection> => {
   let claimed: Principal | null = null;
   return {

@@ -1,13 +1,13 @@
-/** API keys, for their owners and for admins: the text of a key goes out once, when it is made. */
+/** API keys, for their owners and for admins. The key itself is returned once, when it is created. */
 import type { Role } from '@parlance/protocol';
 
 export type ApiKeyView = {
-  /** the public part, which logs and lists may show */
+  /** public id, safe for logs and lists */
   readonly id: string;
   readonly owner: string;
   readonly name: string;
   readonly role: Role;
-  /** null: all */
+  /** null for all */
   readonly dialects: readonly string[] | null;
   readonly createdAt: number;
   readonly expiresAt: number | null;
@@ -16,7 +16,7 @@ export type ApiKeyView = {
 
 export type WantedKey = {
   readonly name: string;
-  /** default: the role of the owner */
+  /** default: the owner's role */
   readonly role?: Role | undefined;
   /** default: all */
   readonly dialects?: readonly string[] | undefined;
@@ -24,15 +24,18 @@ export type WantedKey = {
   readonly expiresAt?: number | undefined;
 };
 
-/** A key acts as its owner, with at most its own role and at most the owner's current one. */
+/** A key acts as its owner, limited by its own role and the owner's current role. */
 export interface ApiKeys {
-  /** In the order in which they were made; of one owner, or of everyone. */
+  /** In order of creation; of one owner, or of all. */
   list(owner?: string): Promise<ApiKeyView[]>;
   /**
-   * Resolves with the text of the key, which cannot be had again. Throws `invalid` for a name, a dialect or a time that
-   * cannot be, and `forbidden` for a role above the owner's, if there is no such user, or if it has too many keys.
+   * Resolves with the key, which cannot be recovered later. Throws `invalid` for an invalid name, dialect or
+   * time, and `forbidden` for a role above the owner's, an unknown user, or too many keys.
    */
   add(owner: string, wanted: WantedKey): Promise<ApiKeyView & { readonly key: string }>;
-  /** What lives on the key is closed. Throws `not_found` if there is none, or it is not the owner's, if one is given. */
+  /**
+   * Closes the connections that use the key. Throws `not_found` if it does not exist or does not belong to
+   * the given owner.
+   */
   revoke(id: string, owner?: string): Promise<void>;
 }

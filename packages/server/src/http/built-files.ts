@@ -1,4 +1,4 @@
-/** Built files of a folder, as its `manifest.json` lists them. Files are read on demand, and no others are served. */
+/** Serves the built files listed in the `manifest.json` of a folder, and no others. Reads them on demand. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -13,11 +13,11 @@ export type Manifest = z.infer<typeof Manifest>;
 export type ServedFile = {
   readonly path: string;
   readonly request: Request;
-  /** the headers besides type, etag and encoding */
+  /** headers besides type, etag and encoding */
   readonly headers: (manifest: Manifest) => Readonly<Record<string, string>>;
 };
 
-/** Null for files that are not listed, and if there is no build. */
+/** Null for files that are not listed, or without a build. */
 export function builtFiles(folder: string): (file: ServedFile) => Promise<Response | null> {
   const manifest = manifestIn(folder);
   return async ({ path, request, headers: others }) => {
@@ -35,14 +35,17 @@ export function builtFiles(folder: string): (file: ServedFile) => Promise<Respon
       return new Response(null, { status: 304, headers });
     const gzip = /\bgzip\b/.test(request.headers.get('accept-encoding') ?? '');
     const packed = Bun.file(join(folder, `${path}.gz`));
-    // Rebuilt at this moment: the listed file is gone.
+    // The file was removed by a concurrent rebuild.
     if (!(await packed.exists())) return null;
     if (gzip) return new Response(packed, { headers: { ...headers, 'content-encoding': 'gzip' } });
     return new Response(Bun.gunzipSync(await packed.bytes()), { headers });
   };
 }
 
-/** Reloaded when it changes, so that a new build is served without a restart. Null if there is no build. */
+/**
+ * Reloads the manifest when it changes, so that a new build is served without a restart. Null without a
+ * build.
+ */
 function manifestIn(folder: string): () => Promise<Manifest | null> {
   const path = join(folder, 'manifest.json');
   let read: { readonly at: number; readonly manifest: Manifest } | null = null;

@@ -1,11 +1,11 @@
-/** Bytes that all peers of one kind together may have us hold, and each of them a share of it. */
+/** Limits the bytes buffered for all peers of one kind, and for each of them. */
 export class ByteBudget {
   #held = 0;
   readonly #owners = new Map<string, number>();
 
   constructor(
     private readonly most: number,
-    /** what one owner may have us hold */
+    /** limit per owner */
     private readonly share = most,
   ) {}
 
@@ -13,7 +13,7 @@ export class ByteBudget {
     return this.#held;
   }
 
-  /** False if they do not fit; nothing is taken then. */
+  /** False, without taking anything, if the bytes do not fit. */
   take(bytes: number, owner: string): boolean {
     const owned = (this.#owners.get(owner) ?? 0) + bytes;
     if (this.#held + bytes > this.most || owned > this.share) return false;
@@ -32,9 +32,6 @@ export class ByteBudget {
 
 export type ByteBudgets = { readonly anonymous: ByteBudget; readonly identified: ByteBudget };
 
-/**
- * One address cannot use up the anonymous budget: it has a sixteenth of it, and at least room for four of the largest
- * bodies.
- */
+/** Limits each address to a sixteenth of the anonymous budget, but at least four of the largest bodies. */
 export const anonymousBudget = (bytes: number, largestBody: number): ByteBudget =>
   new ByteBudget(bytes, Math.max(Math.floor(bytes / 16), 4 * largestBody));

@@ -1,4 +1,4 @@
-/** The address of a client, as far as it can be determined. */
+/** Determines the address of a client. */
 import { isIP, isIPv6 } from 'node:net';
 
 const addresses = new WeakMap<Request, string>();
@@ -10,8 +10,9 @@ export const rememberAddress = (request: Request, address: string): void => {
 export const addressOf = (request: Request): string => addresses.get(request) ?? 'unknown';
 
 /**
- * `peer` is the address of the connection. Behind trusted `proxies` the client is the entry that the outermost of them
- * wrote to X-Forwarded-For; entries to the left of it are the client's own claim and are ignored.
+ * `peer` is the address of the connection. Behind trusted `proxies`, the client is the entry of
+ * X-Forwarded-For that the outermost proxy wrote; entries to the left of it come from the client and are
+ * ignored.
  */
 export function clientAddress(headers: Headers, peer: string | undefined, proxies: number): string {
   const forwarded = headers.get('x-forwarded-for')?.split(',') ?? [];

@@ -10,7 +10,7 @@ export interface Pieces<Frame extends object = object> {
   with(frame: Frame, text: string): Frame;
 }
 
-/** Observes a frame as it is on the wire. */
+/** Observes encoded frames. */
 export type FrameTap = (direction: 'in' | 'out', text: string) => void;
 
 /**
@@ -49,51 +49,51 @@ export interface Socket extends Subscriber {
   readonly session: string | null;
   /** The parameters of path and query that its route names; absent if it names none. */
   readonly params?: Readonly<Record<string, string>> | undefined;
-  /** Sets the dialect under which the socket is counted. */
+  /** Sets the dialect that the socket is counted under. */
   speaks(dialect: string): void;
-  /** True if its reader is behind: what is sent now is held for it. Absent if that is not known. */
+  /** True if its reader is behind, so that frames are buffered. Absent if unknown. */
   readonly behind?: boolean;
-  /** Encodes and sends a frame to this socket alone. */
+  /** Encodes a frame and sends it to this socket only. */
   sendFrame(frame: object): void;
 }
 
 /** The inbound side of one socket, implemented by a dialect. */
 export interface Connection {
-  /** Called once, before any frame; frames wait until it is done. */
+  /** Called once, before any frame; frames wait until it has finished. */
   opened?(): void | Promise<void>;
   /**
-   * Called with each frame that is JSON, one at a time and in order. `arrivedAt` (in ms since 1970) is when the frame came
-   * in, before it waited for those ahead of it.
+   * Called with each JSON frame, one at a time and in order. `arrivedAt` (ms since 1970) is when the frame
+   * arrived, before it waited in the queue.
    */
   receive(frame: unknown, arrivedAt: number): void | Promise<void>;
-  /** Called if a frame cannot be read: not JSON, not UTF-8 or too large, as `reason` says. */
+  /** Called for a frame that is not JSON, not UTF-8 or too large; see `reason`. */
   onInvalidFrame(reason: string): void | Promise<void>;
-  /** Called at once, out of order, if a frame was not read because the socket has sent too many. */
+  /** Called immediately, out of order, for a frame that was dropped because the socket has sent too many. */
   onRateLimited?(fault: Fault): void;
   /** The principal that has authenticated in a frame; absent if the dialect has no such frame. */
   identified?(): Principal | null;
-  /** True if a caller with a token has authorized the peer, which itself stays anonymous. */
+  /** True if an authenticated caller has authorized the peer, which itself stays anonymous. */
   vouched?(): boolean;
   /**
-   * False until the peer has done something that costs an anonymous peer effort: until then its frames must be small.
-   * Absent if the token alone decides that.
+   * False until the peer has done something that is costly for an anonymous peer; until then, its frames must
+   * be small. Absent if only the token matters.
    */
   established?(): boolean;
-  /** Called after the socket has closed. Turns continue. `unsent` are the buffered frames that were not sent. */
+  /** Called after the socket has closed. Turns continue. `unsent` holds the buffered frames. */
   closed(unsent: readonly object[]): void;
-  /** Called before the server closes the socket because it shuts down. */
+  /** Called before the server closes the socket on shutdown. */
   draining(): void;
 }
 
 /** A stream of server-sent events as a dialect sees it. */
 export interface EventStream extends Subscriber {
-  /** Resolves when everything has been written; at once if the reader keeps up or is gone. */
+  /** Resolves when everything has been written; immediately if the reader keeps up or is gone. */
   ready(): Promise<void>;
   /** False if the text was not accepted because the reader is too far behind or gone. */
   send(text: string, frame?: object, pieces?: Pieces): boolean;
   /**
-   * Resolves with the dropped frames if the reader is too far behind, with null when it is gone. After that `send`
-   * accepts frames again; wait for `ready` first.
+   * Resolves with the dropped frames if the reader is too far behind, or with null when it is gone. After
+   * that, `send` accepts frames again; wait for `ready` first.
    */
   lost(): Promise<readonly (object | undefined)[] | null>;
 }
@@ -109,7 +109,7 @@ export type OpenStream = (
     readonly encode: (frame: object) => string;
     readonly produce: (stream: EventStream) => Promise<void>;
     readonly onTokenRevoked?: OnTokenRevoked;
-    /** sent if nothing else was for a while; default: a comment */
+    /** sent if the stream is otherwise idle; default: a comment */
     readonly keepAlive?: string;
   },
 ) => Response;

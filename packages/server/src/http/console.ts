@@ -73,7 +73,10 @@ const FRAME_POLICY = [
   "frame-ancestors 'self'",
 ];
 
-/** Not every browser takes `'self'` to mean our own sockets, so they are named. The Host was checked on the way in. */
+/**
+ * Not all browsers include our own sockets in `'self'`, so name them. The Host header has been checked
+ * before.
+ */
 function pageHeaders(request: Request): Record<string, string> {
   const { host } = new URL(request.url);
   return {

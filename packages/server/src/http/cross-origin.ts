@@ -1,10 +1,15 @@
-/** What lets pages of other origins read answers. Whether their requests come in at all is decided before. */
+/**
+ * CORS headers, which let pages of other origins read responses. Whether to accept their requests is decided
+ * earlier.
+ */
 import type { MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 
 const EXPOSED = ['mcp-session-id', 'request-id', 'x-next-cursor', 'x-parlance-session', 'x-request-id'];
 
-/** Answers are given their headers when they are made: hono's own makes two answers more for each request. */
+/**
+ * Sets the headers when the response is created: hono's middleware creates two more responses per request.
+ */
 export function crossOrigin(): MiddlewareHandler {
   const preflight = cors({ origin: (origin) => origin, credentials: false, exposeHeaders: EXPOSED });
   const exposed = EXPOSED.join(',');

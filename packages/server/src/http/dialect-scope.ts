@@ -1,4 +1,4 @@
-/** API keys may be limited to some dialects. */
+/** Restricts API keys to dialects. */
 import { Fault, type Principal } from '@parlance/protocol';
 import type { Authenticator } from './authenticator.ts';
 
@@ -6,8 +6,8 @@ export const maySpeak = ({ dialects }: Principal, dialect: string | null): boole
   dialects === undefined || (dialect !== null && dialects.includes(dialect));
 
 /**
- * The authenticator as a dialect sees it: `verify` throws `forbidden` for a key that is limited to others. `dialect` is null
- * for what belongs to none, which only unlimited keys reach.
+ * An authenticator for one dialect: `verify` throws `forbidden` for a key that is limited to others.
+ * `dialect` is null for routes outside of all dialects, which only unlimited keys may use.
  */
 export const forDialect = (authenticator: Authenticator, dialect: string | null): Authenticator => ({
   ...authenticator,

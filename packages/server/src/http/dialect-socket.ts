@@ -15,16 +15,19 @@ export type Opening = {
   readonly principal: Principal | null;
   readonly session: string | null;
   readonly params?: Readonly<Record<string, string>> | undefined;
-  /** index of its listener; the default listener if absent */
+  /** index of its listener; the default one if absent */
   readonly listener?: number;
   /** the client address, if it is counted */
   readonly address?: string;
   /** the peer has not authenticated yet, and must do so */
   readonly unknown?: boolean;
-  /** an unauthenticated peer has no deadline, because some endpoints here need no token */
+  /** an unauthenticated peer has no deadline, because some endpoints need no token */
   readonly mayStay?: boolean;
   readonly onTokenRevoked?: OnTokenRevoked | undefined;
-  /** the connection of the dialect, or the close code and reason, sent after the upgrade so that the client sees them */
+  /**
+   * the connection of the dialect, or a close code and reason, sent after the upgrade so that the client sees
+   * them
+   */
   readonly accept: ((socket: Socket) => Connection) | { readonly code: number; readonly reason: string };
 };
 
@@ -34,23 +37,23 @@ export type Data = {
   receiveQueue: ReceiveQueue | null;
   sendBuffer: SendBuffer | null;
   dialect: string;
-  /** observers of the frames; usually none */
+  /** observer of the frames, if any */
   tap: FrameTap | null;
   open: boolean;
-  /** frames read after the token was revoked are not handled */
+  /** frames read after the token was revoked are ignored */
   dismissed: boolean;
   stopTokenWatch: (() => void) | null;
   readonly place: Place;
-  /** null if the peer has authenticated */
+  /** null once the peer has authenticated */
   peer: Peer | null;
   readonly rate: TokenBucket;
-  /** frames that were refused, less those that were taken since */
+  /** number of refused frames minus accepted ones since */
   refused: number;
   /** closes the socket if it does not authenticate in time */
   deadline: ReturnType<typeof setTimeout> | undefined;
 };
 
-/** One object for each socket, and no closures: there are thousands of them. */
+/** One object per socket and no closures: there are thousands of them. */
 export class SocketWire implements Wire, Lag {
   constructor(
     private readonly ws: ServerWebSocket<Data>,
@@ -62,7 +65,7 @@ export class SocketWire implements Wire, Lag {
   }
 
   disconnect(): void {
-    this.ws.close(1013, 'Too slow a reader: connect again to go on');
+    this.ws.close(1013, 'Reader too slow: reconnect to continue');
   }
 
   coalesced(): void {

@@ -59,13 +59,13 @@ test.each([
   '/docs/..%2f..%2fetc%2fpasswd',
   '/docs/%2e%2e/secret.txt',
   '/docs/__proto__',
-])('answers with its own page for what is not listed: %s', async (path) => {
+])('responds with the not-found page for unlisted paths: %s', async (path) => {
   const response = await get(path);
   expect(response.status).toBe(404);
   expect(await response.text()).not.toContain('not listed');
 });
 
-test('says how to build the documentation if there is no build', async () => {
+test('explains how to build the documentation if there is no build', async () => {
   const unbuilt = new Hono();
   docsRoutes(unbuilt, join(folder, 'nothing'));
   const response = await unbuilt.fetch(new Request('http://127.0.0.1/docs/'));

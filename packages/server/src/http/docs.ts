@@ -22,7 +22,7 @@ export function docsRoutes(app: Hono, folder: string): void {
   });
 }
 
-/** Empty if it is not valid percent-encoding. */
+/** Empty if the percent-encoding is invalid. */
 function decodedPath(path: string): string {
   try {
     return decodeURIComponent(path);
@@ -31,7 +31,9 @@ function decodedPath(path: string): string {
   }
 }
 
-/** The generator writes colours of code as inline styles, and small scripts into the page, which are allowed by their hash. */
+/**
+ * The generator writes code colours as inline styles, and small inline scripts, which are allowed by hash.
+ */
 const headersOf = ({ scripts }: Manifest): Record<string, string> => ({
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': [

@@ -5,11 +5,11 @@ import type { Connection, FrameTap, Socket } from './connection.ts';
 import { readFrame } from './read-frame.ts';
 import { ReceiveQueue } from './receive-queue.ts';
 
-/** The client's side. */
+/** The client side. */
 export type EmbeddedPeer = {
-  /** Called with each frame. Bounds what it buffers itself. */
+  /** Called with each frame. Must limit its own buffer. */
   message(text: string): void;
-  /** Called once, when the server has closed the socket. */
+  /** Called once, when the server closes the socket. */
   closed(code: number, reason: string): void;
 };
 
@@ -63,7 +63,7 @@ export class InProcessSocket implements Socket {
     private readonly parts: SocketParts,
   ) {
     this.params = parts.params;
-    this.#queue = new ReceiveQueue((err) => parts.log.error({ err }, 'a frame could not be handled'));
+    this.#queue = new ReceiveQueue((err) => parts.log.error({ err }, 'failed to handle frame'));
   }
 
   get open(): boolean {
@@ -75,7 +75,7 @@ export class InProcessSocket implements Socket {
     if (connection.opened) this.#queue.put(() => connection.opened?.());
   }
 
-  /** A frame of the client. False if too many wait. */
+  /** Handles a frame of the client. False if too many are queued. */
   receive(raw: string | Buffer): boolean {
     const connection = this.#connection;
     if (!connection || !this.#isOpen) return true;
@@ -87,7 +87,7 @@ export class InProcessSocket implements Socket {
       : this.#queue.put(() => connection.onInvalidFrame(read.reason));
   }
 
-  /** Resolves when the frames received so far have been handled. */
+  /** Resolves when all frames received so far have been handled. */
   idle(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     if (!this.#queue.put(resolve)) resolve();
@@ -95,7 +95,7 @@ export class InProcessSocket implements Socket {
   }
 
   speaks(): void {
-    // It is not counted: there is one client.
+    // Not counted: there is only one client.
   }
 
   sendFrame(frame: object): void {

@@ -1,4 +1,4 @@
-/** Limits on what one peer sends: nesting, fragments, compression, bodies. Over real sockets, with small numbers. */
+/** Limits on peers: nesting, fragments, compression, bodies. Over real sockets, with small limits. */
 import { afterEach, describe, expect, test } from 'bun:test';
 import { connect as connectTcp, type Socket as TcpSocket } from 'node:net';
 import { type EchoOptions, serveEcho } from '../testing/echo.ts';
@@ -59,16 +59,16 @@ describe('fragments', () => {
 
   async function rawSocket(
     port: number,
-  ): Promise<{ tcp: TcpSocket; closed: Promise<void>; said: () => string }> {
+  ): Promise<{ tcp: TcpSocket; closed: Promise<void>; received: () => string }> {
     const tcp = connectTcp(port, '127.0.0.1');
     const closed = Promise.withResolvers<void>();
     const upgraded = Promise.withResolvers<void>();
-    let said = '';
+    let received = '';
     tcp.on('close', () => closed.resolve());
     tcp.on('error', () => closed.resolve());
     tcp.on('data', (bytes) => {
-      said += bytes.toString('latin1');
-      if (said.includes('\r\n\r\n')) upgraded.resolve();
+      received += bytes.toString('latin1');
+      if (received.includes('\r\n\r\n')) upgraded.resolve();
     });
     const headers = Object.entries({ host: '127.0.0.1', ...UPGRADE }).map(
       ([name, value]) => `${name}: ${value}`,
@@ -76,10 +76,10 @@ describe('fragments', () => {
     tcp.write(`GET /ws HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n`);
     await upgraded.promise;
     stops.push(() => tcp.destroy());
-    return { tcp, closed: closed.promise, said: () => said };
+    return { tcp, closed: closed.promise, received: () => received };
   }
 
-  test('of any number are one frame', async () => {
+  test('form one frame', async () => {
     const received = Promise.withResolvers<unknown>();
     const { port } = serve({ limits: { frameBytes: 1_000 } }, () => ({ receive: received.resolve }));
     const { tcp } = await rawSocket(port);
@@ -89,7 +89,7 @@ describe('fragments', () => {
     expect(await received.promise).toEqual(JSON.parse(text));
   });
 
-  test('of an endless message are cut off a little above the largest frame', async () => {
+  test('of an endless message are cut off slightly above the largest frame', async () => {
     const { port, sockets } = serve({ limits: { frameBytes: 1_000 } });
     const { tcp, closed } = await rawSocket(port);
     const text = 'x'.repeat(100);

@@ -1,4 +1,4 @@
-/** What stays open for hours does not keep the request it came with (docs/decisions/0008). */
+/** Long-lived connections do not retain their requests (docs/decisions/0008). */
 import { fullGC, heapStats } from 'bun:jsc';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../testing/server.ts';

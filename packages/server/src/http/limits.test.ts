@@ -1,4 +1,4 @@
-/** Limits on frames and sockets, over real sockets with small numbers. */
+/** Limits on frames and sockets, over real sockets with small limits. */
 import { afterEach, describe, expect, test } from 'bun:test';
 import { type Principal, PrincipalId, ROLE_PERMISSIONS } from '@parlance/protocol';
 import { type EchoOptions, serveEcho } from '../testing/echo.ts';
@@ -159,7 +159,7 @@ describe('number of sockets', () => {
 describe('an unauthenticated socket', () => {
   const uma: Principal = { id: PrincipalId.parse('uma'), role: 'user', permissions: ROLE_PERMISSIONS.user };
 
-  /** A peer that sends {uma: true} is uma from then on. */
+  /** A peer authenticates as uma by sending {uma: true}. */
   const claims = (socket: Socket): Partial<Connection> => {
     let claimed: Principal | null = null;
     return {
@@ -184,7 +184,7 @@ describe('an unauthenticated socket', () => {
     await client.next('echo');
   });
 
-  test('shares a budget of waiting bytes with all unauthenticated sockets; authenticated ones have another', async () => {
+  test('shares a budget of queued bytes with other unauthenticated sockets; authenticated ones have their own', async () => {
     const authenticator = Promise.withResolvers<void>();
     const options = { anonymousBytes: 1_000, opening };
     const { connect, refusals, anonymous } = serve(options, (socket) => ({

@@ -1,4 +1,4 @@
-/** HTTP: one listening address. Requests are admitted or not, become sockets, or go to the routes. */
+/** One listening address. Rejects requests, upgrades them to sockets, or passes them to the routes. */
 import type { Server } from 'bun';
 import type { Log } from '../core/ports/logger.ts';
 import type { Opening } from './dialect-socket.ts';
@@ -7,10 +7,10 @@ import { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
 import type { Refusal } from './socket-counts.ts';
 import type { SocketTransport } from './websocket.ts';
 
-/** when a place for a socket may be free */
+/** suggested delay before another attempt to open a socket */
 const SOCKET_RETRY_SECONDS = 5;
 
-/** How a request is refused. `path` is without the query. */
+/** Creates an error response. `path` has no query. */
 export type Refusing = (
   refused: { readonly request: Request; readonly path: string },
   status: number,
@@ -21,31 +21,31 @@ export type Listening = {
   readonly hostname: string;
   readonly port: number;
   readonly sockets: SocketTransport;
-  /** null: come in; otherwise why not */
+  /** null to accept the request, otherwise the reason for the refusal */
   readonly admit: (request: Request) => string | null | Promise<string | null>;
-  /** null if no socket is served at that path */
+  /** null if the path serves no socket */
   readonly opening: (request: Request, peer: string | undefined) => Promise<Opening | null>;
   /** `peer` is the address of the connection */
   readonly routes: (request: Request, peer: string | undefined) => Response | Promise<Response>;
-  /** A refusal in the error format of that path. */
+  /** Creates a refusal in the error format of the path. */
   readonly refusal?: Refusing;
-  /** receives every request, at level debug */
+  /** logs every request, at level debug */
   readonly log?: Log;
 };
 
 const refused = (reason: string, status: number): Response => Response.json(plainRefusal(reason), { status });
 
-/** For paths that no contract has a shape for. */
+/** For paths without a contract. */
 export const plainRefusal = (reason: string): object => ({ error: reason, detail: reason });
 
-/** Before the upgrade: a client that has no socket yet reads a status. */
+/** Before the upgrade: a client without a socket can read a status. */
 const noPlace = ({ reason, status }: Refusal): Response =>
   Response.json(
     { error: reason, detail: reason, retryAfter: SOCKET_RETRY_SECONDS },
     { status, headers: { 'retry-after': String(SOCKET_RETRY_SECONDS) } },
   );
 
-/** Without the query, which may hold a token. An address without a usable Host is a path, and no URL. */
+/** Without the query, which may contain a token. Without a usable Host header, the URL is only a path. */
 const pathOf = (url: string): string => /^(?:[a-z]+:\/\/[^/?#]*)?([^?#]*)/i.exec(url)?.[1] ?? '';
 
 /** Throws an error with code EADDRINUSE if the port is in use, even by another server of ours. */
@@ -69,24 +69,24 @@ export function listen(listening: Listening): Server<unknown> {
       sockets.release(place.data);
       return refused('Not a WebSocket handshake', 400);
     }
-    log?.debug({ request: requestIdOf(request), connection: found.id }, 'a socket was opened');
+    log?.debug({ request: requestIdOf(request), connection: found.id }, 'socket opened');
     return undefined;
   }
 
   return Bun.serve({
     hostname,
     port,
-    // Without `development`, Bun would share the port with other processes that share it.
+    // Otherwise Bun would share the port with other processes that also set it.
     reusePort: false,
-    // Bun would refuse a large body with an empty 413. `ReadBody` bounds what is read, and dialects refuse the rest in their
-    // own format; until a body is read, Bun pauses its connection.
+    // Bun would answer a large body with an empty 413. `ReadBody` limits how much is read, and dialects
+    // reject the rest in their own format; Bun pauses the connection until the body is read.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     idleTimeout: 120,
     websocket: sockets.handler,
-    // Otherwise Bun's error page would show source code to the client.
+    // Prevents Bun's error page, which would expose source code.
     development: false,
     error(thrown) {
-      log?.error({ err: thrown }, 'a request could not be handled');
+      log?.error({ err: thrown }, 'failed to handle request');
       return refused('Something went wrong.', 500);
     },
     async fetch(request, server) {
@@ -96,7 +96,7 @@ export function listen(listening: Listening): Server<unknown> {
       rememberServer(request, server);
       const response = await answer(request, server);
       response?.headers.set(REQUEST_ID_HEADER, id);
-      // The rest of a late body is not awaited.
+      // Do not wait for the rest of a late body.
       if (response?.status === 408) response.headers.set('connection', 'close');
       log?.debug(
         {

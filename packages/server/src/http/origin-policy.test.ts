@@ -33,7 +33,7 @@ test.each([
   'https://a.example/`id`',
   'file://a',
   `https://${'a'.repeat(300)}`,
-])('no flag to copy is made of an origin that is more than a plain name: %s', async (origin) => {
+])('the log suggests no flag for an origin that is not a plain name: %s', async (origin) => {
   const { lines, ask } = opened();
   await ask({ origin });
   expect(lines).toHaveLength(1);
@@ -55,7 +55,7 @@ test('nothing is logged for accepted requests, nor for a refused Host', () => {
   expect(lines).toEqual([]);
 });
 
-test('invented origins fill neither the memory nor the log', async () => {
+test('forged origins fill neither memory nor log', async () => {
   const { lines, ask } = opened();
   for (let count = 0; count < 1_500; count++) await ask({ origin: `http://evil-${count}.example` });
   expect(lines).toHaveLength(1_000);

@@ -3,23 +3,23 @@ import type { Log } from '../core/ports/logger.ts';
 import { type Bound, checkHost, checkOrigin } from './origins.ts';
 import { isPlainOrigin, type RefusedOrigins } from './refused-origins.ts';
 
-/** Refused origins that were logged. Beyond this number nothing more is logged: they are invented. */
+/** Maximum number of refused origins to log; beyond it they are most likely forged. */
 const MOST_LOGGED = 1_000;
 
 export type OriginPolicy = {
   readonly log: Log;
-  /** whether a request of an origin that the operator has not named comes in nevertheless */
+  /** whether to accept a request of an origin that the operator has not allowed */
   readonly paired?: (request: Request, origin: string) => Promise<boolean>;
   readonly refused?: RefusedOrigins;
 };
 
-/** Null if the request is accepted, otherwise the reason. Each refused origin is logged once. */
+/** Returns null if the request is accepted, otherwise the reason. Logs each refused origin once. */
 export function originPolicy(
   bound: Bound,
   { log, paired = async () => false, refused }: OriginPolicy,
 ): (request: Request) => string | null | Promise<string | null> {
   const logged = new Set<string>();
-  /** Most requests name the host that the one before them named. */
+  /** Most requests have the same Host as the previous one. */
   let last = checkedHost(null, bound);
 
   function logOnce(origin: string, reason: string): void {

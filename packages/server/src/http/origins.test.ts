@@ -67,9 +67,9 @@ const origins: [
   ['loopback', 'https://evil.example', 'localhost:3000', false, 'foreign page'],
   ['loopback', 'http://localhost:3000/', 'localhost:3000', false, 'not an origin but a URL'],
   ['loopback', 'http://localhost:3000, https://evil.example', 'localhost:3000', false, 'two origins'],
-  ['loopback', extension, 'localhost:3000', false, 'extension that nobody named'],
+  ['loopback', extension, 'localhost:3000', false, 'extension that is not allowed'],
   ['loopback', 'file://', 'localhost:3000', false, 'no web origin'],
-  ['named', extension, 'box.lan:3000', true, 'extension that was named'],
+  ['named', extension, 'box.lan:3000', true, 'extension that is allowed'],
   [
     'named',
     'chrome-extension://ponmlkjihgfedcbaponmlkjihgfedcba',

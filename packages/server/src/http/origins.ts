@@ -4,9 +4,9 @@
  */
 
 export type Bound = {
-  /** the address the server listens on */
+  /** address that the server listens on */
   readonly host: string;
-  /** exact origins the operator named */
+  /** exact origins allowed by the operator */
   readonly allowedOrigins: readonly string[];
 };
 
@@ -38,7 +38,7 @@ function parseOrigin(origin: string): URL | null {
   return url.origin === origin ? url : null;
 }
 
-/** Against DNS rebinding: the Host header must name this server in a way that only we or the operator can have chosen. */
+/** Prevents DNS rebinding: the Host header must be a name that only we or the operator can have chosen. */
 export function checkHost(host: string | null, bound: Bound): Verdict {
   if (host === null) return refused('the request has no Host header');
   const name = nameOf(host);
@@ -53,10 +53,10 @@ export function checkHost(host: string | null, bound: Bound): Verdict {
   );
 }
 
-/** Callers that are no browsers send no Origin, and pass. `host` is the request's Host header. */
+/** Clients other than browsers send no Origin and pass. `host` is the Host header of the request. */
 export function checkOrigin(origin: string | null, host: string | null, bound: Bound): Verdict {
   if (origin === null) return PASSED;
-  if (origin === 'null') return refused('Origin null is refused: serve the page from an origin of its own');
+  if (origin === 'null') return refused('Origin null is refused: serve the page from its own origin');
   if (bound.allowedOrigins.includes(origin)) return PASSED;
   const url = parseOrigin(origin);
   if (url !== null) {

@@ -1,4 +1,4 @@
-/** Which requests of extensions come in although the operator has not named their origins. */
+/** Accepts requests of extensions whose origins the operator has not allowed. */
 import type { Authenticator } from './authenticator.ts';
 import { OWN_PAIRING_PATH, PAIRINGS_PATH } from './pairings.ts';
 import { tokenOf } from './request-identity.ts';
@@ -8,19 +8,22 @@ const EXTENSION =
 
 export const isExtension = (origin: string): boolean => EXTENSION.test(origin);
 
-/** What an extension needs to be paired, and nothing else. */
+/** The requests that an extension needs for pairing. */
 const PAIRING: readonly (readonly [path: string, methods: readonly string[]])[] = [
   [PAIRINGS_PATH, ['POST', 'OPTIONS']],
   [OWN_PAIRING_PATH, ['GET', 'DELETE', 'OPTIONS']],
 ];
 
 export type PairedOrigins = {
-  /** the origin that a token was paired for */
+  /** resolves the origin that a token was paired for */
   readonly authenticator: Pick<Authenticator, 'pairedOrigin'>;
   readonly hasOrigin: (origin: string) => Promise<boolean>;
 };
 
-/** A preflight request has no token, so it passes if any extension of its origin is paired. All others need a token of that origin. */
+/**
+ * A preflight request has no token, so it passes if any extension with its origin is paired. Other requests
+ * need a token of that origin.
+ */
 export const pairedRequests =
   ({ authenticator, hasOrigin }: PairedOrigins) =>
   async (request: Request, origin: string): Promise<boolean> => {

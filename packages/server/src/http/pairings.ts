@@ -1,11 +1,11 @@
 /**
- * Browser extensions that a person connects to the server. An extension asks with its origin and is given a code and a token.
- * The token is worth nothing until a person who is logged in has allowed the code; then it acts as that person and lets the
- * origin in.
+ * Browser extensions that a user connects to the server. An extension sends its origin and receives a code
+ * and a token. The token is useless until a logged-in user has approved the code; then it acts as that user,
+ * and its origin is accepted.
  */
 import type { Principal, Role } from '@parlance/protocol';
 
-/** Where an extension asks to be paired. */
+/** Where an extension requests a pairing. */
 export const PAIRINGS_PATH = '/v1/pairings';
 /** Where it reads and ends its own pairing, with its token. */
 export const OWN_PAIRING_PATH = '/v1/pairings/own';
@@ -19,7 +19,7 @@ export type PairingRequestView = {
 };
 
 export type PairingView = {
-  /** the public part of the token, which logs and lists may show */
+  /** public part of the token, safe for logs and lists */
   readonly id: string;
   readonly name: string;
   readonly origin: string;
@@ -36,26 +36,30 @@ export type OwnPairing =
 
 export interface Pairings {
   /**
-   * The token goes out once and cannot be had again. Throws `forbidden` unless the origin is that of an extension, `invalid` for
-   * a name that cannot be, and `limited` if too many requests came from `address` or wait.
+   * Returns the token, which cannot be recovered later. Throws `forbidden` unless the origin is that of an
+   * extension, `invalid` for an invalid name, and `limited` if too many requests came from `address` or are
+   * pending.
    */
   request(
     wanted: { readonly origin: string | null; readonly name: string },
     address: string,
   ): Promise<{ readonly code: string; readonly token: string; readonly expiresAt: number }>;
-  /** The state of the pairing that the token belongs to. Throws `not_found` if it was denied, revoked or has expired. */
+  /** The state of the token's pairing. Throws `not_found` if it was denied, revoked or has expired. */
   own(token: string): Promise<OwnPairing>;
-  /** The extension ends its own pairing, or its request. Throws `not_found` like `own`. */
+  /** Ends the extension's own pairing or request. Throws `not_found` like `own`. */
   end(token: string): Promise<void>;
-  /** Throws `not_found` for a code that nobody waits with, and `limited` if the caller has tried too many. */
+  /** Throws `not_found` if no request has the code, and `limited` if the caller has tried too many codes. */
   find(code: string, caller: Principal): Promise<PairingRequestView>;
-  /** Throws as `find`, and `forbidden` if the caller has too many. */
+  /** Throws like `find`, and `forbidden` if the caller has too many pairings. */
   allow(code: string, caller: Principal): Promise<PairingView>;
   deny(code: string, caller: Principal): Promise<void>;
-  /** The requests that wait, in the order in which they were made. */
+  /** Pending requests, in order of creation. */
   waiting(): Promise<PairingRequestView[]>;
-  /** In the order in which they were allowed; of the caller, or of everyone. */
+  /** In order of approval; of the caller, or of all users. */
   list(caller?: Principal): Promise<PairingView[]>;
-  /** Its sockets and streams are closed. Throws `not_found` if there is none, or it is not the caller's, if one is given. */
+  /**
+   * Also closes its sockets and streams. Throws `not_found` if it does not exist or does not belong to the
+   * given caller.
+   */
   revoke(id: string, caller?: Principal): Promise<void>;
 }

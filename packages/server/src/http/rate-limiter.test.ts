@@ -38,7 +38,7 @@ test('a refund undoes one use and never adds to the limit', () => {
   expect([limiter.take('a').allowed, limiter.take('a').allowed]).toEqual([true, false]);
 });
 
-test('beyond the maximum number of keys the least recently used one is forgotten', () => {
+test('beyond the maximum number of keys, the least recently used one is dropped', () => {
   const { limiter } = limiterAt({ limit: 1, maxKeys: 2 });
   for (const key of ['a', 'b', 'a', 'c']) limiter.take(key);
   expect([limiter.take('a').allowed, limiter.take('b').allowed]).toEqual([false, true]);

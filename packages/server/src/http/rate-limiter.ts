@@ -19,7 +19,7 @@ export type RateLimiter = {
 export type RateLimit = {
   readonly limit: number;
   readonly windowMs: number;
-  /** Callers choose their keys: beyond this number the least recently used one is forgotten. */
+  /** callers choose their keys: beyond this number, the least recently used one is dropped */
   readonly maxKeys?: number;
   readonly now?: () => number;
 };

@@ -1,14 +1,13 @@
-/** The seam between transports, which bound what a peer can send, and dialects, which know who may send how much. */
+/** Interface between transports, which limit what a peer can send, and dialects, which know the sender. */
 
 /** `anonymous`: anyone who can connect, such as the sender of a login. */
 export type BodySender = 'anonymous' | 'identified';
 
 /**
- * Reads the whole body of a request. `most` lowers the limit that the sender has.
+ * Reads the whole body of a request. `most` lowers the sender's limit.
  *
- * Throws `too_large`, `too_slow`, `overloaded` if too much is being received at once, and `invalid` if the connection
- * ends first.
- *
+ * Throws `too_large`, `too_slow`, `overloaded` if too many bytes are being received, and `invalid` if the
+ * connection ends early.
  * @example const bytes = await readBody(request, 'identified');
  */
 export type ReadBody = (request: Request, sender: BodySender, most?: number) => Promise<Uint8Array>;

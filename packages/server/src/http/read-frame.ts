@@ -1,4 +1,4 @@
-/** The JSON of a frame, or why it cannot be read. */
+/** Parses a frame as JSON, or returns the reason for the failure. */
 import { jsonRefusal } from '@parlance/protocol';
 
 export function readFrame(

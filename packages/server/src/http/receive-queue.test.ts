@@ -21,7 +21,7 @@ test('frames are handled sequentially and in order, however long each takes', as
   expect(seen).toEqual(['first begins', 'first ends', 'second', 'third']);
 });
 
-test('a frame for an empty queue is handled at once', () => {
+test('a frame for an empty queue is handled immediately', () => {
   const receiveQueue = new ReceiveQueue(() => undefined);
   let handled = false;
   receiveQueue.put(() => {
@@ -30,7 +30,7 @@ test('a frame for an empty queue is handled at once', () => {
   expect(handled).toBe(true);
 });
 
-test('a frame that fails, at once or later, is reported and does not stop the next', async () => {
+test('a frame that fails, synchronously or not, is reported and does not stop the next', async () => {
   const failures: unknown[] = [];
   const receiveQueue = new ReceiveQueue((thrown) => failures.push(thrown));
   const seen: number[] = [];

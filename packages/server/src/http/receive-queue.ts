@@ -1,4 +1,7 @@
-/** The frames of one socket, handled sequentially. Frames that were read are handled even if the socket is gone. */
+/**
+ * Handles the frames of a socket one at a time. Frames that were read are handled even after the socket has
+ * closed.
+ */
 type Work = () => void | Promise<void>;
 
 type Waiting = { readonly work: Work; readonly bytes: number; readonly done: (() => void) | undefined };
@@ -10,11 +13,11 @@ export class ReceiveQueue {
 
   constructor(
     private readonly failed: (thrown: unknown) => void,
-    /** what may wait; a frame beyond it is refused */
+    /** limits of the queue; frames beyond them are refused */
     private readonly limits = { frames: 1_000, bytes: 16 * 1024 * 1024 },
   ) {}
 
-  /** False if the queue is full: the frame was not accepted. `done` is called when it has been handled. */
+  /** False, without accepting the frame, if the queue is full. `done` is called after it has been handled. */
   put(work: Work, bytes = 0, done?: () => void): boolean {
     const { limits } = this;
     if (this.#busy && (this.#waiting.length >= limits.frames || this.#bytes + bytes > limits.bytes))

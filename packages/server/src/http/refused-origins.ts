@@ -1,11 +1,11 @@
-/** Browser origins that were refused lately, so that an admin can allow one with a click. */
+/** Recently refused browser origins, so that an admin can allow one with a click. */
 import { LruMap } from '../lib/lru-map.ts';
 
 export type RefusedOrigin = { readonly origin: string; readonly count: number; readonly at: number };
 
-/** More are invented. */
+/** More than these are most likely forged. */
 const MOST = 20;
-/** Operators paste an origin into a shell or allow it with a click: it contains plain names only. */
+/** Operators paste an origin into a shell or allow it with a click, so it must be a plain name. */
 const PLAIN = /^(?:https?|chrome-extension|moz-extension):\/\/[a-z0-9.-]{1,253}(?::\d{1,5})?$/;
 
 export const isPlainOrigin = (origin: string): boolean => PLAIN.test(origin);
@@ -18,7 +18,7 @@ export class RefusedOrigins {
     this.#origins.set(origin, { origin, count: (this.#origins.get(origin)?.count ?? 0) + 1, at });
   }
 
-  /** The latest first. */
+  /** Latest first. */
   list(): RefusedOrigin[] {
     return [...this.#origins.values()].sort((one, other) => other.at - one.at);
   }

@@ -1,4 +1,4 @@
-/** Bodies over real sockets, with limits of the test's own. */
+/** Request bodies over real sockets, with custom limits. */
 import { afterEach, expect, test } from 'bun:test';
 import { connect, type Socket } from 'node:net';
 import { asFault } from '@parlance/protocol';
@@ -19,7 +19,10 @@ const LIMITS: BodyLimits = {
   bodyRate: 0,
 };
 
-/** Answers with the length of the body, or with the code of the fault. `/anonymous` is read as an anonymous sender's. */
+/**
+ * Responds with the length of the body, or with the fault code. `/anonymous` reads it as an anonymous
+ * sender's.
+ */
 function serve(limits: Partial<BodyLimits> = {}, budget = 1_000_000, share = budget) {
   const refusals: (string | undefined)[] = [];
   const outcomes: string[] = [];
@@ -64,7 +67,7 @@ function serve(limits: Partial<BodyLimits> = {}, budget = 1_000_000, share = bud
       stops.push(() => socket.destroy());
       return socket;
     },
-    /** what came of the next request */
+    /** outcome of the next request */
     async outcome(): Promise<string> {
       const outcome = await ended.promise;
       ended = Promise.withResolvers();
@@ -110,7 +113,7 @@ test('a peer that disconnects mid-body releases its budget', async () => {
   expect(budgets.identified.held).toBe(0);
 });
 
-test('the bytes held for all callers together are limited', async () => {
+test('the bytes buffered for all callers are limited in total', async () => {
   const { begin, post, outcome, budgets, refusals } = serve({}, 6_000);
   const socket = begin(5_000, 'x'.repeat(4_000));
   while (budgets.identified.held < 4_000) await new Promise((resolve) => setImmediate(resolve));

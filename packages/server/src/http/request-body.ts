@@ -1,10 +1,10 @@
-/** Bodies of HTTP requests: bounded in size, in time and in how much of them is held at once. */
+/** Reads HTTP request bodies with limits on size, time and total buffered bytes. */
 import { Fault } from '@parlance/protocol';
 import { type Meter, NO_METER } from '../core/ports/meter.ts';
 import type { ByteBudgets } from './byte-budget.ts';
 import type { BodySender, ReadBody } from './read-body.ts';
 
-/** The least rate is an average over this time: an honest upload may stall for a moment. */
+/** The minimum rate is averaged over this time: an honest upload may stall briefly. */
 const RATE_WINDOW_MS = 30_000;
 
 const RETRY_MS = 5_000;
@@ -16,7 +16,7 @@ export type BodyLimits = {
   readonly bodyWithin: number;
   /** in milliseconds, for anonymous senders */
   readonly identifyWithin: number;
-  /** in bytes per second; 0: any rate */
+  /** in bytes per second; 0 for no minimum */
   readonly bodyRate: number;
   readonly rateWindowMs?: number;
 };
@@ -72,10 +72,10 @@ export function bodyReader(limits: BodyLimits, deps: BodyDeps): ReadBody {
         chunks.push(value);
       }
     } catch (thrown) {
-      // Without a reader the rest is discarded as it arrives.
+      // Cancelling the reader discards the rest as it arrives.
       void reader.cancel().catch(() => undefined);
       if (thrown instanceof Fault) throw thrown;
-      throw new Fault('invalid', 'The body did not arrive whole.', { cause: thrown });
+      throw new Fault('invalid', 'The body is incomplete.', { cause: thrown });
     } finally {
       pace.stop();
       budget.giveBack(held, address);
@@ -91,7 +91,7 @@ const budgetName = { anonymous: 'anonymousBytes', identified: 'bodyBytes' } as c
 const overloaded = (): Fault =>
   new Fault('overloaded', 'The server is receiving too much at once.', { retryAfterMs: RETRY_MS });
 
-/** Calls `tooSlow` once if the deadline passes, or if a window of time brings less than the least rate. */
+/** Calls `tooSlow` once if the deadline passes, or if the rate within a window is below the minimum. */
 class Pace {
   received = 0;
   missed: 'bodyWithin' | 'bodyRate' | null = null;

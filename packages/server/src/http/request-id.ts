@@ -1,12 +1,12 @@
-/** The id of a request in the log: the caller's own if it has a valid one. */
+/** The id of a request in the log: the caller's, if it sent a valid one. */
 
-/** Carries it in both directions. */
+/** Carries the id in both directions. */
 export const REQUEST_ID_HEADER = 'x-request-id';
 
 const FIT = /^[\w.:/+=@-]{1,128}$/;
 const ids = new WeakMap<Request, string>();
 
-/** The same for as long as the request lives. */
+/** Stable for the lifetime of the request. */
 export function requestIdOf(request: Request): string {
   let id = ids.get(request);
   if (id === undefined) {

@@ -7,7 +7,7 @@ import { identifiedAs, isApiKey, isIssued, principalOf, tokenOf } from './reques
 const requestWith = (headers: Record<string, string>, query = '') =>
   new Request(`http://server/path${query}`, { headers });
 
-/** Verifies every token as a key that is limited to `dialects`. */
+/** Verifies every token as a key limited to `dialects`. */
 const authenticatorOf = (dialects: readonly string[] | undefined): Authenticator => ({
   open: false,
   verify: async () => (dialects === undefined ? LOCAL : { ...LOCAL, dialects }),
@@ -26,7 +26,7 @@ test('a token is read from the bearer first, then from x-api-key, then from the 
   for (const query of ['', '?token=', '?other=three']) expect(tokenOf(requestWith({}, query))).toBeNull();
 });
 
-test('keys and tokens of this server are told from what vendors’ clients send', () => {
+test('distinguishes keys and tokens of this server from arbitrary keys of vendors’ clients', () => {
   for (const token of ['a.b.c', 'plk_', 'plk_anything'])
     expect([token, isIssued(token)]).toEqual([token, true]);
   for (const token of ['none', 'sk-abc', 'a.b', 'a..c', 'a.b.c.d', 'x plk_', ''])
@@ -34,14 +34,14 @@ test('keys and tokens of this server are told from what vendors’ clients send'
   expect([isApiKey('plk_x'), isApiKey('a.b.c')]).toEqual([true, false]);
 });
 
-test('a request is known by the principal that was found for it', async () => {
+test('remembers the principal of a request', async () => {
   const request = requestWith({ 'x-api-key': 'plk_x' });
   expect(identifiedAs(request)).toBeUndefined();
   const principal = await principalOf(authenticatorOf(undefined), request);
   expect(identifiedAs(request)).toBe(principal);
 });
 
-test('a limited key is accepted by its dialects alone', async () => {
+test('a limited key is accepted only by its dialects', async () => {
   const outcome = (dialects: readonly string[] | undefined, dialect: string | null) =>
     forDialect(authenticatorOf(dialects), dialect)
       .verify('plk_x')

@@ -1,20 +1,20 @@
-/** From a request to the principal that makes it. */
+/** Determines the principal of a request. */
 import { Fault, LOCAL, type Principal } from '@parlance/protocol';
 import type { Authenticator } from './authenticator.ts';
 import { addressOf } from './client-address.ts';
 
 export const API_KEY_PREFIX = 'plk_';
 
-/** Whether the text has the form of an API key. It may not be a valid one. */
+/** Whether the text looks like an API key, valid or not. */
 export const isApiKey = (token: string): boolean => token.startsWith(API_KEY_PREFIX);
 
 /**
- * Whether the text has the form of a token or an API key of this server. Vendors' clients do not start without a key, so
- * people write any word there: in open mode dialects for such clients treat other texts as no token.
+ * Whether the text looks like a token or an API key of this server. Vendors' clients require some key, so
+ * users enter arbitrary text: in open mode, dialects for such clients ignore it.
  */
 export const isIssued = (token: string): boolean => isApiKey(token) || /^[^.]+\.[^.]+\.[^.]+$/.test(token);
 
-/** A token or an API key: `Authorization: Bearer …`, `x-api-key: …` or `?token=…`; null without one. */
+/** The token or API key from `Authorization: Bearer …`, `x-api-key: …` or `?token=…`; null without one. */
 export function tokenOf(request: Request): string | null {
   const { headers, url } = request;
   const bearer = headers.get('authorization')?.match(/^Bearer\s+(\S+)\s*$/i)?.[1];
@@ -24,7 +24,7 @@ export function tokenOf(request: Request): string | null {
   return url.includes('?') ? new URL(url).searchParams.get('token') || null : null;
 }
 
-/** Null if a required token is missing. Throws as `Authenticator.verify`, in open mode too. */
+/** Null if a required token is missing. Throws like `Authenticator.verify`, in open mode as well. */
 export async function identify(
   authenticator: Authenticator,
   token: string | null,
@@ -36,16 +36,16 @@ export async function identify(
 
 const principals = new WeakMap<Request, Principal>();
 
-/** The principal that `principalOf` has found; undefined before. */
+/** The principal that `principalOf` has determined; undefined before. */
 export const identifiedAs = (request: Request): Principal | undefined => principals.get(request);
 
-/** As `identify`, for requests that cannot do without a principal. */
+/** Like `identify`, but throws if there is no principal. */
 export const principalOf = (authenticator: Authenticator, request: Request): Promise<Principal> =>
   principalWith(authenticator, request, tokenOf(request));
 
 /**
- * As `principalOf`, for clients of vendors, which do not start without a key: in open mode a text that has not the form of a
- * token or API key of this server counts as none.
+ * Like `principalOf`, for vendors' clients, which require some key: in open mode, text that does not look
+ * like a token or API key of this server is ignored.
  */
 export function principalOfVendorClient(authenticator: Authenticator, request: Request): Promise<Principal> {
   const token = tokenOf(request);

@@ -18,7 +18,7 @@ test('has the scheme of an origin that the operator allows', () => {
   expect(originOf({ host: 'agent.example:8443' })).toBe('http://agent.example:8443');
 });
 
-test('forwarded headers count behind trusted proxies only', () => {
+test('forwarded headers apply only behind trusted proxies', () => {
   const headers = {
     host: '127.0.0.1:3000',
     'x-forwarded-host': 'agent.example',
@@ -28,7 +28,7 @@ test('forwarded headers count behind trusted proxies only', () => {
   expect(originOf(headers, 1)).toBe('https://agent.example');
 });
 
-test('of several forwarded values the one that the outermost trusted proxy wrote counts', () => {
+test('uses the forwarded value written by the outermost trusted proxy', () => {
   const headers = { host: '127.0.0.1', 'x-forwarded-proto': 'http, https' };
   expect(originOf(headers, 1)).toBe('https://127.0.0.1');
   expect(originOf(headers, 2)).toBe('http://127.0.0.1');
@@ -41,6 +41,6 @@ test.each(['evil.example', 'agent.example@evil.example', 'agent.example/path', '
   },
 );
 
-test('a forwarded scheme that is none is ignored', () => {
+test('an invalid forwarded scheme is ignored', () => {
   expect(originOf({ host: '127.0.0.1', 'x-forwarded-proto': 'javascript' }, 1)).toBe('http://127.0.0.1');
 });

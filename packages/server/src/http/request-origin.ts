@@ -1,9 +1,10 @@
-/** The origin under which a client reaches the server, for absolute URLs in answers. */
+/** The origin under which a client reaches the server, for absolute URLs in responses. */
 import { type Bound, checkHost } from './origins.ts';
 
 /**
- * The request has passed `checkHost`. Behind trusted `proxies`, X-Forwarded-Host and X-Forwarded-Proto count as well; a
- * forwarded host must pass the same check, because a proxy may let a client's own header through.
+ * The request must have passed `checkHost`. Behind trusted `proxies`, X-Forwarded-Host and X-Forwarded-Proto
+ * apply as well; a forwarded host must pass the same check, because a proxy may forward a client's own
+ * header.
  */
 export function requestOrigin(headers: Headers, bound: Bound, proxies: number): string {
   const forwarded = (name: string) =>
@@ -13,7 +14,7 @@ export function requestOrigin(headers: Headers, bound: Bound, proxies: number): 
   const host = isOurs ? claimed : (headers.get('host') ?? '').toLowerCase();
   const scheme = forwarded('x-forwarded-proto');
   if (scheme === 'http' || scheme === 'https') return `${scheme}://${host}`;
-  // Only the operator knows of a proxy that adds TLS and is not trusted.
+  // A proxy that adds TLS but is not trusted is known only from the operator's origins.
   const named = bound.allowedOrigins.find((origin) => origin === `https://${host}`);
   return named ?? `http://${host}`;
 }

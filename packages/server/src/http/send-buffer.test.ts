@@ -9,7 +9,7 @@ const PIECES: Pieces = {
   with: (frame, text) => ({ ...frame, text }),
 };
 
-/** A wire whose reader reads on demand; `room` is the number of frames that fit until then. */
+/** A wire whose reader reads on demand; `room` is the number of frames that fit before. */
 function stage(limit = 1_000) {
   const sent: string[] = [];
   const seen = { room: 1, coalesced: 0, caughtUp: 0, gaveUp: 0, closed: 0 };
@@ -77,7 +77,7 @@ test('frames that cannot be joined wait individually, between those that can', (
   expect(sent.slice(2)).toEqual(['{"block":"a","text":"3"}', '"own"', '{"block":"a","text":"4"}']);
 });
 
-test('joined pieces count as their text, however many they are', () => {
+test('joined pieces count as their text, regardless of their number', () => {
   const { seen, send, drain, texts } = stage(5_000);
   const numbers = Array.from({ length: 1_200 }, (_, index) => `${index} `);
   for (const text of numbers) send('a', text);
@@ -116,7 +116,7 @@ test('a single large frame does not disconnect a reader', () => {
 const unsent = (sendBuffer: SendBuffer, cut: boolean) =>
   (sendBuffer.unsent(cut) as Piece[]).map(({ block, text }) => block + text);
 
-test('unsent frames are known: those held, and after a cut those in flight', () => {
+test('unsent frames include buffered ones, and after a cut the one in flight', () => {
   const { sendBuffer, send, drain } = stage();
   send('a', '1');
   expect(unsent(sendBuffer, true)).toEqual([]);
@@ -135,7 +135,7 @@ test('unsent frames are known: those held, and after a cut those in flight', () 
   expect(unsent(sendBuffer, true)).toEqual([]);
 });
 
-test('unsent frames of a disconnected reader are known, including the one that exceeded the limit', () => {
+test('unsent frames of a disconnected reader include the one that exceeded the limit', () => {
   const { sendBuffer, seen, send } = stage(30);
   for (const text of ['1', '2', '3', '4']) send('a', text);
   for (const text of ['5', '6']) send('b', text);

@@ -1,43 +1,43 @@
 /**
- * The send buffer of one socket. While its reader keeps up, frames are sent directly and this costs nothing. For a
- * slow reader, frames are held here, pieces of one text joined into one frame, up to a limit. Beyond it the reader is
- * disconnected, and reads the rest from the log when it reconnects.
+ * The send buffer of one socket. While the reader keeps up, frames are sent directly at no cost. For a slow
+ * reader, frames are buffered up to a limit, and pieces of one text are joined. Beyond the limit, the reader
+ * is disconnected and reads the rest from the log after it reconnects.
  */
 import { TextBuffer } from '../core/api/index.ts';
 import type { Pieces } from './connection.ts';
 
 export type Wire = {
-  /** -1 if the reader is behind; the frame is sent nevertheless */
+  /** -1 if the reader is behind; the frame is sent anyway */
   sendText(text: string): number;
-  /** The reader is too slow: `dropped` are the frames that it does not receive. Nothing more is accepted. */
+  /** The reader is too slow and does not receive the `dropped` frames. No more frames are accepted. */
   disconnect(dropped: readonly (object | undefined)[]): void;
   /** encodes a joined frame; JSON if absent */
   encode?(frame: object): string;
 };
 
-/** Notified about slow readers. */
+/** Observes slow readers. */
 export type Lag = {
   coalesced(): void;
-  /** the reader has caught up after so many milliseconds */
+  /** the reader has caught up after this many milliseconds */
   caughtUp(ms: number): void;
   gaveUp(): void;
 };
 
 type Held = {
-  /** the frame encoded, as long as nothing was added to it */
+  /** the encoded frame, as long as nothing was appended to it */
   readonly text: string;
   readonly frame: object | undefined;
   readonly pieces: Pieces | undefined;
   readonly key: string | null;
-  /** what follows the frame's own text */
+  /** text appended to the frame's own text */
   readonly more: TextBuffer;
 };
 
 export class SendBuffer {
   #held: Held[] | null = null;
-  /** the frame that the reader was too far behind for: it is on its way */
+  /** the frame in flight when the reader fell behind */
   #leaving: Held | null = null;
-  /** the frames held when the reader was disconnected */
+  /** frames buffered when the reader was disconnected */
   #dropped: readonly Held[] = [];
   #size = 0;
   #since = 0;
@@ -46,7 +46,7 @@ export class SendBuffer {
   constructor(
     private readonly wire: Wire,
     private readonly lag: Lag,
-    /** how many characters may be held before the next frame exceeds the limit */
+    /** maximum number of buffered characters before the next frame exceeds the limit */
     private readonly limit: number,
   ) {}
 
@@ -55,8 +55,8 @@ export class SendBuffer {
   }
 
   /**
-   * On the token path. `text` is `frame` encoded; without `pieces`, frames are held individually. False if the reader
-   * has been disconnected.
+   * On the token path. `text` is the encoded `frame`; without `pieces`, frames are not joined. False if the
+   * reader has been disconnected.
    */
   send(text: string, frame?: object, pieces?: Pieces): boolean {
     if (this.#held) this.#hold(text, frame, pieces);
@@ -69,15 +69,15 @@ export class SendBuffer {
   }
 
   /**
-   * The frames that the reader did not receive. `cut`: the connection broke, so the frame in flight is included.
-   * Pieces of one text are one frame.
+   * Frames that the reader did not receive. `cut`: the connection broke, so the frame in flight is included.
+   * Pieces of one text are joined.
    */
   unsent(cut: boolean): object[] {
     const leaving = cut && this.#leaving ? [this.#leaving] : [];
     return [...leaving, ...(this.#held ?? this.#dropped)].flatMap((one) => wholeOf(one) ?? []);
   }
 
-  /** The reader has caught up with the socket: sends the held frames. */
+  /** The reader has caught up with the socket: sends the buffered frames. */
   drained(): void {
     const held = this.#held;
     if (!held) return;
@@ -87,7 +87,7 @@ export class SendBuffer {
       const one = held[index] as Held;
       this.#size -= sizeOf(one);
       if (this.wire.sendText(this.#encoded(one)) !== -1) continue;
-      // Behind again: the rest is held, and the reader has been behind all the time.
+      // Behind again: buffer the rest. For metrics, the reader was behind all the time.
       this.#held = held.slice(index + 1);
       this.#leaving = one;
       return;
@@ -97,7 +97,7 @@ export class SendBuffer {
 
   #hold(text: string, frame: object | undefined, pieces: Pieces | undefined): void {
     const held = this.#held ?? [];
-    // Checked before the frame is added: a large frame is not the reader's fault.
+    // Checked before the frame is added, since a large frame is not the reader's fault.
     if (this.#size > this.limit) {
       this.#disconnect([...held, heldOf(text, frame, pieces)]);
       return;
@@ -142,7 +142,7 @@ const heldOf = (text: string, frame: object | undefined, pieces: Pieces | undefi
   more: new TextBuffer(),
 });
 
-/** The frame with everything that was added to it. */
+/** The frame with all text appended to it. */
 const wholeOf = ({ frame, pieces, more }: Held): object | undefined =>
   frame && pieces && more.length > 0 ? pieces.with(frame, pieces.text(frame) + more) : frame;
 

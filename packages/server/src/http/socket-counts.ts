@@ -7,7 +7,7 @@ export type CountLimits = {
   readonly unknownSockets: number;
 };
 
-/** What a socket is counted under. A closed socket releases exactly that. */
+/** What a socket is counted under, so that closing it releases the same counts. */
 export type Place = {
   principal: string | null;
   readonly address: string | null;
@@ -30,7 +30,7 @@ export class SocketCounts {
 
   constructor(private readonly limits: CountLimits) {}
 
-  /** Null if there is room, which is then taken. */
+  /** Takes a slot and returns null if one is free. */
   enter({ principal, address, unknown }: Place): Refusal | null {
     const { limits } = this;
     if (this.#all >= limits.sockets) return SERVER_FULL;
@@ -53,7 +53,7 @@ export class SocketCounts {
     if (principal !== null) add(this.#principals, principal, -1);
   }
 
-  /** The socket is no longer unauthenticated, but belongs to no principal. */
+  /** Marks the socket as authorized, without a principal. */
   vouch(place: Place): null {
     if (place.unknown) this.#unknown--;
     place.unknown = false;
@@ -61,8 +61,7 @@ export class SocketCounts {
   }
 
   /**
-   * The socket belongs to that principal from now on. Not null if the principal has too many: it then belongs to no
-   * principal.
+   * Assigns the socket to the principal. Returns a refusal, and assigns none, if the principal has too many.
    */
   identify(place: Place, principal: string): Refusal | null {
     this.vouch(place);
@@ -85,12 +84,12 @@ function add(counts: Map<string, number>, key: string, amount: number): void {
 const SERVER_FULL: Refusal = {
   limit: 'sockets',
   status: 503,
-  reason: 'The server has as many sockets as it takes.',
+  reason: 'The server has reached its limit of sockets.',
 };
 const UNKNOWN_FULL: Refusal = {
   limit: 'unknownSockets',
   status: 503,
-  reason: 'Too many sockets have yet to say who they are.',
+  reason: 'Too many unauthenticated sockets.',
 };
 const ADDRESS_FULL: Refusal = {
   limit: 'socketsPerAddress',

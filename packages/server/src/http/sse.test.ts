@@ -7,7 +7,7 @@ test.each([
   [undefined, ': still here\n\n'],
   ['event: ping\ndata: {}\n\n', 'event: ping\ndata: {}\n\n'],
 ])(
-  'a silent stream is kept alive by a comment, or by what the dialect has for it (%p)',
+  'an idle stream is kept alive by a comment or by the dialect’s keep-alive (%p)',
   async (keepAlive, text) => {
     jest.useFakeTimers();
     try {
@@ -33,7 +33,7 @@ test.each([
   },
 );
 
-test('a reader that has dropped frames twice does not keep the server busy', async () => {
+test('a reader that drops frames twice does not cause a busy loop', async () => {
   const open = eventStreams({ heldCharacters: 100_000 }, QUIET);
   const flooded = Promise.withResolvers<void>();
   const frame = `data: ${'x'.repeat(10_000)}\n\n`;
@@ -64,7 +64,7 @@ test('a reader that has dropped frames twice does not keep the server busy', asy
     });
     socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
     await flooded.promise;
-    // Timers run only if nothing spins.
+    // Timers run only if the event loop is not blocked.
     await Bun.sleep(1);
     socket.terminate();
   } finally {

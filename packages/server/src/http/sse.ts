@@ -1,4 +1,4 @@
-/** Server-sent events: a response that stays open, with a bounded buffer for a slow stream. */
+/** Server-sent events: a response that stays open, with a bounded buffer for slow readers. */
 import type { ConnectionId } from '@parlance/protocol';
 import type { Log } from '../core/ports/logger.ts';
 import { type Meter, NO_METER } from '../core/ports/meter.ts';
@@ -9,11 +9,11 @@ import { type Lag, SendBuffer, type Wire } from './send-buffer.ts';
 const KEEP_ALIVE_MS = 15_000;
 const KEEP_ALIVE = ': still here\n\n';
 
-/** The controller of a Bun stream of type `direct`. A `write` that returns a promise means that the reader is behind. */
+/** The controller of a Bun stream of type `direct`. If `write` returns a promise, the reader is behind. */
 type Direct = { write(text: string): number | Promise<number>; flush(): unknown; close(): void };
 
 export function eventStreams(limits: { readonly heldCharacters: number }, log: Log, meter: Meter = NO_METER) {
-  // Nothing that lives as long as the stream may keep a reference to the request.
+  // Nothing that lives as long as the stream may reference the request.
   const open: OpenStream = (request, { dialect, encode, produce, onTokenRevoked, keepAlive }) => {
     const stream = new ResponseStream(limits.heldCharacters, new StreamLag(meter, dialect), {
       encode,
@@ -38,7 +38,7 @@ export function eventStreams(limits: { readonly heldCharacters: number }, log: L
       },
       cancel: () => stream.end(),
     };
-    // The types know only standard streams.
+    // The types only know standard streams.
     return new Response(new ReadableStream(source as never), {
       headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store' },
     });
@@ -118,7 +118,7 @@ class ResponseStream implements EventStream, Wire {
 
   async ready(): Promise<void> {
     while (this.#written && this.open) {
-      // Not `#lost`: it stays resolved until somebody asks for it, and this loop would not end.
+      // Not `#lost`: it stays resolved until `lost()` is called, and this loop would not end.
       await Promise.race([this.#written, this.#ended.promise]);
     }
   }
@@ -136,7 +136,7 @@ class ResponseStream implements EventStream, Wire {
     this.end();
   }
 
-  /** Called if the buffer is full. */
+  /** Called when the buffer is full. */
   disconnect(dropped: readonly (object | undefined)[]): void {
     this.#lost.resolve(dropped);
   }

@@ -15,7 +15,7 @@ test('unused tokens accumulate for at most a minute', () => {
   expect([bucket.take(later), bucket.take(later), bucket.take(later)]).toEqual([0, 0, 30_000]);
 });
 
-test('a clock that goes back removes no tokens', () => {
+test('a clock that moves backwards removes no tokens', () => {
   const bucket = new TokenBucket(1, 10_000);
   expect([bucket.take(10_000), bucket.take(5_000), bucket.take(65_000)]).toEqual([0, 60_000, 0]);
 });

@@ -1,6 +1,9 @@
 import { LruMap } from '../lib/lru-map.ts';
 
-/** A token bucket: bursts of up to one minute's limit, refilled continuously. Synchronous, without a timer. */
+/**
+ * A token bucket: allows bursts of up to one minute's limit, refilled continuously. Synchronous, without a
+ * timer.
+ */
 export class TokenBucket {
   #left: number;
   #at: number;
@@ -26,7 +29,10 @@ export class TokenBucket {
   }
 }
 
-/** A bucket per caller. Callers choose their names: beyond `maxCallers` the least recently used one is forgotten. */
+/**
+ * One bucket per caller. Callers choose their names: beyond `maxCallers`, the least recently used one is
+ * dropped.
+ */
 export class TokenBuckets {
   readonly #buckets: LruMap<TokenBucket>;
 
@@ -37,7 +43,7 @@ export class TokenBuckets {
     this.#buckets = new LruMap(maxCallers);
   }
 
-  /** As `TokenBucket.take`. */
+  /** Like `TokenBucket.take`. */
   take(caller: string, now: number): number {
     const bucket = this.#buckets.get(caller) ?? new TokenBucket(this.perMinute, now);
     this.#buckets.set(caller, bucket);

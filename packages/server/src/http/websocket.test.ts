@@ -16,7 +16,7 @@ function serve(make: (socket: Socket) => Partial<Connection>, opening: Partial<O
   return server;
 }
 
-test('an unreadable frame gets an error with the reason, and the socket stays usable', async () => {
+test('an invalid frame gets an error with the reason, and the socket stays usable', async () => {
   const { connect } = await serve(() => ({}));
   const client = await connect();
   const reason = async () => (await client.next('error')).reason;
@@ -80,7 +80,7 @@ test('a connection that cannot be created closes only its socket', async () => {
   expect(await second.next('echo')).toEqual({ type: 'echo', frame: { still: 'here' } });
 });
 
-test('a caller whose token is revoked is closed with the reason, and its waiting frames are dropped', async () => {
+test('revoking a token closes its socket with the reason and drops queued frames', async () => {
   const lost = Promise.withResolvers<(reason: string) => void>();
   const first = Promise.withResolvers<void>();
   const handled: unknown[] = [];

@@ -1,4 +1,4 @@
-/** WebSocket: bytes to frames and back, for sockets of any dialect. */
+/** WebSocket transport: bytes to frames and back, for all dialects. */
 import { Fault } from '@parlance/protocol';
 import type { ServerWebSocket, WebSocketHandler } from 'bun';
 import type { Log } from '../core/ports/logger.ts';
@@ -13,40 +13,47 @@ import { type CountLimits, type Place, type Refusal, SocketCounts } from './sock
 import { TokenBucket } from './token-bucket.ts';
 
 export type SocketLimits = CountLimits & {
-  /** a larger frame is answered with the dialect's error; one beyond `largestMessage` closes the socket */
+  /**
+   * a larger frame is answered with the dialect's error; one larger than `largestMessage` closes the socket
+   */
   readonly frameBytes: number;
-  /** the same, until the peer has authenticated */
+  /** like `frameBytes`, until the peer has authenticated */
   readonly firstFrameBytes: number;
   /** bytes that the runtime may buffer for unfinished messages of unauthenticated peers */
   readonly unfinishedBytes: number;
-  /** how long they may take to say it, in milliseconds; then the socket is closed with 1008 */
+  /** how long a peer may take to authenticate, in milliseconds; then the socket is closed with 1008 */
   readonly identifyWithin: number;
-  /** a frame beyond it gets the error of the dialect, unread; a client that does not stop is closed with 1008 */
+  /**
+   * a frame beyond it is answered with the dialect's error, unread; a client that continues is closed with
+   * 1008
+   */
   readonly framesPerMinute: number;
-  /** a peer without any frame or pong for so long is gone; 8 is the minimum */
+  /** a peer without any frame or pong for this long is considered gone; at least 8 */
   readonly idleSeconds: number;
-  /** what may be on its way to a reader that does not read; then the socket is closed */
+  /** bytes that may be in flight to a slow reader before the socket is closed */
   readonly unsentBytes: number;
-  /** characters that may be held for a slow reader beside it; beyond that it is closed with 1013 */
+  /** additional characters buffered for a slow reader; beyond that, it is closed with 1013 */
   readonly heldCharacters: number;
 };
 
 export type SocketTransport = {
   readonly handler: WebSocketHandler<Data>;
-  /** Takes a place for the socket. It is given back when the socket is closed, or by `release` where it never opens. */
+  /**
+   * Takes a slot for the socket. It is released when the socket closes, or by `release` if it never opens.
+   */
   enter(opening: Opening): { readonly data: Data } | { readonly refusal: Refusal };
   release(data: Data): void;
-  /** Tells every socket, then closes it with 1001. */
+  /** Notifies every socket, then closes it with 1001. */
   drain(): void;
   readonly size: number;
-  /** The sockets of that listener by dialect; `unknown` until the protocol is detected. */
+  /** The number of sockets of the listener by dialect; `unknown` until the protocol is detected. */
   at(listener: number): Readonly<Record<string, number>>;
 };
 
 export type SocketDeps = {
   readonly log: Log;
   readonly meter?: Meter;
-  /** bounds the frames of peers without a token that wait to be handled */
+  /** limits queued frames of peers without a token */
   readonly anonymous: ByteBudget;
 };
 
@@ -68,7 +75,7 @@ export function socketTransport(limits: SocketLimits, deps: SocketDeps): SocketT
     perDialect((data) => data.sendBuffer?.behind ?? false),
   );
   const decoder = new TextDecoder('utf-8', { fatal: true });
-  // A burst that is within the limit has room.
+  // Leave room for a burst within the rate limit.
   const receiveLimits = {
     frames: limits.framesPerMinute,
     bytes: Math.max(limits.frameBytes * 4, 16 * 1024 * 1024),
@@ -81,16 +88,16 @@ export function socketTransport(limits: SocketLimits, deps: SocketDeps): SocketT
     lingerMs: LINGER_MS,
   });
   const failed = (thrown: unknown, { opening, dialect }: Data) =>
-    log.error({ err: thrown, connection: opening.id, dialect }, 'a frame could not be handled');
+    log.error({ err: thrown, connection: opening.id, dialect }, 'failed to handle frame');
 
-  /** Reports in the error format of the dialect that a frame was not read. Immediate, out of order. */
+  /** Reports, in the dialect's error format, that a frame was not read. Immediate, out of order. */
   function refuse(ws: ServerWebSocket<Data>, limit: string, retryAfterMs: number): void {
     meter.add('refusals', limit);
     if (++ws.data.refused > mostRefused) return void ws.close(1008, 'Too many messages');
     ws.data.connection?.onRateLimited?.(new Fault('limited', 'Too many messages.', { retryAfterMs }));
   }
 
-  /** A peer that authenticated in a frame is known from then on. */
+  /** Updates the counts after a peer has authenticated in a frame. */
   function look(ws: ServerWebSocket<Data>): void {
     const { connection, place, peer, open } = ws.data;
     const principal = connection?.identified?.() ?? null;
@@ -114,10 +121,10 @@ export function socketTransport(limits: SocketLimits, deps: SocketDeps): SocketT
     meter.add('refusals', 'unfinishedBytes');
     // A paused socket has no idle timeout.
     ws.resume();
-    ws.close(1013, 'Too many sockets have yet to say who they are.');
+    ws.close(1013, 'Too many unauthenticated sockets.');
   }
 
-  /** Reads from the socket of an unknown peer as soon as there is a place. */
+  /** Reads from the socket of an unauthenticated peer as soon as a slot is free. */
   function readInTurn(ws: ServerWebSocket<Data>): void {
     const { place, opening } = ws.data;
     const peer: Peer = {
@@ -165,7 +172,7 @@ export function socketTransport(limits: SocketLimits, deps: SocketDeps): SocketT
         ws.data.stopTokenWatch = ws.data.opening.onTokenRevoked?.((reason) => dismiss(ws, reason)) ?? null;
         if (ws.data.place.unknown && ws.data.open) readInTurn(ws);
       } catch (thrown) {
-        log.error({ err: thrown, connection: ws.data.opening.id }, 'a socket could not be opened');
+        log.error({ err: thrown, connection: ws.data.opening.id }, 'failed to open socket');
         ws.close(1011, 'Something went wrong.');
       }
     },
@@ -263,16 +270,19 @@ const NEW = {
   deadline: undefined,
 };
 
-/** the close code of a connection that broke without a closing handshake */
+/** close code of a connection that broke without a closing handshake */
 const ABNORMAL = 1006;
 
-/** Bun keeps a socket for up to 16 s, in steps of 4, for a peer that does not finish the closing handshake. */
+/** Bun keeps a socket for up to 16 s, in steps of 4, if the peer does not finish the closing handshake. */
 const LINGER_MS = 20_000;
 
-/** Frames between `frameBytes` and this are answered with the dialect's error. Larger messages are not buffered. */
+/**
+ * Frames between `frameBytes` and this size are answered with the dialect's error. Larger messages are not
+ * buffered.
+ */
 const largestMessage = (frameBytes: number): number => frameBytes + Math.max(frameBytes / 4, 65_536);
 
-/** when the frames that wait may have become fewer */
+/** suggested delay before sending more frames */
 const INBOX_RETRY_MS = 1_000;
 
 function dismiss(ws: ServerWebSocket<Data>, reason: string): void {

@@ -1,4 +1,4 @@
-/** Both lists in order; an item of the second replaces the one of the first with the same id. */
+/** Concatenates two lists; an item of the second replaces one of the first with the same id. */
 export const byId = <Item extends { readonly id: string }>(
   first: readonly Item[],
   second: readonly Item[],

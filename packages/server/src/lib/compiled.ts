@@ -1,3 +1,3 @@
-/** Whether this program is the single executable: its modules and files are inside of it, not on the disk. */
+/** Whether this program is the single executable, whose modules and files are embedded. */
 export const isCompiled: boolean =
   import.meta.path.startsWith('/$bunfs/') || import.meta.path.includes('~BUN');

@@ -1,4 +1,4 @@
-/** A map with a bounded number of entries: if it is full, the least recently used entry is removed. */
+/** A map with a maximum size: evicts the least recently used entry when full. */
 export class LruMap<Value> {
   readonly #entries = new Map<string, Value>();
 
@@ -20,7 +20,7 @@ export class LruMap<Value> {
     }
   }
 
-  /** The least recently used first. */
+  /** Least recently used first. */
   values(): Iterable<Value> {
     return this.#entries.values();
   }

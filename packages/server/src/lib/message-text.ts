@@ -1,7 +1,7 @@
-/** The messages of a conversation, as text. */
+/** Extracts the text of messages. */
 import { type DurableEvent, textOf } from '@parlance/protocol';
 
-/** Null if the event is no message. An imported history is one text. */
+/** Null if the event is not a message. An imported history yields one text. */
 export function messageText(event: DurableEvent): string | null {
   switch (event.type) {
     case 'input.accepted':

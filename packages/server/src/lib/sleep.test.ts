@@ -7,7 +7,7 @@ test('a sleep ends when its time has passed', async () => {
   await sleep(1, new AbortController().signal);
 });
 
-test('a sleep ends when the signal is aborted, before or meanwhile', async () => {
+test('a sleep ends when the signal is aborted, before or during it', async () => {
   await sleep(HOUR_MS, AbortSignal.abort());
   const controller = new AbortController();
   const sleeping = sleep(HOUR_MS, controller.signal);

@@ -1,17 +1,18 @@
 /**
- * Words of a text, for full-text search. Stores index these instead of using tokenizers of their own, so that every store
- * finds the same. Case, accents and compatibility forms do not matter. Characters of scripts without spaces are words.
+ * Splits text into words for full-text search. All stores index these instead of using their own tokenizers,
+ * so that they find the same. Ignores case, accents and compatibility forms. In scripts without spaces, each
+ * character is a word.
  */
 
 export type Word = {
   /** letters, digits and `_` only */
   readonly word: string;
-  /** where it is in the text */
+  /** position in the text */
   readonly start: number;
   readonly end: number;
 };
 
-/** Longer ones are cut. */
+/** Longer words are cut. */
 const MOST_LETTERS = 64;
 
 const UNSPACED =

@@ -1,4 +1,4 @@
-/** The part of the configuration that changes while the server runs. */
+/** The part of the configuration that can change at run time. */
 import type { Changeable } from '../../config/config.ts';
 
 export class LiveConfig {

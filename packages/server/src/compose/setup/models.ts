@@ -1,17 +1,17 @@
-/** Which key goes to which address when a vendor is asked for its models. */
+/** Lists a vendor's models, with the key that belongs to the requested address. */
 import { Fault } from '@parlance/protocol';
 import { type Changeable, ConfigError, VENDOR_ADDRESS, type Vendor } from '../../config/config.ts';
 import type { VendorQuestion } from '../../dialects/shared/setup.ts';
 import { type Reached, vendorModels } from '../../providers/vendor-models.ts';
 
 export function modelsOf({ provider, ...question }: VendorQuestion, config: Changeable): Promise<string[]> {
-  if (!isVendor(provider)) throw new Fault('invalid', 'provider names no model API.');
+  if (!isVendor(provider)) throw new Fault('invalid', 'The provider is not a known model API.');
   return vendorModels(provider, reachedBy(question, inUse(provider, config)));
 }
 
 const isVendor = (name: string): name is Vendor => Object.hasOwn(VENDOR_ADDRESS, name);
 
-/** A stored or given key is sent only to the address that it belongs to: whoever tests another one brings a key. */
+/** A stored or configured key is sent only to its own address: testing another address requires a key. */
 function reachedBy({ address, key }: Omit<VendorQuestion, 'provider'>, current: Reached): Reached {
   const wanted = address ?? current.address;
   if (key !== undefined) return { address: wanted, key };

@@ -1,4 +1,4 @@
-/** Setup while the server runs: stored settings, and what follows from a change of them. */
+/** Setup at run time: loads stored settings and applies their changes. */
 import type { Config } from '../../config/config.ts';
 import type { AgentCatalog, Log } from '../../core/api/index.ts';
 import type { Dialect } from '../../dialects/shared/dialect.ts';
@@ -16,7 +16,9 @@ export type SetupParts = {
   readonly log: Log;
 };
 
-/** Stored settings are in use when it resolves; a change by another node or process is applied when it is noticed. */
+/**
+ * Stored settings are applied when it resolves; changes by other nodes or processes are applied when noticed.
+ */
 export async function openSetup(
   config: Config,
   { storage: { store, secret }, dialects, log }: SetupParts,
@@ -35,7 +37,7 @@ export async function openSetup(
     log,
   });
   await stored.load();
-  const load = () => stored.load().catch((err) => log.warn({ err }, 'stored settings not read'));
+  const load = () => stored.load().catch((err) => log.warn({ err }, 'failed to read stored settings'));
   resources.defer(store.revocations.follow(() => void load()));
   return { live, stored };
 }
@@ -47,10 +49,10 @@ export type Changing = {
   readonly log: Log;
 };
 
-/** Agents and MCP servers follow the settings from now on. */
+/** Applies later changes to agents and MCP servers. */
 export function followSettings(live: LiveConfig, { catalog, mcp, dialects, log }: Changing): void {
   live.onChange((current) => {
     catalog.replace(agentCatalog(current, dialects));
-    mcp.configure(current.mcpServers).catch((err) => log.error({ err }, 'MCP servers not changed'));
+    mcp.configure(current.mcpServers).catch((err) => log.error({ err }, 'failed to change MCP servers'));
   });
 }

@@ -1,4 +1,4 @@
-/** Setup as the administration offers it. */
+/** The setup API for the administration pages. */
 import type { Setup } from '../../dialects/shared/setup.ts';
 import type { RefusedOrigins } from '../../http/refused-origins.ts';
 import type { McpTools } from '../../tools/mcp/open.ts';

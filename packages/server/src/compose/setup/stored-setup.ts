@@ -1,4 +1,4 @@
-/** Reads, changes and applies the stored settings. Those of another node are applied when it has written them. */
+/** Reads, changes and applies the stored settings, including those written by other nodes. */
 import { Fault, type JsonObject } from '@parlance/protocol';
 import { seal, unseal } from '../../auth/seal.ts';
 import { type Changeable, type Config, ConfigError } from '../../config/config.ts';
@@ -8,7 +8,7 @@ import type { SetupChange, SetupView } from '../../dialects/shared/setup.ts';
 import type { LiveConfig } from './live-config.ts';
 import { changed, shown } from './stored-values.ts';
 
-/** the name of the document */
+/** name of the document */
 const DOCUMENT = 'setup';
 const UNREADABLE =
   'The stored settings were encrypted with another AUTH_SECRET and cannot be read. Enter them again.';
@@ -19,7 +19,7 @@ export type StoredSetupParts = {
   readonly live: LiveConfig;
   readonly settings: SettingsStore;
   readonly secret: Uint8Array<ArrayBuffer>;
-  /** Throws `ConfigError` or `Fault` if the server could not work with it. */
+  /** Throws `ConfigError` or `Fault` if the server cannot use the settings. */
   readonly check: (next: Changeable) => void;
   readonly log: Log;
 };
@@ -31,7 +31,7 @@ export class StoredSetup {
 
   constructor(private readonly parts: StoredSetupParts) {}
 
-  /** Applies what is stored if it is new. Settings that cannot be used are logged and left alone. */
+  /** Applies the stored settings if they are new. Logs and ignores unusable ones. */
   async load(): Promise<void> {
     const { settings, secret, log } = this.parts;
     const found = await settings.read(DOCUMENT);
@@ -40,10 +40,10 @@ export class StoredSetup {
     const stored = await unseal(String(found?.value.sealed), secret);
     const problem = stored ? this.#apply(stored) : UNREADABLE;
     this.#loaded = { version, stored: stored ?? {}, problem };
-    if (problem !== null) log.warn({ problem }, 'stored settings are not in use');
+    if (problem !== null) log.warn({ problem }, 'ignoring unusable stored settings');
   }
 
-  /** Null if it is in use now, otherwise the reason. */
+  /** Returns null if the settings were applied, otherwise the reason. */
   #apply(stored: JsonObject): string | null {
     try {
       this.parts.live.replace(this.#checked(stored));
@@ -72,7 +72,7 @@ export class StoredSetup {
     if (sealed.length > MOST_CHARACTERS) throw new Fault('too_large', 'The settings are too long.');
     const isCurrent = version === this.#loaded.version;
     if (!isCurrent || !(await settings.write(DOCUMENT, { sealed }, version)))
-      throw new Fault('busy', 'The settings were changed meanwhile. Load them again.');
+      throw new Fault('busy', 'The settings have changed since they were loaded. Reload them.');
     await this.load();
     return this.view();
   }

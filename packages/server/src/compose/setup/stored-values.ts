@@ -1,4 +1,4 @@
-/** What a change makes of the stored settings, and what of them is shown. */
+/** Applies changes to the stored settings, and hides their secrets. */
 import { Fault, isObject, type Json, type JsonObject } from '@parlance/protocol';
 import {
   type Config,
@@ -17,7 +17,10 @@ const isSecret = (key: string): boolean => SECRETS.some((secret) => secret === k
 type Values = Readonly<Record<string, Json>>;
 type Given = Config['given'];
 
-/** Throws `invalid` for unknown settings, and for those that a flag, a variable or the config file decides. */
+/**
+ * Throws `invalid` for unknown settings, and for those set by a flag, an environment variable or the config
+ * file.
+ */
 export function changed(stored: JsonObject, values: Values, given: Given): JsonObject {
   for (const key of Object.keys(values)) checkKey(key, given);
   const next: JsonObject = { ...stored, ...values };
@@ -37,26 +40,26 @@ const LISTS: readonly string[] = [
 
 function checkKey(key: string, given: Given): void {
   if (!isStoredKey(key))
-    throw new Fault('invalid', `There is no setting ${key.slice(0, 100)} to change here.`);
+    throw new Fault('invalid', `The setting ${key.slice(0, 100)} cannot be changed here.`);
   const label = given.get(key);
   if (label !== undefined && !LISTS.includes(key))
-    throw new Fault('invalid', `${label} is set where the server was started, and wins. Change it there.`);
+    throw new Fault('invalid', `${label} is set at startup, which takes precedence. Change it there.`);
 }
 
 type Change = { readonly stored: JsonObject; readonly values: Values; readonly given: Given };
 
-/** A key goes only to the address it was entered for: with another address it must be entered again. */
+/** A key is sent only to the address it was entered for: a new address requires entering the key again. */
 function keepKeyAtHome(vendor: Vendor, { stored, values, given }: Change, next: JsonObject): void {
   const [key, address] = [`${vendor}Key`, `${vendor}BaseUrl`] as const;
   const addressOf = (of: JsonObject) => of[address] ?? VENDOR_ADDRESS[vendor];
   if (!(address in values) || addressOf(next) === addressOf(stored)) return;
   const label = given.get(key);
   if (label !== undefined)
-    throw new Fault('invalid', `${label} is set where the server was started: set the address there, too.`);
+    throw new Fault('invalid', `${label} is set at startup: set the address there as well.`);
   if (!(key in values)) next[key] = null;
 }
 
-/** The value of a variable or header is never shown: null keeps the stored one. */
+/** Values of variables and headers are never shown: null keeps the stored one. */
 function withSecrets(servers: JsonObject, stored: Json | undefined): JsonObject {
   const before = isObject(stored) ? stored : {};
   return Object.fromEntries(
@@ -81,7 +84,7 @@ function kept(server: Json, before: unknown): Json {
   return filled as Json;
 }
 
-/** Without secrets: keys are left out, and the values of variables and headers are null. */
+/** Removes secrets: leaves out keys, and replaces the values of variables and headers with null. */
 export function shown(stored: JsonObject): { readonly stored: JsonObject; readonly secrets: string[] } {
   const open = Object.fromEntries(Object.entries(stored).filter(([key]) => !isSecret(key)));
   if (isObject(stored.mcpServers))

@@ -187,15 +187,11 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
       possibleCall(parts.tools, name, input);
     },
 
-<<<<<<< HEAD
-    /** Throws `invalid` if the input has a link that the model which answers it cannot be given. */
+    /** Throws `invalid` if the input has a link that its model does not support. */
     checkLinks: (ref: SessionRef, input: LinkedInput): Promise<void> =>
       sessions.use(ref, async (session) => checkLinks(input, session, deps)),
 
-    /** A summary of a document; nothing of it is stored. */
-=======
     /** Summarises a document. Stores nothing. */
->>>>>>> 20e3175 (docs(core): reword comments and messages in plain terms)
     summarise: (title: string, content: string, signal: AbortSignal): Promise<string> =>
       summarise(deps, { title, content }, signal),
   };

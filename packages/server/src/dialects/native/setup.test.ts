@@ -126,7 +126,7 @@ describe('the model', () => {
     expect(await change({ openaiBaseUrl: 'ftp://x' })).toMatchObject({ status: 400 });
     expect(await change({ port: 1 })).toMatchObject({
       status: 400,
-      body: { error: { message: 'There is no setting port to change here.' } },
+      body: { error: { message: 'The setting port cannot be changed here.' } },
     });
     expect(await settings()).toEqual(before);
   });
@@ -301,7 +301,7 @@ test('stored settings survive a restart; settings of the environment take preced
   });
   expect(await change({ model: 'small' })).toMatchObject({
     status: 400,
-    body: { error: { message: 'MODEL is set where the server was started, and wins. Change it there.' } },
+    body: { error: { message: 'MODEL is set at startup, which takes precedence. Change it there.' } },
   });
 });
 
