@@ -7,7 +7,7 @@ test('every dialect of the index is described', () => {
   expect(DESCRIPTIONS.map(({ name }) => name)).toEqual([...DIALECTS.map(({ name }) => name), 'server']);
 });
 
-test('socket addresses match the dialects' listen entries', () => {
+test('socket addresses match the listen entries of the dialects', () => {
   const addresses = DESCRIPTIONS.flatMap(({ name, socket }) =>
     socket ? [[name, socket.address, ...socket.others.map(({ address }) => address)]] : [],
   );
