@@ -81,7 +81,7 @@ test('a session with overwritten bytes is reported as damaged, and the others co
 
   const read = await fetch(`${server.http}/v1/sessions/hurt/events`);
   expect(read.status).toBe(503);
-  const error = { code: 'storage_unavailable', message: 'Fact 2 of the session is damaged.' };
+  const error = { code: 'storage_unavailable', message: 'Event 2 of the session is damaged.' };
   expect(await read.json()).toMatchObject({ error });
   await server.logged('event 2 of session [\\"local\\",\\"hurt\\"] is damaged');
 
@@ -103,7 +103,7 @@ test('a session with overwritten bytes is reported as damaged, and the others co
   expect(await submit(again, 'well', 'echo third')).toBe(true);
   await rested(again, 'well', 3);
   await submit(again, 'hurt', 'echo still there?');
-  await again.logged('"code":"storage_unavailable","reason":"Fact 2 of the session is damaged."');
+  await again.logged('"code":"storage_unavailable","reason":"Event 2 of the session is damaged."');
   const { status } = await getJson<{ status: string }>(`${again.http}/v1/sessions/hurt`);
   expect(['failed', 'running']).toContain(status);
 });
@@ -116,7 +116,7 @@ test('overwritten pages are answered with a fault: nothing hangs, and the proces
   settle();
   const read = await fetch(`${server.http}/v1/sessions/hurt/events`);
   expect(read.status).toBe(503);
-  const message = 'What the server has stored here is damaged.';
+  const message = 'The stored data of the server is damaged.';
   expect(await read.json()).toMatchObject({ error: { code: 'storage_unavailable', message } });
   expect((await fetch(`${server.http}/v1/sessions`)).status).toBe(200);
   for (const session of ['hurt', 'well', 'asks', 'new'])

@@ -1,4 +1,4 @@
-/** The contract of every store, as tests. `contract.test.ts` runs it for each implementation in this folder. */
+/** Contract tests for every store. `contract.test.ts` runs them for each implementation in this folder. */
 import { describe } from 'bun:test';
 import { apiKeysContract } from './contract/api-keys.ts';
 import { appendingContract } from './contract/appending.ts';

@@ -27,7 +27,7 @@ export function apiKeysContract(implementation: Implementation): void {
       run,
     );
 
-  test('an added key is found by its id only, as it was', () =>
+  test('an added key is found unchanged, by its id only', () =>
     withStore(implementation, async (store) => {
       await store.put(userOf('ada'));
       const key = keyOf('a', { dialects: ['one', 'two'], expiresAt: 1_800_000_000_000, role: 'admin' });
@@ -38,7 +38,7 @@ export function apiKeysContract(implementation: Implementation): void {
       for (const id of ['A', 'a ', '', '%', 'ab']) expect(await store.apiKeys.find(id)).toBeNull();
     }));
 
-  test('an id that is taken is refused, and the first key stays', () =>
+  test('a duplicate id is refused, and the first key is kept', () =>
     withStore(implementation, async (store) => {
       await store.put(userOf('ada'));
       await store.apiKeys.add(keyOf('a'), 10);
@@ -46,7 +46,7 @@ export function apiKeysContract(implementation: Implementation): void {
       expect(await store.apiKeys.list()).toEqual([keyOf('a')]);
     }));
 
-  test('keys are listed in the order in which they were made, of one owner or of everyone', () =>
+  test('keys are listed in order of creation, of one owner or of all', () =>
     withStore(implementation, async (store) => {
       await store.put(userOf('ada'));
       await store.put(userOf('bob'));
@@ -61,7 +61,7 @@ export function apiKeysContract(implementation: Implementation): void {
       expect(await store.apiKeys.list('Ada')).toEqual([]);
     }));
 
-  test('the number of keys per owner is limited, also for concurrent additions', () =>
+  test('the number of keys per owner is limited, also under concurrency', () =>
     withStore(implementation, async (store) => {
       await store.put(userOf('ada'));
       await store.put(userOf('bob'));
@@ -71,7 +71,7 @@ export function apiKeysContract(implementation: Implementation): void {
       expect(await store.apiKeys.add(keyOf('f', { owner: 'bob' }), 3)).toBe('added');
     }));
 
-  test('a key needs a user, and ends with it: a new user with the name has none', () =>
+  test('a key requires a user and is removed with it: a new user with that name has none', () =>
     withStore(implementation, async (store) => {
       expect(await store.apiKeys.add(keyOf('a'), 10)).toBe('no_user');
       await store.put(userOf('ada'));
@@ -99,7 +99,7 @@ export function apiKeysContract(implementation: Implementation): void {
       expect(await store.apiKeys.list()).toEqual([]);
     }));
 
-  test('the last use of a key only moves forward', () =>
+  test('the last use of a key never moves backwards', () =>
     withStore(implementation, async (store) => {
       await store.put(userOf('ada'));
       for (const id of ['a', 'b']) await store.apiKeys.add(keyOf(id), 10);
@@ -116,15 +116,15 @@ export function apiKeysContract(implementation: Implementation): void {
     withStore(implementation, async (store) => {
       await store.put(userOf('ada'));
       await store.apiKeys.add(keyOf('a'), 10);
-      let told = 0;
-      store.revocations.follow(() => void told++);
+      let notified = 0;
+      store.revocations.follow(() => void notified++);
       await store.apiKeys.remove('nothing');
-      expect(told).toBe(0);
+      expect(notified).toBe(0);
       await store.apiKeys.remove('a');
-      expect(told).toBe(1);
+      expect(notified).toBe(1);
     }));
 
-  sharedTest('a follower is notified of a key that another process removed', () =>
+  sharedTest('a follower is notified if another process removes a key', () =>
     withStore(implementation, async (store, place) => {
       await store.put(userOf('ada'));
       await store.apiKeys.add(keyOf('a'), 10);
@@ -141,7 +141,7 @@ export function apiKeysContract(implementation: Implementation): void {
     }),
   );
 
-  sharedTest('keys and their last use are there after closing and opening again', () =>
+  sharedTest('keys and their last use survive reopening', () =>
     withStore(implementation, async (store, place) => {
       await store.put(userOf('ada'));
       await store.apiKeys.add(keyOf('a', { dialects: ['one'] }), 10);

@@ -37,7 +37,7 @@ export function appendingContract(implementation: Implementation): void {
       }
     }));
 
-  test('an append at another position than expected is a conflict and writes nothing', () =>
+  test('an append at an unexpected position is a conflict and writes nothing', () =>
     withStore(implementation, async (store) => {
       await begin(store, ref, { head: 2 });
       for (const expected of [0, 1, 3]) {
@@ -56,7 +56,7 @@ export function appendingContract(implementation: Implementation): void {
       expect(await store.load(ref)).toBeNull();
     }));
 
-  test('of many appends at the same position exactly the first is written', () =>
+  test('of several appends at the same position, only the first is written', () =>
     withStore(implementation, async (store) => {
       await begin(store, ref);
       const racing = ['one', 'two', 'three'].map((text) =>
@@ -107,7 +107,7 @@ export function appendingContract(implementation: Implementation): void {
       }
     }));
 
-  test('events that are misnumbered, of another session or not counted by the record are refused', () =>
+  test('refuses events that are misnumbered, of another session or not counted by the record', () =>
     withStore(implementation, async (store) => {
       await begin(store, ref);
       const wrong = [

@@ -1,4 +1,4 @@
-/** Any text that a client or a model can produce. */
+/** Round trips of arbitrary text from clients and models. */
 import { expect, test } from 'bun:test';
 import { type Implementation, withStore } from './place.ts';
 import { begin, recordOf, refOf, textEvent } from './samples.ts';
@@ -51,13 +51,13 @@ export function contentContract(implementation: Implementation): void {
       }
     }));
 
-  test('an event of many megabytes is stored whole, between small ones', () =>
+  test('an event of many megabytes is stored completely, between small ones', () =>
     withStore(implementation, async (store) => {
       const large = 'large \u{1f600} '.repeat(1_000_000);
       const events = [textEvent(ref, 1), textEvent(ref, 2, large), textEvent(ref, 3)];
       await store.append(0, events, recordOf(ref, 3));
       const read = await store.read(ref, 0, 10);
-      // compared with ===: a diff of megabytes should not be printed
+      // compared with ===, so that a failure does not print megabytes
       expect(Bun.deepEquals(read, events)).toBe(true);
     }));
 }

@@ -63,7 +63,7 @@ export function durabilityContract(implementation: Implementation): void {
       expect(await writing).toBe('written');
     }));
 
-  durableTest('everything that was acknowledged is there after closing and opening again', () =>
+  durableTest('acknowledged writes survive reopening', () =>
     withStore(implementation, async (store, place) => {
       const record = recordOf(ref, 3, {
         archived: true,
@@ -95,7 +95,7 @@ export function durabilityContract(implementation: Implementation): void {
     }),
   );
 
-  durableTest('a cursor is good after closing and opening again', () =>
+  durableTest('a cursor stays valid after reopening', () =>
     withStore(implementation, async (store, place) => {
       await begin(store, ref, { updatedAt: 1 });
       await begin(store, refOf('ada', 'second'), { updatedAt: 2 });

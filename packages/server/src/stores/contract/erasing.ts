@@ -19,7 +19,7 @@ export function erasingContract(implementation: Implementation): void {
       expect(await store.erase(gone)).toBe(false);
     }));
 
-  test('a session counts as changed when it is touched, never earlier, and has no more events', () =>
+  test('touching a session updates its time, never to an earlier one, and adds no events', () =>
     withStore(implementation, async (store) => {
       await begin(store, gone, {});
       const before = (await store.load(gone))?.updatedAt ?? 0;

@@ -1,4 +1,4 @@
-/** What the leases of every store promise, as tests. */
+/** Contract tests for leases. */
 import { expect, test } from 'bun:test';
 import type { SessionRef } from '../../core/ports/event-store.ts';
 import type { AppendAs, Lease } from '../../core/ports/lease.ts';
@@ -12,7 +12,7 @@ const NEVER: AppendAs = { by: 'command', take: 'never' };
 const IF_FREE: AppendAs = { by: 'command', take: 'if-free' };
 const ALWAYS: AppendAs = { by: 'command', take: 'always' };
 
-/** Appends one event to a session that is `running` afterwards. */
+/** Appends one event to a session and leaves it `running`. */
 const work = async (store: Store, ref: SessionRef, as?: AppendAs) => {
   const head = await store.head(ref);
   return store.append(head, textEvents(ref, head, 1), recordOf(ref, head + 1, { status: 'running' }), as);
@@ -59,13 +59,13 @@ export function leasesContract(implementation: Implementation): void {
     expect(await work(store, ONE, ALWAYS)).toEqual(driver);
   });
 
-  oneNode('a command that takes nothing leaves a session without a driver', async (store) => {
+  oneNode('a command that does not take the lease leaves the session without a driver', async (store) => {
     expect(await work(store, ONE)).toBeNull();
     expect(await work(store, ONE, NEVER)).toBeNull();
     expect(await rest(store, ONE, ALWAYS)).toBeNull();
   });
 
-  oneNode('the lease is released with the append that leaves no work', async (store) => {
+  oneNode('an append that leaves no work releases the lease', async (store) => {
     const lease = await work(store, ONE, IF_FREE);
     if (!lease) throw new Error('not taken');
     expect(await work(store, ONE, asDriver(lease.epoch))).toEqual(lease);
@@ -75,7 +75,7 @@ export function leasesContract(implementation: Implementation): void {
     expect((await work(store, ONE, IF_FREE))?.epoch).toBeGreaterThan(lease.epoch);
   });
 
-  oneNode('running sessions without a driver are taken over, as many as wanted', async (store) => {
+  oneNode('running sessions without a driver are taken over, up to the limit', async (store) => {
     const refs = ['a', 'b', 'c'].map((id) => refOf('ada', id));
     for (const ref of refs) await work(store, ref);
     await rest(store, refOf('ada', 'resting'));
@@ -95,7 +95,7 @@ export function leasesContract(implementation: Implementation): void {
     expect(await outcomeOf(work(store, ONE, asDriver(driver?.epoch ?? 0)))).toBe('Deposed');
   });
 
-  oneNode('others wait while a session is written to exclusively, also if that fails', async (store) => {
+  oneNode('other appends wait during exclusive access, even if it fails', async (store) => {
     await work(store, ONE);
     const order: string[] = [];
     const begun = Promise.withResolvers<void>();
@@ -118,20 +118,17 @@ export function leasesContract(implementation: Implementation): void {
     expect(here.leases.node).not.toBe(there.leases.node);
   });
 
-  twoNodes(
-    'one node holds the lease of a session; others hold those of other sessions',
-    async (here, there) => {
-      await work(here, ONE);
-      await work(here, TWO);
-      const lease = await claimed(here, ONE);
-      expect(lease.ref).toEqual(ONE);
-      expect(await here.leases.claim(ONE)).toEqual(lease);
-      expect(await there.leases.claim(ONE)).toBeNull();
-      expect(await there.leases.claim(TWO)).not.toBeNull();
-    },
-  );
+  twoNodes('a lease is held by one node; other sessions are independent', async (here, there) => {
+    await work(here, ONE);
+    await work(here, TWO);
+    const lease = await claimed(here, ONE);
+    expect(lease.ref).toEqual(ONE);
+    expect(await here.leases.claim(ONE)).toEqual(lease);
+    expect(await there.leases.claim(ONE)).toBeNull();
+    expect(await there.leases.claim(TWO)).not.toBeNull();
+  });
 
-  twoNodes('a lease that was released can be claimed elsewhere, with a higher epoch', async (here, there) => {
+  twoNodes('a released lease can be claimed by another node, with a higher epoch', async (here, there) => {
     await work(here, ONE);
     const first = await claimed(here, ONE);
     expect(here.leases.good(first)).toBe(true);
@@ -139,20 +136,20 @@ export function leasesContract(implementation: Implementation): void {
     expect(here.leases.good(first)).toBe(false);
     const second = await claimed(there, ONE);
     expect(second.epoch).toBeGreaterThan(first.epoch);
-    // The earlier holder cannot give away what is no longer its own.
+    // An earlier holder cannot release a lease it no longer holds.
     await here.leases.release(first);
     expect(there.leases.good(second)).toBe(true);
     expect(await here.leases.claim(ONE)).toBeNull();
   });
 
-  twoNodes('of two nodes that claim at once one gets the lease', async (here, there) => {
+  twoNodes('if two nodes claim concurrently, one gets the lease', async (here, there) => {
     await work(here, ONE);
     const claims = await Promise.all([here.leases.claim(ONE), there.leases.claim(ONE)]);
     expect(claims.filter((lease) => lease !== null)).toHaveLength(1);
   });
 
   twoNodes(
-    'a node sees at once what another has appended; the slower of two is a conflict',
+    'a node immediately sees appends of another; the slower of two is a conflict',
     async (here, there) => {
       await work(here, ONE);
       expect(await there.head(ONE)).toBe(1);
@@ -164,7 +161,7 @@ export function leasesContract(implementation: Implementation): void {
     },
   );
 
-  twoNodes('a command leaves a session to the node that drives it', async (here, there) => {
+  twoNodes('a command leaves the lease with the driver', async (here, there) => {
     const driver = await work(here, ONE, IF_FREE);
     expect(await work(there, ONE, IF_FREE)).toEqual(driver);
     expect(await work(there, ONE)).toEqual(driver);
@@ -174,7 +171,7 @@ export function leasesContract(implementation: Implementation): void {
   });
 
   twoNodes(
-    'an interruption takes the lease from the node that drives: its appends are refused',
+    'an interruption takes the lease from the driver, whose appends are then refused',
     async (here, there) => {
       const before = await work(here, ONE, IF_FREE);
       const after = await work(there, ONE, ALWAYS);
@@ -188,7 +185,7 @@ export function leasesContract(implementation: Implementation): void {
   );
 
   twoNodes(
-    'a turn that another node ends has no driver: what the former one appends is refused',
+    'ending a turn from another node removes the driver, whose appends are then refused',
     async (here, there) => {
       const driver = await work(here, ONE, IF_FREE);
       expect(await rest(there, ONE, ALWAYS)).toBeNull();

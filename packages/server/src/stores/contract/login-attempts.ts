@@ -1,10 +1,10 @@
-/** What every counter of login attempts promises, as tests. */
+/** Contract tests for counters of login attempts. */
 import { expect, test } from 'bun:test';
 import type { LoginAttempts, LoginLimits } from '../../core/ports/login-attempts.ts';
 
 type Try = readonly [name: string | null, address: string];
 
-/** Number of admitted attempts, one after another. */
+/** Number of admitted attempts, made sequentially. */
 async function admitted(attempts: LoginAttempts, tries: readonly Try[]): Promise<number> {
   let count = 0;
   for (const [name, address] of tries) if ((await attempts.begin(name, address)).ok) count++;
@@ -12,7 +12,7 @@ async function admitted(attempts: LoginAttempts, tries: readonly Try[]): Promise
 }
 const times = (count: number, make: (n: number) => Try) => Array.from({ length: count }, (_, n) => make(n));
 
-/** `open` begins anew each time. */
+/** `open` creates a fresh counter each time. */
 export function loginAttemptsContract(open: (limits: LoginLimits) => Promise<LoginAttempts>): void {
   const allows = async (attempts: LoginAttempts, ...given: Try) => (await attempts.begin(...given)).ok;
 
@@ -28,7 +28,7 @@ export function loginAttemptsContract(open: (limits: LoginLimits) => Promise<Log
     expect(await attempts.begin('bob', 'evil')).toEqual({ ok: true });
   });
 
-  test('concurrent attempts are counted, too', async () => {
+  test('concurrent attempts are counted', async () => {
     const attempts = await open({ attempts: 3 });
     const tried = await Promise.all(
       times(20, () => ['ann', 'evil']).map((given) => allows(attempts, ...given)),
@@ -77,7 +77,7 @@ export function loginAttemptsContract(open: (limits: LoginLimits) => Promise<Log
     expect(await allows(attempts, 'ann', 'new')).toBe(true);
   });
 
-  test('a success resets the failures of the name at that address, but not those of the address', async () => {
+  test('a success resets the failures of the name at that address, but not those of the whole address', async () => {
     const attempts = await open({ attempts: 3 });
     const failures = times(2, () => ['ann', 'home']);
     for (let round = 0; round < 9; round++) {
@@ -85,7 +85,7 @@ export function loginAttemptsContract(open: (limits: LoginLimits) => Promise<Log
       expect(await allows(attempts, 'ann', 'home')).toBe(true);
       await attempts.succeeded('ann', 'home');
     }
-    // 18 of the address's 30 attempts were used by failures, none by successes
+    // failures used 18 of the address's 30 attempts, successes none
     expect(
       await admitted(
         attempts,
@@ -94,7 +94,7 @@ export function loginAttemptsContract(open: (limits: LoginLimits) => Promise<Log
     ).toBe(12);
   });
 
-  test('odd names and addresses are counted apart', async () => {
+  test('unusual names and addresses are counted separately', async () => {
     const attempts = await open({ attempts: 1 });
     for (const [name, address] of [
       ['a b', 'c'],

@@ -91,7 +91,7 @@ export function lookupContract(implementation: Implementation): void {
       expect(await idFor(store, approvalKey('three'))).toBeNull();
     }));
 
-  test('a session is found by each of its turns, and a turn id is not an approval id', () =>
+  test('a session is found by each of its turns, and turn ids are distinct from approval ids', () =>
     withStore(implementation, async (store) => {
       const ref = refOf('ada', 'works');
       await store.append(0, [turnEvent(ref, 1, 'first'), turnEvent(ref, 2, 'second')], recordOf(ref, 2));
@@ -101,7 +101,7 @@ export function lookupContract(implementation: Implementation): void {
       expect(await idFor(store, turnKey('turn'))).toBeNull();
     }));
 
-  test('a session is found by a turn that is queued, and still when it has started', () =>
+  test('a session is found by a turn, queued or started', () =>
     withStore(implementation, async (store) => {
       const ref = refOf('ada', 'works');
       await store.append(0, [queuedEvent(ref, 1), queuedEvent(ref, 2, 'later')], recordOf(ref, 2));
@@ -113,7 +113,7 @@ export function lookupContract(implementation: Implementation): void {
       expect(await idFor(store, turnKey('both'))).toBe(ref.id);
     }));
 
-  test('a session is found by each value that a label with @ has had, and by no other label', () =>
+  test('a session is found by every value of an @ label, and by no other label', () =>
     withStore(implementation, async (store) => {
       const ref = refOf('ada', 'labelled');
       const labelled = (seq: number, labels: Record<string, string>): DurableEvent => ({
@@ -142,7 +142,7 @@ export function lookupContract(implementation: Implementation): void {
       expect(await idFor(store, approvalKey('od'), ADA)).toBeNull();
     }));
 
-  test('of several copies the one in which it is pending is found, then the one that changed last', () =>
+  test('of several copies, finds one whose approval is pending, then the most recently changed', () =>
     withStore(implementation, async (store) => {
       await ask(store, refOf('ada', 'old'), { request: 'one', updatedAt: 1, status: 'idle', approval: null });
       await ask(store, refOf('ada', 'new'), { request: 'one', updatedAt: 3, status: 'idle', approval: null });
@@ -166,7 +166,7 @@ export function lookupContract(implementation: Implementation): void {
       expect(await idFor(store, approvalKey('one'), ADA)).toBeNull();
     }));
 
-  test('a refused append is not found', () =>
+  test('a refused append adds no lookup key', () =>
     withStore(implementation, async (store) => {
       const ref = refOf('ada', 'asks');
       await begin(store, ref);

@@ -1,4 +1,4 @@
-/** What every store promises about the nodes that use it, as tests. */
+/** Contract tests for the list of nodes. */
 import { expect, test } from 'bun:test';
 import type { Store } from '../shared/joined.ts';
 import { type Implementation, withStore } from './place.ts';
@@ -7,7 +7,7 @@ import { recordOf, refOf, textEvents } from './samples.ts';
 const ONE = refOf('ada', 'one');
 const IF_FREE = { by: 'command', take: 'if-free' } as const;
 
-/** A session with work, or without, driven by this node meanwhile. */
+/** Appends to a session with or without work; this node drives it in between. */
 async function append(store: Store, ref: typeof ONE, status: 'running' | 'idle'): Promise<void> {
   const head = await store.head(ref);
   await store.append(head, textEvents(ref, head, 1), recordOf(ref, head + 1, { status }), IF_FREE);
@@ -29,12 +29,12 @@ export function nodesContract(implementation: Implementation): void {
       expect(await counts()).toEqual([1]);
       const [node] = await store.nodes();
       expect(node).toMatchObject({ id: store.leases.node, home: null, alive: true });
-      // The clock may be the database's.
+      // The time may be the database's.
       expect(Math.abs((node?.startedAt ?? 0) - before)).toBeLessThan(3_600_000);
       expect(node?.leaseAge ?? 0).toBeGreaterThanOrEqual(0);
     }));
 
-  const title = 'every node is listed in the order of their start, until it is closed';
+  const title = 'nodes are listed in order of start until they are closed';
   test.skipIf(singleNode !== undefined)(singleNode ? `${title} (not here: ${singleNode})` : title, () =>
     withStore(implementation, async (here, place) => {
       const there = await place.open();

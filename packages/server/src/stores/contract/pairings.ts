@@ -39,7 +39,7 @@ export function pairingsContract(implementation: Implementation): void {
       run,
     );
 
-  test('a request is found by its id and its code, and taken once', () =>
+  test('a request is found by its id and its code, and can be taken once', () =>
     withStore(implementation, async ({ pairings }) => {
       const request = requestOf('a');
       expect(await pairings.request(request, 10)).toBe(true);
@@ -64,7 +64,7 @@ export function pairingsContract(implementation: Implementation): void {
       expect(idsOf(await pairings.requests())).toEqual(['b', 'c']);
     }));
 
-  test('pairings are listed in the order in which they were allowed, of one owner or of everyone', () =>
+  test('pairings are listed in order of approval, of one owner or of all', () =>
     withStore(implementation, async (store) => {
       const { pairings } = store;
       await store.put(userOf('ada'));
@@ -82,7 +82,7 @@ export function pairingsContract(implementation: Implementation): void {
       await expect(pairings.add(pairingOf('a'))).rejects.toThrow();
     }));
 
-  test('a pairing needs its user, and ends with it', () =>
+  test('a pairing requires its user and is removed with it', () =>
     withStore(implementation, async (store) => {
       const { pairings } = store;
       expect(await pairings.add(pairingOf('a', { owner: 'ada' }))).toBe(false);
@@ -128,7 +128,7 @@ export function pairingsContract(implementation: Implementation): void {
       expect(await pairings.list()).toEqual([]);
     }));
 
-  test('the last use only moves forward', () =>
+  test('the last use never moves backwards', () =>
     withStore(implementation, async ({ pairings }) => {
       await pairings.add(pairingOf('a'));
       await pairings.used(new Map([['a', 20]]));
@@ -138,7 +138,7 @@ export function pairingsContract(implementation: Implementation): void {
       expect((await pairings.find('a'))?.lastUsedAt).toBe(20);
     }));
 
-  sharedTest('a follower is notified of a pairing that another process removed', () =>
+  sharedTest('a follower is notified if another process removes a pairing', () =>
     withStore(implementation, async (store, place) => {
       await store.pairings.add(pairingOf('a'));
       const other = await place.open();
@@ -154,7 +154,7 @@ export function pairingsContract(implementation: Implementation): void {
     }),
   );
 
-  sharedTest('pairings and requests are there after closing and opening again', () =>
+  sharedTest('pairings and requests survive reopening', () =>
     withStore(implementation, async (store, place) => {
       await store.pairings.request(requestOf('r'), 10);
       await store.pairings.add(pairingOf('a'));

@@ -45,7 +45,7 @@ export function readingContract(implementation: Implementation): void {
       expect(await store.list({ limit: 10 })).toEqual({ sessions: [], next: null });
     }));
 
-  test('the same id with two owners is two sessions', () =>
+  test('two owners can use the same id for different sessions', () =>
     withStore(implementation, async (store) => {
       const hers = refOf('ada', 'shared');
       const his = refOf('bob', 'shared');
@@ -57,7 +57,7 @@ export function readingContract(implementation: Implementation): void {
       expect((await store.load(his))?.title).toBe('his');
     }));
 
-  test('owner and id are never concatenated ambiguously', () =>
+  test('different owner and id pairs never collide', () =>
     withStore(implementation, async (store) => {
       await begin(store, refOf('a/b', 'c'), { title: 'one' });
       await begin(store, refOf('a', 'b/c'), { title: 'another' });

@@ -37,15 +37,15 @@ export function revocationsContract(implementation: Implementation): void {
 
   test('a follower is notified of users changed or removed here until it unsubscribes', () =>
     withStore(implementation, async (store) => {
-      let told = 0;
-      const end = store.revocations.follow(() => void told++);
+      let notified = 0;
+      const end = store.revocations.follow(() => void notified++);
       await store.put(ada);
       await store.remove('nobody');
       await store.remove('ada');
-      expect(told).toBe(2);
+      expect(notified).toBe(2);
       end();
       await store.put(ada);
-      expect(told).toBe(2);
+      expect(notified).toBe(2);
     }));
 
   sharedTest('a follower is notified of changes by another process, and sees them', () =>

@@ -77,7 +77,7 @@ export const outcomeOf = (promise: Promise<unknown>): Promise<string> =>
     (error: Error) => error.name,
   );
 
-/** The steps of a release that reads one more version of events. */
+/** Upcasts of a release with one more event version. */
 export const newerUpcasts = (step: EventUpcast = {}): EventUpcast[] => [
   ...Array.from({ length: eventVersion() - 1 }, () => ({})),
   step,

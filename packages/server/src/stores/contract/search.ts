@@ -20,7 +20,7 @@ function message(ref: SessionRef, { seq, text, at }: Said): DurableEvent {
   return { type: 'input.accepted', input, parts, dialect: 'native', session: ref.id, id: `e${seq}`, at, seq };
 }
 
-/** A session with these messages, one per millisecond. */
+/** Appends a session with these messages, one per millisecond. */
 async function says(
   store: Store,
   ref: SessionRef & { readonly from?: number },
@@ -68,7 +68,7 @@ export function searchContract(implementation: Implementation): void {
       expect(await found(store, word('secret'))).toEqual(['a1']);
     }));
 
-  test('an erased session is not found, also if another one gets its name', () =>
+  test('an erased session is not found, even if its name is reused', () =>
     withStore(implementation, async (store) => {
       const [gone, kept] = [refOf('ada', 'gone'), refOf('ada', 'kept')];
       for (const ref of [gone, kept]) await says(store, ref, ['needle']);
@@ -79,7 +79,7 @@ export function searchContract(implementation: Implementation): void {
       expect((await found(store, word('needle'))).sort()).toEqual(['gone2', 'kept1']);
     }));
 
-  test('pages do not overlap, also for messages of the same time', () =>
+  test('pages do not overlap, even for messages with the same time', () =>
     withStore(implementation, async (store) => {
       for (const id of ['a', 'b', 'c'])
         await says(store, { ...refOf('ada', id), from: 7 }, ['same', 'same', 'same']);
@@ -103,7 +103,7 @@ export function searchContract(implementation: Implementation): void {
         ).rejects.toMatchObject({ code: 'invalid' });
     }));
 
-  test('the index is brought up to date step by step, of one owner or of everyone, also concurrently', () =>
+  test('the index is updated step by step, for one owner or all, also concurrently', () =>
     withStore(implementation, async (store) => {
       const texts = Array.from({ length: 450 }, (_, index) => `message ${index}`);
       await says(store, refOf('ada', 'long'), texts);

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { type Implementation, withStore } from './place.ts';
 
 export function settingsContract(implementation: Implementation): void {
-  test('a document is read as it was written last, with its version', () =>
+  test('a document is read as last written, with its version', () =>
     withStore(implementation, async ({ settings }) => {
       expect(await settings.read('model')).toBeNull();
       const value = { model: 'small', list: [1, null, { text: 'a\0b \ud83d 你好' }] };
@@ -13,7 +13,7 @@ export function settingsContract(implementation: Implementation): void {
       expect(await settings.read('prices')).toBeNull();
     }));
 
-  test('of two writes that expect the same version one counts', () =>
+  test('of two writes that expect the same version, one succeeds', () =>
     withStore(implementation, async ({ settings }) => {
       const write = (by: string, expected: number) => settings.write('model', { by }, expected);
       expect((await Promise.all([write('one', 0), write('two', 0)])).sort()).toEqual([false, true]);
@@ -22,7 +22,7 @@ export function settingsContract(implementation: Implementation): void {
       expect((await settings.read('model'))?.version).toBe(2);
     }));
 
-  test('a write notifies those who follow changes; a refused one does not', () =>
+  test('a write notifies followers; a refused one does not', () =>
     withStore(implementation, async ({ settings, revocations }) => {
       let notified = 0;
       const end = revocations.follow(() => notified++);

@@ -15,7 +15,7 @@ const shareOf = (id: string, changes: Partial<Share> = {}): Share => ({
 });
 
 export function sharesContract(implementation: Implementation): void {
-  test('a share is found by its hash only, as it was', () =>
+  test('a share is found unchanged, by its hash only', () =>
     withStore(implementation, async (store) => {
       await begin(store, ref);
       const share = shareOf('a', { seq: 7 });
@@ -25,7 +25,7 @@ export function sharesContract(implementation: Implementation): void {
         expect(await store.shares.find(hash)).toBeNull();
     }));
 
-  test('shares of a session are listed in the order in which they were made, and limited', () =>
+  test('shares of a session are limited, and listed in order of creation', () =>
     withStore(implementation, async (store) => {
       const other = refOf('bob', 'shared');
       for (const one of [ref, other]) await begin(store, one);
@@ -47,7 +47,7 @@ export function sharesContract(implementation: Implementation): void {
       expect(await store.shares.find(shareOf('a').hash)).toBeNull();
     }));
 
-  test('a share needs a session, and ends with it', () =>
+  test('a share requires a session and is removed with it', () =>
     withStore(implementation, async (store) => {
       expect(await store.shares.add(shareOf('a'), 10)).toBe('no_session');
       await begin(store, ref);

@@ -3,7 +3,7 @@ import type { EventUpcast } from '@parlance/protocol';
 import { type Implementation, withStore } from './place.ts';
 import { begin, recordOf, refOf, textEvent, textEvents } from './samples.ts';
 
-/** A version in which texts are louder. */
+/** A version that changes texts. */
 const LOUDER: EventUpcast = { 'text.ended': (event) => ({ ...event, text: `${event.text}!` }) };
 
 export function versionsContract(implementation: Implementation): void {

@@ -1,4 +1,6 @@
-/** The leases of a store that one process alone uses. Nodes that are opened on one `LeaseTable` exclude each other. */
+/**
+ * Leases of a store that only this process uses. Nodes opened on the same `LeaseTable` exclude each other.
+ */
 import { type EventStore, type SessionRef, sessionKey } from '../../core/ports/event-store.ts';
 import { type AppendAs, Deposed, type Driver, type Lease, type Leases } from '../../core/ports/lease.ts';
 import type { NodeState } from '../../core/ports/nodes.ts';
@@ -13,27 +15,27 @@ type Node = {
   alive: boolean;
 };
 
-/** Who holds which lease, for all nodes of the table. */
+/** The leases of all nodes of the table. */
 export class LeaseTable {
   readonly nodes = new Set<Node>();
   readonly held = new Map<string, Held>();
-  /** one count for all sessions: an epoch is never given out twice */
+  /** one counter for all sessions, so that epochs are unique */
   epoch = 0;
 }
 
-/** What `withLeases` calls around an append. */
+/** Used by `withLeases` around an append. */
 export type MemoryLeases = Leases & {
   nodes(): NodeState[];
   /** Throws `Deposed` if the append must not be written. */
   check(ref: SessionRef, as: AppendAs): void;
-  /** Takes or releases the lease with an append that is written. */
+  /** Takes or releases the lease together with a written append. */
   settle(ref: SessionRef, as: AppendAs, hasWork: boolean): Driver | null;
   forget(ref: SessionRef): void;
-  /** The node is gone: others may take what it held. */
+  /** Lets other nodes take over the leases of this node. */
   close(): void;
 };
 
-/** How many running sessions are read at once. */
+/** Number of running sessions read at a time. */
 const PAGE = 100;
 
 export function openMemoryLeases(
@@ -125,7 +127,7 @@ export function openMemoryLeases(
 const takes = (take: Extract<AppendAs, { by: 'command' }>['take'], holder: Held | null): boolean =>
   take === 'always' || (take === 'if-free' && !holder);
 
-/** Nodes of one process need neither heartbeats nor a bus. */
+/** Nodes of one process need no heartbeat and no bus. */
 const stateOf = (node: Node, { held }: LeaseTable): NodeState => ({
   id: node.id,
   release: node.release,

@@ -1,4 +1,4 @@
-/** Full-text search without an index: every message of the owner is read. */
+/** Full-text search without an index: reads all messages of the owner. */
 import type { DurableEvent } from '@parlance/protocol';
 import type { SessionRecord } from '../../core/ports/event-store.ts';
 import type { SearchQuery, SearchTerm } from '../../core/ports/message-search.ts';

@@ -23,7 +23,7 @@ import { type EventOptions, readStored } from '../shared/stored-event.ts';
 import { byCodePoint, storable, storableLabels, storableRef } from '../shared/text.ts';
 import { memorySearch } from './search.ts';
 
-/** Events are stored as JSON, as on disk: changing a returned object does not change the stored one. */
+/** Events are stored as JSON, like on disk: changing a returned object does not change the stored one. */
 export type Session = {
   readonly row: number;
   record: SessionRecord;
@@ -32,7 +32,7 @@ export type Session = {
   readonly keys: Set<string>;
 };
 
-/** What several stores share. */
+/** State shared by several stores. */
 export type Sessions = {
   readonly sessions: Map<string, Session>;
   readonly awaitingApproval: Set<Session>;

@@ -1,4 +1,4 @@
-/** Stores everything in this process, for tests and for servers that need no persistence. */
+/** Stores everything in memory, for tests and for servers that need no persistence. */
 import type { JsonObject, PrincipalId } from '@parlance/protocol';
 import type { ApiKeyStore } from '../../core/ports/api-keys.ts';
 import type { PairingStore } from '../../core/ports/pairings.ts';
@@ -18,7 +18,7 @@ import { memorySettings } from './settings.ts';
 import { memoryShares } from './shares.ts';
 import { ExclusiveSessions, type PlainStore, withLeases } from './with-leases.ts';
 
-/** What several stores share: each of them is a node. */
+/** State shared by several stores, each of which is a node. */
 export class MemoryDatabase {
   readonly sessions = new Map<string, Session>();
   readonly awaitingApproval = new Set<Session>();

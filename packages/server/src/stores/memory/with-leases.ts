@@ -1,16 +1,16 @@
-/** Adds leases to a store that one process alone uses. */
+/** Adds leases to a store that only this process uses. */
 import { type Append, type EventStore, sessionKey } from '../../core/ports/event-store.ts';
 import type { AppendAs } from '../../core/ports/lease.ts';
 import type { MemoryLeases } from './leases.ts';
 
 const PLAIN: AppendAs = { by: 'command', take: 'never' };
 
-/** A store without leases: `exclusively` and who drives are left to `withLeases`. */
+/** A store without leases: `withLeases` adds `exclusively` and the driver. */
 export type PlainStore = Omit<EventStore, 'append' | 'exclusively'> & {
   append(...given: Parameters<Append>): Promise<unknown>;
 };
 
-/** Sessions that one node writes to exclusively, for all nodes of a process. */
+/** Sessions under exclusive access, shared by all nodes of a process. */
 export class ExclusiveSessions {
   readonly #held = new Map<string, Promise<unknown>>();
 

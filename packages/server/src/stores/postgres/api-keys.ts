@@ -35,7 +35,7 @@ export const prepareApiKeys = (database: Database) => ({
     return found.map((row) => ApiKeyRow.parse(row));
   },
 
-  /** The user is locked: no other node adds a key of the same owner between the count and the insert. */
+  /** Locks the user, so that no other node adds a key of the same owner between count and insert. */
   add: (key: ApiKey, most: number): Promise<'added' | 'too_many' | 'no_user'> =>
     database.transaction(async ({ query }) => {
       const owner = storable(key.owner);
@@ -61,7 +61,7 @@ export const prepareApiKeys = (database: Database) => ({
       return 'added';
     }),
 
-  /** Increments `changes` in the same statement: that is how other nodes notice. */
+  /** Increments `changes` in the same statement, which other nodes poll. */
   async remove(id: string, owner?: string): Promise<boolean> {
     const removed = await database.query(
       `WITH removed AS (DELETE FROM api_keys WHERE id = $1 AND ($2::text IS NULL OR owner = $2) RETURNING 1 AS one),
@@ -72,7 +72,7 @@ export const prepareApiKeys = (database: Database) => ({
     return removed.length > 0;
   },
 
-  /** In the order of ids, so that two nodes cannot deadlock. */
+  /** Locks in id order, so that two nodes cannot deadlock. */
   async used(times: ReadonlyMap<string, number>): Promise<void> {
     const entries = [...times].map(([id, at]) => ({ id: storable(id), at }));
     await database.query(

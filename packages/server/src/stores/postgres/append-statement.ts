@@ -1,14 +1,14 @@
 /**
- * The statement that writes a group of appends. One statement is one transaction: expected number, fencing epoch, lease,
- * events and record of each session, one round trip and one flush for all of them. An append that is refused has no `row`
- * in the answer, and does not affect the others.
+ * The statement that writes a group of appends. It is one transaction, with one round trip and one flush for
+ * all: expected number, fencing epoch, lease, events and record of each session. A refused append has no
+ * `row` in the result and does not affect the others.
  *
- * Rows are locked in the order of the writes, which are sorted, and new sessions are inserted in order after that, so that
- * groups of several nodes cannot deadlock. LATERAL and ANY keep the planner from reading all sessions: it does not know how
- * few writes there are.
+ * Rows are locked in the order of the writes, which are sorted, and new sessions are inserted in order after
+ * that, so that groups of several nodes cannot deadlock. LATERAL and ANY keep the planner, which does not
+ * know how few writes there are, from reading all sessions.
  */
 
-/** The columns of a record, as they are in the statement and in the table. */
+/** Columns of a record, with the same names in the statement and in the table. */
 const RECORD = [
   'dialect',
   'domain',

@@ -1,4 +1,4 @@
-/** Appends as values of the append statement, and its answer. */
+/** Parameters and results of the append statement. */
 import { type DurableEvent, kindVersion } from '@parlance/protocol';
 import {
   AppendConflict,
@@ -26,7 +26,7 @@ export type Append = {
   readonly expected: number;
   /** JSON of the events, in order */
   readonly bodies: readonly string[];
-  /** in which each of them is written */
+  /** schema version of each event */
   readonly versions: readonly number[];
   readonly lookups: readonly LookupKey[];
   readonly record: SessionRecord;
@@ -55,24 +55,27 @@ export function makeAppend(
   };
 }
 
-/** Who appends. */
+/** The appending node. */
 export type Appender = {
   readonly node: string;
   readonly home: string | null;
-  /** whether it may drive sessions now */
+  /** whether it may currently drive sessions */
   readonly able: boolean;
-  /** whether it may call other nodes dead */
+  /** whether it may declare other nodes dead */
   readonly mayDepose: boolean;
-  /** checkpoints that are stored already, by the session that has them */
+  /** checkpoints that are already stored, with their session */
   readonly checkpoints: WeakMap<object, string>;
 };
 
-/** What became of one append. */
+/** The result of one append. */
 export type Appended =
   | { readonly written: true; readonly row: number; readonly driver: Driver | null }
   | { readonly written: false; readonly reason: Error };
 
-/** One statement, one transaction. At most one append of each session. Answers in the order of `appends`. */
+/**
+ * Runs one statement in one transaction, with at most one append per session. Returns results in the order of
+ * `appends`.
+ */
 export async function appendAll(
   statements: Statements,
   appends: readonly Append[],
@@ -94,7 +97,7 @@ function appendedOf({ record, expected, as }: Append, row: Row): Appended {
   const head = Number(row.held_head ?? 0);
   if (as.by === 'driver' && head === expected)
     return { written: false, reason: new Deposed(record.ref, as.epoch) };
-  // a session that did not exist a moment ago was created by someone else
+  // another node has just created the session
   const actual = head === 0 && expected === 0 ? 1 : head;
   return { written: false, reason: new AppendConflict(record.ref, expected, actual) };
 }
@@ -126,13 +129,13 @@ function valuesOf(
   ];
 }
 
-/** Rows are locked in this order, by every node. */
+/** All nodes lock rows in this order. */
 const sorted = <Write extends Pick<ReturnType<typeof writeOf>, 'owner' | 'id'>>(writes: Write[]): Write[] =>
   writes.sort((one, other) => compared(one.owner, other.owner) || compared(one.id, other.id));
 
 const compared = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
 
-/** Text of records is `storable`: JSONB takes it. */
+/** Text of records is `storable`, so JSONB accepts it. */
 function writeOf(append: Append, n: number, checkpoints: Appender['checkpoints']) {
   const { ref, key, expected, record, as } = append;
   const { checkpoint } = record;

@@ -1,4 +1,4 @@
-/** Notices writes to users and revocations by other processes, where no heartbeat does. */
+/** Detects changes of users and revocations by other processes, without a heartbeat. */
 import { Followers } from '../shared/followers.ts';
 import type { Statements } from './database.ts';
 
@@ -6,12 +6,12 @@ const LOOK_MS = 400;
 
 export type Changes = {
   follow(changed: () => void): () => void;
-  /** Users or revocations were or may have been changed. */
+  /** Reports that users or revocations may have changed. */
   notify(): void;
   stop(): void;
 };
 
-/** With `poll`, the counter is read while there are followers. Does not keep the process alive. */
+/** With `poll`, reads the counter while there are followers. Does not keep the process alive. */
 export function watchChanges(poll: Statements | null): Changes {
   const followers = new Followers();
   let seen: string | null = null;

@@ -2,7 +2,7 @@
 import type { SessionFilter } from '../../core/ports/event-store.ts';
 import { storable } from '../shared/text.ts';
 
-/** The values of a statement; `add` returns the placeholder of a new one. */
+/** Parameters of a statement; `add` returns the placeholder. */
 export class Values {
   readonly list: unknown[] = [];
 
@@ -12,7 +12,10 @@ export class Values {
   }
 }
 
-/** Every condition of the filter but the status, of which each value is a query of its own where an index gives the order. */
+/**
+ * All conditions of the filter except the status: each status value is a separate query if an index provides
+ * the order.
+ */
 export function conditionsOf(filter: SessionFilter, values: Values): string[] {
   const { owner, domain, archived, ephemeral, pinned, tag, label, title, awaitingApproval } = filter;
   const conditions: string[] = [];
@@ -21,14 +24,14 @@ export function conditionsOf(filter: SessionFilter, values: Values): string[] {
   if (archived !== 'included') conditions.push(archived === 'only' ? 'archived' : 'NOT archived');
   if (ephemeral !== 'included') conditions.push(ephemeral === 'only' ? 'ephemeral' : 'NOT ephemeral');
   if (pinned) conditions.push('pinned');
-  // The first condition is the one of the partial index.
+  // The first condition must match the partial index.
   if (tag !== undefined)
     conditions.push(`tags <> '[]' AND tags @> jsonb_build_array(${values.add(storable(tag))}::text)`);
   if (label !== undefined) {
     const name = values.add(storable(label.name));
     conditions.push(`labels ->> ${name}::text = ${values.add(storable(label.value))}`);
   }
-  // collation C: only ASCII letters have a lower case
+  // With collation C, only ASCII letters are lowercased.
   if (title !== undefined)
     conditions.push(`strpos(lower(title), lower(${values.add(storable(title))}::text COLLATE "C")) > 0`);
   // must match the condition of the partial indexes

@@ -1,19 +1,20 @@
 /**
- * Connections that are used by one statement or transaction at a time. Each is a client of its own with one connection, so
- * that the one that missed a deadline can be closed: a shared client does not tell which connection a statement runs on.
+ * A pool of connections, each used by one statement or transaction at a time. Each is a separate client with
+ * a single connection, so that one that missed a deadline can be closed: a shared client does not reveal
+ * which connection runs a statement.
  */
 import type { SQL } from 'bun';
 
 export interface ConnectionPool {
-  /** Runs `work` with a client that nothing else uses. Rejects with what `late` makes if none is free in time. */
+  /** Runs `work` with an exclusive client. Rejects with the result of `late` if none is free in time. */
   use<Result>(work: (client: PooledClient) => Promise<Result>): Promise<Result>;
-  /** Closes every client, waiting for running statements at most this long. */
+  /** Closes all clients; waits at most this long for running statements. */
   close(seconds: number): Promise<void>;
 }
 
 export type PooledClient = {
   readonly sql: SQL;
-  /** Closes the connection now; the next user gets another one. */
+  /** Closes the connection immediately; the next user gets a new one. */
   discard(): void;
 };
 
@@ -75,7 +76,7 @@ export function connectionPool({ connect, max, patienceMs, late }: ConnectionPoo
             if (discarded) return;
             discarded = true;
             all.delete(sql);
-            // Not waited for: nothing is expected of this connection any more.
+            // No need to wait: this connection is not used any more.
             sql.close({ timeout: 0 }).catch(() => undefined);
           },
         });

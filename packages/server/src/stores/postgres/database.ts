@@ -1,6 +1,6 @@
 /**
- * Statements on PostgreSQL, each within a deadline of ours: Bun's client has none, and a server that is frozen or cut off
- * never answers. A connection that missed a deadline is closed.
+ * Runs PostgreSQL statements with our own deadline: Bun's client has none, and a frozen or unreachable server
+ * never responds. A connection that missed a deadline is closed.
  */
 import { SQL } from 'bun';
 import { connectionPool, type PooledClient } from './connection-pool.ts';
@@ -8,14 +8,14 @@ import { connectionPool, type PooledClient } from './connection-pool.ts';
 export type Row = Readonly<Record<string, unknown>>;
 
 export interface Statements {
-  /** Rejects with `DeadlineExceeded`, or with what the client or the server reports. */
+  /** Rejects with `DeadlineExceeded`, or with the error of the client or the server. */
   query(text: string, values?: readonly unknown[]): Promise<Row[]>;
 }
 
 export interface Database extends Statements {
   /**
-   * Runs `work` in one transaction on one connection. Commits when it resolves, rolls back when it rejects. Rejects with
-   * `CommitUnknown` if the answer to the commit was lost.
+   * Runs `work` in a transaction on one connection. Commits when it resolves, rolls back when it rejects.
+   * Rejects with `CommitUnknown` if the response to the commit was lost.
    */
   transaction<Result>(work: (statements: Statements) => Promise<Result>): Promise<Result>;
   /** Runs `work` on one connection, outside of a transaction. */
@@ -25,15 +25,15 @@ export interface Database extends Statements {
 }
 
 export type DatabaseOptions = {
-  /** most connections */
+  /** maximum number of connections */
   readonly max: number;
-  /** for each statement, and for waiting for a connection */
+  /** per statement, and for waiting for a connection */
   readonly deadlineMs: number;
   /** name of the connections in `pg_stat_activity` */
   readonly name: string;
   /** settings of each connection */
   readonly settings?: Readonly<Record<string, string | number>>;
-  /** connects through a pooler, which refuses settings: the role must have them */
+  /** connects through a pooler, which rejects settings: the role must have them */
   readonly pooled?: boolean;
 };
 
@@ -44,7 +44,7 @@ export class DeadlineExceeded extends Error {
   }
 }
 
-/** The transaction may be committed or not. */
+/** The transaction may or may not be committed. */
 export class CommitUnknown extends Error {
   override readonly name = 'CommitUnknown';
 }
@@ -56,21 +56,21 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
 
   const run = (sql: SQL, client: PooledClient, [text, values = []]: Parameters<Statements['query']>) => {
     const query = sql.unsafe<Row[]>(text, [...values]);
-    // What the server was asked may still be executed.
+    // The server may still execute the statement.
     return inTime(query, deadlineMs, () => {
       query.cancel();
       client.discard();
     });
   };
 
-  /** A reserved connection: if it is lost, later statements fail instead of running on another one. */
+  /** Reserves a connection: if it is lost, later statements fail instead of running on another one. */
   const onOne: Database['onOne'] = (work) =>
     pool.use(async (client) => {
       const reserved = await inTime(client.sql.reserve(), deadlineMs, client.discard);
       try {
         return await work({ query: (...statement) => run(reserved, client, statement) });
       } finally {
-        // A connection that cannot be given back in time is closed: nothing may wait for it without an end.
+        // Close a connection that is not released in time, so that nothing waits for it forever.
         await inTime(reserved.release(), deadlineMs, client.discard).catch(() => client.discard());
       }
     });
@@ -106,20 +106,20 @@ function connect(url: string, { deadlineMs, name, settings, pooled }: DatabaseOp
     max: 1,
     connectionTimeout: Math.max(1, Math.ceil(deadlineMs / 1000)),
     connection: { application_name: name, ...own },
-    // A pooler gives each transaction another connection, which does not know the statement.
+    // A pooler may use a different connection per transaction, which does not have the prepared statement.
     prepare: !pooled,
   });
 }
 
-/** The database in the URL: without this, `PGDATABASE` in the environment would take priority over it. */
+/** The database name in the URL. Without it, `PGDATABASE` in the environment would take precedence. */
 function databaseIn(url: string): string | undefined {
   const { pathname, searchParams } = new URL(url);
   return searchParams.get('dbname') ?? (decodeURIComponent(pathname.slice(1)) || undefined);
 }
 
 /**
- * The server gives up before we do, so that a statement that waits for a lock or runs for too long is known to have
- * failed. Only a server that does not answer at all reaches the deadline.
+ * The server times out before we do, so that a statement that waits for a lock or runs too long is known to
+ * have failed. Only an unresponsive server reaches our deadline.
  */
 const serverTimeouts = (deadlineMs: number) => ({
   statement_timeout: Math.round(deadlineMs * 0.8),
@@ -136,14 +136,14 @@ async function inTransaction<Result>(
   try {
     result = await work(statements);
   } catch (error) {
-    // If this fails, too, the connection is gone or is closed on release, and the server rolls back.
+    // If this fails as well, the connection is gone or will be closed on release, and the server rolls back.
     await statements.query('ROLLBACK').catch(() => undefined);
     throw error;
   }
   const answer = await statements.query('COMMIT').catch((error) => {
-    throw new CommitUnknown('the answer to a commit was lost', { cause: error });
+    throw new CommitUnknown('the response to a commit was lost', { cause: error });
   });
-  // A transaction in which a statement failed is rolled back by COMMIT.
+  // COMMIT rolls back a transaction in which a statement has failed.
   if ('command' in answer && answer.command === 'ROLLBACK')
     throw new Error('a transaction was committed although a statement of it had failed');
   return result;

@@ -4,8 +4,8 @@ import { bucketOf } from './bucket.ts';
 import type { Database } from './database.ts';
 
 /**
- * The row is locked by a statement of its own: the deletions after it see everything that was appended before, and
- * nothing can be appended any more.
+ * Locks the row in a separate statement: the deletions then see all earlier appends, and no later ones can
+ * happen.
  */
 export const prepareErase =
   (database: Database) =>

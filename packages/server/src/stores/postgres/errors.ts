@@ -1,4 +1,4 @@
-/** Maps errors of PostgreSQL and of its client to messages for clients and operators. */
+/** Maps PostgreSQL and client errors to messages for users and operators. */
 
 import { Fault } from '@parlance/protocol';
 import { SQL } from 'bun';
@@ -23,10 +23,10 @@ const DENIED: Trouble = {
   client: 'The server may not use its database.',
   operator: 'it refuses the user, the password or an access right',
 };
-const DAMAGED: Trouble = { client: 'What the server has stored is damaged.', operator: 'it is damaged' };
+const DAMAGED: Trouble = { client: 'The stored data of the server is damaged.', operator: 'it is damaged' };
 const MISSING: Trouble = { client: 'The server has no database.', operator: 'there is no such database' };
 
-/** By SQLSTATE; a class of two characters stands for all of its codes. */
+/** By SQLSTATE; two characters match a whole class. */
 const BY_STATE: Readonly<Record<string, Trouble>> = {
   '08': AWAY,
   '25006': READ_ONLY,
@@ -42,7 +42,7 @@ const BY_STATE: Readonly<Record<string, Trouble>> = {
   XX: DAMAGED,
 };
 
-/** The SQLSTATE that the server sent; null for errors of the client. */
+/** The SQLSTATE sent by the server; null for client errors. */
 export const stateOf = (error: unknown): string | null =>
   error instanceof SQL.PostgresError && typeof error.errno === 'string' ? error.errno : null;
 
@@ -63,7 +63,7 @@ function troubleOf(error: unknown): Trouble | null {
   return /CERT|ENOTFOUND|EAI_|ECONN|ETIMEDOUT|EPIPE|EHOST|ENET/.test(code) ? AWAY : null;
 }
 
-/** Whether the statement may have been executed although no answer came. */
+/** Whether the statement may have been executed although its response was lost. */
 export function isUnknown(error: unknown): boolean {
   if (error instanceof DeadlineExceeded || error instanceof CommitUnknown) return true;
   const state = stateOf(error);
@@ -71,21 +71,24 @@ export function isUnknown(error: unknown): boolean {
   return /^ERR_POSTGRES_(CONNECTION_CLOSED|QUERY_CANCELLED)/.test(codeOf(error));
 }
 
-/** Whether nothing was written and trying again may succeed: a deadlock, or a server that is just starting. */
+/** Whether nothing was written and a retry may succeed: a deadlock, or a server that is starting. */
 export const isTransient = (error: unknown): boolean =>
   /^(40001|40P01|57P03)$/.test(stateOf(error) ?? '') ||
   /^ERR_POSTGRES_CONNECTION_(REFUSED|FAILED)$/.test(codeOf(error));
 
-/** Whether the server refuses the values of the statement, and will refuse them again. */
+/** Whether the server rejects the values of the statement, and will reject them again. */
 export const isRefusal = (error: unknown): boolean => /^(21|22|23|42|54)/.test(stateOf(error) ?? '');
 
-/** The error that a store operation throws. Other errors are returned unchanged. */
+/** Converts an error to the one that a store operation throws. Returns other errors unchanged. */
 export function storageFault(error: unknown): unknown {
   const trouble = troubleOf(error);
   return trouble ? new Fault('storage_unavailable', trouble.client, { cause: error }) : error;
 }
 
-/** The error that a command or a start throws: one line with the database, without the password. */
+/**
+ * Converts an error to the one that a command or startup throws: one line with the database, without the
+ * password.
+ */
 export function storageError(error: unknown, url: string): unknown {
   const cause = error instanceof Fault ? error.cause : error;
   const trouble = troubleOf(cause);
@@ -94,13 +97,13 @@ export function storageError(error: unknown, url: string): unknown {
   return new Error(`${shownUrl(url)} cannot be used: ${trouble.operator} (${detail})`, { cause });
 }
 
-/** Without user, password and parameters. */
+/** Removes user, password and parameters. */
 export function shownUrl(url: string): string {
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname}`;
 }
 
-/** Runs the operation and maps what it throws to a fault. */
+/** Runs the operation and maps its errors to faults. */
 export const withFaults =
   <Arguments extends unknown[], Result>(operation: (...given: Arguments) => Result) =>
   async (...given: Arguments): Promise<Awaited<Result>> => {

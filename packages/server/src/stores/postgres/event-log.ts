@@ -1,4 +1,4 @@
-/** What is written to and read from sessions, with what this node learns about its leases. */
+/** Reads and writes sessions, and updates this node's knowledge of its leases. */
 import { Fault } from '@parlance/protocol';
 import type { Append as AppendOperation, SessionLog, SessionRef } from '../../core/ports/event-store.ts';
 import { sessionKey } from '../../core/ports/event-store.ts';
@@ -16,7 +16,7 @@ export type EventLogOptions = EventOptions & {
   readonly database: Database;
   readonly held: HeldLeases;
   readonly appender: () => Appender;
-  /** the newest version of events that every node reads */
+  /** the newest event version that all nodes can read */
   readonly writableVersion: () => number;
   readonly onAppend: (characters: number) => void;
   readonly onCommit: (appends: number) => void;
@@ -29,7 +29,7 @@ export interface EventLog extends SessionLog {
 }
 
 const tooNew = () =>
-  new Fault('storage_unavailable', 'This is possible when all nodes of the cluster run the new version.');
+  new Fault('storage_unavailable', 'This requires all nodes of the cluster to run the new version.');
 
 export function openEventLog(options: EventLogOptions): EventLog {
   const { database, held, appender, onAppend, onCommit, queue } = options;
@@ -83,7 +83,8 @@ export function openEventLog(options: EventLogOptions): EventLog {
     async append(...given) {
       const append = made(...given);
       const [answer] = await appendAll(statements, [append], appender());
-      if (!answer?.written) throw answer?.reason ?? new Error('the database did not answer an append');
+      if (!answer?.written)
+        throw answer?.reason ?? new Error('the database returned no result for an append');
       written.push({ append, answer });
       return answer.driver;
     },

@@ -1,21 +1,21 @@
 /**
- * Works on a session while nobody else can append to it: its row is locked in a transaction. The lock ends with the
- * connection, so a node that dies or hangs does not keep it.
+ * Exclusive access to a session: locks its row in a transaction. The lock ends with the connection, so a node
+ * that dies or hangs does not keep it.
  */
 import type { SessionRef } from '../../core/ports/event-store.ts';
 import { storableRef } from '../shared/text.ts';
 import { bucketOf } from './bucket.ts';
 import { CommitUnknown, type Database, inTime, type Statements } from './database.ts';
 
-/** The server ends a transaction that rests for less: work that takes longer has lost its lock. */
+/** The server ends an idle transaction earlier: work that takes longer has lost its lock. */
 const LONGEST_MS = 10_000;
 
-/** `missing`: there is no such session, and nothing was done. */
+/** `missing`: the session does not exist, and nothing was done. */
 export type Locked<Result> = { readonly value: Result } | 'missing';
 
 export type LockedWork<Result> = {
   readonly work: (statements: Statements) => Promise<Result>;
-  /** Whether what `work` has written is there. Asked if the answer to the commit was lost. */
+  /** Whether the writes of `work` are in the database. Called if the response to the commit was lost. */
   readonly isCommitted: () => Promise<boolean>;
 };
 
@@ -32,7 +32,7 @@ export async function whileLocked<Result>(
     return done;
   } catch (error) {
     if (!(error instanceof CommitUnknown)) throw error;
-    // Waits for the lock of the first transaction: after that, it is committed or rolled back.
+    // Waits for the lock of the first transaction, which is then either committed or rolled back.
     const committed = database.transaction(async (statements) => {
       await lockRow(statements, ref);
       return isCommitted();

@@ -78,11 +78,11 @@ describe('appends in groups', () => {
   test('are overloaded if too many wait, or too much', async () => {
     const { groups } = stage({ writes: 3, characters: 1_000_000 });
     for (const id of ['a', 'b', 'c']) void groups.add(appendTo(id));
-    expect(() => groups.add(appendTo('d'))).toThrow('cannot store as fast');
+    expect(() => groups.add(appendTo('d'))).toThrow('cannot keep up');
     const large = stage({ writes: 3, characters: 10_000 });
     // Larger than the queue, and alone in it.
     void large.groups.add(appendTo('a', 0, 'x'.repeat(20_000)));
-    expect(() => large.groups.add(appendTo('b'))).toThrow('cannot store as fast');
+    expect(() => large.groups.add(appendTo('b'))).toThrow('cannot keep up');
     await large.tick();
     void large.groups.add(appendTo('b'));
   });

@@ -1,7 +1,7 @@
 /**
- * Group commit: appends that wait together are written by one statement. Two groups are in flight at most; appends that
- * are requested meanwhile fill the next one, so that groups grow while the database is slow. Appends to one session are
- * written in the order of the calls.
+ * Group commit: writes waiting appends in one statement. At most two groups are in flight; further appends
+ * form the next group, so that groups grow while the database is slow. Appends to one session are written in
+ * call order.
  */
 import { Fault } from '@parlance/protocol';
 import type { Driver } from '../../core/ports/lease.ts';
@@ -16,27 +16,27 @@ export type QueueLimits = { readonly writes: number; readonly characters: number
 export const QUEUE_LIMITS: QueueLimits = { writes: 1_000, characters: 16 * 1024 * 1024 };
 
 export type GroupAppendOptions = {
-  /** Writes the group. Answers in the order of the appends. */
+  /** Writes the group and returns results in the order of the appends. */
   readonly write: (group: readonly Append[]) => Promise<Appended[]>;
-  /** receives the number of appends that each group has written */
+  /** called with the number of appends that each group has written */
   readonly onCommit: (appends: number) => void;
   readonly limits?: QueueLimits;
 };
 
 export interface GroupAppend {
   /**
-   * Resolves when the append is durable. Rejects with why it was refused, in which case the others of the group are
-   * written; with why the group failed; or with `overloaded` if too much waits already.
+   * Resolves when the append is durable. Rejects with the reason for its refusal (others of the group are
+   * still written), with the failure of the group, or with `overloaded` if the queue is full.
    */
   add(append: Append): Promise<Driver | null>;
   /**
-   * Resolves when the groups in flight are decided, or the one of the session. Null if there are none. What works on a
-   * session apart is not waited for: it may read itself.
+   * Resolves when the groups in flight, or the one of the session, are decided. Null if there are none. Does
+   * not wait for work started by `apart`, which may itself read.
    */
   inFlight(key?: string): Promise<void> | null;
-  /** Runs `work` after the appends to the session that were requested before; later ones wait for it. */
+  /** Runs `work` after all earlier appends to the session; later ones wait for it. */
   apart<Result>(key: string, work: () => Promise<Result>): Promise<Result>;
-  /** Resolves when everything requested before is decided. */
+  /** Resolves when all earlier requests are decided. */
   flush(): Promise<void>;
 }
 
@@ -53,9 +53,9 @@ export function groupAppend({ write, onCommit, limits = QUEUE_LIMITS }: GroupApp
   let characters = 0;
   let scheduled = false;
   let groups = 0;
-  /** by session: when what is in flight is decided, in a group or apart */
+  /** by session: resolves when its append or `apart` work in flight is decided */
   const busy = new Map<string, Promise<void>>();
-  /** sessions that are in a group */
+  /** sessions with an append in a group in flight */
   const flying = new Map<string, Promise<void>>();
 
   function schedule(): void {
@@ -118,7 +118,7 @@ export function groupAppend({ write, onCommit, limits = QUEUE_LIMITS }: GroupApp
         if (answer?.written) {
           written++;
           resolve(answer.driver);
-        } else reject(answer?.reason ?? new Error('the database did not answer an append'));
+        } else reject(answer?.reason ?? new Error('the database returned no result for an append'));
       }
       onCommit(written);
     } catch (error) {
@@ -132,7 +132,7 @@ export function groupAppend({ write, onCommit, limits = QUEUE_LIMITS }: GroupApp
       const isFull =
         waiting.length >= limits.writes ||
         (waiting.length > 0 && characters + append.characters > limits.characters);
-      if (isFull) throw new Fault('overloaded', 'The server cannot store as fast as it is asked to.');
+      if (isFull) throw new Fault('overloaded', 'The server cannot keep up with storing events.');
       waiting.push({ append, resolve, reject, decided: promise.catch(() => undefined) });
       characters += append.characters;
       schedule();

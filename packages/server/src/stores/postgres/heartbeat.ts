@@ -1,7 +1,7 @@
 /**
- * One statement per interval, on a connection of its own, renews the leases of this node and reads what all nodes must
- * know. Only the clock of the database is compared between nodes; this node's own view is its monotonic clock since it
- * sent the last good heartbeat.
+ * Runs one statement per interval, on its own connection: renews the leases of this node and reads the state
+ * of the cluster. Nodes compare only times of the database clock; a node judges its own leases by its
+ * monotonic clock since it sent the last successful heartbeat.
  */
 import type { SessionRef } from '../../core/ports/event-store.ts';
 import type { Log } from '../../core/ports/logger.ts';
@@ -11,9 +11,9 @@ import type { LeaseTimes } from './lease-times.ts';
 
 export type NodeOptions = {
   readonly id: string;
-  /** the version of Parlance, for operators */
+  /** Parlance version, for operators */
   readonly release: string;
-  /** the newest version of an event that this node reads */
+  /** the newest event version that this node can read */
   readonly eventVersion: number;
   readonly home: string | null;
 };
@@ -26,36 +26,41 @@ export type HeartbeatOptions = {
   readonly log: Log;
   readonly onChanges: () => void;
   readonly onLost: (lost: readonly SessionRef[] | 'all') => void;
-  /** another server answers for the database: what was acknowledged last may be missing */
+  /** called after a failover of the database: the last acknowledged writes may be missing */
   readonly onFailover: () => void;
-  /** Every living node reads events up to this version: allows them. The next heartbeat tells whether that is so. */
+  /**
+   * Called if all living nodes can read events up to this version, to allow writing them. The next heartbeat
+   * reads the result.
+   */
   readonly onNewEvents: (version: number) => Promise<void>;
   /** monotonic, in milliseconds */
   readonly now?: () => number;
-  /** the time of day, in milliseconds */
+  /** wall clock, in milliseconds */
   readonly timeOfDay?: () => number;
 };
 
-/** A clock that differs more from the one of the database is reported, in milliseconds. */
+/** A larger difference to the database clock is logged, in milliseconds. */
 const MOST_SKEW_MS = 10_000;
 
 export interface Heartbeat {
-  /** false: this node has fenced itself */
+  /** false if this node has fenced itself */
   readonly healthy: boolean;
-  /** whether this node may call other nodes dead */
+  /** whether this node may declare other nodes dead */
   readonly mayDepose: boolean;
-  /** whether any living node is without the bus, this one included */
+  /** whether any living node, including this one, is disconnected from the bus */
   readonly busDown: boolean;
-  /** the newest version of events that may be written: every living node reads it, and no older one can start */
+  /**
+   * the newest event version that may be written: all living nodes can read it, and no older node can join
+   */
   readonly eventVersion: number;
-  /** in milliseconds, since the last good heartbeat was sent */
+  /** milliseconds since the last successful heartbeat was sent */
   readonly age: number;
-  /** Tells other nodes whether this one is without the bus. */
+  /** Announces whether this node is disconnected from the bus. */
   setBusDown(down: boolean): void;
   /** Sends a heartbeat now; rejects if it fails. */
   beat(): Promise<void>;
   start(): void;
-  /** Sends no more; resolves when the last one is done. */
+  /** Stops; resolves when the current heartbeat is done. */
   stop(): Promise<void>;
 }
 
@@ -80,7 +85,7 @@ SELECT
 
 export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
   const { node, database, times, held, log, now = () => performance.now(), timeOfDay = Date.now } = options;
-  /** when the last good heartbeat was sent */
+  /** when the last successful heartbeat was sent */
   let sentAt = Number.NEGATIVE_INFINITY;
   let lateUntil = Number.NEGATIVE_INFINITY;
   let fenced = true;
@@ -97,7 +102,7 @@ export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
   let isAllowing = false;
   let isSkewed = false;
 
-  /** A node that slept while the others were upgraded may meet events that it cannot read. */
+  /** A node that was suspended during an upgrade of the others may find events that it cannot read. */
   const tooOld = () => eventVersion > node.eventVersion;
   const healthy = () => now() - sentAt < times.fenceMs && !tooOld();
 
@@ -124,7 +129,7 @@ export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
     const ended = now();
     const pause = Number.isFinite(sentAt) ? began - sentAt - times.intervalMs : 0;
     if (Math.max(ended - began, pause) > times.lateMs) lateUntil = ended + times.leaseMs;
-    // After a restart of the server, other nodes could not renew their leases either.
+    // After a restart of the database, other nodes could not renew their leases either.
     lateUntil = Math.max(lateUntil, ended + times.leaseMs - Number(row?.uptime ?? 0));
     sentAt = began;
     compareClocks(Number(row?.time), ended - began);
@@ -132,7 +137,7 @@ export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
     watchFence();
   }
 
-  /** Leases and the order of events do not depend on this node's clock; the expiry of tokens does. */
+  /** Leases and the order of events do not depend on this node's clock, but the expiry of tokens does. */
   function compareClocks(time: number, tookMs: number): void {
     const skewMs = timeOfDay() - tookMs / 2 - time;
     const wasSkewed = isSkewed;
@@ -175,20 +180,20 @@ export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
     isAllowing = true;
     options
       .onNewEvents(oldest)
-      .catch((error) => log.debug({ err: error }, 'newer events not allowed yet'))
+      .catch((error) => log.debug({ err: error }, 'newer events are not allowed yet'))
       .finally(() => {
         isAllowing = false;
       });
   }
 
-  /** A server that was only restarted is on the timeline it was on; another one that was promoted is on a new one. */
+  /** A restarted server stays on its timeline; a promoted one starts a new timeline. */
   async function checkTimeline(): Promise<void> {
     const before = timeline;
     timeline = await timelineOf(database);
     if (before !== null && timeline !== null && before !== timeline) options.onFailover();
   }
 
-  /** Tells once that this node fenced itself. `healthy` is by the clock, also while timers are late. */
+  /** Reports once that this node has fenced itself. `healthy` uses the clock, even if timers are late. */
   function watchFence(): void {
     if (fence) clearTimeout(fence);
     if (stopped) return;
@@ -206,7 +211,7 @@ export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
     options.onLost('all');
   }
 
-  /** After a heartbeat that failed, the next one comes sooner. */
+  /** Retries sooner after a failed heartbeat. */
   function schedule(failed = false): void {
     if (stopped) return;
     const wait = failed ? times.intervalMs / 4 : sentAt + times.intervalMs - now();
@@ -214,7 +219,7 @@ export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
   }
 
   function tick(): void {
-    // After a stall, the fence comes before a heartbeat that would hide it.
+    // After a stall, check the fence first: a successful heartbeat would hide it.
     checkFence();
     running = beat()
       .then(
@@ -259,7 +264,7 @@ export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
   };
 }
 
-/** Null if this server does not tell. */
+/** Null if the server does not report it. */
 async function timelineOf(database: Statements): Promise<string | null> {
   try {
     const [row] = await database.query('SELECT left(pg_walfile_name(pg_current_wal_lsn()), 8) AS timeline');

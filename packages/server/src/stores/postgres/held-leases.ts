@@ -4,12 +4,15 @@ import type { Driver } from '../../core/ports/lease.ts';
 
 export type Held = { readonly ref: SessionRef; readonly row: number; readonly epoch: number };
 
-/** What the database is asked about, and what this node changes until it has answered. */
+/**
+ * Leases sent to the database in a query, and sessions whose leases this node changes before the result
+ * arrives.
+ */
 export type Question = { readonly held: readonly Held[]; readonly changed: Set<string> };
 
 export class HeldLeases {
   readonly #held = new Map<string, Held>();
-  /** how many changes of this node to the lease of a session are in flight */
+  /** number of lease changes of this node in flight, per session */
   readonly #inFlight = new Map<string, number>();
   readonly #questions = new Set<Question>();
 
@@ -37,11 +40,11 @@ export class HeldLeases {
     }
   }
 
-  /** The database says who drives the session. */
+  /** Records the driver that the database reports. */
   learn(ref: SessionRef, row: number, driver: Driver | null): void {
     const key = sessionKey(ref);
     const known = this.#held.get(key);
-    // Answers may arrive out of order: an epoch never shrinks.
+    // Results may arrive out of order, but epochs never decrease.
     if (known && driver && driver.epoch < known.epoch) return;
     if (driver?.node === this.node) this.#held.set(key, { ref, row, epoch: driver.epoch });
     else this.#held.delete(key);
@@ -51,7 +54,7 @@ export class HeldLeases {
     this.#held.delete(sessionKey(ref));
   }
 
-  /** End it with `lost` or `unknown`, or with `drop` if there is no answer. */
+  /** Starts a query. End it with `lost` or `unknown`, or with `drop` if it fails. */
   ask(): Question {
     const question = { held: [...this.#held.values()], changed: new Set(this.#inFlight.keys()) };
     this.#questions.add(question);
@@ -63,8 +66,8 @@ export class HeldLeases {
   }
 
   /**
-   * `indexes` are those of leases that this node has no more. Returns the sessions that were lost to another node; what this
-   * node changed meanwhile is left to the next question.
+   * `indexes` refer to leases that this node no longer holds. Returns the sessions lost to another node;
+   * sessions changed during the query are left to the next one.
    */
   lost(question: Question, indexes: readonly number[]): SessionRef[] {
     this.drop(question);
@@ -81,8 +84,8 @@ export class HeldLeases {
   }
 
   /**
-   * Of leases that the database says this node has, those that it does not know of: the answer to what took them was lost.
-   * They are held from now on.
+   * Returns and records leases that the database assigns to this node but that it does not know, because the
+   * response that granted them was lost.
    */
   unknown(question: Question, found: readonly Held[]): Held[] {
     this.drop(question);

@@ -1,12 +1,15 @@
-/** The times of leases. They keep their proportions when `PARLANCE_LEASE` scales them. */
+/** Lease timing. `PARLANCE_LEASE` scales all values proportionally. */
 export type LeaseTimes = {
-  /** how long a heartbeat keeps the leases of a node */
+  /** how long a heartbeat renews the leases of a node */
   readonly leaseMs: number;
-  /** from one heartbeat to the next */
+  /** interval between heartbeats */
   readonly intervalMs: number;
-  /** a node without a good heartbeat for so long fences itself, well before its leases end */
+  /** a node without a successful heartbeat for this long fences itself, well before its leases end */
   readonly fenceMs: number;
-  /** a node whose heartbeat took longer does not call other nodes dead for one lease: the database may have been slow for all */
+  /**
+   * a node whose heartbeat took longer does not declare others dead for one lease: the database may have been
+   * slow for all
+   */
   readonly lateMs: number;
 };
 

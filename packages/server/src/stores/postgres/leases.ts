@@ -1,4 +1,7 @@
-/** Leases: a session names the node that drives it and the fencing epoch; the heartbeat of the node keeps all of its leases. */
+/**
+ * Leases: a session stores its driver and the fencing epoch; the heartbeat of a node renews all of its
+ * leases.
+ */
 import { PrincipalId, SessionId } from '@parlance/protocol';
 import type { Lease, Leases } from '../../core/ports/lease.ts';
 import { storableRef } from '../shared/text.ts';
@@ -18,14 +21,14 @@ export type LeaseOptions = {
   readonly onLost: Leases['onLost'];
 };
 
-/** $1 node, $2 home, $3 whether this node may call others dead */
+/** $1 node, $2 home, $3 whether this node may declare others dead */
 const FREE = `
   (sessions.home IS NULL OR sessions.home = $2) AND (
     driver IS NULL OR $3
       AND NOT EXISTS (SELECT 1 FROM nodes WHERE nodes.id = driver AND nodes.until > now())
   )`;
 
-/** The limit of PostgreSQL for a number of rows is larger. */
+/** Below PostgreSQL's maximum for LIMIT. */
 const MOST = 2 ** 31 - 1;
 
 const heldIn = (row: Row): Held => ({
@@ -42,8 +45,8 @@ export function openLeases({ node, home, database, heartbeat, held, onLost }: Le
   }
 
   /**
-   * Running sessions that this node drives and does not know of: an append or a claim took the lease, and its answer was
-   * lost. Nobody else would take them, since this node is alive.
+   * Finds running sessions that this node drives without knowing it, because the response to an append or
+   * claim was lost. Other nodes do not take them over, since this node is alive.
    */
   async function unknown(limit: number): Promise<Lease[]> {
     if (limit <= 0) return [];
@@ -123,7 +126,7 @@ export function openLeases({ node, home, database, heartbeat, held, onLost }: Le
   };
 }
 
-/** Gives up every lease of the node, so that others take over at once, and removes it. */
+/** Releases all leases of the node, so that others take over immediately, and removes it. */
 export async function leave(database: Statements, node: string): Promise<void> {
   await database.query(
     `WITH left_node AS (DELETE FROM nodes WHERE id = $1)

@@ -1,8 +1,8 @@
-/** The nodes with what they drive, in one statement. */
+/** Lists the nodes and their sessions in one statement. */
 import type { NodeState } from '../../core/ports/nodes.ts';
 import type { Statements } from './database.ts';
 
-/** A node that died is listed until another one that starts removes it, a day later. */
+/** A crashed node is listed until a starting node removes it after a day. */
 export async function listNodes(database: Statements): Promise<NodeState[]> {
   const rows = await database.query(
     `SELECT id, release, home, extract(epoch FROM started_at)::float8 * 1000 AS started_at, bus_down, until > now() AS alive,

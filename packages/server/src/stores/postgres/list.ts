@@ -7,7 +7,10 @@ import { parseRecord, SELECT_RECORD } from './record.ts';
 
 const ORDER = 'ORDER BY updated_at DESC, row DESC';
 
-/** Each status is a SELECT of its own, which the index returns in order and which reads no more rows than a page has. */
+/**
+ * Runs one SELECT per status, which the index returns in order, so that it reads no more rows than a page
+ * has.
+ */
 export const prepareList =
   (database: Statements) =>
   async ({ status, ...query }: SessionQuery): Promise<SessionPage> => {

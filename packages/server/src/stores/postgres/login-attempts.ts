@@ -1,4 +1,4 @@
-/** Login attempts, counted for all nodes. */
+/** Counts login attempts across all nodes. */
 import {
   LOGIN_WINDOW_SECONDS,
   type LoginAttempts,
@@ -8,7 +8,7 @@ import {
 import { storable } from '../shared/text.ts';
 import type { Statements } from './database.ts';
 
-/** How long an address is known for a name after a login. */
+/** How long an address counts as known for a name after a login. */
 const KNOWN_DAYS = 90;
 const PRUNE_MS = 60_000;
 
@@ -19,7 +19,9 @@ const keysOf = (name: string, address: string) => ({
   known: keyOf('known', name, address),
 });
 
-/** $1 keys, $2 their limits, $3 the key that is not counted if $4 is known, $5 the window. Keys are locked in order. */
+/**
+ * $1 keys, $2 their limits, $3 key that is not counted if $4 is known, $5 window. Keys are locked in order.
+ */
 const COUNT = `
 WITH wanted AS (
   SELECT key, most FROM unnest($1::text[], $2::int[]) AS wanted (key, most)
@@ -72,7 +74,7 @@ export function prepareLoginAttempts(database: Statements) {
 
     async succeeded(name, address) {
       const { pair, name: ofName, known } = keysOf(name, address);
-      // One after another: a statement that locks several keys must lock them in order.
+      // Sequentially: a statement that locks several keys must lock them in order.
       await database.query('DELETE FROM login_attempts WHERE key = ANY($1::text[])', [[ofName, pair]]);
       await database.query('UPDATE login_attempts SET points = points - 1 WHERE key = $1 AND points > 0', [
         keyOf('address', address),

@@ -80,7 +80,7 @@ describe.skipIf(noPostgres)('the schema', () => {
       const url = await engine.createDatabase();
       await using sql = new SQL(url, { max: 1 });
       await sql.unsafe(`CREATE TABLE ${table} (id INTEGER)`);
-      await expect(openNode(url)).rejects.toThrow('holds the tables of another program');
+      await expect(openNode(url)).rejects.toThrow('contains tables of another program');
     }
   });
 
@@ -101,7 +101,7 @@ describe.skipIf(noPostgres)('the schema', () => {
     await Promise.all([other.close(), restarted.close()]);
     while ((await outcomeOf(write())) !== 'written') await Bun.sleep(10);
     await expect(openNode(url)).rejects.toThrow(
-      `holds an event that has schema version ${eventVersion() + 1}`,
+      `contains an event that has schema version ${eventVersion() + 1}`,
     );
     expect(await upgraded.read(ref, 0, 10)).toHaveLength(2);
     await upgraded.close();
@@ -111,7 +111,7 @@ describe.skipIf(noPostgres)('the schema', () => {
     const url = await server().newDatabase();
     await (await openPostgresStore(url, { log: NO_LOG, upcasts: newerUpcasts() })).close();
     await expect(openNode(url)).rejects.toThrow(
-      `holds an event that has schema version ${eventVersion() + 1}, which a newer version`,
+      `contains an event that has schema version ${eventVersion() + 1}, which a newer version`,
     );
   });
 });

@@ -1,4 +1,4 @@
-/** Brings the database to the current schema. Nodes that start at the same time wait for each other. */
+/** Migrates the database to the current schema. Nodes that start at the same time wait for each other. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { eventVersion, unknownVersion } from '@parlance/protocol';
 import type { EventOptions } from '../shared/stored-event.ts';
@@ -6,25 +6,25 @@ import type { Row, Statements } from './database.ts';
 import { shownUrl } from './errors.ts';
 import { MIGRATIONS, type Migration } from './migrations.ts';
 
-/** What all nodes of one database share. */
+/** Shared by all nodes of a database. */
 export type Cluster = {
   readonly id: string;
   readonly secret: string;
-  /** the newest version of events that may be written */
+  /** the newest event version that may be written */
   readonly eventVersion: number;
 };
 
 export type MigrateOptions = EventOptions & {
   readonly url: string;
-  /** for tests: the migrations that this release knows */
+  /** for tests: the migrations of this release */
   readonly migrations?: readonly Migration[];
 };
 
 type State = { readonly migrations: number; readonly completed: number; readonly eventVersion: number };
 
 /**
- * Null if the database is empty or not of the current version. Throws an error with one clear line if it belongs to
- * another program or a newer version.
+ * Null if the database is empty or outdated. Throws an error with a one-line message if it belongs to another
+ * program or a newer version.
  */
 export async function currentCluster(
   statements: Statements,
@@ -38,12 +38,12 @@ export async function currentCluster(
 }
 
 /**
- * Call with the start lock. Throws like `currentCluster`, and writes nothing then. `statements` must have no short
- * timeouts: a migration may take long.
+ * Requires the start lock. Throws like `currentCluster`, without writing anything. `statements` must have no
+ * short timeouts, since a migration may take long.
  */
 export async function migrate(statements: Statements, options: MigrateOptions): Promise<Cluster> {
   const { migrations = MIGRATIONS, upcasts } = options;
-  // read again: another node may have migrated before we got the lock
+  // Read again: another node may have migrated before we got the lock.
   const state = await stateOf(statements, options);
   const events = eventVersion(upcasts);
   const applied = state?.migrations ?? 0;
@@ -64,7 +64,9 @@ async function clusterIn(statements: Statements): Promise<Cluster> {
   };
 }
 
-/** Call with the start lock: then no older node is about to join. Does nothing while one is alive. */
+/**
+ * Requires the start lock, so that no older node is about to join. Does nothing while an older node is alive.
+ */
 export async function allowEvents(statements: Statements, version: number): Promise<void> {
   await statements.query(
     `UPDATE cluster SET event_version = $1 WHERE event_version < $1
@@ -98,7 +100,7 @@ async function apply(
   }
 }
 
-/** An index whose creation was interrupted exists and is invalid: it is created again. */
+/** An interrupted index creation leaves an invalid index, which must be created again. */
 async function repeatable(statements: Statements, statement: string): Promise<void> {
   const invalid = await statements.query(
     `SELECT c.relname AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
@@ -113,7 +115,7 @@ async function repeatable(statements: Statements, statement: string): Promise<vo
 /** Null if the database is empty. Throws if it belongs to another program or a newer version. */
 async function stateOf(statements: Statements, options: MigrateOptions): Promise<State | null> {
   const { migrations: known = MIGRATIONS, upcasts, url } = options;
-  // Tables and columns as of one moment: to_regclass would already see those of a node that is migrating just now.
+  // Read tables and columns in one snapshot: to_regclass would already see those of a concurrent migration.
   const table = (name: string) =>
     `EXISTS (SELECT 1 FROM pg_class WHERE relname = '${name}' AND relnamespace = current_schema()::regnamespace)`;
   const [found] = await statements.query(
@@ -122,7 +124,7 @@ async function stateOf(statements: Statements, options: MigrateOptions): Promise
          WHERE table_schema = current_schema() AND table_name = 'cluster' AND column_name = 'event_version') AS known`,
   );
   if (!found?.ours && !found?.foreign_sessions) return null;
-  if (!found.known) throw new Error(`${shownUrl(url)} holds the tables of another program`);
+  if (!found.known) throw new Error(`${shownUrl(url)} contains tables of another program`);
   const [row = {}] = await statements.query(
     'SELECT migrations, completed, schema, event_version FROM cluster',
   );
@@ -133,7 +135,7 @@ async function stateOf(statements: Statements, options: MigrateOptions): Promise
     );
   if (state.eventVersion > eventVersion(upcasts))
     throw new Error(
-      `${shownUrl(url)} holds an event that ${unknownVersion(state.eventVersion, eventVersion(upcasts))}`,
+      `${shownUrl(url)} contains an event that ${unknownVersion(state.eventVersion, eventVersion(upcasts))}`,
     );
   return state;
 }

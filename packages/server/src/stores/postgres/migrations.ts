@@ -1,19 +1,20 @@
 /**
- * The database schema as a list of migrations. A released migration is never changed: another one is added.
+ * The database schema as a list of migrations. Never change a released migration; add another one.
  *
- * Nodes of two releases run at the same time during an upgrade. So a release expands (nullable columns, tables, indexes),
- * the next one uses what was added, and the one after it contracts. `oldest` says which release may still run.
+ * During an upgrade, nodes of two releases run at the same time. So one release expands the schema (nullable
+ * columns, tables, indexes), the next one uses it, and the one after that contracts it. `oldest` states which
+ * release may still run.
  */
 import { partitioned } from './partitions.ts';
 
 export type Migration = {
   /** runs in one transaction with the others */
   readonly sql: string;
-  /** how many migrations a node must know to run on the database afterwards */
+  /** number of migrations that a node must know to use the database afterwards */
   readonly oldest: number;
   /**
-   * Statements that cannot run in a transaction, such as CREATE INDEX CONCURRENTLY IF NOT EXISTS. They run afterwards, and
-   * again if they were interrupted.
+   * Statements that cannot run in a transaction, such as CREATE INDEX CONCURRENTLY IF NOT EXISTS. They run
+   * afterwards, and again if interrupted.
    */
   readonly afterwards?: readonly string[];
 };

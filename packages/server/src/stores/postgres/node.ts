@@ -1,4 +1,4 @@
-/** This process as one of several nodes: its heartbeat and its leases. */
+/** This process as a node of the cluster: heartbeat and leases. */
 import { randomUUID } from 'node:crypto';
 import type { SessionRef } from '../../core/ports/event-store.ts';
 import type { Leases } from '../../core/ports/lease.ts';
@@ -11,11 +11,11 @@ import { leaseTimes } from './lease-times.ts';
 import { leave, openLeases } from './leases.ts';
 
 export type NodeSettings = {
-  /** how long a lease is good without a heartbeat; every other time follows from it */
+  /** how long a lease is valid without a heartbeat; all other times are derived from it */
   readonly leaseMs?: number;
-  /** sessions that are created here are driven only by nodes of the same home */
+  /** sessions created here are driven only by nodes with the same home */
   readonly home?: string;
-  /** the version of Parlance, for operators */
+  /** Parlance version, for operators */
   readonly release?: string;
   /** monotonic, in milliseconds */
   readonly now?: () => number;
@@ -26,7 +26,7 @@ export type NodeParts = {
   readonly eventVersion: number;
   /** for statements of leases */
   readonly database: Database;
-  /** for heartbeats alone: connects directly, not through a pooler */
+  /** for heartbeats only; connects directly, not through a pooler */
   readonly direct: Database;
   readonly log: Log;
   readonly onChanges: () => void;
@@ -39,7 +39,7 @@ export interface ThisNode {
   readonly leases: Leases;
   readonly appender: () => Appender;
   readonly onFailover: (listener: () => void) => () => void;
-  /** Gives up all leases. */
+  /** Releases all leases. */
   leave(): Promise<void>;
 }
 
@@ -93,7 +93,7 @@ export async function joinNode(parts: NodeParts): Promise<ThisNode> {
     onFailover: added(failovers),
     async leave() {
       await heartbeat.stop();
-      await leave(database, id).catch((error) => log.warn({ err: error }, 'leases not given up'));
+      await leave(database, id).catch((error) => log.warn({ err: error }, 'failed to release leases'));
     },
   };
 }
@@ -108,7 +108,7 @@ const added =
 const nothing = () => undefined;
 const never = () => nothing;
 
-/** For commands: they append, and drive nothing. */
+/** For CLI commands, which append but drive nothing. */
 export function withoutNode(): ThisNode {
   const checkpoints: Appender['checkpoints'] = new WeakMap();
   return {

@@ -1,4 +1,4 @@
-/** Opens a PostgreSQL database as a store that several nodes share. */
+/** Opens a PostgreSQL database as a store shared by several nodes. */
 import { eventVersion } from '@parlance/protocol';
 import type { Log } from '../../core/ports/logger.ts';
 import type { LoginAttempts, LoginLimits } from '../../core/ports/login-attempts.ts';
@@ -17,27 +17,27 @@ import { withStartLock } from './start-lock.ts';
 import { type StoreOptions, storeOn } from './store.ts';
 
 export type PostgresOptions = StoreOptions & {
-  /** connects heartbeats and migrations, if `url` leads through a pooler */
+  /** for heartbeats and migrations, if `url` points to a pooler */
   readonly directUrl?: string;
-  /** most connections for statements */
+  /** maximum number of connections for statements */
   readonly connections?: number;
-  /** after which a statement is given up */
+  /** timeout of a statement */
   readonly deadlineMs?: number;
-  /** this process is a node that drives sessions; commands are none */
+  /** set if this process is a node that drives sessions, unlike CLI commands */
   readonly node?: NodeSettings;
   readonly log: Log;
-  /** for tests: the migrations that this release knows */
+  /** for tests: the migrations of this release */
   readonly migrations?: readonly Migration[];
 };
 
 export type PostgresStore = Store & {
   readonly cluster: Cluster;
   readonly heartbeat: Pick<Heartbeat, 'age' | 'busDown' | 'eventVersion' | 'setBusDown'>;
-  /** Another server answers for the database: what is in memory may be ahead of it. */
+  /** Calls the listener after a failover: sessions in memory may be ahead of the database. */
   readonly onFailover: (listener: () => void) => () => void;
-  /** Failed logins, counted for all nodes. */
+  /** Counts failed logins across all nodes. */
   readonly loginAttempts: (limits: LoginLimits) => LoginAttempts;
-  /** Runs `work` while no other process that starts on this database runs its own. */
+  /** Runs `work` while no other process starting on this database runs its own. */
   readonly oneAtATime: <Result>(work: () => Promise<Result>) => Promise<Result>;
 };
 
@@ -47,8 +47,8 @@ const DEADLINE_MS = 2_500;
 const MIGRATION_MS = 3_600_000;
 
 /**
- * Throws an error with one clear line if the database cannot be reached or used, or is of a newer version. Changes nothing
- * in that case.
+ * Throws an error with a one-line message, without changing anything, if the database cannot be reached or
+ * used, or belongs to a newer version.
  */
 export async function openPostgresStore(url: string, options: PostgresOptions): Promise<PostgresStore> {
   const { directUrl = url, connections = CONNECTIONS, deadlineMs = DEADLINE_MS, node } = options;
@@ -80,7 +80,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
       });
     const thisNode = node
       ? await whileStarting(directUrl, async (held) => {
-          // Checked again with the lock: nodes of a newer version may have allowed their events meanwhile.
+          // Check again under the lock: nodes of a newer version may have allowed their events.
           await currentCluster(held, { ...options, url: directUrl });
           return join(node);
         })
@@ -115,7 +115,7 @@ const countedWithFaults = ({ begin, succeeded }: LoginAttempts): LoginAttempts =
 const closeAll = (databases: readonly Database[]) =>
   Promise.all(databases.map((database) => database.close()));
 
-/** With the deadline of any statement until a migration is needed: a wrong address must not look like a long one. */
+/** Uses the normal deadline until a migration is needed, so that a wrong address fails quickly. */
 async function prepared(url: string, options: PostgresOptions): Promise<Cluster> {
   const deadlineMs = Math.min(options.deadlineMs ?? DEADLINE_MS, DEADLINE_MS);
   const first = openDatabase(url, { max: 1, deadlineMs, name: 'parlance start' });

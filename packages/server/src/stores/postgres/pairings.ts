@@ -31,7 +31,7 @@ const requestIn = ([row]: readonly unknown[]): PairingRequest | null => (row ? R
 const named = (owner: string | null): string | null => (owner === null ? null : storable(owner));
 
 export const preparePairings = (database: Database) => ({
-  /** Concurrent requests may exceed `most` by a few. */
+  /** Concurrent requests may slightly exceed `most`. */
   async request(given: PairingRequest, most: number): Promise<boolean> {
     const { id, hash, origin, name, createdAt, code, expiresAt } = given;
     await database.query('DELETE FROM pairing_requests WHERE expires_at <= $1', [createdAt]);
@@ -109,7 +109,7 @@ export const preparePairings = (database: Database) => ({
     return rows.length > 0;
   },
 
-  /** Increments `changes` in the same statement: that is how other nodes notice. */
+  /** Increments `changes` in the same statement, which other nodes poll. */
   async remove(id: string, owner?: string | null): Promise<boolean> {
     const isOwn = owner === undefined ? '$2::text IS NULL' : 'owner IS NOT DISTINCT FROM $2::text';
     const removed = await database.query(
@@ -121,7 +121,7 @@ export const preparePairings = (database: Database) => ({
     return removed.length > 0;
   },
 
-  /** In the order of ids, so that two nodes cannot deadlock. */
+  /** Locks in id order, so that two nodes cannot deadlock. */
   async used(times: ReadonlyMap<string, number>): Promise<void> {
     const entries = [...times].map(([id, at]) => ({ id: storable(id), at }));
     await database.query(

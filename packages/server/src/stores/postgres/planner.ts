@@ -1,4 +1,4 @@
-/** Every statement is planned once, for tables that may be large: indexes are used from the first row on. */
+/** Plans each statement once, for large tables, so that indexes are used from the first row. */
 export const PLANNER = {
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',

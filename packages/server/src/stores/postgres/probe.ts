@@ -1,6 +1,6 @@
 import type { Statements } from './database.ts';
 
-/** Writes what is there already: the commit is on disk, and nothing changes. */
+/** Rewrites an existing value: the commit is on disk, and nothing changes. */
 export const prepareProbe = (database: Statements) => async (): Promise<void> => {
   await database.query('UPDATE cluster SET id = id');
 };

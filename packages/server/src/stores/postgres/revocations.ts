@@ -3,7 +3,7 @@ import { storable } from '../shared/text.ts';
 import type { Statements } from './database.ts';
 
 export const prepareRevocations = (database: Statements) => ({
-  /** Increments `changes` in the same statement: that is how other nodes notice. */
+  /** Increments `changes` in the same statement, which other nodes poll. */
   async add(id: string, until: number): Promise<void> {
     await database.query(
       `WITH pruned AS (DELETE FROM revocations WHERE until < $3 AND id <> $1),

@@ -1,4 +1,4 @@
-/** Full-text search with tsvector. The index has words only: the text is in the events. */
+/** Full-text search with tsvector. The index contains words only; the text is in the events. */
 import { type DurableEvent, PrincipalId, SessionId } from '@parlance/protocol';
 import { z } from 'zod';
 import type { SessionRef } from '../../core/ports/event-store.ts';
@@ -9,7 +9,7 @@ import { indexedMessages, ownerMark } from '../shared/search-words.ts';
 import { storable } from '../shared/text.ts';
 import type { Statements } from './database.ts';
 
-/** Events read at once. */
+/** Number of events per read. */
 const BATCH = 200;
 
 const BigInteger = z.coerce.number();
@@ -31,8 +31,8 @@ const Hit = z.object({
 });
 
 /**
- * The row of the session is locked: what another node has indexed meanwhile is not added again, and nothing is added to a
- * session that is being erased.
+ * Locks the row of the session, so that messages indexed by another node are not added again, and nothing is
+ * added to a session being erased.
  */
 const INDEX = `
   WITH held AS MATERIALIZED (
@@ -47,7 +47,7 @@ const INDEX = `
 type Read = (ref: SessionRef, after: number, limit: number) => Promise<DurableEvent[]>;
 
 export function prepareSearch(database: Statements, read: Read) {
-  /** Indexes events of the next session that is not up to date; resolves with their number, 0 if there is none. */
+  /** Indexes events of the next outdated session; resolves with their number, or 0. */
   async function indexNext(owner: PrincipalId | undefined): Promise<number> {
     const [found] = await database.query(
       `SELECT row, owner, id, head, indexed FROM sessions
@@ -56,7 +56,7 @@ export function prepareSearch(database: Statements, read: Read) {
     );
     if (!found) return 0;
     const { row, head, indexed, ...ref } = Unindexed.parse(found);
-    // None if an event is damaged: the others are found.
+    // Skips a damaged event; the others can be found.
     const events = await read(ref, indexed, BATCH).catch(() => []);
     const messages = indexedMessages(events);
     const mark = ownerMark(ref.owner);
@@ -109,10 +109,10 @@ export function prepareSearch(database: Statements, read: Read) {
   };
 }
 
-/** Positions above this are the same for PostgreSQL. */
+/** PostgreSQL treats higher positions as equal. */
 const LAST_POSITION = 16_383;
 
-/** Words have letters, digits and `_` only: quoted, they are no syntax. */
+/** Words contain only letters, digits and `_`, so quoting is safe. */
 const vectorOf = (words: readonly string[], mark: string): string =>
   [`'@${mark}'`, ...words.map((word, index) => `'${word}':${Math.min(index + 1, LAST_POSITION)}`)].join(' ');
 

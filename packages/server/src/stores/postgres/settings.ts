@@ -3,7 +3,7 @@ import type { StoredDocument } from '../../core/ports/settings.ts';
 import { StoredValue } from '../shared/stored-value.ts';
 import type { Statements } from './database.ts';
 
-/** Increments `changes` in the same statement: that is how other nodes notice. */
+/** Increments `changes` in the same statement, which other nodes poll. */
 const CHANGED = 'changed AS (UPDATE cluster SET changes = changes + 1 WHERE EXISTS (SELECT 1 FROM written))';
 
 const INSERT = `

@@ -1,18 +1,21 @@
 /**
- * Appends whose answer was lost: the connection was reset, the server restarted, or it did not answer in time. They are
- * neither written nor refused. The same statement is sent again: if the first one was or still is executed, the second one
- * is a conflict with our own event, which its body shows.
+ * Resolves appends with a lost response: the connection was reset, or the server restarted or did not respond
+ * in time, so it is unknown whether they were written. Sends the same statement again: if the first one was
+ * or is still being executed, the second one conflicts with our own event, which its body reveals.
  */
 import { type Append, type Appended, type Appender, appendAll, driverOf } from './append.ts';
 import { bucketOf } from './bucket.ts';
 import { type Database, inTime, type Row, type Statements } from './database.ts';
 import { isRefusal, isTransient, isUnknown } from './errors.ts';
 
-/** How long an unknown outcome is asked for, beyond the deadline of the statement: the server may be starting again. */
+/** How long to retry beyond the deadline of the statement, since the server may be restarting. */
 const PATIENCE_MS = 1_000;
 const AGAIN_MS = 50;
 
-/** Writes the group, and finds out what became of it if the answer is lost. Throws if that is not possible in time. */
+/**
+ * Writes the group, and determines its outcome if the response is lost. Throws if that is not possible in
+ * time.
+ */
 export async function appendSurely(
   database: Database,
   group: readonly Append[],
@@ -27,7 +30,7 @@ export async function appendSurely(
   }
 }
 
-/** The server refuses the values of one of them: the others are written. */
+/** If the server rejects the values of one append, writes the others. */
 async function oneByOne(
   database: Database,
   group: readonly Append[],
@@ -55,7 +58,7 @@ async function settled(
     if (left <= 0) throw reason;
     try {
       const again = appendAll(database, group, appender).then((answers) => withOwn(database, group, answers));
-      // What is answered later is a conflict with our own event, or is written late: the log tells.
+      // A later result is a conflict with our own event, or a late write; the log shows which.
       return await inTime(again, left);
     } catch (failed) {
       if (!isUnknown(failed) && !isTransient(failed)) throw failed;
@@ -64,7 +67,7 @@ async function settled(
   }
 }
 
-/** Conflicts with our own events are appends that were written the first time. */
+/** A conflict with our own event means that the first attempt was written. */
 async function withOwn(
   database: Statements,
   group: readonly Append[],
@@ -76,12 +79,12 @@ async function withOwn(
       if (answer?.written) return answer;
       const own = await ownEvent(database, append);
       if (own) return { written: true, row: Number(own.row), driver: driverOf(own) };
-      return answer ?? { written: false, reason: new Error('the database did not answer an append') };
+      return answer ?? { written: false, reason: new Error('the database returned no result for an append') };
     }),
   );
 }
 
-/** The session, if its event after `expected` is the one of this append. */
+/** The session, if its event after `expected` belongs to this append. */
 export async function ownEvent(database: Statements, append: Append): Promise<Row | null> {
   const { ref, expected, bodies } = append;
   if (bodies.length === 0) return null;

@@ -40,7 +40,7 @@ export const prepareShares = (database: Database) => ({
     return rows.map((row) => ShareRow.parse(row));
   },
 
-  /** The session is locked: it is not erased meanwhile, and no other node adds a share between the count and the insert. */
+  /** Locks the session, so that it is not erased and no other node adds a share between count and insert. */
   add: (share: Share, most: number): Promise<'added' | 'too_many' | 'no_session'> =>
     database.transaction(async ({ query }) => {
       const [session] = await query(

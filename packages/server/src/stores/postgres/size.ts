@@ -1,13 +1,13 @@
 /** Approximate size of all data in bytes. */
 import type { Statements } from './database.ts';
 
-/** The database is measured again after this time, because other nodes write too. */
+/** Measures the database again after this time, because other nodes write as well. */
 const AGAIN_MS = 5_000;
 
 export interface Size {
   current(): Promise<number>;
   add(characters: number): void;
-  /** Data may have been removed. */
+  /** Call if data may have been removed. */
   forget(): void;
 }
 
@@ -24,7 +24,7 @@ export function prepareSize(database: Statements): Size {
        WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'`,
     );
     measured = Number(row?.bytes ?? 0);
-    // what was appended meanwhile may be in the measure or not
+    // appends during the measurement may or may not be included
     added -= before;
     askAgain = performance.now() + AGAIN_MS;
   }

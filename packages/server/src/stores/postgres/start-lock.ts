@@ -1,4 +1,4 @@
-/** One process at a time prepares the database: applies migrations, creates the first user. */
+/** Lets one process at a time prepare the database: apply migrations, create the first user. */
 import type { Database, Statements } from './database.ts';
 import { shownUrl } from './errors.ts';
 
@@ -8,8 +8,8 @@ const AGAIN_MS = 50;
 const PATIENCE_MS = 120_000;
 
 /**
- * Asks for the lock again and again instead of waiting in the database: a waiting statement would keep CREATE INDEX
- * CONCURRENTLY of the holder from ending. The lock ends with its connection.
+ * Polls for the lock instead of waiting in the database: a waiting statement would block CREATE INDEX
+ * CONCURRENTLY of the holder. The lock ends with its connection.
  */
 export function withStartLock<Result>(
   database: Database,
@@ -22,7 +22,7 @@ export function withStartLock<Result>(
       const [row] = await statements.query('SELECT pg_try_advisory_lock($1) AS locked', [LOCK]);
       if (row?.locked) break;
       if (performance.now() > giveUp)
-        throw new Error(`${shownUrl(url)} is being upgraded by another node for too long`);
+        throw new Error(`${shownUrl(url)} has been locked by the upgrade of another node for too long`);
       await Bun.sleep(AGAIN_MS);
     }
     try {

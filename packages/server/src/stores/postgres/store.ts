@@ -1,4 +1,4 @@
-/** The operations of the store on an open database. */
+/** Store operations on an open database. */
 
 import type { ApiKeyStore } from '../../core/ports/api-keys.ts';
 import type { EventStore, SessionRef } from '../../core/ports/event-store.ts';
@@ -41,7 +41,7 @@ import { prepareUsers } from './users.ts';
 
 export type StoreOptions = EventOptions & {
   readonly queue?: QueueLimits;
-  /** receives the number of appends of each commit */
+  /** called with the number of appends of each commit */
   readonly onCommit?: (appends: number) => void;
 };
 
@@ -49,7 +49,7 @@ export type StoreParts = {
   readonly database: Database;
   readonly changes: Changes;
   readonly node: ThisNode;
-  /** the newest version of events that every node reads */
+  /** the newest event version that all nodes can read */
   readonly writableVersion: () => number;
   readonly options: StoreOptions;
   readonly closeAll: () => Promise<unknown>;
@@ -79,7 +79,10 @@ export function storeOn(parts: StoreParts): Store {
   const { whileOpen: unlessClosed, close } = openness();
   const whileOpen = <Arguments extends unknown[], Result>(operation: (...given: Arguments) => Result) =>
     unlessClosed(withFaults(operation));
-  /** Another connection may see a commit before its answer is here: nothing is read before its append has resolved. */
+  /**
+   * Another connection may see a commit before its response arrives: reads wait until pending appends have
+   * resolved.
+   */
   const acknowledged = <Arguments extends unknown[], Result>(
     read: (...given: Arguments) => Promise<Result>,
     sessionOf?: (...given: Arguments) => SessionRef,
@@ -108,13 +111,13 @@ export function storeOn(parts: StoreParts): Store {
     touch: whileOpen(prepareTouch(database)),
     erase: whileOpen(async (given) => {
       const ref = storableRef(given);
-      // after what was requested earlier
+      // after earlier requests
       const erased = await node.held.changing(ref, () => log.groups.apart(sessionKey(ref), () => erase(ref)));
       node.held.forget(ref);
       size.forget();
       return erased;
     }),
-    /** Writes the queue first. Closing again does nothing. */
+    /** Writes the queue first. Closing twice does nothing. */
     async close() {
       if (!close()) return;
       changes.stop();

@@ -1,6 +1,6 @@
 /**
- * A program for `leases.test.ts`: a node that takes the sessions of its arguments and appends to them as their driver until
- * it is killed. Prints what happens.
+ * A program for `leases.test.ts`: a node that claims the sessions in its arguments and appends to them until
+ * it is killed. Prints its events.
  */
 import { writeSync } from 'node:fs';
 import { outcomeOf, recordOf, refOf, textEvents } from '../contract/samples.ts';

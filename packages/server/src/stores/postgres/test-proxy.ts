@@ -1,15 +1,15 @@
-/** A TCP proxy in front of a database, which loses connections on demand. */
+/** A TCP proxy for a database that drops connections on demand. */
 import { connect, createServer, type Socket } from 'node:net';
 
 export type Proxy = AsyncDisposable & {
-  /** the URL of the database through the proxy */
+  /** URL of the database through the proxy */
   readonly url: string;
   /**
-   * The next requests that contain the text reach the database, and their answers are lost with the connection: as many as
-   * `times`.
+   * Forwards the next `times` requests that contain the text, but drops the connection instead of returning
+   * their responses.
    */
   loseAnswerTo(text: string, times?: number): void;
-  /** From now on nothing passes through the present connections, and they stay open. */
+  /** Blocks traffic on current connections, and keeps them open. */
   freeze(): void;
   /** Closes every connection. */
   cut(): void;
@@ -40,7 +40,7 @@ export async function openProxy(target: string): Promise<Proxy> {
       upstream.write(chunk);
     });
     upstream.on('data', (chunk) => {
-      // CommandComplete: the statement is executed and, outside of a transaction, committed
+      // CommandComplete: the statement was executed and, outside of a transaction, committed
       if (frozen.has(pair)) return;
       if (!isLosing) client.write(chunk);
       else if (chunk.includes('SELECT ') || chunk.includes('COMMIT')) end();

@@ -1,4 +1,4 @@
-/** A PostgreSQL server for the tests of one file, and stores on it. */
+/** A PostgreSQL server for the tests of a file, and stores on it. */
 import { afterAll, beforeAll } from 'bun:test';
 import { eventVersion } from '@parlance/protocol';
 import { SQL } from 'bun';
@@ -6,7 +6,7 @@ import { type PostgresEngine, postgresPrograms, startPostgres } from '../../test
 import type { Implementation } from '../contract/place.ts';
 import { openPostgresStore, type PostgresOptions, type PostgresStore } from './open.ts';
 
-/** In CI the server must be there: the tests fail instead of being skipped. */
+/** In CI the server is required: tests fail instead of being skipped. */
 export const noPostgres = postgresPrograms === null && !process.env.CI;
 
 const nothing = () => undefined;
@@ -14,13 +14,13 @@ export const NO_LOG = { debug: nothing, info: nothing, warn: nothing, error: not
 
 export type TestServer = {
   readonly engine: PostgresEngine;
-  /** the URL of a database with the current schema and nothing in it */
+  /** URL of an empty database with the current schema */
   newDatabase(): Promise<string>;
-  /** Empties the database, for another test. */
+  /** Empties the database for reuse. */
   giveBack(url: string): Promise<void>;
 };
 
-/** Started before the tests of the file, gone after them. */
+/** Starts before the tests of the file and stops after them. */
 export function testServer(settings: readonly string[] = []): () => TestServer {
   let engine: PostgresEngine | null = null;
   const empty: string[] = [];
@@ -49,7 +49,7 @@ async function migrated(engine: PostgresEngine): Promise<string> {
   return url;
 }
 
-/** Faster than another database. */
+/** Faster than creating another database. */
 async function emptied(url: string): Promise<void> {
   await using sql = new SQL(url, { max: 1 });
   const tables = await sql.unsafe(
@@ -60,7 +60,7 @@ async function emptied(url: string): Promise<void> {
   await sql`UPDATE cluster SET event_version = ${eventVersion()}`;
 }
 
-/** A node, as servers open it. */
+/** Opens a node like a server does. */
 export const openNode = (url: string, options: Partial<PostgresOptions> = {}): Promise<PostgresStore> =>
   openPostgresStore(url, { log: NO_LOG, node: {}, ...options });
 

@@ -15,7 +15,7 @@ const UserRow = z.object({
 const SELECT_USER =
   'SELECT name, role, password_hash AS "passwordHash", created_at AS "createdAt", token_version AS "tokenVersion" FROM users';
 
-/** Each write increments `changes` in the same statement: that is how other nodes notice. */
+/** Each write increments `changes` in the same statement, which other nodes poll. */
 const CHANGED = 'UPDATE cluster SET changes = changes + 1';
 
 export const prepareUsers = (database: Statements) => ({

@@ -1,7 +1,7 @@
 /**
- * Wake-up notifications, for the time in which the bus is down: NOTIFY tells other nodes which sessions have new events. It
- * never runs inside an append, where it would hold a lock of the whole server until the flush, and is sent at most every
- * 20 ms. What gets lost is found by polling.
+ * Wake-up notifications while the bus is down: NOTIFY announces sessions with new events to other nodes. It
+ * never runs inside an append, where it would hold a server-wide lock until the flush, and is sent at most
+ * every 20 ms. Lost notifications are covered by polling.
  */
 import { SQL } from 'bun';
 import { type SessionRef, sessionKey } from '../../core/ports/event-store.ts';
@@ -10,19 +10,19 @@ import { inTime, openDatabase } from './database.ts';
 
 const CHANNEL = 'parlance';
 const INTERVAL_MS = 20;
-/** PostgreSQL refuses 8,000 bytes. */
+/** PostgreSQL rejects payloads of 8,000 bytes. */
 const MOST_BYTES = 7_900;
-/** stands for all sessions */
+/** matches all sessions */
 const ALL = '*';
-/** A server that does not answer within this time is away, in milliseconds. */
+/** Timeout for notifications, in milliseconds. */
 const DEADLINE_MS = 2_500;
-/** Characters of a session's tag: 60 bits, so that a tag of another session costs a read at worst. */
+/** Length of a session's tag: 60 bits; a collision only costs a read. */
 const TAG_LENGTH = 10;
 
 export interface WakeUps {
-  /** Other nodes are told that the session has new events. Returns at once; never throws. */
+  /** Notifies other nodes of new events in the session. Returns immediately; never throws. */
   notify(ref: SessionRef): void;
-  /** Called with a test for the sessions that another node told about; this node's own are included. */
+  /** Called with a predicate for the announced sessions, including this node's own. */
   listen(listener: (concerns: (ref: SessionRef) => boolean) => void): () => void;
   close(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export type WakeUpOptions = { readonly log: Log; readonly intervalMs?: number };
 const tagOf = (ref: SessionRef): string =>
   new Bun.CryptoHasher('sha1').update(sessionKey(ref)).digest('base64url').slice(0, TAG_LENGTH);
 
-/** Resolves when it listens; rejects if the database cannot be reached. */
+/** Resolves once it listens; rejects if the database cannot be reached. */
 export async function openWakeUps(
   url: string,
   { log, intervalMs = INTERVAL_MS }: WakeUpOptions,
@@ -42,7 +42,7 @@ export async function openWakeUps(
     max: 1,
     connection: { application_name: 'parlance wake-up', idle_session_timeout: 0 },
   });
-  /** Connects when it is needed. A notification that is not answered must not keep back the next ones. */
+  /** Connects on demand. A notification without a response must not block later ones. */
   const sender = openDatabase(url, { max: 1, deadlineMs: DEADLINE_MS, name: 'parlance wake-up' });
   const listeners = new Set<(concerns: (ref: SessionRef) => boolean) => void>();
   let tags = new Set<string>();
@@ -50,12 +50,12 @@ export async function openWakeUps(
   let sending = false;
 
   function received(payload: string): void {
-    const told = new Set(payload.split(','));
-    const concerns = (ref: SessionRef) => told.has(ALL) || told.has(tagOf(ref));
+    const announced = new Set(payload.split(','));
+    const concerns = (ref: SessionRef) => announced.has(ALL) || announced.has(tagOf(ref));
     for (const listener of [...listeners]) listener(concerns);
   }
 
-  /** One at a time: what is told meanwhile goes with the next one. */
+  /** Sends one notification at a time; sessions announced in the meantime are sent with the next one. */
   async function send(): Promise<void> {
     timer = null;
     if (tags.size === 0) return;
@@ -77,7 +77,7 @@ export async function openWakeUps(
     if (tags.size > 0 && !sending) timer ??= setTimeout(send, intervalMs);
   }
 
-  // Notifications that were missed while the connection was away may have concerned any session.
+  // Notifications missed while disconnected may concern any session.
   let connected = false;
   const listening = sql.listen(CHANNEL, received, () => {
     if (connected) received(ALL);

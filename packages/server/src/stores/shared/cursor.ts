@@ -1,4 +1,4 @@
-/** List cursors: opaque to clients, validated when they come back. */
+/** List cursors: opaque to clients, validated on use. */
 import { Fault } from '@parlance/protocol';
 
 export type Position = { readonly updatedAt: number; readonly row: number };

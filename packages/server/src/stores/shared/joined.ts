@@ -1,4 +1,4 @@
-/** Combines everything that one place stores into one object. */
+/** Combines the stores of one place into one object. */
 
 import type { ApiKeyStore } from '../../core/ports/api-keys.ts';
 import type { EventStore } from '../../core/ports/event-store.ts';

@@ -1,4 +1,4 @@
-/** Cursors of search results: opaque to clients, validated when they come back. */
+/** Cursors of search results: opaque to clients, validated on use. */
 import { Fault } from '@parlance/protocol';
 
 export type SearchPosition = { readonly at: number; readonly row: number; readonly seq: number };

@@ -1,10 +1,10 @@
-/** What stores index of a message, and for whom. */
+/** The words that stores index for a message. */
 import type { DurableEvent, PrincipalId } from '@parlance/protocol';
 import { messageText } from '../../lib/message-text.ts';
 import { wordsOf } from '../../lib/words.ts';
 import { storable } from './text.ts';
 
-/** The rest of a longer message is not found. */
+/** Words beyond this number are not indexed. */
 const MOST_WORDS = 20_000;
 
 export type IndexedMessage = { readonly seq: number; readonly at: number; readonly words: readonly string[] };
@@ -16,9 +16,12 @@ export const indexedMessages = (events: readonly DurableEvent[]): IndexedMessage
     return words.length === 0 ? [] : [{ seq: event.seq, at: timeOf(event), words }];
   });
 
-/** Imported events can have any time. */
+/** Imported events may have arbitrary times. */
 const timeOf = ({ at }: DurableEvent): number => Math.trunc(Math.min(Math.max(at, 0), 4e12)) || 0;
 
-/** Indexed with each message, so that a search reads the messages of one owner only. It is no word of a message. */
+/**
+ * Indexed with each message, so that a search reads only messages of one owner. Never equals a word of a
+ * message.
+ */
 export const ownerMark = (owner: PrincipalId): string =>
   new Bun.CryptoHasher('sha256').update(storable(owner)).digest('hex').slice(0, 32);

@@ -9,7 +9,7 @@ export type EventOptions = {
   readonly upcasts?: readonly EventUpcast[];
 };
 
-/** Throws if a stored event is damaged or of a newer version: it must not be skipped or guessed. */
+/** Throws if a stored event is damaged or of a newer version: it must not be skipped. */
 export function readStored(
   ref: SessionRef,
   { seq, version, body }: StoredRow,
@@ -20,6 +20,6 @@ export function readStored(
   } catch (error) {
     if (error instanceof Fault) throw error;
     const cause = new Error(`event ${seq} of session ${sessionKey(ref)} is damaged`, { cause: error });
-    throw new Fault('storage_unavailable', `Fact ${seq} of the session is damaged.`, { cause });
+    throw new Fault('storage_unavailable', `Event ${seq} of the session is damaged.`, { cause });
   }
 }

@@ -1,4 +1,4 @@
 import { z } from 'zod';
 
-/** A JSON object as it was stored. */
+/** A stored JSON object. */
 export const StoredValue = z.record(z.string(), z.json());

@@ -15,6 +15,6 @@ export const storableRef = (ref: SessionRef): SessionRef => ({
   id: storable(ref.id) as SessionId,
 });
 
-/** Databases order by UTF-8 bytes. String comparison would put U+1F600 before U+FF5E. */
+/** Databases sort by UTF-8 bytes. String comparison would put U+1F600 before U+FF5E. */
 export const byCodePoint = (one: string, other: string): number =>
   Buffer.compare(Buffer.from(one), Buffer.from(other));

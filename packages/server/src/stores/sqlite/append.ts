@@ -22,7 +22,7 @@ export function makeAppend(expected: number, events: readonly DurableEvent[], re
   return { expected, events: written, keys: lookupKeysOf(events), record };
 }
 
-/** Call inside a transaction. Throws `AppendConflict` before it writes anything. */
+/** Call inside a transaction. Throws `AppendConflict` before writing anything. */
 export function prepareAppend(database: Database, { upcasts }: EventOptions = {}): (append: Append) => void {
   const find = database.prepare<{ row: number; head: number }, [string, string]>(
     'SELECT row, head FROM sessions WHERE owner = ? AND id = ?',

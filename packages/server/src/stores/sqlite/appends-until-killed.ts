@@ -1,6 +1,6 @@
 /**
- * A program for `crash.test.ts`: several writers append to the folder until the process is killed. Each append is printed
- * as `session seq` after it was acknowledged.
+ * A program for `crash.test.ts`: several writers append to the folder until the process is killed. Prints
+ * each acknowledged append as `session seq`.
  */
 import { writeSync } from 'node:fs';
 import { recordOf, refOf, textEvents } from '../contract/samples.ts';

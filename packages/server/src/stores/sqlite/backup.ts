@@ -1,4 +1,4 @@
-/** Consistent copy of the database, also while a server writes to it. */
+/** Creates a consistent copy of the database, even while a server writes to it. */
 import { Database } from 'bun:sqlite';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,14 +9,15 @@ import { eventsTable, versionOf } from './migrations.ts';
 export type Contents = { readonly sessions: number; readonly events: number };
 
 /**
- * Copies the database of the data folder to `target`, which must not exist. The copy contains everything acknowledged
- * before the call. The source is only read, and is not upgraded. Throws an error with one clear line.
+ * Copies the database of the data folder to `target`, which must not exist. The copy contains everything
+ * acknowledged before the call. Only reads the source, without upgrading it. Throws an error with a one-line
+ * message.
  */
 export function copyDatabase(folder: string, target: string): void {
   const path = join(folder, DATABASE_FILE);
   if (!existsSync(path)) throw new Error(`no database in ${folder}`);
   using source = openToRead(path);
-  // SQLite writes into the empty file, which keeps this mode.
+  // SQLite writes into the empty file and keeps its mode.
   const file = attempt(target, () => openSync(target, 'wx', 0o600));
   closeSync(file);
   attempt(target, () => {
@@ -25,7 +26,10 @@ export function copyDatabase(folder: string, target: string): void {
   });
 }
 
-/** Checks the whole database file without changing it. Throws an error with one clear line if it is damaged. */
+/**
+ * Checks the whole database file without changing it. Throws an error with a one-line message if it is
+ * damaged.
+ */
 export function checkedContents(path: string): Contents {
   using database = openToRead(path);
   return attempt(path, () => {

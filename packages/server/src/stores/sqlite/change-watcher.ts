@@ -1,4 +1,4 @@
-/** Detects writes by other processes, such as `parlance user` beside a running server. */
+/** Detects writes by other processes, such as `parlance user` next to a running server. */
 import type { Database } from 'bun:sqlite';
 import { Followers } from '../shared/followers.ts';
 
@@ -13,7 +13,7 @@ export type ChangeWatcher = {
 
 /** Polls while there are followers; does not keep the process alive. */
 export function watchChanges(database: Database): ChangeWatcher {
-  // SQLite counts commits of other connections; the query reads no page.
+  // SQLite counts commits of other connections; the query reads no pages.
   const version = database.prepare<{ data_version: number }, []>('PRAGMA data_version');
   const followers = new Followers();
   const current = () => version.get()?.data_version ?? null;
@@ -26,7 +26,7 @@ export function watchChanges(database: Database): ChangeWatcher {
       if (now === seen) return;
       seen = now;
     } catch {
-      // A disk failure is reported by the next read or write. Missed changes are noticed when the disk is back.
+      // The next read or write reports a disk failure. Changes are detected again when the disk is back.
       seen = null;
       return;
     }

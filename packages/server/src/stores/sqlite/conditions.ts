@@ -25,7 +25,7 @@ export function conditionsOf(filter: SessionFilter): Conditions {
   if (ephemeral !== 'included') conditions.push(ephemeral === 'only' ? 'ephemeral <> 0' : 'ephemeral = 0');
   if (pinned) conditions.push('pinned <> 0');
   if (tag !== undefined) {
-    // Tags cannot be empty: the first condition is the one of the partial indexes.
+    // Tags are never empty: the first condition must match the partial indexes.
     conditions.push("tags <> '[]' AND EXISTS (SELECT 1 FROM json_each(tags) WHERE value = $tag)");
     values.tag = storable(tag);
   }
@@ -40,7 +40,7 @@ export function conditionsOf(filter: SessionFilter): Conditions {
     conditions.push('instr(lower(title), lower($title)) > 0');
     values.title = storable(title);
   }
-  // As `ephemeral <> 0` above, this must match the condition of the partial indexes, so that SQLite uses them.
+  // Like `ephemeral <> 0` above, must match the condition of the partial indexes, so that SQLite uses them.
   if (awaitingApproval) conditions.push('approval IS NOT NULL');
   return { conditions, values };
 }

@@ -1,4 +1,4 @@
-/** Opens the database file: commits are on disk when they return, and only the owner can read it. */
+/** Opens the database file. Commits are on disk when they return, and only the owner can read it. */
 import { Database, SQLiteError } from 'bun:sqlite';
 import { chmodSync, closeSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,12 +9,12 @@ import { migrate, stateOf, versionOf } from './migrations.ts';
 
 export const DATABASE_FILE = 'parlance.db';
 
-/** How long a write waits for another process, such as `parlance user` beside a running server. */
+/** How long a write waits for another process, such as `parlance user` next to a running server. */
 export const BUSY_TIMEOUT_MS = 10_000;
 
 /**
- * The commit that grows the log to this length (16 MB) also checkpoints it, which blocks all writers. SQLite's default of a
- * thousand pages is a few dozen commits: frequently written pages would be copied each time.
+ * The commit that grows the log to this length (16 MB) also checkpoints it, which blocks all writers.
+ * SQLite's default of 1,000 pages is only a few dozen commits and would copy hot pages each time.
  */
 const CHECKPOINT_PAGES = 4_000;
 
@@ -23,8 +23,8 @@ export function makeFolder(folder: string): void {
 }
 
 /**
- * Restricts an existing data folder to its owner. Skips folders that are more than a data folder (the file system root, a
- * home, the current folder, a shared one) and folders of another user.
+ * Restricts an existing data folder to its owner. Skips folders that are not only a data folder (the root, a
+ * home, the current folder, a shared one) and folders of other users.
  */
 export function closeToOthers(folder: string): void {
   const path = realpathSync(folder);
@@ -35,8 +35,8 @@ export function closeToOthers(folder: string): void {
 }
 
 /**
- * Throws an error with one clear line if there is an unusable database that was not closed. Opened read-only: the last
- * writer to close a database checkpoints its log, and this database may not be ours.
+ * Throws an error with a one-line message if the folder has an unusable database that was not closed. Opens
+ * it read-only: the last writer to close a database checkpoints its log, and this database may not be ours.
  */
 export function checkDatabase(folder: string, options: EventOptions = {}): void {
   const path = join(folder, DATABASE_FILE);
@@ -48,7 +48,7 @@ export function checkDatabase(folder: string, options: EventOptions = {}): void 
     database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
     versionOf(database, path, options);
   } catch (error) {
-    // a dead process left a log that only a writer can recover: try again with write access
+    // A dead process left a log that only a writer can recover: try again with write access.
     if (!isReaderRefused(error)) throw notOurs(error, path);
   } finally {
     database?.close(true);
@@ -68,7 +68,9 @@ export type ConnectionOptions = EventOptions & {
   readonly exclusive?: boolean;
 };
 
-/** Throws an error with one clear line, and changes nothing, if the file is not a usable database. */
+/**
+ * Throws an error with a one-line message, without changing anything, if the file is not a usable database.
+ */
 export function openConnection(folder: string, options: ConnectionOptions = {}): Database {
   const path = join(folder, DATABASE_FILE);
   // SQLite creates its other files with the mode of this one
@@ -90,7 +92,10 @@ export function openConnection(folder: string, options: ConnectionOptions = {}):
   }
 }
 
-/** A running server of an older version could not read an upgraded database: the upgrade waits until it has stopped. */
+/**
+ * A running server of an older version could not read an upgraded database, so the upgrade waits until it has
+ * stopped.
+ */
 function upgrade(database: Database, folder: string, options: ConnectionOptions): void {
   const path = join(folder, DATABASE_FILE);
   const isShared = !options.exclusive && stateOf(database, path, options) === 'older';
@@ -114,8 +119,8 @@ function lockForUpgrade(folder: string): () => void {
 }
 
 /**
- * Leaves a single file that can be copied, unless another process has the database open or the disk is full: then the
- * log stays beside it and is read at the next start.
+ * Leaves a single file that can be copied, unless another process has the database open or the disk is full:
+ * then the log stays next to it and is read at the next start.
  */
 export function closeConnection(database: Database): void {
   try {

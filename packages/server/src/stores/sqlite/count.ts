@@ -5,7 +5,7 @@ import { conditionsOf, whereOf } from './conditions.ts';
 export function prepareCountTurns(database: Database): (filter: SessionFilter) => number {
   return (filter) => {
     const { conditions, values } = conditionsOf(filter);
-    // CROSS JOIN keeps the order: the sessions first, and then the keys of each by index.
+    // CROSS JOIN fixes the order: first the sessions, then the keys of each by index.
     const statement = database.query<{ count: number }, [typeof values]>(
       `SELECT count(*) AS count FROM (SELECT row FROM sessions ${whereOf(conditions)})
        CROSS JOIN lookups ON session = row AND kind = 'turn'`,

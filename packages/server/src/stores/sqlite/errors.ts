@@ -1,9 +1,9 @@
-/** Maps SQLite and file system errors to messages for clients and operators. */
+/** Maps SQLite and file system errors to messages for users and operators. */
 import { SQLiteError } from 'bun:sqlite';
 import { Fault } from '@parlance/protocol';
 
 type Trouble = {
-  /** error codes of the file system and of SQLite; SQLITE_IOERR also matches SQLITE_IOERR_WRITE */
+  /** error codes of the file system and SQLite; SQLITE_IOERR also matches SQLITE_IOERR_WRITE */
   readonly codes: readonly string[];
   readonly client: string;
   readonly operator: string;
@@ -25,13 +25,13 @@ const TROUBLES: readonly Trouble[] = [
   },
   {
     codes: ['SQLITE_CORRUPT', 'SQLITE_NOTADB'],
-    client: 'What the server has stored here is damaged.',
+    client: 'The stored data of the server is damaged.',
     operator: 'the database is damaged; docs/guides/backup.md says how to restore a backup',
   },
   {
     codes: ['SQLITE_BUSY', 'SQLITE_LOCKED'],
     client: 'The storage of the server is busy.',
-    operator: 'another process does not let go of the database',
+    operator: 'another process keeps the database locked',
   },
   {
     codes: ['SQLITE_IOERR', 'SQLITE_CANTOPEN', 'SQLITE_PROTOCOL', 'SQLITE_NOLFS', 'EIO', 'EMFILE', 'ENFILE'],
@@ -53,13 +53,18 @@ const storageErrorOf = (error: unknown): Trouble | undefined => {
 /** Whether the disk or a quota is full. */
 export const isFull = (error: unknown): boolean => storageErrorOf(error) === FULL;
 
-/** The error that a store operation throws. Errors that are not about the disk are returned unchanged. */
+/**
+ * Converts an error to the one that a store operation throws. Returns errors unrelated to the disk unchanged.
+ */
 export function storageFault(error: unknown): unknown {
   const storageError = storageErrorOf(error);
   return storageError ? new Fault('storage_unavailable', storageError.client, { cause: error }) : error;
 }
 
-/** The error that a command or a start throws: one line with the path. Errors that are not about the disk are returned unchanged. */
+/**
+ * Converts an error to the one that a command or startup throws: one line with the path. Returns errors
+ * unrelated to the disk unchanged.
+ */
 export function storageError(error: unknown, path: string): unknown {
   const storageError = storageErrorOf(error);
   if (!storageError) return error;
@@ -67,7 +72,7 @@ export function storageError(error: unknown, path: string): unknown {
   return new Error(`${path} cannot be used: ${storageError.operator} (${detail})`, { cause: error });
 }
 
-/** Runs the operation and maps what it throws to a fault. */
+/** Runs the operation and maps its errors to faults. */
 export const withFaults =
   <Arguments extends unknown[], Result>(operation: (...given: Arguments) => Result) =>
   async (...given: Arguments): Promise<Awaited<Result>> => {

@@ -1,12 +1,12 @@
-/** Checks free disk space. A probe of one page does not show whether a larger write would fit. */
+/** Checks free disk space. A one-page probe does not show whether a larger write would fit. */
 import { open, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isFull } from './errors.ts';
 
-/** Below this the store counts as full, although small writes may still fit. */
+/** Below this, the store counts as full, although small writes may still fit. */
 const LEAST_FREE_BYTES = 1024 * 1024;
 
-/** Rows are written with their indexes and in whole pages. */
+/** Rows are written in whole pages, together with their indexes. */
 const OVERHEAD_BYTES = 256 * 1024;
 
 const SCRATCH_FILE = 'parlance.scratch';
@@ -33,7 +33,7 @@ export function watchFreeSpace(folder: string): FreeSpace {
     },
     async check() {
       const { blocks, bavail, bsize } = await statfs(folder);
-      // A file system that does not count its blocks reports none.
+      // Some file systems report no block count.
       if (blocks > 0 && bavail * bsize < LEAST_FREE_BYTES) throw new NoSpace('hardly anything is free');
       if (refused === null) return;
       const wanted = refused;
@@ -43,7 +43,7 @@ export function watchFreeSpace(folder: string): FreeSpace {
   };
 }
 
-/** Writes a real file, because quotas are not visible in the file system's figures. Removes it afterwards. */
+/** Writes a real file, because quotas are not visible in file system statistics. Removes it afterwards. */
 async function tryToWrite(path: string, bytes: number): Promise<void> {
   const file = await open(path, 'w', 0o600);
   try {

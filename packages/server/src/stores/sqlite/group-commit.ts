@@ -1,6 +1,6 @@
 /**
- * Group commit: many writes share one transaction and one sync. Writes requested in the same event loop turn are collected
- * and written together; writes requested during a sync are collected and written after it. Writes keep their call order.
+ * Group commit: many writes share one transaction and one sync. Writes requested in the same event loop turn,
+ * or during a sync, are collected and written together, in call order.
  */
 import type { Database } from 'bun:sqlite';
 import type { Log } from './log.ts';
@@ -15,14 +15,14 @@ type Waiting<Write> = Asker & { readonly write: Write };
 
 export interface GroupCommit<Write> {
   /**
-   * Resolves when the write is on disk. Rejects with what `perform` threw, in which case only this write is undone; with
-   * the reason why the transaction failed, in which case nothing of the group is stored; or with the reason why the log
-   * could not be synced.
+   * Resolves when the write is on disk. Rejects with the error of `perform`, in which case only this write is
+   * undone; with the error of the transaction, in which case nothing of the group is stored; or with the
+   * error of the sync.
    */
   add(write: Write, characters: number): Promise<void>;
-  /** Writes the queue now. Resolves when everything requested before is done. */
+  /** Writes the queue now. Resolves when all earlier requests are done. */
   flush(): Promise<void>;
-  /** Resolves with the current sync; null if all commits are durable. Never rejects. */
+  /** Resolves after the current sync; null if all commits are durable. Never rejects. */
   pending(): Promise<void> | null;
   /** Throws if no more writes are accepted. */
   check(): void;
@@ -31,7 +31,7 @@ export interface GroupCommit<Write> {
 export type Commits<Write> = {
   readonly log: Pick<Log, 'sync'>;
   perform(write: Write): void;
-  /** receives the number of writes of each commit */
+  /** called with the number of writes of each commit */
   onCommit?(writes: number): void;
 };
 
@@ -42,13 +42,13 @@ export function groupCommit<Write>(
   const transaction = prepareTransaction(database);
   let group: Waiting<Write>[] = [];
   let characters = 0;
-  /** committed, but not synced yet */
+  /** committed, but not yet synced */
   let written: Asker[] = [];
   let syncing: Promise<void> | null = null;
   let scheduled: ReturnType<typeof setImmediate> | null = null;
   /**
-   * Why the log could not be synced. After a failed sync the system may forget which pages it did not write, so a later
-   * success would mean nothing: writes are refused until the log was reopened and read again.
+   * Why the log could not be synced. After a failed sync, the system may forget which pages it did not write,
+   * so a later success proves nothing: refuse writes until the log has been reopened and read again.
    */
   let broken: { readonly reason: unknown } | null = null;
 

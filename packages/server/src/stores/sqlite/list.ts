@@ -6,8 +6,8 @@ import { conditionsOf, type Values, whereOf } from './conditions.ts';
 import { parseRecord, SELECT_RECORD } from './record.ts';
 
 /**
- * Each combination of filters is a prepared statement of its own, so that each uses its index. Each status is a SELECT of
- * its own, which the index returns in order, and SQLite merges them.
+ * Each combination of filters is a separate prepared statement that uses its own index. Each status is a
+ * separate SELECT, which the index returns in order, and SQLite merges them.
  */
 export function prepareList(database: Database): (query: SessionQuery) => SessionPage {
   const statements = new Map<string, Statement<unknown, [Values]>>();

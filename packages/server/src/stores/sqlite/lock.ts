@@ -1,6 +1,6 @@
 /**
- * One server per data folder. The operating system holds the lock for the process, so it is released however the process
- * ends. It is on a separate file: other programs may still use the database.
+ * Allows one server per data folder. The operating system holds the lock for the process, so it is released
+ * however the process ends. It uses a separate file, so that other programs can still use the database.
  */
 import { Database, SQLiteError } from 'bun:sqlite';
 import { chmodSync, closeSync, openSync } from 'node:fs';

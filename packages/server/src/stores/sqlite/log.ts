@@ -1,6 +1,6 @@
 /**
- * The write-ahead log. SQLite can sync it itself, and does for everything except appends, but that blocks the main thread
- * and with it the streams of all clients. Here a worker thread waits for the disk.
+ * Syncs the write-ahead log. SQLite syncs it itself for everything except appends, but that blocks the main
+ * thread and with it all streams. Here, a worker thread waits for the disk.
  */
 import fs, { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ export interface Log {
   close(): void;
 }
 
-/** Call while the database is open: the log exists until it is closed. */
+/** Call while the database is open, since closing it removes the log. */
 export function openLog(folder: string): Log {
   const file = openSync(join(folder, `${DATABASE_FILE}-wal`), 'r+');
   return {

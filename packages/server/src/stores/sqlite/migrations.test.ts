@@ -40,7 +40,7 @@ const REFUSED: Record<string, { make: (path: string) => void | Promise<void>; sa
   },
   'a database in which a newer version may have written events': {
     make: (path) => openSqliteStore(dirname(path), { upcasts: newerUpcasts() }).close(),
-    says: `holds an event that has schema version ${eventVersion() + 1}, which a newer version of Parlance wrote: this one reads up to ${eventVersion()}`,
+    says: `contains an event that has schema version ${eventVersion() + 1}, which a newer version of Parlance wrote: this one reads up to ${eventVersion()}`,
   },
 };
 

@@ -1,6 +1,6 @@
 /**
- * The database schema as a list of migrations. `user_version` counts the applied ones. A released migration is never
- * changed: another one is added.
+ * The database schema as a list of migrations. `user_version` counts the applied ones. Never change a
+ * released migration; add another one.
  */
 import type { Database } from 'bun:sqlite';
 import { eventVersion, unknownVersion } from '@parlance/protocol';
@@ -165,7 +165,7 @@ export const MIGRATIONS: readonly string[] = [
     ), '')
   FROM since WHERE since.row = sessions.row;
   `,
-  // These rewrite no row, however many there are.
+  // These statements rewrite no rows.
   `
   ALTER TABLE facts RENAME TO events;
   ALTER TABLE events ADD COLUMN version INTEGER NOT NULL DEFAULT 1;
@@ -267,18 +267,18 @@ export const MIGRATIONS: readonly string[] = [
   `,
 ];
 
-/** The migration that gave the events table its current name. */
+/** The migration that renamed the events table. */
 const EVENTS_SINCE = 6;
 
 /** Name of the events table in a database of this version. */
 export const eventsTable = (version: number): string => (version < EVENTS_SINCE ? 'facts' : 'events');
 
-/** Throws, and writes nothing, if the database belongs to another program or a newer version. */
+/** Throws, without writing anything, if the database belongs to another program or a newer version. */
 export function migrate(database: Database, path: string, options: EventOptions = {}): void {
   if (stateOf(database, path, options) === 'current') return;
   database.run('BEGIN IMMEDIATE');
   try {
-    // checked again: another process may have upgraded before we got the lock
+    // Check again: another process may have upgraded before we got the lock.
     for (const step of MIGRATIONS.slice(versionOf(database, path, options))) database.run(step);
     database.run('UPDATE event_version SET version = ?', [eventVersion(options.upcasts)]);
     database.run(`PRAGMA application_id = ${APPLICATION_ID}`);
@@ -290,13 +290,13 @@ export function migrate(database: Database, path: string, options: EventOptions 
   }
 }
 
-/** `older`: the database exists and an upgrade would change it. Throws like `versionOf`. */
+/** `older`: the database exists and needs an upgrade. Throws like `versionOf`. */
 export function stateOf(
   database: Database,
   path: string,
   options: EventOptions = {},
 ): 'new' | 'older' | 'current' {
-  // in one transaction: another process may be creating the database now
+  // in one transaction, since another process may be creating the database
   return database.transaction(() => {
     const version = versionOf(database, path, options);
     if (version === 0) return 'new';
@@ -321,7 +321,7 @@ export function versionOf(database: Database, path: string, { upcasts }: EventOp
   }
   const events = version < EVENTS_SINCE ? 1 : eventsIn(database);
   if (events > eventVersion(upcasts))
-    throw new Error(`${path} holds an event that ${unknownVersion(events, eventVersion(upcasts))}`);
+    throw new Error(`${path} contains an event that ${unknownVersion(events, eventVersion(upcasts))}`);
   return version;
 }
 

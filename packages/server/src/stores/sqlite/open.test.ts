@@ -68,7 +68,7 @@ test('an event damaged on disk is reported by its number and not skipped', async
   await begin(store, ref, { head: 3 });
   using database = new Database(join(scratch.path, 'parlance.db'));
   database.run(`UPDATE events SET body = '{"type":"text.ended"}' WHERE seq = 2`);
-  await expect(store.read(ref, 0, 10)).rejects.toThrow('Fact 2 of the session is damaged.');
+  await expect(store.read(ref, 0, 10)).rejects.toThrow('Event 2 of the session is damaged.');
   expect((await store.read(ref, 2, 10)).length).toBe(1);
   await store.close();
 });

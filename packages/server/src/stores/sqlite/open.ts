@@ -1,4 +1,4 @@
-/** The embedded store: one SQLite file in the data folder. Implements all store ports, with group commit. */
+/** The embedded store: one SQLite file in the data folder, with group commit. Implements all store ports. */
 import type { Database } from 'bun:sqlite';
 import type { ApiKeyStore } from '../../core/ports/api-keys.ts';
 import type { PairingStore } from '../../core/ports/pairings.ts';
@@ -41,17 +41,17 @@ import { prepareTouch } from './touch.ts';
 import { prepareUsers } from './users.ts';
 
 export type SqliteOptions = EventOptions & {
-  /** for servers: no other exclusive opener may use the folder or upgrade its database at the same time */
+  /** for servers: excludes other servers and upgrades of the database */
   readonly exclusive?: boolean;
-  /** the version of Parlance, for operators */
+  /** Parlance version, for operators */
   readonly release?: string;
-  /** receives the number of appends of each commit */
+  /** called with the number of appends of each commit */
   readonly onCommit?: (appends: number) => void;
 };
 
 /**
- * Throws an error with one clear line if the folder is in use by another server or unusable, or its database is not ours,
- * too new or damaged. Changes nothing in that case.
+ * Throws an error with a one-line message, without changing anything, if the folder is in use by another
+ * server or unusable, or its database is not ours, too new or damaged.
  */
 export function openSqliteStore(folder: string, options: SqliteOptions = {}): Store {
   try {
@@ -114,7 +114,7 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
   const { whileOpen: unlessClosed, close } = openness();
   const whileOpen = <Arguments extends unknown[], Result>(operation: (...given: Arguments) => Result) =>
     unlessClosed(withFaults(operation));
-  /** Unsynced data can still be lost: reads wait until it is durable, so that no reader sees it twice. */
+  /** Unsynced data can still be lost, so reads wait until it is durable. */
   const whenDurable = <Arguments extends unknown[], Result>(read: (...given: Arguments) => Result) => {
     const readNow = whileOpen(read);
     return async (...given: Arguments) => {
@@ -152,17 +152,17 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
     }),
     size: whileOpen(size.current),
     touch: whileOpen((ref, at) => {
-      // A record that is written later has its own time.
+      // A record written later has its own time.
       void appends.flush();
       touch(ref, at);
     }),
     erase: whileOpen((ref) => {
-      // Earlier requests are written first.
+      // Write earlier requests first.
       void appends.flush();
       size.forget();
       return erase(ref);
     }),
-    /** Writes the queue first. Closing again does nothing. */
+    /** Writes the queue first. Closing twice does nothing. */
     async close() {
       if (!close()) return;
       writes.stop();
@@ -234,7 +234,7 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
       return written;
     }),
   };
-  // A folder belongs to one node: its leases need no table.
+  // A folder belongs to one node, so its leases need no table.
   const leases = openMemoryLeases(new LeaseTable(), eventStore, options);
   const events = withLeases(eventStore, leases);
   return joined(events, userStore, {

@@ -1,6 +1,6 @@
 import type { Database } from 'bun:sqlite';
 
-/** Writes the unchanged version: a page goes to disk, and nothing changes. */
+/** Writes the unchanged version: writes a page to disk without changing anything. */
 export function prepareProbe(database: Database): () => void {
   const version = database.prepare<{ version: number }, []>(
     'SELECT user_version AS version FROM pragma_user_version',

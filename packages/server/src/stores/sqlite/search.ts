@@ -1,6 +1,6 @@
 /**
- * Full-text search with FTS5. The index has words only: the text is in the events. The id of a message is its time, so that
- * FTS5 returns the latest messages first without sorting.
+ * Full-text search with FTS5. The index contains words only; the text is in the events. The id of a message
+ * is derived from its time, so that FTS5 returns the latest messages first without sorting.
  */
 import type { Database } from 'bun:sqlite';
 import { type DurableEvent, PrincipalId, SessionId } from '@parlance/protocol';
@@ -12,9 +12,9 @@ import { decodeSearchCursor, encodeSearchCursor } from '../shared/search-cursor.
 import { type IndexedMessage, indexedMessages, ownerMark } from '../shared/search-words.ts';
 import { storable } from '../shared/text.ts';
 
-/** Messages per millisecond before ids run ahead of the time. */
+/** Messages per millisecond before ids get ahead of time. */
 const IDS_PER_MS = 1_024;
-/** Events read at once; between two reads other statements run. */
+/** Number of events per read; other statements run between two reads. */
 const BATCH = 200;
 
 const Unindexed = z.object({
@@ -74,7 +74,7 @@ export function prepareSearch(database: Database, read: Read) {
     insertWords.run(id, ownerMark(owner), words.join(' '));
   }
 
-  /** The events of the next session that is not up to date; how many they are, 0 if there is none. */
+  /** Indexes events of the next outdated session; returns their number, or 0. */
   const indexNext = database.transaction((owner: PrincipalId | undefined): number => {
     const found = owner === undefined ? anyone.get() : ofOwner.get(storable(owner));
     if (!found) return 0;
@@ -115,7 +115,7 @@ export function prepareSearch(database: Database, read: Read) {
   };
 }
 
-/** None if an event is damaged: the others are found. */
+/** Skips a damaged event; the others can be found. */
 function readable(read: () => DurableEvent[]): DurableEvent[] {
   try {
     return read();
@@ -124,5 +124,5 @@ function readable(read: () => DurableEvent[]): DurableEvent[] {
   }
 }
 
-/** Words have letters, digits and `_` only: quoted, they are no syntax. */
+/** Words contain only letters, digits and `_`, so quoting is safe. */
 const expression = ({ words, prefix }: SearchTerm): string => `"${words.join(' ')}"${prefix ? '*' : ''}`;

@@ -1,19 +1,22 @@
 /** Approximate size of all data in bytes. */
 import type { Database } from 'bun:sqlite';
 
-/** The database is measured again after this relative growth, or after this time, because other processes write too. */
+/**
+ * Measures the database again after this relative growth, or after this time, because other processes write
+ * as well.
+ */
 const PART = 0.01;
 const AGAIN_MS = 1_000;
 
 export interface Size {
   current(): number;
   add(characters: number): void;
-  /** Data may have been removed. */
+  /** Call if data may have been removed. */
   forget(): void;
 }
 
 export function prepareSize(database: Database): Size {
-  // Counts used pages: freed pages are reused before the file grows.
+  // Counts used pages, since freed pages are reused before the file grows.
   const statement = database.prepare<{ bytes: number }, []>(
     `SELECT (page_count - freelist_count) * page_size AS bytes
      FROM pragma_page_count, pragma_freelist_count, pragma_page_size`,

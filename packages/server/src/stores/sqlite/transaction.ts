@@ -1,12 +1,12 @@
-/** Transactions whose parts may fail individually. */
+/** Transactions whose parts can fail individually. */
 import type { Database } from 'bun:sqlite';
 
 export type Outcome = { ok: true } | { ok: false; error: unknown };
 
 export interface Transaction {
-  /** Runs all of the work, or none of it and throws. Durable after the log was synced, which is up to the caller. */
+  /** Runs the work atomically; throws if it fails. Durable after the caller has synced the log. */
   run(work: () => void): void;
-  /** Runs a part that may fail alone. Throws if SQLite rolled back the whole transaction. */
+  /** Runs a part that may fail alone. Throws if SQLite has rolled back the whole transaction. */
   attempt(work: () => void): Outcome;
 }
 
@@ -20,7 +20,7 @@ export function prepareTransaction(database: Database): Transaction {
 
   return {
     run(work) {
-      // Not prepared: SQLite executes this pragma when it compiles it. All other commits sync themselves.
+      // Not prepared: SQLite executes this pragma when compiling it. All other commits sync themselves.
       database.run('PRAGMA synchronous = NORMAL');
       try {
         begin.run();
@@ -41,7 +41,8 @@ export function prepareTransaction(database: Database): Transaction {
         release.run();
         return { ok: true };
       } catch (error) {
-        // a full disk or an I/O error rolls everything back: later statements would run outside of a transaction
+        // A full disk or an I/O error rolls back everything: later statements would run outside of a
+        // transaction.
         if (!database.inTransaction) throw error;
         undo.run();
         release.run();
