@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { busContract, type OpenBus } from './contract.ts';
 import { openMemoryBus } from './memory/bus.ts';
 
-/** By the name of the folder. */
+/** By folder name. */
 const IMPLEMENTATIONS: Record<string, OpenBus> = { memory: openMemoryBus };
 
 for (const [name, open] of Object.entries(IMPLEMENTATIONS)) busContract(name, open);

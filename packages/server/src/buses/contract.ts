@@ -1,10 +1,10 @@
-/** What every bus promises, as tests. `contract.test.ts` runs it for each implementation in this folder. */
+/** Contract tests for every bus. `contract.test.ts` runs them for each implementation in this folder. */
 import { describe, expect, test } from 'bun:test';
 import type { EphemeralEvent, PrincipalId, SessionId } from '@parlance/protocol';
 import type { Bus } from '../core/ports/bus.ts';
 import type { Log } from '../core/ports/logger.ts';
 
-/** Any view will do: a bus hands it on. */
+/** Any view works, since a bus only passes it on. */
 export type OpenBus = (log: Log) => Bus<string>;
 
 const ADA = { owner: 'ada' as PrincipalId, id: 'one' as SessionId };
@@ -15,7 +15,7 @@ const delta = (text: string): EphemeralEvent =>
   ({ type: 'text.delta', turn: 't', block: 'b', text, session: 'one', id: text, at: 0 }) as EphemeralEvent;
 
 function listening() {
-  const heard: string[] = [];
+  const received: string[] = [];
   const failures: string[] = [];
   const ignore = () => undefined;
   const log: Log = {
@@ -25,21 +25,21 @@ function listening() {
     error: (_data, message) => failures.push(message),
   };
   const sink = (name: string) => (event: { id: string }, view: string) => {
-    heard.push(`${name} ${event.id} ${view}`);
+    received.push(`${name} ${event.id} ${view}`);
   };
-  return { heard, failures, log, sink };
+  return { received, failures, log, sink };
 }
 
 export function busContract(name: string, open: OpenBus): void {
   describe(`the ${name} bus`, () => {
     test('notifies every subscriber on this node, in order, before publish returns', () => {
-      const { heard, log, sink } = listening();
+      const { received, log, sink } = listening();
       const channel = open(log).channel(ADA);
       channel.subscribe(sink('first'));
       channel.subscribe(sink('second'));
       channel.publish(delta('a'), 'view');
       channel.publish(delta('b'), 'later');
-      expect(heard).toEqual(['first a view', 'second a view', 'first b later', 'second b later']);
+      expect(received).toEqual(['first a view', 'second a view', 'first b later', 'second b later']);
     });
 
     test('passes on the same event object', () => {
@@ -47,15 +47,15 @@ export function busContract(name: string, open: OpenBus): void {
       const channel = open(log).channel(ADA);
       const event = delta('a');
       let received: unknown;
-      channel.subscribe((told) => {
-        received = told;
+      channel.subscribe((published) => {
+        received = published;
       });
       channel.publish(event, 'view');
       expect(received).toBe(event);
     });
 
-    test('notifies subscribers of the owner and of all sessions, and nobody else', () => {
-      const { heard, log, sink } = listening();
+    test('notifies only subscribers of the owner and of all sessions', () => {
+      const { received, log, sink } = listening();
       const bus = open(log);
       bus.subscribeOwner(ADA.owner, sink('owner'));
       bus.subscribeAll(sink('all'));
@@ -64,11 +64,11 @@ export function busContract(name: string, open: OpenBus): void {
       one.publish(delta('a'), '1');
       two.publish(delta('b'), '2');
       other.publish(delta('c'), '3');
-      expect(heard).toEqual(['session a 1', 'owner a 1', 'all a 1', 'owner b 2', 'all b 2', 'all c 3']);
+      expect(received).toEqual(['session a 1', 'owner a 1', 'all a 1', 'owner b 2', 'all b 2', 'all c 3']);
     });
 
     test('does not notify after unsubscribing', () => {
-      const { heard, log, sink } = listening();
+      const { received, log, sink } = listening();
       const bus = open(log);
       const channel = bus.channel(ADA);
       const ends = [
@@ -78,7 +78,7 @@ export function busContract(name: string, open: OpenBus): void {
       ];
       for (const end of ends) end();
       channel.publish(delta('a'), 'view');
-      expect(heard).toEqual([]);
+      expect(received).toEqual([]);
     });
 
     test('reports whether the session itself has subscribers', () => {
@@ -94,14 +94,14 @@ export function busContract(name: string, open: OpenBus): void {
     });
 
     test('logs a subscriber that throws and still notifies the others', () => {
-      const { heard, failures, log, sink } = listening();
+      const { received, failures, log, sink } = listening();
       const channel = open(log).channel(ADA);
       channel.subscribe(() => {
         throw new Error('a bug');
       });
       channel.subscribe(sink('second'));
       channel.publish(delta('a'), 'view');
-      expect(heard).toEqual(['second a view']);
+      expect(received).toEqual(['second a view']);
       expect(failures).toEqual(['subscriber failed']);
     });
   });

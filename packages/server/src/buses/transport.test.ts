@@ -19,7 +19,7 @@ async function memoryNetwork(): Promise<TestNetwork> {
   };
 }
 
-/** By the name of the folder. */
+/** By folder name. */
 const IMPLEMENTATIONS: Record<string, Implementation> = {
   memory: { open: memoryNetwork },
   valkey: VALKEY,

@@ -7,14 +7,14 @@ import { MemoryDatabase, openMemoryStore } from './memory/store.ts';
 import { postgresImplementation, testServer } from './postgres/testing.ts';
 import { openSqliteStore } from './sqlite/open.ts';
 
-/** By the name of the file or folder in this folder. */
+/** By file or folder name. */
 const IMPLEMENTATIONS: Record<string, Implementation> = {
   memory: {
     place: () => {
       const database = new MemoryDatabase();
       return { open: (options) => openMemoryStore(options, database), dispose: () => undefined };
     },
-    forgets: 'it keeps everything in the process',
+    forgets: 'it keeps everything in memory',
   },
   sqlite: {
     place: () => {

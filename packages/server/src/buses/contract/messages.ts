@@ -29,7 +29,7 @@ export function messagesContract(implementation: Implementation): void {
     expect(bob.received).toEqual(numbers.map((number) => `ada: ${number}`));
   });
 
-  test.skipIf(!implementation)('sends to the named nodes alone, and broadcasts to all others', async () => {
+  test.skipIf(!implementation)('sends only to the named nodes, and broadcasts to all others', async () => {
     const { ada, bob } = await pair();
     const eve = await nodes.open('eve');
     ada.send(['bob'], note('to one'));
@@ -62,7 +62,7 @@ export function messagesContract(implementation: Implementation): void {
     expect(bob.received).toEqual(texts.map((text) => `ada: ${text}`));
   });
 
-  test.skipIf(!implementation)('reports a message that is too large as lost, and goes on', async () => {
+  test.skipIf(!implementation)('reports an oversized message as lost, and continues', async () => {
     const { ada, bob } = await pair();
     const lost: string[] = [];
     bob.onLost((from) => lost.push(from));
@@ -75,7 +75,7 @@ export function messagesContract(implementation: Implementation): void {
     expect(ada.counted.get('bus_dropped oversized')).toBe(1);
   });
 
-  test.skipIf(!implementation)('counts messages that nobody handles or whose receiver throws', async () => {
+  test.skipIf(!implementation)('counts messages without a receiver or whose receiver throws', async () => {
     const { ada, bob } = await pair();
     bob.on('bad', () => {
       throw new Error('not what was expected');
@@ -95,7 +95,7 @@ export function messagesContract(implementation: Implementation): void {
     bob.on('other', () => undefined);
   });
 
-  test.skipIf(!implementation)('does not hear the nodes of another cluster', async () => {
+  test.skipIf(!implementation)('does not receive messages of another cluster', async () => {
     const { ada, bob } = await pair();
     const stranger = await nodes.open('stranger', { cluster: 'another' });
     stranger.send(['bob'], note('hello'));
@@ -115,7 +115,7 @@ export function messagesContract(implementation: Implementation): void {
     await until(() => ada.others.nodes.join() === 'eve');
   });
 
-  test.skipIf(!implementation)('tells the others when a node is closed', async () => {
+  test.skipIf(!implementation)('notifies the others when a node closes', async () => {
     const { ada, bob } = await pair();
     bob.registry.add('key');
     const followed = ada.registry.follow(['key']);

@@ -1,4 +1,4 @@
-/** What the contract of the transport asks of an implementation, and what its tests share. */
+/** Interface to transport implementations under test, and shared test code. */
 import type { Log } from '../../core/ports/logger.ts';
 import type { CounterName, Meter } from '../../core/ports/meter.ts';
 import type { Transport } from '../../core/ports/transport.ts';
@@ -14,34 +14,34 @@ export type NodeOptions = {
 
 export type TestNetwork = {
   open(node: string, options: NodeOptions): Promise<Transport>;
-  /** The carrier is gone, with everything that was registered. */
+  /** Stops the carrier and drops all registrations. */
   kill(): Promise<void>;
   restart(): Promise<void>;
-  /** The node loses its connection; what is registered stays. */
+  /** Disconnects the node; its registrations are kept. */
   cut(node: Transport): Promise<void>;
-  /** The node can connect again. */
+  /** Allows the node to reconnect. */
   mend(node: Transport): Promise<void>;
-  /** Writes to a channel as a stranger would. */
+  /** Writes to a channel as an attacker would. */
   inject(channel: string, text: string): Promise<void>;
   stop(): Promise<void>;
 };
 
-/** Null if this machine has no such carrier. */
+/** Null if the carrier is not available on this machine. */
 export type Implementation = { readonly open: () => Promise<TestNetwork> } | null;
 
 export const CLUSTER = 'contract';
 export const SECRET = 'the secret of the cluster';
 
-/** Long enough that nothing expires while a test runs. */
+/** Long enough that nothing expires during a test. */
 export const PATIENT: Timings = { expiryMs: 60_000, renewMs: 20_000, rereadMs: 50 };
 
 export type TestNode = Transport & {
-  /** what was counted, as `name label` → amount */
+  /** counters, as `name label` → amount */
   readonly counted: Map<string, number>;
   readonly received: string[];
 };
 
-/** A network whose nodes are closed with it. */
+/** A network that closes its nodes with it. */
 export class Nodes {
   readonly #open: Transport[] = [];
 
@@ -75,7 +75,7 @@ export const note = (body: string) => ({ kind: 'note', body });
 export const isUp = (transport: Transport): Promise<void> => until(() => transport.up);
 export const isDown = (transport: Transport): Promise<void> => until(() => !transport.up);
 
-/** The test's own time limit ends a wait in vain. */
+/** Bounded by the timeout of the test. */
 export async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await Bun.sleep(1);
 }

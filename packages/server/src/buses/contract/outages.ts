@@ -10,11 +10,11 @@ export function outagesContract(implementation: Implementation): void {
     return { ada: await nodes.open('ada'), bob: await nodes.open('bob') };
   };
 
-  test.skipIf(!implementation)('tells when it goes down and when it is up again, once each', async () => {
+  test.skipIf(!implementation)('reports going down and coming up, once each', async () => {
     const { ada } = await pair();
-    const told: string[] = [];
-    ada.onDown(() => told.push(`down, up is ${ada.up}`));
-    ada.onUp(() => told.push(`up, up is ${ada.up}`));
+    const reported: string[] = [];
+    ada.onDown(() => reported.push(`down, up is ${ada.up}`));
+    ada.onUp(() => reported.push(`up, up is ${ada.up}`));
     for (let round = 0; round < 2; round++) {
       await nodes.network.kill();
       await isDown(ada);
@@ -22,25 +22,22 @@ export function outagesContract(implementation: Implementation): void {
       await isUp(ada);
     }
     const round = ['down, up is false', 'up, up is true'];
-    expect(told).toEqual([...round, ...round]);
+    expect(reported).toEqual([...round, ...round]);
   });
 
-  test.skipIf(!implementation)(
-    'drops what is sent while it is down, and carries what is sent later',
-    async () => {
-      const { ada, bob } = await pair();
-      await nodes.network.kill();
-      await Promise.all([isDown(ada), isDown(bob)]);
-      ada.send(['bob'], note('while down'));
-      ada.broadcast(note('while down'));
-      await nodes.network.restart();
-      await Promise.all([isUp(ada), isUp(bob)]);
-      ada.send(['bob'], note('later'));
-      ada.broadcast(note('later still'));
-      await delivered(ada, bob);
-      expect(bob.received).toEqual(['ada: later', 'ada: later still']);
-    },
-  );
+  test.skipIf(!implementation)('drops messages while it is down, and delivers later ones', async () => {
+    const { ada, bob } = await pair();
+    await nodes.network.kill();
+    await Promise.all([isDown(ada), isDown(bob)]);
+    ada.send(['bob'], note('while down'));
+    ada.broadcast(note('while down'));
+    await nodes.network.restart();
+    await Promise.all([isUp(ada), isUp(bob)]);
+    ada.send(['bob'], note('later'));
+    ada.broadcast(note('later still'));
+    await delivered(ada, bob);
+    expect(bob.received).toEqual(['ada: later', 'ada: later still']);
+  });
 
   test.skipIf(!implementation)('delivers in order and at most once across an outage', async () => {
     const { ada, bob } = await pair();

@@ -14,7 +14,7 @@ export function registryContract(implementation: Implementation): void {
     return { ada: await nodes.open('ada'), bob: await nodes.open('bob') };
   };
 
-  test.skipIf(!implementation)('reads what other nodes have registered before', async () => {
+  test.skipIf(!implementation)('reads entries that other nodes registered earlier', async () => {
     const { ada, bob } = await pair();
     bob.registry.add('w:one');
     ada.registry.add('w:one');
@@ -24,7 +24,7 @@ export function registryContract(implementation: Implementation): void {
     expect(followed.nodes).toEqual(['bob']);
   });
 
-  test.skipIf(!implementation)('has an entry before anything that its node sends afterwards', async () => {
+  test.skipIf(!implementation)('has an entry before any message that its node sends afterwards', async () => {
     const { ada, bob } = await pair();
     const followed = ada.registry.follow(['w:one']);
     await followed.ready;
@@ -63,7 +63,7 @@ export function registryContract(implementation: Implementation): void {
     await has(followed, 'bob', 'eve');
   });
 
-  test.skipIf(!implementation)('tells values, and when they change', async () => {
+  test.skipIf(!implementation)('reports values and their changes', async () => {
     const { ada, bob } = await pair();
     const followed = ada.registry.follow(['c:owner']);
     let changes = 0;
@@ -84,7 +84,7 @@ export function registryContract(implementation: Implementation): void {
     expect(later.entries).toEqual([]);
   });
 
-  test.skipIf(!implementation)('forgets the entries of a node that is gone', async () => {
+  test.skipIf(!implementation)('drops the entries of a node that is gone', async () => {
     const { ada, bob } = await pair();
     bob.registry.add('w:one');
     const followed = ada.registry.follow(['w:one']);
@@ -96,7 +96,7 @@ export function registryContract(implementation: Implementation): void {
     expect(later.nodes).toEqual([]);
   });
 
-  test.skipIf(!implementation)('has the entries of a node again that was paused, and not gone', async () => {
+  test.skipIf(!implementation)('restores the entries of a node that was only paused', async () => {
     const { ada, bob } = await pair();
     bob.registry.add('w:one');
     const followed = ada.registry.follow(['w:one']);
@@ -106,11 +106,11 @@ export function registryContract(implementation: Implementation): void {
     await has(followed, 'bob');
   });
 
-  test.skipIf(!implementation)('tells nothing to a follower that is closed', async () => {
+  test.skipIf(!implementation)('does not notify a closed follower', async () => {
     const { ada, bob } = await pair();
     const followed = ada.registry.follow(['w:one']);
     followed.onChange(() => {
-      throw new Error('told after the end');
+      throw new Error('notified after close');
     });
     followed.close();
     bob.registry.add('w:one');
@@ -118,26 +118,23 @@ export function registryContract(implementation: Implementation): void {
     expect(followed.nodes).toEqual([]);
   });
 
-  test.skipIf(!implementation)(
-    'lets entries expire that are not renewed, and keeps those that are',
-    async () => {
-      nodes = await Nodes.on(implementation);
-      const renewed = await nodes.open('renewed', { timings: { expiryMs: 400, renewMs: 50, rereadMs: 50 } });
-      const silent = await nodes.open('silent', {
-        timings: { expiryMs: 400, renewMs: 60_000, rereadMs: 50 },
-      });
-      const reader = await nodes.open('reader', { timings: { expiryMs: 400, renewMs: 50, rereadMs: 50 } });
-      renewed.registry.add('w:one');
-      silent.registry.add('w:one');
-      const followed = reader.registry.follow(['w:one']);
-      await has(followed, 'renewed', 'silent');
-      // Both the mirror and the set have dropped it.
-      await has(followed, 'renewed');
-      const later = reader.registry.follow(['w:one', 'w:two']);
-      await later.ready;
-      expect(later.nodes).toEqual(['renewed']);
-    },
-  );
+  test.skipIf(!implementation)('expires entries that are not renewed, and keeps the others', async () => {
+    nodes = await Nodes.on(implementation);
+    const renewed = await nodes.open('renewed', { timings: { expiryMs: 400, renewMs: 50, rereadMs: 50 } });
+    const silent = await nodes.open('silent', {
+      timings: { expiryMs: 400, renewMs: 60_000, rereadMs: 50 },
+    });
+    const reader = await nodes.open('reader', { timings: { expiryMs: 400, renewMs: 50, rereadMs: 50 } });
+    renewed.registry.add('w:one');
+    silent.registry.add('w:one');
+    const followed = reader.registry.follow(['w:one']);
+    await has(followed, 'renewed', 'silent');
+    // Both the mirror and the set have dropped it.
+    await has(followed, 'renewed');
+    const later = reader.registry.follow(['w:one', 'w:two']);
+    await later.ready;
+    expect(later.nodes).toEqual(['renewed']);
+  });
 
   test.skipIf(!implementation)('registers everything again after the carrier has lost it', async () => {
     const { ada, bob } = await pair();
@@ -161,7 +158,7 @@ export function registryContract(implementation: Implementation): void {
     expect(followed.nodes).toEqual(['bob']);
   });
 
-  test.skipIf(!implementation)('drops entries that were removed while their node was cut off', async () => {
+  test.skipIf(!implementation)('drops entries removed while their node was disconnected', async () => {
     const { ada, bob } = await pair();
     const end = bob.registry.add('w:one');
     const followed = ada.registry.follow(['w:one']);
@@ -174,7 +171,7 @@ export function registryContract(implementation: Implementation): void {
     await has(followed);
   });
 
-  test.skipIf(!implementation)('drops entries that were removed while messages were lost', async () => {
+  test.skipIf(!implementation)('drops entries removed while messages were lost', async () => {
     const { ada, bob } = await pair();
     const end = bob.registry.add('w:one');
     const followed = ada.registry.follow(['w:one']);

@@ -13,7 +13,7 @@ export function requestsContract(implementation: Implementation): void {
     return { ada: await nodes.open('ada'), bob: await nodes.open('bob') };
   };
 
-  test.skipIf(!implementation)('resolves with the answer of the node that was asked', async () => {
+  test.skipIf(!implementation)('resolves with the response of the addressed node', async () => {
     const { ada, bob } = await pair();
     bob.respond('double', (body, from) => ({ from, doubled: Number(body) * 2 }));
     const answers = await Promise.all(
@@ -22,7 +22,7 @@ export function requestsContract(implementation: Implementation): void {
     expect(answers).toEqual([2, 4, 6].map((doubled) => ({ from: 'ada', doubled })));
   });
 
-  test.skipIf(!implementation)('waits for an answer that takes its time', async () => {
+  test.skipIf(!implementation)('waits for a slow response', async () => {
     const { ada, bob } = await pair();
     const { promise, resolve } = Promise.withResolvers<string>();
     bob.respond('slow', () => promise);
@@ -41,14 +41,14 @@ export function requestsContract(implementation: Implementation): void {
     expect(await ada.request('bob', { kind: 'seen', body: null }, LONG)).toEqual(['ada: one', 'ada: two']);
   });
 
-  test.skipIf(!implementation)('rejects when there is no answer in time', async () => {
+  test.skipIf(!implementation)('rejects if there is no response in time', async () => {
     const { ada, bob } = await pair();
     bob.respond('never', () => new Promise(() => undefined));
     const answer = ada.request('bob', { kind: 'never', body: null }, 5);
     await expect(answer).rejects.toThrow(NoAnswer);
   });
 
-  test.skipIf(!implementation)('rejects with what the other node refuses with', async () => {
+  test.skipIf(!implementation)('rejects with the error of the other node', async () => {
     const { ada, bob } = await pair();
     bob.respond('refuse', () => {
       throw new Error('not driven here');
@@ -59,22 +59,19 @@ export function requestsContract(implementation: Implementation): void {
     await expect(unknown).rejects.toThrow(NoAnswer);
   });
 
-  test.skipIf(!implementation)('rejects at once if no such node listens', async () => {
+  test.skipIf(!implementation)('rejects immediately if the node does not exist', async () => {
     const { ada } = await pair();
     await expect(ada.request('nobody', note('?'), LONG)).rejects.toThrow('does not listen');
   });
 
-  test.skipIf(!implementation)(
-    'rejects what waits when the bus goes down, and what comes later',
-    async () => {
-      const { ada, bob } = await pair();
-      bob.respond('never', () => new Promise(() => undefined));
-      const waiting = ada.request('bob', { kind: 'never', body: null }, LONG);
-      const failure = waiting.catch((thrown: unknown) => thrown);
-      await nodes.network.kill();
-      await isDown(ada);
-      expect(await failure).toEqual(new NoAnswer('the bus is down', 'unknown'));
-      await expect(ada.request('bob', note('?'), LONG)).rejects.toThrow(NoAnswer);
-    },
-  );
+  test.skipIf(!implementation)('rejects pending and later requests when the bus goes down', async () => {
+    const { ada, bob } = await pair();
+    bob.respond('never', () => new Promise(() => undefined));
+    const waiting = ada.request('bob', { kind: 'never', body: null }, LONG);
+    const failure = waiting.catch((thrown: unknown) => thrown);
+    await nodes.network.kill();
+    await isDown(ada);
+    expect(await failure).toEqual(new NoAnswer('the bus is down', 'unknown'));
+    await expect(ada.request('bob', note('?'), LONG)).rejects.toThrow(NoAnswer);
+  });
 }

@@ -1,4 +1,4 @@
-/** Whoever can write to the carrier can disturb, but not act. */
+/** Attackers with write access to the carrier can disturb, but not act. */
 import { afterEach, expect, test } from 'bun:test';
 import { encodeBatch, encodeItem } from '../shared/envelope.ts';
 import { CLUSTER, delivered, type Implementation, Nodes, until } from './network.ts';
@@ -37,7 +37,7 @@ export function strangersContract(implementation: Implementation): void {
     return { ada, bob: await nodes.open('bob') };
   };
 
-  test.skipIf(!implementation)('drops and counts what is not a batch of messages', async () => {
+  test.skipIf(!implementation)('drops and counts invalid batches', async () => {
     const { ada, bob } = await pair();
     for (const text of INVALID) await nodes.network.inject(CHANNEL, text);
     await until(() => bob.counted.get('bus_dropped invalid') === INVALID.length);
@@ -53,7 +53,7 @@ export function strangersContract(implementation: Implementation): void {
     expect(bob.received).toEqual([]);
   });
 
-  test.skipIf(!implementation)('drops a batch that comes again', async () => {
+  test.skipIf(!implementation)('drops a repeated batch', async () => {
     const { bob } = await pair();
     const text = encodeBatch(STAMP, [encodeItem({ kind: 'note', body: 'once' })]);
     await nodes.network.inject(CHANNEL, text);
@@ -62,20 +62,17 @@ export function strangersContract(implementation: Implementation): void {
     expect(bob.received).toEqual(['stranger: once']);
   });
 
-  test.skipIf(!implementation)(
-    'ignores answers to requests that were not asked of their sender',
-    async () => {
-      const { ada, bob } = await pair();
-      bob.respond('question', () => 'the right answer');
-      const forged = encodeItem({ kind: 'question', answer: 1, body: 'a wrong answer' });
-      await nodes.network.inject(`parlance:${CLUSTER}:ada`, encodeBatch(STAMP, [forged]));
-      const answer = ada.request('bob', { kind: 'question', body: null }, 60_000);
-      await nodes.network.inject(`parlance:${CLUSTER}:ada`, encodeBatch({ ...STAMP, number: 2 }, [forged]));
-      expect(await answer).toBe('the right answer');
-    },
-  );
+  test.skipIf(!implementation)('ignores responses from a node that was not asked', async () => {
+    const { ada, bob } = await pair();
+    bob.respond('question', () => 'the right answer');
+    const forged = encodeItem({ kind: 'question', answer: 1, body: 'a wrong answer' });
+    await nodes.network.inject(`parlance:${CLUSTER}:ada`, encodeBatch(STAMP, [forged]));
+    const answer = ada.request('bob', { kind: 'question', body: null }, 60_000);
+    await nodes.network.inject(`parlance:${CLUSTER}:ada`, encodeBatch({ ...STAMP, number: 2 }, [forged]));
+    expect(await answer).toBe('the right answer');
+  });
 
-  test.skipIf(!implementation)('drops announcements that are none', async () => {
+  test.skipIf(!implementation)('drops invalid announcements', async () => {
     const { ada, bob } = await pair();
     const followed = bob.registry.follow(['w:one']);
     const bodies = [null, 1, {}, { add: null }, { add: { key: 1, id: '' } }, { remove: [] }];

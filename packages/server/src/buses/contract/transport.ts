@@ -1,4 +1,4 @@
-/** The contract of every transport, as tests. `transport.test.ts` runs it for each implementation. */
+/** Contract tests for every transport. `transport.test.ts` runs them for each implementation. */
 import { describe } from 'bun:test';
 import { messagesContract } from './messages.ts';
 import type { Implementation } from './network.ts';

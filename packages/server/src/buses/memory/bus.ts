@@ -1,4 +1,4 @@
-/** The bus of a single node: publishing is a call of every subscriber. */
+/** The bus of a single node: publishing calls each subscriber. */
 import type { PrincipalId } from '@parlance/protocol';
 import type { Bus, EventSink } from '../../core/ports/bus.ts';
 import type { SessionRef } from '../../core/ports/event-store.ts';

@@ -1,6 +1,6 @@
 /**
- * A network of nodes within one process: the transport of a single node, and of several in tests. Text is handed on as the
- * other carriers do it, encoded and a moment later.
+ * A network of nodes within one process: for a single node, and for several in tests. Like other carriers, it
+ * delivers encoded text asynchronously.
  */
 import type { NodeId } from '../../core/ports/lease.ts';
 import type { Log } from '../../core/ports/logger.ts';
@@ -20,13 +20,13 @@ export type MemoryNodeOptions = {
 
 export type MemoryNetwork = {
   open(node: NodeId, options: MemoryNodeOptions): Transport;
-  /** The carrier is gone, with everything that was registered. */
+  /** Stops the carrier and drops all registrations. */
   down(): void;
   up(): void;
-  /** One node loses its connection; what is registered stays. */
+  /** Disconnects one node; its registrations are kept. */
   cut(node: NodeId): void;
   mend(node: NodeId): void;
-  /** Writes to a channel as a stranger would. */
+  /** Writes to a channel as an attacker would. */
   inject(channel: string, text: string): void;
 };
 

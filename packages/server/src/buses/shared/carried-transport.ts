@@ -1,4 +1,4 @@
-/** The transport over any carrier: order, batches, requests, signatures and the registry. */
+/** Implements the transport on any carrier: order, batches, requests, signatures and the registry. */
 import type { NodeId } from '../../core/ports/lease.ts';
 import type { Log } from '../../core/ports/logger.ts';
 import type { Meter } from '../../core/ports/meter.ts';
@@ -16,20 +16,20 @@ import type { OpenWire, Wire } from './wire.ts';
 
 export type TransportOptions = {
   readonly node: NodeId;
-  /** clusters with different ids do not hear each other */
+  /** clusters with different ids are isolated from each other */
   readonly cluster: string;
-  /** known to the nodes of the cluster alone */
+  /** known only to nodes of the cluster */
   readonly secret: string;
   readonly log: Log;
   readonly meter: Meter;
   readonly timings?: Timings;
 };
 
-/** Kinds of the transport itself. */
+/** Message kinds of the transport itself. */
 const REGISTRY = 'registry';
 const ALIVE = 'alive';
 const LEAVING = 'leaving';
-/** The key under which every node registers. */
+/** The registry key of all nodes. */
 const NODES = 'nodes';
 
 const monotonic = (): number => performance.now();
@@ -48,7 +48,7 @@ export class CarriedTransport implements Transport {
   readonly #downs: Listeners<[]>;
   readonly #losses: Listeners<[NodeId]>;
   readonly #telling: ReturnType<typeof setInterval>;
-  /** grows whenever the connection is made or lost */
+  /** incremented on every connect and disconnect */
   #connection = 0;
 
   constructor(

@@ -1,4 +1,4 @@
-/** The names of the channels: one for each node, and one that every node reads. */
+/** Channel names: one channel per node, and one that all nodes read. */
 import type { NodeId } from '../../core/ports/lease.ts';
 
 export class Channels {
@@ -14,7 +14,7 @@ export class Channels {
     return this.prefix + node;
   }
 
-  /** Null for the channel of everyone. */
+  /** Null for the channel that all nodes read. */
   nodeOf(channel: string): NodeId | null {
     return channel === this.everyone ? null : channel.slice(this.prefix.length);
   }

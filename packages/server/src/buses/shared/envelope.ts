@@ -1,14 +1,14 @@
 /**
- * A batch of messages as text. Every batch has the version of this format: a node drops those of another version, and
- * reads from the store what it has missed.
+ * Encodes a batch of messages as text. Each batch carries the format version: a node drops batches of other
+ * versions and reads the missed events from the store.
  */
 
 export const VERSION = 1;
 
-/** Where a batch stands among those of its sender. */
+/** The position of a batch among those of its sender. */
 export type Stamp = {
   readonly from: string;
-  /** grows with every connection of the sender */
+  /** increases with every connection of the sender */
   readonly generation: number;
   /** 1, 2, 3, … per channel and generation */
   readonly number: number;
@@ -16,13 +16,13 @@ export type Stamp = {
 
 export type Item = {
   readonly kind: string;
-  /** text in a signed item: exactly what was signed */
+  /** in a signed item, the exact text that was signed */
   readonly body?: unknown;
-  /** set in a request: its id */
+  /** id of a request */
   readonly request?: number;
-  /** set in an answer: the id of the request */
+  /** id of the request that this item answers */
   readonly answer?: number;
-  /** set in an answer: why the request was refused */
+  /** reason if the request was refused */
   readonly refused?: string;
   readonly signature?: Signature;
 };
@@ -37,10 +37,10 @@ export function encodeBatch({ from, generation, number }: Stamp, items: readonly
   return `{"version":${VERSION},"from":${JSON.stringify(from)},"generation":${generation},"number":${number},"items":[${items.join(',')}]}`;
 }
 
-/** Why a batch or an item of it is not accepted. */
+/** Why a batch or item was dropped. */
 export type DropReason = 'version' | 'invalid' | 'signature' | 'repeated' | 'unhandled' | 'oversized';
 
-/** Anyone who can write to the carrier can write anything. */
+/** The input is untrusted: anyone with write access to the carrier can send it. */
 export function decodeBatch(text: string): Batch | 'version' | 'invalid' {
   let value: unknown;
   try {

@@ -1,4 +1,4 @@
-/** What the other nodes have registered under some keys, as one follower sees it. */
+/** A follower's view of the entries of other nodes under some keys. */
 import type { NodeId } from '../../core/ports/lease.ts';
 import type { Entry, Followed } from '../../core/ports/transport.ts';
 import type { Mirror } from './mirror.ts';

@@ -1,6 +1,6 @@
 import type { Log } from '../../core/ports/logger.ts';
 
-/** Listeners that are called one after another. One that throws is logged. */
+/** Listeners that are called in order. One that throws is logged. */
 export class Listeners<Args extends unknown[]> {
   readonly #listeners = new Set<(...args: Args) => void>();
 

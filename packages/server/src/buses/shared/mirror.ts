@@ -1,4 +1,4 @@
-/** The entries of the other nodes under one key. */
+/** The entries of other nodes under one key. */
 import type { NodeId } from '../../core/ports/lease.ts';
 import type { Entry } from '../../core/ports/transport.ts';
 import { decodeMember } from './entry-member.ts';
@@ -11,15 +11,15 @@ const nameOf = (node: NodeId, id: string): string => JSON.stringify([node, id]);
 export class Mirror {
   readonly entries = new Map<string, Mirrored>();
   readonly followers = new Set<() => void>();
-  /** when what is registered was last read, 0 if it was not */
+  /** when the entries were last read; 0 if never */
   readAt = 0;
-  /** names that have changed since a read was sent: its answer may be older */
+  /** names changed since a read was sent, whose result may be older */
   readonly #changedWhileReading = new Set<Set<string>>();
 
   constructor(
     private readonly key: string,
     private readonly carrier: RegistryCarrier,
-    /** whose entries do not count */
+    /** whether to ignore entries of the node */
     private readonly isLeftOut: (node: NodeId) => boolean,
   ) {}
 
@@ -45,7 +45,7 @@ export class Mirror {
     if (changed) this.#notify();
   }
 
-  /** Adds what is registered; removes what is not if `complete`. */
+  /** Adds registered entries; removes others if `complete`. */
   async read(complete: boolean): Promise<void> {
     const changed = new Set<string>();
     this.#changedWhileReading.add(changed);

@@ -1,4 +1,4 @@
-/** The entries of this node: registered while it is connected, renewed until they are removed. */
+/** The entries of this node: registered while it is connected, and renewed until removed. */
 import type { NodeId } from '../../core/ports/lease.ts';
 import type { OwnEntry } from '../../core/ports/transport.ts';
 import { type Announcement, BARE, encodeMember } from './entry-member.ts';
@@ -16,13 +16,13 @@ type Own = {
   readonly key: string;
   entry: OwnEntry;
   member: string;
-  /** how many have added it */
+  /** number of times it was added */
   count: number;
   renewedAt: number;
 };
 
 export class OwnEntries {
-  /** by key and id; those that were renewed last are at the end */
+  /** by key and id; the most recently renewed last */
   readonly #entries = new Map<string, Own>();
   readonly #removed: RemovedMembers;
   readonly #carrier: RegistryCarrier;
@@ -56,14 +56,14 @@ export class OwnEntries {
     };
   }
 
-  /** Registers everything again: the carrier may have lost it. */
+  /** Registers all entries again, since the carrier may have lost them. */
   async registerAll(): Promise<void> {
     this.#removed.removeAgain();
     for (const [name, own] of [...this.#entries]) this.#register(name, own);
     await this.#carrier.settled();
   }
 
-  /** Renews those that were registered before the given time. */
+  /** Renews entries registered before the given time. */
   renew(before: number): void {
     for (const [name, own] of this.#entries) {
       if (own.renewedAt >= before) return;

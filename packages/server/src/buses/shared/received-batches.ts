@@ -1,10 +1,10 @@
-/** Notices batches that are repeated, late or missing, by their numbers. */
+/** Detects repeated, late or missing batches by their numbers. */
 import type { NodeId } from '../../core/ports/lease.ts';
 import type { Stamp } from './envelope.ts';
 
 type Heard = { generation: number; readonly numbers: Map<string, number>; at: number };
 
-/** Whoever can write to the carrier can invent nodes. */
+/** Anyone with write access to the carrier can forge node ids. */
 const MOST_SENDERS = 10_000;
 
 export class ReceivedBatches {
@@ -12,12 +12,12 @@ export class ReceivedBatches {
 
   constructor(private readonly now: () => number) {}
 
-  /** This node was disconnected: what was missed meanwhile is not counted as lost. */
+  /** Call after a reconnect: batches missed in between do not count as lost. */
   restart(): void {
     this.#senders.clear();
   }
 
-  /** `lost`: earlier batches of the sender have not arrived. `repeated`: not to be handled. */
+  /** `lost`: earlier batches of the sender have not arrived. `repeated`: ignore the batch. */
   take(channel: string, { from, generation, number }: Stamp): 'next' | 'lost' | 'repeated' {
     const known = this.#senders.get(from);
     if (!known) {
@@ -39,7 +39,7 @@ export class ReceivedBatches {
     return number === last + 1 ? 'next' : 'lost';
   }
 
-  /** When a batch of the node was last received. */
+  /** When the last batch of the node was received. */
   heardAt(node: NodeId): number | undefined {
     return this.#senders.get(node)?.at;
   }

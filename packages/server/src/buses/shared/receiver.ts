@@ -1,4 +1,4 @@
-/** What arrives at this node: checked, in order, and handed to the receiver of its kind. */
+/** Validates incoming messages and dispatches them, in order, to the receiver of their kind. */
 import type { Json } from '@parlance/protocol';
 import type { NodeId } from '../../core/ports/lease.ts';
 import type { Log } from '../../core/ports/logger.ts';
@@ -41,7 +41,7 @@ export class Receiver {
     return register(this.#answers, kind, answer);
   }
 
-  /** After a connection was made. */
+  /** Call after a connect. */
   restart(): void {
     this.#batches.restart();
   }
@@ -74,7 +74,7 @@ export class Receiver {
   #takeItem(sent: Item, from: NodeId): void {
     const item = SIGNED_KINDS.has(sent.kind) ? this.options.signatures.verified(sent, from) : sent;
     if (!item) this.drop('signature');
-    // An answer that is too late is not handled, and not worth counting.
+    // A late answer is dropped and not counted.
     else if (item.answer !== undefined) this.options.requests.answer(from, item);
     else if (item.request !== undefined) void this.#answer(item, item.request, from);
     else this.#hand(item, from);
@@ -109,11 +109,11 @@ export class Receiver {
 }
 
 const unknownKind: Answer = () => {
-  throw new Error('this node does not answer requests of this kind');
+  throw new Error('this node does not handle requests of this kind');
 };
 
 function register<Value>(map: Map<string, Value>, kind: string, value: Value): () => void {
-  if (map.has(kind)) throw new TypeError(`messages of kind ${kind} have a receiver`);
+  if (map.has(kind)) throw new TypeError(`messages of kind ${kind} already have a receiver`);
   map.set(kind, value);
   return () => {
     if (map.get(kind) === value) map.delete(kind);

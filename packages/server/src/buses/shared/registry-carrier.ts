@@ -1,12 +1,12 @@
 /**
- * The sets of the carrier as the registry uses them. Nothing is done while it is disconnected, and nothing is thrown: a
- * carrier that fails reports that it is disconnected.
+ * The sets of the carrier, for the registry. Does nothing while disconnected and never throws: a failing
+ * carrier reports that it is disconnected.
  */
 import type { Wire } from './wire.ts';
 
 export type RegistryCarrierOptions = {
   readonly wire: Wire;
-  /** before every key, so that clusters can share a carrier */
+  /** prefix of all keys, so that clusters can share a carrier */
   readonly prefix: string;
   readonly expiryMs: number;
   readonly now: () => number;
@@ -28,7 +28,7 @@ export class RegistryCarrier {
     this.#last = wire.renew(prefix + key, [member], expiryMs).catch(reportedElsewhere);
   }
 
-  /** Resolves with whether it has happened. */
+  /** Resolves with whether the member was removed. */
   remove(key: string, member: string): Promise<boolean> {
     if (!this.connected) return Promise.resolve(false);
     const { wire, prefix } = this.options;
@@ -40,12 +40,12 @@ export class RegistryCarrier {
     return removed;
   }
 
-  /** Resolves when what was asked for so far has happened: calls are carried out in order. */
+  /** Resolves when all earlier calls are done; calls are executed in order. */
   async settled(): Promise<void> {
     await this.#last;
   }
 
-  /** Null if it cannot be read now. */
+  /** Null if the set cannot be read now. */
   async members(key: string): Promise<readonly string[] | null> {
     if (!this.connected) return null;
     const { wire, prefix } = this.options;

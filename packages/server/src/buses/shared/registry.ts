@@ -1,4 +1,4 @@
-/** The registry of a transport: the entries of this node, and mirrors of those of the others. */
+/** The registry of a transport: the entries of this node, and mirrors of other nodes' entries. */
 import type { NodeId } from '../../core/ports/lease.ts';
 import type { Followed, OwnEntry, Registry } from '../../core/ports/transport.ts';
 import { type Announcement, readAnnouncement } from './entry-member.ts';
@@ -13,17 +13,17 @@ export type RegistryOptions = {
   readonly carrier: RegistryCarrier;
   readonly timings: Timings;
   readonly announce: (announcement: Announcement) => void;
-  /** when the node was last heard of */
+  /** when the last message of the node was received */
   readonly heardAt: (node: NodeId) => number | undefined;
 };
 
-/** How many sets are asked for in one trip. */
+/** Number of sets read in one round trip. */
 const READ_AT_ONCE = 500;
 
 export class NodeRegistry implements Registry {
   readonly #own: OwnEntries;
   readonly #mirrors = new Map<string, Mirror>();
-  /** nodes that are gone: what the carrier still has of them does not count until they are heard again */
+  /** nodes that are gone: their remaining entries are ignored until they send a message */
   readonly #gone = new Set<NodeId>();
   readonly #renewing: ReturnType<typeof setInterval>;
   #complete: ReturnType<typeof setTimeout> | null = null;
@@ -55,7 +55,7 @@ export class NodeRegistry implements Registry {
     for (const mirror of this.#mirrors.values()) mirror.removeIf((entry) => entry.node === node);
   }
 
-  /** The node has sent something: it was not gone after all. */
+  /** The node has sent a message, so it is not gone. */
   heard(node: NodeId): void {
     if (this.#gone.delete(node)) void this.reread();
   }
@@ -68,14 +68,14 @@ export class NodeRegistry implements Registry {
     else this.#mirrors.get(announcement.remove.key)?.remove(from, announcement.remove.id);
   }
 
-  /** Registers the entries of this node and reads those of the others. */
+  /** Registers the entries of this node and reads those of other nodes. */
   async restore(): Promise<void> {
     await Promise.all([this.#own.registerAll(), this.reread()]);
   }
 
   /**
-   * Announcements may have been lost. What is registered is added now; what is not is removed some time later, since nodes
-   * that have lost the carrier too register their entries again in the meantime.
+   * Call if announcements may have been lost. Adds registered entries now, and removes others later, since
+   * nodes that have lost the carrier as well need time to register again.
    */
   async reread(): Promise<void> {
     if (this.#complete) clearTimeout(this.#complete);

@@ -1,6 +1,6 @@
 /**
- * Members that were removed and may still be in their sets, since the carrier was disconnected or has not answered yet. They
- * would last until they expire, and other nodes would go on counting with them.
+ * Removed members that may still be in their sets, because the carrier was disconnected or has not responded
+ * yet. Otherwise they would stay visible to other nodes until they expire.
  */
 import type { RegistryCarrier } from './registry-carrier.ts';
 
@@ -22,7 +22,7 @@ export class RemovedMembers {
     void this.#try(removed);
   }
 
-  /** After a connection was made. What was added again since then is to be registered afterwards. */
+  /** Call after a connect, before entries are registered again. */
   removeAgain(): void {
     this.#forgetExpired();
     for (const removed of this.#removed.values()) void this.#try(removed);

@@ -1,4 +1,4 @@
-/** Requests that wait for their answer. */
+/** Pending requests. */
 import type { NodeId } from '../../core/ports/lease.ts';
 import { NoAnswer } from '../../core/ports/transport.ts';
 import type { Item } from './envelope.ts';
@@ -17,12 +17,12 @@ export class Requests {
   readonly #waiting = new Map<number, Waiting>();
   #last = 0;
 
-  /** The id of the request, and its answer. */
+  /** Returns the id of the request and its answer. */
   begin(to: NodeId, kind: string, timeoutMs: number): { id: number; answered: Promise<unknown> } {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const id = ++this.#last;
     if (this.#waiting.size >= MOST_WAITING) {
-      reject(new NoAnswer('too many requests wait for an answer', 'no'));
+      reject(new NoAnswer('too many pending requests', 'no'));
       return { id, answered: promise };
     }
     const late = new NoAnswer(`no answer from node ${to} in ${timeoutMs} ms`, 'unknown');
@@ -31,7 +31,7 @@ export class Requests {
     return { id, answered: promise };
   }
 
-  /** False if nothing waits for this answer: it is late, or not from the node that was asked. */
+  /** False if no request waits for this answer: it is late, or from a different node. */
   answer(from: NodeId, { kind, answer = 0, body, refused }: Item): boolean {
     const waiting = this.#waiting.get(answer);
     if (!waiting || waiting.to !== from || waiting.kind !== kind) return false;
@@ -40,7 +40,7 @@ export class Requests {
     return true;
   }
 
-  /** All requests, or those to one node; they may have been handled. */
+  /** Rejects all requests, or those to one node; they may have been handled. */
   fail(reason: string, to?: NodeId): void {
     for (const [id, waiting] of [...this.#waiting])
       if (to === undefined || waiting.to === to) this.#end(id)?.reject(new NoAnswer(reason, 'unknown'));

@@ -1,18 +1,18 @@
 /**
- * Messages on their way out, in one batch per channel. A batch leaves some milliseconds after its first message, or when it
- * is full. A batch for everyone and the batches for single nodes are never pending together, so that each node receives
- * both in the order in which they were sent.
+ * Outgoing messages, in one batch per channel. A batch is sent a few milliseconds after its first message, or
+ * when it is full. A batch for all nodes and batches for single nodes are never pending at the same time, so
+ * that each node receives both in order.
  */
 import { encodeBatch, type Stamp } from './envelope.ts';
 
 const FLUSH_MS = 5;
 const FULL_BATCH = 64 * 1024;
-/** Of one message. A larger one is dropped, and its receivers are made to notice. */
+/** Maximum size of a message. Larger ones are dropped, and their receivers detect the loss. */
 export const LARGEST_MESSAGE = 8 * 1024 * 1024;
 
 export type SendBatchesOptions = {
   readonly from: string;
-  /** the channel that every node reads */
+  /** the channel that all nodes read */
   readonly everyone: string;
   readonly publish: (channel: string, text: string) => void;
   readonly onOversized: () => void;
@@ -28,7 +28,7 @@ export class SendBatches {
 
   constructor(private readonly options: SendBatchesOptions) {}
 
-  /** Begins a new generation with nothing pending. */
+  /** Starts a new generation with nothing pending. */
   restart(): void {
     this.clear();
     this.#numbers.clear();
@@ -77,7 +77,7 @@ export class SendBatches {
     for (const channel of [...this.#pending.keys()]) if (channel !== everyone) this.flush(channel);
   }
 
-  /** A missing number tells the receivers that something was lost. */
+  /** A missing number tells the receivers that a message was lost. */
   #skip(channel: string): void {
     this.options.onOversized();
     this.flush(channel);

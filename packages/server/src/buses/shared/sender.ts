@@ -1,4 +1,4 @@
-/** What leaves this node: signed if its kind asks for it, in batches. */
+/** Sends messages in batches, and signs those whose kind requires it. */
 import type { NodeId } from '../../core/ports/lease.ts';
 import { SIGNED_KINDS } from '../../core/ports/transport.ts';
 import type { Channels } from './channels.ts';
@@ -13,7 +13,7 @@ export type SenderOptions = {
   readonly wire: () => Wire;
   readonly signatures: Signatures;
   readonly onOversized: () => void;
-  /** Nobody listens at that node. */
+  /** Called if nobody listens on that node. */
   readonly onAbsent: (node: NodeId) => void;
 };
 
@@ -30,7 +30,7 @@ export class Sender {
     });
   }
 
-  /** After a connection was made: numbers begin anew, and nothing is pending. */
+  /** Call after a connect: numbers start again, and nothing is pending. */
   restart(): void {
     this.#batches.restart();
   }
@@ -55,7 +55,7 @@ export class Sender {
     for (const node of nodes) this.#batches.add(channels.of(node), text);
   }
 
-  /** For what somebody waits for. */
+  /** Sends immediately, for messages that a caller waits for. */
   atOnce(node: NodeId, item: Item): void {
     this.to([node], item);
     this.#batches.flush(this.options.channels.of(node));
@@ -74,7 +74,7 @@ export class Sender {
         (receivers) => {
           if (receivers === 0 && node !== null) onAbsent(node);
         },
-        // The wire reports by itself that it is disconnected.
+        // The wire itself reports that it is disconnected.
         () => undefined,
       );
   }

@@ -1,7 +1,7 @@
 /**
- * Signatures of the messages that have effects. A signature covers the sender, the receiver and a count that grows with
- * every signed message of the sender, so that a recorded message is refused at any other node and when it comes again.
- * Ids of nodes are new with every start of a process, so counts need not be kept.
+ * Signatures of messages that have effects. A signature covers the sender, the receiver and a counter that
+ * increases with every signed message of the sender, so that a recorded message is rejected on other nodes
+ * and when replayed. Node ids are new with every process start, so counters need not be stored.
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { NodeId } from '../../core/ports/lease.ts';
@@ -9,7 +9,7 @@ import type { Item, Signature } from './envelope.ts';
 
 export class Signatures {
   #count = 0;
-  /** the last count of each sender whose signature was valid */
+  /** the last valid counter of each sender */
   readonly #seen = new Map<NodeId, number>();
 
   constructor(
@@ -25,7 +25,7 @@ export class Signatures {
     return { ...signed, signature: { count, mac: this.#mac(signed, { from: this.node, to, count }) } };
   }
 
-  /** The item with its body as a value; null if the signature is missing, wrong, or was seen before. */
+  /** The item with its body parsed; null if the signature is missing, wrong, or was seen before. */
   verified(item: Item, from: NodeId): Item | null {
     const { signature, ...signed } = item;
     if (!signature || typeof signed.body !== 'string') return null;

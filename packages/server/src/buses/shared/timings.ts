@@ -1,10 +1,10 @@
-/** Shorter in tests. In milliseconds. */
+/** Timings in milliseconds; shorter in tests. */
 export type Timings = {
-  /** how long an entry lasts without being renewed */
+  /** how long an entry lives without renewal */
   readonly expiryMs: number;
-  /** how often entries are renewed */
+  /** renewal interval of entries */
   readonly renewMs: number;
-  /** after messages were lost: how long other nodes have to register their entries again */
+  /** after lost messages: how long other nodes have to register their entries again */
   readonly rereadMs: number;
 };
 

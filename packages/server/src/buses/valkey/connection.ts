@@ -1,21 +1,22 @@
 /**
- * Two connections to a Valkey or Redis server: one listens, since a subscribed connection carries no other command, and one
- * speaks. They are made and given up together. The client's own reconnection is off: it does not subscribe again.
+ * Two connections to a Valkey or Redis server: a listener, since a subscribed connection accepts no other
+ * commands, and a speaker. They are opened and closed together. The client's own reconnect is disabled, since
+ * it does not resubscribe.
  */
 import { RedisClient } from 'bun';
 import { deadline } from './deadline.ts';
 
 export type ConnectionOptions = {
   readonly url: string;
-  /** PEM of the authority that has signed the server's certificate, if it is not a public one */
+  /** PEM of the certificate authority of the server, if it is not a public one */
   readonly authority?: string;
   readonly channels: readonly string[];
   readonly received: (channel: string, text: string) => void;
-  /** Called once, when either connection is closed by the server. */
+  /** Called once, when the server closes either connection. */
   readonly closed: (reason: string) => void;
 };
 
-/** How long the server has to accept and greet both connections. */
+/** Time limit for connecting both. */
 const CONNECT_MS = 2_000;
 
 export class Connection {
@@ -42,7 +43,7 @@ export class Connection {
     return !this.#over;
   }
 
-  /** Nothing more is received, and its end is not reported. */
+  /** Receives nothing more, and does not report its end. */
   close(): void {
     this.#over = true;
     this.speaker.close();

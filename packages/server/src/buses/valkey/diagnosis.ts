@@ -1,4 +1,6 @@
-/** Why a server cannot be used. The client reports every failure to connect as a closed connection. */
+/**
+ * Diagnoses why a server cannot be used: the client reports every connection failure as a closed connection.
+ */
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { deadline } from './deadline.ts';
@@ -6,13 +8,13 @@ import type { ValkeyServer } from './wire.ts';
 
 export type Diagnosis = {
   readonly reason: string;
-  /** The settings are wrong: trying again does not help. */
+  /** The settings are wrong: retrying does not help. */
   readonly permanent: boolean;
 };
 
 const MOST_MS = 2_000;
 const DEFAULT_PORT = 6379;
-/** Codes of the system: the server, or the way to it, is away. Those of TLS have other forms. */
+/** System error codes that mean the server is unreachable. TLS errors have other codes. */
 const AWAY = /^E(CONN|HOST|NET|NOTFOUND|AI_AGAIN|TIMEDOUT|PIPE)/;
 
 export async function diagnose(server: ValkeyServer, failure: Error): Promise<Diagnosis> {
@@ -43,7 +45,7 @@ async function tryOut(server: ValkeyServer, sockets: Socket[]): Promise<Diagnosi
   const answer = await firstAnswer(socket);
   if (answer === null)
     return {
-      reason: 'the server has closed the connection: a server with TLS needs rediss://',
+      reason: 'the server closed the connection: use rediss:// for a server with TLS',
       permanent: !secure,
     };
   const refused = /^-(WRONGPASS|NOAUTH|NOPERM|ERR)/.test(answer);
@@ -59,7 +61,7 @@ const happens = (socket: Socket, event: string): Promise<void> =>
     socket.once('error', reject);
   });
 
-/** The first line that the server sends; null if it closes the connection instead. */
+/** The first line that the server sends; null if it closes the connection. */
 const firstAnswer = (socket: Socket): Promise<string | null> =>
   new Promise((resolve) => {
     let text = '';

@@ -1,6 +1,6 @@
 /**
- * Watches a connection: twice a second a text is published that must come back to this node, which proves both directions.
- * The clock of the server is asked for with it, since expiry is by that clock.
+ * Monitors a connection: twice a second, publishes a text that must come back to this node, which proves that
+ * both directions work. Also reads the server's clock, which determines expiry.
  */
 export type ProbeOptions = {
   /** Publishes the text to the own channel, and resolves with the server's time in milliseconds. */
@@ -9,14 +9,14 @@ export type ProbeOptions = {
 };
 
 const PROBE_MS = 500;
-/** After a pause of this process, what the server has sent meanwhile is read first. */
+/** After a pause of this process, first read what the server has sent. */
 const GRACE_MS = 50;
 const TEXT = 'probe';
 
 export class Probe {
-  /** what the server's clock is ahead of `performance.now()` */
+  /** offset of the server's clock to `performance.now()` */
   clockOffset = 0;
-  /** what has not come back of the last probe */
+  /** parts of the last probe that have not come back yet */
   #text = false;
   #answer = false;
   #over = false;
@@ -24,7 +24,7 @@ export class Probe {
 
   constructor(private readonly options: ProbeOptions) {}
 
-  /** Resolves when the first probe is answered. */
+  /** Resolves when the first probe has come back. */
   async start(): Promise<void> {
     await this.#send();
     this.#after(PROBE_MS, () => this.#check());
@@ -35,7 +35,7 @@ export class Probe {
     if (this.#timer) clearTimeout(this.#timer);
   }
 
-  /** True if the text is a probe. Any text proves that the connection delivers. */
+  /** True if the text is a probe. Any text proves that the connection works. */
   take(text: string): boolean {
     this.#text = false;
     return text === TEXT;
@@ -46,7 +46,7 @@ export class Probe {
     else
       this.#after(GRACE_MS, () => {
         if (this.#complete) this.#next();
-        else this.#fail(`no answer in ${PROBE_MS} ms`);
+        else this.#fail(`no response within ${PROBE_MS} ms`);
       });
   }
 

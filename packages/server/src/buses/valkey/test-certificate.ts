@@ -1,4 +1,4 @@
-/** A certificate for 127.0.0.1 and the authority that signed it. */
+/** A certificate for 127.0.0.1, and the authority that signed it. */
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** A network of nodes over a real server, for the contract. */
+/** A network of nodes on a real server, for the contract. */
 import { RedisClient } from 'bun';
 import { type RedisOptions, redisProgram, startRedis } from '../../testing/engines/redis.ts';
 import type { Implementation, TestNetwork } from '../contract/network.ts';
@@ -11,7 +11,7 @@ export async function valkeyNetwork(options?: RedisOptions): Promise<TestNetwork
     open: (node, given) => openValkeyTransport({ ...given, node, server: { url } }),
     kill: () => engine.kill(),
     restart: () => engine.restart(),
-    // All nodes are cut off: the server is not told which connections are whose.
+    // Disconnects all nodes, since the server cannot tell their connections apart.
     async cut() {
       engine.pause();
     },

@@ -1,4 +1,4 @@
-/** What is particular to a server in another process; `contract/` has the rest. */
+/** Tests specific to a server in another process; see `contract/` for the rest. */
 import { afterEach, describe, expect, test } from 'bun:test';
 import { rm } from 'node:fs/promises';
 import { RedisClient } from 'bun';
@@ -48,7 +48,7 @@ async function talks(from: Transport, to: Transport): Promise<void> {
   end();
 }
 
-/** Runs a command that no node would send. */
+/** Runs a command that nodes never send. */
 async function command(engine: Engine, name: string, ...args: string[]): Promise<unknown> {
   const client = new RedisClient(engine.url);
   try {
@@ -85,7 +85,7 @@ describe.skipIf(!redisProgram)('the valkey transport', () => {
     engine.resume();
   });
 
-  test('stays up when its own process was paused', async () => {
+  test('stays up after its own process was paused', async () => {
     const engine = await start();
     const ada = await open(engine.url, 'ada');
     await isUp(ada);
@@ -99,7 +99,7 @@ describe.skipIf(!redisProgram)('the valkey transport', () => {
   });
 
   for (const type of ['normal', 'pubsub']) {
-    test(`connects again after the server has closed its ${type} connection`, async () => {
+    test(`reconnects after the server has closed its ${type} connection`, async () => {
       const engine = await start();
       const [ada, bob] = [await open(engine.url, 'ada'), await open(engine.url, 'bob')];
       await Promise.all([isUp(ada), isUp(bob)]);
@@ -129,7 +129,7 @@ describe.skipIf(!redisProgram)('the valkey transport', () => {
     expect(lost).toEqual(['ada']);
   });
 
-  test('connects again after the server has cut it off for reading too slowly', async () => {
+  test('reconnects after the server has disconnected it as a slow reader', async () => {
     const engine = await start({ args: ['--client-output-buffer-limit', 'pubsub 2mb 1mb 1'] });
     const [ada, bob] = [await open(engine.url, 'ada'), await open(engine.url, 'bob')];
     await Promise.all([isUp(ada), isUp(bob)]);
@@ -137,14 +137,14 @@ describe.skipIf(!redisProgram)('the valkey transport', () => {
     const flood = Bun.spawn([process.execPath, '-e', FLOOD, engine.url, 'parlance:test:bob'], {
       stdout: 'pipe',
     });
-    // Nothing is read while the other process writes.
+    // This process reads nothing while the other one writes.
     Bun.sleepSync(1_000);
     await Promise.all([down, flood.exited]);
     await Promise.all([isUp(ada), isUp(bob)]);
     await talks(ada, bob);
   });
 
-  test('starts without a server, and connects when there is one', async () => {
+  test('starts without a server, and connects when one is available', async () => {
     const engine = await start();
     await engine.kill();
     const warnings: string[] = [];
@@ -156,7 +156,7 @@ describe.skipIf(!redisProgram)('the valkey transport', () => {
     await isUp(ada);
   });
 
-  test('starts while the server is frozen, and connects when it answers', async () => {
+  test('starts while the server is frozen, and connects when it responds', async () => {
     const engine = await start();
     engine.pause();
     const ada = await open(engine.url, 'ada');

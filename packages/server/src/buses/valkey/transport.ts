@@ -7,8 +7,9 @@ import { type ValkeyServer, ValkeyWire } from './wire.ts';
 export type ValkeyOptions = TransportOptions & { readonly server: ValkeyServer };
 
 /**
- * Resolves after the first attempt to connect. If the server cannot be reached, the node starts without it and connects as
- * soon as it can. Rejects if the server refuses the password, or its certificate is not trusted.
+ * Resolves after the first connection attempt. If the server cannot be reached, the node starts without it
+ * and connects as soon as possible. Rejects if the server refuses the password, or its certificate is not
+ * trusted.
  */
 export async function openValkeyTransport({ server, ...options }: ValkeyOptions): Promise<Transport> {
   let firstAttempt: Promise<Error | null> = Promise.resolve(null);

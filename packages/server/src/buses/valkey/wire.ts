@@ -1,4 +1,4 @@
-/** Valkey or Redis as a carrier: pub/sub for channels, sorted sets whose scores say when a member expires. */
+/** Valkey or Redis as a carrier: pub/sub for channels, and sorted sets whose scores are expiry times. */
 import type { Wire, WireEvents } from '../shared/wire.ts';
 import { Connection } from './connection.ts';
 import { deadline } from './deadline.ts';
@@ -6,21 +6,27 @@ import { Probe } from './probe.ts';
 
 export type ValkeyServer = {
   readonly url: string;
-  /** PEM of the authority that has signed the server's certificate, if it is not a public one */
+  /** PEM of the certificate authority of the server, if it is not a public one */
   readonly authority?: string;
 };
 
 const RETRY_MS = 100;
-/** A command that is not answered in this time ends the connection: a client that is closed may leave it unsettled. */
+/**
+ * A command without a response within this time ends the connection, since a closed client may leave it
+ * pending.
+ */
 const COMMAND_MS = 2_000;
 const FIRST_ANSWER_MS = 1_000;
-/** Published and not yet acknowledged. Beyond it the server does not keep up, and messages are dropped until it does. */
+/**
+ * Limit of published but unacknowledged bytes. Beyond it the server does not keep up, and messages are
+ * dropped.
+ */
 const MOST_UNACKNOWLEDGED = 32 * 1024 * 1024;
 
 type Live = { readonly connection: Connection; readonly probe: Probe };
 
 export class ValkeyWire implements Wire {
-  /** Null if the first attempt to connect has succeeded, else why it has not. */
+  /** Null if the first connection attempt has succeeded, otherwise the reason. */
   readonly firstAttempt: Promise<Error | null>;
   readonly #attempted = Promise.withResolvers<Error | null>();
   #live: Live | null = null;
@@ -81,7 +87,7 @@ export class ValkeyWire implements Wire {
     this.#live = null;
   }
 
-  /** Any failure ends the connection: what the server refuses now would be missing later. */
+  /** Any failure ends the connection: a command that failed would leave the state incomplete. */
   async #run<Value>(act: (live: Live) => Promise<Value>): Promise<Value> {
     const live = this.#live;
     if (!live) throw new Error('not connected');

@@ -9,10 +9,10 @@ const DEADLINE_MS = 1_000;
 const ONE = refOf('ada', 'one');
 const unavailable = { name: 'Fault', code: 'storage_unavailable' };
 
-describe.skipIf(noPostgres)('a server that does not answer', () => {
+describe.skipIf(noPostgres)('an unresponsive server', () => {
   const server = testServer();
 
-  test('lets every operation fail at the deadline, and works again when it answers', async () => {
+  test('fails every operation at the deadline, and works again once it responds', async () => {
     const { engine, newDatabase } = server();
     const store = await openNode(await newDatabase(), { deadlineMs: DEADLINE_MS });
     await begin(store, ONE);
@@ -47,7 +47,7 @@ describe.skipIf(noPostgres)('a server that does not answer', () => {
     expect((await store.load(ONE))?.ref).toEqual(ONE);
     const head = await store.head(ONE);
     await store.append(head, textEvents(ONE, head, 1), recordOf(ONE, head + 1));
-    // What was sent to the frozen server may have been executed or not, and never twice.
+    // Statements sent to the frozen server may have been executed once or not at all.
     expect([
       [1, 2],
       [1, 2, 3],
@@ -55,7 +55,7 @@ describe.skipIf(noPostgres)('a server that does not answer', () => {
     await store.close();
   });
 
-  test('is noticed while waiting for a connection, too', async () => {
+  test('is detected while waiting for a connection', async () => {
     const { engine, newDatabase } = server();
     const database = openDatabase(await newDatabase(), { max: 1, deadlineMs: DEADLINE_MS, name: 'test' });
     await database.query('SELECT 1');
@@ -71,7 +71,7 @@ describe.skipIf(noPostgres)('a server that does not answer', () => {
     await database.close();
   });
 
-  test('gives up a statement that runs for too long or waits for a lock before the deadline', async () => {
+  test('cancels a statement that runs too long or waits for a lock, before the deadline', async () => {
     const { newDatabase } = server();
     const url = await newDatabase();
     const database = openDatabase(url, { max: 2, deadlineMs: DEADLINE_MS, name: 'test' });
@@ -84,7 +84,7 @@ describe.skipIf(noPostgres)('a server that does not answer', () => {
     await database.close();
   });
 
-  test('behind a pooler gets no settings, which poolers refuse', async () => {
+  test('receives no settings through a pooler, which would reject them', async () => {
     const url = await server().newDatabase();
     const shown = async (pooled: boolean) => {
       const database = openDatabase(url, { max: 1, deadlineMs: DEADLINE_MS, name: 'test', pooled });
@@ -99,7 +99,7 @@ describe.skipIf(noPostgres)('a server that does not answer', () => {
     await store.close();
   });
 
-  test('does not keep the lock of a session after a transaction that hangs', async () => {
+  test('releases the lock of a session after a hanging transaction', async () => {
     const { newDatabase } = server();
     const store = await openNode(await newDatabase(), { deadlineMs: DEADLINE_MS });
     await begin(store, ONE);
@@ -118,7 +118,7 @@ describe.skipIf(noPostgres)('a server that restarts', () => {
   const server = testServer();
 
   for (const end of ['shutDown', 'kill'] as const) {
-    test(`after ${end} is unavailable, then everything acknowledged is there`, async () => {
+    test(`after ${end} is unavailable, then has all acknowledged events`, async () => {
       const { engine, newDatabase } = server();
       const store = await openNode(await newDatabase());
       await begin(store, ONE);
@@ -135,7 +135,7 @@ describe.skipIf(noPostgres)('a server that restarts', () => {
     });
   }
 
-  test('during an append that can wait for it, is not noticed', async () => {
+  test('is transparent to an append that can wait', async () => {
     const { engine, newDatabase } = server();
     const store = await openNode(await newDatabase());
     await begin(store, ONE);

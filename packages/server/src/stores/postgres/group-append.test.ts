@@ -13,7 +13,7 @@ const idsOf = (group: readonly Append[]) =>
   group.map(({ ref, expected }) => `${ref.id}${expected}`).join(' ');
 const WRITTEN: Appended = { written: true, row: 1, driver: null };
 
-/** Groups are answered by the test. */
+/** The test resolves the groups. */
 function stage(limits?: QueueLimits) {
   const sent: { readonly ids: string; answer(answers: Appended[]): void; fail(reason: unknown): void }[] = [];
   const commits: number[] = [];
@@ -30,8 +30,8 @@ function stage(limits?: QueueLimits) {
   return { sent, commits, groups, tick };
 }
 
-describe('appends in groups', () => {
-  test('that wait together are sent together, two groups at a time, while later ones gather', async () => {
+describe('grouped appends', () => {
+  test('that wait together are sent together, two groups at a time, while later ones are collected', async () => {
     const { sent, groups, tick, commits } = stage();
     const first = ['a', 'b', 'c'].map((id) => groups.add(appendTo(id)));
     await tick();
@@ -48,7 +48,7 @@ describe('appends in groups', () => {
     expect(commits).toEqual([3]);
   });
 
-  test('to one session are sent one after another, in order', async () => {
+  test('to one session are sent sequentially, in order', async () => {
     const { sent, groups, tick } = stage();
     const appends = [0, 1, 2].map((expected) => groups.add(appendTo('a', expected)));
     const other = groups.add(appendTo('b'));
@@ -61,7 +61,7 @@ describe('appends in groups', () => {
     expect(groups.inFlight()).toBeNull();
   });
 
-  test('are refused one by one, and fail together', async () => {
+  test('are refused individually, and fail together', async () => {
     const { sent, groups, tick, commits } = stage();
     const outcomes = ['a', 'b'].map((id) => outcomeOf(groups.add(appendTo(id))));
     await tick();
@@ -75,12 +75,12 @@ describe('appends in groups', () => {
     expect(groups.inFlight()).toBeNull();
   });
 
-  test('are overloaded if too many wait, or too much', async () => {
+  test('are refused as overloaded if too many appends or bytes wait', async () => {
     const { groups } = stage({ writes: 3, characters: 1_000_000 });
     for (const id of ['a', 'b', 'c']) void groups.add(appendTo(id));
     expect(() => groups.add(appendTo('d'))).toThrow('cannot keep up');
     const large = stage({ writes: 3, characters: 10_000 });
-    // Larger than the queue, and alone in it.
+    // Larger than the queue, but the only one in it.
     void large.groups.add(appendTo('a', 0, 'x'.repeat(20_000)));
     expect(() => large.groups.add(appendTo('b'))).toThrow('cannot keep up');
     await large.tick();
@@ -102,7 +102,7 @@ describe('appends in groups', () => {
     await before;
     await tick();
     expect(order).toEqual(['apart']);
-    // Readers do not wait for it, so that it can read itself.
+    // Readers do not wait for it, so that the work itself can read.
     expect([groups.inFlight(), groups.inFlight(appendTo('a').key)]).toEqual([null, null]);
     const after = groups.add(appendTo('a', 1));
     await tick();

@@ -9,10 +9,10 @@ import { NO_LOG } from './testing.ts';
 
 const ME = 'this node';
 
-/** A heartbeat on a database and a clock that the test controls. */
+/** A heartbeat with a fake database and clock. */
 function stage(leaseMs?: number) {
   const clock = { now: 1_000 };
-  const told: (string | readonly SessionRef[])[] = [];
+  const reported: (string | readonly SessionRef[])[] = [];
   const answers: { beat: Row; timeline: string; takesMs: number; fails: boolean } = {
     beat: { changes: '1', server: 'first', uptime: 3_600_000, lost: '', event_version: 3 },
     timeline: '00000001',
@@ -37,16 +37,16 @@ function stage(leaseMs?: number) {
     log: { ...NO_LOG, warn: (_about, message) => warnings.push(message) },
     timeOfDay: () => 1_000_000,
     now: leaseMs === undefined ? () => clock.now : undefined,
-    onChanges: () => told.push('changes'),
-    onLost: (lost) => told.push(lost),
-    onFailover: () => told.push('failover'),
-    onNewEvents: async (version) => void told.push(`events ${version}`),
+    onChanges: () => reported.push('changes'),
+    onLost: (lost) => reported.push(lost),
+    onFailover: () => reported.push('failover'),
+    onNewEvents: async (version) => void reported.push(`events ${version}`),
   });
-  return { clock, told, answers, held, heartbeat, warnings };
+  return { clock, reported, answers, held, heartbeat, warnings };
 }
 
 describe('a heartbeat', () => {
-  test('keeps the node healthy for 1.1 s from when it was sent', async () => {
+  test('keeps the node healthy for 1.1 s after it was sent', async () => {
     const { heartbeat, clock, answers } = stage();
     expect(heartbeat.healthy).toBe(false);
     answers.takesMs = 400;
@@ -62,7 +62,7 @@ describe('a heartbeat', () => {
     await heartbeat.stop();
   });
 
-  test('that is late keeps the node from calling others dead, for one lease', async () => {
+  test('that is late keeps the node from declaring others dead for one lease', async () => {
     const lateIn: Record<string, (staged: ReturnType<typeof stage>) => Promise<void>> = {
       'a slow answer': async ({ heartbeat, answers }) => {
         answers.takesMs = 501;
@@ -95,7 +95,7 @@ describe('a heartbeat', () => {
     }
   });
 
-  test('to a server that was just started lets the node call others dead only after one lease', async () => {
+  test('to a server that has just started lets the node declare others dead only after one lease', async () => {
     const { heartbeat, clock, answers } = stage();
     answers.beat = { ...answers.beat, uptime: 1_000 };
     await heartbeat.beat();
@@ -105,27 +105,27 @@ describe('a heartbeat', () => {
     await heartbeat.stop();
   });
 
-  test('reports changed users once, and another server only if it was promoted', async () => {
-    const { heartbeat, told, answers } = stage();
+  test('reports changed users once, and a failover only if another server was promoted', async () => {
+    const { heartbeat, reported, answers } = stage();
     await heartbeat.beat();
     await heartbeat.beat();
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     answers.beat = { ...answers.beat, changes: '2' };
     await heartbeat.beat();
     await heartbeat.beat();
-    expect(told.splice(0)).toEqual(['changes']);
+    expect(reported.splice(0)).toEqual(['changes']);
     answers.beat = { ...answers.beat, server: 'restarted' };
     await heartbeat.beat();
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     answers.beat = { ...answers.beat, server: 'promoted' };
     answers.timeline = '00000002';
     await heartbeat.beat();
-    expect(told).toEqual(['failover']);
+    expect(reported).toEqual(['failover']);
     await heartbeat.stop();
   });
 
   test('reports sessions that another node has taken, once', async () => {
-    const { heartbeat, told, held, answers } = stage();
+    const { heartbeat, reported, held, answers } = stage();
     const [one, two] = [refOf('ada', 'one'), refOf('ada', 'two')];
     held.learn(one, 1, { node: ME, epoch: 5 });
     held.learn(two, 2, { node: ME, epoch: 6 });
@@ -133,12 +133,12 @@ describe('a heartbeat', () => {
     await heartbeat.beat();
     answers.beat = { ...answers.beat, lost: '' };
     await heartbeat.beat();
-    expect(told).toEqual([[two]]);
+    expect(reported).toEqual([[two]]);
     expect([held.epochOf(one), held.epochOf(two)]).toEqual([5, undefined]);
     await heartbeat.stop();
   });
 
-  test('reports a clock that differs from the one of the database, once', async () => {
+  test('reports once that its clock differs from the database clock', async () => {
     const { answers, heartbeat, warnings } = stage();
     for (const time of [995_000, 1_005_000]) {
       answers.beat = { ...answers.beat, time };
@@ -155,7 +155,7 @@ describe('a heartbeat', () => {
     ]);
   });
 
-  test('reports what other nodes publish about the bus', async () => {
+  test('reports the bus state of other nodes', async () => {
     const { heartbeat, answers } = stage();
     await heartbeat.beat();
     expect(heartbeat.busDown).toBe(false);
@@ -168,21 +168,21 @@ describe('a heartbeat', () => {
     await heartbeat.stop();
   });
 
-  test('has newer events allowed when every living node reads them', async () => {
-    const { heartbeat, told, answers } = stage();
+  test('allows newer events when all living nodes can read them', async () => {
+    const { heartbeat, reported, answers } = stage();
     answers.beat = { ...answers.beat, event_version: 1, oldest: 1 };
     await heartbeat.beat();
-    expect([heartbeat.eventVersion, told]).toEqual([1, []]);
+    expect([heartbeat.eventVersion, reported]).toEqual([1, []]);
     answers.beat = { ...answers.beat, oldest: 2 };
     await heartbeat.beat();
-    expect(told.splice(0)).toEqual(['events 2']);
+    expect(reported.splice(0)).toEqual(['events 2']);
     answers.beat = { ...answers.beat, event_version: 2, oldest: null };
     await heartbeat.beat();
-    expect([heartbeat.eventVersion, told]).toEqual([2, ['events 3']]);
+    expect([heartbeat.eventVersion, reported]).toEqual([2, ['events 3']]);
     await heartbeat.stop();
   });
 
-  test('of a node that is too old for the events of the others does not make it healthy', async () => {
+  test('does not make a node healthy that cannot read the events of the others', async () => {
     const { heartbeat, answers } = stage();
     answers.beat = { ...answers.beat, event_version: 4 };
     await heartbeat.beat();
@@ -190,18 +190,18 @@ describe('a heartbeat', () => {
     await heartbeat.stop();
   });
 
-  test('that fails fences the node and notifies it once; the next success ends this', async () => {
-    const { heartbeat, told, answers } = stage(150);
+  test('that fails fences the node and reports it once, until the next success', async () => {
+    const { heartbeat, reported, answers } = stage(150);
     await heartbeat.beat();
     answers.fails = true;
     heartbeat.start();
-    while (told.length === 0) await Bun.sleep(1);
+    while (reported.length === 0) await Bun.sleep(1);
     await Bun.sleep(50);
-    expect(told).toEqual(['all']);
+    expect(reported).toEqual(['all']);
     expect(heartbeat.healthy).toBe(false);
     answers.fails = false;
     while (!heartbeat.healthy) await Bun.sleep(1);
-    expect(told).toEqual(['all']);
+    expect(reported).toEqual(['all']);
     await heartbeat.stop();
     expect<boolean>(heartbeat.healthy).toBe(false);
   });

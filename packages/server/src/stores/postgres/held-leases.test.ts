@@ -6,7 +6,7 @@ const ONE = refOf('ada', 'one');
 const ME = 'this node';
 
 describe('the leases that a node holds', () => {
-  test('follow the latest answer of the database, in whatever order answers arrive', () => {
+  test('follow the latest result of the database, even if results arrive out of order', () => {
     const held = new HeldLeases(ME);
     held.learn(ONE, 1, { node: ME, epoch: 4 });
     held.learn(ONE, 1, { node: 'another', epoch: 3 });
@@ -18,7 +18,7 @@ describe('the leases that a node holds', () => {
     expect(held.epochOf(ONE)).toBeUndefined();
   });
 
-  test('are not lost if this node changed them while the heartbeat was on its way', async () => {
+  test('are not lost if this node changed them during the heartbeat', async () => {
     const held = new HeldLeases(ME);
     held.learn(ONE, 1, { node: ME, epoch: 4 });
     const appended = Promise.withResolvers<void>();
@@ -37,7 +37,7 @@ describe('the leases that a node holds', () => {
     expect(held.size).toBe(0);
   });
 
-  test('that the database has and the node does not are held, unless it is just changing them', async () => {
+  test('known only to the database are held, unless the node is changing them', async () => {
     const held = new HeldLeases(ME);
     const found = { ref: ONE, row: 1, epoch: 4 };
     const question = held.ask();

@@ -11,11 +11,11 @@ const RUNNING = { status: 'running' } as const;
 const IF_FREE = { by: 'command', take: 'if-free' } as const;
 const IDS = ['a', 'b', 'c', 'd', 'e', 'f'];
 
-/** A session that is running, driven by this node if it is able to. */
+/** A running session, driven by this node if possible. */
 const drive = (store: PostgresStore, ref = ONE) =>
   store.append(0, textEvents(ref, 0, 1), recordOf(ref, 1, RUNNING), IF_FREE);
 
-/** The node is dead, as far as the database knows. */
+/** Marks the node as dead in the database. */
 async function expire(url: string, node: string): Promise<void> {
   await using sql = new SQL(url, { max: 1 });
   await sql`UPDATE nodes SET until = now() - INTERVAL '1 second' WHERE id = ${node}`;
@@ -55,7 +55,7 @@ describe.skipIf(noPostgres)('leases in PostgreSQL', () => {
     expect(await alive.leases.driverOf(ONE)).toEqual({ node: alive.leases.node, epoch: lease?.epoch ?? 0 });
   });
 
-  test('of a dead node are taken by a command, too', async () => {
+  test('of a dead node are taken by a command', async () => {
     const url = await server().newDatabase();
     const [dead, alive] = [await open(url, { node: { leaseMs: 600_000 } }), await open(url)];
     await drive(dead);
@@ -64,7 +64,7 @@ describe.skipIf(noPostgres)('leases in PostgreSQL', () => {
     expect(driver?.node).toBe(alive.leases.node);
   });
 
-  test('are not taken over for one lease time after the server was started', async () => {
+  test('are not taken over within one lease time after the server has started', async () => {
     const url = await server().newDatabase();
     const long = { leaseMs: 3_600_000 };
     const [dead, alive] = [await open(url, { node: long }), await open(url, { node: long })];
@@ -75,7 +75,7 @@ describe.skipIf(noPostgres)('leases in PostgreSQL', () => {
     expect(await alive.leases.claim(ONE)).toBeNull();
   });
 
-  test('of several nodes that take over concurrently, each session has one', async () => {
+  test('are taken over by one node each, if several nodes try concurrently', async () => {
     const url = await server().newDatabase();
     const nodes = [await open(url), await open(url), await open(url)];
     const refs = Array.from({ length: 30 }, (_, index) => refOf('ada', `s${index}`));
@@ -118,7 +118,7 @@ describe.skipIf(noPostgres)('leases in PostgreSQL', () => {
     expect(two).toMatchObject({ id: there.leases.node, alive: true, bus: 'down', sessions: 0 });
   });
 
-  test('are listed with the age of the last heartbeat, also if nodes have leases of other lengths', async () => {
+  test('are listed with the age of the last heartbeat, even if nodes use different lease times', async () => {
     const url = await server().newDatabase();
     const [brief, long] = [await open(url), await open(url, { node: { leaseMs: 600_000 } })];
     for (const node of [brief, long]) {
@@ -145,7 +145,7 @@ describe.skipIf(noPostgres)('leases in PostgreSQL', () => {
     }
   });
 
-  test('of a paused process are taken over; once awake, it notices the loss, and none of its writes is stored', async () => {
+  test('of a paused process are taken over; after resuming it detects the loss, and none of its writes is stored', async () => {
     const url = await server().newDatabase();
     const store = await open(url);
     const child = await startDriver(url);

@@ -14,7 +14,7 @@ const known = MIGRATIONS.length;
 describe.skipIf(noPostgres)('the schema', () => {
   const server = testServer();
 
-  test('is made once by nodes that start at the same time on an empty database', async () => {
+  test('is created once by nodes that start concurrently on an empty database', async () => {
     const url = await server().engine.createDatabase();
     const nodes = await Promise.all([openNode(url), openNode(url), openNode(url)]);
     const [first] = nodes;
@@ -26,7 +26,7 @@ describe.skipIf(noPostgres)('the schema', () => {
     await Promise.all(nodes.map((node) => node.close()));
   });
 
-  test('of a newer release that has contracted is refused in one line, and nothing changes', async () => {
+  test('contracted by a newer release is refused in one line, without changes', async () => {
     const url = await server().newDatabase();
     const newer = release({ sql: 'ALTER TABLE sessions DROP COLUMN home', oldest: known + 1 });
     await (await openPostgresStore(url, { log: NO_LOG, ...newer })).close();
@@ -38,7 +38,7 @@ describe.skipIf(noPostgres)('the schema', () => {
     );
   });
 
-  test('of a newer release that has only expanded serves both releases', async () => {
+  test('only expanded by a newer release works with both releases', async () => {
     const url = await server().newDatabase();
     const running = await openNode(url);
     const newer = release({ sql: 'ALTER TABLE sessions ADD COLUMN colour TEXT', oldest: known });
@@ -51,7 +51,7 @@ describe.skipIf(noPostgres)('the schema', () => {
     await Promise.all([running, upgraded, restarted].map((node) => node.close()));
   });
 
-  test('gets indexes outside of the transaction while other nodes write, and again if that was interrupted', async () => {
+  test('creates indexes outside of the transaction while other nodes write, and again after an interruption', async () => {
     const url = await server().newDatabase();
     const running = await openNode(url);
     await begin(running, refOf('ada', 'one'));
@@ -84,7 +84,7 @@ describe.skipIf(noPostgres)('the schema', () => {
     }
   });
 
-  test('gets a new kind of event only when every living node reads it', async () => {
+  test('accepts a new kind of event only when all living nodes can read it', async () => {
     const url = await server().newDatabase();
     const newer = { upcasts: newerUpcasts({ 'text.ended': ADDED }) };
     const [old, other] = [await openNode(url), await openNode(url)];
@@ -116,7 +116,7 @@ describe.skipIf(noPostgres)('the schema', () => {
   });
 });
 
-describe.skipIf(noPostgres)('a database that cannot be used is one clear line:', () => {
+describe.skipIf(noPostgres)('an unusable database is reported in one line:', () => {
   const server = testServer();
   const failing = (url: string) => openNode(url, { deadlineMs: 2_000 });
 

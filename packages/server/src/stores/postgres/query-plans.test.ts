@@ -18,7 +18,7 @@ import { noPostgres, testServer } from './testing.ts';
 const owner = PrincipalId.parse('owner 1');
 const ONE = refOf(owner, 'session 1');
 
-/** A hundred sessions of each of fifty owners, with what belongs to them. */
+/** A hundred sessions for each of fifty owners, with related rows. */
 async function fill({ query }: Database): Promise<void> {
   const owners = Array.from({ length: 50 }, (_, index) => `owner ${index}`);
   await query(
@@ -39,7 +39,7 @@ async function fill({ query }: Database): Promise<void> {
   );
 }
 
-describe.skipIf(noPostgres)('queries read only matching rows, however many sessions there are:', () => {
+describe.skipIf(noPostgres)('queries read only matching rows, regardless of the number of sessions:', () => {
   const server = testServer();
   let database: Database;
   beforeAll(async () => {
@@ -51,7 +51,7 @@ describe.skipIf(noPostgres)('queries read only matching rows, however many sessi
   });
   afterAll(() => database?.close());
 
-  /** The plan of the statement that `work` runs, with what is planned for any values. */
+  /** The generic plan of the statement that `work` runs. */
   async function planOf(work: (statements: Statements) => Promise<unknown>): Promise<string> {
     const plans: string[] = [];
     await work({
@@ -97,13 +97,13 @@ describe.skipIf(noPostgres)('queries read only matching rows, however many sessi
         );
         expect(plan).toContain(`using ${index} `);
         expect(plan).not.toContain('Seq Scan');
-        // Sorting is left to the merge of two branches.
+        // Only the merge of two branches sorts.
         if ((filter.status?.length ?? 1) < 2) expect(plan).not.toMatch(/\bSort\b/);
       }
     });
   }
 
-  test('appends find their sessions with indexes, and no checkpoint is looked for in all of them', async () => {
+  test('appends find sessions by index, without scanning checkpoints', async () => {
     const lists = Array.from({ length: 7 }, () => []);
     const plan = await planOf(({ query }) => query(APPEND, ['[]', ...lists, 'node', null, true, true]));
     expect(plan.match(/Index Scan using sessions_bucket_owner_id_key on sessions/g)?.length).toBe(1);

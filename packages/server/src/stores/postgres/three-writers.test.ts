@@ -3,7 +3,7 @@ import type { AppendAs } from '../../core/ports/lease.ts';
 import { outcomeOf, recordOf, refOf, textEvent } from '../contract/samples.ts';
 import { noPostgres, openNode, testServer } from './testing.ts';
 
-/** A small generator of random numbers, so that a run can be repeated. */
+/** Seeded random numbers, for reproducible runs. */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -19,10 +19,10 @@ function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
     .map(({ item }) => item);
 }
 
-describe.skipIf(noPostgres)('three nodes that write to the same sessions at once', () => {
+describe.skipIf(noPostgres)('three nodes that write to the same sessions concurrently', () => {
   const server = testServer();
 
-  test('never deadlock, lose nothing that was acknowledged and leave no gap', async () => {
+  test('never deadlock, lose no acknowledged event and leave no gap', async () => {
     const url = await server().newDatabase();
     const nodes = await Promise.all([openNode(url), openNode(url), openNode(url)]);
     const refs = Array.from({ length: 24 }, (_, index) => refOf(`owner-${index % 5}`, `s${index}`));
@@ -62,7 +62,7 @@ describe.skipIf(noPostgres)('three nodes that write to the same sessions at once
     await Promise.all(nodes.map((node) => node.close()));
   });
 
-  test('make progress in a row that all of them want, one after another', async () => {
+  test('make progress on a contended row', async () => {
     const url = await server().newDatabase();
     const nodes = await Promise.all([openNode(url), openNode(url), openNode(url)]);
     const ref = refOf('ada', 'one');

@@ -6,10 +6,10 @@ import { noPostgres, openNode, testServer } from './testing.ts';
 const ONE = refOf('ada', 'one');
 const RUNNING = { status: 'running' } as const;
 
-describe.skipIf(noPostgres)('an append whose answer is lost', () => {
+describe.skipIf(noPostgres)('an append whose response is lost', () => {
   const server = testServer();
 
-  test('is found out to be written, with the lease that it took', async () => {
+  test('is found to be written, with its lease', async () => {
     const url = await server().newDatabase();
     await using proxy = await openProxy(url);
     const store = await openNode(proxy.url);
@@ -21,7 +21,7 @@ describe.skipIf(noPostgres)('an append whose answer is lost', () => {
     });
     expect(driver?.node).toBe(store.leases.node);
     expect(seqsOf(await store.read(ONE, 0, 10))).toEqual([1, 2, 3]);
-    // The lease is the one that the first statement took, and works.
+    // The lease taken by the first statement is valid.
     proxy.loseAnswerTo('event-4');
     const as = { by: 'driver', epoch: driver?.epoch ?? 0 } as const;
     expect(await store.append(3, textEvents(ONE, 3, 1), recordOf(ONE, 4, RUNNING), as)).toEqual(driver);
@@ -29,7 +29,7 @@ describe.skipIf(noPostgres)('an append whose answer is lost', () => {
     await store.close();
   });
 
-  test('is a conflict if the event that is there is not its own', async () => {
+  test('is a conflict if the stored event is not its own', async () => {
     const url = await server().newDatabase();
     await using proxy = await openProxy(url);
     const [store, other] = [await openNode(proxy.url), await openNode(url)];
@@ -76,7 +76,7 @@ describe.skipIf(noPostgres)('an append whose answer is lost', () => {
     await store.close();
   });
 
-  test('and took a lease is found by the next sweep: this node drives the session', async () => {
+  test('that took a lease is found by the next sweep: this node drives the session', async () => {
     const url = await server().newDatabase();
     await using proxy = await openProxy(url);
     const store = await openNode(proxy.url);
@@ -96,7 +96,7 @@ describe.skipIf(noPostgres)('an append whose answer is lost', () => {
     await store.close();
   });
 
-  test('inside of a transaction is determined after its lock was released', async () => {
+  test('inside a transaction is resolved after its lock was released', async () => {
     const url = await server().newDatabase();
     await using proxy = await openProxy(url);
     const store = await openNode(proxy.url);

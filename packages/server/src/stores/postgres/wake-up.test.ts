@@ -7,8 +7,8 @@ import { openWakeUps, type WakeUps } from './wake-up.ts';
 
 const refs = (count: number) => Array.from({ length: count }, (_, index) => refOf('ada', `session ${index}`));
 
-/** Resolves when the node was told about all of them; counts how often it was told anything. */
-function told(node: WakeUps, wanted: readonly SessionRef[]): Promise<number> {
+/** Resolves with the number of notifications when the node has received all of these sessions. */
+function notified(node: WakeUps, wanted: readonly SessionRef[]): Promise<number> {
   const missing = new Set(wanted);
   let times = 0;
   return new Promise((resolve) => {
@@ -29,7 +29,7 @@ describe.skipIf(noPostgres)('wake-up notifications', () => {
     const url = await server().newDatabase();
     const [here, there] = [await openWakeUps(url, { log: NO_LOG }), await openWakeUps(url, { log: NO_LOG })];
     const all = refs(50);
-    const arrived = told(there, all);
+    const arrived = notified(there, all);
     const others: boolean[] = [];
     there.listen((concerns) => others.push(concerns(refOf('ada', 'another'))));
     for (const ref of all) here.notify(ref);
@@ -38,42 +38,42 @@ describe.skipIf(noPostgres)('wake-up notifications', () => {
     await Promise.all([here.close(), there.close()]);
   });
 
-  test('of more sessions than fit into one concern all of them', async () => {
+  test('for more sessions than fit into one cover all sessions', async () => {
     const url = await server().newDatabase();
     const [here, there] = [await openWakeUps(url, { log: NO_LOG }), await openWakeUps(url, { log: NO_LOG })];
     const all = refs(2_000);
-    const arrived = told(there, [...all, refOf('ada', 'another')]);
+    const arrived = notified(there, [...all, refOf('ada', 'another')]);
     for (const ref of all) here.notify(ref);
     expect(await arrived).toBe(1);
     await Promise.all([here.close(), there.close()]);
   });
 
-  test('resume after a restart of the server, and then concern all sessions', async () => {
+  test('resume after a server restart, and then cover all sessions', async () => {
     const { engine, newDatabase } = server();
     const url = await newDatabase();
     const [here, there] = [await openWakeUps(url, { log: NO_LOG }), await openWakeUps(url, { log: NO_LOG })];
     const [one = refOf('ada', 'one')] = refs(1);
-    const restarted = told(there, [one]);
+    const restarted = notified(there, [one]);
     await engine.kill();
     here.notify(one);
     await engine.restart();
     await restarted;
-    const arrived = told(there, [one]);
+    const arrived = notified(there, [one]);
     while ((await Promise.race([arrived, Bun.sleep(20)])) === undefined) here.notify(one);
     await Promise.all([here.close(), there.close()]);
   });
 
-  test('continue after one that was never answered', async () => {
+  test('continue after one without a response', async () => {
     const url = await server().newDatabase();
     await using proxy = await openProxy(url);
     const here = await openWakeUps(proxy.url, { log: NO_LOG });
     const there = await openWakeUps(url, { log: NO_LOG });
     const [one = refOf('ada', 'one')] = refs(1);
-    const first = told(there, [one]);
+    const first = notified(there, [one]);
     here.notify(one);
     await first;
     proxy.freeze();
-    const arrived = told(there, [one]);
+    const arrived = notified(there, [one]);
     while ((await Promise.race([arrived, Bun.sleep(20)])) === undefined) here.notify(one);
     await Promise.all([here.close(), there.close()]);
   });

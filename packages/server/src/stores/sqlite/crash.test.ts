@@ -13,7 +13,7 @@ test('every acknowledged append is present exactly once after kill -9, repeatedl
   for (let round = 0; round < ROUNDS; round += 1) {
     await appendUntilKilled(scratch.path, acknowledged);
 
-    // exclusive: the lock of the dead process is released too
+    // exclusive, to check that the lock of the dead process is released
     const store = openSqliteStore(scratch.path, { exclusive: true });
     expect(acknowledged.size).toBeGreaterThan(0);
     for (const [id, head] of acknowledged) {
@@ -27,7 +27,7 @@ test('every acknowledged append is present exactly once after kill -9, repeatedl
   }
 }, 60_000);
 
-/** Records the last acknowledged event of each session, including those between the kill and the exit. */
+/** Records the last acknowledged event of each session, including those between kill and exit. */
 async function appendUntilKilled(folder: string, acknowledged: Map<string, number>): Promise<void> {
   const program = join(import.meta.dir, 'appends-until-killed.ts');
   const child = Bun.spawn([process.execPath, program, folder], { stdout: 'pipe', stderr: 'inherit' });

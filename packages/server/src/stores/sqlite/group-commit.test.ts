@@ -70,13 +70,13 @@ test('the queue is bounded: a full group is written immediately', async () => {
   await store.close();
 });
 
-test('an append that the database refuses fails alone and leaves nothing behind', async () => {
+test('an append that the database rejects fails alone and writes nothing', async () => {
   using scratch = scratchFolder();
   const { store, commits } = openCounting(scratch.path);
   const [good, bad, later] = [refOf('ada', 'good'), refOf('ada', 'bad'), refOf('ada', 'later')];
   const outcomes = await Promise.all([
     outcomeOf(begin(store, good)),
-    // refused after its session row was written
+    // rejected after its session row was written
     outcomeOf(begin(store, bad, { checkpoint: { version: 1.5, seq: 1, state: '{}' } })),
     outcomeOf(store.append(1, textEvents(bad, 1, 1), recordOf(bad, 2))),
     outcomeOf(begin(store, later)),

@@ -16,7 +16,7 @@ test('a second server is refused until the first has closed', async () => {
   await second.close();
 });
 
-test('a second process is refused too', async () => {
+test('a second process is refused', async () => {
   using scratch = scratchFolder();
   const first = openSqliteStore(scratch.path, { exclusive: true });
   const program = `
@@ -31,7 +31,7 @@ test('a second process is refused too', async () => {
   await first.close();
 });
 
-test('users can be changed beside a running server, and the server notices', async () => {
+test('a running server notices changes of users by another process', async () => {
   using scratch = scratchFolder();
   const server = openSqliteStore(scratch.path, { exclusive: true });
   const command = openSqliteStore(scratch.path);

@@ -1,4 +1,4 @@
-/** Writes are acknowledged after the log was synced, never before. */
+/** Writes are acknowledged after the log is synced, never before. */
 import { Database } from 'bun:sqlite';
 import { afterEach, expect, spyOn, test } from 'bun:test';
 import fs, { readlinkSync } from 'node:fs';
@@ -132,17 +132,17 @@ test('the store syncs its log once per commit, then acknowledges', async () => {
   using scratch = scratchFolder();
   const store = openSqliteStore(scratch.path);
   const synced: string[] = [];
-  const told: string[] = [];
+  const order: string[] = [];
   spied.mockImplementation(((file: number, done: (error: Error | null) => void) => {
     synced.push(readlinkSync(`/proc/self/fd/${file}`));
     realSync(file, (error) => {
-      told.push('synced');
+      order.push('synced');
       done(error);
     });
   }) as typeof realSync);
-  await Promise.all(['a', 'b'].map((id) => begin(store, refOf('ada', id)).then(() => told.push(id))));
+  await Promise.all(['a', 'b'].map((id) => begin(store, refOf('ada', id)).then(() => order.push(id))));
   expect(synced).toEqual([fs.realpathSync(join(scratch.path, `${DATABASE_FILE}-wal`))]);
-  expect(told).toEqual(['synced', 'a', 'b']);
+  expect(order).toEqual(['synced', 'a', 'b']);
   await store.close();
 });
 
@@ -165,7 +165,7 @@ test('a store closed during a sync completes the pending writes and then reports
   await again.close();
 });
 
-test('a store with a failed log reports the reason, to readiness too, until it is reopened', async () => {
+test('a store with a failed log reports the reason, also for readiness, until it is reopened', async () => {
   using scratch = scratchFolder();
   const store = openSqliteStore(scratch.path);
   await begin(store, refOf('ada', 'before'));

@@ -8,7 +8,7 @@ import { scratchFolder } from '../contract/scratch.ts';
 import { APPLICATION_ID, MIGRATIONS } from './migrations.ts';
 import { openSqliteStore } from './open.ts';
 
-const REFUSED: Record<string, { make: (path: string) => void | Promise<void>; says: string }> = {
+const REFUSED: Record<string, { make: (path: string) => void | Promise<void>; message: string }> = {
   'a SQLite database of another program': {
     make: (path) => {
       using database = new Database(path, { create: true });
@@ -16,18 +16,18 @@ const REFUSED: Record<string, { make: (path: string) => void | Promise<void>; sa
       database.run('CREATE TABLE facts (theirs TEXT)');
       database.run("INSERT INTO facts VALUES ('theirs')");
     },
-    says: 'is not a Parlance database',
+    message: 'is not a Parlance database',
   },
   'an empty database that another program has claimed': {
     make: (path) => {
       using database = new Database(path, { create: true });
       database.run('PRAGMA application_id = 42');
     },
-    says: 'is not a Parlance database',
+    message: 'is not a Parlance database',
   },
-  'a file that is no database': {
+  'a file that is not a database': {
     make: (path) => writeFileSync(path, 'Dear diary, this is not a database. '.repeat(40)),
-    says: 'is not a Parlance database',
+    message: 'is not a Parlance database',
   },
   'a database from a newer version': {
     make: async (path) => {
@@ -36,23 +36,23 @@ const REFUSED: Record<string, { make: (path: string) => void | Promise<void>; sa
       database.run(`PRAGMA user_version = ${MIGRATIONS.length + 1}`);
       database.run('PRAGMA wal_checkpoint(TRUNCATE)');
     },
-    says: 'is from a newer version of Parlance',
+    message: 'is from a newer version of Parlance',
   },
   'a database in which a newer version may have written events': {
     make: (path) => openSqliteStore(dirname(path), { upcasts: newerUpcasts() }).close(),
-    says: `contains an event that has schema version ${eventVersion() + 1}, which a newer version of Parlance wrote: this one reads up to ${eventVersion()}`,
+    message: `contains an event that has schema version ${eventVersion() + 1}, which a newer version of Parlance wrote: this one reads up to ${eventVersion()}`,
   },
 };
 
 describe('an unusable database is refused in one line and left unchanged', () => {
-  for (const [name, { make, says }] of Object.entries(REFUSED)) {
+  for (const [name, { make, message }] of Object.entries(REFUSED)) {
     test(name, async () => {
       using scratch = scratchFolder();
       const path = join(scratch.path, 'parlance.db');
       await make(path);
       const before = readFileSync(path);
       const open = () => openSqliteStore(scratch.path);
-      expect(open).toThrow(`${path} ${says}`);
+      expect(open).toThrow(`${path} ${message}`);
       expect(readFileSync(path).equals(before)).toBe(true);
       expect(readdirSync(scratch.path)).toEqual(['parlance.db']);
     });

@@ -1,6 +1,6 @@
 /**
- * After a power loss, synced data is complete and any part of later data may be there: these tests truncate or corrupt the
- * log at various positions after the acknowledged part.
+ * After a power loss, synced data is complete, and later data may be there in part: these tests truncate or
+ * corrupt the log at various positions after the acknowledged part.
  */
 import { expect, test } from 'bun:test';
 import { copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -15,12 +15,12 @@ const ref = refOf('ada', 'powerless');
 
 /** Variants of the unsynced bytes. */
 const LOSSES: Readonly<Record<string, (log: Buffer, synced: number, next: number) => Buffer>> = {
-  'nothing of it was written': (log, synced) => log.subarray(0, synced),
-  'a byte of it was written': (log, synced) => log.subarray(0, synced + 1),
-  'half of it was written': (log, synced, next) => log.subarray(0, (synced + next) >> 1),
+  'no byte was written': (log, synced) => log.subarray(0, synced),
+  'one byte was written': (log, synced) => log.subarray(0, synced + 1),
+  'half was written': (log, synced, next) => log.subarray(0, (synced + next) >> 1),
   'all but a byte was written': (log, _synced, next) => log.subarray(0, next - 1),
-  'its place is there, and empty': (log, synced, next) => Buffer.from(log.subarray(0, next)).fill(0, synced),
-  'its place is there, and holds something else': (log, synced, next) =>
+  'allocated but empty': (log, synced, next) => Buffer.from(log.subarray(0, next)).fill(0, synced),
+  'allocated with other content': (log, synced, next) =>
     Buffer.from(log.subarray(0, next)).fill(0xa5, (synced + next) >> 1),
 };
 

@@ -30,7 +30,7 @@ function plansOf(database: Database, work: (recorded: Database) => void): string
   });
 }
 
-describe('queries read only matching rows, however many sessions there are', () => {
+describe('queries read only matching rows, regardless of the number of sessions', () => {
   let database: Database;
   beforeAll(() => {
     database = new Database(':memory:', { strict: true });
