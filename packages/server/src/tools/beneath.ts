@@ -1,9 +1,10 @@
 /**
- * Resolves paths in the working directory so that check and use are one operation. Every folder on the way is opened relative
- * to the one before it without following links, links are resolved here, and the operation is done in the open folder: a
- * process that swaps a folder for a link meanwhile cannot redirect it.
+ * Resolves paths in the working directory such that check and use are one operation. Opens each folder on the
+ * way relative to the previous one without following links, resolves links itself, and operates on the open
+ * folder: a process that swaps a folder for a link in the meantime cannot redirect it.
  *
- * Without /proc (macOS) plain paths are used. There is no sandbox either, so an attacker would gain nothing.
+ * Without /proc (macOS), plain paths are used. There is no sandbox there either, so an attacker gains
+ * nothing.
  */
 import { constants, existsSync, lstatSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readlink, realpath } from 'node:fs/promises';
@@ -13,9 +14,12 @@ import { isGitFolder, isReservedName } from './git-folder.ts';
 import { type Bounds, contains, errorCode, exists, hidden, isHidden, outside } from './paths.ts';
 
 export type Entry = AsyncDisposable & {
-  /** Path for calls that do not follow a link at the end. Leads into the folder that is held open until this is disposed. */
+  /**
+   * Path for calls that do not follow a final link. Points into the folder that is held open until this is
+   * disposed.
+   */
   readonly at: string;
-  /** its location when it was resolved: absolute, links resolved */
+  /** its location when resolved: absolute, without links */
   readonly path: string;
   /** whether a link was followed on the way */
   readonly linked: boolean;
@@ -24,7 +28,7 @@ export type Entry = AsyncDisposable & {
 export type Reach = {
   /** base of a relative path; the root by default */
   readonly base?: string;
-  /** false: the entry itself, even if it is a link */
+  /** false to get the entry itself, even if it is a link */
   readonly follow?: boolean;
 };
 
@@ -41,13 +45,16 @@ const BY_DESCRIPTOR = existsSync('/proc/self/fd');
 const MAX_LINKS = 40;
 
 /**
- * Throws a `Fault` if the path leads outside the root or to a hidden entry, or if a folder on the way is missing. The entry
+ * Throws a `Fault` if the path is outside the root or hidden, or if a folder on the way is missing. The entry
  * itself need not exist.
  */
 export const reach = (bounds: Bounds, path: string, options: Reach = {}): Promise<Entry> =>
   walked(bounds, { path, ...options }, async (walk) => walk.mustBeThere());
 
-/** Like `reach`, for an entry that is changed: refuses the server's code, and git folders unless named directly and approved. */
+/**
+ * Like `reach`, for an entry to be changed: refuses the server's code, and git folders unless named directly
+ * and approved.
+ */
 export const reachToChange = (bounds: Bounds, path: string, options: Change): Promise<Entry> =>
   walked(bounds, { path, ...options }, async (walk) => {
     if (isReadOnly(bounds, await walk.path())) {
@@ -104,7 +111,10 @@ export async function openToRead(bounds: Bounds, entry: Entry): Promise<FileHand
 
 export type OpenFolder = { readonly handle: FileHandle; readonly at: string };
 
-/** Holds the folder open; its `at` leads there even if it is moved. Does not follow a link at the end. Rejects like `open`. */
+/**
+ * Holds the folder open; its `at` stays valid even if the folder is moved. Does not follow a final link.
+ * Rejects like `open`.
+ */
 export async function openFolder(at: string): Promise<OpenFolder> {
   const handle = await open(at, FOLDER);
   return { handle, at: BY_DESCRIPTOR ? `/proc/self/fd/${handle.fd}` : at };
@@ -117,7 +127,7 @@ export const presentPath = ({ at }: OpenFolder): Promise<string> =>
 export const isReadOnly = ({ readOnly = [], writable = [] }: Bounds, path: string): boolean =>
   readOnly.some((folder) => contains(folder, path)) && !writable.some((folder) => contains(folder, path));
 
-/** The path segments from the root on. Reads nothing yet. */
+/** The path segments relative to the root. Reads nothing yet. */
 function insideOf(
   bounds: Bounds,
   root: string,
@@ -135,7 +145,7 @@ type Folder = OpenFolder & { readonly name: string };
 class Walk {
   linked = false;
   readonly #root: string;
-  /** as it was requested */
+  /** as requested */
   readonly #shown: string;
   #folders: Folder[] = [];
   /** segments after the last existing folder: the entry, after missing folders */
@@ -177,9 +187,8 @@ class Walk {
         left.unshift(...names);
         continue;
       }
-      // A dangling link would be created at its target, where nobody expects it.
-      if (isOfLink && !(await exists(join(this.#top.at, name))))
-        throw this.#broken('is a link that leads nowhere');
+      // A dangling link would be created at its target, where it is not expected.
+      if (isOfLink && !(await exists(join(this.#top.at, name)))) throw this.#broken('is a dangling link');
       if (left.length === 0) this.#rest = [name];
       else if (!(await this.#into(name))) this.#rest = [name, ...left.splice(0)];
     }
@@ -219,7 +228,7 @@ class Walk {
     return top;
   }
 
-  /** False if there is no such entry. */
+  /** False if the entry does not exist. */
   async #into(name: string): Promise<boolean> {
     try {
       this.#folders.push({ ...(await openFolder(join(this.#top.at, name))), name });
@@ -235,7 +244,10 @@ class Walk {
     await this.#folders.pop()?.handle.close();
   }
 
-  /** The segments of an absolute target from the root on. The real path is only a hint: its segments are resolved like any other. */
+  /**
+   * The segments of an absolute target relative to the root. The real path is only a hint: its segments are
+   * resolved like any other.
+   */
   async #fromRoot(target: string): Promise<string[]> {
     while (this.#folders.length > 1) await this.#up();
     const path = contains(this.#root, target) ? target : await realpath(target).catch(() => target);

@@ -1,12 +1,12 @@
-/** Bounds what tools outside of our code return: number of parts, text, images and files. */
+/** Limits the results of tools outside our code: number of parts, text, images and files. */
 import { type Part, textPart } from '@parlance/protocol';
 import { cutText, RESULT_LIMIT } from './cut.ts';
 
 const MOST_PARTS = 100;
-/** Of all images and files of one result, as base64. */
+/** Total of all images and files of one result, as base64. */
 const BINARY_CHARACTERS = 4_000_000;
 
-/** `partOf` converts one item; those that are left out are not converted. */
+/** `partOf` converts one item; omitted items are not converted. */
 export function boundedParts<Item>(given: readonly Item[], partOf: (item: Item) => Part): Part[] {
   const budget = { text: RESULT_LIMIT, binary: BINARY_CHARACTERS };
   const parts = given.slice(0, MOST_PARTS).map((item) => within(budget, partOf(item)));

@@ -1,4 +1,4 @@
-/** Which folders sessions may work in. */
+/** Decides which folders sessions may work in. */
 import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, relative } from 'node:path';
 import { Fault } from '@parlance/protocol';
@@ -8,9 +8,9 @@ import type { Guard } from './guard.ts';
 import { contains, isHidden } from './paths.ts';
 
 export type FolderRules = {
-  /** the server's working directory: sessions work there or inside of it */
+  /** the server's working directory: sessions work there or below */
   readonly root: string;
-  /** or anywhere, if the only caller is the user of this process */
+  /** true to allow any folder, if the only caller is the user of this process */
   readonly anywhere: boolean;
   readonly guard: Guard;
 };
@@ -32,7 +32,7 @@ export const openFolders = (rules: FolderRules): Folders => ({
   },
 });
 
-/** Null if sessions may work there. `path` has no links; null if there is nothing. */
+/** Null if sessions may work there. `path` has no links; null if it does not exist. */
 async function problemOf(
   path: string | null,
   { root, anywhere, guard }: FolderRules,
@@ -40,13 +40,13 @@ async function problemOf(
   const top = await realpath(root);
   const isInside = path !== null && contains(top, path);
   if (path === null || !(isInside || anywhere) || !(await isFolder(path)))
-    // The same for all: nobody learns what is outside.
+    // The same reason for all cases, so that it reveals nothing about paths outside.
     return anywhere
       ? 'is not an existing folder'
       : 'is neither the working directory of the server nor an existing folder inside of it';
   if (isHidden(guard.hide, path)) return 'belongs to the server';
   if (path === top) return null;
-  // Their protection looks at the path from the root of the tools on.
+  // Protection of these folders checks the path relative to the root of the tools.
   const reserved = (await changesGitFolder(isInside ? top : '/', path)) || (await isGitFolder(path));
   return reserved ? "is git's or Parlance's own folder" : null;
 }

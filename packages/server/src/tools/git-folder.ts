@@ -1,11 +1,12 @@
-/** Recognises git folders: git runs the programs that their hooks and configuration name. */
+/** Detects git folders: git runs programs named in their hooks and configuration. */
 import { lstat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 
 const PARTS = ['objects', 'refs', 'commondir', 'config'];
 
 /**
- * Whether `folder` is laid out as a git folder, whatever its name, or would be with an entry `coming`. Errs on the side of yes.
+ * Whether `folder` has the layout of a git folder, whatever its name, or would have it with an entry
+ * `coming`. Errs on the side of yes.
  */
 export async function isGitFolder(folder: string, coming?: string): Promise<boolean> {
   const has = async (name: string) => name === coming || (await exists(join(folder, name)));
@@ -24,7 +25,10 @@ export async function changesGitFolder(root: string, path: string): Promise<bool
   return false;
 }
 
-/** Names of git folders and of data folders: programs named in them are run. Compared case-insensitively, as some file systems do. */
+/**
+ * Names of git folders and data folders, whose contents name programs to run. Compared case-insensitively, as
+ * some file systems do.
+ */
 export const isReservedName = (name: string): boolean => RESERVED.has(name.toLowerCase());
 
 const RESERVED = new Set(['.git', '.parlance']);

@@ -1,22 +1,22 @@
-/** Protects the server's own files: what tools may not see, and what they may not change. */
+/** Protects the server's own files from tools. */
 import { closeSync, constants, fstatSync, openSync, readlinkSync, realpathSync } from 'node:fs';
 
-/** Paths are absolute with links resolved. Read them at each call: a folder may have been moved since. */
+/** Paths are absolute, without links. Read them at each call, since a folder may have moved. */
 export type Guard = {
   /** files and folders hidden from tools */
   readonly hide: readonly string[];
   /** folders that tools may read but not change */
   readonly readOnly?: readonly string[];
-  /** folders inside of those that tools may change */
+  /** folders inside the read-only ones that tools may change */
   readonly writable?: readonly string[];
 };
 
-/** From Linux: a descriptor that identifies a file without the right to read it. */
+/** Linux flag: a descriptor that identifies a file without read permission. */
 const O_PATH = 0o10000000;
 
 /**
- * Holds a descriptor of every entry in `hide`, so that it stays hidden if it is moved. A path that does not exist yet is
- * hidden by its name.
+ * Holds a descriptor of every entry in `hide`, so that it stays hidden if moved. A path that does not exist
+ * yet is hidden by name.
  */
 export function openGuard({ hide, readOnly = [], writable = [] }: Guard): Guard & { close(): void } {
   const held = process.platform === 'linux' ? hide.flatMap(hold) : [];
@@ -58,7 +58,7 @@ function hold(path: string): number[] {
   }
 }
 
-/** Empty if it was deleted. */
+/** Empty if the entry was deleted. */
 const presentPath = (descriptor: number): string[] =>
   fstatSync(descriptor).nlink === 0 ? [] : [readlinkSync(`/proc/self/fd/${descriptor}`)];
 

@@ -22,13 +22,13 @@ export { findSandbox, type Sandbox } from './shell/sandbox.ts';
 
 export type BuiltInOptions = {
   readonly clients: ClientTools;
-  /** null: commands run without a sandbox, and need approval unless they are known to be safe */
+  /** null if commands run without a sandbox and need approval unless known to be safe */
   readonly sandbox: Sandbox | null;
-  /** ids of the agents that a conversation can be handed to */
+  /** ids of agents that can take over a conversation */
   readonly agents: () => readonly string[];
   /** files of the server itself */
   readonly guard?: Guard;
-  /** the search API; without a key there is no `web_search` */
+  /** the search API; without a key, `web_search` is not offered */
   readonly web?: { readonly key?: string | undefined; readonly baseUrl?: string | undefined };
 };
 

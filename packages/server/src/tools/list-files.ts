@@ -50,10 +50,13 @@ export const listFiles = (guard: Guard): Tool =>
   });
 
 type Listed = { readonly path: string; readonly mark: '' | '/' | '@' };
-/** `at` is the path to open, `path` the location, `shown` is set for the requested folder. */
+/** `at` is the path to open, `path` its location; `shown` is set for the requested folder. */
 type Start = { readonly at: string; readonly path: string; readonly shown?: string };
 
-/** Sorted by name, each folder directly before its content. Follows no links, also not if a folder is replaced by one. */
+/**
+ * Sorted by name, each folder directly before its content. Follows no links, even if a folder is replaced by
+ * one.
+ */
 async function* entriesOf(
   { at, path: folder, shown }: Start,
   depth: number,

@@ -19,8 +19,8 @@ export type Place = {
 };
 
 /**
- * Resolves `path` (relative to `base`, or absolute). Throws a `Fault` if it is outside the root or hidden. The result is only
- * a snapshot, for display to users: to use a file, call `reach`.
+ * Resolves `path` (relative to `base`, or absolute). Throws a `Fault` if it is outside the root or hidden.
+ * The result is a snapshot for display only: to use a file, call `reach`.
  */
 export async function confine(bounds: Bounds, path: string, base = bounds.root): Promise<Place> {
   const root = await realpath(bounds.root);
@@ -44,7 +44,10 @@ export function contains(folder: string, path: string): boolean {
   return between !== '..' && !between.startsWith(`..${sep}`) && !isAbsolute(between);
 }
 
-/** A relative path as rules name it. `folder` is the session's, from the working directory of the server on. */
+/**
+ * A relative path in the form that rules use. `folder` is the session's, relative to the server's working
+ * directory.
+ */
 export const inFolder = (folder: string, path: string): string =>
   folder === '' ? path : `${folder}${sep}${path}`;
 
@@ -70,12 +73,12 @@ async function resolveLinks(path: string, shown: string): Promise<string> {
       throw new Fault('tool_failed', `The path ${shown} cannot be followed.`, { cause: thrown });
     }
     // A dangling link would be created at its target, which was not checked.
-    if (await exists(path)) throw new Fault('tool_failed', `The path ${shown} is a link that leads nowhere.`);
+    if (await exists(path)) throw new Fault('tool_failed', `The path ${shown} is a dangling link.`);
     return join(await resolveLinks(dirname(path), shown), basename(path));
   }
 }
 
-/** True for a link too, dangling or not. */
+/** True for a link as well, dangling or not. */
 export async function exists(path: string): Promise<boolean> {
   return lstat(path).then(
     () => true,

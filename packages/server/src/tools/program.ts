@@ -4,14 +4,14 @@ import { isCompiled } from '../lib/compiled.ts';
 /** Sources are run directly; the build puts all programs in one folder. */
 const ENDING = import.meta.path.endsWith('.ts') ? 'ts' : 'js';
 
-/** Names the program to run instead of the command line, in the environment of the single executable. */
+/** Environment variable that makes the single executable run this program instead of the command line. */
 export const PROGRAM_VARIABLE = 'PARLANCE_PROGRAM';
 
 export type Program = {
   /** starts it; its arguments follow */
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** A folder of our own: the runtime would run code that a bunfig.toml in the current folder names. */
+  /** Our own folder: the runtime would run code named in a bunfig.toml of the current folder. */
   readonly cwd: string;
 };
 

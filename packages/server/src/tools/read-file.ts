@@ -58,7 +58,7 @@ async function isBinary(file: FileHandle): Promise<boolean> {
 
 type Page = { readonly path: string; readonly offset: number; readonly limit: number };
 
-/** Needs memory for one chunk and one page, however large the file and however long its lines. */
+/** Needs memory for one chunk and one page, regardless of file size and line length. */
 async function readPage(
   file: FileHandle,
   { path, offset, limit }: Page,

@@ -6,8 +6,8 @@ import type { Entry } from './beneath.ts';
 import { errorCode } from './paths.ts';
 
 /**
- * Writes `content` to the entry. An existing file keeps its mode unless one is given. A link that appears there meanwhile is
- * replaced, not followed.
+ * Writes `content` to the entry. An existing file keeps its mode unless one is given. Replaces, without
+ * following, a link that appears in the meantime.
  */
 export async function writeWhole(entry: Entry, content: string | Uint8Array, mode?: number): Promise<void> {
   const kept = mode ?? (await modeOf(entry));

@@ -1,6 +1,6 @@
 /**
- * Tools with which a model drives the browser of a copilot client: it plans, acts, judges, asks and ends through these.
- * The client executes actions and questions with its next request.
+ * Tools for a model that drives the browser of a copilot client: plan, act, verify, ask and finish. The
+ * client executes actions and questions with its next request.
  */
 import { fitsPage, lastPage, parseWritten, sendAction, usageOf } from '@parlance/copilot';
 import { Fault, JsonValue, textPart } from '@parlance/protocol';

@@ -9,7 +9,7 @@ export function pageAddress(text: string, base?: URL): URL {
   return url;
 }
 
-/** Reason why the address is refused, as the end of a sentence; null if it is valid. */
+/** Reason for refusing the address, as the end of a sentence; null if it is valid. */
 export function addressProblem(text: string): string | null {
   const url = parsed(text);
   return typeof url === 'string' ? url : null;

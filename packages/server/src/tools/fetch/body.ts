@@ -53,7 +53,7 @@ function decoderFor(encoding: string): Duplex {
   const name = encoding.trim().toLowerCase();
   if (name === '' || name === 'identity') return new PassThrough();
   const decoder = Object.hasOwn(DECODERS, name) ? DECODERS[name] : undefined;
-  if (!decoder) throw new Fault('tool_failed', 'The page is compressed in a way that is not understood.');
+  if (!decoder) throw new Fault('tool_failed', 'The page uses an unsupported compression.');
   return decoder();
 }
 

@@ -22,7 +22,7 @@ function declaredIn(bytes: Uint8Array): string | null {
   const head = new TextDecoder('latin1').decode(bytes.subarray(0, PRESCAN_BYTES));
   const match = DECLARED.exec(head);
   const label = (match?.[1] ?? match?.[2] ?? null)?.toLowerCase() ?? null;
-  // A declaration that is readable byte by byte cannot be in UTF-16, whatever it says.
+  // A declaration readable as bytes cannot be in UTF-16, even if it says so.
   return label?.startsWith('utf-16') ? 'utf-8' : label;
 }
 

@@ -1,4 +1,4 @@
-/** Downloads a page and follows redirects inside its host; every address on the way is checked like the first. */
+/** Downloads a page and follows redirects within its host; each address is checked like the first one. */
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { Fault } from '@parlance/protocol';
@@ -18,10 +18,10 @@ export type Download = {
   readonly text: string;
 };
 
-/** The page is at another host, which was not approved: no request was sent there. */
+/** The page redirects to another host, which was not approved: no request was sent there. */
 export type Elsewhere = { readonly elsewhere: URL };
 
-/** Its faults contain no text of the site. Other errors come from the network or from the abort of `signal`. */
+/** Its faults contain no text of the site. Other errors come from the network or from aborting `signal`. */
 export async function download(
   start: URL,
   options: DownloadOptions,
@@ -43,7 +43,7 @@ export async function download(
   throw new Fault('tool_failed', `The page redirects more than ${REDIRECTS} times.`);
 }
 
-/** IP addresses are checked here; a name is not resolved for a site that was not approved. */
+/** Checks IP addresses; does not resolve the name of a site that was not approved. */
 async function elsewhere(url: URL, options: DownloadOptions, signal: AbortSignal): Promise<Elsewhere> {
   if (isIP(hostOf(url)) !== 0) await checkedAddresses(url, options, signal);
   return { elsewhere: url };
@@ -56,10 +56,10 @@ function redirectOf({ statusCode = 0, headers }: IncomingMessage): string | null
 async function pageIn(message: IncomingMessage, url: URL, signal: AbortSignal): Promise<Download> {
   const { statusCode = 0, headers } = message;
   if (statusCode < 200 || statusCode > 299) {
-    throw new Fault('tool_failed', `The site answered with status ${statusCode}.`);
+    throw new Fault('tool_failed', `The site responded with status ${statusCode}.`);
   }
   const { type, charset } = contentType(headers['content-type'] ?? '');
-  if (!isText(type)) throw new Fault('tool_failed', 'The address does not lead to text that can be read.');
+  if (!isText(type)) throw new Fault('tool_failed', 'The address is not a text page.');
   const text = decodeText(await readBody(message, signal), charset);
   return { url, text, html: type === 'text/html' || type === 'application/xhtml+xml' };
 }

@@ -8,7 +8,7 @@ import { Slots } from './slots.ts';
 const Readable = z.object({ title: z.string(), text: z.string() });
 export type Readable = z.output<typeof Readable>;
 
-const UNREADABLE = 'No text could be made of the page.';
+const UNREADABLE = 'The page could not be converted to text.';
 const WATCH_MS = 100;
 const slots = new Slots(READERS);
 
@@ -51,7 +51,7 @@ async function runReader(html: string, base: URL, signal: AbortSignal): Promise<
   }
 }
 
-/** In kilobytes; 0 if the system does not report it. Then only the time is bounded. */
+/** In kilobytes; 0 if the system does not report it, in which case only time is limited. */
 async function memoryOf(pid: number): Promise<number> {
   const status = await Bun.file(`/proc/${pid}/status`)
     .text()

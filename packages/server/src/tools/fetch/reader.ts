@@ -1,7 +1,7 @@
 /**
- * A program: converts the HTML on its standard input to `{ title, text }` on its standard output, as Markdown. It is a
- * separate process because a page can be made to need any amount of time, memory and stack, and so that nothing stays
- * loaded in the server.
+ * A program that converts HTML on stdin to `{ title, text }` on stdout, as Markdown. It is a separate process
+ * because a page can require any amount of time, memory and stack, and so that nothing stays loaded in the
+ * server.
  */
 import { Readability } from '@mozilla/readability';
 import { parseHTML } from 'linkedom';
@@ -10,7 +10,7 @@ import { cutText } from '../cut.ts';
 import { PAGE_CHARACTERS } from './limits.ts';
 import type { Readable } from './readable.ts';
 
-/** The used part of the DOM; its own types are those of a browser, which the server does not have. */
+/** The part of the DOM in use; the library's own types require a browser environment. */
 interface PageElement {
   readonly textContent: string | null;
   readonly innerHTML: string;
@@ -25,7 +25,7 @@ interface Page {
   querySelectorAll(selector: string): Iterable<PageElement>;
 }
 
-/** Beyond this number, links are shown without their address: a short link can stand for a long one. */
+/** Beyond this number, links are shown without their address: a short link may have a long target. */
 const LINKS = 5_000;
 const UNREADABLE = 'script, style, noscript, template, iframe, object, embed, svg, canvas, link, meta, title';
 
@@ -33,14 +33,14 @@ function read(html: string, base: string): Readable {
   const page = parse(html);
   const title = (page.querySelector('title')?.textContent ?? '').replace(/\s+/g, ' ').trim();
   completeLinks(page, base);
-  // Readability modifies the document, so the original is needed if it finds no article.
+  // Readability modifies the document, so keep the original in case it finds no article.
   const whole = bareBody(page);
   const article: { title?: string | null; content?: string | null } | null = new Readability(page).parse();
   const text = markdown(article?.content ?? '') || markdown(whole);
   return { title: cutText(article?.title || title, 300), text: cutText(text, PAGE_CHARACTERS) };
 }
 
-/** The parser makes the first element the root, whatever it is. */
+/** The parser always makes the first element the root. */
 function parse(html: string): Page {
   const rooted = /<html[\s>]/i.test(html) ? html : `<!doctype html><html><body>${html}</body></html>`;
   return parseHTML(rooted).document;

@@ -11,7 +11,7 @@ const HEADERS = {
 
 export type Target = {
   readonly url: URL;
-  /** the only addresses that are connected to, whatever a name server answers later */
+  /** the only addresses to connect to, even if a name server responds differently later */
   readonly addresses: readonly string[];
   /** certificate authorities to trust instead of the default ones, in tests */
   readonly ca?: string | undefined;
@@ -19,7 +19,7 @@ export type Target = {
 
 /** Resolves with the response head; redirects are not followed, the body is not decoded. */
 export async function request({ url, addresses, ca }: Target, signal: AbortSignal): Promise<IncomingMessage> {
-  // Loaded with the first page: most servers never fetch one.
+  // Loaded on demand: most servers never fetch a page.
   const { request: send } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'));
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const options: RequestOptions & { ca?: string | undefined } = {

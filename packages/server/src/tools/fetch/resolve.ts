@@ -1,4 +1,6 @@
-/** Resolves the host of a page to allowed addresses. Resolved once: the checked addresses are the ones that are used. */
+/**
+ * Resolves the host of a page to allowed addresses, once: the checked addresses are the ones that are used.
+ */
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { Fault } from '@parlance/protocol';
@@ -26,19 +28,19 @@ export async function checkedAddresses(
 ): Promise<readonly string[]> {
   const host = hostOf(url);
   const addresses = isIP(host) === 0 ? await unlessAborted(found(host, resolve), signal) : [host];
-  if (addresses.length === 0) throw new Fault('tool_failed', 'The host of the address is not known.');
+  if (addresses.length === 0) throw new Fault('tool_failed', 'The host of the address is unknown.');
   if (!addresses.every((address) => isPublicAddress(address) || (allow?.(address) ?? false))) {
-    throw new Fault('tool_failed', 'The address leads into a private or special network: it is not fetched.');
+    throw new Fault('tool_failed', 'The address belongs to a private or special network and is not fetched.');
   }
   return addresses;
 }
 
 const found = (host: string, resolve: Resolve): Promise<readonly string[]> =>
   resolve(host).catch((cause) => {
-    throw new Fault('tool_failed', 'The host of the address is not known.', { cause });
+    throw new Fault('tool_failed', 'The host of the address is unknown.', { cause });
   });
 
-/** A DNS query cannot be cancelled, but its answer need not be awaited. */
+/** A DNS query cannot be cancelled, but its result can be ignored. */
 function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = () => reject(signal.reason);

@@ -57,7 +57,7 @@ describe('a page', () => {
     'text',
   ])('of type %j is refused', async (type) => {
     await using site = await serving({ '/': { type, body: 'x' } });
-    expect(await faultAt(site, '/')).toContain('does not lead to text');
+    expect(await faultAt(site, '/')).toContain('is not a text page');
   });
 
   test('is decoded in its declared encoding', async () => {
@@ -96,7 +96,7 @@ describe('a page', () => {
       await using site = await serving({
         '/': { status, type: 'text/html', body: status === 304 ? '' : 'obey me' },
       });
-      expect(await faultAt(site, '/')).toBe(`The site answered with status ${status}.`);
+      expect(await faultAt(site, '/')).toBe(`The site responded with status ${status}.`);
     },
   );
 });

@@ -1,4 +1,4 @@
-/** Reads a web page. Needs approval once per host: the requested address itself can leak data. */
+/** Reads a web page. Requires approval once per host, since the requested address itself can leak data. */
 import { type Ask, Fault, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineTool, type Tool, type ToolResult } from '../../core/ports/tool.ts';
@@ -67,7 +67,7 @@ const textIn = (page: Download, signal: AbortSignal): Promise<Readable> | Readab
     ? readable(page.text, page.url, signal)
     : { title: '', text: cutText(page.text, PAGE_CHARACTERS) };
 
-/** The address comes from the site: a call for it needs its own approval. */
+/** The address comes from the site, so a call for it needs its own approval. */
 function redirected({ href, host }: URL): ToolResult {
   const text = `The page is at another host, ${host}, and was not fetched. Call fetch_page with its address to ask for it: ${href}`;
   return { parts: [textPart(text)], data: { redirect: href }, failed: true, untrusted: true };

@@ -1,4 +1,4 @@
-/** Logs the standard error of an MCP server: bounded, rate limited and redacted. */
+/** Logs the stderr of an MCP server: bounded, rate limited and redacted. */
 import type { Readable } from 'node:stream';
 import type { Log } from '../../core/ports/logger.ts';
 import { cutText } from '../cut.ts';
@@ -19,7 +19,7 @@ export function logComplaints(stream: Readable, { server, redact, keep }: Compla
   const say = limited((raw) => {
     const line = cutText(redact(raw), LINE_CHARACTERS);
     keep(line);
-    log.info({ server, line }, 'MCP server says');
+    log.info({ server, line }, 'MCP server stderr');
   });
   let rest = '';
   stream.on('data', (chunk: Uint8Array) => {
@@ -34,7 +34,7 @@ export function logComplaints(stream: Readable, { server, redact, keep }: Compla
   stream.on('end', () => {
     if (rest.trim() !== '') say(rest);
   });
-  stream.on('error', (error) => log.debug({ server, err: error }, 'the output of an MCP server broke off'));
+  stream.on('error', (error) => log.debug({ server, err: error }, 'MCP server stderr ended with an error'));
 }
 
 function limited(say: (line: string) => void): (line: string) => void {

@@ -53,7 +53,7 @@ test('a server that dies during a call leaves the outcome unknown', async () => 
   await using place = await workshop();
   await using mcp = await opened(misbehaving(place));
   const { message } = await faultOf(use(mcp.named('mcp_bad_die'), {}, context));
-  expect(message).toBe('The MCP server bad was lost during the call; what came of it is not known.');
+  expect(message).toBe('The MCP server bad was lost during the call; the outcome is unknown.');
   expect(await eventually(() => said(use(mcp.named('mcp_bad_say'), { text: 'back' }, context)))).toBe('back');
 });
 
@@ -80,7 +80,7 @@ test('a missing server does not delay the others', async () => {
     silent: { url: 'http://127.0.0.1:1/mcp', headers: { authorization: `Bearer ${TOKEN}` } },
   });
   expect(await said(use(mcp.named('mcp_bad_say'), { text: 'here' }, context))).toBe('here');
-  expect(mcp.lines.filter((line) => line.startsWith('MCP server not reached'))).not.toBeEmpty();
+  expect(mcp.lines.filter((line) => line.startsWith('failed to connect to MCP server'))).not.toBeEmpty();
   expect(mcp.lines.join('\n')).not.toContain(TOKEN);
 });
 

@@ -1,6 +1,6 @@
 /**
- * One MCP server, reconnected with growing pauses if it is lost. Its last listed tools stay known meanwhile; calls are then
- * answered with a fault immediately.
+ * One MCP server, reconnected with growing delays if it is lost. Its last listed tools stay known; calls fail
+ * immediately until it is back.
  */
 import type {
   CallToolResult,
@@ -20,7 +20,7 @@ export type { Definition };
 
 export type ConnectionOptions = {
   readonly log: Log;
-  /** the first pause before a restart, in milliseconds; each further one is twice as long */
+  /** delay before the first restart, in milliseconds; doubles each time */
   readonly pauseMs?: number;
 };
 
@@ -31,12 +31,12 @@ type State =
   | { readonly phase: 'pausing'; readonly timer: ReturnType<typeof setTimeout> }
   | { readonly phase: 'closed' };
 
-/** `refused`: the server answered with an error; the text is its own. */
+/** `refused`: the server responded with an error; the text is its own. */
 export type McpAnswer =
   | { readonly kind: 'done'; readonly result: CallToolResult }
   | { readonly kind: 'refused'; readonly message: string };
 
-/** `away`: not reachable or lost; retried after a pause. */
+/** `away`: unreachable or lost; retried after a delay. */
 export type McpState = 'starting' | 'ready' | 'away' | 'closed';
 
 const STATES = {
@@ -47,16 +47,16 @@ const STATES = {
   closed: 'closed',
 } satisfies Record<State['phase'], McpState>;
 
-/** The last error of a server, without its secrets. */
+/** The last error of a server, without secrets. */
 export type McpTrouble = { readonly at: number; readonly message: string };
 
 const START_MS = 30_000;
 const PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 60_000;
-/** After this uptime the pauses start again from the first. */
+/** After this uptime, the delays start again from the first. */
 const WELL_MS = 60_000;
 const MOST_TOOLS = 256;
-/** Lines of output that are kept for admins. */
+/** Number of output lines kept for admins. */
 const MOST_LINES = 200;
 const DEFINITION_CHARACTERS = 64_000;
 
@@ -70,7 +70,7 @@ export class McpConnection {
   #definitions: readonly Definition[] = [];
   #trouble: McpTrouble | null = null;
   readonly #output: string[] = [];
-  /** called if the list of tools changes */
+  /** called when the list of tools changes */
   onChange: () => void = () => undefined;
 
   constructor(name: string, server: McpServer, options: ConnectionOptions) {
@@ -92,7 +92,7 @@ export class McpConnection {
     return this.#trouble;
   }
 
-  /** The latest lines of standard error, of earlier processes too. */
+  /** The latest lines of stderr, including those of earlier processes. */
   get output(): readonly string[] {
     return this.#output;
   }
@@ -106,12 +106,15 @@ export class McpConnection {
     } catch (thrown) {
       if (this.#closed()) return;
       const reason = this.#troubled(thrown);
-      this.#options.log.warn({ server: this.#name, reason }, 'MCP server not reached');
+      this.#options.log.warn({ server: this.#name, reason }, 'failed to connect to MCP server');
       this.#pause();
     }
   }
 
-  /** Throws a `Fault` if there is no answer: the server is away, too slow, or the call is cancelled. */
+  /**
+   * Throws a `Fault` if there is no response: the server is unavailable or too slow, or the call is
+   * cancelled.
+   */
   async call(tool: string, input: JsonObject, signal: AbortSignal): Promise<McpAnswer> {
     const state = this.#state;
     if (signal.aborted) throw new Fault('cancelled', 'aborted');
@@ -134,7 +137,7 @@ export class McpConnection {
         throw new Fault('tool_failed', `The answer of the MCP server ${this.#name} cannot be read.`);
       }
       void this.#lose(state.client);
-      const message = `The MCP server ${this.#name} was lost during the call; what came of it is not known.`;
+      const message = `The MCP server ${this.#name} was lost during the call; the outcome is unknown.`;
       throw new Fault('tool_failed', message);
     }
   }
@@ -156,7 +159,7 @@ export class McpConnection {
       await client.connect(await openTransport(way, log), { signal, timeout: START_MS });
       const { tools } = await client.listTools(undefined, { signal, timeout: START_MS });
       if (signal.aborted) throw new Fault('cancelled', 'aborted');
-      // The server may have died after its answer: then this start has failed.
+      // The server may have died after its response: then this start has failed.
       if (!client.transport) throw new Error('the server closed the connection');
       this.#state = { phase: 'ready', client, since: Date.now() };
       this.#learn(tools);
@@ -195,7 +198,7 @@ export class McpConnection {
     else
       this.#options.log.warn(
         { server: this.#name, reason: this.#reason(error) },
-        'MCP tools not listed again',
+        'failed to refresh MCP tools',
       );
   }
 
@@ -211,7 +214,7 @@ export class McpConnection {
     this.onChange();
   }
 
-  /** Runs once per client, however many callers notice the loss. */
+  /** Runs once per client, even if several callers notice the loss. */
   async #lose(client: Client): Promise<void> {
     const state = this.#state;
     if (state.phase !== 'ready' || state.client !== client) return;
@@ -231,7 +234,10 @@ export class McpConnection {
 
   async #end(client: Client): Promise<void> {
     await client.close().catch((thrown) => {
-      this.#options.log.debug({ server: this.#name, reason: this.#reason(thrown) }, 'MCP server not closed');
+      this.#options.log.debug(
+        { server: this.#name, reason: this.#reason(thrown) },
+        'failed to close MCP server',
+      );
     });
   }
 
@@ -255,7 +261,7 @@ export class McpConnection {
   }
 }
 
-/** Results are shown as they are; whether they match the server's own schema is not checked. */
+/** Passes results through without validating them against the server's own schema. */
 const asTheyCome: jsonSchemaValidator = {
   getValidator:
     <Value>(): JsonSchemaValidator<Value> =>

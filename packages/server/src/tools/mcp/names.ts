@@ -1,12 +1,12 @@
-/** Names of MCP tools for models: `mcp_<server>_<tool>`, in the characters that every vendor accepts. */
+/** Names of MCP tools for models: `mcp_<server>_<tool>`, in characters that all vendors accept. */
 
 const LONGEST = 64;
 
 export type ToolKey = { readonly server: string; readonly tool: string };
 
 /**
- * The names, in the order of the keys. A name always means the same tool: if characters were replaced or removed, or two
- * tools would share it, it ends with a hash of the key.
+ * The names, in the order of the keys. A name always identifies the same tool: if characters were replaced or
+ * removed, or two tools would share it, it ends with a hash of the key.
  */
 export function toolNames(keys: readonly ToolKey[]): string[] {
   const plain = keys.map(plainName);

@@ -6,7 +6,7 @@ import type { McpServer, McpServers } from './servers.ts';
 import { mcpTool } from './tool.ts';
 
 export type McpOptions = ConnectionOptions & {
-  /** how long a start waits for servers, in milliseconds; later ones are added when they are ready */
+  /** how long startup waits for servers, in milliseconds; slower ones are added when ready */
   readonly patienceMs?: number;
 };
 
@@ -17,23 +17,26 @@ export type McpServerView = {
   readonly kind: 'process' | 'address';
   readonly trusted: boolean;
   readonly state: McpState;
-  /** names for models; while the server is away, those it listed last */
+  /** names for models; while the server is unavailable, those listed last */
   readonly tools: readonly string[];
   readonly trouble: McpTrouble | null;
-  /** the latest lines of its standard error, without its secrets */
+  /** latest lines of its stderr, without secrets */
   readonly output: readonly string[];
 };
 
 export type McpTools = {
-  /** current tools; the same objects until they change */
+  /** current tools; the array is replaced only on changes */
   tools(): readonly Tool[];
   /** Current status of all configured servers. */
   servers(): McpServerView[];
   /** Calls the listener if a server connects or its tools change. Returns the unsubscribe function. */
   onChange(listener: () => void): () => void;
-  /** Starts new and changed servers, stops removed ones, and leaves the others alone. Resolves after the first attempts. */
+  /**
+   * Starts new and changed servers, stops removed ones, and keeps the others. Resolves after the first
+   * attempts.
+   */
   configure(servers: McpServers): Promise<void>;
-  /** Resolves after the first attempt to start it again; false if there is no such server. */
+  /** Resolves after the first attempt to restart it; false if the server does not exist. */
   restart(name: string): Promise<boolean>;
   /** Stops all servers. */
   close(): Promise<void>;
@@ -48,7 +51,7 @@ type Entry = {
   tools: readonly string[];
 };
 
-/** An unreachable server is logged and retried; it never prevents the start. */
+/** An unreachable server is logged and retried; it never prevents startup. */
 export async function openMcp(servers: McpServers, options: McpOptions): Promise<McpTools> {
   let entries: readonly Entry[] = [];
   const listeners = new Set<() => void>();
@@ -75,7 +78,7 @@ export async function openMcp(servers: McpServers, options: McpOptions): Promise
     return { name, server, connection, tools: [] };
   }
 
-  /** Starts `next` beside those that stay, and stops the others. Resolves after the first attempts. */
+  /** Starts new entries of `next` and stops removed ones. Resolves after the first attempts. */
   async function change(next: readonly Entry[]): Promise<void> {
     const [before, kept] = [entries, new Set(next)];
     const added = next.filter((entry) => !before.includes(entry));

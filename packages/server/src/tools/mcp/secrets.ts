@@ -1,7 +1,7 @@
 /** Redacts a server's secrets in logs and faults. */
 import type { McpServer } from './servers.ts';
 
-/** Shorter values are words and switches, which would be redacted everywhere. */
+/** Shorter values are common words, which would be redacted everywhere. */
 const SHORTEST = 6;
 
 export type Redact = (text: string) => string;
@@ -17,7 +17,7 @@ function secretsOf(server: McpServer): string[] {
   if ('command' in server) return Object.values(server.env);
   const url = new URL(server.url);
   return [
-    // For a header such as "Bearer x" the x alone is secret too.
+    // In a header such as "Bearer x", x alone is a secret as well.
     ...Object.values(server.headers).flatMap((value) => [value, ...value.split(/\s+/)]),
     ...[...url.searchParams.values()],
     ...[url.username, url.password],

@@ -19,7 +19,7 @@ const common = {
 const StdioServer = z.strictObject({
   command: z.string('must be a program').min(1, 'must be a program'),
   args: z.array(z.string('must be a list of texts'), 'must be a list of texts').default([]),
-  /** added to the few variables that every server gets; see `transport.ts` */
+  /** in addition to the few variables that every server receives; see `transport.ts` */
   env: texts('variables').default({}),
   cwd: z.string('must be a folder').min(1, 'must be a folder').optional(),
   ...common,

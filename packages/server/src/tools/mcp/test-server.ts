@@ -1,6 +1,6 @@
 /**
- * A program: an MCP server over stdio that misbehaves on request, for tests. Writes a line for each start and each cancelled
- * call to `log` in its working directory.
+ * A program: a stdio MCP server that misbehaves on request, for tests. Writes a line for each start and each
+ * cancelled call to `log` in its working directory.
  */
 import { appendFileSync } from 'node:fs';
 

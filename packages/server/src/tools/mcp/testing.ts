@@ -19,7 +19,7 @@ export const MISBEHAVING = join(import.meta.dir, 'test-server.ts');
 
 export type Opened = McpTools & AsyncDisposable & { named(name: string): Tool; readonly lines: string[] };
 
-/** The pause before a restart is short, so that tests need not wait. */
+/** Uses a short restart delay, so that tests need not wait. */
 export async function opened(servers: unknown, pauseMs = 20): Promise<Opened> {
   const lines: string[] = [];
   const mcp = await openMcp(McpServers.parse(servers), {
@@ -45,7 +45,7 @@ function remembering(lines: string[]): Log {
   return { debug: keep, info: keep, warn: keep, error: keep };
 }
 
-/** Errors have no own fields that JSON would show. */
+/** Errors have no enumerable fields for JSON. */
 const plain = (data: object): object =>
   Object.fromEntries(
     Object.entries(data).map(([key, value]) => [key, isObject(value) ? Bun.inspect(value) : value]),
@@ -56,5 +56,5 @@ export async function eventually<Value>(look: () => Promise<Value | false> | Val
     const seen = await look();
     if (seen !== false) return seen;
   }
-  throw new Error('it did not come true');
+  throw new Error('the condition was not met');
 }

@@ -6,7 +6,7 @@ import { cutText } from '../cut.ts';
 import type { Definition, McpAnswer, McpConnection } from './connection.ts';
 import { dataOf, partsOf } from './result.ts';
 
-/** The server validates its own input and reports errors better than we could. */
+/** The server validates its own input and reports better errors. */
 const Input = z.record(z.string(), JsonValue);
 
 const DESCRIPTION_CHARACTERS = 4_000;

@@ -10,11 +10,14 @@ export type Way = {
   readonly name: string;
   readonly server: McpServer;
   readonly redact: Redact;
-  /** receives every line of standard error that is logged */
+  /** receives every logged line of stderr */
   readonly keep: (line: string) => void;
 };
 
-/** Starts nothing yet. The SDK passes HOME, LOGNAME, PATH, SHELL, TERM, USER and the server's own variables to a process. */
+/**
+ * Starts nothing yet. The SDK passes HOME, LOGNAME, PATH, SHELL, TERM, USER and the server's own variables to
+ * a process.
+ */
 export async function openTransport({ name, server, redact, keep }: Way, log: Log): Promise<Transport> {
   if ('url' in server) {
     const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');

@@ -1,4 +1,4 @@
-/** The shape of an own tool, as a module exports it, and why it is refused. */
+/** Validates the tool definitions that a module exports. */
 import { isObject, type JsonObject } from '@parlance/protocol';
 import { z } from 'zod';
 

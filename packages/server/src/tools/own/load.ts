@@ -1,4 +1,7 @@
-/** Tools of the operator: modules that the configuration names. Their code is trusted and runs in this process. */
+/**
+ * Loads the operator's tools: modules named in the configuration. Their code is trusted and runs in this
+ * process.
+ */
 import { existsSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import type { Tool } from '../../core/ports/tool.ts';
@@ -6,10 +9,10 @@ import { messageOf, readDefinition } from './definition.ts';
 import { provideModule } from './provided-module.ts';
 import { ownTool } from './tool.ts';
 
-/** A module that never finishes loading stops the start with an error. */
+/** A module that does not finish loading fails the startup. */
 const LOADING_MS = 30_000;
 
-/** `taken` has the names of the other tools. Throws an error of one line that names the file. */
+/** `taken` has the names of other tools. Throws a one-line error that names the file. */
 export async function loadOwnTools(paths: readonly string[], taken: readonly string[]): Promise<Tool[]> {
   provideModule();
   const tools = new Map<string, Tool>();
@@ -27,7 +30,7 @@ export async function loadOwnTools(paths: readonly string[], taken: readonly str
   return [...tools.values()];
 }
 
-/** Every export is a tool. */
+/** Every export must be a tool. */
 async function exportsOf(path: string): Promise<readonly unknown[]> {
   if (!existsSync(path)) throw problem(path, 'does not exist');
   const { promise: late, reject } = Promise.withResolvers<never>();
@@ -41,7 +44,7 @@ async function exportsOf(path: string): Promise<readonly unknown[]> {
   }
 }
 
-/** A file with several syntax errors throws them together; the first one is shown with its line. */
+/** A file with several syntax errors throws them together; shows the first one with its line. */
 function complaintOf(thrown: unknown): string {
   const first: unknown = thrown instanceof AggregateError ? thrown.errors[0] : thrown;
   const line = first instanceof BuildMessage ? first.position?.line : undefined;

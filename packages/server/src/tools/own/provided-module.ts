@@ -1,9 +1,12 @@
-/** `@parlance/sdk/tools` for modules of the operator, with the zod of the server: nothing has to be installed beside them. */
+/**
+ * Provides `@parlance/sdk/tools` to the operator's modules, with the server's zod, so that nothing needs to
+ * be installed next to them.
+ */
 import * as tools from '@parlance/sdk/tools';
 
 let isProvided = false;
 
-/** For all modules that are loaded from now on. */
+/** Applies to all modules loaded afterwards. */
 export function provideModule(): void {
   if (isProvided) return;
   isProvided = true;

@@ -1,4 +1,4 @@
-/** What an own tool returned, as the parts of a result. */
+/** Converts the return value of an own tool to result parts. */
 import { isObject, type JsonObject, Part, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import type { ToolResult } from '../../core/ports/tool.ts';

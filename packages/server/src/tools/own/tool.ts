@@ -25,7 +25,7 @@ export function ownTool(definition: OwnTool): Tool {
   });
 }
 
-/** Only null needs no approval: a function that forgets its answer asks. */
+/** Only null means no approval: a function that returns nothing asks. */
 async function askFor({ name, approval }: OwnTool, input: unknown): Promise<Ask | null> {
   if (approval === 'never') return null;
   const asked = typeof approval === 'function' ? await approval(input, {}) : undefined;
@@ -38,7 +38,7 @@ async function askFor({ name, approval }: OwnTool, input: unknown): Promise<Ask 
   };
 }
 
-/** Ends with the signal of the turn or after the timeout, even if the tool does not. */
+/** Ends with the signal of the turn or after the timeout, even if the tool keeps running. */
 async function outputOf(
   { name, timeoutMs, run }: OwnTool,
   input: unknown,
@@ -61,6 +61,6 @@ async function outputOf(
   }
 }
 
-/** By name: the module may have another copy of the class. */
+/** Compared by name, since the module may have its own copy of the class. */
 const isToolError = (thrown: unknown): thrown is Error =>
   thrown instanceof Error && thrown.name === 'ToolError';

@@ -1,6 +1,7 @@
 /**
- * Applies a patch to the working directory. Every path is checked before anything changes, and resolved again for its own
- * change. Files are changed one by one: changes before a failure stay, and the outcome lists them.
+ * Applies a patch to the working directory. Checks every path before anything changes, and resolves it again
+ * for its own change. Files are changed one at a time: changes before a failure stay, and the outcome lists
+ * them.
  */
 import { lstat, unlink } from 'node:fs/promises';
 import { Fault } from '@parlance/protocol';
@@ -24,7 +25,7 @@ export type Applying = {
   readonly signal: AbortSignal;
   /** whether a user approved the patch */
   readonly approved: boolean;
-  /** whether an existing file, as the patch names it, may be replaced */
+  /** whether an existing file, as named in the patch, may be replaced */
   readonly mayReplace: (path: string) => boolean;
 };
 
@@ -123,7 +124,7 @@ async function replaces(path: string, entry: Entry, { mayReplace }: Applying): P
   if (!(await exists(entry.at))) return false;
   await mustBeFile(entry);
   if (!mayReplace(path))
-    throw new Fault('tool_failed', `${path} exists by now, and the approval did not say that it is replaced`);
+    throw new Fault('tool_failed', `${path} exists now, and replacing it was not approved`);
   return true;
 }
 

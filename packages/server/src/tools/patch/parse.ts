@@ -33,8 +33,8 @@ const HUNK_HEADER = /^@@|^\s+@@(\s|$)/;
 const KINDS: Record<string, Line['kind']> = { ' ': 'keep', '-': 'remove', '+': 'add' };
 
 /**
- * Blanks around marker and header lines are ignored. An indented file header inside a hunk may also be a context line: it is
- * parsed as a header, so that the result names every path that any reading names.
+ * Ignores blanks around marker and header lines. An indented file header inside a hunk may also be a context
+ * line: it is parsed as a header, so that the result names every path of either reading.
  */
 export function parsePatch(patch: string): Change[] {
   try {
@@ -137,7 +137,7 @@ function parseHunk(reader: Reader, first: boolean): Hunk {
     reader.next();
     const kind = KINDS[line.charAt(0)];
     if (kind) lines.push({ kind, text: line.slice(1) });
-    // An empty line is an empty line of the file without its leading blank, unless it only separates what follows.
+    // An empty line stands for an empty line of the file, unless it only precedes a marker.
     else if (line === '') {
       const setsOff = reader.atMarker() && reader.peekText()?.trim() !== END_OF_FILE;
       if (!setsOff) lines.push({ kind: 'keep', text: '' });

@@ -49,7 +49,7 @@ function place(hunk: Hunk, lines: readonly FileLine[], from: number): Edit {
     return { at, removed: 0, lines: replacement(hunk, lines, at) };
   }
   let at = seekLines(texts, old, { from: start, atEnd: hunk.atEnd });
-  // Some models repeat the line of the header as the first line of the hunk.
+  // Some models repeat the header line as the first line of the hunk.
   if (at < 0 && anchor >= 0) at = seekLines(texts, old, { from: anchor, atEnd: hunk.atEnd });
   if (at >= 0) return { at, removed: old.length, lines: replacement(hunk, lines, at) };
   const shorter = withoutFinalBlank(hunk);
@@ -64,7 +64,7 @@ function withoutFinalBlank(hunk: Hunk): Hunk | null {
   return { ...hunk, lines: hunk.lines.slice(0, -1) };
 }
 
-/** Context lines stay as they are in the file, also if they were matched leniently. */
+/** Context lines keep their text from the file, even if matched leniently. */
 function replacement(hunk: Hunk, lines: readonly FileLine[], at: number): FileLine[] {
   const result: FileLine[] = [];
   let index = at;

@@ -24,7 +24,7 @@ export function seekLines(
   return -1;
 }
 
-/** Characters that models and editors substitute for plain ones. */
+/** Replaces characters that models and editors substitute for plain ones. */
 function foldLookAlikes(line: string): string {
   return line
     .replace(/[\u2010-\u2015\u2212]/g, '-')

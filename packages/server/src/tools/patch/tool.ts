@@ -113,7 +113,7 @@ export async function runPatch(
   };
 }
 
-/** An approved call replaces the files that its approval showed; a call without approval may replace any. */
+/** An approved call may replace only files shown in its approval; a call without approval may replace any. */
 function replaceable({
   eventsSinceIdle,
   call,
@@ -148,7 +148,7 @@ async function anyReserved(places: readonly Place[], root: string): Promise<bool
   return false;
 }
 
-/** A fault is a result here; anything else is a bug and is rethrown. */
+/** Returns null for a fault; rethrows anything else as a bug. */
 function noneFor(thrown: unknown): null {
   if (thrown instanceof Fault) return null;
   throw thrown;

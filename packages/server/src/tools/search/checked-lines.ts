@@ -1,6 +1,7 @@
 /**
- * A search process opens files by path, and a folder on the way can be swapped for a link meanwhile. So its matches are only
- * claims: a match counts if the same line is in the file as it is resolved here, and that line is shown.
+ * A search process opens files by path, and a folder on the way may be swapped for a link in the meantime. So
+ * its matches are only claims: a match counts if the file, resolved here, contains the same line, and that
+ * line is shown.
  */
 import { Fault } from '@parlance/protocol';
 import { type Entry, openToRead, reach } from '../beneath.ts';
@@ -53,7 +54,7 @@ export class CheckedLines {
         await file.close();
       }
     } catch (thrown) {
-      // Removed, swapped or hidden by now: no match.
+      // The file was removed, swapped or hidden: no match.
       if (thrown instanceof Fault || errorCode(thrown) !== undefined) return [];
       throw thrown;
     } finally {

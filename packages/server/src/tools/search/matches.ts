@@ -1,4 +1,4 @@
-/** Reads matches from a search process, and stops it when there are enough. */
+/** Reads matches from a search process, and stops it after enough matches. */
 import { Fault } from '@parlance/protocol';
 
 export type SearchCommand = {

@@ -1,7 +1,7 @@
 /**
- * Search without ripgrep, as a separate program: a pattern that never terminates then only blocks this process.
- * Arguments: query, "regex" or "text", the folder that paths are relative to, and a path in it. Writes
- * `path NUL line:text` for each match; exits with 2 and one error line if the pattern is invalid.
+ * Search without ripgrep, as a separate program, so that a pattern that never terminates blocks only this
+ * process. Arguments: query, "regex" or "text", the folder that paths are relative to, and a path in it.
+ * Writes `path NUL line:text` for each match; exits with 2 and one error line if the pattern is invalid.
  */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';

@@ -7,7 +7,7 @@ const PASSED = [
   ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LANGUAGE', 'LC_ALL', 'LC_CTYPE', 'TERM', 'TZ'],
 ];
 
-/** git runs the file monitor that a repository names, even for `git status`; these override the repository. */
+/** git runs the file monitor of a repository even for `git status`; these settings override it. */
 const GIT = {
   GIT_CONFIG_COUNT: '1',
   GIT_CONFIG_KEY_0: 'core.fsmonitor',

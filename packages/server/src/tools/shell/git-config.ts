@@ -3,7 +3,7 @@
 /** [key, value]; keys as git lists them, null for a key without a value. */
 export type Pair = readonly [key: string, value: string | null];
 
-/** Keys by section and name, whatever the subsection. None of them names a program, a file or another folder. */
+/** Keys by section and name, in any subsection. None of them names a program, a file or another folder. */
 const HARMLESS = new Set([
   ...[
     'core.repositoryformatversion',
@@ -48,7 +48,10 @@ export function harmful(pairs: readonly Pair[], before: readonly Pair[]): Pair[]
   return pairs.filter((pair) => !isHarmless(pair) && !trusted.has(JSON.stringify(pair)));
 }
 
-/** Null if the text is not a configuration, or there is no git to read it. Includes are listed and not followed; nothing is run. */
+/**
+ * Null if the text is not a git configuration, or git is not available. Includes are listed but not followed;
+ * nothing is run.
+ */
 export async function parseConfig(text: Uint8Array): Promise<Pair[] | null> {
   if (!Bun.which('git')) return null;
   const git = Bun.spawn(['git', 'config', '--file', '-', '--no-includes', '-z', '--list'], {

@@ -1,4 +1,7 @@
-/** Reads the names in the index of a repository. Git reads the files that they name, and does not validate names that it did not write. */
+/**
+ * Reads the file names in the index of a repository. Git reads the files they name, without validating names
+ * that it did not write.
+ */
 import { lstatSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { contains } from '../paths.ts';
@@ -30,7 +33,7 @@ export function namesInIndex(index: Buffer): string[] | null {
     const start = at + ENTRY_BYTES + (isExtended ? 4 : 2);
     const nul = index.indexOf(0, start);
     const length = nul - start;
-    // Git uses the length if it fits, and would see another entry next.
+    // Git uses the length if it fits, and would then see a different next entry.
     if (nul < 0 || (flags & NAME_LENGTH) !== Math.min(length, NAME_LENGTH)) return null;
     names.push(index.toString('utf8', start, nul));
     at += (start - at + length + 8) & ~7;
@@ -48,7 +51,7 @@ function extensionsAreOptional(bytes: Buffer): boolean {
   return at === bytes.length;
 }
 
-/** Whether every name is a visible file of the root, and none leads through a link. */
+/** Whether all names are visible files in the root, without a link on the way. */
 export function indexStaysInside(index: Buffer, { root, secrets }: Scope): boolean {
   const names = namesInIndex(index);
   if (!names) return false;

@@ -33,7 +33,7 @@ export async function repositoryIsPlain(scope: Scope): Promise<boolean> {
   if (await entryOf(join(git, 'commondir'))) return false;
   if (await entryOf(join(git, 'objects/info/alternates'))) return false;
   if (!HEAD.test((await textOf(join(git, 'HEAD'))) ?? '')) return false;
-  // The stored form differs, and git would need an option for it.
+  // The stored format differs, and git would need an option for it.
   if (/objectformat|refstorage/i.test((await textOf(join(git, 'config'))) ?? 'objectformat')) return false;
   const shown = await shownIn(git);
   if (shown.some((entry) => entry.isSymbolicLink())) return false;
@@ -88,7 +88,7 @@ export async function openGitView(scope: Scope, path: string): Promise<GitView> 
   return { folder, environment: gitEnvironment(folder, scope.root), close };
 }
 
-/** A copy, so that git reads the checked names. Git compares its time with those of the files. */
+/** A copy, so that git reads the checked names. Keeps the time, which git compares with those of files. */
 async function writeIndex(path: string, { bytes, changed }: Exclude<Index, 'none'>): Promise<void> {
   await writeFile(path, bytes);
   await utimes(path, changed, changed);
@@ -110,7 +110,7 @@ const OFF: Record<string, string> = {
   'core.hooksPath': '/dev/null',
   'diff.ignoreSubmodules': 'all',
   'diff.submodule': 'short',
-  // With more, an extension of the index says where its entries are.
+  // With more threads, git uses an index extension that locates the entries.
   'index.threads': '1',
   'log.showSignature': 'false',
   'protocol.allow': 'never',

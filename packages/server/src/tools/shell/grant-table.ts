@@ -129,7 +129,7 @@ export const VERBS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['go mod', new Set(['tidy', 'download', 'verify', 'graph'])],
 ]);
 
-/** Programs that run no other program and destroy nothing they did not create. */
+/** Programs that run no other program and destroy only what they created. */
 export const PLAIN = table({
   basename: covered('text', '-a -z', '-s'),
   cmp: covered('files', '-s -l -b', '-n'),

@@ -1,6 +1,6 @@
 /**
- * What "always" allows from now on: the program and subcommand with options that are known to run nothing else, and with
- * paths inside the working directory. Any other command can be allowed by its exact words, or only once.
+ * What "always" covers: the program and subcommand with options known to run nothing else, and with paths
+ * inside the working directory. Any other command can be allowed by its exact words, or only once.
  */
 import { basename, join, relative, sep } from 'node:path';
 import { changesGitFolder, isReservedName } from '../git-folder.ts';
@@ -66,13 +66,13 @@ const NEVER = new Set([
 /** The key of the standing grant for a command; undefined if it can be allowed only once. */
 export async function grantFor(argv: readonly string[], place: GrantPlace): Promise<string | undefined> {
   const [program, ...words] = argv;
-  // A path may name another program next time.
+  // A path may name a different program next time.
   if (!program || /[/\\]/.test(program) || NEVER.has(program.replace(/[\d.]+$/, ''))) return undefined;
   const command = grantedCommand(program, words, place);
   if (command === null || !contains(place.scope.root, place.workdir)) return undefined;
   const writes = PLAIN.has(program) || (program === 'git' && words[0] === 'mv');
   if (writes && (await reachesGit(words, place))) return undefined;
-  // The effect of a program depends on its folder: the grant is for that one.
+  // The effect of a program depends on its folder, so the grant is limited to it.
   const where = relative(place.scope.root, place.workdir);
   return `shell:${command}${where === '' ? '' : ` in ${quote(where)}`}`;
 }

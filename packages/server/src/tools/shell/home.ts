@@ -1,4 +1,4 @@
-/** Home folders contain keys and tokens: unapproved commands see them empty, except for programs. */
+/** Home folders contain keys and tokens: commands without approval see them empty, except for programs. */
 import { readdirSync, readlinkSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { basename, delimiter, dirname, join, resolve } from 'node:path';

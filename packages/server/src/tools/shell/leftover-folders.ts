@@ -36,7 +36,9 @@ export async function findCandidates(root: string): Promise<Candidates> {
   return { git: [...git], data, undecodable };
 }
 
-/** git reads them, but nothing here can name them, so they are renamed. Returns what was renamed. */
+/**
+ * git can read these paths, but nothing here can name them, so they are renamed. Returns the renamed ones.
+ */
 async function renameUndecodable(bounds: Bounds, before: Candidates['undecodable']): Promise<string[]> {
   const notes: string[] = [];
   const renamed = new Set<string>();
@@ -58,7 +60,7 @@ async function renameUndecodable(bounds: Bounds, before: Candidates['undecodable
   return notes;
 }
 
-/** Afterwards `findCandidates` finds everything that is new. Returns what was renamed. */
+/** Afterwards `findCandidates` finds everything new. Returns the renamed paths. */
 export async function uncover(bounds: Bounds, before: Candidates['undecodable']): Promise<string[]> {
   await openUnlisted(bounds);
   const notes = await renameUndecodable(bounds, before);

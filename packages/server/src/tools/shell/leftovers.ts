@@ -1,6 +1,7 @@
 /**
- * Neutralizes what an unapproved command leaves to be run outside the sandbox: git runs what the configuration and hooks of
- * a repository name, and a later server what a data folder names. Reasons: docs/decisions/0010.
+ * Neutralizes files that a command without approval leaves to be run outside the sandbox: git runs programs
+ * named in the configuration and hooks of a repository, and a later server those named in a data folder.
+ * Reasons: docs/decisions/0010.
  */
 import { lstat, readdir, readlink, realpath, rename } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
@@ -37,7 +38,7 @@ type Snapshot = {
 };
 
 export type Watch = {
-  /** Call when nothing of the command runs any more. Returns a line per changed folder. */
+  /** Call when no process of the command is running any more. Returns a line per changed folder. */
   settle(): Promise<string[]>;
 };
 
@@ -45,8 +46,8 @@ type Shared = { readonly snapshot: Promise<Snapshot>; commands: number };
 const shared = new Map<string, Shared>();
 
 /**
- * Starts before the command. Concurrent commands share the state before the first of them, so that none can pass off the
- * other's leftovers as the user's own.
+ * Starts before the command. Concurrent commands share the state before the first of them, so that none can
+ * pass off another's leftovers as the user's own.
  */
 export async function watchLeftovers(bounds: Bounds): Promise<Watch> {
   const known = shared.get(bounds.root) ?? { snapshot: takeSnapshot(bounds), commands: 0 };

@@ -1,6 +1,6 @@
 /**
- * Finds the commands in any shell script, for rules that deny: it may find too much, and marks what it cannot parse as open.
- * `script.ts` decides what is known to be safe and is stricter.
+ * Finds the commands in any shell script, for rules that deny: it may find too many, and marks what it cannot
+ * parse as open. `script.ts` decides what is known to be safe and is stricter.
  */
 
 import { arithmeticAt, closingAfter, unescaped } from './script-scan.ts';

@@ -1,4 +1,4 @@
-/** Runs a command and all that it starts: bounded in time and output, and stopped as a whole. */
+/** Runs a command with all its child processes: limited in time and output, and stopped as a whole. */
 import { constants } from 'node:os';
 import { Fault } from '@parlance/protocol';
 import { errorCode } from '../paths.ts';
@@ -32,7 +32,7 @@ export const withJoinedOutput = (argv: readonly string[]): string[] => [
   ...argv,
 ];
 
-/** Resolves when nothing of the command runs any more, also after a timeout or an abort. */
+/** Resolves when no process of the command is running any more, also after a timeout or an abort. */
 export async function runProcess(run: Run): Promise<Ended> {
   const started = performance.now();
   const mark = newMark();
@@ -40,8 +40,8 @@ export async function runProcess(run: Run): Promise<Ended> {
   let reason = 'exited' as Ended['reason'];
   const stop = (why: Ended['reason']) => {
     if (reason === 'exited') reason = why;
-    // Before the group: once their parents are dead, processes that left it are harder to find. Bubblewrap may die before it
-    // has bound the inner processes to its life.
+    // Before the group: processes that left it are harder to find once their parents are dead. Bubblewrap may
+    // die before it has tied the inner processes to its own lifetime.
     killStragglers(mark, child.pid);
     killGroup(child.pid);
   };

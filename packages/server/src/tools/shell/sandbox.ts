@@ -8,7 +8,7 @@ import type { Guard } from '../guard.ts';
 import { contains, errorCode, exists } from '../paths.ts';
 import { homeMounts } from './home.ts';
 
-/** What a command sees: hidden paths empty, read-only ones as they are. */
+/** The command's view: hidden paths are empty, read-only ones unchanged. */
 export type View = Guard & {
   /** the only writable folder, links resolved */
   readonly root: string;
@@ -23,11 +23,11 @@ export type View = Guard & {
 };
 
 export interface Sandbox {
-  /** The command that runs `argv` inside. Await `finish` when nothing of it runs any more. */
+  /** The command that runs `argv` inside. Await `finish` when no process of it is running any more. */
   enter(argv: readonly string[], view: View): Promise<{ argv: string[]; finish: () => Promise<void> }>;
 }
 
-/** Null if there is no bubblewrap, or it does not work: it is tried, not assumed. */
+/** Null if bubblewrap is not available or does not work, which is tested. */
 export async function findSandbox(): Promise<Sandbox | null> {
   const program = Bun.which('bwrap');
   if (!program) return null;

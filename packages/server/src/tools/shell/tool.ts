@@ -41,7 +41,7 @@ type Input = z.output<typeof Input>;
 
 export type ShellOptions = Guard & { readonly sandbox: Sandbox | null };
 
-/** The same tool is offered under each name that models know. */
+/** The same tool, under each name that models know. */
 export const shell = (name: 'shell' | 'local_shell', options: ShellOptions): Tool =>
   defineTool({
     name,
@@ -127,7 +127,7 @@ async function runShell(input: Input, context: ToolContext, options: ShellOption
   return report(ended, input.timeout);
 }
 
-/** Judged again, so that only what is safe right now runs. */
+/** Checks again, so that only commands that are safe right now run. */
 async function runUnasked(input: Input, context: ToolContext, options: ShellOptions): Promise<Ended> {
   const question = asked(input, context.root, options);
   const plan = await planUnasked(question);

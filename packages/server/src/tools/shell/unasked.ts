@@ -1,7 +1,7 @@
 /**
- * Decides which commands run without approval, and exactly what is run. A command is allowed if every program in it only
- * reads, and only inside the working directory. The result is rewritten from what was judged: file names instead of patterns,
- * absolute folders for `cd`, options that prevent git from running programs.
+ * Decides which commands run without approval, and exactly what is run. A command is allowed if every program
+ * in it only reads, and only inside the working directory. The result is rewritten from what was checked:
+ * file names instead of patterns, absolute folders for `cd`, options that prevent git from running programs.
  */
 import { resolve } from 'node:path';
 import { expandGlob } from './glob.ts';
@@ -27,7 +27,7 @@ export type Asked = {
   readonly home: string | undefined;
 };
 
-/** Limit: judging takes longer with each of these, and a read-only command has few. */
+/** Limits, since each of these makes the check slower, and a read-only command has few. */
 const MOST_CHARACTERS = 100_000;
 const MOST_STEPS = 30;
 const MOST_WORDS = 500;
@@ -79,7 +79,7 @@ class ScriptJudge {
     let text = '';
     for (const { operator, pipeline } of pipelinesOf(steps)) {
       const reached = entered(at, operator);
-      // An unreachable step is judged as well: what is shown as safe should be.
+      // Unreachable steps are checked as well: what is shown as safe should be safe.
       const folders = reached.size > 0 ? reached : entered(at, ';');
       const only = pipeline.length === 1 ? pipeline[0] : undefined;
       const moved = only && isCd(only) ? this.changed(only, folders) : null;
