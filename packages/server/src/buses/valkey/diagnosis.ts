@@ -24,7 +24,7 @@ export async function diagnose(server: ValkeyServer, failure: Error): Promise<Di
     return await deadline(tryOut(server, sockets), MOST_MS);
   } catch (thrown) {
     const { code = '', message } = thrown as NodeJS.ErrnoException;
-    const away = message.startsWith('no answer') || AWAY.test(code);
+    const away = message.startsWith('no response') || AWAY.test(code);
     return { reason: code && !message.includes(code) ? `${message} (${code})` : message, permanent: !away };
   } finally {
     for (const socket of sockets) socket.destroy();
