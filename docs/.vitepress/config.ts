@@ -69,7 +69,7 @@ export default defineConfig({
     outline: [2, 3],
     nav: [{ text: 'Console', link: '/', target: '_self', rel: '' }],
     sidebar: [
-      { text: 'Start', items: guides('quick-start', 'install', 'concepts', 'console', 'clients') },
+      { text: 'Start', items: guides('quick-start', 'install', 'concepts', 'console', 'clients', 'sdk') },
       {
         text: 'Guides',
         items: guides(
@@ -98,7 +98,7 @@ export default defineConfig({
           item('guarantees.md'),
         ],
       },
-      { text: 'Help', items: guides('faq', 'troubleshooting') },
+      { text: 'Help', items: [...guides('faq', 'troubleshooting'), item('glossary.md')] },
       { text: 'Protocols', collapsed: true, items: pagesIn('dialects') },
       { text: 'Decisions', collapsed: true, items: pagesIn('decisions') },
     ],

@@ -144,7 +144,11 @@ describe('each example', () => {
   }
 });
 
-test('own-tools.ts is in the guide as it is', () => {
-  const guide = readFileSync(join(PACKAGE, '../../docs/guides/own-tools.md'), 'utf8');
-  expect(guide.includes(readFileSync(join(EXAMPLES, 'own-tools.ts'), 'utf8').trim())).toBe(true);
+test.each([
+  ['own-tools.ts', 'own-tools.md'],
+  ['ask.ts', 'sdk.md'],
+  ['follow.ts', 'sdk.md'],
+])('%s is in the guide %s as it is', (name, page) => {
+  const guide = readFileSync(join(PACKAGE, '../../docs/guides', page), 'utf8');
+  expect(guide.includes(readFileSync(join(EXAMPLES, name), 'utf8').trim())).toBe(true);
 });
