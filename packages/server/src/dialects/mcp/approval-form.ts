@@ -1,4 +1,4 @@
-/** Approvals as forms that a client shows to its user, and the answers. */
+/** Approvals as forms that a client shows to its user, and their answers. */
 import type { ApprovalId } from '@parlance/protocol';
 import { z } from 'zod';
 import type { PendingApproval } from '../../core/api/index.ts';
@@ -38,7 +38,7 @@ const cut = (text: string): string => (text.length > MOST_SHOWN ? `${text.slice(
 
 // Ids of requests to the client
 
-/** The approval is part of it: an answer is understood after a restart, and on another node. */
+/** Contains the approval, so that an answer is understood after a restart and on another node. */
 export const formId = (approval: ApprovalId, unique: string): string => `${approval}/${unique}`;
 
 export const approvalIn = (id: RequestId): ApprovalId => String(id).split('/', 1)[0] as ApprovalId;
@@ -50,7 +50,7 @@ const Accepted = z.object({
   content: z.object({ answer: z.enum(['once', 'always', 'deny']) }),
 });
 
-/** Whatever is not a clear permission is none. */
+/** Anything but a clear permission is a denial. */
 export function answerIn(result: Params): 'once' | 'always' | 'deny' {
   const accepted = Accepted.safeParse(result);
   return accepted.success ? accepted.data.content.answer : 'deny';

@@ -1,4 +1,4 @@
-/** Before 2026-07-28 a client is asked with a request on the stream of the call. */
+/** Before 2026-07-28 a client receives approval requests on the stream of the call. */
 import type { ApprovalId } from '@parlance/protocol';
 import type { PendingApproval } from '../../core/api/index.ts';
 import { formId, formOf } from './approval-form.ts';
@@ -10,7 +10,7 @@ type Asked = { readonly id: string; isAnswered: boolean; readonly remove: () => 
 
 export class ApprovalForms {
   readonly #asked = new Map<ApprovalId, Asked>();
-  /** the client cannot show one */
+  /** the client cannot show forms */
   isRefused = false;
 
   constructor(
@@ -19,7 +19,7 @@ export class ApprovalForms {
     private readonly changed: () => void,
   ) {}
 
-  /** Asks about what waits now, and withdraws what was answered elsewhere. */
+  /** Requests the pending approvals, and withdraws those that were answered elsewhere. */
   show(pending: readonly PendingApproval[]): void {
     for (const approval of pending) if (!this.#asked.has(approval.approval)) this.#ask(approval);
     for (const [approval, { id, isAnswered, remove }] of this.#asked) {
@@ -32,7 +32,7 @@ export class ApprovalForms {
     }
   }
 
-  /** The client may still answer what it shows. */
+  /** The client may still answer open forms. */
   close(): void {
     for (const { remove } of this.#asked.values()) remove();
   }

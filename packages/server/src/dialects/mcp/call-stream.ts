@@ -1,4 +1,4 @@
-/** The answer to a call as a stream: messages on the way, then the result. */
+/** The response to a call as a stream: messages, then the result. */
 import type { EventStream } from '../../http/connection.ts';
 import { reported, requestIds } from '../shared/dialect.ts';
 import type { Answering } from './call-tool.ts';
@@ -18,7 +18,7 @@ export function callStream(ctx: Context, request: Request, call: StreamedCall): 
   return ctx.stream(request, { dialect: 'mcp', encode: JSON.stringify, produce });
 }
 
-/** Made outside of the handler: a closure there would keep the request in memory until the stream ends. */
+/** Created outside of the handler: a closure there would keep the request in memory until the stream ends. */
 const producer =
   (ctx: Context, { key, run, ids }: StreamedCall & { readonly ids: ReturnType<typeof requestIds> }) =>
   async (stream: EventStream): Promise<void> => {
@@ -40,7 +40,10 @@ const producer =
     await stream.ready();
   };
 
-/** Resolves when the reader is gone. Messages that were too many for it are lost, and the result follows nevertheless. */
+/**
+ * Resolves when the reader has disconnected. Messages that a slow reader missed are lost; the result is still
+ * sent.
+ */
 async function left(stream: EventStream): Promise<void> {
   while (await stream.lost()) await stream.ready();
 }

@@ -13,14 +13,14 @@ import { errorResult } from './tools/tool.ts';
 /** How the call is answered. */
 export type Answering = {
   readonly stream: CallStream | null;
-  /** aborted when the client is gone */
+  /** aborted when the client disconnects */
   readonly gone: AbortSignal;
 };
 
 export const isLongCall = ({ method, params }: Request): boolean =>
   method === 'tools/call' && toolNamed(params.name)?.isLong === true;
 
-/** Throws a `ProtocolFault` if there is no such tool. Other failures are reported in the result. */
+/** Throws a `ProtocolFault` if the tool does not exist. Other failures are reported in the result. */
 export async function callTool(
   ctx: Context,
   from: From,
@@ -46,7 +46,7 @@ export async function callTool(
 
 type Unsigned = { readonly call: Omit<ToolCall, 'signal'>; readonly gone: AbortSignal };
 
-/** Runs the call so that the client can take it back. */
+/** Runs the call so that the client can cancel it. */
 export async function answered(
   ctx: Context,
   { call, gone }: Unsigned,
@@ -54,7 +54,7 @@ export async function answered(
 ): Promise<object> {
   const { principal, peer, id } = call;
   const abort = new AbortController();
-  // Since 2026-07-28 a client that hangs up takes the call back.
+  // Since 2026-07-28 a disconnect cancels the call.
   const leave = () => abort.abort(peer.era === 'modern' ? TAKEN_BACK : 'gone');
   if (gone.aborted) leave();
   gone.addEventListener('abort', leave);

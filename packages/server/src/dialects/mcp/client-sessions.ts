@@ -1,4 +1,4 @@
-/** What the sessions of clients before 2026-07-28 have subscribed to. */
+/** Subscriptions of the sessions of clients before 2026-07-28. */
 import type { PrincipalId } from '@parlance/protocol';
 import { LruMap } from '../../lib/lru-map.ts';
 
@@ -13,7 +13,7 @@ export class ClientSessions {
     this.#sessions.set(nameOf(principal, session), new Set());
   }
 
-  /** False if the session has too many. */
+  /** False if the session has too many subscriptions. */
   subscribe(principal: PrincipalId, session: string, uri: string): boolean {
     const uris = this.#sessions.get(nameOf(principal, session));
     if (!uris) return true;
@@ -26,17 +26,17 @@ export class ClientSessions {
     this.#sessions.get(nameOf(principal, session))?.delete(uri);
   }
 
-  /** A session that is not known may have subscribed before a restart, or at another node: it is sent everything. */
+  /** An unknown session may have subscribed before a restart, or on another node: it receives everything. */
   wants(principal: PrincipalId, session: string, uri: string): boolean {
     return this.#sessions.get(nameOf(principal, session))?.has(uri) ?? true;
   }
 
-  /** No session is known any more. */
+  /** Forgets all sessions. */
   forget(): void {
     this.#sessions = new LruMap(MOST_SESSIONS);
   }
 
-  /** Calls `ended` when the client ends the session. Returns what stops that. */
+  /** Calls `ended` when the client ends the session. Returns a function that stops it. */
   onEnd(principal: PrincipalId, session: string, ended: () => void): () => void {
     const name = nameOf(principal, session);
     this.#ended.addEventListener(name, ended);

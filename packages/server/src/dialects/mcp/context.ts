@@ -5,7 +5,7 @@ import type { OpenCalls } from './open-calls.ts';
 import type { OpenForms } from './open-forms.ts';
 import type { OtherNodes } from './other-nodes.ts';
 
-/** The part of the configuration that it uses. */
+/** The part of the configuration that is used here. */
 export const Settings = z.object({ toolCallWithin: z.number() });
 
 export type Given = Pick<
@@ -23,7 +23,7 @@ export type Given = Pick<
   | 'stream'
 >;
 
-/** What the methods use. */
+/** The context of the methods. */
 export type Context = Given & {
   readonly sessions: ClientSessions;
   readonly calls: OpenCalls;

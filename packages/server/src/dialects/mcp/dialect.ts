@@ -1,8 +1,8 @@
 /**
- * `mcp`: Parlance as a server of the Model Context Protocol, revisions 2025-03-26, 2025-06-18, 2025-11-25 and 2026-07-28. Sessions
- * are reached through tools, and read as resources. Nothing that a client needs to come back is kept in memory alone: what it
- * agreed on is in its session id, and what a call follows in the ids and states that it gives back. Prompts, completions, logging,
- * sampling and tasks are not served.
+ * `mcp`: Parlance as a server of the Model Context Protocol, revisions 2025-03-26, 2025-06-18, 2025-11-25 and
+ * 2026-07-28. Sessions are used through tools, and read as resources. Nothing that a client needs to reconnect
+ * is only in memory: the agreed version is in its session id, and the turn that a call follows in the ids and
+ * states that the client sends back. Prompts, completions, logging, sampling and tasks are not supported.
  */
 import { defineDialect } from '../shared/dialect.ts';
 import { ClientSessions } from './client-sessions.ts';

@@ -1,4 +1,4 @@
-/** Faults as JSON-RPC errors, and as HTTP status codes where a request is refused as a whole. */
+/** Faults as JSON-RPC errors, and as HTTP statuses if a request is refused as a whole. */
 import { Fault, type FaultCode } from '@parlance/protocol';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { HTTP_STATUS } from '../shared/http-status.ts';
@@ -46,9 +46,9 @@ export function errorOf(fault: Fault): ErrorBody {
   return { code: CODES[KINDS[fault.code] ?? 'refused'], message: retryWords(fault) };
 }
 
-/** Of a request that is refused as a whole. */
+/** The status of a request that is refused as a whole. */
 export const statusOf = ({ code }: Fault): ContentfulStatusCode => HTTP_STATUS[code];
 
-/** The host or origin is not allowed, there is no such endpoint, or something went wrong. */
+/** The host or origin is not allowed, the endpoint does not exist, or an error occurred. */
 export const refusal = (status: number, message: string) =>
   errorMessage(null, { code: status < 500 ? CODES.refused : CODES.internal, message });

@@ -12,7 +12,7 @@ const State = z.object({
   session: z.string(),
   after: z.int().min(0),
   turn: TurnId,
-  /** of a stream: the request that it answers, and until when */
+  /** for a stream: the request that it answers, and its deadline */
   request: RequestId.optional(),
   progress: RequestId.optional(),
   until: z.number().optional(),
@@ -32,7 +32,7 @@ export function encodeState({ ref, after, turn }: Followed, resumable?: Resumabl
 
 export type Decoded = { readonly followed: Followed; readonly resumable: Resumable | null };
 
-/** Null if the text is none of ours, or about a session that the principal does not have. */
+/** Null if the text is not ours, or is about a session that the principal does not have. */
 export async function decodeState(
   engine: Engine,
   principal: Principal,

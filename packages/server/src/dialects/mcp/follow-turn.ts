@@ -1,4 +1,4 @@
-/** Answers a call with the outcome of a turn: its result, a form for the user, or its state when the time is up. */
+/** Answers a call with the outcome of a turn: its result, a form for the user, or its state on timeout. */
 import { Fault } from '@parlance/protocol';
 import { formOf } from './approval-form.ts';
 import { ApprovalForms } from './approval-forms.ts';
@@ -60,7 +60,7 @@ export async function followTurn(ctx: Context, call: ToolCall, followed: Followe
   }
 }
 
-/** Whether the user of the client can be asked, and may decide. */
+/** Whether the user of the client can be asked, and has the permission to decide. */
 const mayAsk = ({ peer, stream, principal }: ToolCall): boolean =>
   peer.hasForms &&
   (peer.era === 'modern' || stream !== null) &&

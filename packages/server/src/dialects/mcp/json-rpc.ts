@@ -25,7 +25,7 @@ const Failure = z.object({
 
 export type Request = { readonly id: RequestId; readonly method: string; readonly params: Params };
 export type Notification = { readonly method: string; readonly params: Params };
-/** The answer to a request of ours; `result` is null if the client could not carry it out. */
+/** The response to a request of ours; `result` is null if the client reported an error. */
 export type Answer = { readonly id: RequestId; readonly result: Params | null };
 
 export type Message =
@@ -44,7 +44,7 @@ export function messageOf(value: unknown): Message | null {
   if (result.success) return { kind: 'answer', id: result.data.id, result: result.data.result };
   const failure = Failure.safeParse(value);
   if (failure.success) return { kind: 'answer', id: failure.data.id ?? '', result: null };
-  // A request with an id that is none is not a notification.
+  // A request with an invalid id is not a notification.
   const notification = hasId(value) ? null : Notification.safeParse(value);
   if (!notification?.success) return null;
   const { method, params = {} } = notification.data;
@@ -53,7 +53,7 @@ export function messageOf(value: unknown): Message | null {
 
 const hasId = (value: unknown): boolean => typeof value === 'object' && value !== null && 'id' in value;
 
-/** The id of a request that may not be valid otherwise; null if it has none. */
+/** The id of a possibly invalid request; null if it has none. */
 export function idOf(value: unknown): RequestId | null {
   const parsed = RequestId.safeParse((value as { id?: unknown } | null)?.id);
   return parsed.success ? parsed.data : null;

@@ -1,4 +1,4 @@
-/** The messages of a session: one for each input, and one for each turn that said something. */
+/** The messages of a session: one per input, and one per turn with text. */
 import { type DurableEvent, type TurnId, textOf, wasStopped } from '@parlance/protocol';
 import type { Engine, SessionRecord } from '../../core/api/index.ts';
 import { latest } from '../shared/latest-items.ts';
@@ -23,15 +23,15 @@ const BETWEEN_BLOCKS = '\n\n';
 
 type Draft = {
   readonly role: Message['role'];
-  /** of an input */
+  /** set for an input */
   readonly input: string | null;
   texts: string[];
-  /** the first of them that are certain: those of the steps that have ended */
+  /** number of texts of completed steps */
   settled: number;
   readonly at: number;
 };
 
-/** Events before `first` are read, but not shown. */
+/** Events before `first` are read but not shown. */
 export function draftsOf(events: readonly DurableEvent[], first: number): Draft[] {
   const drafts: Draft[] = [];
   const answers = new Map<TurnId, Draft>();
@@ -42,7 +42,7 @@ export function draftsOf(events: readonly DurableEvent[], first: number): Draft[
         drafts.push(...imported(event));
         break;
       case 'input.accepted':
-        // Without parts the model went on from what was there.
+        // An input without parts lets the model continue; there is no message to show.
         if (event.parts.length > 0 || event.call) drafts.push(draft('user', event, [textOf(event.parts)]));
         break;
       case 'input.cancelled': {
@@ -59,7 +59,7 @@ export function draftsOf(events: readonly DurableEvent[], first: number): Draft[
         if (event.text !== '') answerOf(event).texts.push(event.text);
         break;
       case 'tool.ended':
-        // A call that was asked for by name: its result is the answer.
+        // A direct call: its result is the answer.
         if (direct.has(event.turn) && !wasStopped(event)) answerOf(event).texts.push(textOf(event.parts));
         break;
       case 'step.ended': {
@@ -106,7 +106,7 @@ function imported(event: DurableEvent<'history.imported'>): Draft[] {
   ];
 }
 
-/** The turns of inputs that call a tool by name. */
+/** The turns of direct calls. */
 function directTurns(events: readonly DurableEvent[]): ReadonlySet<TurnId> {
   const inputs = new Set<string>();
   const turns = new Set<TurnId>();

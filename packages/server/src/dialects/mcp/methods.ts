@@ -1,4 +1,4 @@
-/** In: what each method does. */
+/** In: the methods. */
 import type { Principal } from '@parlance/protocol';
 import { requirePermission } from '../../core/api/index.ts';
 import type { Context } from './context.ts';
@@ -9,7 +9,7 @@ import { listResources, readResource, resourceNamed, TEMPLATE } from './resource
 import { TOOLS } from './tools/index.ts';
 import { toolView } from './tools/tool.ts';
 
-/** Who asks, and how it is answered. */
+/** The caller and its client. */
 export type From = { readonly principal: Principal; readonly peer: Peer };
 
 type Method = (ctx: Context, from: From, params: Params) => object | Promise<object>;
@@ -67,7 +67,7 @@ const MODERN_METHODS: Readonly<Record<string, Method>> = {
   }),
 };
 
-/** How long results may be kept by clients; sessions change at any time. */
+/** How long clients may cache results; sessions change at any time. */
 const KEPT_MS: Readonly<Record<string, number>> = {
   'server/discover': DAY_MS,
   'tools/list': DAY_MS,
@@ -87,7 +87,7 @@ export async function resultOf(ctx: Context, from: From, { method, params }: Req
 const named = (methods: Readonly<Record<string, Method>>, name: string): Method | undefined =>
   Object.hasOwn(methods, name) ? methods[name] : undefined;
 
-/** With what results have since 2026-07-28. */
+/** Adds the fields that results have since 2026-07-28. */
 export function complete({ era }: Peer, method: string, result: object): object {
   if (era === 'legacy' || 'resultType' in result) return result;
   const ttlMs = KEPT_MS[method];

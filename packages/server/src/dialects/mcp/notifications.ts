@@ -12,11 +12,11 @@ import { encodeMessage, OPEN } from './server-sent-events.ts';
 
 type Source = {
   readonly principal: Principal;
-  /** the message to send for a notification; null: none */
+  /** the message for a notification; null to send none */
   readonly shown: (notification: ResourceNotification) => object | null;
 };
 
-/** Sends notifications until the stream ends. A reader that is too slow is disconnected: it connects again. */
+/** Sends notifications until the stream ends. A reader that is too slow is disconnected, and reconnects. */
 async function sendNotifications(ctx: Context, stream: EventStream, source: Source): Promise<void> {
   const { engine, connections } = ctx;
   const { principal, shown } = source;
@@ -53,7 +53,7 @@ const Filter = z.object({
   resourceSubscriptions: z.array(z.string().max(2_000)).max(1_000).optional(),
 });
 
-/** Throws if the parameters do not fit. */
+/** Throws if the parameters are invalid. */
 export function listening(
   ctx: Context,
   principal: Principal,

@@ -1,16 +1,16 @@
-/** The calls that are being answered, so that clients can cancel them. */
+/** Open calls, so that clients can cancel them. */
 import type { PrincipalId } from '@parlance/protocol';
 import { LruMap } from '../../lib/lru-map.ts';
 import type { RequestId } from './json-rpc.ts';
 
 export type CallKey = {
   readonly principal: PrincipalId;
-  /** Request ids are unique in a session only: without one, a call cannot be cancelled by its id. */
+  /** Request ids are unique only within a session: without one, a call cannot be cancelled by its id. */
   readonly session: string | null;
   readonly request: RequestId;
 };
 
-/** How many cancelled calls are remembered: their clients may try to resume the streams. */
+/** The most cancelled calls that are remembered, because their clients may try to resume the streams. */
 const MOST_CANCELLED = 1_000;
 
 const nothing = () => undefined;
@@ -19,7 +19,7 @@ export class OpenCalls {
   readonly #calls = new Map<string, () => void>();
   readonly #cancelled = new LruMap<true>(MOST_CANCELLED);
 
-  /** Returns a function that removes it. */
+  /** Returns a function that removes the call. */
   add(key: CallKey, cancel: () => void): () => void {
     if (key.session === null) return nothing;
     const name = nameOf(key);
@@ -30,7 +30,7 @@ export class OpenCalls {
     };
   }
 
-  /** False if the call is over, or is not answered here. */
+  /** False if the call has ended, or is not answered on this node. */
   cancel(key: CallKey): boolean {
     const cancel = this.#calls.get(nameOf(key));
     if (!cancel) return false;
@@ -39,12 +39,12 @@ export class OpenCalls {
     return true;
   }
 
-  /** The call was cancelled. */
+  /** Remembers that the call was cancelled. */
   remember(key: CallKey): void {
     this.#cancelled.set(nameOf(key), true);
   }
 
-  /** Such a call gets no answer. */
+  /** A cancelled call gets no answer. */
   isCancelled(key: CallKey): boolean {
     return this.#cancelled.get(nameOf(key)) ?? false;
   }

@@ -1,13 +1,13 @@
-/** The forms that clients were asked to show and that calls wait for. */
+/** Forms that clients show and calls wait for. */
 import type { PrincipalId } from '@parlance/protocol';
 
-/** `refused`: the client cannot show it. */
+/** `refused`: the client cannot show the form. */
 export type FormOutcome = 'answered' | 'refused';
 
 export class OpenForms {
   readonly #forms = new Map<string, (outcome: FormOutcome) => void>();
 
-  /** Returns what removes it. */
+  /** Returns a function that removes the form. */
   add(principal: PrincipalId, id: string, settled: (outcome: FormOutcome) => void): () => void {
     const name = nameOf(principal, id);
     this.#forms.set(name, settled);

@@ -1,6 +1,6 @@
 /**
- * Subscriptions, cancellations and answers of a client reach one node; its calls and streams may be at another. Nothing with
- * an effect outside depends on these messages: answers to approvals are in the store.
+ * Subscriptions, cancellations and answers of a client reach one node; its calls and streams may be on another.
+ * No external effect depends on these messages: answers to approvals are in the store.
  */
 import { PrincipalId } from '@parlance/protocol';
 import { z } from 'zod';
@@ -19,9 +19,9 @@ const Notice = z.discriminatedUnion('type', [
   z.object({ type: z.literal('subscribed'), ...OF_SESSION, uri: z.string() }),
   z.object({ type: z.literal('unsubscribed'), ...OF_SESSION, uri: z.string() }),
   z.object({ type: z.literal('ended'), ...OF_SESSION }),
-  /** whoever answers the call stops */
+  /** the node that answers the call stops it */
   z.object({ type: z.literal('cancel'), ...OF_SESSION, request: RequestId }),
-  /** the call was open, and has ended: its stream cannot be resumed anywhere */
+  /** the call was open and was cancelled: its stream cannot be resumed on any node */
   z.object({ type: z.literal('cancelled'), ...OF_SESSION, request: RequestId }),
   z.object({
     type: z.literal('form'),
@@ -44,7 +44,7 @@ export class OtherNodes {
     private readonly known: Known,
   ) {
     transport?.on(KIND, (body) => this.#apply(Notice.parse(body)));
-    // Subscriptions may have been missed: sessions of which that is so are sent everything.
+    // Subscriptions may have been missed: sessions without known subscriptions receive everything.
     transport?.onDown(() => known.sessions.forget());
     transport?.onLost(() => known.sessions.forget());
   }
@@ -53,7 +53,7 @@ export class OtherNodes {
     this.transport?.broadcast({ kind: KIND, body: notice });
   }
 
-  /** Stops the call, wherever it is answered. */
+  /** Stops the call on whichever node answers it. */
   cancel(key: Extract<Notice, { type: 'cancel' }>): void {
     if (!this.#cancelHere(key)) this.notify(key);
   }

@@ -1,6 +1,7 @@
 /**
- * The client of a request. Revisions before 2026-07-28 begin with `initialize`, and what it agreed on is part of the session id
- * that the client is given: it still holds after a restart, and on another node. Since 2026-07-28 every request carries it.
+ * The client of a request. Revisions before 2026-07-28 start with `initialize`, and the agreed version is part
+ * of the session id: it is valid after a restart and on another node. Since 2026-07-28 every request contains
+ * the version.
  */
 import { isObject } from '@parlance/protocol';
 import { ProtocolFault } from './faults.ts';
@@ -8,16 +9,16 @@ import type { Params } from './json-rpc.ts';
 import { checkHeaders } from './request-headers.ts';
 
 export const MODERN = '2026-07-28';
-/** The latest first. */
+/** latest first */
 export const LEGACY = ['2025-11-25', '2025-06-18', '2025-03-26'] as const;
 type Legacy = (typeof LEGACY)[number];
 
 export type Peer = {
   readonly era: 'legacy' | 'modern';
   readonly version: string;
-  /** it can show forms to its user */
+  /** the client can show forms to its user */
   readonly hasForms: boolean;
-  /** null if the client has none */
+  /** null if the client has no session */
   readonly session: string | null;
 };
 
@@ -29,7 +30,7 @@ export const META = {
   subscription: `${PREFIX}subscriptionId`,
 } as const;
 
-/** Throws a `ProtocolFault` if the version is not one of ours, or headers and body contradict each other. */
+/** Throws a `ProtocolFault` if the version is not supported, or headers and body contradict each other. */
 export function peerOf(
   headers: Headers,
   message: { readonly method?: string; readonly params?: Params },
@@ -38,7 +39,7 @@ export function peerOf(
   const claimed = meta[META.version];
   const named = headers.get('mcp-protocol-version');
   if (claimed === undefined && named !== MODERN) return legacyPeer(headers, named);
-  // Notifications carry nothing: they are about a request that did.
+  // Notifications have no metadata: they refer to a request that has it.
   if (claimed === undefined && message.method?.startsWith('notifications/')) return modernPeer({});
   if (typeof claimed !== 'string')
     throw new ProtocolFault('params', `params._meta["${META.version}"] is missing.`);
@@ -73,11 +74,11 @@ const unsupported = (requested: string, supported: readonly string[]) =>
 
 const isLegacy = (version: string): version is Legacy => (LEGACY as readonly string[]).includes(version);
 
-/** The version that `initialize` agrees on: the client's, or the latest. */
+/** The version of the client if it is supported, otherwise the latest. */
 export const agreedVersion = (requested: unknown): Legacy =>
   typeof requested === 'string' && isLegacy(requested) ? requested : LEGACY[0];
 
-/** Without a mode in particular, the capability means forms. */
+/** Without a mode, the capability means forms. */
 export function hasForms({ elicitation }: Params): boolean {
   return isObject(elicitation) && ('form' in elicitation || !('url' in elicitation));
 }
@@ -89,7 +90,7 @@ type Agreed = { readonly version: string; readonly hasForms: boolean };
 export const sessionIdOf = ({ version, hasForms }: Agreed, unique: string): string =>
   `${version}.${hasForms ? 'forms' : 'plain'}.${unique}`;
 
-/** Null if the id is not one of ours. */
+/** Null if the id is not ours. */
 function agreedIn(session: string): Agreed | null {
   const [, version, kind] = /^(\d{4}-\d\d-\d\d)\.(forms|plain)\./.exec(session) ?? [];
   return version === undefined ? null : { version, hasForms: kind === 'forms' };

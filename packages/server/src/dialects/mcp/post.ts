@@ -74,7 +74,7 @@ export async function answerBatch(
   return answered.length === 0 ? new Response(null, { status: 202 }) : Response.json(answered);
 }
 
-/** The answer to a request as one message. */
+/** The response to a request as one message. */
 async function whole(
   ctx: Context,
   { request }: Posted,
@@ -99,7 +99,7 @@ function begun({ sessions, otherNodes, newId }: Context, principal: Principal, {
   return session;
 }
 
-/** What is not answered. */
+/** Handles messages without a response. */
 async function take(ctx: Context, from: From, message: Exclude<Message, { kind: 'request' }>): Promise<null> {
   if (message.kind === 'answer') await takeAnswer(ctx, from, message);
   else takeNotification(ctx, from, message);
@@ -112,23 +112,23 @@ function takeNotification(
   { method, params }: Notification,
 ): void {
   const request = RequestId.safeParse(params.requestId);
-  // Request ids are unique in a session only: without one, a call cannot be cancelled by its id.
+  // Request ids are unique only within a session: without one, a call cannot be cancelled by its id.
   if (method === 'notifications/cancelled' && request.success && session !== null)
     otherNodes.cancel({ type: 'cancel', principal: principal.id, session, request: request.data });
 }
 
-/** The answer to a form. One that is late, or about something else, changes nothing. */
+/** The answer to a form. A late or unrelated answer is ignored. */
 async function takeAnswer(ctx: Context, { principal }: From, { id, result }: Answer): Promise<void> {
   const { forms, otherNodes, log } = ctx;
   const outcome = result === null ? 'refused' : 'answered';
-  // Before the answer: the node that shows the form would take it back.
+  // Before the answer: otherwise the node that shows the form would withdraw it.
   otherNodes.notify({ type: 'form', principal: principal.id, id: String(id), outcome });
   if (result !== null) {
     try {
       await answerApproval(ctx, principal, { approval: approvalIn(id), response: result });
     } catch (thrown) {
       if (!(thrown instanceof Fault)) throw thrown;
-      log.debug({ reason: thrown.message }, 'an answer to a form was refused');
+      log.debug({ reason: thrown.message }, 'form answer refused');
     }
   }
   forms.settle(principal.id, String(id), outcome);

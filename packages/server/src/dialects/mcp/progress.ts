@@ -1,9 +1,12 @@
-/** `notifications/progress` while an agent speaks: each has the whole text so far, so they are sent at intervals. */
+/**
+ * `notifications/progress` while an agent writes. Each has the whole text so far, so they are sent at
+ * intervals.
+ */
 import { notificationMessage } from './json-rpc.ts';
 import type { ToolCall } from './tool-call.ts';
 
 const INTERVAL_MS = 100;
-/** Sent also without new text, for clients that extend their timeout on progress. */
+/** Also sent without new text, for clients that extend their timeout on progress. */
 const SILENCE_MS = 10_000;
 
 export class Progress {
@@ -27,7 +30,7 @@ export class Progress {
     if (!this.#isRunning) void this.#run();
   }
 
-  /** Sends the pending notification; nothing follows. */
+  /** Sends the pending notification, and stops. */
   stop(): void {
     clearInterval(this.#heartbeat);
     this.#isOver = true;
@@ -38,7 +41,7 @@ export class Progress {
     return this.call.progressToken !== undefined && this.call.stream !== null;
   }
 
-  /** A slow reader gets the next notification when it has read the last one. */
+  /** A slow reader gets the next notification after it has read the last one. */
   async #run(): Promise<void> {
     this.#isRunning = true;
     while (this.#isDue && !this.#isOver) {
@@ -51,7 +54,7 @@ export class Progress {
 
   #send(): void {
     this.#isDue = false;
-    // Milliseconds since the call began: they grow also if the stream is resumed after a restart.
+    // Milliseconds since the call started, so that they also increase if the stream is resumed after a restart.
     this.#last = Math.max(this.#last + 1, this.source.elapsed());
     const message = this.source.text();
     const params = {

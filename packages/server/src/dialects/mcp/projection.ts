@@ -1,4 +1,7 @@
-/** Out: events as notifications about resources. Answers of the agent are results of tools, and not sent to subscribers. */
+/**
+ * Out: converts events to notifications about resources. Answers of the agent are results of tools, and not
+ * sent to subscribers.
+ */
 import type { SessionEvent } from '@parlance/protocol';
 import { type Frame, NONE, type Projection } from '../shared/projection.ts';
 import { notificationMessage } from './json-rpc.ts';

@@ -1,4 +1,4 @@
-/** Since 2026-07-28 headers repeat parts of the body, for what stands between client and server. They must agree. */
+/** Since 2026-07-28 headers repeat parts of the body, for proxies. They must match. */
 import { ProtocolFault } from './faults.ts';
 import type { Params } from './json-rpc.ts';
 
@@ -11,7 +11,7 @@ type Body = {
   readonly params: Params | undefined;
 };
 
-/** Throws if one disagrees. A header that is not there says nothing. */
+/** Throws if a header differs from the body. Missing headers are ignored. */
 export function checkHeaders(headers: Headers, { version, method, params }: Body): void {
   const field = method !== undefined && Object.hasOwn(NAMED, method) ? NAMED[method] : undefined;
   check(headers, 'mcp-protocol-version', version);
@@ -25,7 +25,7 @@ function check(headers: Headers, name: string, expected: unknown): void {
     throw new ProtocolFault('header', `The header ${name} does not match the body.`);
 }
 
-/** What does not fit into a header is encoded as `=?base64?…?=`. */
+/** Values that a header cannot contain are encoded as `=?base64?…?=`. */
 function decoded(value: string): string {
   const encoded = /^=\?base64\?([A-Za-z0-9+/=]*)\?=$/i.exec(value)?.[1];
   return encoded === undefined ? value : Buffer.from(encoded, 'base64').toString();

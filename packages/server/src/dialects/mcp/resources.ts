@@ -47,7 +47,7 @@ export async function readResource(engine: Engine, principal: Principal, { uri }
   return { contents: [{ uri, mimeType: MIME, text }] };
 }
 
-/** Throws if there is none, or it is another user's. */
+/** Throws if the session does not exist or belongs to another user. */
 export async function resourceNamed(engine: Engine, principal: Principal, uri: unknown): Promise<SessionRef> {
   if (typeof uri !== 'string') throw invalidParams('uri must be a string.');
   const id = uri.startsWith(BASE) ? decoded(uri.slice(BASE.length)) : null;

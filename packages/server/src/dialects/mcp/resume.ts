@@ -1,4 +1,4 @@
-/** A stream that broke off goes on where the client asks for it by `Last-Event-ID`: the turn has not stopped meanwhile. */
+/** Resumes an interrupted stream after `Last-Event-ID`: the turn has continued in the meantime. */
 import type { Principal } from '@parlance/protocol';
 import { callStream } from './call-stream.ts';
 import { answered } from './call-tool.ts';
@@ -20,7 +20,7 @@ export async function resumed(
   const { followed, resumable } = decoded;
   const peer = peerOf(request.headers, {});
   const key = { principal: principal.id, session: peer.session, request: resumable.request };
-  // Clients do not try again after this status.
+  // Clients do not retry after this status.
   if (ctx.calls.isCancelled(key))
     return Response.json(refusal(405, 'The call was cancelled.'), { status: 405 });
   return callStream(ctx, request, {

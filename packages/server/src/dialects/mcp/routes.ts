@@ -59,13 +59,13 @@ export function routes(app: Hono, ctx: Context): void {
 
 const isModern = (headers: Headers): boolean => headers.get('mcp-protocol-version') === MODERN;
 
-/** Since 2026-07-28 clients have no sessions, and listen with a request. */
+/** Since 2026-07-28 clients have no sessions, and subscribe with a request. */
 function postOnly(c: HonoContext): Response {
   c.header('Allow', 'POST');
   return c.json(errorMessage(null, { code: CODES.refused, message: `${MODERN} has POST only.` }), 405);
 }
 
-/** What is known of a request that fails. */
+/** The part of a failed request that could be read. */
 type Seen = { id: RequestId | null };
 
 type Work = (principal: Principal, seen: Seen) => Promise<Response>;

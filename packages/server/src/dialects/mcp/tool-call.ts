@@ -17,13 +17,13 @@ export type ToolCall = {
   readonly principal: Principal;
   readonly peer: Peer;
   readonly progressToken: RequestId | undefined;
-  /** null if the answer is not a stream */
+  /** null if the response is not a stream */
   readonly stream: CallStream | null;
-  /** Then it is answered, even if the turn goes on. */
+  /** When this time is reached the call is answered, even if the turn is still running. */
   readonly until: number;
-  /** aborted if the client is gone, or takes the call back: the reason is then `TAKEN_BACK` */
+  /** aborted if the client disconnects, or cancels the call: the reason is then `TAKEN_BACK` */
   readonly signal: AbortSignal;
-  /** the answers to forms of an earlier call, and what that call followed (2026-07-28) */
+  /** answers to forms of an earlier call, and the turn that that call followed (2026-07-28) */
   readonly inputResponses: Params;
   readonly requestState: string | undefined;
 };

@@ -56,7 +56,7 @@ export function turnResult({ followed: { ref, turn }, text: said, end, approvals
   };
 }
 
-/** The line after the agent's text, unless the turn is done. */
+/** The line after the agent's text, unless the turn has succeeded. */
 function note(end: TurnEnd | null, pending: PendingApproval | undefined): string {
   if (end?.status === 'failed') return end.message;
   if (end) return end.status === 'done' ? '' : 'The turn was cancelled.';

@@ -1,14 +1,14 @@
-/** Follows a turn that a call has started or continued: its text, its pending approvals and its end. */
+/** Follows a turn that a call started or continued: its text, its pending approvals and its end. */
 import type { FaultData, SessionEvent, TurnId } from '@parlance/protocol';
 import type { Engine, PendingApproval, SessionRef, Watch } from '../../core/api/index.ts';
 import { Answer } from '../shared/exchange/answer.ts';
 import { type Piece, projection, type State } from '../shared/exchange/pieces.ts';
 
-/** A turn, or the rest of one. Enough to find it again after a restart. */
+/** A turn, or the rest of one. Sufficient to find it again after a restart. */
 export type Followed = {
   readonly ref: SessionRef;
   readonly turn: TurnId;
-  /** the events after this number are followed */
+  /** follows the events after this number */
   readonly after: number;
 };
 
@@ -52,7 +52,7 @@ export class TurnWatch {
     return this.#end;
   }
 
-  /** The pending approvals of the session, also those of an earlier turn. */
+  /** The pending approvals of the session, including those of an earlier turn. */
   get approvals(): readonly PendingApproval[] {
     return this.#approvals;
   }
@@ -65,7 +65,7 @@ export class TurnWatch {
     this.#watch = watch;
     const now = watch.snapshot();
     this.#approvals = now.approvals;
-    // The past has whole blocks only: what is being streamed comes from the snapshot.
+    // Stored events have only complete blocks: the block being streamed comes from the snapshot.
     for (const piece of projection.attach(this.#state, now)) this.#pass(piece);
     this.#state = { ...this.#state, block: now.open?.block ?? null };
   }

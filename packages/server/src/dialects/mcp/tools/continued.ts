@@ -1,4 +1,4 @@
-/** Since 2026-07-28 a client that was asked something calls the same tool again, with the answers. */
+/** Since 2026-07-28 a client that was asked for input repeats the call of the tool, with the answers. */
 import { type ApprovalId, Fault } from '@parlance/protocol';
 import { answerIn } from '../approval-form.ts';
 import type { Context } from '../context.ts';
@@ -8,7 +8,7 @@ import type { Params } from '../json-rpc.ts';
 import type { ToolCall } from '../tool-call.ts';
 import type { Followed } from '../turn-watch.ts';
 
-/** What the earlier call followed; null if there was none. Gives the answers to the core. */
+/** The turn that the earlier call followed; null if there was none. Passes the answers to the core. */
 export async function continued(ctx: Context, call: ToolCall): Promise<Followed | null> {
   const { requestState, inputResponses, principal } = call;
   if (requestState === undefined) return null;
@@ -21,7 +21,7 @@ export async function continued(ctx: Context, call: ToolCall): Promise<Followed 
 
 type FormAnswer = { readonly approval: string; readonly response: Params };
 
-/** Of several answers the first counts: one that is late changes nothing. */
+/** The first answer wins; a late one is ignored. */
 export async function answerApproval(
   { engine }: Pick<Context, 'engine'>,
   principal: ToolCall['principal'],

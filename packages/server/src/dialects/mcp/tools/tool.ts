@@ -9,9 +9,9 @@ export type Tool = {
   readonly input: z.ZodObject;
   readonly output: z.ZodObject;
   readonly readOnly: boolean;
-  /** it may take as long as a turn */
+  /** the call may take as long as a turn */
   readonly isLong: boolean;
-  /** The arguments fit `input`. A `Fault` becomes a result with `isError`. */
+  /** The arguments match `input`. A `Fault` becomes a result with `isError`. */
   run(ctx: Context, call: ToolCall, args: never): Promise<object>;
 };
 
@@ -33,7 +33,7 @@ export const toolView = ({ name, title, description, input, output, readOnly }: 
   annotations: { title, readOnlyHint: readOnly },
 });
 
-/** A result with the data as text, too. */
+/** A result with structured data, and a text for clients without support for it. */
 export const dataResult = (structuredContent: object, text: string) => ({
   content: [{ type: 'text' as const, text }],
   structuredContent,
