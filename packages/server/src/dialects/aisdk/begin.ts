@@ -1,4 +1,4 @@
-/** What a request begins in its session. */
+/** Applies a request to its session. */
 import {
   type CallResult,
   type CommandInput,
@@ -55,7 +55,7 @@ function termsOf({ tools, messages }: ChatRequest): TurnTerms {
   };
 }
 
-/** The session begins with the messages before, which come from elsewhere. */
+/** Creates the session with the earlier messages as imported history. */
 async function first(target: Target, question: Question, messages: readonly Message[]): Promise<Followed> {
   const { engine, ref, caller } = target;
   const history = historyItems(messages.slice(0, messages.indexOf(question.asked)));
@@ -77,7 +77,10 @@ async function submit(target: Target, question: Question, messages: readonly Mes
   return { ref, input, known: null };
 }
 
-/** The message and the results before it in one command, so that its turn continues from them. Null if that is not possible. */
+/**
+ * Submits the message with the results before it in one command, so that its turn continues from them. Null if
+ * that is not possible.
+ */
 async function submitWithResults(
   target: Target,
   question: Question,
@@ -89,13 +92,13 @@ async function submitWithResults(
   try {
     return await accept(target, question, { key: question.asked.id, mode: 'supersede', results });
   } catch (thrown) {
-    // Another tab has given one of the results meanwhile.
+    // Another tab has sent one of the results in the meantime.
     if (thrown instanceof Fault && thrown.code === 'not_found') return null;
     throw thrown;
   }
 }
 
-/** The input of a message that was sent before. */
+/** The input of a message that was already sent. */
 async function sentBefore({ engine, ref }: Target, { id }: Message): Promise<AcceptedInput> {
   const { seq: head } = await engine.snapshot(ref);
   const input = await inputOf(engine, { ref, head }, id);
@@ -103,7 +106,10 @@ async function sentBefore({ engine, ref }: Target, { id }: Message): Promise<Acc
   return input;
 }
 
-/** A message instead of the results that a page owes closes the calls that wait for them. Other messages are queued. */
+/**
+ * A message instead of the results that a page owes closes the calls that wait for them. Other messages are
+ * queued.
+ */
 async function modeFor({ engine, ref }: Target, before: SessionSnapshot): Promise<'queue' | 'supersede'> {
   if (before.deferred.length === 0) return 'queue';
   const now = await engine.snapshot(ref);
@@ -113,8 +119,8 @@ async function modeFor({ engine, ref }: Target, before: SessionSnapshot): Promis
 }
 
 /**
- * The message is edited (`sent`) or answered once more (`stored`): it and what followed leave the context. One that the
- * session does not know was not accepted before, and is now.
+ * The message is edited (`sent`) or answered again (`stored`): it and everything after it leave the context. A
+ * message that the session does not have was not accepted before, and is accepted now.
  */
 async function again(target: Target, question: Question, content: 'sent' | 'stored'): Promise<Followed> {
   const { engine, ref } = target;
@@ -129,7 +135,9 @@ async function again(target: Target, question: Question, content: 'sent' | 'stor
   return { ref, input, known: null };
 }
 
-/** The input of a message that is sent once more, rather than edited: its answer is under way, or nothing followed it. */
+/**
+ * The input of a message that is repeated, rather than edited: its answer is running, or nothing followed it.
+ */
 async function unchanged(
   { engine, ref }: Target,
   now: SessionSnapshot,
@@ -155,7 +163,7 @@ type How = {
   readonly results?: CallResult[];
 };
 
-/** Null if an input with this key was accepted before. */
+/** Null if an input with this key was already accepted. */
 async function accept(
   { engine, ref, caller }: Target,
   { asked, parts, terms }: Question,

@@ -1,10 +1,10 @@
-/** The chunks of the UI message stream, as far as they are sent. */
+/** The chunks of the UI message stream that the server sends. */
 import type { Json, JsonObject } from '@parlance/protocol';
 import type { Pieces } from '../../http/connection.ts';
 
 export type FinishReason = 'stop' | 'length' | 'content-filter' | 'tool-calls';
 
-/** Tools of the server carry both: the page neither runs them nor knows their types. */
+/** Tools of the server have both: the page neither runs them nor knows their types. */
 export type ServerTool = { readonly providerExecuted?: true; readonly dynamic?: true };
 
 export type Chunk =
@@ -40,7 +40,7 @@ export const encode = (chunk: object): string => `data: ${JSON.stringify(chunk)}
 
 export const DONE = 'data: [DONE]\n\n';
 
-/** Texts and arguments are joined for a slow reader. */
+/** Merges texts and arguments for a slow reader. */
 export const pieces: Pieces<Chunk> = {
   key(chunk) {
     if ('delta' in chunk) return `${chunk.type} ${chunk.id}`;

@@ -1,4 +1,4 @@
-/** A page sends the message of a turn again, with answers to what the turn waits for. */
+/** A page sends the message of a turn again, with answers that the turn waits for. */
 import {
   type ApprovalId,
   type CallId,
@@ -17,7 +17,7 @@ import type { Message, ToolPart } from './schemas.ts';
 
 export type Target = { readonly engine: Engine; readonly ref: SessionRef; readonly caller: Caller };
 
-/** The rest of the turn: what happens from the answers on, or has happened if they came late. */
+/** The rest of the turn: the events after the answers or, if they came late, those that already happened. */
 export async function continueTurn(target: Target, message: Message): Promise<Followed> {
   const { engine, ref, caller } = target;
   const now = await engine.snapshot(ref);
@@ -36,7 +36,7 @@ const nothingNew = ({ turn, approvals }: SessionSnapshot, named: TurnId): Fault 
     ? new Fault('busy', 'The chat waits for an approval that has not been answered.')
     : new Fault('busy', 'This was answered already.');
 
-/** Gives the turn under way the answers of the page that it waits for. False if there were none. */
+/** Sends the answers of the page that the running turn waits for. False if there were none. */
 export async function giveAnswers(
   target: Target,
   now: SessionSnapshot,
@@ -67,7 +67,7 @@ async function giveAnswer(
   return inTime(engine.send(ref, { type: 'call.answer', ...result }, caller));
 }
 
-/** Null if it is not the result of a call that the page has carried out. */
+/** Null if it is not the result of a call that the page executed. */
 function resultOf(answer: ToolPart): CallResult | null {
   if (answer.state === 'approval-responded' || answer.state === 'output-denied' || answer.providerExecuted)
     return null;
@@ -77,7 +77,10 @@ function resultOf(answer: ToolPart): CallResult | null {
   return { call, failed: false, parts: [textPart(outputText(answer.output))], data };
 }
 
-/** The results that a turn waits for, if the messages have all of them and it waits for nothing else; else null. */
+/**
+ * The results that a turn waits for, if the messages have all of them and it waits for nothing else; otherwise
+ * null.
+ */
 export function allResults(now: SessionSnapshot, messages: readonly Message[]): CallResult[] | null {
   const given = messages.flatMap((message) =>
     answeredCalls(message).flatMap((answer) => resultOf(answer) ?? []),
@@ -87,7 +90,7 @@ export function allResults(now: SessionSnapshot, messages: readonly Message[]): 
   return isComplete && now.approvals.length === 0 ? results : null;
 }
 
-/** False if another client was first. */
+/** False if another client answered first. */
 async function inTime(sent: Promise<unknown>): Promise<boolean> {
   try {
     await sent;
@@ -100,7 +103,7 @@ async function inTime(sent: Promise<unknown>): Promise<boolean> {
 }
 
 type Past = {
-  /** the event that answered something first that the client does not know the outcome of; null if there is none */
+  /** the first event with an answer whose outcome the client does not have; null if there is none */
   readonly resolved: number | null;
   /** the stream that the client has read ended with this event */
   readonly through: number;

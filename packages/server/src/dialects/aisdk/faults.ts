@@ -1,4 +1,4 @@
-/** Faults as one plain sentence: clients show the body as the message of the error. */
+/** Faults as one plain sentence: clients show the body as the error message. */
 import type { Fault, FaultCode } from '@parlance/protocol';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { HTTP_STATUS } from '../shared/http-status.ts';
@@ -8,7 +8,7 @@ export const statusOf = ({ code }: { readonly code: FaultCode }): ContentfulStat
 
 export const sentenceOf = (fault: Fault): string => sentence(retryWords(fault));
 
-/** The origin is not allowed, there is no such endpoint, or something went wrong. */
+/** The origin is not allowed, the endpoint does not exist, or an error occurred. */
 export const refusal = (_status: number, reason: string): string => sentence(reason);
 
 const sentence = (words: string): string => (/[.!?]$/.test(words) ? words : `${words}.`);

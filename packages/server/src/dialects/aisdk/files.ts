@@ -14,7 +14,7 @@ export type FileUrl = {
   readonly filename?: string | undefined;
 };
 
-/** Throws `invalid` unless the URL is one of http, https or data. */
+/** Throws `invalid` unless the URL is an http, https or data URL. */
 export function filePart({ url, mediaType, filename: name }: FileUrl): Part {
   const link = linkOf(url, mediaType, name);
   if (link) return link;
@@ -32,7 +32,7 @@ export function filePart({ url, mediaType, filename: name }: FileUrl): Part {
 
 const mimeOf = (mediaType: string): string => mediaType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
 
-/** `image/*` is the type of an image whose type is not known. */
+/** `image/*` is the type of an image of unknown type. */
 function linkOf(url: string, mediaType: string, name: string | undefined): Part | null {
   const mime = mimeOf(mediaType);
   const kind = mime.startsWith('image/') ? 'image' : 'file';

@@ -1,4 +1,4 @@
-/** Follows one turn of a session as chunks, from its start or from where a client already is. */
+/** Follows one turn of a session as chunks, from its start or from the position of the client. */
 import { isDurable, type SessionEvent, type TurnId } from '@parlance/protocol';
 import type { Engine, SessionRef, SessionSnapshot, Watch } from '../../core/api/index.ts';
 import type { Chunk } from './chunks.ts';
@@ -6,14 +6,14 @@ import type { AcceptedInput } from './log.ts';
 import { type Body, joined, START, step } from './projection.ts';
 import { isWaiting } from './state.ts';
 
-/** What the client has of the message that is continued. */
+/** What the client has of the continued message. */
 export type Known = {
   readonly turn: TurnId;
-  /** it has what happened up to this event */
+  /** the client has everything up to this event */
   readonly through: number;
-  /** the calls whose outcome it has */
+  /** calls whose outcome the client has */
   readonly outcomes: ReadonlySet<string>;
-  /** the approvals that it answered, and how */
+  /** approvals that the client answered, with the answer */
   readonly approvals: ReadonlyMap<string, boolean>;
 };
 
@@ -27,7 +27,7 @@ export type Followed = {
 
 export type Reader = {
   chunk(chunk: Chunk): void;
-  /** Resolves when the chunks so far have been sent, or the reader is gone. */
+  /** Resolves when the chunks so far have been sent, or the reader has disconnected. */
   ready(): Promise<void>;
   /** nothing follows */
   ended(): void;
@@ -43,7 +43,7 @@ export class Following {
   #turn: TurnId | null = null;
   #watch: Watch | null = null;
   #isOver = false;
-  /** the step of the chunks so far is over for the client */
+  /** the current step has ended for the client */
   #isStepFinished = false;
 
   private constructor(
@@ -67,7 +67,7 @@ export class Following {
     this.#watch?.stop();
   }
 
-  /** Reads what is stored at the pace of the reader, which may be long. Returns the number of the last event. */
+  /** Reads stored events at the pace of the reader, which may be slow. Returns the number of the last event. */
   async #catchUp(engine: Engine): Promise<number> {
     const { ref, input } = this.followed;
     for (let seen = input.seq - 1; ; ) {
@@ -82,7 +82,7 @@ export class Following {
     }
   }
 
-  /** A message that is continued begins again with its id. */
+  /** A continued message starts again with its id. */
   #greet(): void {
     const { known } = this.followed;
     if (!known) return;
@@ -90,7 +90,7 @@ export class Following {
     this.reader.chunk({ type: 'start', messageId: known.turn });
   }
 
-  /** The past has been read: what is being streamed comes from the snapshot. */
+  /** Stored events have been read: the block being streamed comes from the snapshot. */
   #join(watch: Watch): void {
     this.#watch = watch;
     if (this.#isOver) {
@@ -119,7 +119,7 @@ export class Following {
   #pass(body: Body): void {
     if (this.#isOver || body.turn !== this.#turn) return;
     if ('waits' in body) {
-      // What is stored with this event may be the start of another call; waits of the past are over.
+      // The same append may also start another call. Waits in past events are over.
       if (this.#watch) setImmediate(() => this.#restIfWaiting());
       return;
     }
@@ -148,7 +148,7 @@ export class Following {
     }
   }
 
-  /** The stream ends where only an answer of the page or a person is missing. */
+  /** Ends the stream if only an answer of the page or a user is missing. */
   #restIfWaiting(): void {
     if (this.#isOver || this.#state.turn !== this.#turn || !isWaiting(this.#state)) return;
     if (!this.#isStepFinished) this.reader.chunk({ type: 'finish-step' });

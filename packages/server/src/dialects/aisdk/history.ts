@@ -1,4 +1,4 @@
-/** The messages of a session, from the same frames as the streams. */
+/** The messages of a session, made from the same frames as the streams. */
 import type { DurableEvent, HistoryItem, InputId, Part, SessionEvent, TurnId } from '@parlance/protocol';
 import { textOf } from '@parlance/protocol';
 import type { Engine, SessionRef, SessionSnapshot } from '../../core/api/index.ts';
@@ -8,12 +8,12 @@ import { messageId, metadataOf, type StoredInput } from './message-ids.ts';
 import { type Body, joined, START, step } from './projection.ts';
 import { MessageBuilder, type UIMessage, type UIPart } from './ui-message.ts';
 
-/** The latest ones of a longer session are shown. */
+/** Of a longer session only the latest messages are shown. */
 const MOST_MESSAGES = 2_000;
 
 export type History = { readonly snapshot: SessionSnapshot; readonly messages: readonly UIMessage[] };
 
-/** An answer under way is shown as far as it is known. */
+/** A running answer is included as far as it is known. */
 export async function historyOf(engine: Engine, ref: SessionRef): Promise<History> {
   const fold = new HistoryFold();
   let snapshot: SessionSnapshot | null = null;
@@ -33,7 +33,7 @@ type Entry = { readonly input: InputId | null; readonly message: UIMessage };
 export class HistoryFold {
   #state = START;
   #entries: Entry[] = [];
-  /** messages that wait for their turns */
+  /** queued messages */
   readonly #waiting = new Map<InputId, UIMessage>();
   readonly #builders = new Map<TurnId, MessageBuilder>();
 
@@ -66,7 +66,7 @@ export class HistoryFold {
     this.#show(frames);
   }
 
-  /** Adds what is being streamed. */
+  /** Adds the block being streamed. */
   join(now: SessionSnapshot): void {
     this.#show(joined(this.#state, now)[1]);
   }
@@ -96,7 +96,7 @@ export class HistoryFold {
   }
 }
 
-/** Null if the input has nothing to show: the model went on from what was there. */
+/** Null if the input has no message: it lets the model continue. */
 function userMessage(event: DurableEvent<'input.accepted'>): UIMessage | null {
   const { parts, call } = event;
   if (parts.length === 0 && !call) return null;
@@ -124,7 +124,7 @@ const userPart = (part: Part): UIPart =>
         url: fileUrl(part),
       };
 
-/** The message of the user, and what answered it as one message. */
+/** The message of the user, and the reply to it as one message. */
 function importedEntries(event: DurableEvent<'history.imported'>): Entry[] {
   const { input, items } = event;
   const [first, ...rest] = items;
@@ -140,7 +140,7 @@ function importedEntries(event: DurableEvent<'history.imported'>): Entry[] {
   ];
 }
 
-/** The page's own id, if the history came from one. */
+/** The id of the page, if the history came from one. */
 const answerId = ({ id, dialect, items }: DurableEvent<'history.imported'>): string =>
   (dialect === 'aisdk' && items.flatMap((item) => ('id' in item ? (item.id ?? []) : []))[0]) || id;
 

@@ -1,4 +1,4 @@
-/** Finds events of a session, reading from its end: what a page asks about is usually recent. */
+/** Finds events of a session, reading backwards: a page usually asks about recent ones. */
 import type { DurableEvent, InputId, Principal, TurnId } from '@parlance/protocol';
 import { type Engine, type SessionRef, type SessionSnapshot, sessionKey } from '../../core/api/index.ts';
 import { messageId, type StoredInput } from './message-ids.ts';
@@ -21,7 +21,7 @@ async function lastEvent<Wanted extends DurableEvent>(
   return null;
 }
 
-/** The input that has this message now: an edited message and one that is answered anew have several. */
+/** The latest input of this message: an edited or regenerated message has several. */
 export const inputOf = (engine: Engine, log: LogEnd, id: string): Promise<StoredInput | null> =>
   lastEvent(
     engine,
@@ -39,11 +39,11 @@ const accepted = (engine: Engine, log: LogEnd, input: InputId): Promise<Accepted
     (event): event is AcceptedInput => event.type === 'input.accepted' && event.input === input,
   );
 
-/** The input that was accepted last; null if there is none. */
+/** The last accepted input; null if there is none. */
 export const latestInput = (engine: Engine, log: LogEnd): Promise<AcceptedInput | null> =>
   lastEvent(engine, log, (event): event is AcceptedInput => event.type === 'input.accepted');
 
-/** The input of the turn under way; null if there is none. */
+/** The input of the running turn; null if there is none. */
 export async function runningInput(
   engine: Engine,
   { ref, began }: Pick<SessionSnapshot, 'ref' | 'began'>,
@@ -53,7 +53,7 @@ export async function runningInput(
   return started?.type === 'turn.started' ? accepted(engine, { ref, head: began }, started.input) : null;
 }
 
-/** The input of a turn, under way or over. Null if the session has no such turn. */
+/** The input of a running or ended turn. Null if the session has no such turn. */
 export async function turnInput(
   engine: Engine,
   log: LogEnd,

@@ -1,9 +1,9 @@
-/** Messages of the user have the ids that their page gave them. Those from other dialects have their input's id. */
+/** Messages of the user have the ids of their page. Those from other dialects have the id of their input. */
 import type { DurableEvent, Json, JsonObject } from '@parlance/protocol';
 
 export type StoredInput = DurableEvent<'input.accepted' | 'history.imported'>;
 
-/** What is stored with an input: an edited message and one that is answered anew keep their id. */
+/** The data stored with an input: edited and regenerated messages keep their id. */
 export const inputData = (id: string, metadata: Json | undefined): JsonObject =>
   metadata === undefined ? { id } : { id, metadata };
 

@@ -1,4 +1,4 @@
-/** UI messages of a request as what the core takes. */
+/** Converts the UI messages of a request to the core. */
 import {
   type CallId,
   Fault,
@@ -12,7 +12,7 @@ import { importable } from '../shared/exchange/history.ts';
 import { filePart } from './files.ts';
 import { FilePart, type Message, TextPart, ToolPart } from './schemas.ts';
 
-/** The content of a message of the user. Throws `invalid` or `empty` if it has none that can be used. */
+/** The content of a user message. Throws `invalid` or `empty` if it has no usable content. */
 export function userParts({ parts }: Message): Part[] {
   const used = parts.flatMap((part) => userPart(part) ?? []);
   if (used.length === 0) throw new Fault('empty', 'The message is empty.');
@@ -31,7 +31,7 @@ function userPart(part: Message['parts'][number]): Part | null {
   return filePart(data);
 }
 
-/** What the page says in place of the agent's instructions; undefined if it says nothing. */
+/** Instructions of the page, which replace those of the agent; undefined if there are none. */
 export function instructionsOf(messages: readonly Message[]): string | undefined {
   const texts = messages.filter(({ role }) => role === 'system').map(textsOf);
   return texts.length > 0 ? texts.join('\n\n') : undefined;
@@ -43,11 +43,11 @@ const textsOf = ({ parts }: Message): string =>
 const isTool = ({ type }: { readonly type: string }): boolean =>
   type === 'dynamic-tool' || type.startsWith('tool-');
 
-/** The calls in a message of the assistant that have an answer there. */
+/** The calls in an assistant message that have an answer there. */
 export const answeredCalls = ({ parts }: Message): ToolPart[] =>
   parts.filter(isTool).flatMap((part) => ToolPart.safeParse(part).data ?? []);
 
-/** The ids of the calls in the message without an outcome there. */
+/** The ids of calls in the message without an outcome. */
 export function openCalls(message: Message): string[] {
   const over = new Set(
     answeredCalls(message).flatMap((part) => (part.state === 'approval-responded' ? [] : [part.toolCallId])),
@@ -59,7 +59,7 @@ export function openCalls(message: Message): string[] {
     );
 }
 
-/** Messages from elsewhere as the beginning of a session. What cannot be used of them is left out. */
+/** Imports earlier messages. Unusable parts are left out. */
 export const historyItems = (messages: readonly Message[]): HistoryItem[] =>
   importable(
     messages.flatMap((message) => (message.role === 'user' ? earlierInput(message) : answerItems(message))),
@@ -98,6 +98,6 @@ function callItems(part: Message['parts'][number], id: string): HistoryItem[] {
   return [made];
 }
 
-/** What the model is shown of an output. */
+/** An output as the model receives it. */
 export const outputText = (output: unknown): string =>
   typeof output === 'string' ? output : JSON.stringify(output ?? null);

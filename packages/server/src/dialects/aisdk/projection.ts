@@ -1,6 +1,6 @@
 /**
- * Out: what each event adds to the message of its turn. A frame is a chunk with the turn that it belongs to; the streams
- * and the history are made of the same frames. `waits` is no chunk: a stream that has come to it ends.
+ * Out: the chunks that each event adds to the message of its turn. A frame is a chunk with its turn; the
+ * streams and the history are made from the same frames. `waits` is not a chunk: it ends a stream.
  */
 import type { SessionEvent, TurnId } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/api/index.ts';
@@ -29,7 +29,7 @@ const FINISH = {
 export function step(state: State, event: SessionEvent): Stepped<State, Body> {
   switch (event.type) {
     case 'input.accepted': {
-      // Tools of callers in other protocols are run by those: for the page they are like the server's.
+      // Callers in other protocols run their own tools: for the page these are like tools of the server.
       const names = event.dialect === 'aisdk' ? (event.tools ?? []).map(({ name }) => name) : [];
       if (names.length === 0) return [state, NONE];
       return [{ ...state, declared: { ...state.declared, [event.input]: names } }, NONE];
@@ -105,7 +105,7 @@ export function step(state: State, event: SessionEvent): Stepped<State, Body> {
   }
 }
 
-/** What is being streamed, so far, for a reader that has read the stored events. */
+/** The output being streamed so far, for a reader of the stored events. */
 export function joined(before: State, { open, openArguments }: SessionSnapshot): Stepped<State, Body> {
   const frames: Frame<Body>[] = [];
   let state = before;
@@ -123,7 +123,10 @@ export function joined(before: State, { open, openArguments }: SessionSnapshot):
 export const framesOf = (turn: TurnId, ...chunks: Chunk[]): Frame<Body>[] =>
   chunks.map((chunk) => ({ body: { turn, chunk } }));
 
-/** The text of an empty answer. Without it, clients take the previous step for the last one and send its results again. */
+/**
+ * The text of an empty answer. Without it, clients mistake the previous step for the last one and send its
+ * results again.
+ */
 const emptyText = (id: string): readonly Chunk[] => [
   { type: 'text-start', id },
   { type: 'text-end', id },
@@ -131,7 +134,7 @@ const emptyText = (id: string): readonly Chunk[] => [
 
 type Text = { readonly turn: TurnId; readonly block: string; readonly text: string };
 
-/** On the token path: one chunk and the same state, unless a block begins. */
+/** Called for each token: one chunk and the same state, unless a block starts. */
 function streamed(state: State, kind: 'text' | 'reasoning', event: Text): Stepped<State, Body> {
   const { turn, block: id, text } = event;
   const delta = { type: `${kind}-delta`, id, delta: text } as const;
@@ -142,7 +145,7 @@ function streamed(state: State, kind: 'text' | 'reasoning', event: Text): Steppe
   ]);
 }
 
-/** Begins a step first, unless the message is in one. */
+/** Starts a step first, unless the message is in one. */
 function inStep(before: State, turn: TurnId, change: (state: State) => Changed): Stepped<State, Body> {
   const isOpen = before.step === 'writing' || before.step === 'calling';
   const begins: Chunk[] = isOpen
@@ -152,7 +155,7 @@ function inStep(before: State, turn: TurnId, change: (state: State) => Changed):
   return [state, framesOf(turn, ...begins, ...chunks)];
 }
 
-/** What the model has written of the step is void. A step whose calls are known is not repeated. */
+/** Discards the output of the step. A step whose calls are known is not repeated. */
 function restarted(state: State, turn: TurnId): Stepped<State, Body> {
   if (state.step !== 'writing') return [{ ...state, block: null }, NONE];
   const kept = Object.entries(state.calls).filter(([, { phase }]) => phase !== 'writing');
@@ -160,7 +163,7 @@ function restarted(state: State, turn: TurnId): Stepped<State, Body> {
   return [next, framesOf(turn, { type: 'reset-step' })];
 }
 
-/** Once only answers are missing, the turn waits for them. */
+/** Adds `waits` if only answers are missing. */
 function checked(turn: TurnId, [state, chunks]: Changed): Stepped<State, Body> {
   const frames = framesOf(turn, ...chunks);
   return [state, isWaiting(state) ? [...frames, { body: { turn, waits: true } }] : frames];

@@ -6,7 +6,7 @@ import type { Context } from './context.ts';
 import { sentenceOf } from './faults.ts';
 import { type Followed, Following } from './follow.ts';
 
-/** Proxies must not collect the stream, neither to buffer nor to compress it. */
+/** Proxies must not buffer or compress the stream. */
 const HEADERS = {
   'cache-control': 'no-store, no-transform',
   'x-accel-buffering': 'no',
@@ -24,8 +24,8 @@ export function respond(ctx: Context, request: Request, followed: Followed): Res
 }
 
 /**
- * The turn goes on if the client hangs up. Made outside of the handler: a closure there would keep the request in memory
- * until the stream ends.
+ * The turn continues if the client disconnects. Created outside of the handler: a closure there would keep the
+ * request in memory until the stream ends.
  */
 const producer =
   (ctx: Context, followed: Followed, ids: LogIds) =>

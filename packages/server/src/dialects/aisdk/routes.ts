@@ -63,7 +63,7 @@ export function routes(app: Hono, given: Omit<Context, 'queue'>): void {
     return c.text(sentenceOf(fault), statusOf(fault));
   });
 
-  /** Throws `not_found` also for a chat of someone else. */
+  /** Throws `not_found`, also for a chat of another user. */
   async function existing(principal: Principal, id: string): Promise<SessionRef> {
     const ref = await engine.find(principal, id);
     if (!ref || !(await engine.record(ref))) throw new Fault('not_found', 'There is no such chat.');
@@ -73,7 +73,7 @@ export function routes(app: Hono, given: Omit<Context, 'queue'>): void {
   app.route('/api/chat', api);
 }
 
-/** A turn that has ended meanwhile need not be stopped. */
+/** A turn that has ended in the meantime need not be stopped. */
 function unlessIdle(thrown: unknown): void {
   if (!(thrown instanceof Fault && thrown.code === 'no_turn')) throw thrown;
 }

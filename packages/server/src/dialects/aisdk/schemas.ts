@@ -1,4 +1,4 @@
-/** What requests hold, as far as it is used. Unknown fields and parts are passed over. */
+/** Schemas of requests. Unknown fields and parts are ignored. */
 import { CallerTool, JsonValue, SessionId } from '@parlance/protocol';
 import { z } from 'zod';
 
@@ -27,7 +27,7 @@ export const ChatRequest = z.object({
 });
 export type ChatRequest = z.output<typeof ChatRequest>;
 
-// Parts, each checked where it is used.
+// Parts, each validated where it is used.
 
 export const TextPart = z.object({ type: z.literal('text'), text: z.string() });
 
@@ -40,7 +40,7 @@ export const FilePart = z.object({
 
 const Called = { toolCallId: z.string(), providerExecuted: z.boolean().optional() };
 
-/** A call of a tool in a message of the assistant. Other states count as unanswered. */
+/** A tool call in an assistant message. Other states count as unanswered. */
 export const ToolPart = z.discriminatedUnion('state', [
   z.object({
     ...Called,

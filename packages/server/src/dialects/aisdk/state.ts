@@ -1,4 +1,4 @@
-/** What the projection remembers of a session between two events. */
+/** The state of the projection between two events. */
 import type { TurnId } from '@parlance/protocol';
 import type { Chunk, FinishReason } from './chunks.ts';
 
@@ -10,31 +10,31 @@ export type Call = {
   /** the page that declared the tool runs it */
   readonly isPages: boolean;
   readonly phase: Phase;
-  /** the approval that was requested for it */
+  /** the approval that was requested for the call */
   readonly approval: string | null;
 };
 
 /**
- * The part of the message that the client is in: before its first step, in one that the model is writing, in one whose
- * calls are known, or after one.
+ * The position of the client in the message: before its first step, in a step that the model is writing, in one
+ * whose calls are known, or after a step.
  */
 export type StepPhase = 'none' | 'writing' | 'calling' | 'ended';
 
 export type State = {
   readonly turn: TurnId | null;
   readonly step: StepPhase;
-  /** the block whose text is streamed */
+  /** the block being streamed */
   readonly block: string | null;
-  /** the calls without an outcome */
+  /** calls without an outcome */
   readonly calls: Readonly<Record<string, Call>>;
   readonly finish: FinishReason;
-  /** the names of the tools that the page of this turn runs */
+  /** names of the tools that the page of this turn runs */
   readonly pageTools: readonly string[];
-  /** the same of the inputs that wait for their turns */
+  /** the same for queued inputs */
   readonly declared: Readonly<Record<string, readonly string[]>>;
 };
 
-/** What a change adds to the message. */
+/** The new state, and the chunks that the change adds to the message. */
 export type Changed = readonly [State, readonly Chunk[]];
 
 export const REST: Omit<State, 'declared'> = {
@@ -46,7 +46,7 @@ export const REST: Omit<State, 'declared'> = {
   pageTools: [],
 };
 
-/** Whether the turn goes on only with an answer of a person or a page. As the core decides it. */
+/** Whether the turn continues only with an answer of a user or a page; the same rule as in the core. */
 export function isWaiting({ calls }: State): boolean {
   const phases = Object.values(calls).map(({ phase }) => phase);
   return (

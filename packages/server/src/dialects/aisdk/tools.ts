@@ -1,4 +1,4 @@
-/** The chunks about calls of tools. */
+/** The chunks of tool calls. */
 import { type DurableEvent, type EphemeralEvent, type Json, type Part, textOf } from '@parlance/protocol';
 import type { Chunk, ServerTool } from './chunks.ts';
 import { fileUrl } from './files.ts';
@@ -57,13 +57,13 @@ function outcomeOf(call: Call, event: DurableEvent<'tool.ended'>): Chunk {
       output: outputOf(call, event),
       ...marks(call.isPages),
     };
-  // A denial without an approval is one of the server's rules.
+  // A denial without an approval comes from a rule of the server.
   if (event.outcome === 'denied' && call.approval !== null) return { type: 'tool-output-denied', toolCallId };
   const errorText = textOf(event.parts) || 'The call failed.';
   return { type: 'tool-output-error', toolCallId, errorText, ...marks(call.isPages) };
 }
 
-/** The page is given its own value again, whatever the model was shown of it. */
+/** The page receives its own value again, not the text that the model received. */
 function outputOf({ isPages }: Call, { data, parts }: DurableEvent<'tool.ended'>): Json {
   if (isPages && data && 'output' in data) return data.output ?? null;
   return data ?? partsValue(parts);

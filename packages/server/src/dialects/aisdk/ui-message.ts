@@ -1,10 +1,10 @@
-/** A UI message, put together from chunks as the client does it. */
+/** Builds a UI message from chunks, like the client. */
 import type { Json } from '@parlance/protocol';
 import type { Chunk, ToolChunk } from './chunks.ts';
 
 type TextPart = {
   readonly type: 'text' | 'reasoning';
-  /** of reasoning only */
+  /** for reasoning only */
   readonly id?: string;
   text: string;
   state?: 'streaming' | 'done';
@@ -147,7 +147,7 @@ function changeTool(part: ToolPart, chunk: Exclude<ToolChunk, { type: 'tool-inpu
     case 'tool-output-error':
       part.state = 'output-error';
       part.errorText = chunk.errorText;
-      // Only a granted approval may stand beside an outcome.
+      // Only a granted approval may be combined with an outcome.
       if (part.approval?.approved !== true) delete part.approval;
       break;
     case 'tool-output-denied':
