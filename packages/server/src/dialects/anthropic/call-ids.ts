@@ -1,4 +1,4 @@
-/** Ids of calls may have letters, digits, `_` and `-` only; models choose others, too. These are encoded. */
+/** The API allows only letters, digits, `_` and `-` in ids of calls; other ids of models are encoded. */
 import type { CallId } from '@parlance/protocol';
 
 const PLAIN = /^[\w-]+$/;
@@ -7,7 +7,7 @@ const ENCODED = 'toolu_x';
 export const toolUseId = (call: string): string =>
   PLAIN.test(call) ? call : ENCODED + Buffer.from(call).toString('base64url');
 
-/** The call that `toolUseId` has encoded; any other id stays as it is. */
+/** Decodes an id of `toolUseId`; any other id is returned unchanged. */
 export function callOf(id: string): CallId {
   if (!id.startsWith(ENCODED)) return id as CallId;
   const call = Buffer.from(id.slice(ENCODED.length), 'base64url').toString();

@@ -4,7 +4,7 @@ import type { ModelSettings, Models } from '../shared/exchange/models.ts';
 import type { Sessions } from '../shared/exchange/sessions.ts';
 import type { Threads } from './threads.ts';
 
-/** What the endpoints use. */
+/** The context of the endpoints. */
 export type Context = Pick<
   DialectContext<z.output<typeof ModelSettings>>,
   | 'about'

@@ -1,4 +1,4 @@
-/** Messages as a conversation of the core. */
+/** Converts messages to a conversation of the core. */
 import { type CallId, type HistoryItem, linkPart, type Part, textPart } from '@parlance/protocol';
 import { invalid } from '../shared/exchange/request-fault.ts';
 import { callOf } from './call-ids.ts';
@@ -6,7 +6,7 @@ import type { AssistantBlock, Material, Message, ResultBlock, SystemContent, Use
 
 export type Conversation = {
   readonly items: readonly HistoryItem[];
-  /** the items from here on follow the last message of the assistant */
+  /** index of the first item after the last message of the assistant */
   readonly newFrom: number;
 };
 
@@ -31,7 +31,7 @@ export function conversationOf(messages: readonly Message[]): Conversation {
   return { items, newFrom };
 }
 
-/** Blocks of other kinds, such as changes of the tools, are left out. */
+/** Other blocks, such as tool changes, are left out. */
 export const systemText = (content: SystemContent): string =>
   typeof content === 'string'
     ? content
@@ -47,7 +47,7 @@ function addOfUser(items: HistoryItem[], content: string | readonly UserBlock[],
   if (parts.length > 0) items.push({ type: 'user', parts });
 }
 
-/** Results come directly after the calls, before instructions. */
+/** Results follow the calls directly, before instructions. */
 function addResult(items: HistoryItem[], result: HistoryItem): void {
   const at = items.findLastIndex(({ type }) => type !== 'system') + 1;
   items.splice(at, 0, result);
@@ -62,7 +62,7 @@ function resultOf(block: ResultBlock, param: string): HistoryItem {
   return { type: 'result', call: callOf(tool_use_id), parts, ...(failed && { failed }) };
 }
 
-/** The text of a message is one text, in however many blocks it comes. */
+/** Joins the text blocks of a message to one text. */
 function assistantItems(content: string | readonly AssistantBlock[]): HistoryItem[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
   const text = content.flatMap((block) => ('text' in block ? [block.text] : [])).join('');

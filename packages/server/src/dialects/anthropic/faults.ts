@@ -18,7 +18,7 @@ export type ErrorBody = {
   readonly request_id: string;
 };
 
-/** The vendor's own status for an overloaded server; hono's types do not know it. */
+/** The vendor's status for an overloaded server, which the types of hono do not include. */
 const OVERLOADED = 529 as ContentfulStatusCode;
 
 const STATUSES: Record<FaultCode, ContentfulStatusCode> = {
@@ -57,11 +57,11 @@ export function errorBody(fault: Fault, request: string): ErrorBody {
   };
 }
 
-/** Clients look for these words to shorten the conversation. */
+/** Clients search for this text to shorten the conversation. */
 const messageOf = (fault: Fault): string =>
   fault.code === 'context_too_long' ? `prompt is too long: ${fault.message}` : retryWords(fault);
 
-/** The origin is not allowed, there is no such endpoint, or something went wrong. */
+/** The origin is not allowed, the endpoint does not exist, or an error occurred. */
 export const refusal = (status: number, message: string, request: Request): ErrorBody => ({
   type: 'error',
   error: { type: typeOf(status), message },

@@ -1,4 +1,6 @@
-/** The events of a streamed message: blocks that open, grow and close, from what is added to the answer. */
+/**
+ * The events of a streamed message: blocks that start, grow and stop, made from the additions to the answer.
+ */
 import type { Pieces } from '../../http/connection.ts';
 import type { Addition, Answer } from '../shared/exchange/answer.ts';
 import { toolUseId } from './call-ids.ts';
@@ -21,7 +23,7 @@ const encoded = (event: { readonly type: string }): string =>
 
 export function encode(event: MessageEvent): string {
   if (!isText(event)) return encoded(event);
-  // A token costs one escape and a concatenation.
+  // A token costs one escape and one concatenation.
   const delta = `{"type":"text_delta","text":${JSON.stringify(event.text)}}`;
   return `event: content_block_delta\ndata: {"type":"content_block_delta","index":${event.index},"delta":${delta}}\n\n`;
 }
@@ -29,7 +31,7 @@ export function encode(event: MessageEvent): string {
 const isText = (event: MessageEvent): event is Extract<MessageEvent, { type: 'text' }> =>
   event.type === 'text';
 
-/** Pieces of text are joined for a slow reader. */
+/** Merges pieces of text for a slow reader. */
 export const pieces: Pieces<MessageEvent> = {
   key: (event) => (isText(event) ? `text ${event.index}` : null),
   text: (event) => (isText(event) ? event.text : ''),
@@ -42,9 +44,9 @@ type Block = { readonly kind: 'text' | 'reasoning' | 'call'; readonly index: num
 
 export class MessageEvents {
   #blocks = 0;
-  /** the block of text or thinking that is open */
+  /** the open block of text or thinking */
   #open: Block | null = null;
-  /** the calls whose arguments may not be complete, by their index among the calls */
+  /** calls whose arguments may be incomplete, by their index among the calls */
   readonly #calls = new Map<number, Block>();
 
   constructor(private readonly head: Head) {}
@@ -92,7 +94,7 @@ export class MessageEvents {
     ];
   }
 
-  /** The open block of that kind, or a new one and the events that begin it. */
+  /** The open block of that kind, or a new one with the events that start it. */
   #continued(kind: 'text' | 'reasoning'): [Block, MessageEvent[]] {
     if (this.#open?.kind === kind) return [this.#open, []];
     const closed = this.#close();
@@ -138,7 +140,7 @@ const delta = ({ index }: Block, change: object): MessageEvent => ({
 });
 const stopped = ({ index }: Block): MessageEvent => ({ type: 'content_block_stop', index });
 
-/** Without any arguments they may still come. */
+/** Without any arguments they may still follow. */
 function isComplete({ text }: Block): boolean {
   try {
     return text !== '' && JSON.parse(text) !== undefined;

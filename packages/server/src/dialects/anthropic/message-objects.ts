@@ -7,7 +7,7 @@ import { toolUseId } from './call-ids.ts';
 export type Head = {
   readonly id: string;
   readonly model: string;
-  /** our estimate of the prompt */
+  /** our estimate for the prompt */
   readonly inputTokens: number;
   readonly showsThinking: boolean;
 };
@@ -19,10 +19,13 @@ export const STOP_REASONS = {
   calls: 'tool_use',
 } as const satisfies Record<Finish, string>;
 
-/** Marks thinking as ours. What is sent back is not checked: models are given their own reasoning from the log. */
+/**
+ * Marks thinking as ours. It is not verified when it is sent back: models receive their own reasoning from the
+ * log.
+ */
 export const signatureOf = (thinking: string): string => `parlance_${digestOf(thinking).slice(0, 32)}`;
 
-/** `inputTokens` of the vendor include what was read from its cache. */
+/** `inputTokens` of the vendor include cached tokens. */
 export const usageObject = ({ inputTokens, outputTokens, cachedTokens = 0 }: Usage) => ({
   input_tokens: inputTokens - cachedTokens,
   output_tokens: outputTokens,
@@ -30,7 +33,7 @@ export const usageObject = ({ inputTokens, outputTokens, cachedTokens = 0 }: Usa
   cache_read_input_tokens: cachedTokens,
 });
 
-/** The vendor's count, or our estimate if it has none. */
+/** The count of the vendor, or our estimate if it has none. */
 export const countedUsage = ({ usage }: Answer, { inputTokens }: Head): Usage =>
   usage.inputTokens > 0 ? usage : { ...usage, inputTokens };
 

@@ -36,7 +36,7 @@ type Answering = {
   readonly exchange: Exchange;
   readonly answer: Answer;
   readonly head: Head;
-  /** resolves when the answer is complete and the next request can go on from it */
+  /** resolves when the answer is complete and the next request can continue it */
   readonly finished: Promise<void>;
 };
 
@@ -58,7 +58,7 @@ async function begin(ctx: Context, asked: Asked, body: MessageRequest): Promise<
 
 type Threaded = { readonly question: Question; readonly release: () => void };
 
-/** The question in the thread that the request creates or continues. */
+/** Places the question in the thread that the request creates or continues. */
 async function threaded(ctx: Context, question: Question, body: MessageRequest): Promise<Threaded> {
   const { thread } = body;
   const given = setupOf(body);
@@ -72,7 +72,7 @@ async function threaded(ctx: Context, question: Question, body: MessageRequest):
   return { question: { ...question, session: record.ref.id, terms }, release };
 }
 
-/** The turn may have been begun by a request that named the tools, while this one has the results alone. */
+/** The turn may have been started by a request with the tools, while this one has only the results. */
 function callersTools({ terms: { tools = [] } }: Question, { followed }: Begun) {
   return (tool: string): boolean =>
     tools.some(({ name }) => name === tool) || (tools.length === 0 && followed.turn !== null);
@@ -101,13 +101,14 @@ async function finish(ctx: Context, question: Question, finishing: Finishing): P
   if (begun.again) return;
   const { thread } = body;
   if (thread) await ctx.threads.keep(begun, question, { id: head.id, created: thread.type === 'create' });
-  // Without it the next request begins a session of its own with the same history: no reason to fail this one.
+  // If this fails, the next request creates a new session with the same history: no reason to fail this
+  // request.
   await ctx.sessions.remember(begun, question, answer.items).catch((thrown: unknown) => {
-    ctx.log.warn({ err: thrown, session: begun.ref.id }, 'the history of a session could not be noted');
+    ctx.log.warn({ err: thrown, session: begun.ref.id }, 'failed to store history digest');
   });
 }
 
-/** Made outside of the handler: a closure there would keep the request in memory until the stream ends. */
+/** Created outside of the handler: a closure there would keep the request in memory until the stream ends. */
 const producer =
   (ctx: Context, { exchange, answer, head, finished }: Answering, request: string) =>
   async (stream: EventStream): Promise<void> => {

@@ -1,4 +1,4 @@
-/** A request as a question to a session. */
+/** Converts a request to a question to a session. */
 import { ReasoningEffort, type TurnTerms } from '@parlance/protocol';
 import { invalid } from '../shared/exchange/request-fault.ts';
 import type { Asked } from '../shared/exchange/requests.ts';
@@ -8,7 +8,7 @@ import { conversationOf, systemText } from './conversation.ts';
 import type { CountRequest, MessageRequest } from './schemas.ts';
 import type { Setup } from './threads.ts';
 
-/** With it, sessions of a coding client are found by the client's own id. One id may have several sessions. */
+/** Sessions of a coding client can be found by the client's own id. Several sessions may share an id. */
 const CLIENT_SESSION_HEADER = 'x-claude-code-session-id';
 const CLIENT_SESSION = 'claude-code.session';
 
@@ -28,7 +28,7 @@ export function questionOf({ models }: Context, asked: Asked, body: MessageReque
   };
 }
 
-/** The caller's instructions and tools. Kinds of tools that there are none of here are left out. */
+/** The caller's instructions and tools. Unsupported kinds of tools are left out. */
 export function setupOf({ system, tools }: Pick<CountRequest, 'system' | 'tools'>): Setup {
   const own = (tools ?? []).flatMap((tool) => ('input_schema' in tool ? [tool] : []));
   return {
@@ -43,7 +43,7 @@ export function setupOf({ system, tools }: Pick<CountRequest, 'system' | 'tools'
   };
 }
 
-/** A caller that brings tools is the agent: no others are offered. */
+/** A caller with tools acts as the agent: no other tools are offered. */
 export const termsOf = ({ system, tools }: Setup): TurnTerms => ({
   ...(system && { instructions: system }),
   ...(tools && { tools, agentTools: false }),
@@ -83,6 +83,6 @@ function choiceOf({ tool_choice: choice }: MessageRequest): TurnTerms['options']
   };
 }
 
-/** Thinking is shown where it is asked for, and not asked to be left out. */
+/** Thinking is shown if it is requested and not omitted. */
 export const showsThinking = ({ thinking }: MessageRequest): boolean =>
   (thinking?.type === 'enabled' || thinking?.type === 'adaptive') && thinking.display !== 'omitted';

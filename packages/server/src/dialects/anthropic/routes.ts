@@ -1,4 +1,4 @@
-/** In: the HTTP endpoints, below `/anthropic/v1` and, as far as no other dialect has them, below `/v1`. */
+/** In: the HTTP endpoints, below `/anthropic/v1` and, unless another dialect has them, below `/v1`. */
 import { Hono, type Context as HonoContext } from 'hono';
 import { principalOfVendorClient } from '../../http/request-identity.ts';
 import { reported, requestIds } from '../shared/dialect.ts';
@@ -62,7 +62,10 @@ export function routes(app: Hono, given: Omit<Context, 'models' | 'sessions' | '
 
 type Work = (progress: Progress) => Promise<Response>;
 
-/** Answers with what `work` returns, or with its failure. Every answer names the request and the session that it is in. */
+/**
+ * Responds with the result of `work`, or with its fault. Every response has the ids of the request and of its
+ * session.
+ */
 async function answered(ctx: Context, c: HonoContext, work: Work): Promise<Response> {
   const progress: Progress = { session: null, accepted: false };
   const limited = async () => {
@@ -83,7 +86,7 @@ function failed(
   const { request = '', ...ids } = requestIds(c.req.raw);
   const fault = reported(thrown, ctx, { request, ...ids });
   sayRetryAfter(c, fault);
-  // The vendor's clients try again by themselves, which would be a second turn.
+  // The vendor's clients retry by themselves, which would start a second turn.
   if (progress.accepted) c.header('x-should-retry', 'false');
   return c.json(errorBody(fault, request), statusOf(fault));
 }

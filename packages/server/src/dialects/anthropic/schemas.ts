@@ -1,8 +1,8 @@
-/** What requests hold, as far as it is used. Unknown fields and kinds of blocks are passed over. */
+/** Schemas of requests. Unknown fields and kinds of blocks are ignored. */
 import { CallerTool } from '@parlance/protocol';
 import { z } from 'zod';
 
-/** A block of a kind that is not one of these. */
+/** A block of any other kind. */
 const otherThan = (...known: string[]) =>
   z.object({ type: z.string().regex(new RegExp(`^(?!(?:${known.join('|')})$)`), { abort: true }) });
 

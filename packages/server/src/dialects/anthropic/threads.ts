@@ -1,6 +1,7 @@
 /**
- * Threads: the server holds the conversation, and a request continues it from the last answer with the new messages alone.
- * A thread is a session. It is found by the id of its last answer, and has the system words and tools that created it.
+ * Threads: the server stores the conversation, and a request continues it from the last answer with only the
+ * new messages. A thread is a session. It is found by the id of its last answer, and keeps the system prompt
+ * and tools it was created with.
  */
 import { CallerTool, type DurableEvent, type JsonObject } from '@parlance/protocol';
 import { z } from 'zod';
@@ -10,16 +11,19 @@ import { RequestFault } from '../shared/exchange/request-fault.ts';
 import { earlierRequest } from '../shared/exchange/request-keys.ts';
 import type { Begun, Question } from '../shared/exchange/sessions.ts';
 
-/** The last answer of the thread. Earlier ones find the session, too. */
+/** The last answer of the thread. The session is also found by earlier ones. */
 const MESSAGE = '@anthropic.message';
-/** The answer that was last continued from, and by which request. */
+/** The answer that was last continued, and by which request. */
 const CONTINUES = 'anthropic.continues';
-/** A request that has claimed a thread has begun its turn by then, unless its node is gone; in milliseconds. */
+/**
+ * A request that has claimed a thread has started its turn within this time, unless its node has failed; in
+ * milliseconds.
+ */
 const CLAIMED_MS = 10_000;
-/** The number of the event that has what the thread was created with. */
+/** The number of the event with the setup of the thread. */
 const CREATED = 'anthropic.thread';
 
-/** What a thread is created with. */
+/** The setup of a thread. */
 const Setup = z.object({ system: z.string().optional(), tools: z.array(CallerTool).optional() });
 export type Setup = z.output<typeof Setup>;
 
@@ -49,14 +53,14 @@ const refused = (apiCode: ErrorCode, message: string): RequestFault =>
 type Kept = { readonly id: string; readonly created: boolean };
 
 export class Threads {
-  /** the answers that are being continued from here */
+  /** the answers that are being continued on this node */
   readonly #continued = new Set<string>();
 
   constructor(private readonly ctx: Pick<DialectContext, 'engine' | 'newId' | 'now'>) {}
 
   /**
-   * The thread with that last answer, for one request at a time, on whatever node. Throws `RequestFault` if it cannot be
-   * continued, or was created with something else than `given`.
+   * Claims the thread with that last answer for one request at a time, across nodes. Throws `RequestFault` if
+   * it cannot be continued, or was created with a setup other than `given`.
    */
   async claim(question: Question, previous: string, given: Setup): Promise<Thread> {
     const claim = `${question.principal.id} ${previous}`;
@@ -77,7 +81,7 @@ export class Threads {
     }
   }
 
-  /** The next request may continue from this answer. `created`: the thread begins with it. */
+  /** Lets the next request continue from this answer. `created`: the thread starts with it. */
   async keep(begun: Begun, question: Question, { id, created }: Kept): Promise<void> {
     await this.#label(begun, question, {
       [MESSAGE]: id,
@@ -107,13 +111,13 @@ export class Threads {
     if (labels[MESSAGE] !== previous)
       throw refused('thread_already_continued', 'This answer was continued already.');
     if (!claims(labels, previous)) return;
-    // Another node may be at it, or just about to begin.
+    // A request on another node may be in progress or about to start.
     if (status === 'running') throw inFlight();
     const [last] = await this.ctx.engine.events(ref, head - 1, 1);
     if (isClaim(last, previous) && this.ctx.now() - updatedAt < CLAIMED_MS) throw inFlight();
   }
 
-  /** Of the requests that claim the same answer on several nodes, the log shows which was first. */
+  /** If requests on several nodes claim the same answer, the log tells which was first. */
   async #claimOverNodes(record: SessionRecord, question: Question, previous: string): Promise<void> {
     const { ref, head } = record;
     const own = await this.#label(record, question, { [CONTINUES]: `${previous} ${this.ctx.newId()}` });
@@ -140,7 +144,7 @@ const isClaim = (event: DurableEvent | undefined, previous: string): boolean =>
 const inFlight = (): RequestFault =>
   refused('thread_continue_in_flight', 'Another request is continuing from this answer.');
 
-/** Throws if the request repeats what the thread has, and differs. */
+/** Throws if the request has a setup that differs from that of the thread. */
 function checkSetup(thread: Setup, given: Setup): void {
   const differs = (['system', 'tools'] as const).some(
     (field) => given[field] !== undefined && JSON.stringify(given[field]) !== JSON.stringify(thread[field]),
