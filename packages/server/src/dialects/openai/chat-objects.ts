@@ -54,13 +54,13 @@ export const usageObject = ({
 
 const encoded = (value: object): string => `data: ${JSON.stringify(value)}\n\n`;
 
-/** A chunk without the fields that all of an answer have in common. */
+/** A chunk without the fields that all chunks of an answer share. */
 export type ChunkFrame =
   | { readonly delta: object; readonly finish?: Finish }
   | { readonly text: string }
   | { readonly usage: Required<Usage> };
 
-/** The chunks of one answer, as text for the wire. */
+/** Encodes the chunks of one answer. */
 export class ChunkEncoder {
   readonly #before: string;
   readonly #after: string;
@@ -95,7 +95,7 @@ export class ChunkEncoder {
   }
 }
 
-/** Pieces of text are joined for a slow reader. */
+/** Merges pieces of text for a slow reader. */
 export const pieces: Pieces<ChunkFrame> = {
   key: (frame) => ('text' in frame ? 'text' : null),
   text: (frame) => ('text' in frame ? frame.text : ''),

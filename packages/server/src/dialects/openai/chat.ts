@@ -27,7 +27,7 @@ export async function answerChat(ctx: Context, asked: Asked, body: ChatRequest):
   const isStream = body.stream === true;
   const begun = await ctx.sessions.begin(question, asked.progress);
   const { tools = [] } = question.terms;
-  // The turn may have been begun by a request that named the tools, and this one has the results alone.
+  // The turn may have been started by a request with the tools, while this one has only the results.
   const isCallers = (tool: string) =>
     tools.some(({ name }) => name === tool) || (tools.length === 0 && begun.followed.turn !== null);
   const answer = new Answer(isStream, isCallers);
@@ -73,7 +73,7 @@ type Produced = Answering & {
   readonly ids: ReturnType<typeof requestIds>;
 };
 
-/** Made outside of the handler: a closure there would keep the request in memory until the stream ends. */
+/** Created outside of the handler: a closure there would keep the request in memory until the stream ends. */
 const producer =
   (ctx: Context, { question, exchange, answer, begun, encoder, includesUsage, ids }: Produced) =>
   async (stream: EventStream): Promise<void> => {
@@ -95,7 +95,9 @@ const producer =
     await stream.ready();
   };
 
-/** Without it the next request begins a session of its own with the same history: no reason to fail this one. */
+/**
+ * If this fails, the next request creates a new session with the same history: no reason to fail this request.
+ */
 async function remember(
   { sessions, log }: Context,
   question: Question,
@@ -103,7 +105,7 @@ async function remember(
 ): Promise<void> {
   if (begun.again) return;
   await sessions.remember(begun, question, answer.items).catch((thrown: unknown) => {
-    log.warn({ err: thrown, session: begun.ref.id }, 'the history of a session could not be noted');
+    log.warn({ err: thrown, session: begun.ref.id }, 'failed to store history digest');
   });
 }
 

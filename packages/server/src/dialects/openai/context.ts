@@ -3,7 +3,7 @@ import type { DialectContext } from '../shared/dialect.ts';
 import type { ModelSettings, Models } from '../shared/exchange/models.ts';
 import type { Sessions } from '../shared/exchange/sessions.ts';
 
-/** What the endpoints use. */
+/** The context of the endpoints. */
 export type Context = Pick<
   DialectContext<z.output<typeof ModelSettings>>,
   | 'about'

@@ -5,7 +5,7 @@ import { conversationPage } from './conversation-items.ts';
 
 const ref = { owner: 'local' as PrincipalId, id: 'session-1' as SessionId };
 
-/** A session with these events, and how many of them were read. */
+/** A session with these events, and a counter of the events that were read. */
 function logOf(events: readonly DurableEvent[]) {
   const log = { ref, head: events.length, read: 0 };
   const engine = {

@@ -1,4 +1,7 @@
-/** The messages of a session, whatever dialect they came from. They are read from the end: the latest cost no more in a long session. */
+/**
+ * The messages of a session, from all dialects. They are read backwards, so the cost of the latest does not
+ * depend on the length of the session.
+ */
 import type { DurableEvent, HistoryItem } from '@parlance/protocol';
 import type { Engine, SessionRecord } from '../../core/api/index.ts';
 import { messageId, userMessage } from './responses/input-items.ts';
@@ -12,7 +15,7 @@ type Log = Pick<SessionRecord, 'ref' | 'head'>;
 
 export async function conversationPage(engine: Reader, log: Log, query: PageQuery) {
   const items: ConversationItem[] = [];
-  // The order from the beginning on is known only at the beginning.
+  // Ascending order is known only after all items were read.
   let left = query.order === 'asc' ? Number.POSITIVE_INFINITY : query.limit + 1;
   let begun = query.after === undefined;
   for await (const item of newestFirst(engine, log)) {
@@ -34,13 +37,13 @@ async function* newestFirst(engine: Reader, { ref, head }: Log): AsyncGenerator<
   }
 }
 
-/** What is shown of the events, the last one first. */
+/** The visible items of the events, last one first. */
 class Shown {
   /** nothing before is shown */
   isOver = false;
-  /** events from this number on were taken back */
+  /** events from this number on were replaced */
   #hiddenFrom = Number.POSITIVE_INFINITY;
-  /** turns whose present step was restarted: what it said before is void */
+  /** turns whose current step was restarted: its earlier output is discarded */
   readonly #void = new Set<string>();
 
   before(event: DurableEvent): ConversationItem[] {
@@ -69,7 +72,7 @@ class Shown {
           .flatMap((item, at) => importedItem(item, messageId(event.session, `${event.id}-${at}`)))
           .reverse();
       case 'input.accepted':
-        // Without parts the model went on from what was there.
+        // An input without parts lets the model continue; there is no message to show.
         return event.parts.length > 0
           ? [userMessage(messageId(event.session, event.input), event.parts)]
           : [];

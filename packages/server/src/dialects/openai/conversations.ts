@@ -1,4 +1,4 @@
-/** Conversations: a conversation is a session, its metadata are labels. */
+/** Conversations: a conversation is a session, and its metadata are labels. */
 import { z } from 'zod';
 import type { SessionRecord } from '../../core/api/index.ts';
 import { importable } from '../shared/exchange/history.ts';
@@ -18,9 +18,9 @@ export const ConversationCreate = z.object({
 });
 export const ConversationUpdate = z.object({ metadata: Metadata.nullable() });
 
-/** Labels that the server sets itself. */
+/** Labels that the server sets. */
 const OWN = /^(?:@|exchange\.|client\.|openai\.|anthropic\.|claude-code\.)/;
-/** Labels cannot be removed: one without a value is not shown. */
+/** Labels cannot be removed: one without a value is hidden. */
 const REMOVED = '';
 
 const caller = ({ principal }: Pick<Named, 'principal'>) => ({ principal, dialect: 'openai' });
@@ -67,7 +67,7 @@ export async function createConversation(
 export const retrieveConversation = async (ctx: Context, named: Named): Promise<Response> =>
   Response.json(conversationObject(await found(ctx, named)));
 
-/** The metadata take the place of those before. */
+/** Replaces the metadata. */
 export async function updateConversation(ctx: Context, named: Named): Promise<Response> {
   const { ref, labels } = await found(ctx, named);
   const { metadata } = await body(ctx, named.request, ConversationUpdate);

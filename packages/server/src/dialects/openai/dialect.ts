@@ -1,7 +1,8 @@
 /**
- * `openai`: clients of the OpenAI API. They send the whole conversation with each request, so a session is found by a digest
- * of what it holds, unless `X-Parlance-Session` names it. Tools of the caller are deferred calls of the core; without any the
- * agent's own run here, and only the answer is shown. A client that hangs up ends the turn that its request began.
+ * `openai`: clients of the OpenAI API. They send the whole conversation with each request, so a session is
+ * found by a digest of its content, unless `X-Parlance-Session` names it. Tools of the caller are deferred
+ * calls of the core; without any, the agent's own tools run on the server, and only the answer is shown. A
+ * disconnect ends the turn that the request started.
  */
 import { defineDialect } from '../shared/dialect.ts';
 import { ModelSettings } from '../shared/exchange/models.ts';

@@ -37,7 +37,7 @@ export const errorBody = (fault: Fault): ErrorBody => {
   });
 };
 
-/** The origin is not allowed, there is no such endpoint, or something went wrong. */
+/** The origin is not allowed, the endpoint does not exist, or an error occurred. */
 export const refusal = (status: number, message: string): ErrorBody =>
   body(status, { message, param: null, code: null });
 

@@ -1,4 +1,4 @@
-/** Chat messages as a conversation of the core. */
+/** Converts chat messages to a conversation of the core. */
 import {
   type CallId,
   type HistoryItem,
@@ -13,10 +13,10 @@ import { invalid } from '../shared/exchange/request-fault.ts';
 import type { Content, Message } from './schemas.ts';
 
 export type Conversation = {
-  /** in place of the agent's; absent if the caller gives none */
+  /** replaces the agent's instructions; absent if the caller has none */
   readonly instructions?: string;
   readonly items: readonly HistoryItem[];
-  /** the items from here on follow the last message of the assistant */
+  /** index of the first item after the last message of the assistant */
   readonly newFrom: number;
 };
 
@@ -72,7 +72,7 @@ function assistantItems({
   ];
 }
 
-/** What a model wrote may not be JSON: it then said nothing. */
+/** Arguments written by a model may not be JSON: they count as empty. */
 export function inputOf(text: string): JsonObject {
   if (jsonRefusal(text) !== null) return {};
   try {

@@ -1,6 +1,6 @@
 import type { DialectContext } from '../shared/dialect.ts';
 
-/** A model as the API lists it. `created` is when the server started, in seconds. */
+/** A model as the API lists it. `created` is the start of the server, in seconds. */
 export const modelObject = (
   about: Pick<DialectContext['about'], 'model' | 'provider'>,
   id: string,

@@ -1,4 +1,4 @@
-/** In: the HTTP endpoints, below `/openai/v1` and, as far as no other dialect has them, below `/v1`. */
+/** In: the HTTP endpoints, below `/openai/v1` and, unless another dialect has them, below `/v1`. */
 import { Hono, type Context as HonoContext } from 'hono';
 import { principalOfVendorClient } from '../../http/request-identity.ts';
 import { reported, requestIds } from '../shared/dialect.ts';
@@ -29,7 +29,7 @@ import {
 } from './responses/stored.ts';
 import { ChatRequest } from './schemas.ts';
 
-/** Below `/v1` of the default listener. One that ends in a star is also the path without it. */
+/** Paths below `/v1` of the default listener. One that ends in `/*` also matches the path without it. */
 export const HTTP_PATHS = ['/chat/completions', '/models/*', '/responses/*'] as const;
 
 export function routes(app: Hono, given: Omit<Context, 'models' | 'sessions'>): void {

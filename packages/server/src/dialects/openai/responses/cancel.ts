@@ -2,7 +2,7 @@ import { Fault, type Principal } from '@parlance/protocol';
 import type { Context } from '../context.ts';
 import type { Following } from './following.ts';
 
-/** Ends the turn of a response that is not over, also if it has not started. */
+/** Cancels the turn of an unfinished response, even if it has not started. */
 export async function cancelTurn(
   { engine, log }: Context,
   principal: Principal,
@@ -15,6 +15,6 @@ export async function cancelTurn(
     await engine.send(ref, { type: 'turn.cancel', turn }, { principal, dialect: 'openai' });
   } catch (thrown) {
     if (!(thrown instanceof Fault))
-      log.error({ err: thrown, session: ref.id }, 'turn could not be cancelled');
+      log.error({ err: thrown, session: ref.id }, 'failed to cancel turn');
   }
 }

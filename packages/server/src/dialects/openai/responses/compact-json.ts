@@ -1,4 +1,7 @@
-/** JSON without blanks between its tokens, as it is written piece by piece: arguments look the same streamed and stored. */
+/**
+ * Removes whitespace between JSON tokens while they are streamed, so that streamed and stored arguments are the
+ * same.
+ */
 export class CompactJson {
   #inString = false;
   #escapes = false;

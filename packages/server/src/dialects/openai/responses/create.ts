@@ -56,7 +56,7 @@ function streamed(ctx: Context, request: Request, answering: Answering): Respons
   });
 }
 
-/** Made outside of the handler: a closure there would keep the request in memory until the stream ends. */
+/** Created outside of the handler: a closure there would keep the request in memory until the stream ends. */
 const producer =
   (ctx: Context, answering: Answering) =>
   async (stream: EventStream): Promise<void> => {
@@ -65,7 +65,7 @@ const producer =
     const restarts = await Restarts.of(ctx, { ref: accepted.ref, principal: question.principal });
     const following = await Following.open(ctx, answering.segment, {
       emit: (event) => {
-        // The conversation is remembered before the client can continue it.
+        // The conversation is stored before the client can continue it.
         if (isLast(event)) last = event;
         else stream.send(encodeEvent(event), event);
       },
@@ -83,14 +83,19 @@ const producer =
 const LAST = new Set(['response.completed', 'response.failed', 'response.incomplete']);
 const isLast = ({ type }: NumberedEvent): boolean => LAST.has(type);
 
-/** The client is gone: the turn that its request began or continued ends with it, unless it is in the background. */
+/**
+ * The client disconnected: cancels the turn that its request started or continued, unless it runs in the
+ * background.
+ */
 function abandon(ctx: Context, { accepted, question, segment }: Answering, following: Following): void {
   if (following.isOver || segment.head.data.background) return;
   if (accepted.again || ctx.engine.draining) return void following.abandon();
   void cancelTurn(ctx, question.principal, following).finally(() => following.abandon());
 }
 
-/** Without it the next request begins a session of its own with the same history: no reason to fail this one. */
+/**
+ * If this fails, the next request creates a new session with the same history: no reason to fail this request.
+ */
 async function remember(
   ctx: Context,
   { accepted, question }: Answering,
@@ -98,6 +103,6 @@ async function remember(
 ): Promise<void> {
   if (accepted.again || following.fault) return;
   await ctx.sessions.remember(accepted, question, following.items).catch((thrown: unknown) => {
-    ctx.log.warn({ err: thrown, session: accepted.ref.id }, 'the history of a session could not be noted');
+    ctx.log.warn({ err: thrown, session: accepted.ref.id }, 'failed to store history digest');
   });
 }

@@ -1,4 +1,4 @@
-/** Passes events on in order, and holds them back while something must be stored first. */
+/** Passes events on in order, and holds them back until something is stored. */
 export class EventGate<Event> {
   #held: Event[] = [];
   #waiting = 0;

@@ -1,4 +1,4 @@
-/** Follows a segment: its pieces become output and stream events, until the turn waits or ends. */
+/** Follows a segment: converts its pieces to output and stream events, until the turn waits or ends. */
 import { Fault, type HistoryItem } from '@parlance/protocol';
 import type { Piece } from '../../shared/exchange/pieces.ts';
 import { Reading } from '../../shared/exchange/reading.ts';
@@ -16,19 +16,19 @@ export type NumberedEvent = ItemEvent & { readonly sequence_number: number };
 type Pause = Extract<Piece, { kind: 'pauses' }>;
 
 export type Watching = {
-  /** called with every event of the stream, from the first on */
+  /** called with every event of the stream, starting with the first */
   readonly emit: (event: NumberedEvent) => void;
   readonly restarts: Restarts;
-  /** the last number that the reader has seen; absent if it has seen none */
+  /** the last event number that the reader has received; absent if there is none */
   readonly after?: number;
 };
 
 export class Following {
-  /** Resolves when the response is over, failed ones too. */
+  /** Resolves when the response has ended, even if it failed. */
   readonly done: Promise<void>;
-  /** why it failed; null if it did not */
+  /** the reason of a failure, or null */
   fault: Fault | null = null;
-  /** the last event that belongs to it, once it is over */
+  /** the last event of the response, once it has ended */
   endSeq = 0;
   readonly #ends = Promise.withResolvers<void>();
   readonly #gate: EventGate<NumberedEvent>;
@@ -37,8 +37,8 @@ export class Following {
   #endedAt: number | null = null;
   #pause: { readonly piece: Pause; readonly seq: number; readonly at: number } | null = null;
   #sequence = 0;
-  /** changes with each piece */
-  #heard = 0;
+  /** incremented with each piece */
+  #received = 0;
 
   private constructor(
     private readonly ctx: Pick<Context, 'engine'>,
@@ -70,7 +70,7 @@ export class Following {
       piece: (piece) => following.#take(piece),
       ended: (fault) => following.#turnEnded(fault),
     });
-    // A turn that waits is known to wait when nothing else follows at once.
+    // The turn waits only if nothing else follows at once.
     if (following.#pause) await following.#confirm();
     return following;
   }
@@ -88,12 +88,12 @@ export class Following {
     return responseObject(this.segment.head, this.#outcome());
   }
 
-  /** the answer as a client sends it back */
+  /** the answer as history items, as a client sends it back */
   get items(): HistoryItem[] {
     return this.#writer.output.flatMap(historyItems);
   }
 
-  /** Nobody waits for it any more. */
+  /** The client no longer waits for the response. */
   abandon(): void {
     this.#turnEnded(new Fault('cancelled', 'The client has disconnected.'));
   }
@@ -117,7 +117,7 @@ export class Following {
   }
 
   #take(piece: Piece): void {
-    this.#heard++;
+    this.#received++;
     if (this.#status === 'queued') this.#status = 'in_progress';
     if (this.#pause) {
       if (!isOfSameMoment(piece)) return void this.#endPaused();
@@ -130,7 +130,10 @@ export class Following {
     if (wasShown) this.#renumber(isExact);
   }
 
-  /** After a restart the numbers go on after those that were shown. `isExact`: all that was shown is known here. */
+  /**
+   * After a restart, numbering continues after the events that were sent. `isExact`: all of those are known
+   * here.
+   */
   #renumber(isExact: boolean): void {
     const { reading, watching } = this.parts;
     if (!watching) return;
@@ -138,7 +141,7 @@ export class Following {
     const now: Position = { number: this.#sequence, index: this.#writer.next };
     const known = restarts.at(reading.seq);
     const next = known ?? (isExact ? now : positionAfter(now, after));
-    // Events that are gone leave no gap.
+    // Fills the gap of discarded events.
     while (this.#sequence < next.number) this.#emit({ type: 'keepalive' });
     this.#writer.next = Math.max(this.#writer.next, next.index);
     if (!known) this.#gate.holdUntil(restarts.keep(reading.seq, next));
@@ -147,18 +150,18 @@ export class Following {
   #mayPause(piece: Pause): void {
     const { seq, at } = this.parts.reading;
     const names = new Set(this.segment.head.terms.tools?.map(({ name }) => name));
-    // Calls that other clients carry out do not end the response.
+    // Calls that other clients execute do not end the response.
     if (piece.approvals.length === 0 && !piece.calls.some(({ tool }) => names.has(tool))) return;
     this.#pause = { piece, seq, at };
     void this.#confirm();
   }
 
-  /** Ends the response if the turn still waits once all events of the moment were heard. */
+  /** Ends the response if the turn still waits after all pending events were processed. */
   async #confirm(): Promise<void> {
-    const heard = this.#heard;
+    const received = this.#received;
     await this.ctx.engine.snapshot(this.segment.ref).catch(() => null);
     await new Promise((resolve) => setTimeout(resolve, 0));
-    if (this.#pause && this.#heard === heard) this.#endPaused();
+    if (this.#pause && this.#received === received) this.#endPaused();
   }
 
   #endPaused(): void {
@@ -201,7 +204,7 @@ export class Following {
   }
 }
 
-/** Whether the piece may follow in the same moment as one that seems to leave nothing to do. */
+/** Whether the piece may arrive at the same moment as one that seems to be the last. */
 function isOfSameMoment(piece: Piece): boolean {
   switch (piece.kind) {
     case 'asks':

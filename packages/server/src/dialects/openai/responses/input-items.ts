@@ -1,4 +1,4 @@
-/** The items that a request has brought, from the events that it caused. */
+/** The input items of a request, from the events that it caused. */
 import { type DurableEvent, type Link, type Part, textOf } from '@parlance/protocol';
 import { itemId } from './response-id.ts';
 

@@ -1,4 +1,4 @@
-/** The input of a request as a conversation of the core. */
+/** Converts the input of a request to a conversation of the core. */
 import {
   type ApprovalId,
   type CallId,
@@ -31,7 +31,7 @@ export function inputConversation(input: ResponseRequest['input']): ResponseInpu
     else items.push(...historyOf(item, `input[${index}]`));
     if (isAssistants(item)) {
       newFrom = items.length;
-      // What the agent has said since was said after their answer.
+      // Later output of the agent shows that these were already answered.
       approvals = [];
     }
   }

@@ -1,4 +1,4 @@
-/** The items of a response's output. */
+/** The output items of a response. */
 import { type HistoryItem, type Part, textOf, textPart } from '@parlance/protocol';
 import type { AskedApproval, AskedCall, Piece } from '../../shared/exchange/pieces.ts';
 import { itemPlace } from './response-id.ts';
@@ -82,7 +82,7 @@ export type OutputItem =
   | ReturnType<typeof mcpCallItem>
   | ReturnType<typeof approvalItem>;
 
-/** The item as a client sends it back. */
+/** The item as a history item, as a client sends it back. */
 export function historyItems(item: OutputItem): HistoryItem[] {
   switch (item.type) {
     case 'message': {

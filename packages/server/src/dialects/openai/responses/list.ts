@@ -1,4 +1,4 @@
-/** Lists of items, in pages. */
+/** Paginated lists of items. */
 import { z } from 'zod';
 import { invalid } from '../../shared/exchange/request-fault.ts';
 
@@ -9,7 +9,7 @@ export const PageQuery = z.object({
 });
 export type PageQuery = z.output<typeof PageQuery>;
 
-/** Throws with the name of the parameter. */
+/** Throws with the name of the invalid parameter. */
 export function pageQuery(url: string): PageQuery {
   const parsed = PageQuery.safeParse(Object.fromEntries(new URL(url).searchParams));
   if (parsed.success) return parsed.data;
@@ -18,7 +18,7 @@ export function pageQuery(url: string): PageQuery {
   throw invalid(param, `Invalid value for '${param}': ${issue?.message ?? 'it does not fit'}.`);
 }
 
-/** `items` are all of them, oldest first. */
+/** `items` are all items, oldest first. */
 export function pageOf<Item extends { readonly id: string }>(
   items: readonly Item[],
   { order, after, limit }: PageQuery,

@@ -6,7 +6,7 @@ import type { RequestData } from './schemas.ts';
 
 export type Status = 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
 
-/** What does not change while the response is made. */
+/** The fields that do not change while the response is created. */
 export type Head = {
   readonly id: string;
   readonly session: string;
@@ -91,7 +91,7 @@ function formatObject(format: Options['responseFormat']) {
 const choiceObject = (choice: Options['toolChoice']) =>
   typeof choice === 'object' ? { type: 'function' as const, name: choice.tool } : (choice ?? 'auto');
 
-/** The agent's own tools are shown where a request has asked for them beside its own. */
+/** The agent's own tools are listed if the request asks for them beside its own. */
 const toolObjects = ({ tools = [], agentTools }: TurnTerms) => [
   ...tools.map(({ name, description, parameters }) => ({
     type: 'function' as const,

@@ -1,4 +1,4 @@
-/** Items that are being written, each with the events of its kind. */
+/** Items that are being written, with the events of each kind. */
 import type { AskedCall } from '../../shared/exchange/pieces.ts';
 import { CompactJson } from './compact-json.ts';
 import {
@@ -14,11 +14,11 @@ import { TextPieces } from './text-pieces.ts';
 
 export type ItemEvent = { readonly type: string } & Readonly<Record<string, unknown>>;
 
-/** How an item ends: complete, or because its step was restarted. */
+/** How an item ends: complete, or incomplete because its step was restarted. */
 export type Ending = 'completed' | 'incomplete';
 
 export interface OpenItem {
-  /** as it is added */
+  /** the item when it is added */
   readonly added: OutputItem;
   begin(): ItemEvent[];
   write(text: string): ItemEvent[];
@@ -114,7 +114,7 @@ export class OpenFunctionCall implements OpenItem {
     return this.#pieces.add(compact).map(this.#delta);
   }
 
-  /** The whole is known: writes what is missing. */
+  /** The input is complete: writes the missing rest. */
   complete(input: AskedCall['input']): ItemEvent[] {
     const whole = JSON.stringify(input);
     const rest = whole.startsWith(this.#written) ? whole.slice(this.#written.length) : '';

@@ -1,4 +1,4 @@
-/** In: the body of a request as a question to a session. */
+/** In: converts the body of a request to a question to a session. */
 import { type JsonObject, ReasoningEffort, type TurnTerms } from '@parlance/protocol';
 import type { Question } from '../../shared/exchange/question.ts';
 import { invalid, RequestFault } from '../../shared/exchange/request-fault.ts';
@@ -42,7 +42,7 @@ export async function questionOf(ctx: Context, asked: Asked, body: ResponseReque
 
 type Continued = Pick<Question, 'session' | 'items' | 'newFrom' | 'branches'>;
 
-/** The last response of a session is continued in it, an older one in a new session. */
+/** The last response of a session is continued in that session, an older one in a new session. */
 async function continued(
   ctx: Context,
   { principal }: Asked,
@@ -72,7 +72,7 @@ const previousNotFound = (id: string): RequestFault =>
 
 const PAGE = 200;
 
-/** Whether no other response has begun in the session since. */
+/** Whether no later response has started in the session. */
 async function isLast({ engine }: Context, { ref, start, head }: Segment): Promise<boolean> {
   for (let after = start.seq; ; ) {
     const events = await engine.events(ref, after, PAGE);
@@ -99,7 +99,7 @@ function dataOf({ newId }: Context, body: ResponseRequest, { items, newFrom }: R
   return { response };
 }
 
-/** Headers with which coding terminals name their own sessions. */
+/** Headers with the session ids of coding terminals. */
 const CLIENT_SESSION = ['session-id', 'thread-id'] as const;
 
 function labelsOf({ headers }: Request): Question['labels'] {

@@ -17,7 +17,7 @@ export class StoredItems {
   readonly #texts = new Map<string, string>();
   readonly #reasoning = new Set<string>();
   readonly #calls = new Map<string, Call>();
-  /** inputs and turns of responses that are not to be stored */
+  /** inputs and turns of responses with `store: false` */
   readonly #forgotten = new Set<string>();
 
   constructor(private readonly wanted: ReadonlySet<string>) {}
@@ -60,7 +60,7 @@ export class StoredItems {
     }
   }
 
-  /** Undefined if there is none. */
+  /** Undefined if the item does not exist. */
   item({ kind, id }: ItemPlace, item: string): KnownItem | undefined {
     const [parts, text, call] = [this.#said.get(id), this.#texts.get(id), this.#calls.get(id)];
     if (kind === 'rs') return this.#reasoning.has(id) ? { type: 'reasoning' } : undefined;
@@ -80,7 +80,7 @@ export class StoredItems {
     return this.wanted.has(id) && !this.#forgotten.has(turn);
   }
 
-  /** The turn goes on with another request. */
+  /** The turn continues with another request. */
   #continued(event: DurableEvent<'approval.answered' | 'tool.ended'>): void {
     const data = requestData(event);
     if (data?.store === false) this.#forgotten.add(event.turn);

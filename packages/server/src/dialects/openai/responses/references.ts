@@ -1,4 +1,4 @@
-/** References to items of earlier responses and of conversations, in place of the items themselves. */
+/** References to items of earlier responses and conversations, instead of the items themselves. */
 import type { DurableEvent, Principal } from '@parlance/protocol';
 import { RequestFault } from '../../shared/exchange/request-fault.ts';
 import type { Context } from '../context.ts';
@@ -9,7 +9,7 @@ import type { InputItem, ResponseRequest } from './schemas.ts';
 type Input = ResponseRequest['input'];
 type Reference = Extract<InputItem, { type: 'item_reference' }>;
 
-/** The input with the items that it refers to. Throws `not_found` if the caller has no such item. */
+/** Replaces references in the input with their items. Throws `not_found` if the caller has no such item. */
 export async function resolved(ctx: Context, principal: Principal, input: Input): Promise<Input> {
   if (!Array.isArray(input) || !input.some(isReference)) return input;
   const places = new Map<string, ItemPlace>();
@@ -23,7 +23,7 @@ export async function resolved(ctx: Context, principal: Principal, input: Input)
   );
   return input.flatMap((item, index): InputItem[] => {
     if (!isReference(item)) return [item];
-    // The answer is checked: what it answers need not be looked up.
+    // The answer itself is validated, so the request that it answers need not be looked up.
     if (answered.has(item.id)) return [{ type: 'mcp_approval_request', id: item.id }];
     const place = places.get(item.id);
     const stored = place && found.get(place.session)?.item(place, item.id);
@@ -43,7 +43,7 @@ const notFound = (id: string, param: string): RequestFault =>
 
 const PAGE = 500;
 
-/** The wanted items of each session of the caller's. */
+/** The wanted items in each session of the caller. */
 async function itemsAt(
   { engine }: Context,
   principal: Principal,

@@ -1,6 +1,7 @@
 /**
- * Ids of responses and items. The id of a response is derived from the session and from the event with which the answer begins, so it is good as long
- * as the session is stored. The end of the event's own id tells a session from a later one of the same name.
+ * Ids of responses and items. The id of a response is derived from the session and the first event of the
+ * answer, so it is valid as long as the session is stored. The end of the event id distinguishes a session from
+ * a later one with the same id.
  */
 import type { DurableEvent, SessionId } from '@parlance/protocol';
 
@@ -19,7 +20,7 @@ function sessionPart(session: SessionId): string {
   return uuidPart(session) ?? `s${Buffer.from(session).toString('base64url')}`;
 }
 
-/** The digits of a session's id if it is a UUID. */
+/** The hex digits of a session id that is a UUID. */
 function uuidPart(session: string): string | null {
   const plain = session.replaceAll('-', '');
   return UUID.test(plain) && dashed(plain) === session ? plain : null;
@@ -27,7 +28,7 @@ function uuidPart(session: string): string | null {
 
 const dashed = (plain: string): string => plain.replace(UUID, '$1-$2-$3-$4-$5');
 
-/** Null if it is no id of ours. */
+/** Null if the id is not ours. */
 export function placeOf(id: string): Place | null {
   const [, seq, check, uuid, name] = ID.exec(id) ?? [];
   if (seq === undefined || check === undefined) return null;
@@ -40,7 +41,7 @@ export const isAt = (event: DurableEvent, { seq, check }: Place): boolean =>
 
 export type ItemKind = 'msg' | 'rs' | 'fc' | 'mcp';
 
-/** What an item is: a kind, and the id of the core in its session. */
+/** The position of an item: its kind, and its id in the core and session. */
 export type ItemPlace = { readonly kind: ItemKind; readonly id: string; readonly session: string };
 
 const ITEM = /^(msg|rs|fc|mcp)_(.{1,300})_(?:([0-9a-f]{32})|x((?:[0-9a-f]{2}){1,1100}))$/s;
@@ -49,7 +50,7 @@ export function itemId(kind: ItemKind, { session, id }: Omit<ItemPlace, 'kind'>)
   return `${kind}_${id}_${uuidPart(session) ?? `x${Buffer.from(session).toString('hex')}`}`;
 }
 
-/** Null if it is no id of ours. */
+/** Null if the id is not ours. */
 export function itemPlace(item: string): ItemPlace | null {
   const [, kind, id, uuid, name] = ITEM.exec(item) ?? [];
   if (kind === undefined || id === undefined) return null;

@@ -1,4 +1,4 @@
-/** What the endpoints of Responses and Conversations answer, for the descriptions. */
+/** Schemas of the responses of the Responses and Conversations endpoints, for the descriptions. */
 import { z } from 'zod';
 import { named } from '../../shared/description.ts';
 import { Metadata } from './schemas.ts';

@@ -1,17 +1,18 @@
 /**
- * How the streams of a session go on after a step was restarted. What was shown of a void step is not stored, so the log alone
- * does not tell how many events and items there were: a label keeps the numbers with which the first stream went on.
+ * Numbering of the streams of a session after a restarted step. Discarded output is not stored, so the log
+ * alone does not tell how many events and items were sent: a label stores the numbers with which the first
+ * stream continued.
  */
 import type { Principal } from '@parlance/protocol';
 import type { SessionRef } from '../../../core/api/index.ts';
 import type { Context } from '../context.ts';
 
-/** The numbers of the next event and of the next item. */
+/** The number of the next event, and the index of the next item. */
 export type Position = { readonly number: number; readonly index: number };
 
 const LABEL = 'openai.restarts';
 const MOST_CHARACTERS = 2_000;
-/** A reader cannot have seen more events of a void step. */
+/** The most events of a discarded step that a reader can have received. */
 const MOST_VOID = 100_000;
 
 type Named = { readonly ref: SessionRef; readonly principal: Principal };
@@ -27,12 +28,12 @@ export class Restarts {
     return new Restarts(ctx, named, positionsIn(await labelOf(ctx, named)));
   }
 
-  /** Null if no stream has gone on after that event. */
+  /** Null if no stream has continued after that event. */
   at(restarted: number): Position | null {
     return this.known.get(restarted) ?? null;
   }
 
-  /** Resolves when the position is stored, or cannot be. */
+  /** Resolves when the position is stored, or storing it has failed. */
   async keep(restarted: number, { number, index }: Position): Promise<void> {
     const { engine, log } = this.ctx;
     const { ref, principal } = this.named;
@@ -44,7 +45,7 @@ export class Restarts {
       const labels = { [LABEL]: entries.join(' ') };
       await engine.send(ref, { type: 'session.label', labels }, { principal, dialect: 'openai' });
     } catch (thrown) {
-      log.warn({ err: thrown, session: ref.id }, 'the numbers of a stream could not be stored');
+      log.warn({ err: thrown, session: ref.id }, 'failed to store stream position');
     }
   }
 }
@@ -60,10 +61,13 @@ const positionsIn = (label: string): Map<number, Position> =>
     }),
   );
 
-/** Where a stream goes on whose reader may have seen void events that nobody here remembers, the last one `after`. */
+/**
+ * The position of a stream whose reader may have received unknown discarded events, the last with number
+ * `after`.
+ */
 export function positionAfter(now: Position, after: number): Position {
   const unknown = after + 1 - now.number;
   if (unknown <= 0 || unknown > MOST_VOID) return now;
-  // Each of these events may have begun an item.
+  // Each of these events may have started an item.
   return { number: after + 1, index: now.index + unknown };
 }

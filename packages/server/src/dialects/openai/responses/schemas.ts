@@ -1,9 +1,9 @@
-/** What requests of the Responses API hold, as far as it is used. Unknown fields are passed over. */
+/** Schemas of Responses API requests. Unknown fields are ignored. */
 import { CallerTool } from '@parlance/protocol';
 import { z } from 'zod';
 
 const Id = z.string().min(1).max(200);
-/** Ids of items have the name of their session. */
+/** Item ids contain the id of their session. */
 const ItemId = z.string().min(1).max(2_600);
 
 const ContentPart = z.union([
@@ -48,10 +48,10 @@ export type KnownItem = z.output<typeof KnownItem>;
 const Reference = z.object({ type: z.literal('item_reference'), id: ItemId });
 
 const KNOWN = [...KnownItem.options, Reference].map(({ shape }) => shape.type.value).join('|');
-/** Items of tools that there are none of here are passed over. */
+/** Items of unsupported tools are ignored. */
 const OtherItem = z.object({ type: z.string().regex(new RegExp(`^(?!(?:${KNOWN})$)`), { abort: true }) });
 const PlainMessage = z.object({ type: z.undefined().optional(), role: Role, content: Content });
-/** Some clients leave the type out. */
+/** Some clients omit the type. */
 const PlainReference = z
   .strictObject({ id: ItemId })
   .transform(({ id }) => ({ type: 'item_reference' as const, id }));
@@ -66,7 +66,7 @@ const FunctionTool = z.object({
   parameters: z.record(z.string(), z.json()).nullish(),
 });
 const McpTool = z.object({ type: z.literal('mcp'), server_label: z.string() });
-/** Kinds of tools that there are none of here are left out. */
+/** Unsupported kinds of tools are left out. */
 const Tool = z.union([
   FunctionTool,
   McpTool,
@@ -120,20 +120,20 @@ export const ResponseRequest = z.object({
 });
 export type ResponseRequest = z.output<typeof ResponseRequest>;
 
-/** What is stored of a request with the event that it causes. */
+/** The data of a request that is stored with the events it causes. */
 export const RequestData = z.object({
   response: z.object({
-    /** the same for all events of one request */
+    /** the same for all events of a request */
     request: z.string(),
     previous: z.string().nullable(),
-    /** it named the session as a conversation */
+    /** the request named the session as a conversation */
     conversation: z.boolean(),
     background: z.boolean(),
     store: z.boolean(),
     metadata: Metadata,
-    /** characters of `instructions`: messages to the model follow them */
+    /** length of `instructions`; messages to the model follow them */
     instructions: z.int().nullable(),
-    /** the calls whose results it has brought */
+    /** the calls whose results the request has */
     results: z.array(z.string()).optional(),
   }),
 });

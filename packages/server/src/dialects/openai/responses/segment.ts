@@ -1,4 +1,4 @@
-/** A segment of a session: what follows the request of a response, until its turn waits or ends. */
+/** A segment of a session: the events after the request of a response, until its turn waits or ends. */
 import { type DurableEvent, type Principal, type TurnTerms, turnTermsOf } from '@parlance/protocol';
 import { labelKey, type SessionRef } from '../../../core/api/index.ts';
 import { projection, REST, type State } from '../../shared/exchange/pieces.ts';
@@ -10,7 +10,7 @@ import type { Head } from './objects.ts';
 import { isAt, placeOf, responseId } from './response-id.ts';
 import { RequestData } from './schemas.ts';
 
-/** A label of sessions with responses that were deleted: each value is the id of one. */
+/** A label with the ids of deleted responses. */
 export const DELETED = '@openai.deleted';
 
 export type Segment = {
@@ -18,13 +18,13 @@ export type Segment = {
   readonly start: DurableEvent;
   readonly head: Head;
   readonly followed: Followed;
-  /** the events of the request, in order */
+  /** the events that the request caused, in order */
   readonly caused: readonly DurableEvent[];
-  /** how the calls of the turn stood before the request */
+  /** the state of the turn's calls before the request */
   readonly state: State;
 };
 
-/** What a request has stored with an event that it caused; null for other events. */
+/** The data that a request stored with an event; null for other events. */
 export function requestData(event: DurableEvent): RequestData | null {
   const stored =
     event.type === 'input.accepted'
@@ -35,7 +35,7 @@ export function requestData(event: DurableEvent): RequestData | null {
   return stored === undefined ? null : (RequestData.safeParse(stored).data?.response ?? null);
 }
 
-/** Null if the caller has no such response, it was not to be stored, or it was deleted. */
+/** Null if the caller has no such response, it was not stored, or it was deleted. */
 export async function findSegment(ctx: Context, principal: Principal, id: string): Promise<Segment | null> {
   const { engine } = ctx;
   const place = placeOf(id);
@@ -47,13 +47,13 @@ export async function findSegment(ctx: Context, principal: Principal, id: string
   return segmentAt(ctx, ref, start);
 }
 
-/** Events after the first in which the others of a request are looked for. */
+/** The other events of a request are searched within this many events after the first. */
 const REQUEST_EVENTS = 300;
 
 export async function segmentAt(ctx: Context, ref: SessionRef, first: DurableEvent): Promise<Segment | null> {
   const { engine, models } = ctx;
   const near = await engine.events(ref, first.seq - 1, REQUEST_EVENTS);
-  // Results that came with a message are stored before it.
+  // Results in the same request as a message are stored before it.
   const start = near.find((event) => requestData(event) !== null);
   const data = start && requestData(start);
   if (!data) return null;
@@ -89,7 +89,7 @@ const PAGE = 200;
 
 type Before = { readonly state: State; readonly terms: TurnTerms };
 
-/** How a turn stood that goes on with the event. */
+/** The state of a turn before the event that continues it. */
 async function before({ engine }: Context, ref: SessionRef, start: DurableEvent): Promise<Before> {
   if (start.type !== 'tool.ended' && start.type !== 'approval.answered') return { state: REST, terms: {} };
   for await (const { events, whole } of latestEvents(engine, { ref, head: start.seq - 1 }, PAGE)) {

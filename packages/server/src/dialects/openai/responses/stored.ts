@@ -1,4 +1,4 @@
-/** The endpoints of responses that were made before. */
+/** The endpoints of stored responses. */
 import type { DurableEvent, Principal } from '@parlance/protocol';
 import { z } from 'zod';
 import type { EventStream } from '../../../http/connection.ts';
@@ -49,11 +49,11 @@ const streamed = (ctx: Context, request: Request, what: Streamed): Response =>
     produce: producer(ctx, what),
   });
 
-/** The events after that number, past and future. A reader that hangs up ends nothing. */
+/** The past and future events after that number. A disconnect does not end the turn. */
 const producer =
   (ctx: Context, { segment, after, principal }: Streamed) =>
   async (stream: EventStream): Promise<void> => {
-    // The response is not sent before its first bytes, and the next event may be long in coming.
+    // The response headers are sent with the first bytes, and the next event may take long.
     stream.send(OPEN);
     const restarts = await Restarts.of(ctx, { ref: segment.ref, principal });
     const following = await Following.open(ctx, segment, {
@@ -76,7 +76,7 @@ export async function deleteResponse(ctx: Context, named: Named): Promise<Respon
   return Response.json({ id, object: 'response.deleted', deleted: true });
 }
 
-/** A response that is over stays as it is. */
+/** A response that has ended is not changed. */
 export async function cancelResponse(ctx: Context, named: Named): Promise<Response> {
   const following = await Following.open(ctx, await found(ctx, named));
   if (!following.isOver) {
@@ -93,7 +93,7 @@ export async function listInputItems(ctx: Context, named: Named): Promise<Respon
   return Response.json(pageOf(inputItems(brought), query));
 }
 
-/** Results that came with a message are stored in one append with it. */
+/** Results in the same request as a message are stored in one append with it. */
 async function resultsBefore({ engine }: Context, { ref, start, head }: Segment): Promise<DurableEvent[]> {
   const { results = [] } = head.data;
   if (start.type !== 'input.accepted' || results.length === 0) return [];

@@ -1,15 +1,15 @@
 /**
- * Cuts a text into the pieces of its delta events. Where it is cut depends on the text alone, not on how the model streams
- * it: a stored text has the same events, with the same numbers, as it had while it was streamed.
+ * Splits a text into the pieces of its delta events. The positions depend on the text alone, not on how the
+ * model streams it: a stored text has the same events, with the same numbers, as when it was streamed.
  */
 
 const LONGEST = 32;
-/** From here on scripts are written without blanks. */
+/** Scripts from this code point on are written without spaces. */
 const UNSPACED = 0x2e80;
 
 export class TextPieces {
   #rest = '';
-  /** so much of the rest has no end of a piece */
+  /** length of the rest that is known to have no end of a piece */
   #seen = 0;
 
   /** The pieces that are complete now. */
@@ -27,7 +27,7 @@ export class TextPieces {
     return pieces;
   }
 
-  /** The last piece; none if the text ended with one. */
+  /** The last piece, unless the text ended with one. */
   end(): string[] {
     const last = this.#rest;
     this.#rest = '';

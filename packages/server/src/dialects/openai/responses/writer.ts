@@ -1,6 +1,6 @@
 /**
- * Out: the pieces of a turn as the output of a response and the events of its stream. The same pieces give the same events
- * with the same numbers, streamed or read from the log.
+ * Out: converts the pieces of a turn to the output of a response and the events of its stream. The same pieces
+ * give the same events with the same numbers, whether streamed or read from the log.
  */
 import type { Usage } from '@parlance/protocol';
 import type { AskedApproval, AskedCall, Piece } from '../../shared/exchange/pieces.ts';
@@ -18,10 +18,10 @@ import { type ItemKind, itemId } from './response-id.ts';
 type Entry = {
   readonly id: string;
   readonly index: number;
-  /** null once it is done */
+  /** null once the item is done */
   open: OpenItem | null;
   item: OutputItem;
-  /** its step has ended: it stays */
+  /** its step has ended, so the item stays */
   settled: boolean;
 };
 
@@ -29,12 +29,12 @@ type Pieces<Kind extends Piece['kind']> = Extract<Piece, { kind: Kind }>;
 
 export class OutputWriter {
   readonly usage: Required<Usage> = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 };
-  /** why the model stopped last */
+  /** why the model last stopped */
   stop: 'done' | 'length' | 'refused' = 'done';
   #entries: Entry[] = [];
-  /** the block that is being written */
+  /** the block being written */
   #block: string | null = null;
-  /** the index of the next item */
+  /** index of the next item */
   next = 0;
 
   constructor(
@@ -86,12 +86,12 @@ export class OutputWriter {
     }
   }
 
-  /** The turn waits for these: they are the last items. */
+  /** Adds the approvals that the turn waits for as the last items. */
   ask(approvals: readonly AskedApproval[]): void {
     for (const approval of approvals) this.#whole(approvalItem(approval));
   }
 
-  /** Closes what is open. */
+  /** Closes open items. */
   end(ending: Ending): void {
     this.#closeBlock(ending);
     for (const entry of this.#entries) this.#close(entry, ending);
@@ -133,9 +133,9 @@ export class OutputWriter {
 
   #result(result: Pieces<'result'>): void {
     const { call, tool, outcome, before } = result;
-    // A client has carried it out.
+    // A client has executed it.
     if (before === 'deferred') return;
-    // A call that the caller was never asked to carry out is no part of the answer.
+    // A call that the caller was never asked to execute is not part of the answer.
     if (this.isCallers(tool)) this.#drop(this.#find('fc', call));
     else this.#run(result);
     const entry = this.#find('mcp', call);
@@ -154,7 +154,7 @@ export class OutputWriter {
     const left = this.#entries.filter(isVoid);
     for (const entry of left) this.#close(entry, 'incomplete');
     this.#entries = this.#entries.filter(({ settled }) => settled);
-    // What was shown of the step may not have been stored: its index is not used again.
+    // The output of the step may not have been stored: its index is not reused.
     if (left.length === 0) this.next++;
   }
 
