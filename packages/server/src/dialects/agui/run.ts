@@ -231,7 +231,7 @@ export class Run {
       await engine.send(begun.ref, { type: 'turn.cancel', turn }, callerOf(asked));
     } catch (thrown) {
       if (!(thrown instanceof Fault))
-        log.error({ err: thrown, session: begun.ref.id }, 'a turn could not be cancelled');
+        log.error({ err: thrown, session: begun.ref.id }, 'failed to cancel turn');
     }
   }
 
