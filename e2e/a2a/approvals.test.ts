@@ -1,4 +1,4 @@
-/** Calls of the agent that need an approval: the task asks for an input. */
+/** Calls of the agent that need an approval: the task requires input. */
 import { describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ function askedOf({ status }: Task): { approval: Approval; answers: string[] } {
   return content.value as { approval: Approval; answers: string[] };
 }
 
-test('the task waits: it says what would run, for people and for programs', async () => {
+test('the task waits with a description of the call, for users and for programs', async () => {
   const { server, client } = await asking();
   const task = await send(client, 'touch it');
   expect(stateOf(task)).toBe('TASK_STATE_INPUT_REQUIRED');
@@ -47,7 +47,7 @@ test('the task waits: it says what would run, for people and for programs', asyn
   expect(existsSync(join(server.root, 'a.txt'))).toBe(false);
 });
 
-test('a stream ends with the state in which the task waits', async () => {
+test('a stream ends when the task waits', async () => {
   const { client } = await asking();
   const shown = await read(stream(client, 'touch it'));
   expect(shown.kinds.at(-1)).toBe('TASK_STATE_INPUT_REQUIRED');
@@ -66,7 +66,7 @@ describe('is answered on the same task', () => {
     expect(done.history).toHaveLength(3);
   });
 
-  test('with data as a stream: the task as it goes on, the text and the end', async () => {
+  test('with data as a stream: the task, the rest of its text and the end', async () => {
     const { client } = await asking();
     const task = await send(client, 'touch it');
     const answer = dataOf({ approval: askedOf(task).approval.id, answer: 'once' });
@@ -127,7 +127,7 @@ describe('is answered on the same task', () => {
   });
 });
 
-test('answered elsewhere the task goes on by itself, for those who have subscribed to it', async () => {
+test('after an answer elsewhere the task continues, and its subscribers receive the rest', async () => {
   const { server, client } = await asking();
   const task = await send(client, 'touch it');
   const { id } = askedOf(task).approval;
@@ -140,7 +140,7 @@ test('answered elsewhere the task goes on by itself, for those who have subscrib
   expect(lastText(shown)).toBe('Done.');
 });
 
-test('a client that is late is told so, and nothing runs twice', async () => {
+test('a late answer is refused, and nothing runs twice', async () => {
   const { server, client } = await answering(touch('a.txt'), touch('b.txt'), { say: 'Done.' });
   const task = await send(client, 'touch it');
   const { id } = askedOf(task).approval;
@@ -161,7 +161,7 @@ test('a client that is late is told so, and nothing runs twice', async () => {
   expect(await failure(send(client, 'yes', { taskId: task.id }))).toMatchObject({ envelopeCode: -32004 });
 });
 
-test('of two answers at once one counts, and the other is refused', async () => {
+test('one of two concurrent answers is accepted, and the other is refused', async () => {
   const { server, client } = await asking();
   const task = await send(client, 'touch it');
   const { id } = askedOf(task).approval;
@@ -190,7 +190,7 @@ test('the same answer again is the same task', async () => {
   expect(answered).toHaveLength(1);
 });
 
-test('what is no answer is refused: the task still waits', async () => {
+test('an invalid answer is refused, and the task still waits', async () => {
   const { client } = await asking();
   const task = await send(client, 'touch it');
   const wrong = [
@@ -204,7 +204,7 @@ test('what is no answer is refused: the task still waits', async () => {
   expect(await getTask(client, task.id)).toEqual(task);
 });
 
-test('a message to the context alone is a task of its own, which waits for its turn', async () => {
+test('a message with only the context is a new task, which is queued', async () => {
   const { client } = await answering(touch('a.txt'), { say: 'Done.' }, { say: 'Later.' });
   const task = await send(client, 'touch it');
   const shown = read(stream(client, 'and then?', { contextId: task.contextId }), async ({ kinds }) => {

@@ -1,4 +1,4 @@
-/** The official client against a server of ours. */
+/** The official client against a test server. */
 import {
   type Message,
   Role,
@@ -92,7 +92,7 @@ const wordsOf = (parts: Message['parts']): string =>
 
 export const textOf = ({ artifacts }: Task): string => artifacts.map(({ parts }) => wordsOf(parts)).join('|');
 
-/** What a stream has shown. */
+/** The content of a stream. */
 export type Shown = {
   /** the kinds of its events, in order; a status with its state */
   readonly kinds: string[];
@@ -124,12 +124,12 @@ export async function read(
   return shown;
 }
 
-/** The text of the artifact that came last. */
+/** The text of the last artifact. */
 export const lastText = ({ pieces }: Shown): string => [...pieces.values()].at(-1)?.join('') ?? '';
 
 export const wordsOfMessage = (message: Message | undefined): string => wordsOf(message?.parts ?? []);
 
-/** The error that a call ends with; null if it does not. */
+/** The error of a call; null if it succeeds. */
 export const failure = (asked: PromiseLike<unknown>): PromiseLike<unknown> =>
   asked.then(
     () => null,

@@ -1,4 +1,4 @@
-/** Failures in the shape of the protocol, and the agent card. */
+/** Errors in the format of the protocol, and the agent card. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { request as httpRequest } from 'node:http';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
@@ -43,7 +43,7 @@ const errorOf = async (response: Response) => ((await response.json()) as Failur
 
 const hello = { messageId: 'm', role: 'ROLE_USER', parts: [{ text: 'hello' }] };
 
-describe('a request that is none', () => {
+describe('an invalid request', () => {
   test.each([
     ['{"jsonrpc": "2.0", ', -32700, null],
     ['', -32700, null],
@@ -68,7 +68,7 @@ describe('a request that is none', () => {
   });
 });
 
-describe('parameters that do not fit are −32602, and name the field', () => {
+describe('invalid parameters are −32602 with the name of the field', () => {
   test.each([
     ['SendMessage', {}, 'message'],
     ['SendMessage', { message: { ...hello, messageId: undefined } }, 'messageId'],
@@ -98,7 +98,7 @@ describe('parameters that do not fit are −32602, and name the field', () => {
   });
 });
 
-test('a task that is unknown, or of another user, is not found by any method', async () => {
+test('an unknown task, or one of another user, is not found by any method', async () => {
   const client = await connect(server.http);
   const task = await send(client, 'secret of local');
   const ids = [task.id, 'nonsense', '__proto__'];
@@ -151,7 +151,7 @@ describe('the version', () => {
   });
 });
 
-describe('without a good token', () => {
+describe('without a valid token', () => {
   test.each(['', 'Bearer nonsense', 'Basic dXNlcjpwYXNz'])(
     '%p is 401 with an error as body',
     async (authorization) => {
@@ -169,7 +169,7 @@ describe('without a good token', () => {
     expect(thrown).toMatchObject({ name: 'JsonRpcTransportError', message: 'A token is required.' });
   });
 
-  test('a token is accepted, and an API key; not one for other dialects, nor one that was revoked', async () => {
+  test('a token and an API key are accepted, but not a revoked key or one for other dialects', async () => {
     const client = await connect(closed.http);
     const token = await closed.login('dev', 'dev-password');
     const bearer = (given: string) => ({ Authorization: `Bearer ${given}` });
@@ -188,7 +188,7 @@ describe('without a good token', () => {
   });
 });
 
-test('a caller that asks too often is refused with 429, and told when to come back', async () => {
+test('a caller with too many requests gets 429 with a retry time', async () => {
   const authorization = `Bearer ${await closed.login('uma', 'uma-password')}`;
   let refused: Response | null = null;
   for (let count = 0; count < 200 && !refused; count++) {
@@ -206,7 +206,7 @@ test('a body that is too large is refused with 413', async () => {
   expect(response.status).toBe(413);
 });
 
-test('a path that is not served is refused in the shape of the protocol', async () => {
+test('an unknown path is refused in the format of the protocol', async () => {
   const response = await fetch(`${server.http}/a2a`);
   expect(response.status).toBe(404);
   expect(await response.json()).toMatchObject({ jsonrpc: '2.0', id: null, error: { code: -32000 } });
@@ -256,7 +256,7 @@ describe('the agent card', () => {
       } as never);
   });
 
-  test('has the address under which it was asked for', async () => {
+  test('has the address under which it was requested', async () => {
     const { port } = new URL(server.http);
     expect(await urlAs({ host: `localhost:${port}` })).toBe(`http://localhost:${port}/a2a`);
     expect(await urlAs({ host: '127.0.0.1:9999' })).toBe('http://127.0.0.1:9999/a2a');
@@ -264,7 +264,7 @@ describe('the agent card', () => {
     expect(await urlAs(behind)).toBe('https://localhost/a2a');
   });
 
-  test('is not given out under a foreign name', async () => {
+  test('is not served under a foreign host name', async () => {
     const foreign = await cardAs({ host: 'evil.example' });
     expect(foreign.status).toBe(403);
     expect(JSON.parse(foreign.text)).toMatchObject({ jsonrpc: '2.0', error: { code: -32000 } });
@@ -272,7 +272,7 @@ describe('the agent card', () => {
       expect(await urlAs({ host: 'localhost', 'x-forwarded-host': host })).toBe('http://localhost/a2a');
   });
 
-  test('is served on a listener of its own, too', async () => {
+  test('is served on an extra listener as well', async () => {
     const { port } = server.running.doors.find(({ dialect }) => dialect === 'a2a') ?? {};
     const client = await connect(`http://127.0.0.1:${port}`);
     expect((await client.getAgentCard()).supportedInterfaces[0]?.url).toBe(`http://127.0.0.1:${port}/a2a`);

@@ -33,7 +33,7 @@ function unchunked(bytes: Buffer): string {
 
 const textOf = ({ parts }: Artifact): string => parts.map(({ text }) => text).join('');
 
-test('is sent the task again, and has the whole answer in the end', async () => {
+test('receives the task again, and has the whole answer in the end', async () => {
   const model = fakeModel(() => ({ say: ANSWER }));
   later(model.stop);
   const folder = mkdtempSync(join(tmpdir(), 'parlance-a2a-'));

@@ -7,7 +7,7 @@ import { connect } from './client.ts';
 
 const cleanups: (() => unknown)[] = [];
 
-/** Runs after the test, the last one first. */
+/** Runs after the test, in reverse order. */
 export const later = (cleanup: () => unknown): void => void cleanups.push(cleanup);
 
 afterEach(async () => {
@@ -29,7 +29,7 @@ export async function answering(...answers: Answer[]) {
   return { model, settings, server, client: await connect(server.http) };
 }
 
-/** A server with a model that says what the test dictates. */
+/** A server with a model that the test dictates. */
 export async function dictated() {
   const model = dictatedModel();
   later(model.stop);

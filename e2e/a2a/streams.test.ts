@@ -1,4 +1,4 @@
-/** Streams that begin in the middle, break off and go on, and tasks that are cancelled. */
+/** Streams that start during a task, are interrupted and resumed, and tasks that are cancelled. */
 import { describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ const ended =
   (events: readonly { readonly type: string }[]) =>
     events.some(({ type }) => types.includes(type));
 
-test('text is streamed piece by piece, as the model speaks', async () => {
+test('text is streamed while the model writes it', async () => {
   const { model, client } = await dictated();
   model.say('One ');
   const shown = await read(stream(client, 'count'), (_, piece) => {
@@ -44,14 +44,14 @@ test('text is streamed piece by piece, as the model speaks', async () => {
 });
 
 describe('a subscription', () => {
-  test('begins with the text so far, and its pieces are exactly the rest', async () => {
+  test('starts with the text so far, followed by exactly the rest', async () => {
     const { model, client } = await dictated();
     model.say('One ');
     const late: Promise<Shown>[] = [];
     let count = 0;
     const follow = (id: string) =>
       late.push(read(subscribe(client, id), ({ kinds }) => kinds.length === 1 && next()));
-    // Each piece is said when another client has subscribed.
+    // Each piece is written after another client has subscribed.
     const next = () => {
       count++;
       if (count > 8) return model.end();
@@ -101,7 +101,7 @@ describe('a subscription', () => {
     });
   });
 
-  test('to a task in the queue shows how it begins', async () => {
+  test('to a queued task shows its start', async () => {
     const { model, client } = await dictated();
     model.say('First');
     const first = await sendAtOnce(client, 'one', { contextId: 'queue' });
@@ -120,8 +120,8 @@ describe('a subscription', () => {
   });
 });
 
-describe('a client that hangs up', () => {
-  test('ends nothing, and comes back to the rest', async () => {
+describe('a client that disconnects', () => {
+  test('does not end the task, and can subscribe to the rest', async () => {
     const { model, server, client } = await dictated();
     model.say('One ');
     const left = await read(stream(client, 'count', { contextId: 'left' }), (_, piece) =>
@@ -138,7 +138,7 @@ describe('a client that hangs up', () => {
     expect((await durableOf(server, 'left')).map(({ type }) => type)).not.toContain('turn.cancelled');
   });
 
-  test('while it waits for a task ends nothing, either', async () => {
+  test('while it waits for a task does not end it either', async () => {
     const { model, server, client } = await dictated();
     model.say('One ');
     const stop = new AbortController();
@@ -155,7 +155,7 @@ describe('a client that hangs up', () => {
 });
 
 describe('CancelTask', () => {
-  test('ends the turn and the request to the model; what was said is kept', async () => {
+  test('ends the turn and the model request; the text so far is kept', async () => {
     const { model, client } = await answering({ say: 'Half an answer ', after: 'silence' });
     let cancelled: Task | null = null;
     const shown = await read(stream(client, 'hello'), async (so, piece) => {
@@ -173,7 +173,7 @@ describe('CancelTask', () => {
     });
   });
 
-  test('of a task in the queue ends that task alone', async () => {
+  test('of a queued task ends only that task', async () => {
     const { model, client } = await dictated();
     model.say('First');
     const first = await sendAtOnce(client, 'one', { contextId: 'queue' });
@@ -194,7 +194,7 @@ describe('CancelTask', () => {
   });
 });
 
-test('an answer that breaks off and is asked again goes on in a new artifact', async () => {
+test('an interrupted answer that is retried continues in a new artifact', async () => {
   const { client } = await answering({ say: 'One thing ', after: 'cut' }, { say: 'Another thing.' });
   const shown = await read(stream(client, 'hello'));
   expect([...shown.pieces.values()].map((pieces) => pieces.join(''))).toEqual([
@@ -206,7 +206,7 @@ test('an answer that breaks off and is asked again goes on in a new artifact', a
   expect(task.artifacts[0]?.artifactId).toBe([...shown.pieces.keys()][1] ?? '');
 });
 
-test('a message that takes the place of a task cancels it', async () => {
+test('a message that supersedes a task cancels it', async () => {
   const { model, server, client } = await dictated();
   model.say('First ');
   const shown = await read(stream(client, 'one', { contextId: 'replaced' }), async (_, piece) => {
@@ -218,7 +218,7 @@ test('a message that takes the place of a task cancels it', async () => {
   expect(shown.kinds.at(-1)).toBe('TASK_STATE_CANCELED');
 });
 
-test('a session that is deleted ends the streams of its tasks, and they are not found any more', async () => {
+test('deleting a session ends the streams of its tasks, which are then not found', async () => {
   const { model, server, client } = await dictated();
   model.say('First ');
   const shown = await read(stream(client, 'one', { contextId: 'deleted' }), async (_, piece) => {
@@ -228,7 +228,7 @@ test('a session that is deleted ends the streams of its tasks, and they are not 
   expect(await failure(getTask(client, shown.task?.id ?? ''))).toMatchObject({ envelopeCode: -32001 });
 });
 
-test('after a kill the task goes on, and its id still leads to it', async () => {
+test('after a kill the task continues under the same id', async () => {
   const model = dictatedModel();
   later(model.stop);
   const folder = mkdtempSync(join(tmpdir(), 'parlance-a2a-'));
@@ -269,7 +269,7 @@ test('after a kill the task goes on, and its id still leads to it', async () => 
   expect(started).toHaveLength(2);
 }, 60_000);
 
-test('after a kill an approval still waits, and is answered', async () => {
+test('after a kill an approval is still pending, and can be answered', async () => {
   const { settings } = await answering(
     { call: 'shell', input: { command: ['touch', 'a.txt'] } },
     { say: 'Done.' },

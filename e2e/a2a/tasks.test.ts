@@ -50,7 +50,7 @@ const turnsOf = async (session: string): Promise<number> =>
   (await durableOf(server, session)).filter(({ type }) => type === 'turn.started').length;
 
 describe('a message', () => {
-  test('is answered with the task: the text is one artifact, the words of the user are its history', async () => {
+  test('is answered with the task: the text is one artifact, the user’s message is its history', async () => {
     const task = await send(client, 'hello', { messageId: 'first', contextId: 'greetings' });
     expect(stateOf(task)).toBe('TASK_STATE_COMPLETED');
     expect(textOf(task)).toBe('re: "hello"');
@@ -77,7 +77,7 @@ describe('a message', () => {
     expect([...shown.pieces.keys()]).toEqual(task.artifacts.map(({ artifactId }) => artifactId));
   });
 
-  test('without a context begins one; with it the conversation goes on', async () => {
+  test('without a context creates one; with it the conversation continues', async () => {
     const first = await send(client, 'remember the sea');
     const second = await send(client, 'what was it?', { contextId: first.contextId });
     expect(second.contextId).toBe(first.contextId);
@@ -86,14 +86,14 @@ describe('a message', () => {
     expect((await send(client, 'hi')).contextId).not.toBe(first.contextId);
   });
 
-  test('whose model fails is a failed task, with a sentence', async () => {
+  test('whose model fails is a failed task with an error message', async () => {
     const task = await send(client, 'refuse this');
     expect(stateOf(task)).toBe('TASK_STATE_FAILED');
     expect(wordsOfMessage(task.status?.message)).toMatch(/\w+ .+/);
     expect(await getTask(client, task.id)).toEqual(task);
   });
 
-  test('with tools of the agent has the answer alone', async () => {
+  test('with tools of the agent has only the answer', async () => {
     const task = await send(client, 'use a tool', { contextId: 'tools' });
     expect(textOf(task)).toBe('Echoed.');
     expect((await durableOf(server, 'tools')).map(({ type }) => type)).toContain('tool.ended');
@@ -132,7 +132,7 @@ describe('a message', () => {
   });
 });
 
-describe('the same message again', () => {
+describe('a repeated message', () => {
   test.each([{ contextId: 'again' }, {}])('is the same task, without another turn (%p)', async (about) => {
     const messageId = crypto.randomUUID();
     const first = await send(client, 'only once', { messageId, ...about });
@@ -145,14 +145,14 @@ describe('the same message again', () => {
     expect(await turnsOf(first.contextId)).toBe(1);
   });
 
-  test('at the same time is the same task, too', async () => {
+  test('at the same time is the same task as well', async () => {
     const about = { messageId: crypto.randomUUID(), contextId: 'at-once' };
     const tasks = await Promise.all([1, 2, 3, 4].map(() => send(client, 'only once', about)));
     for (const task of tasks) expect(task).toEqual(tasks[0] as never);
     expect(await turnsOf('at-once')).toBe(1);
   });
 
-  test('of two users is a task each', async () => {
+  test('of two users is one task each', async () => {
     const about = { messageId: 'common', contextId: 'common' };
     const ids = await Promise.all(
       ['dev', 'uma', 'ada'].map(async (name) => {
@@ -223,7 +223,7 @@ describe('turns of other dialects', () => {
     ]);
   });
 
-  test('a conversation that was begun in conversations goes on here, and back there', async () => {
+  test('a conversation from conversations continues here, and back there', async () => {
     const token = await server.login('dev', 'dev-password');
     const socket = await server.connect(`/conversations?token=${token}`);
     const say = async (conversationId: string, content: string) => {
@@ -253,7 +253,7 @@ describe('ListTasks', () => {
     await send(client, 'refuse this', { contextId: 'list-0' });
   });
 
-  test('pages through all tasks, those that changed last first', async () => {
+  test('pages through all tasks, last changed first', async () => {
     const all = await list({ pageSize: 100 });
     const found: string[] = [];
     let pageToken = '';
@@ -292,7 +292,7 @@ describe('ListTasks', () => {
     });
   });
 
-  test('has the state that the tasks wait in, from sessions that wait', async () => {
+  test('finds waiting tasks in waiting sessions', async () => {
     const status = TaskState.TASK_STATE_INPUT_REQUIRED;
     expect(await list({ status })).toMatchObject({ tasks: [], totalSize: 0 });
     const task = await send(client, 'ask me', { contextId: 'list-waiting' });
@@ -301,14 +301,14 @@ describe('ListTasks', () => {
     expect(await list({ status })).toMatchObject({ totalSize: 0 });
   });
 
-  test('has artifacts only if they are asked for', async () => {
+  test('has artifacts only if they are requested', async () => {
     expect((await list({ contextId: 'list-1' })).tasks.map(textOf)).toEqual(['', '']);
     const { tasks } = await list({ contextId: 'list-1', includeArtifacts: true, historyLength: 0 });
     expect(tasks.map(textOf)).toEqual(['re: "listed 4"', 're: "listed 1"']);
     expect(tasks.flatMap(({ history }) => history)).toEqual([]);
   });
 
-  test('has the tasks of the caller alone, for an admin too', async () => {
+  test('has only the tasks of the caller, even for an admin', async () => {
     for (const name of ['uma', 'ada']) {
       const Authorization = `Bearer ${await server.login(name, `${name}-password`)}`;
       const own = await client.listTasks(
@@ -320,7 +320,7 @@ describe('ListTasks', () => {
   });
 });
 
-test('fifty tasks at once do not mix', async () => {
+test('fifty concurrent tasks do not mix', async () => {
   const numbers = Array.from({ length: 50 }, (_, number) => number);
   const shown = await Promise.all(
     numbers.map((number) => read(stream(client, `number ${number}!`, { contextId: `many-${number}` }))),

@@ -1,4 +1,4 @@
-/** The configurations of the guide for editors: what an editor starts by them is an agent of the server. */
+/** The editor configurations of the guide start a working agent. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -18,7 +18,7 @@ export type Update = SessionNotification['update'];
 
 export type Permission = {
   readonly request: RequestPermissionRequest;
-  /** aborted when the server takes the request back */
+  /** aborted when the server withdraws the request */
   readonly signal: AbortSignal;
 };
 
@@ -29,7 +29,7 @@ export type Answer = (
 export type EditorOptions = {
   readonly env: Record<string, string>;
   readonly cwd: string;
-  /** how it is started, `parlance acp` by default */
+  /** the command, `parlance acp` by default */
   readonly command?: readonly string[];
   readonly args?: readonly string[];
   readonly answer?: Answer;
@@ -39,7 +39,7 @@ export const choose = (optionId: string): RequestPermissionResponse => ({
   outcome: { outcome: 'selected', optionId },
 });
 
-/** Resolves when the request is taken back. */
+/** Resolves when the request is withdrawn. */
 export const whenWithdrawn = async ({ signal }: Permission): Promise<RequestPermissionResponse> => {
   if (!signal.aborted)
     await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
@@ -141,7 +141,7 @@ export class Editor implements AsyncDisposable {
       .join('');
   }
 
-  /** Resolves when something has been received that makes `done` true. */
+  /** Resolves when `done` returns true after a received message. */
   async until(done: () => boolean): Promise<void> {
     while (!done()) {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -150,7 +150,7 @@ export class Editor implements AsyncDisposable {
     }
   }
 
-  /** One line as it is. */
+  /** Sends one line verbatim. */
   raw(line: string | Uint8Array): void {
     const { stdin } = this.#process;
     stdin.write(line);

@@ -1,4 +1,4 @@
-/** Refusals: each has its code, and the connection goes on. */
+/** Errors: each has its code, and the connection stays open. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,7 +33,7 @@ const unaddressed = (editor: Editor): number[] =>
     .filter((line) => line.includes('"id":null'))
     .map((line) => JSON.parse(line).error.code);
 
-test('what is no message is refused, and the connection goes on', async () => {
+test('an invalid message is refused, and the connection stays open', async () => {
   await using editor = bridge(token);
   await editor.initialize();
   for (const line of ['{bad', '[]', '7', new Uint8Array([0x22, 0xff, 0x22])]) editor.raw(line);
@@ -42,7 +42,7 @@ test('what is no message is refused, and the connection goes on', async () => {
   expect(await editor.newSession(root)).toBeString();
 });
 
-test('methods and parameters that do not fit', async () => {
+test('unknown methods and invalid parameters', async () => {
   await using editor = bridge(token);
   const session = await editor.newSession(root);
   const { agent } = editor;
@@ -56,7 +56,7 @@ test('methods and parameters that do not fit', async () => {
   expect(await editor.prompt(session, 'hello')).toEqual({ stopReason: 'end_turn' });
 });
 
-test('sessions of other users are not there', async () => {
+test('sessions of other users are not found', async () => {
   const headers = { authorization: `Bearer ${await server.login('uma', 'uma-password')}` };
   await submit({ http: server.http, headers }, 'umas', 'hello');
   await using editor = bridge(token);
@@ -66,7 +66,7 @@ test('sessions of other users are not there', async () => {
   expect(sessions.map(({ sessionId }) => sessionId)).not.toContain('umas');
 });
 
-describe('without a good token', () => {
+describe('without a valid token', () => {
   test.each(['', 'a.b.c', 'plk_nothing'])('%p: initialize answers, the rest is -32000', async (bad) => {
     await using editor = bridge(bad);
     expect(await editor.initialize()).toMatchObject({ protocolVersion: 1 });
@@ -81,7 +81,7 @@ test('a server that cannot be reached is an error, not a hang', async () => {
   expect((await editor.end()).code).toBe(0);
 });
 
-test('a data folder that a server has open is refused in one line', async () => {
+test('a data folder in use by a server is refused in one line', async () => {
   await using editor = new Editor({ env: { PARLANCE_DATA: server.data }, cwd: folder });
   const { code, errors } = await editor.end();
   expect([code, errors, editor.output]).toEqual([

@@ -1,4 +1,4 @@
-/** Prompts: what they may contain, how they end, and what a permission decides. */
+/** Prompts: their content, their stop reasons, and permissions. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ const MOST_STEPS = 3;
 
 const touch = (file: string): ModelAnswer => ({ call: 'shell', input: { command: ['touch', file] } });
 
-/** Answers by what the user asked for last, and how often the model was asked since. */
+/** The answer depends on the last user message, and the number of model requests since. */
 function answerTo({ messages }: ChatRequest): ModelAnswer {
   const at = messages.findLastIndex(({ role }) => role === 'user');
   const asked = JSON.stringify(messages[at]?.content ?? '');
@@ -68,7 +68,7 @@ describe('the stop reason is', () => {
     expect(editor.text(session)).toBe(said);
   });
 
-  test('max_turn_requests after too many steps, and the session goes on', async () => {
+  test('max_turn_requests after too many steps, and the session continues', async () => {
     await using editor = bridge();
     const session = await editor.newSession(root);
     const before = model.requests.length;
@@ -95,7 +95,7 @@ describe('the stop reason is', () => {
 describe('a prompt may have', () => {
   const IMAGE = { type: 'image', mimeType: 'image/png', data: 'aGk=' } as const;
 
-  test('images, links and embedded resources: the model is given each with name and address', async () => {
+  test('images, links and embedded resources, each sent to the model with name and URI', async () => {
     await using editor = bridge();
     const session = await editor.newSession(root);
     await send(editor, session, [
@@ -122,7 +122,7 @@ describe('a prompt may have', () => {
     expect(shown[1]).toEqual(IMAGE);
   });
 
-  test('a link alone, but not blocks without any words', async () => {
+  test('only a link, but not only blocks without text', async () => {
     await using editor = bridge();
     const session = await editor.newSession(root);
     const link = { type: 'resource_link', name: 'a', uri: 'file:///a' } as const;
@@ -140,7 +140,7 @@ describe('a prompt may have', () => {
   });
 });
 
-test('an answer that breaks off and is asked again is a new message, and load shows that one alone', async () => {
+test('an interrupted answer that is retried is a new message, and load shows only that one', async () => {
   isCut = false;
   await using editor = bridge();
   const session = await editor.newSession(root);
@@ -202,7 +202,7 @@ describe('a prompt during a turn', () => {
 });
 
 describe('a permission that is', () => {
-  test('allow_always holds for the same call later', async () => {
+  test('allow_always applies to later calls of the same kind', async () => {
     await using editor = bridge(({ request }) => {
       const always = request.options.find(({ kind }) => kind === 'allow_always');
       return choose(always?.optionId ?? 'none');
@@ -219,7 +219,7 @@ describe('a permission that is', () => {
     ['cancelled', () => ({ outcome: { outcome: 'cancelled' as const } })],
     ['reject_once', () => choose('deny')],
     ['no option of ours', () => choose('surely')],
-  ])('%s denies the call, and the model goes on', async (how, answer) => {
+  ])('%s denies the call, and the model continues', async (how, answer) => {
     await using editor = bridge(answer);
     const session = await editor.newSession(root);
     const file = `denied${how.replaceAll(' ', '')}`;

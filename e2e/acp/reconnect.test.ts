@@ -1,4 +1,4 @@
-/** Editors, servers and connections that go away. */
+/** Editors and servers that are closed or killed, and lost connections. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { Editor } from './editor.ts';
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'parlance-acp-gone-')));
 let model: FakeModel;
-/** The model is silent after some words until this is set. */
+/** The model stops after some words until this is set. */
 let speaks = false;
 
 beforeAll(() => {
@@ -35,7 +35,7 @@ function started(folder: string, port = '0'): Promise<ServerProcess> {
 
 const editorAt = (http: string) => new Editor({ env: { PARLANCE_URL: http }, cwd: base });
 
-test('the server is killed and started again: the prompt of the same editor is answered, and no word is repeated', async () => {
+test('after a kill and restart of the server, the prompt of the same editor is answered without repeated text', async () => {
   speaks = false;
   const folder = mkdtempSync(join(base, 'killed-'));
   const first = await started(folder);
@@ -57,7 +57,7 @@ test('the server is killed and started again: the prompt of the same editor is a
   expect(await later.prompt(session, 'next')).toEqual({ stopReason: 'end_turn' });
 });
 
-test('the editor is closed meanwhile: the turn goes on, and another editor loads it', async () => {
+test('the turn continues after its editor is closed, and another editor loads it', async () => {
   speaks = false;
   const folder = mkdtempSync(join(base, 'closed-'));
   await using server = await started(folder);
@@ -73,7 +73,7 @@ test('the editor is closed meanwhile: the turn goes on, and another editor loads
   await followed(server, session, (so) => so.some(({ type }) => type === 'turn.cancelled'));
 });
 
-test('alone, a turn that the end of the input interrupts goes on at the next start', async () => {
+test('alone, a turn interrupted by the end of the input continues at the next start', async () => {
   speaks = false;
   const cwd = mkdtempSync(join(base, 'alone-'));
   const env = {

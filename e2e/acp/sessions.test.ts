@@ -1,4 +1,4 @@
-/** Sessions of any dialect in an editor: listed, loaded, continued, and let go of. */
+/** Sessions of any dialect in an editor: listed, loaded, continued and closed. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
@@ -54,7 +54,7 @@ const list = (editor: Editor, params: ListParams = {}): Promise<ListSessionsResp
 
 const headers = () => ({ authorization: `Bearer ${token}` });
 
-/** Begins a session of the user of the token in a dialect, with a call of a tool; resolves with its id. */
+/** Creates a session in a dialect as the user of the token, with a tool call; resolves with its id. */
 async function begun(dialect: string): Promise<string> {
   const named = `of-${dialect.replace(' ', '-')}`;
   const speak = SPEAKERS[dialect];
@@ -85,7 +85,7 @@ const DIALECTS = [
   ...Object.keys(SPEAKERS).filter((name) => name !== 'acp'),
 ];
 
-test.each(DIALECTS)('a session of %s is listed, loaded in order, and goes on', async (dialect) => {
+test.each(DIALECTS)('a session of %s is listed, loaded in order, and continued', async (dialect) => {
   const session = await begun(dialect);
   await using editor = bridge({ token });
   const { sessions } = await list(editor);
@@ -119,7 +119,7 @@ test('a client of a higher version is answered with version 1', async () => {
   expect(answer).toMatchObject({ protocolVersion: 1 });
 });
 
-test('session/new has the modes; MCP servers of the client are not started, and no error', async () => {
+test('session/new returns the modes, and ignores MCP servers of the client', async () => {
   await using editor = bridge();
   const { sessionId, modes } = await editor.agent.request(methods.agent.session.new, {
     cwd: root,
@@ -132,7 +132,7 @@ test('session/new has the modes; MCP servers of the client are not started, and 
   expect(await editor.prompt(sessionId, 'hello')).toEqual({ stopReason: 'end_turn' });
 });
 
-test('a connection that resumes a session is asked for what waits there, and shown nothing else', async () => {
+test('a connection that resumes a session receives pending permission requests, and nothing else', async () => {
   await using editor = bridge({ answer: whenWithdrawn });
   const session = await editor.newSession(root);
   const prompted = editor.prompt(session, 'touch it');
@@ -169,7 +169,7 @@ describe('session/list', () => {
     expect(found).toEqual(names.reverse());
   });
 
-  test('finds the sessions of a folder behind many of others', async () => {
+  test('finds the sessions of a folder behind many others', async () => {
     const inner = join(root, 'inner');
     mkdirSync(inner);
     await using editor = bridge();
@@ -180,7 +180,7 @@ describe('session/list', () => {
     expect(nextCursor).toBeUndefined();
   });
 
-  test('a cursor that is none is refused', async () => {
+  test('an invalid cursor is refused', async () => {
     await using editor = bridge();
     await expect(list(editor, { cursor: 'nonsense' })).rejects.toMatchObject({ code: -32602 });
   });
@@ -190,7 +190,7 @@ describe('session/close', () => {
   const close = (editor: Editor, sessionId: string) =>
     editor.agent.request(methods.agent.session.close, { sessionId });
 
-  test('ends the updates here, and nowhere else; the session stays', async () => {
+  test('ends the updates of this connection only; the session stays', async () => {
     await using editor = bridge();
     await using other = bridge();
     const session = await editor.newSession(root);
@@ -199,14 +199,14 @@ describe('session/close', () => {
     const before = editor.of(session).length;
     await submit(server, session, 'said elsewhere');
     await other.until(() => other.text(session).includes('The answer.'));
-    // Answered after every update that was sent before.
+    // Answered after all earlier updates.
     await list(editor);
     expect(editor.of(session)).toHaveLength(before);
     await editor.load(session, root);
     expect(editor.text(session, 'user_message_chunk')).toBe('said elsewhere');
   });
 
-  test('takes back a permission request; it can still be answered elsewhere', async () => {
+  test('withdraws a permission request, which can still be answered elsewhere', async () => {
     await using editor = bridge({ answer: whenWithdrawn });
     const session = await editor.newSession(root);
     const prompted = editor.prompt(session, 'touch it');
@@ -219,9 +219,9 @@ describe('session/close', () => {
     expect(await prompted).toEqual({ stopReason: 'end_turn' });
   });
 
-  test('of a session that is not there is -32002', async () => {
+  test('of an unknown session is -32002', async () => {
     await using editor = bridge();
-    // The client takes the error for success: what is not there is closed.
+    // The client treats the error as success: an unknown session is closed.
     await close(editor, 'nothing');
     expect(JSON.parse(editor.output)).toMatchObject({ error: { code: -32002 } });
   });

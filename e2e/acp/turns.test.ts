@@ -72,7 +72,7 @@ describe.each(['alone', 'as a bridge'] as const)('%s', (how) => {
       expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
   }, 30_000);
 
-  test('text and thoughts are streamed; the own words are not repeated', async () => {
+  test('text and thoughts are streamed; the user’s message is not repeated', async () => {
     const session = await editor.newSession(cwd);
     expect(await editor.prompt(session, 'hello')).toEqual({ stopReason: 'end_turn' });
     expect(editor.text(session)).toContain('You said');
@@ -140,7 +140,7 @@ describe.each(['alone', 'as a bridge'] as const)('%s', (how) => {
     });
   });
 
-  test('cancel closes the request to the model, and keeps what was said', async () => {
+  test('cancel closes the model request, and keeps the text so far', async () => {
     const session = await editor.newSession(cwd);
     const prompted = editor.prompt(session, 'silence');
     await editor.until(() => editor.text(session).includes('words'));
@@ -151,7 +151,7 @@ describe.each(['alone', 'as a bridge'] as const)('%s', (how) => {
     expect(editor.text(session)).toBe('Some words Some words ');
   });
 
-  test('a failure of the model is an error, and the connection goes on', async () => {
+  test('a failure of the model is an error, and the connection stays open', async () => {
     const session = await editor.newSession(cwd);
     expect(await refusal(editor.prompt(session, 'fail'))).toMatchObject({
       code: -32603,
@@ -178,7 +178,7 @@ describe.each(['alone', 'as a bridge'] as const)('%s', (how) => {
 });
 
 describe('permissions', () => {
-  test('answered elsewhere are taken back, and the turn goes on', async () => {
+  test('answered elsewhere are withdrawn, and the turn continues', async () => {
     await using editor = bridge(whenWithdrawn);
     await editor.initialize();
     const session = await editor.newSession(root);
@@ -218,7 +218,7 @@ describe('permissions', () => {
     expect(answers).toMatchObject([{ answer: 'deny', dialect: 'acp' }]);
   });
 
-  test('a turn that waits for one can be cancelled, by whoever loaded the session', async () => {
+  test('a turn that waits for one can be cancelled by any client that loaded the session', async () => {
     await using one = bridge(whenWithdrawn);
     await using other = bridge(whenWithdrawn);
     const session = await one.newSession(root);
@@ -231,7 +231,7 @@ describe('permissions', () => {
     await one.until(() => one.permissions[0]?.signal.aborted === true);
   });
 
-  test('that were answered are not asked again when the session is loaded', async () => {
+  test('that were answered are not sent again when the session is loaded', async () => {
     await using editor = bridge();
     const session = await editor.newSession(root);
     await editor.prompt(session, 'touch');
@@ -242,7 +242,7 @@ describe('permissions', () => {
   });
 });
 
-test('modes are those of the session, for every client', async () => {
+test('all clients of a session share its mode', async () => {
   await using editor = bridge();
   const session = await editor.newSession(root);
   await editor.agent.request(methods.agent.session.setMode, { sessionId: session, modeId: 'auto-edit' });
@@ -256,7 +256,7 @@ test('modes are those of the session, for every client', async () => {
   ).toMatchObject({ code: -32602 });
 });
 
-test('fifty prompts at once are answered, each in its own session', async () => {
+test('fifty concurrent prompts are answered, each in its own session', async () => {
   await using editor = bridge();
   const sessions = await Promise.all(Array.from({ length: 50 }, () => editor.newSession(root)));
   const stops = await Promise.all(
@@ -267,7 +267,7 @@ test('fifty prompts at once are answered, each in its own session', async () => 
     expect(editor.text(session)).toBe(`You said "number ${index} of many".`);
 });
 
-test('a session goes on in other dialects and back', async () => {
+test('a session continues in other dialects and back', async () => {
   await using editor = bridge();
   const session = await editor.newSession(root);
   await editor.prompt(session, 'first');

@@ -1,4 +1,4 @@
-/** Calls of the agent that need an approval: interrupts, and their answers from anywhere. */
+/** Calls of the agent that need an approval: interrupts, and their answers from any client. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ import {
 
 const touch = (file: string): readonly [string, object] => ['shell', { command: ['touch', file] }];
 
-/** Touches the files that the message names, then says what came of the last one. */
+/** Touches the files named in the message, then reports the result of the last call. */
 function answerTo({ messages }: ChatRequest): Answer {
   const last = messages.at(-1);
   const text = String(last?.content ?? '');
@@ -53,7 +53,7 @@ const resolved = (id: string, payload: object): ResumeEntry => ({
 
 const interruptsOf = ({ outcome }: Ran) => outcome?.interrupts ?? [];
 
-/** Runs until the agent asks, and returns the id of the interrupt. */
+/** Runs until an interrupt, and returns its id. */
 async function asked(agent: HttpAgent, text: string): Promise<string> {
   const [interrupt] = interruptsOf(await run(agent, text));
   return interrupt?.id ?? '';
@@ -66,7 +66,7 @@ const failure = (work: Promise<unknown>): Promise<unknown> =>
   );
 
 describe('an approval', () => {
-  test('ends the run with an interrupt that says what would run and how to answer', async () => {
+  test('ends the run with an interrupt that describes the call and the expected answer', async () => {
     const agent = httpAgent(server.http);
     const ran = await run(agent, 'make a.txt');
     expect(distinct(ran.types)).toEqual([
@@ -91,13 +91,13 @@ describe('an approval', () => {
     ]);
     expect(ran.events.at(-1)).toMatchObject({ usage: [{ totalTokens: 105 }] });
     expect(exists('a.txt')).toBeFalse();
-    // The client itself refuses to go on without an answer.
+    // The client itself refuses to continue without an answer.
     expect(await failure(run(agent, null))).toMatchObject({
       message: expect.stringContaining('pending interrupt'),
     });
   });
 
-  test('is answered by resume: the result follows, and the rest', async () => {
+  test('is answered with resume, followed by the result and the rest', async () => {
     const agent = httpAgent(server.http);
     const id = await asked(agent, 'make b.txt');
     const { types, outcome, events } = await run(agent, null, { resume: [resolved(id, { approved: true })] });
@@ -125,7 +125,7 @@ describe('an approval', () => {
   test.each([
     ['denied', (id: string) => resolved(id, { approved: false, reason: 'not today' })],
     ['cancelled', (id: string): ResumeEntry => ({ interruptId: id, status: 'cancelled' })],
-  ])('that is %s runs nothing; the model is told and goes on', async (name, entry) => {
+  ])('that is %s does not run; the model is notified and continues', async (name, entry) => {
     const agent = httpAgent(server.http);
     const id = await asked(agent, `make ${name}.txt`);
     const { outcome, newMessages } = await run(agent, null, { resume: [entry(id)] });
@@ -135,7 +135,7 @@ describe('an approval', () => {
     expect(exists(`${name}.txt`)).toBeFalse();
   });
 
-  test('with always holds for the next one', async () => {
+  test('with always applies to the next one', async () => {
     const agent = httpAgent(server.http);
     const id = await asked(agent, 'make always1.txt');
     await run(agent, null, { resume: [resolved(id, { approved: true, always: true })] });
@@ -143,7 +143,7 @@ describe('an approval', () => {
     expect(exists('always2.txt')).toBeTrue();
   });
 
-  test('with a payload that does not fit is refused, and still waits', async () => {
+  test('with an invalid payload is refused, and stays pending', async () => {
     const agent = httpAgent(server.http);
     const id = await asked(agent, 'make c.txt');
     for (const payload of [{}, { approved: 'yes' }]) {
@@ -172,7 +172,7 @@ describe('several', () => {
     expect([exists('d1.txt'), exists('d2.txt')]).toEqual([true, false]);
   });
 
-  test('of which one is answered: the run ends with the other', async () => {
+  test('with one answer: the run ends with the other interrupt', async () => {
     const agent = httpAgent(server.http);
     const [first, second] = interruptsOf(await run(agent, 'make e1.txt and e2.txt'));
     const other = httpAgent(server.http, { thread: agent.threadId, messages: agent.messages });
@@ -204,7 +204,7 @@ describe('several', () => {
     });
     expect(next.outcome).toEqual({ type: 'success' });
     expect(exists('f.txt')).toBeTrue();
-    // The client has the result of its own tool already.
+    // The client already has the result of its own tool.
     expect(next.events.filter(({ type }) => type === 'TOOL_CALL_RESULT')).toHaveLength(1);
   });
 });
@@ -213,7 +213,7 @@ describe('answered elsewhere', () => {
   const answerNatively = (id: string, answer: string) =>
     postJson(`${server.http}/v1/approvals/${id}`, { answer });
 
-  test('while nobody watches: the resume comes late, runs nothing twice and shows the rest', async () => {
+  test('while no client watches: a late resume runs nothing twice and shows the rest', async () => {
     const agent = httpAgent(server.http);
     const id = await asked(agent, 'make g.txt');
     expect((await answerNatively(id, 'once')).status).toBe(200);
@@ -226,7 +226,7 @@ describe('answered elsewhere', () => {
     expect(exists('g.txt')).toBeTrue();
   });
 
-  test('the same resume again shows the same', async () => {
+  test('a repeated resume shows the same events', async () => {
     const agent = httpAgent(server.http);
     const id = await asked(agent, 'make h.txt');
     const twin = agent.clone();
@@ -239,7 +239,7 @@ describe('answered elsewhere', () => {
     expect(events.filter(({ type }) => type === 'tool.started')).toHaveLength(1);
   });
 
-  test('two answers at once: one counts, both are shown the rest', async () => {
+  test('of two concurrent answers one is applied, and both show the rest', async () => {
     const agent = httpAgent(server.http);
     const id = await asked(agent, 'make i.txt');
     const twin = agent.clone();
@@ -254,7 +254,7 @@ describe('answered elsewhere', () => {
 });
 
 describe('a thread that waits', () => {
-  test('is seen by a look, from any client', async () => {
+  test('is shown to any client without new messages', async () => {
     const agent = httpAgent(server.http);
     const id = await asked(agent, 'make j.txt');
     const asks = model.requests.length;
@@ -268,7 +268,7 @@ describe('a thread that waits', () => {
     expect(exists('j.txt')).toBeTrue();
   });
 
-  test('queues a new message and says what it waits for; the answer shows both turns', async () => {
+  test('queues a new message and shows its interrupt; the answer shows both turns', async () => {
     const agent = httpAgent(server.http);
     const id = await asked(agent, 'make k.txt');
     const other = httpAgent(server.http, { thread: agent.threadId, messages: agent.messages });
@@ -281,7 +281,7 @@ describe('a thread that waits', () => {
     ]);
   });
 
-  test('does not know interrupts of other threads', async () => {
+  test('does not accept interrupts of other threads', async () => {
     const agent = httpAgent(server.http);
     const id = await asked(agent, 'make l.txt');
     const elsewhere = httpAgent(server.http);

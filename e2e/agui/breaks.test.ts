@@ -1,4 +1,4 @@
-/** Answers that break off, and servers that are killed or shut down in the middle of a run. */
+/** Interrupted answers, and servers that are killed or shut down during a run. */
 import { afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { cancel, cleanUp, cleanups, ends, seen, serverOf } from './setup.ts';
 beforeAll(watchComplaints);
 afterEach(cleanUp);
 
-/** A server with a model whose first answer is these chunks, until it is cut off; the next ones are whole. */
+/** A server with a model whose first answer is cut after these chunks; later answers are complete. */
 async function breaking(...deltas: object[]) {
   const cut = Promise.withResolvers<void>();
   let count = 0;
@@ -46,8 +46,8 @@ const WRITES_CALL = {
   tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name: 'echo', arguments: '{"val' } }],
 };
 
-describe('an answer that breaks off', () => {
-  test('is taken back by a snapshot, and the new one has another id', async () => {
+describe('an interrupted answer', () => {
+  test('is removed with a snapshot, and the new one has another id', async () => {
     const { server, cut } = await breaking({ content: 'One thing ' }, WRITES_CALL);
     const agent = httpAgent(server.http, { messages: [{ id: 's', role: 'system', content: 'Be brief.' }] });
     const { events, types } = await run(agent, 'hello', {
@@ -74,7 +74,7 @@ describe('an answer that breaks off', () => {
     expect(agent.messages.at(-1)?.id).toBe(String(second?.messageId));
   });
 
-  test('because the turn is cancelled leaves no call that was never made', async () => {
+  test('because of a cancelled turn leaves no call that was not made', async () => {
     const { server, cut } = await breaking({ content: 'Half ' }, WRITES_CALL);
     const agent = httpAgent(server.http);
     const writes = seen('TOOL_CALL_ARGS');
@@ -90,7 +90,7 @@ describe('an answer that breaks off', () => {
     expect(contentOf((await run(agent, 'again')).newMessages, 'assistant')).toEqual(['Another thing.']);
   });
 
-  test('because the client hangs up leaves nothing that the next run stumbles over', async () => {
+  test('because of a disconnect does not affect the next run', async () => {
     const { server, cut } = await breaking({ content: 'Half ' }, WRITES_CALL);
     const agent = httpAgent(server.http);
     const writes = seen('TOOL_CALL_ARGS');
@@ -106,7 +106,7 @@ describe('an answer that breaks off', () => {
   });
 });
 
-/** The message of the assistant as far as its first piece; `then` runs before the connection is closed. */
+/** Reads the first piece of the answer; `then` runs before the connection is closed. */
 async function firstPiece(
   server: Where,
   input: object,
@@ -136,7 +136,7 @@ describe('after a kill of the server', () => {
     return () => startProcess(folder, settings);
   }
 
-  test('the interrupt still waits, under the same id; a look and a resume go on from there', async () => {
+  test('the interrupt is still pending under the same id, and can be shown and resumed', async () => {
     const model = fakeModel(({ messages }) =>
       messages.at(-1)?.role === 'tool'
         ? { say: 'Done.' }
@@ -163,7 +163,7 @@ describe('after a kill of the server', () => {
     await run(httpAgent(second.http, { thread: agent.threadId }), null);
   }, 60_000);
 
-  test('in the middle of an answer: the same message again is the same turn, and nothing is doubled', async () => {
+  test('during an answer: a repeated message is the same turn, and nothing is duplicated', async () => {
     const answers: Answer[] = [{ say: 'Half an answer ', after: 'silence' }, { say: 'A whole answer.' }];
     const model = fakeModel((_, count) => answers[count - 1] ?? { say: 'No more.' });
     cleanups.push(model.stop);
@@ -178,7 +178,7 @@ describe('after a kill of the server', () => {
     const retried = httpAgent(second.http, { thread: 'killed', messages: [message] });
     expect((await run(retried, null)).outcome).toEqual({ type: 'success' });
     expect(contentOf(retried.messages, 'assistant')).toEqual(['A whole answer.']);
-    // The client that still has half an answer is put right by a look.
+    // Showing the thread corrects the client with the partial answer.
     const agent = httpAgent(second.http, { thread: 'killed', messages: [message, half] });
     await run(agent, null);
     expect(agent.messages).toEqual(retried.messages);
@@ -186,7 +186,7 @@ describe('after a kill of the server', () => {
     expect(types.filter((type) => type === 'turn.started')).toHaveLength(1);
   }, 60_000);
 
-  test('or its shutdown: the turn is not cancelled, and goes on with the next start', async () => {
+  test('or its shutdown: the turn is not cancelled, and continues at the next start', async () => {
     const answers: Answer[] = [{ say: 'Half an answer ', after: 'silence' }, { say: 'A whole answer.' }];
     const model = fakeModel((_, count) => answers[count - 1] ?? { say: 'No more.' });
     cleanups.push(model.stop);

@@ -1,8 +1,8 @@
-/** The official client against a server of ours. What it complains of is kept: a test fails on it. */
+/** The official client against a test server. Its warnings are collected, and fail the test. */
 import { expect } from 'bun:test';
 import { type AgentSubscriber, HttpAgent, type Message, type RunAgentParameters } from '@ag-ui/client';
 
-/** Everything that the client prints as a warning: it prints one for whatever it has to drop or repair. */
+/** Warnings of the client: it prints one for everything it drops or repairs. */
 export const complaints: string[] = [];
 
 const warn = console.warn;
@@ -14,7 +14,7 @@ export function watchComplaints(): void {
     complaints.push(words.map(String).join(' '));
     warn(...words);
   };
-  // It also prints what it throws.
+  // It also prints errors that it throws.
   console.error = (...words: unknown[]) => {
     if (words[0] !== 'Agent execution failed:') error(...words);
   };
@@ -70,7 +70,7 @@ export const user = (content: string, id: string = crypto.randomUUID()): Message
   content,
 });
 
-/** Runs the agent, with a message of the user if there is one, and keeps every event that has passed the client's checks. */
+/** Runs the agent, optionally with a user message, and collects every event that passed the client's validation. */
 export async function run(
   agent: HttpAgent,
   text: string | null,

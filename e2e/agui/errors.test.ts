@@ -1,4 +1,4 @@
-/** Failures in the shape of the protocol, as the official client sees them. */
+/** Errors in the format of the protocol, as the official client receives them. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { type FakeModel, fakeModel } from '../fake-model.ts';
@@ -37,7 +37,7 @@ const failure = (http: string, text: string | null, options: ClientOptions = {})
 const message = { id: 'm', role: 'user', content: 'hello' };
 const input = { threadId: 'bad', runId: 'r', messages: [message] };
 
-describe('requests that do not fit', () => {
+describe('invalid requests', () => {
   test.each([
     ['no JSON', '{', 'JSON'],
     ['no object', '[]', 'object'],
@@ -57,11 +57,15 @@ describe('requests that do not fit', () => {
       'messages[0].id',
     ],
     [
-      'a message without words',
+      'a message without text',
       JSON.stringify({ ...input, messages: [{ ...message, content: ' ' }] }),
       'empty',
     ],
-    ['a message of no parts', JSON.stringify({ ...input, messages: [{ ...message, content: [] }] }), 'empty'],
+    [
+      'a message without parts',
+      JSON.stringify({ ...input, messages: [{ ...message, content: [] }] }),
+      'empty',
+    ],
     [
       'an image behind a URL',
       JSON.stringify({
@@ -73,7 +77,7 @@ describe('requests that do not fit', () => {
       'base64',
     ],
     [
-      'a tool with a bad name',
+      'a tool with an invalid name',
       JSON.stringify({ ...input, tools: [{ name: 'a b', description: '' }] }),
       'tools[0].name',
     ],
@@ -92,7 +96,7 @@ describe('requests that do not fit', () => {
       JSON.stringify({ ...input, context: Array(3).fill({ description: '', value: 'a'.repeat(100_000) }) }),
       'context',
     ],
-  ])('%s: 400, and nothing is kept', async (_name, body, words) => {
+  ])('%s: 400, and nothing is stored', async (_name, body, words) => {
     const response = await post(body);
     expect(response.status).toBe(400);
     expect(await response.json()).toEqual({
@@ -108,7 +112,7 @@ describe('requests that do not fit', () => {
   });
 });
 
-describe('what is not there', () => {
+describe('what does not exist', () => {
   test('an agent: 404', async () => {
     const expected = {
       status: 404,
@@ -124,7 +128,7 @@ describe('what is not there', () => {
     expect((await fetch(`${server.http}/v1/sessions/none`)).status).toBe(404);
   });
 
-  test('an endpoint or a method: in the shape of the protocol', async () => {
+  test('an endpoint or a method: in the format of the protocol', async () => {
     const response = await post('{}', '/agui/a/b');
     expect(response.status).toBe(404);
     expect(await response.json()).toEqual({ message: expect.any(String), code: 'not_found' });
@@ -133,7 +137,7 @@ describe('what is not there', () => {
 });
 
 describe('tokens', () => {
-  test('are needed where the server requires them', async () => {
+  test('are needed if the server requires them', async () => {
     const expected = { status: 401, payload: { code: 'unauthenticated', message: expect.any(String) } };
     expect(await failure(closed.http, 'hello')).toMatchObject(expected);
     expect(await failure(closed.http, 'hello', { token: 'a.b.c' })).toMatchObject(expected);
@@ -141,7 +145,7 @@ describe('tokens', () => {
     expect(await failure(closed.http, 'hello', { token })).toBeNull();
   });
 
-  test('a thread of someone else is not there; the same id is a thread of one’s own', async () => {
+  test('a thread of another user is not found; its id can be used for an own thread', async () => {
     const [uma, dev] = [await closed.login('uma', 'uma-password'), await closed.login('dev', 'dev-password')];
     const agent = httpAgent(closed.http, { thread: 'mine', token: uma });
     await run(agent, 'a secret of uma');
@@ -170,7 +174,7 @@ test('an extra listener serves the same paths', async () => {
     expect(await failure(`http://127.0.0.1:${port}`, 'hello', agent ? { agent } : {})).toBeNull();
 });
 
-test('too many requests of one caller are 429 with a time to wait', async () => {
+test('too many requests of one caller are 429 with a retry time', async () => {
   const limited = await startTestServer({ PARLANCE_API_REQUESTS_PER_MINUTE: '1' });
   try {
     const agent = httpAgent(limited.http, { messages: [user('hello')] });

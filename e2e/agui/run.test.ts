@@ -7,7 +7,7 @@ import { sharedServer } from './setup.ts';
 
 const TEXT = ['TEXT_MESSAGE_START', 'TEXT_MESSAGE_CONTENT', 'TEXT_MESSAGE_END'];
 
-/** Repeats the last message of the user; calls what it is told to call. */
+/** Repeats the last user message, or makes the call that it names. */
 function answerTo({ messages }: ChatRequest): Answer {
   const last = messages.at(-1);
   const text = String(last?.content ?? '');
@@ -35,7 +35,7 @@ describe('an answer', () => {
     expect(newMessages).toEqual([{ id: expect.any(String), role: 'assistant', content: 'You said a b c.' }]);
   });
 
-  test('has its reasoning as a message of its own before it', async () => {
+  test('is preceded by its reasoning as a separate message', async () => {
     const { types, newMessages } = await run(httpAgent(place.server.http), 'think');
     expect(distinct(types)).toEqual([
       'RUN_STARTED',
@@ -53,7 +53,7 @@ describe('an answer', () => {
     ]);
   });
 
-  test('follows those before it in one session, however often the history comes back', async () => {
+  test('continues one session, although the client sends the history each time', async () => {
     const agent = httpAgent(place.server.http);
     for (const text of ['one', 'think two', 'three']) await run(agent, text);
     expect(contentOf(agent.messages, 'user')).toEqual(['one', 'think two', 'three']);
@@ -67,7 +67,7 @@ describe('an answer', () => {
     expect(prompt?.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant', 'user']);
   });
 
-  test('comes from the agent of the path', async () => {
+  test('comes from the agent in the path', async () => {
     const agent = httpAgent(place.server.http, { agent: 'coder' });
     await run(agent, 'hello');
     const started = (await durableOf(place.server, agent.threadId)).find(
@@ -96,7 +96,7 @@ describe('an answer', () => {
   });
 });
 
-describe('what goes into the prompt', () => {
+describe('the prompt contains', () => {
   test('context entries, for this run only', async () => {
     const agent = httpAgent(place.server.http);
     await run(agent, 'one', { context: [{ description: 'The open page', value: 'Invoices' }] });
@@ -108,7 +108,7 @@ describe('what goes into the prompt', () => {
     expect(JSON.stringify(await durableOf(place.server, agent.threadId))).toContain('Invoices');
   });
 
-  test('system and developer messages take the place of the instructions', async () => {
+  test('system and developer messages instead of the instructions', async () => {
     const agent = httpAgent(place.server.http, {
       messages: [
         { id: 's', role: 'system', content: 'Rhyme.' },
@@ -141,7 +141,7 @@ describe('what goes into the prompt', () => {
     expect(looked.newMessages[0]).toEqual(agent.messages[0] as never);
   });
 
-  test('several new messages of the user are one input', async () => {
+  test('several new messages of the user as one input', async () => {
     const agent = httpAgent(place.server.http);
     agent.addMessages([
       { id: 'a', role: 'user', content: 'first' },
@@ -154,7 +154,7 @@ describe('what goes into the prompt', () => {
   });
 });
 
-test('a tool of the agent runs here: its call and its result are shown', async () => {
+test('a tool of the agent runs on the server, and its call and result are shown', async () => {
   const agent = httpAgent(place.server.http);
   const { types, newMessages, events } = await run(agent, 'echo');
   expect(distinct(types)).toEqual([

@@ -1,4 +1,4 @@
-/** Servers with models of the test’s own, and what tests of turns have in common. */
+/** Servers with models of the test, and helpers for tests of turns. */
 import { afterAll, afterEach, beforeAll } from 'bun:test';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { dictatedModel } from '../dictated-model.ts';
@@ -37,7 +37,7 @@ export function sharedServer(answer: (request: ChatRequest) => Answer) {
   };
 }
 
-/** Called after the test, last one first. */
+/** Called after the test, in reverse order. */
 export const cleanups: (() => unknown)[] = [];
 /** Call it after each test. */
 export async function cleanUp(): Promise<void> {

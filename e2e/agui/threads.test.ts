@@ -1,4 +1,4 @@
-/** Threads: looks, requests that come again, histories that are taken over, and other dialects. */
+/** Threads: shown again, repeated requests, imported histories, and other dialects. */
 import { describe, expect, test } from 'bun:test';
 import type { Message } from '@ag-ui/client';
 import { followed, getJson, submit } from '../server-process.ts';
@@ -15,8 +15,8 @@ const place = sharedServer(({ messages }) => {
 });
 const { turnsOf } = place;
 
-describe('a look', () => {
-  test('shows every message under the ids of the stream, and asks no model', async () => {
+describe('a run without new messages', () => {
+  test('shows every message with the ids of the stream, without a model call', async () => {
     const agent = httpAgent(place.server.http);
     for (const text of ['one', 'echo two', 'three']) await run(agent, text);
     const asks = place.model.requests.length;
@@ -29,7 +29,7 @@ describe('a look', () => {
     expect(place.model.requests).toHaveLength(asks);
   });
 
-  test('of a client that has everything changes nothing for it, system messages included', async () => {
+  test('of a client that has everything changes nothing, including system messages', async () => {
     const agent = httpAgent(place.server.http, {
       messages: [{ id: 's', role: 'system', content: 'Be brief.' }],
     });
@@ -41,7 +41,7 @@ describe('a look', () => {
     expect(await turnsOf(agent.threadId)).toBe(2);
   });
 
-  test('at a thread that is not there is 404', async () => {
+  test('in an unknown thread is 404', async () => {
     const refused = await run(httpAgent(place.server.http), null).catch((error: unknown) => error);
     expect(refused).toMatchObject({
       status: 404,
@@ -50,8 +50,8 @@ describe('a look', () => {
   });
 });
 
-describe('the same again', () => {
-  test('message: the same turn, and it ends as the first request did', async () => {
+describe('a repeated', () => {
+  test('message is the same turn, with the same end', async () => {
     const message = user('echo once', 'the-message');
     const agents = [1, 2].map(() => httpAgent(place.server.http, { thread: 'again', messages: [message] }));
     const ran = [];
@@ -62,7 +62,7 @@ describe('the same again', () => {
     expect(await turnsOf('again')).toBe(1);
   });
 
-  test('message at the same time: one turn, and both are shown it', async () => {
+  test('message at the same time is one turn, shown to both', async () => {
     const message = user('echo at once', 'the-message');
     const agents = [1, 2, 3].map(() =>
       httpAgent(place.server.http, { thread: 'at-once', messages: [message] }),
@@ -73,7 +73,7 @@ describe('the same again', () => {
     expect(await turnsOf('at-once')).toBe(1);
   });
 
-  test('run, under another message id: the same turn', async () => {
+  test('run with another message id is the same turn', async () => {
     const parameters = { runId: 'the-run' };
     const first = httpAgent(place.server.http, { thread: 'same-run' });
     await run(first, 'hello', parameters);
@@ -85,7 +85,7 @@ describe('the same again', () => {
     expect(await turnsOf('same-run')).toBe(2);
   });
 
-  test('message of a turn that has failed: it fails again, and no model is asked', async () => {
+  test('message of a failed turn fails again, without a model call', async () => {
     const message = user('refuse', 'the-message');
     const ended = [];
     for (let count = 0; count < 2; count++) {
@@ -116,7 +116,7 @@ describe('a history', () => {
     { id: 'h5', role: 'assistant', content: 'Sunny.' },
   ];
 
-  test('of a new thread is taken over without asking a model, under the ids that it has', async () => {
+  test('of a new thread is imported without a model call, with its ids', async () => {
     const agent = httpAgent(place.server.http, { messages: [...history] });
     await run(agent, 'and tomorrow?');
     const prompt = place.model.requests.at(-1)?.messages ?? [];
@@ -137,13 +137,13 @@ describe('a history', () => {
     expect(await turnsOf(agent.threadId)).toBe(2);
   });
 
-  test('that ends with a result goes on from it', async () => {
+  test('that ends with a result continues from it', async () => {
     const agent = httpAgent(place.server.http, { messages: history.slice(0, 4) });
     const { newMessages } = await run(agent, null);
     expect(contentOf(newMessages, 'assistant')).toEqual(['Result: sunny']);
   });
 
-  test('of another conversation does not count in a thread that exists', async () => {
+  test('of another conversation is ignored in an existing thread', async () => {
     const agent = httpAgent(place.server.http);
     await run(agent, 'first');
     const other = httpAgent(place.server.http, { thread: agent.threadId, messages: [...history] });
@@ -157,7 +157,7 @@ describe('other dialects', () => {
   const ended = (count: number) => (events: readonly { type: string }[]) =>
     events.filter(({ type }) => type === 'turn.ended').length >= count;
 
-  test('go on with the session, and what they say is part of the next prompt and of a look', async () => {
+  test('continue the session, and their messages are part of the next prompt and of the thread', async () => {
     const agent = httpAgent(place.server.http);
     await run(agent, 'from the front end');
     await submit(place.server, agent.threadId, 'from elsewhere');
@@ -172,7 +172,7 @@ describe('other dialects', () => {
     expect(new Set(fresh.messages.map(({ id }) => id)).size).toBe(fresh.messages.length);
   });
 
-  test('begin a session that a thread then goes on with', async () => {
+  test('create a session that a thread continues', async () => {
     await submit(place.server, 'begun-natively', 'native words');
     await followed(place.server, 'begun-natively', ended(1));
     const agent = httpAgent(place.server.http, { thread: 'begun-natively' });
@@ -193,7 +193,7 @@ describe('other dialects', () => {
   });
 });
 
-test('fifty runs at once are not mixed', async () => {
+test('fifty concurrent runs do not mix', async () => {
   const agents = Array.from({ length: 50 }, () => httpAgent(place.server.http));
   await Promise.all(agents.map((agent, index) => run(agent, `number ${index};`)));
   for (const [index, agent] of agents.entries()) {

@@ -14,7 +14,7 @@ const WEATHER: Tool = {
 
 const TEXT = ['TEXT_MESSAGE_START', 'TEXT_MESSAGE_CONTENT', 'TEXT_MESSAGE_END'];
 
-/** Repeats the last message of the user; calls what it is told to call. */
+/** Repeats the last user message, or makes the call that it names. */
 function answerTo({ messages }: ChatRequest): Answer {
   const last = messages.at(-1);
   const text = String(last?.content ?? '');
@@ -42,7 +42,7 @@ const place = sharedServer(answerTo);
 const { turnsOf } = place;
 
 describe('tools of the front end', () => {
-  test('are offered beside the agent’s own; a call ends the run and its result goes on in the turn', async () => {
+  test('are offered beside the agent’s own; a call ends the run, and its result continues the turn', async () => {
     const agent = httpAgent(place.server.http);
     const { types, outcome, newMessages } = await run(agent, 'weather', { tools: [WEATHER] });
     const offered = place.model.requests.at(-1)?.tools?.map((tool) => tool.function.name) ?? [];
@@ -70,7 +70,7 @@ describe('tools of the front end', () => {
     expect(await turnsOf(agent.threadId)).toBe(1);
   });
 
-  test('are used if the agent has one of the same name', async () => {
+  test('take precedence over a tool of the agent with the same name', async () => {
     const agent = httpAgent(place.server.http);
     const own = { ...WEATHER, name: 'echo' };
     const { types, outcome } = await run(agent, 'echo this', { tools: [own] });
@@ -98,7 +98,7 @@ describe('tools of the front end', () => {
     }
   });
 
-  test('one beside a call of the agent’s waits for the latter’s result', async () => {
+  test('one beside a call of the agent waits for the result of the latter', async () => {
     const agent = httpAgent(place.server.http);
     const { types, newMessages, outcome } = await run(agent, 'mixed', { tools: [WEATHER] });
     expect(types.filter((type) => type === 'TOOL_CALL_START')).toHaveLength(2);
@@ -107,7 +107,7 @@ describe('tools of the front end', () => {
     expect(outcome?.pendingToolCallIds).toHaveLength(1);
   });
 
-  test('a failed one is told to the model as a failure', async () => {
+  test('a failed one is reported to the model as a failure', async () => {
     const agent = httpAgent(place.server.http);
     const { outcome } = await run(agent, 'weather', { tools: [WEATHER] });
     const call = outcome?.pendingToolCallIds?.[0] ?? '';
@@ -126,7 +126,7 @@ describe('tools of the front end', () => {
     expect(ended).toMatchObject({ outcome: 'aborted' });
   });
 
-  test('a result and a new message in one run are one turn and one call of the model', async () => {
+  test('a result and a new message in one run are one turn and one model call', async () => {
     for (const [asked, given] of [
       ['weather', 1],
       ['both', 2],
@@ -152,7 +152,7 @@ describe('tools of the front end', () => {
       expect(prompt.filter(({ role }) => role === 'tool').map(({ content }) => content)).toEqual(
         calls.map((_, index) => (index < given ? `sunny ${index}` : 'aborted')),
       );
-      // The same request again is the same turn.
+      // A repeated request is the same turn.
       await run(
         httpAgent(place.server.http, { thread: agent.threadId, messages: agent.messages.slice(0, -1) }),
         null,

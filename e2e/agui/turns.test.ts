@@ -1,4 +1,4 @@
-/** What happens to the turn behind a run: streams, hang-ups, looks while it runs, and turns that others cancel. */
+/** The turn of a run: streams, disconnects, watching it while it runs, and cancellation by other clients. */
 import { afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import type { Answer } from '../fake-model.ts';
 import { durableOf, followed, type Where } from '../server-process.ts';
@@ -8,7 +8,7 @@ import { answering, cancel, cleanUp, dictated, ends, seen } from './setup.ts';
 beforeAll(watchComplaints);
 afterEach(cleanUp);
 
-test('text is streamed piece by piece, as the model speaks', async () => {
+test('text is streamed while the model writes it', async () => {
   const { model, server } = await dictated();
   const pieces: string[] = [];
   model.say('One ');
@@ -27,7 +27,7 @@ test('text is streamed piece by piece, as the model speaks', async () => {
 });
 
 describe('abortRun', () => {
-  test('while an answer is streamed ends the turn and the request to the model; what was said is kept', async () => {
+  test('while an answer is streamed ends the turn and the model request; the text so far is kept', async () => {
     const { model, server } = await answering(
       { say: 'Half an answer ', after: 'silence' },
       { say: 'Whole.' },
@@ -41,7 +41,7 @@ describe('abortRun', () => {
     await model.aborted;
     const events = await followed(server, agent.threadId, ends('turn.cancelled'));
     expect(events.find(({ type }) => type === 'text.ended')).toMatchObject({ interrupted: true });
-    // The thread goes on, and the client and the log agree on what was said.
+    // The thread continues, and the client and the log have the same messages.
     await run(agent, 'again');
     expect(contentOf(agent.messages, 'assistant')).toEqual(['Half an answer ', 'Whole.']);
     const before = structuredClone(agent.messages);
@@ -49,7 +49,7 @@ describe('abortRun', () => {
     expect(agent.messages).toEqual(before);
   });
 
-  test('of a run that waits for another takes its message back', async () => {
+  test('of a queued run withdraws its message', async () => {
     const { model, server } = await dictated();
     const first = httpAgent(server.http, { thread: 'shared' });
     const started = seen('TEXT_MESSAGE_CONTENT');
@@ -70,7 +70,7 @@ describe('abortRun', () => {
     expect(types.filter((type) => type === 'turn.started')).toHaveLength(1);
   });
 
-  test('of a look ends nothing', async () => {
+  test('of a client without a message does not end the turn', async () => {
     const { model, server } = await dictated();
     const agent = httpAgent(server.http);
     const started = seen('TEXT_MESSAGE_CONTENT');
@@ -89,8 +89,8 @@ describe('abortRun', () => {
   });
 });
 
-describe('a look while a turn runs', () => {
-  test('shows what was said so far, then what follows, and ends as the turn does', async () => {
+describe('watching a thread while a turn runs', () => {
+  test('shows the text so far, then the rest, and ends like the turn', async () => {
     const { model, server } = await dictated();
     const agent = httpAgent(server.http);
     const started = seen('TEXT_MESSAGE_CONTENT');
@@ -158,7 +158,7 @@ describe('a client before 1.0, which declares no version', () => {
     return frames.map((frame) => JSON.parse(frame.slice('data: '.length)));
   };
 
-  test('is sent no outcome and no field that it does not know', async () => {
+  test('receives no unknown outcomes or fields', async () => {
     const half: Answer = { say: 'Half ', after: 'silence' };
     const { server, model } = await answering({ call: 'weather', input: {} }, half);
     const tools = [{ name: 'weather', description: '' }];
@@ -181,7 +181,7 @@ test('an erased session ends its run, once', async () => {
   await started.promise;
   await fetch(`${server.http}/v1/sessions/${agent.threadId}`, { method: 'DELETE' });
   const { types } = await ran;
-  // The turn is cancelled before the session is gone.
+  // The turn is cancelled before the session is erased.
   expect(['RUN_ERROR', 'RUN_FINISHED']).toContain(String(types.at(-1)));
   expect(types.filter((type) => type.startsWith('RUN_'))).toHaveLength(2);
 });

@@ -53,7 +53,7 @@ describe('an approval', () => {
     return { chat, approvals };
   };
 
-  test('is requested in the stream, and its answer goes on in the same message', async () => {
+  test('is requested in the stream, and its answer continues the same message', async () => {
     const { chat, approvals } = await asking('touch');
     expect(serverCalls(chat)).toMatchObject([
       {
@@ -112,7 +112,7 @@ describe('an approval', () => {
     expect(next[1]).toMatchObject({ toolCallId: request?.toolCallId, providerExecuted: true, dynamic: true });
   });
 
-  test('that is denied is told as denied, and the model goes on', async () => {
+  test('that is denied is shown as denied, and the model continues', async () => {
     const { chat, approvals } = await asking('touch');
     await chat.addToolApprovalResponse({ id: approvals[0] ?? '', approved: false, reason: 'not now' });
     await says(chat, 'Then');
@@ -138,7 +138,7 @@ describe('an approval', () => {
     },
   );
 
-  test('of two tabs the first answer counts, and both show the same', async () => {
+  test('in two tabs is decided by the first answer, and both show the same', async () => {
     const { chat, approvals } = await asking('touch');
     const other = chatWith({
       server,
@@ -156,7 +156,7 @@ describe('an approval', () => {
     expect(await eventsOf(id, 'tool.ended')).toHaveLength(1);
   });
 
-  test('of several is answered together or one after another', async () => {
+  test('can be answered together with others or one after another', async () => {
     const { chat, approvals } = await asking('both', { sendAutomaticallyWhen: undefined });
     expect(approvals).toHaveLength(2);
     await chat.addToolApprovalResponse({ id: approvals[0] ?? '', approved: true });
@@ -170,7 +170,7 @@ describe('an approval', () => {
     expect(shown(await historyOf(server.http, id))).toEqual(shown(chat.messages));
   });
 
-  test('beside a call of the page: the turn goes on when both are answered', async () => {
+  test('beside a call of the page: the turn continues when both are answered', async () => {
     const { chat, approvals } = await asking('mixed', { transport });
     await chat.addToolApprovalResponse({ id: approvals[0] ?? '', approved: true });
     expect(chat.status).toBe('ready');
@@ -182,7 +182,7 @@ describe('an approval', () => {
     expect(shown(await historyOf(server.http, id))).toEqual(shown(chat.messages));
   });
 
-  test('is not forgotten where the page answers its own call first, and the client does not ask forever', async () => {
+  test('stays pending if the page answers its own call first, and the client does not repeat requests forever', async () => {
     const { chat, approvals } = await asking('mixed', { transport });
     const call = chat.lastMessage?.parts.find((part) => part.type === 'tool-locate');
     if (!call || !('toolCallId' in call)) throw new Error('no call');
@@ -206,7 +206,7 @@ describe('an approval', () => {
     expect(await eventsOf(id, 'approval.answered')).toEqual([]);
   });
 
-  test('can be answered while a message waits behind it', async () => {
+  test('can be answered while a message is queued behind it', async () => {
     const { chat, approvals } = await asking('touch');
     const waiting = chat.sendMessage({ text: 'and then?' });
     const isQueued = (events: readonly { readonly type: string }[]) =>

@@ -1,4 +1,4 @@
-/** A model that makes the calls that a message names, and a page with a tool of its own. */
+/** A model that makes the calls named in a message, and a page with its own tool. */
 import {
   lastAssistantMessageIsCompleteWithApprovalResponses,
   lastAssistantMessageIsCompleteWithToolCalls,
@@ -20,7 +20,7 @@ const CALLS: Readonly<Record<string, readonly (readonly [string, object])[]>> = 
   echo: [['echo', { value: 'seen' }]],
 };
 
-/** Makes the calls that the last message names; says the results of calls. */
+/** Makes the calls named in the last message, or repeats their results. */
 export function callsOf({ messages }: ChatRequest): Answer {
   const results = messages.slice(messages.findLastIndex(({ role }) => role !== 'tool') + 1);
   if (results.some(({ content }) => content === 'nowhere')) return { say: '' };

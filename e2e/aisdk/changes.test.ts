@@ -1,4 +1,4 @@
-/** Messages that are edited or answered again, and chats that begin with messages from elsewhere. */
+/** Edited and regenerated messages, and chats that start with imported messages. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { type FakeModel, fakeModel } from '../fake-model.ts';
@@ -45,13 +45,13 @@ describe('history is changed by', () => {
     expect(JSON.parse(promptOf())).toHaveLength(3);
     expect(shown(await historyOf(server.http, chat.id))).toEqual(shown(chat.messages));
     expect(await turnsOf(chat.id)).toBe(3);
-    // The message is still the same: posted again it is shown the answer of now.
+    // The message is the same: posting it again returns its current answer.
     const again = await post(server.http, { id: chat.id, messages: chat.messages.slice(0, 3) });
     expect(idOf(await chunksOf(again))).toBe(after[3] ?? 'none');
     expect(await turnsOf(chat.id)).toBe(3);
   });
 
-  test('regenerate of an earlier answer: what followed leaves the context, too', async () => {
+  test('regenerate of an earlier answer: later messages leave the context as well', async () => {
     const chat = chatWith({ server, id: newId() });
     await chat.sendMessage({ text: 'one' });
     await chat.sendMessage({ text: 'two' });
@@ -61,7 +61,7 @@ describe('history is changed by', () => {
     expect(JSON.parse(promptOf())).toHaveLength(1);
   });
 
-  test('an edit: the message keeps its id, it and what followed leave the context', async () => {
+  test('an edit: the message keeps its id; its old version and later messages leave the context', async () => {
     const chat = chatWith({ server, id: newId() });
     await chat.sendMessage({ text: 'one' });
     await chat.sendMessage({ text: 'two' });
@@ -75,7 +75,7 @@ describe('history is changed by', () => {
     expect(chat.messages[0]?.id).toBe(first?.id ?? 'none');
   });
 
-  test('nothing if a message is sent once more by sendMessage()', async () => {
+  test('nothing if sendMessage() repeats a message', async () => {
     const chat = chatWith({ server, id: newId() });
     await chat.sendMessage({ text: 'one' });
     const again = chatWith({ server, id: chat.id, messages: chat.messages.slice(0, 1) });
@@ -84,7 +84,7 @@ describe('history is changed by', () => {
     expect(await turnsOf(chat.id)).toBe(1);
   });
 
-  test('nothing where a client is behind', async () => {
+  test('nothing if a client is behind', async () => {
     const chat = chatWith({ server, id: newId() });
     await chat.sendMessage({ text: 'one' });
     const stale = chatWith({ server, id: chat.id, messages: structuredClone(chat.messages) });
@@ -108,7 +108,7 @@ test('a message that was not accepted is sent by regenerate', async () => {
   expect(textsOf(chat)).toEqual(['user: lost on its way', 'assistant: You said lost on its way.']);
 });
 
-test('a chat with messages from elsewhere begins with them', async () => {
+test('a chat with messages from elsewhere starts with them', async () => {
   const chat = chatWith({
     server,
     id: newId(),

@@ -19,7 +19,7 @@ import {
 
 let count = 0;
 
-/** Repeats the last message of the user; calls and fails if it is told so. */
+/** Repeats the last user message, or makes a call or fails if the message says so. */
 function answerTo({ messages }: ChatRequest): Answer {
   const last = messages.at(-1);
   const text = typeof last?.content === 'string' ? last.content : JSON.stringify(last?.content);
@@ -54,7 +54,7 @@ const turnsOf = async (session: string): Promise<number> =>
   (await durableOf(server, encodeURIComponent(session))).filter(({ type }) => type === 'turn.started').length;
 
 describe('a message', () => {
-  test('is answered by a stream with the chunks in order', async () => {
+  test('is answered with a stream of chunks in order', async () => {
     const response = await post(server.http, { id: newId(), messages: [userMessage('think twice')] });
     expect(response.headers.get('content-type')).toBe('text/event-stream');
     expect(response.headers.get('x-vercel-ai-ui-message-stream')).toBe('v1');
@@ -103,7 +103,7 @@ describe('a message', () => {
     expect(await turnsOf(chat.id)).toBe(2);
   });
 
-  test('has the title of the session in its history, and only one is asked of the model', async () => {
+  test('has the title of the session in its history, which the model writes once', async () => {
     const id = newId();
     await chunksOf(await post(server.http, { id, messages: [userMessage('A title')] }));
     const response = await fetch(`${server.http}/api/chat/${encodeURIComponent(id)}`);
@@ -111,7 +111,7 @@ describe('a message', () => {
     expect(JSON.parse(promptOf())).toEqual([{ role: 'user', content: 'A title' }]);
   });
 
-  test('posted twice is one turn, and the second request is shown the same stream', async () => {
+  test('posted twice is one turn, and the second request receives the same stream', async () => {
     const body = { id: newId(), messages: [userMessage('once')] };
     const [one, two] = await Promise.all([post(server.http, body), post(server.http, body)]);
     const first = await chunksOf(one);
@@ -126,7 +126,7 @@ describe('a message', () => {
     expect(await turnsOf(body.id)).toBe(1);
   });
 
-  test('may have files as data URLs, which come back as they were', async () => {
+  test('may have files as data URLs, which the history returns unchanged', async () => {
     const chat = chatWith({ server, id: newId() });
     const image = {
       type: 'file' as const,
@@ -158,7 +158,7 @@ describe('a message', () => {
     expect(promptOf()).toContain('hello');
   });
 
-  test('of the system takes the place of the instructions and is not part of the chat', async () => {
+  test('of the system replaces the instructions and is not part of the chat', async () => {
     const system = { id: 's', role: 'system', parts: [{ type: 'text', text: 'Rhyme.' }] };
     const id = newId();
     await chunksOf(await post(server.http, { id, messages: [system, userMessage('hi')] }));
@@ -193,7 +193,7 @@ test('tools of the server are shown as dynamic tools that the page does not run'
   expect(shown(await historyOf(server.http, chat.id))).toEqual(shown(chat.messages));
 });
 
-test('fifty chats at once do not mix', async () => {
+test('fifty concurrent chats do not mix', async () => {
   const chats = Array.from({ length: 50 }, (_, number) => ({
     number,
     chat: chatWith({ server, id: newId() }),

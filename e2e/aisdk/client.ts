@@ -1,4 +1,4 @@
-/** The official client against a server of ours: `AbstractChat` with a state in memory, and requests by hand. */
+/** The official client against a test server: `AbstractChat` with a state in memory, and raw requests. */
 import {
   AbstractChat,
   type ChatInit,
@@ -60,7 +60,7 @@ export const textOf = (message: UIMessage | undefined): string =>
 export const textsOf = ({ messages }: { readonly messages: readonly UIMessage[] }): string[] =>
   messages.map((message) => `${message.role}: ${textOf(message)}`);
 
-/** The calls of the server's tools in the last message. Copies: some matchers write to what they compare. */
+/** The calls of server tools in the last message. Copies, because some matchers modify the compared values. */
 export const serverCalls = (chat: Chat): DynamicToolUIPart[] =>
   structuredClone(chat.lastMessage?.parts ?? []).filter(isDynamicToolUIPart);
 
@@ -82,7 +82,7 @@ export const post = (http: string, body: object | string, headers: Record<string
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
 
-/** The chunks of a stream, each checked with the schema of the package. Calls `see` with each as it comes. */
+/** The chunks of a stream, each validated with the schema of the package. Calls `see` with each. */
 export async function chunksOf(
   { body }: Response,
   see: (chunk: UIMessageChunk) => unknown = () => undefined,
@@ -102,7 +102,7 @@ export const typesOf = (chunks: readonly UIMessageChunk[]): string[] => chunks.m
 export const idOf = (chunks: readonly UIMessageChunk[]): string | undefined =>
   chunks.flatMap((chunk) => (chunk.type === 'start' ? [chunk.messageId] : []))[0];
 
-/** The history, as the package accepts it. */
+/** The history, validated by the package. */
 export async function historyOf(
   http: string,
   id: string,
@@ -114,7 +114,7 @@ export async function historyOf(
   return validateUIMessages({ messages });
 }
 
-/** What both sides show: the client's own bookkeeping is left out. */
+/** The visible content: internal fields of the client are left out. */
 export const shown = (messages: readonly UIMessage[]): unknown =>
   JSON.parse(
     JSON.stringify(messages, (key, value) =>

@@ -63,7 +63,7 @@ const conversation = async (session: string): Promise<string[]> =>
 
 const promptOf = (): string => JSON.stringify(model.requests.at(-1)?.messages);
 
-test('a chat goes on natively and in conversations, and back', async () => {
+test('a chat continues natively and in conversations, and back', async () => {
   const id = 'around';
   const chat = await open(id);
   await chat.sendMessage({ text: 'one' });
@@ -72,7 +72,7 @@ test('a chat goes on natively and in conversations, and back', async () => {
   const socket = await DRIVERS.conversations?.(server, id, token);
   socket?.say('three');
   expect(await socket?.answer()).toBe('re: three');
-  // The page is behind: what was said elsewhere is part of the next prompt.
+  // The page is behind: messages from elsewhere are part of the next prompt.
   await chat.sendMessage({ text: 'four' });
   expect(promptOf()).toContain('three');
   const again = await open(id);
@@ -93,29 +93,26 @@ test('a chat goes on natively and in conversations, and back', async () => {
   expect(listed.sessions.map((session) => session.id)).toContain(id);
 });
 
-test.each(Object.keys(DRIVERS))(
-  'a chat that began in %s is loaded, goes on, and is edited',
-  async (dialect) => {
-    const id = `from-${dialect}`;
-    if (dialect === 'conversations') await native(id, 'zero');
-    const driver = await DRIVERS[dialect]?.(server, id, token);
-    driver?.say('one');
-    await driver?.answer();
-    const chat = await open(id);
-    const count = chat.messages.length;
-    expect(chat.messages.slice(-2).map(textOf)).toEqual(['one', 're: one']);
-    await chat.sendMessage({ text: 'two' });
-    expect(promptOf()).toContain('re: one');
-    expect(await driver?.answer()).toContain('re: two');
-    const { id: messageId } = chat.messages[count - 2] ?? {};
-    await chat.sendMessage({ text: 'uno', messageId });
-    expect(chat.messages.slice(count - 2).map(textOf)).toEqual(['uno', 're: uno']);
-    expect(promptOf()).not.toContain('two');
-    expect((await historyOf(server.http, id, headers)).map(textOf)).toEqual(chat.messages.map(textOf));
-  },
-);
+test.each(Object.keys(DRIVERS))('a chat from %s is loaded, continued and edited', async (dialect) => {
+  const id = `from-${dialect}`;
+  if (dialect === 'conversations') await native(id, 'zero');
+  const driver = await DRIVERS[dialect]?.(server, id, token);
+  driver?.say('one');
+  await driver?.answer();
+  const chat = await open(id);
+  const count = chat.messages.length;
+  expect(chat.messages.slice(-2).map(textOf)).toEqual(['one', 're: one']);
+  await chat.sendMessage({ text: 'two' });
+  expect(promptOf()).toContain('re: one');
+  expect(await driver?.answer()).toContain('re: two');
+  const { id: messageId } = chat.messages[count - 2] ?? {};
+  await chat.sendMessage({ text: 'uno', messageId });
+  expect(chat.messages.slice(count - 2).map(textOf)).toEqual(['uno', 're: uno']);
+  expect(promptOf()).not.toContain('two');
+  expect((await historyOf(server.http, id, headers)).map(textOf)).toEqual(chat.messages.map(textOf));
+});
 
-test('a history that a session took over is shown as messages', async () => {
+test('imported history is shown as messages', async () => {
   const client = openaiClient(server.http, { key: token, session: 'taken over' });
   await client.chat.completions.create({
     model: 'parlance',
@@ -150,7 +147,7 @@ test('a history that a session took over is shown as messages', async () => {
   expect(chat.messages).toHaveLength(4);
 });
 
-test('an approval of another dialect is answered here, and one of here in another', async () => {
+test('an approval of another dialect is answered here, and vice versa', async () => {
   const id = 'approvals';
   const driver = await DRIVERS.agentloop?.(server, id, token);
   driver?.say('touch first');

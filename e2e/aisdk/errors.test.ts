@@ -1,4 +1,4 @@
-/** Failures before the stream: a status, and one sentence that the client shows. */
+/** Errors before the stream: a status, and one sentence that the client shows. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { type FakeModel, fakeModel } from '../fake-model.ts';
@@ -24,7 +24,7 @@ afterAll(async () => {
   model.stop();
 });
 
-/** The status, after a check that the body is one plain sentence. */
+/** The status; checks that the body is one plain sentence. */
 async function refused(response: Response): Promise<number> {
   expect(response.headers.get('content-type')).toStartWith('text/plain');
   expect(await response.text()).toMatch(/^[^{}\n]+[.!?]$/);
@@ -35,7 +35,7 @@ const hello = userMessage('hello', 'm1');
 const user = (parts: unknown) => [{ id: 'm1', role: 'user', parts }];
 const file = (url: string) => user([{ type: 'file', mediaType: 'image/png', url }]);
 
-describe('a bad request is refused with 400, and nothing is kept', () => {
+describe('an invalid request is refused with 400, and nothing is stored', () => {
   test.each([
     ['no JSON', '{'],
     ['no object', '[]'],
@@ -43,19 +43,19 @@ describe('a bad request is refused with 400, and nothing is kept', () => {
     ['JSON that is nested too deeply', `{"id":"bad","messages":${'['.repeat(5_000)}${']'.repeat(5_000)}}`],
     ['no messages', { id: 'bad' }],
     ['no message', { id: 'bad', messages: [] }],
-    ['messages that are none', { id: 'bad', messages: 'hello' }],
-    ['a role that is none', { id: 'bad', messages: [{ ...hello, role: 'robot' }] }],
+    ['invalid messages', { id: 'bad', messages: 'hello' }],
+    ['an invalid role', { id: 'bad', messages: [{ ...hello, role: 'robot' }] }],
     ['no parts', { id: 'bad', messages: [{ id: 'm1', role: 'user' }] }],
-    ['parts that are none', { id: 'bad', messages: user(['hello']) }],
+    ['invalid parts', { id: 'bad', messages: user(['hello']) }],
     ['an empty list of parts', { id: 'bad', messages: user([]) }],
-    ['a text that is none', { id: 'bad', messages: user([{ type: 'text', text: 7 }]) }],
+    ['an invalid text', { id: 'bad', messages: user([{ type: 'text', text: 7 }]) }],
     ['an empty text', { id: 'bad', messages: user([{ type: 'text', text: ' ' }]) }],
     ['a file elsewhere', { id: 'bad', messages: file('https://example.com/a.png') }],
-    ['a file that is no base64', { id: 'bad', messages: file('data:image/png;base64,****') }],
+    ['a file with invalid base64', { id: 'bad', messages: file('data:image/png;base64,****') }],
     ['a message without an id', { id: 'bad', messages: [{ role: 'user', parts: hello.parts }] }],
     ['no message of the user', { id: 'bad', messages: [{ id: 's', role: 'system', parts: hello.parts }] }],
-    ['a trigger that is none', { id: 'bad', messages: [hello], trigger: 'guess' }],
-    ['tools that are none', { id: 'bad', messages: [hello], tools: [{ name: 'no spaces' }] }],
+    ['an invalid trigger', { id: 'bad', messages: [hello], trigger: 'guess' }],
+    ['invalid tools', { id: 'bad', messages: [hello], tools: [{ name: 'no spaces' }] }],
     ['too many tools', { id: 'bad', messages: [hello], tools: Array(1_001).fill({ name: 'a' }) }],
   ])('%s', async (_, body) => {
     expect(await refused(await post(server.http, body))).toBe(400);
@@ -65,7 +65,7 @@ describe('a bad request is refused with 400, and nothing is kept', () => {
   test.each([
     ['no id', {}],
     ['an empty id', { id: '' }],
-    ['an id that is none', { id: 7 }],
+    ['an id that is not a string', { id: 7 }],
     ['an id with a line break', { id: 'a\nb' }],
     ['an id that is too long', { id: 'x'.repeat(201) }],
   ])('%s', async (_, id) => {
@@ -73,7 +73,7 @@ describe('a bad request is refused with 400, and nothing is kept', () => {
   });
 });
 
-test('the client shows the sentence, and the chat can go on', async () => {
+test('the client shows the sentence, and the chat can continue', async () => {
   const chat = chatWith({ server, id: 'after an error' });
   await chat.sendMessage({
     files: [{ type: 'file', mediaType: 'image/png', url: 'https://example.com/a.png' }],
@@ -102,16 +102,16 @@ test('ids may have any characters', async () => {
   }
 });
 
-test('the dialect has a listener of its own', async () => {
+test('the dialect can have an extra listener', async () => {
   const { port } = server.running.doors.find(({ dialect }) => dialect === 'aisdk') ?? {};
   const response = await post(`http://127.0.0.1:${port}`, { id: 'door', messages: [hello] });
   expect(typesOf(await chunksOf(response)).at(-1)).toBe('finish');
 });
 
-describe('where a token is required', () => {
+describe('if a token is required', () => {
   const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
-  test('every endpoint answers 401 without one and with a bad one', async () => {
+  test('every endpoint answers 401 without one or with an invalid one', async () => {
     for (const headers of [{}, bearer('no.good.token'), bearer('any word')]) {
       expect(await refused(await post(closed.http, { id: 'a', messages: [hello] }, headers))).toBe(401);
       for (const [method, path] of [
@@ -126,7 +126,7 @@ describe('where a token is required', () => {
     expect(chat.error?.message).toBe('A token is required.');
   });
 
-  test('the same id is another chat for another user, and nobody sees the chats of others', async () => {
+  test('the same id is another chat for another user, and users see only their own chats', async () => {
     const dev = bearer(await closed.login('dev', 'dev-password'));
     const uma = bearer(await closed.login('uma', 'uma-password'));
     const of = (headers: Record<string, string>) =>
@@ -168,7 +168,7 @@ describe('where a token is required', () => {
 });
 
 describe('limits', () => {
-  test('too many requests are refused with the time to wait', async () => {
+  test('too many requests are refused with a retry time', async () => {
     const limited = await startTestServer({
       OPENAI_BASE_URL: model.url,
       OPENAI_API_KEY: 'key',

@@ -67,7 +67,7 @@ describe.skipIf(NO_BROWSER).each([
     await gone(button('Stop'));
   }
 
-  /** What the page shows is what is stored, each message once. */
+  /** The page shows exactly the stored messages, each once. */
   async function expectStored(...texts: string[]): Promise<void> {
     const articles = page.getByRole('article');
     expect(await articles.locator('p').allTextContents()).toEqual(texts);
@@ -79,7 +79,7 @@ describe.skipIf(NO_BROWSER).each([
   const turnsOf = async () =>
     (await durableOf(server, id)).filter(({ type }) => type === 'turn.started').length;
 
-  test('chats: texts grow as the model speaks, and a reload shows them again', async () => {
+  test('chats: text is streamed while the model writes it, and a reload shows it again', async () => {
     await begin();
     await send('count');
     model.think('Hm.');
@@ -97,7 +97,7 @@ describe.skipIf(NO_BROWSER).each([
     expect(await turnsOf()).toBe(2);
   });
 
-  test('reloads in the middle of an answer, and resumes it without doubling', async () => {
+  test('reloads during an answer, and resumes it without duplicates', async () => {
     await begin();
     await send('count');
     model.say('One ');
@@ -118,7 +118,7 @@ describe.skipIf(NO_BROWSER).each([
     await expectStored('count', 'One two three.', 'next', 'Four.');
   });
 
-  test.each(['Approve', 'Deny'])('answers an approval (%s), also after a reload', async (choice) => {
+  test.each(['Approve', 'Deny'])('answers an approval (%s), even after a reload', async (choice) => {
     await begin();
     await send('touch it');
     model.call('shell', { command: ['touch', `${id}.txt`] });
@@ -136,7 +136,7 @@ describe.skipIf(NO_BROWSER).each([
     expect(await turnsOf()).toBe(1);
   });
 
-  test('stops an answer, and keeps what was said', async () => {
+  test('stops an answer, and keeps the text so far', async () => {
     await begin();
     await send('count');
     model.say('Half an answer');

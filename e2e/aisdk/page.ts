@@ -1,9 +1,9 @@
-/** The page of docs/dialects/aisdk.md, bundled and served as its readers would do it. */
+/** The page of docs/dialects/aisdk.md, bundled and served as documented. */
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dir, '../..');
 
-/** React in development mode runs every effect twice: a page that resumes, resumes twice. */
+/** React in development mode runs every effect twice, so a page resumes twice. */
 const MAIN = `import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Chat, loadChat } from './chat.tsx';
@@ -38,7 +38,7 @@ async function bundle(api: string): Promise<string> {
 
 export type ServedPage = { readonly http: string; stop(): Promise<void> };
 
-/** With `proxied`, requests to `/api/chat` are passed on as Next.js does it; otherwise the page calls the server itself. */
+/** With `proxied`, requests to `/api/chat` are proxied like in Next.js; otherwise the page calls the server directly. */
 export async function servePage(server: { readonly http: string }, proxied: boolean): Promise<ServedPage> {
   const script = await bundle(proxied ? '/api/chat' : `${server.http}/api/chat`);
   const page = Bun.serve({

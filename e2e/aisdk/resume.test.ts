@@ -1,4 +1,4 @@
-/** Streams that are resumed: after a reload, a hang-up, a broken connection and a kill. */
+/** Resumed streams: after a reload, a disconnect, a broken connection and a kill. */
 import { afterEach, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ import { answering, cleanedUp, cleanUp, dictated, resume, shows, until } from '.
 afterEach(cleanedUp);
 
 describe('a stream that is resumed', () => {
-  test('brings the whole answer exactly once, with the same ids, for any number of readers', async () => {
+  test('has the whole answer exactly once, with the same ids, for any number of readers', async () => {
     const { model, server } = await dictated();
     const id = 'resumed';
     const chat = chatWith({ server, id });
@@ -32,7 +32,7 @@ describe('a stream that is resumed', () => {
     model.say('One ');
     await shows(chat, 'One ');
     const reloaded = chatWith({ server, id, messages: await historyOf(server.http, id) });
-    // The history has the answer under way as far as it is known.
+    // The history has the running answer so far.
     expect(textsOf(reloaded)).toEqual(['user: count', 'assistant: One ']);
     const resumed = reloaded.resumeStream();
     const raw = chunksOf(await resume(server.http, id));
@@ -61,7 +61,7 @@ describe('a stream that is resumed', () => {
     expect((await resume(server.http, id)).status).toBe(204);
   });
 
-  test('has the earlier steps with their calls, too', async () => {
+  test('includes the earlier steps with their calls', async () => {
     const { model, server } = await dictated();
     const chat = chatWith({ server, id: 'steps' });
     const sent = chat.sendMessage({ text: 'echo' });
@@ -85,15 +85,15 @@ describe('a stream that is resumed', () => {
     expect(shown(reloaded.messages)).toEqual(shown(chat.messages));
   });
 
-  test('is not there for unknown chats', async () => {
+  test('is not found for unknown chats', async () => {
     const { server } = await answering();
     const response = await resume(server.http, 'nobody');
     expect([response.status, await response.text()]).toEqual([204, '']);
   });
 });
 
-describe('a client that hangs up', () => {
-  test('does not end the turn: its answer is complete when it comes back', async () => {
+describe('a client that disconnects', () => {
+  test('does not end the turn: its answer is complete after a reconnect', async () => {
     const { model, server } = await dictated();
     const chat = chatWith({ server, id: 'left' });
     const sent = chat.sendMessage({ text: 'count' });
@@ -112,7 +112,7 @@ describe('a client that hangs up', () => {
     expect(textsOf(chat)).toEqual(['user: count', 'assistant: One two three']);
   });
 
-  test('by a broken connection resumes the same message', async () => {
+  test('because of a broken connection resumes the same message', async () => {
     const { model, server } = await dictated();
     const proxy = await cuttingProxy(server.http);
     cleanUp(() => proxy.stop());
@@ -139,7 +139,7 @@ describe('a client that hangs up', () => {
   });
 });
 
-test('after a kill the answer goes on under the same id, and is there exactly once', async () => {
+test('after a kill the answer continues under the same id, exactly once', async () => {
   const model = dictatedModel();
   cleanUp(model.stop);
   const folder = mkdtempSync(join(tmpdir(), 'parlance-aisdk-'));
@@ -167,7 +167,7 @@ test('after a kill the answer goes on under the same id, and is there exactly on
   expect(textsOf(reloaded)).toEqual(['user: count', 'assistant: One two']);
   expect(reloaded.lastMessage?.id).toBe(id ?? 'none');
   expect(shown(await historyOf(second.http, 'killed'))).toEqual(shown(reloaded.messages));
-  // Posted again, the message is still the same turn.
+  // Posting the message again returns the same turn.
   const again = await chunksOf(
     await post(second.http, { id: 'killed', messages: reloaded.messages.slice(0, 1) }),
   );

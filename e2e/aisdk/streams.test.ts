@@ -1,4 +1,4 @@
-/** What happens to the turn behind a stream: stops, answers that break off, queues and replacements. */
+/** The turn of a stream: stops, interrupted answers, queues and replacements. */
 import { afterEach, describe, expect, test } from 'bun:test';
 import type { UIMessageChunk } from 'ai';
 import { dictatedModel } from '../dictated-model.ts';
@@ -10,7 +10,7 @@ import { answering, cleanedUp, cleanUp, dictated, resume, serverOf, shows, stop,
 
 afterEach(cleanedUp);
 
-test('text is streamed piece by piece, as the model speaks', async () => {
+test('text is streamed while the model writes it', async () => {
   const { model, server } = await dictated();
   model.say('One ');
   const pieces: string[] = [];
@@ -26,7 +26,7 @@ test('text is streamed piece by piece, as the model speaks', async () => {
 });
 
 describe('stop', () => {
-  test('ends the turn and the request to the model; what was said is kept', async () => {
+  test('ends the turn and the model request; the text so far is kept', async () => {
     const { model, server } = await answering({ say: 'Half an answer ', after: 'silence' }, { say: 'Next.' });
     const chat = chatWith({ server, id: 'stopped' });
     const sent = chat.sendMessage({ text: 'tell me' });
@@ -42,12 +42,15 @@ describe('stop', () => {
     expect(textOf(chat.lastMessage)).toBe('Next.');
   });
 
-  test('is an abort for all who read, and no failure where nothing runs', async () => {
+  test('is an abort for all readers, and succeeds if nothing runs', async () => {
     const { server } = await answering({ say: 'Half ', after: 'silence' });
     const first = await post(server.http, { id: 'all', messages: [userMessage('hi')] });
-    const heard = Promise.withResolvers<void>();
-    const read = chunksOf(first, (chunk: UIMessageChunk) => chunk.type === 'text-delta' && heard.resolve());
-    await heard.promise;
+    const received = Promise.withResolvers<void>();
+    const read = chunksOf(
+      first,
+      (chunk: UIMessageChunk) => chunk.type === 'text-delta' && received.resolve(),
+    );
+    await received.promise;
     const second = chunksOf(await resume(server.http, 'all'));
     await stop(server.http, 'all');
     for (const chunks of [await read, await second]) expect(chunks.at(-1)).toEqual({ type: 'abort' });
@@ -56,7 +59,7 @@ describe('stop', () => {
   });
 });
 
-test('an answer that breaks off and is asked again resets its step', async () => {
+test('an interrupted answer that is retried resets its step', async () => {
   const { server } = await answering({ say: 'One thing ', after: 'cut' }, { say: 'Another thing.' });
   const chat = chatWith({ server, id: 'again' });
   await chat.sendMessage({ text: 'tell me' });
@@ -91,7 +94,7 @@ test('a message while a turn runs is queued, and each request is answered with i
 });
 
 describe('while an answer is streamed', () => {
-  test('regenerate and edit end it and begin another', async () => {
+  test('regenerate and edit end it and start another', async () => {
     const { server } = await answering(
       { say: 'First ', after: 'silence' },
       { say: 'Second ', after: 'silence' },
@@ -99,11 +102,11 @@ describe('while an answer is streamed', () => {
     );
     const asked = userMessage('hi');
     const readUntil = async (body: object, text: string) => {
-      const heard = Promise.withResolvers<void>();
+      const received = Promise.withResolvers<void>();
       const see = (chunk: UIMessageChunk) =>
-        chunk.type === 'text-delta' && chunk.delta === text && heard.resolve();
+        chunk.type === 'text-delta' && chunk.delta === text && received.resolve();
       const chunks = chunksOf(await post(server.http, { id: 'replaced', messages: [asked], ...body }), see);
-      await heard.promise;
+      await received.promise;
       return { chunks };
     };
     const first = await readUntil({}, 'First ');
@@ -117,7 +120,7 @@ describe('while an answer is streamed', () => {
     expect((await historyOf(server.http, 'replaced')).map(textOf)).toEqual(['hello', 'Third.']);
   });
 
-  test('the same edit again is the same turn', async () => {
+  test('a repeated edit is the same turn', async () => {
     const { server } = await answering({ say: 'First.' }, { say: 'Second ', after: 'silence' });
     const asked = userMessage('hi');
     await chunksOf(await post(server.http, { id: 'twice', messages: [asked] }));
@@ -158,7 +161,7 @@ test('a long turn is replayed whole to a reader that pauses', async () => {
   slow.end();
 });
 
-test('a reader that is too far behind is told so, and a reload has the whole answer', async () => {
+test('a reader that is too slow gets an error, and a reload has the whole answer', async () => {
   const model = dictatedModel();
   cleanUp(model.stop);
   const server = await serverOf({
@@ -189,7 +192,7 @@ test('a reader that is too far behind is told so, and a reload has the whole ans
   expect(textOf(answer) === `Begin. ${words.join('')}`).toBeTrue();
 });
 
-test('a chat that is deleted ends its streams', async () => {
+test('deleting a chat ends its streams', async () => {
   const { model, server } = await dictated();
   model.say('Half ');
   const chat = chatWith({ server, id: 'deleted' });

@@ -44,7 +44,7 @@ const eventsOf = (session: string, type: string) =>
   durableOf(server, session).then((events) => events.filter((event) => event.type === type));
 
 describe('tools of the page', () => {
-  test('are offered beside the agent’s, run by onToolCall, and the turn goes on in the same message', async () => {
+  test('are offered beside the agent’s, run by onToolCall, and the turn continues in the same message', async () => {
     const calls: unknown[] = [];
     const chat = chatWith({
       server,
@@ -78,7 +78,7 @@ describe('tools of the page', () => {
     expect(await eventsOf(id, 'turn.started')).toHaveLength(1);
   });
 
-  test('carry no marks; the stream ends with tool-calls, and the next begins with the same id and a new step', async () => {
+  test('are not marked as server tools; the stream ends with tool-calls, and the next starts with the same id and a new step', async () => {
     const asked = userMessage('locate');
     const first = await chunksOf(await post(server.http, { id, messages: [asked], tools: TOOLS }));
     expect(typesOf(first).slice(-4)).toEqual([
@@ -104,20 +104,20 @@ describe('tools of the page', () => {
     expect(idOf(next)).toBe(idOf(first) ?? 'none');
     expect(typesOf(next).slice(0, 3)).toEqual(['start', 'start-step', 'text-start']);
     expect(next.at(-1)).toEqual({ type: 'finish', finishReason: 'stop' });
-    // The same results again change nothing, and are told so.
+    // Repeated results change nothing, and get an error.
     const again = await post(server.http, { id, messages, tools: TOOLS });
     expect([again.status, await again.text()]).toEqual([409, 'This was answered already.']);
     expect(await eventsOf(id, 'tool.ended')).toHaveLength(1);
   });
 
-  test('are used if the agent has one of the same name', async () => {
+  test('take precedence over a tool of the agent with the same name', async () => {
     const tools = [{ name: 'echo', description: 'Of the page' }];
     const chunks = await chunksOf(await post(server.http, { id, messages: [userMessage('echo')], tools }));
     expect(chunks.at(-1)).toEqual({ type: 'finish', finishReason: 'tool-calls' });
     expect(chunks.find((chunk) => chunk.type === 'tool-input-available')).not.toHaveProperty('dynamic');
   });
 
-  test('an empty answer after the output is a step of its own, so the client does not send again', async () => {
+  test('an empty answer after the output is a separate step, so the client does not send again', async () => {
     const chat = chatWith({
       server,
       id,
@@ -177,7 +177,7 @@ describe('tools of the page', () => {
     expect(stateTypes(answer)).toEqual(['step-start', 'tool-locate output-error']);
   });
 
-  test('an output and a new message in one request are one turn and one call of the model', async () => {
+  test('an output and a new message in one request are one turn and one model call', async () => {
     const chat = chatWith({ server, id, transport });
     await chat.sendMessage({ text: 'locate' });
     const call = chat.lastMessage?.parts.find((part) => part.type === 'tool-locate');
@@ -193,7 +193,7 @@ describe('tools of the page', () => {
     expect(shown(await historyOf(server.http, id))).toEqual(shown(chat.messages));
   });
 
-  test('wait also after a reload: the history has the call, and there is nothing to resume', async () => {
+  test('still wait after a reload: the history has the call, and there is nothing to resume', async () => {
     await chatWith({ server, id, transport }).sendMessage({ text: 'locate' });
     expect((await fetch(`${server.http}/api/chat/${id}/stream`)).status).toBe(204);
     const chat = chatWith({
@@ -212,7 +212,7 @@ describe('tools of the page', () => {
   });
 });
 
-test('an answer to something that is not waiting is refused, and an unknown answer is not found', async () => {
+test('an answer that nothing waits for is refused, and an unknown answer is not found', async () => {
   const chat = chatWith({ server, id });
   await chat.sendMessage({ text: 'hello' });
   const refused = await post(server.http, { id, messages: chat.messages });

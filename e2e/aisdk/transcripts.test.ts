@@ -1,4 +1,4 @@
-/** Every scenario of the engine, as the client of the package puts its chunks together and as the history shows it. */
+/** Every scenario of the engine, as assembled by the client of the package and as shown by the history. */
 import { describe, expect, test } from 'bun:test';
 import { readUIMessageStream, safeValidateUIMessages, type UIMessage, type UIMessageChunk } from 'ai';
 import { isDurable, type SessionEvent, type TurnId } from '../../packages/protocol/src/index.ts';
@@ -45,7 +45,7 @@ const historyOf = (events: readonly SessionEvent[]) => {
   return fold.messages();
 };
 
-/** Approvals that were never answered stand beside no outcome in the history; arguments that were not finished are left out. */
+/** In the history, unanswered approvals have no outcome, and unfinished arguments are left out. */
 const comparable = (message: UIMessage | undefined): unknown => {
   const [copy] = shown(message ? [message] : []) as {
     parts: { state?: string; approval?: { approved?: boolean } }[];
@@ -59,14 +59,14 @@ const comparable = (message: UIMessage | undefined): unknown => {
 describe.each(Object.keys(SCENARIOS))('%s', (name) => {
   const events = readTranscript(name);
 
-  test('is accepted by the package as a history, from what is stored alone', async () => {
+  test('is accepted by the package as a history, from stored events alone', async () => {
     const messages = historyOf(events.filter(isDurable));
     const result = await safeValidateUIMessages({ messages });
     if (messages.length > 0) expect(result).toMatchObject({ success: true });
     expect(new Set(messages.map(({ id }) => id)).size).toBe(messages.length);
   });
 
-  test('is put together by the client as the history shows it', async () => {
+  test('is assembled by the client like the history', async () => {
     const history = new Map(historyOf(events).map((message) => [message.id, message as UIMessage]));
     for (const [turn, chunks] of chunksOf(events)) {
       const message = await read(chunks);

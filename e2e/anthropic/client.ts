@@ -1,4 +1,4 @@
-/** The official client against a server of ours. */
+/** The official client against a test server. */
 import Anthropic from '@anthropic-ai/sdk';
 
 export type ClientOptions = {
@@ -21,7 +21,7 @@ export const anthropicClient = (http: string, options: ClientOptions = {}): Anth
     defaultHeaders: options.session === undefined ? {} : { 'X-Parlance-Session': options.session },
   });
 
-/** The client's promises start when they are awaited: matchers for rejections do not know them. */
+/** The client's promises are lazy, which matchers for rejections do not support. */
 export const failure = (asked: PromiseLike<unknown>): PromiseLike<unknown> =>
   asked.then(
     () => null,

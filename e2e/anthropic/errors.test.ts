@@ -1,4 +1,4 @@
-/** Failures in the shape of the protocol, as the official client sees them. */
+/** Errors in the format of the protocol, as the official client receives them. */
 import { describe, expect, test } from 'bun:test';
 import Anthropic from '@anthropic-ai/sdk';
 import { modelServer, testServers } from '../model-server.ts';
@@ -29,7 +29,7 @@ const post = (body: string, path = '/anthropic/v1/messages') =>
   fetch(`${server.http}${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
 
 describe('models', () => {
-  test('are the server’s, the agents and parlance, page by page', async () => {
+  test('are those of the server, the agents and parlance, in pages', async () => {
     const { data } = await anthropicClient(server.http).models.list();
     expect(data.map(({ id }) => id)).toEqual(expect.arrayContaining(['parlance', 'fake', 'coder']));
     expect(data[0] as object).toEqual({
@@ -43,7 +43,7 @@ describe('models', () => {
     expect(paged).toEqual(data.map(({ id }) => id));
   });
 
-  test('have this shape at /v1/models where the header asks for it, and another without', async () => {
+  test('have this format at /v1/models with the header, and another without it', async () => {
     const { port } = server.running.doors.find(({ dialect }) => dialect === 'anthropic') ?? {};
     for (const http of [server.http, `http://127.0.0.1:${port}`]) {
       const client = anthropicClient(http, { base: '' });
@@ -56,7 +56,7 @@ describe('models', () => {
     expect(await alone.json()).toMatchObject({ has_more: false });
   });
 
-  test('with an alias are answered, and the answer names the one that answered', async () => {
+  test('with an alias are answered, and the answer has the name of the actual model', async () => {
     const client = anthropicClient(server.http);
     expect((await client.messages.create({ ...ASKED, model: 'claude-opus-9' })).model).toBe('fake');
     expect(await client.models.retrieve('old')).toMatchObject({ id: 'coder' });
@@ -76,7 +76,7 @@ describe('models', () => {
   });
 });
 
-describe('requests that do not fit', () => {
+describe('invalid requests', () => {
   const said = (content: string) => `{"model":"fake","max_tokens":9,"messages":${content}}`;
 
   test.each([
@@ -109,7 +109,7 @@ describe('requests that do not fit', () => {
     expect(response.status).toBe(400);
   });
 
-  test('unknown fields, betas and kinds of blocks are passed over', async () => {
+  test('unknown fields, betas and kinds of blocks are ignored', async () => {
     const client = anthropicClient(server.http);
     const answer = await client.beta.messages.create({
       ...ASKED,
@@ -128,7 +128,7 @@ describe('requests that do not fit', () => {
     expect(textIn(answer)).toBe('Fine.');
   });
 
-  test('an unknown endpoint is refused in the shape of the protocol', async () => {
+  test('an unknown endpoint is refused in the format of the protocol', async () => {
     for (const path of ['/anthropic/v1/files', '/v1/messages/batches']) {
       const response = await post('{}', path);
       expect(response.status).toBe(404);
@@ -142,7 +142,7 @@ describe('requests that do not fit', () => {
 });
 
 describe('keys', () => {
-  test('are needed where the server requires them, as x-api-key or as a bearer', async () => {
+  test('are needed if the server requires them, as x-api-key or as a bearer', async () => {
     const expected = { status: 401, type: 'authentication_error', requestID: expect.any(String) };
     const closed = await started({ PARLANCE_AUTH: 'required', MODEL: 'fake', OPENAI_BASE_URL: model.url });
     const client = anthropicClient(closed.http);
@@ -153,7 +153,7 @@ describe('keys', () => {
       expect(textIn(await anthropicClient(closed.http, options).messages.create(ASKED))).toBe('Fine.');
   });
 
-  test('that have the form of ours and are not good are 401 in open mode, too; any word is none', async () => {
+  test('in our format but invalid are 401 even in open mode; other values count as no key', async () => {
     for (const options of [{ key: 'plk_abc' }, { key: 'a.b.c' }, { token: 'a.b.c' }])
       expect(await failure(anthropicClient(server.http, options).models.list())).toMatchObject({
         status: 401,
@@ -163,7 +163,7 @@ describe('keys', () => {
   });
 });
 
-test('failures of the model before anything was sent are an HTTP error that is not tried again', async () => {
+test('failures of the model before the first output are an HTTP error that clients do not retry', async () => {
   const client = anthropicClient(server.http, { maxRetries: 2 });
   const before = model.requests.length;
   for (const stream of [false, true]) {
@@ -178,7 +178,7 @@ test('failures of the model before anything was sent are an HTTP error that is n
 });
 
 describe('limits', () => {
-  test('too many requests of one caller are 429 with a time to wait', async () => {
+  test('too many requests of one caller are 429 with a retry time', async () => {
     const limited = await started({ PARLANCE_API_REQUESTS_PER_MINUTE: '1' });
     const client = anthropicClient(limited.http);
     await client.models.list();

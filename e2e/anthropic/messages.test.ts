@@ -47,7 +47,7 @@ describe('a whole answer', () => {
     expect(request_id).toBeTruthy();
   });
 
-  test('`system` takes the place of the instructions and is not part of the conversation', async () => {
+  test('`system` replaces the instructions and is not part of the conversation', async () => {
     for (const system of ['Rhyme.', [{ type: 'text' as const, text: 'Rhyme.' }]]) {
       const { response } = await ask([user('hi')], { system });
       expect(prompt()).toEqual([
@@ -135,7 +135,7 @@ describe('a stream', () => {
     });
   });
 
-  test('is put together by the client, text and calls', async () => {
+  test('is assembled by the client, text and calls', async () => {
     const text = await client.messages
       .stream({ model: 'fake', max_tokens: 100, messages: [{ role: 'user', content: 'hello you' }] })
       .finalText();
@@ -155,7 +155,7 @@ describe('a stream', () => {
     ]);
   });
 
-  test('of a call begins with an empty input, and has its arguments as JSON', async () => {
+  test('of a call starts with an empty input, and has its arguments as JSON', async () => {
     const events = await raw({ messages: [user('weather')], tools: [WEATHER] });
     const [start] = events.filter(({ event }) => event === 'content_block_start');
     expect(start?.data).toMatchObject({

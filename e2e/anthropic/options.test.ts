@@ -1,4 +1,4 @@
-/** Options of a request as the model gets them, and why answers end. */
+/** Options of a request as the model receives them, and stop reasons. */
 import { describe, expect, jest, test } from 'bun:test';
 import { modelServer, testServers } from '../model-server.ts';
 import { getJson, postJson } from '../server-process.ts';
@@ -17,7 +17,7 @@ describe('options', () => {
       ...ASKED,
       output_config: { effort: 'xhigh' },
       stop_sequences: ['END'],
-      // The newest models have no sampling, so the types do not have it.
+      // The types have no sampling options, because the newest models do not.
       ...({ temperature: 0.5, top_p: 0.9 } as object),
     });
     expect(sent()).toMatchObject({
@@ -46,16 +46,19 @@ describe('options', () => {
 test.each([
   ['length', 'max_tokens'],
   ['content_filter', 'refusal'],
-] as const)('an answer that ends with %s has the reason %s, whole and streamed', async (finish, reason) => {
-  const half = { say: 'Half an', finish };
-  const { server: own } = await answering(half, half);
-  const asked = anthropicClient(own.http);
-  const whole = await asked.messages.create({ ...ASKED, model: 'parlance' });
-  expect(whole).toMatchObject({ stop_reason: reason, stop_sequence: null });
-  expect(textIn(whole)).toBe('Half an');
-  const streamed = await asked.messages.stream({ ...ASKED, model: 'parlance' }).finalMessage();
-  expect(streamed.stop_reason).toBe(reason);
-});
+] as const)(
+  'an answer that ends with %s has the reason %s, both whole and streamed',
+  async (finish, reason) => {
+    const half = { say: 'Half an', finish };
+    const { server: own } = await answering(half, half);
+    const asked = anthropicClient(own.http);
+    const whole = await asked.messages.create({ ...ASKED, model: 'parlance' });
+    expect(whole).toMatchObject({ stop_reason: reason, stop_sequence: null });
+    expect(textIn(whole)).toBe('Half an');
+    const streamed = await asked.messages.stream({ ...ASKED, model: 'parlance' }).finalMessage();
+    expect(streamed.stop_reason).toBe(reason);
+  },
+);
 
 test('an API key for other dialects is 403', async () => {
   const closed = await started({ PARLANCE_AUTH: 'required' });

@@ -1,4 +1,4 @@
-/** Which session a request of a stateless client is in. */
+/** The session of a request of a stateless client. */
 import { expect, test } from 'bun:test';
 import type Anthropic from '@anthropic-ai/sdk';
 import { modelServer } from '../model-server.ts';
@@ -37,7 +37,7 @@ test('a hundred requests with a growing history are one session with a hundred t
   expect(await turnsOf([...sessions][0] ?? '')).toBe(100);
 }, 60_000);
 
-test('text that was cut into blocks is the same history, with cache marks and thinking beside it', async () => {
+test('text split into blocks is the same history, with cache marks and thinking beside it', async () => {
   const first = await ask([user('Hello you.')]);
   const cut = (text: string): Anthropic.TextBlockParam[] => [
     { type: 'text', text: text.slice(0, 3) },
@@ -52,7 +52,7 @@ test('text that was cut into blocks is the same history, with cache marks and th
   expect(second.session).toBe(first.session);
 });
 
-test('another history is a new session that begins with it, and the old one stays as it was', async () => {
+test('another history is a new session that starts with it, and the old one is unchanged', async () => {
   const first = await ask([user('one')]);
   const before = await typesOf(first.session);
   const second = await ask([user('uno'), first.message, user('two')]);
@@ -63,7 +63,7 @@ test('another history is a new session that begins with it, and the old one stay
   expect(await typesOf(first.session)).toEqual(before);
 });
 
-test('a session that is named goes on, whatever the client knows of it', async () => {
+test('a named session continues, whatever history the client sends', async () => {
   const named = { 'X-Parlance-Session': 'my own name' };
   expect((await ask([user('one')], named)).session).toBe('my own name');
   expect((await ask([user('two')], named)).session).toBe('my own name');
@@ -71,7 +71,7 @@ test('a session that is named goes on, whatever the client knows of it', async (
   expect(JSON.stringify(model.requests.at(-1)?.messages)).toMatch(/one.*two/);
 });
 
-test('a session goes on natively and in conversations, and back', async () => {
+test('a session continues natively and in conversations, and back', async () => {
   const token = await server.login('dev', 'dev-password');
   const authorization = `Bearer ${token}`;
   const where = { http: server.http, headers: { authorization } };
@@ -116,7 +116,7 @@ test('a session goes on natively and in conversations, and back', async () => {
   ]);
 });
 
-test('what is said elsewhere meanwhile is part of the next prompt here', async () => {
+test('messages from elsewhere are part of the next prompt here', async () => {
   const first = await ask([user('here')]);
   await submit(server, first.session, 'said elsewhere');
   await followed(
@@ -129,7 +129,7 @@ test('what is said elsewhere meanwhile is part of the next prompt here', async (
   expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain('said elsewhere');
 });
 
-test('two users have a session each for the same conversation and the same name', async () => {
+test('two users have separate sessions for the same conversation and the same name', async () => {
   for (const name of ['dev', 'uma']) {
     const key = await server.login(name, `${name}-password`);
     const own = anthropicClient(server.http, { key, session: 'shared name' });
@@ -140,7 +140,7 @@ test('two users have a session each for the same conversation and the same name'
   }
 });
 
-test('the same request again is given the same answer, also while the first is being answered', async () => {
+test('a repeated request gets the same answer, even while the first is being answered', async () => {
   const key = { 'Idempotency-Key': 'once' };
   const [first, same] = await Promise.all([ask([user('only once')], key), ask([user('only once')], key)]);
   expect(same).toEqual(first);
@@ -160,7 +160,7 @@ test('the id of a coding client is a label of its sessions, and does not name th
     );
 });
 
-test('fifty requests at once do not mix', async () => {
+test('fifty concurrent requests do not mix', async () => {
   const numbers = Array.from({ length: 50 }, (_, number) => number);
   const answers = await Promise.all(
     numbers.map((number) =>

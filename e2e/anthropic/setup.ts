@@ -1,4 +1,4 @@
-/** A server whose model repeats what is said or calls what it is asked to call, and a client of it. */
+/** A server whose model repeats messages or makes the calls they name, and a client of it. */
 import type Anthropic from '@anthropic-ai/sdk';
 import type { Answer, ChatRequest } from '../fake-model.ts';
 import { modelServer } from '../model-server.ts';
@@ -14,7 +14,7 @@ export const WEATHER = {
   input_schema: { type: 'object' as const, properties: { city: { type: 'string' } } },
 };
 
-/** Repeats the last message of the user; calls what it is told to call. */
+/** Repeats the last user message, or makes the call that it names. */
 function answerTo({ messages }: ChatRequest): Answer {
   const last = messages.findLast(({ role }) => role !== 'system');
   const text = String(last?.content ?? '');

@@ -1,4 +1,4 @@
-/** Threads: the server holds the conversation. Driven by the helpers of the official client. */
+/** Threads: the server stores the conversation. Driven by the helpers of the official client. */
 import { describe, expect, test } from 'bun:test';
 import type Anthropic from '@anthropic-ai/sdk';
 import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema';
@@ -57,7 +57,7 @@ const refused = (status: number, code: string) => ({
   type: status === 404 ? 'not_found_error' : 'invalid_request_error',
 });
 
-test('the client’s thread sends new messages alone, and it is one session', async () => {
+test('the client’s thread sends only new messages, and is one session', async () => {
   const thread = client.beta.messages.thread({ ...PARAMS, system: 'Rhyme.' });
   const first = await thread.send(user('one')).withResponse();
   expect(thread.previousMessageId).toBe(first.data.id);
@@ -66,7 +66,7 @@ test('the client’s thread sends new messages alone, and it is one session', as
   expect(textIn(second)).toBe('re: two');
   expect(sessionOf(third.response)).toBe(sessionOf(first.response));
   expect(await turnsOf(sessionOf(first.response))).toBe(3);
-  // What created the thread holds.
+  // The setup of the thread applies.
   expect(prompt()).toEqual([
     'system Rhyme.',
     'user one',
@@ -106,7 +106,7 @@ test.each([false, true])('the client’s tool runner works over a thread (stream
 });
 
 describe('a thread that cannot be continued', () => {
-  test('is unknown, or another user’s', async () => {
+  test('is unknown, or belongs to another user', async () => {
     const { data } = await create('mine');
     const key = await server.login('uma', 'uma-password');
     const others = anthropicClient(server.http, { key });
@@ -114,7 +114,7 @@ describe('a thread that cannot be continued', () => {
       expect(await failure(asked)).toMatchObject(refused(404, 'thread_not_found'));
   });
 
-  test('was continued from another answer; the client sends everything again, and nothing is doubled', async () => {
+  test('was continued from another answer; the client sends everything again, and nothing is duplicated', async () => {
     const { data, response } = await create('one');
     const second = await continueFrom(data.id, 'two');
     expect(await failure(continueFrom(data.id, 'other'))).toMatchObject(
@@ -135,7 +135,7 @@ describe('a thread that cannot be continued', () => {
     expect(textIn((await continueFrom(third.data.id, 'four')).data)).toBe('re: four');
   });
 
-  test('is being continued just now', async () => {
+  test('is being continued by another request', async () => {
     const { data } = await create('one');
     const opens = Promise.withResolvers<void>();
     gate = opens.promise;
@@ -170,7 +170,7 @@ test('a thread whose turn has failed is continued from the same answer', async (
   expect(textIn((await continueFrom(data.id, 'two')).data)).toEndWith('two');
 });
 
-test('the same request again is given the same answer', async () => {
+test('a repeated request gets the same answer', async () => {
   const { data } = await create('one');
   const headers = { 'Idempotency-Key': 'again' };
   const ask = () =>

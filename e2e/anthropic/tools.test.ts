@@ -7,7 +7,7 @@ import { type Message, messagesServer, user, WEATHER } from './setup.ts';
 const { model, server, ask, turnsOf, prompt } = await messagesServer();
 
 describe('tools of the caller', () => {
-  test('are the only ones offered, and the results go on in the turn', async () => {
+  test('are the only ones offered, and the results continue the turn', async () => {
     const { data, response } = await ask([user('weather')], { tools: [WEATHER] });
     expect(model.requests.at(-1)?.tools?.map((tool) => tool.function.name)).toEqual(['weather']);
     expect(data).toMatchObject({
@@ -34,7 +34,7 @@ describe('tools of the caller', () => {
     expect(model.requests.at(-1)?.tools?.map((tool) => tool.function.name)).toEqual(['weather', 'later']);
   });
 
-  test('several results come at once, beside text, and the model sees all of it together', async () => {
+  test('several results come at once, beside text, and the model receives them together', async () => {
     const { data, response } = await ask([user('both')], { tools: [WEATHER] });
     const ids = data.content.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []));
     const answered: Message = {
@@ -78,7 +78,7 @@ describe('tools of the caller', () => {
     expect(ended).toMatchObject([{ outcome: 'aborted' }, { outcome: 'aborted' }]);
   });
 
-  test('without any those of the agent run here, and only the answer is seen', async () => {
+  test('without any, those of the agent run on the server, and only the answer is shown', async () => {
     const { data, response } = await ask([user('echo')]);
     expect(data.stop_reason).toBe('end_turn');
     expect(textIn(data)).toMatch(/^It is .*seen/s);
@@ -93,7 +93,7 @@ describe('messages of the role system', () => {
     content: [{ type: 'text', text: content }],
   });
 
-  test('stand at their place for the model, and are no input', async () => {
+  test('keep their position for the model, and are not an input', async () => {
     const { data, response } = await ask([system('First.'), user('one'), system('Last.')]);
     expect(textIn(data)).toBe('You said one.');
     expect(prompt().slice(-3)).toEqual([
@@ -101,7 +101,7 @@ describe('messages of the role system', () => {
       ['user', 'one'],
       ['system', 'Last.'],
     ]);
-    // The same one comes as a string later: it does not count.
+    // Later it is sent as a string, which is the same message.
     const next = await ask([
       { role: 'system', content: 'First.' },
       user('one'),
@@ -125,7 +125,7 @@ describe('messages of the role system', () => {
     expect(inputs).toMatchObject([{ parts: [{ text: 'one' }] }, { parts: [{ text: 'two' }] }]);
   });
 
-  test('after results, in a history that is taken over, and alone', async () => {
+  test('after results, in an imported history, and alone', async () => {
     const { data } = await ask([user('weather')], { tools: [WEATHER] });
     const [block] = data.content;
     const id = block?.type === 'tool_use' ? block.id : '';

@@ -1,4 +1,4 @@
-/** What happens to the turn behind a request: hang-ups, approvals, answers that break off, and kills. */
+/** The turn of a request: disconnects, approvals, interrupted answers, and kills. */
 import { describe, expect, test } from 'bun:test';
 import type Anthropic from '@anthropic-ai/sdk';
 import type { Answer } from '../fake-model.ts';
@@ -17,7 +17,7 @@ const hello = {
 const textOf = (event: Anthropic.RawMessageStreamEvent): string =>
   event.type === 'content_block_delta' && event.delta.type === 'text_delta' ? event.delta.text : '';
 
-/** The stream as it is sent. */
+/** The raw stream. */
 const raw = async (server: Where) =>
   (
     await fetch(`${server.http}/v1/messages`, {
@@ -27,7 +27,7 @@ const raw = async (server: Where) =>
     })
   ).text();
 
-test('text is streamed piece by piece, as the model speaks', async () => {
+test('text is streamed while the model writes it', async () => {
   const { model, server } = await dictated();
   model.say('One ');
   const stream = await anthropicClient(server.http).messages.create({ ...hello, stream: true });
@@ -45,8 +45,8 @@ test('text is streamed piece by piece, as the model speaks', async () => {
   expect(pieces).toEqual(['One ', 'two ', 'three']);
 });
 
-describe('a client that hangs up', () => {
-  test('while an answer is streamed ends the turn and the request to the model; what was said is kept', async () => {
+describe('a client that disconnects', () => {
+  test('while an answer is streamed ends the turn and the model request; the text so far is kept', async () => {
     const { model, server } = await answering({ say: 'Half an answer ', after: 'silence' });
     const client = anthropicClient(server.http, { session: 'left' });
     const stream = await client.messages.create({ ...hello, stream: true });
@@ -56,7 +56,7 @@ describe('a client that hangs up', () => {
     expect(events.find(({ type }) => type === 'text.ended')).toMatchObject({ interrupted: true });
   });
 
-  test('while it waits for a whole answer ends the turn, too', async () => {
+  test('while it waits for a whole answer ends the turn as well', async () => {
     const { model, server } = await answering({ say: 'Half an answer ', after: 'silence' });
     const client = anthropicClient(server.http, { session: 'left' });
     const stop = new AbortController();
@@ -82,7 +82,7 @@ describe('a call of the agent that needs an approval', () => {
     [false, 'once'],
     [true, 'once'],
     [true, 'deny'],
-  ])('waits for the answer from elsewhere (stream: %p, %s)', async (stream, answer) => {
+  ])('waits for an answer from elsewhere (stream: %p, %s)', async (stream, answer) => {
     const shell: Answer = { call: 'shell', input: { command: ['touch', 'a.txt'] } };
     const { server } = await answering(shell, { say: 'Done.' });
     const client = anthropicClient(server.http);
@@ -95,15 +95,15 @@ describe('a call of the agent that needs an approval', () => {
   });
 });
 
-describe('an answer that breaks off and is asked again', () => {
+describe('an interrupted answer that is retried', () => {
   const broken: Answer = { say: 'One thing ', after: 'cut' };
 
-  test('goes on silently while it is the same', async () => {
+  test('continues silently while the text is the same', async () => {
     const { server } = await answering(broken, { say: 'One thing more.' });
     expect(await anthropicClient(server.http).messages.stream(hello).finalText()).toBe('One thing more.');
   });
 
-  test('ends with an error the moment it differs', async () => {
+  test('ends with an error as soon as the text differs', async () => {
     const { server } = await answering(broken, { say: 'Another thing.' });
     const text = await raw(server);
     expect(text).not.toContain('Another');
@@ -116,7 +116,7 @@ describe('an answer that breaks off and is asked again', () => {
     });
   });
 
-  test('is the new one alone where nothing was shown', async () => {
+  test('is only the new one if nothing was sent yet', async () => {
     const { server } = await answering(broken, { say: 'Another thing.' });
     expect(textIn(await anthropicClient(server.http).messages.create(hello))).toBe('Another thing.');
   });
@@ -135,7 +135,7 @@ test('a failure in the middle of a stream is thrown by the client', async () => 
   expect(await failure(read())).toMatchObject({ type: 'conflict_error' });
 });
 
-test('after a kill calls wait for their results, threads go on, and the same key has the same answer', async () => {
+test('after a kill calls still wait for their results, threads continue, and the same key has the same answer', async () => {
   const { start } = restartable(({ messages, tools }) => {
     if (messages.at(-1)?.role === 'tool') return { say: 'Warm.' };
     return tools?.[0]?.function.name === 'weather'
@@ -181,7 +181,7 @@ test('after a kill calls wait for their results, threads go on, and the same key
   expect(events.filter(({ type }) => type === 'turn.started')).toHaveLength(1);
 }, 60_000);
 
-test('a turn that runs when the server is killed goes on, and the same request again is given its answer', async () => {
+test('a turn continues after a kill, and a repeated request gets its answer', async () => {
   let isSilent = true;
   const { model, start } = restartable(() =>
     isSilent ? { say: 'Half ', after: 'silence' } : { say: 'Whole.' },

@@ -59,7 +59,7 @@ describe.each(ERAS)('in %s', (era) => {
   };
 
   describe('a client with forms', () => {
-    test('is asked what would run, and the call goes on with the answer', async () => {
+    test('is asked about the call, which continues with the answer', async () => {
       const { server } = await answering({}, touch('a.txt'), { say: 'Made it.' });
       const shown: Form[] = [];
       const client = await open(server, {
@@ -102,7 +102,7 @@ describe.each(ERAS)('in %s', (era) => {
       { action: 'decline' },
       { action: 'cancel' },
       { action: 'accept', content: { answer: 'deny' } },
-    ])('that answers with %p denies it, and the agent goes on', async (answer) => {
+    ])('that answers with %p denies it, and the agent continues', async (answer) => {
       const { server } = await answering({}, touch('a.txt'), { say: 'Then not.' });
       const client = await open(server, { onForm: () => answer });
       const turn = await client.turn('send_message', { text: 'touch it' });
@@ -111,7 +111,7 @@ describe.each(ERAS)('in %s', (era) => {
       expect(await eventsOf(server, turn.session, 'approval.answered')).toMatchObject([{ answer: 'deny' }]);
     });
 
-    test('is asked about every call that waits', async () => {
+    test('is asked about every waiting call', async () => {
       const both = {
         calls: [
           ['shell', { command: ['touch', 'a.txt'] }] as const,
@@ -130,7 +130,7 @@ describe.each(ERAS)('in %s', (era) => {
       expect(shown.sort()).toEqual([expect.stringContaining('a.txt'), expect.stringContaining('b.txt')]);
     });
 
-    test('that is slow: the answer from elsewhere counts, the late one changes nothing', async () => {
+    test('that is slow: the answer from elsewhere is applied, the late one is ignored', async () => {
       const { server } = await answering({}, touch('a.txt'), { say: 'Allowed elsewhere.' });
       const late = Promise.withResolvers<FormAnswer>();
       const client = await open(server, { onForm: () => late.promise });
@@ -138,7 +138,7 @@ describe.each(ERAS)('in %s', (era) => {
       const { id, session } = await waitingAt(server);
       await postJson(`${server.http}/v1/approvals/${id}`, { answer: 'once' });
       if (era === '2026') {
-        // The client comes back with its answer, and is given what has happened meanwhile.
+        // The client sends its answer, and receives what has happened since.
         await followed(server, session, (events) => events.some(({ type }) => type === 'turn.ended'));
         late.resolve({ action: 'decline' });
       }
@@ -164,7 +164,7 @@ describe.each(ERAS)('in %s', (era) => {
       if (era === '2026') expect(await call).toMatchObject({ status: 'done', text: 'Late, but made.' });
     });
 
-    test('of a user who may not approve is not asked', async () => {
+    test('of a user without the permission to approve is not asked', async () => {
       const { server } = await answering({}, touch('a.txt'));
       const token = await server.login('uma', 'uma-password');
       const client = await open(server, { token, onForm: () => accept('once') });
@@ -179,7 +179,7 @@ describe.each(ERAS)('in %s', (era) => {
       await client.client.listTools();
       const result = await client.call('send_message', { text: 'touch two' });
       const { session, turn, approval } = result.structuredContent as unknown as Turn;
-      // Bun puts matchers into the received object.
+      // Bun writes matchers into the received object.
       expect(structuredClone(result.structuredContent)).toMatchObject({
         status: 'waiting',
         approval: {

@@ -1,4 +1,4 @@
-/** The official clients of both eras against a server of ours, behind one interface. */
+/** The official clients of both eras against a test server, behind one interface. */
 import {
   type ClientOptions,
   Client as ModernClient,

@@ -1,4 +1,4 @@
-/** The configurations of the guide: valid for the programs that read them, and they connect. */
+/** The configurations of the guide are valid for their programs, and connect. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

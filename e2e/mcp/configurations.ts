@@ -1,4 +1,4 @@
-/** The configuration files of MCP clients, as far as their documentation describes them, and what a client makes of them. */
+/** Schemas of the configuration files of MCP clients from their documentation, and clients started from them. */
 import { z } from 'zod';
 import { guideCode } from '../guide.ts';
 
@@ -48,7 +48,7 @@ const Cursor = z.strictObject({
 export type Remote = { readonly url: string; readonly headers?: Readonly<Record<string, string>> };
 export type Local = z.output<typeof ClaudeDesktop>['mcpServers'][string];
 
-/** The servers of a configuration for this client, with the token where the client or its user would put it. */
+/** The servers of a configuration for this client, with the token inserted like by the client or its user. */
 export async function configured(
   http: string,
   client: 'VS Code' | 'Claude Desktop' | 'Cursor',

@@ -1,4 +1,4 @@
-/** The scenarios of the official conformance suite that need no tools of its own. */
+/** The scenarios of the official conformance suite that do not need its own tools. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Failures in the shape of the protocol. */
+/** Errors in the format of the protocol. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { type FakeModel, fakeModel } from '../fake-model.ts';
@@ -23,7 +23,7 @@ afterAll(async () => {
 const post = (body: unknown, headers: Record<string, string> = {}, http = server.http) =>
   postTo(http, body, headers);
 
-describe('requests that do not fit', () => {
+describe('invalid requests', () => {
   test.each([
     ['{', -32_700],
     ['', -32_700],
@@ -106,12 +106,12 @@ describe('protocol versions', () => {
     });
   });
 
-  test('a client that asks for another is offered the latest', async () => {
+  test('a client that requests another is offered the latest', async () => {
     const response = await post(request('initialize', { protocolVersion: '2031-01-01', capabilities: {} }));
     expect(await response.json()).toMatchObject({ result: { protocolVersion: '2025-11-25' } });
   });
 
-  test('results of 2026 say that they are complete, and how long they may be kept', async () => {
+  test('results of 2026 are marked as complete, with a cache time', async () => {
     const discover = (await (await post(modern('server/discover'))).json()) as { result: object };
     expect(discover.result).toMatchObject({
       resultType: 'complete',
@@ -135,7 +135,7 @@ describe('protocol versions', () => {
     expect(JSON.stringify(await (await post(request('tools/list'))).json())).not.toContain('resultType');
   });
 
-  test('headers of 2026 must agree with the body', async () => {
+  test('headers of 2026 must match the body', async () => {
     const call = modern('tools/call', { name: 'list_sessions' });
     for (const [name, value] of [
       ['mcp-protocol-version', '2025-11-25'],
@@ -155,19 +155,22 @@ describe('protocol versions', () => {
 });
 
 describe('callers', () => {
-  test.each(['POST', 'GET', 'DELETE'])('without a token, or with a bad one, %s is 401', async (method) => {
-    for (const token of [null, 'nonsense', 'a.b.c']) {
-      const response = await fetch(`${closed.http}/mcp`, {
-        method,
-        headers: { accept: ACCEPT, ...(token && { authorization: `Bearer ${token}` }) },
-        ...(method === 'POST' && { body: JSON.stringify(request('ping')) }),
-      });
-      expect(response.headers.get('www-authenticate')).toStartWith('Bearer');
-      expect(await failure(response)).toMatchObject({ status: 401, id: null });
-    }
-  });
+  test.each(['POST', 'GET', 'DELETE'])(
+    'without a token, or with an invalid one, %s is 401',
+    async (method) => {
+      for (const token of [null, 'nonsense', 'a.b.c']) {
+        const response = await fetch(`${closed.http}/mcp`, {
+          method,
+          headers: { accept: ACCEPT, ...(token && { authorization: `Bearer ${token}` }) },
+          ...(method === 'POST' && { body: JSON.stringify(request('ping')) }),
+        });
+        expect(response.headers.get('www-authenticate')).toStartWith('Bearer');
+        expect(await failure(response)).toMatchObject({ status: 401, id: null });
+      }
+    },
+  );
 
-  test('a bad token is refused in open mode, too', async () => {
+  test('an invalid token is refused even in open mode', async () => {
     expect((await post(request('ping'), { authorization: 'Bearer a.b.c' })).status).toBe(401);
   });
 
@@ -176,7 +179,7 @@ describe('callers', () => {
     await expect(connect('2026', closed.http)).rejects.toThrow('HTTP 401');
   });
 
-  test('a foreign origin or host is 403, also without a token', async () => {
+  test('a foreign origin or host is 403, even without a token', async () => {
     for (const http of [server.http, closed.http])
       for (const headers of [{ origin: 'https://evil.example' }, { host: 'evil.example' }])
         expect(await failure(await post(request('ping'), headers as never, http))).toMatchObject({

@@ -1,4 +1,4 @@
-/** What MCP clients read of a session is what `conversations` lists. */
+/** MCP clients read the same messages of a session that `conversations` lists. */
 import { describe, expect, test } from 'bun:test';
 import { type DurableEvent, isDurable } from '../../packages/protocol/src/index.ts';
 import type { SessionRecord } from '../../packages/server/src/core/api/index.ts';

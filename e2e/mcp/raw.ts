@@ -1,4 +1,4 @@
-/** Requests as they are on the network, without a client. */
+/** Raw requests without a client. */
 import { expect } from 'bun:test';
 
 export const ACCEPT = 'application/json, text/event-stream';

@@ -24,7 +24,7 @@ afterAll(async () => {
   model.stop();
 });
 
-/** Collects what a client is notified about. */
+/** Collects the notifications of a client. */
 function notified() {
   const uris: (string | null)[] = [];
   let wake = Promise.withResolvers<void>();
@@ -34,7 +34,7 @@ function notified() {
       uris.push(uri);
       wake.resolve();
     },
-    /** Resolves when there was a notification about it. */
+    /** Resolves after a notification about the URI. */
     async about(uri: string | null) {
       while (!uris.includes(uri)) {
         await wake.promise;
@@ -46,7 +46,7 @@ function notified() {
 
 const uriOf = (session: string) => `parlance://sessions/${encodeURIComponent(session)}`;
 
-/** Subscribes in the way of the era. Returns what ends it. */
+/** Subscribes as in the era of the client. Returns a function that ends it. */
 async function subscribed({ client }: McpClient, uri: string): Promise<() => Promise<unknown>> {
   if ('listen' in client) {
     const { close } = await client.listen({ resourceSubscriptions: [uri], resourcesListChanged: true });
@@ -76,7 +76,7 @@ describe.each(ERAS)('in %s', (era) => {
     expect(text).toMatch(/User.*\n\nhello from \d+\n\n---\n\n.*Assistant.*\n\nre: "hello from/s);
   });
 
-  test('the template has the form of the addresses', async () => {
+  test('the template matches the URIs', async () => {
     const { client } = await open();
     const { resourceTemplates } = await client.listResourceTemplates();
     expect(resourceTemplates).toMatchObject([
@@ -84,14 +84,14 @@ describe.each(ERAS)('in %s', (era) => {
     ]);
   });
 
-  test('a session with an unusual name is read by its address', async () => {
+  test('a session with an unusual id is read by its URI', async () => {
     const mcp = await open();
     await mcp.turn('send_message', { text: 'odd', session: 'a/b c?#%é' });
     const { contents } = await mcp.client.readResource({ uri: uriOf('a/b c?#%é') });
     expect(contents).toHaveLength(1);
   });
 
-  test('what is not there, or another user’s, is -32002', async () => {
+  test('an unknown session, or one of another user, is -32002', async () => {
     const other = await open({ token: await server.login('dev', 'dev-password') });
     const { session } = await other.turn('send_message', { text: 'secret' });
     const { client } = await open();
@@ -127,7 +127,7 @@ describe.each(ERAS)('in %s', (era) => {
     await mcp.call('list_sessions');
     uris.length = 0;
     await mcp.turn('send_message', { text: 'more', session: watched });
-    // A subscription made later is served after what came before.
+    // Notifications are in order, so a later subscription is notified last.
     await subscribed(mcp, uriOf(other));
     await mcp.turn('send_message', { text: 'more', session: other });
     await about(uriOf(other));
@@ -170,7 +170,7 @@ describe.each(ERAS)('in %s', (era) => {
   });
 });
 
-test('in 2026 the answer says what is listened to', async () => {
+test('in 2026 the response lists the subscriptions', async () => {
   const { client } = await connect('2026', server.http);
   cleanups.push(() => client.close());
   if (!('listen' in client)) throw new Error('not the client of 2026');
@@ -178,7 +178,7 @@ test('in 2026 the answer says what is listened to', async () => {
   expect(honoredFilter).toEqual({ resourcesListChanged: true });
 });
 
-test('in 2025 a client is notified also after the server was killed and started again', async () => {
+test('in 2025 a client is still notified after the server was killed and restarted', async () => {
   const data = mkdtempSync(join(tmpdir(), 'parlance-mcp-'));
   cleanups.push(() => rmSync(data, { recursive: true, force: true }));
   const settings = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' };
@@ -192,7 +192,7 @@ test('in 2025 a client is notified also after the server was killed and started 
   const second = await startProcess(data, { ...settings, PORT: new URL(first.http).port });
   cleanups.push(() => second.kill());
   uris.length = 0;
-  // The client connects again by itself.
+  // The client reconnects by itself.
   while (!uris.includes(uriOf(session))) {
     await submit(second, session, 'anybody?');
     await Bun.sleep(100);

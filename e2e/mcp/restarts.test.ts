@@ -1,4 +1,4 @@
-/** Calls go on after connections are lost and servers are killed. */
+/** Calls continue after connections are lost and servers are killed. */
 import { afterEach, describe, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -46,7 +46,7 @@ async function cuttable(http: string, options: Options = {}) {
   return { mcp, transport, cut };
 }
 
-test('in 2025 a call goes on after its connection was lost, and so does its progress', async () => {
+test('in 2025 a call and its progress continue after its connection was lost', async () => {
   const model = dictatedModel();
   cleanups.push(model.stop);
   const server = await startTestServer(model.settings);
@@ -78,7 +78,7 @@ test('in 2025 a call goes on after its connection was lost, and so does its prog
   expect(events.filter(({ type }) => type === 'turn.started')).toHaveLength(1);
 });
 
-describe('a server that is killed and started again', () => {
+describe('a server that is killed and restarted', () => {
   function folder(): string {
     const made = mkdtempSync(join(tmpdir(), 'parlance-mcp-'));
     cleanups.push(() => rmSync(made, { recursive: true, force: true }));

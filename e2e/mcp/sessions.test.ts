@@ -1,4 +1,4 @@
-/** Sessions of MCP clients are sessions like any other. */
+/** Sessions of MCP clients are ordinary sessions. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { DRIVERS } from '../drivers.ts';
@@ -36,7 +36,7 @@ describe.each(ERAS)('in %s', (era) => {
     return client;
   };
 
-  test('a session goes on in conversations and natively, and back', async () => {
+  test('a session continues in conversations and natively, and back', async () => {
     const token = await server.login('dev', 'dev-password');
     const mcp = await open(token);
     const { session } = await mcp.turn('send_message', { text: 'here' });
@@ -85,7 +85,7 @@ describe.each(ERAS)('in %s', (era) => {
     expect(listed.map(({ content }) => content)).toEqual(said);
   });
 
-  test('another user finds nothing, and the same name is a session of their own', async () => {
+  test('another user finds nothing, and can use the same id for an own session', async () => {
     const owner = await open(await server.login('dev', 'dev-password'));
     const session = `shared ${era}`;
     await owner.turn('send_message', { text: 'the secret', session });
@@ -100,7 +100,7 @@ describe.each(ERAS)('in %s', (era) => {
     expect(JSON.stringify(structuredContent)).not.toContain('mine');
   });
 
-  test('fifty calls at once do not mix', async () => {
+  test('fifty concurrent calls do not mix', async () => {
     const [one, other] = [await open(), await open()];
     const numbers = Array.from({ length: 50 }, (_, number) => number);
     const turns = await Promise.all(
@@ -121,7 +121,7 @@ describe.each(ERAS)('in %s', (era) => {
     expect([...one.errors, ...other.errors]).toEqual([]);
   });
 
-  test('messages to one session at once are turns one after another', async () => {
+  test('concurrent messages to one session are consecutive turns', async () => {
     const client = await open();
     const session = `queue ${era}`;
     const words = ['a', 'b', 'c', 'd', 'e'];

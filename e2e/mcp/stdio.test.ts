@@ -1,4 +1,4 @@
-/** `parlance mcp`, started by the official clients as editors start it. */
+/** `parlance mcp`, started by the official clients like by editors. */
 import { afterEach, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -136,7 +136,7 @@ describe.each(ERAS)('in %s', (era) => {
     expect(shown).toEqual([expect.stringContaining('touch a.txt')]);
   });
 
-  test.each(PLACES)('%s: a form that is declined denies the call, and the agent goes on', async (place) => {
+  test.each(PLACES)('%s: a declined form denies the call, and the agent continues', async (place) => {
     const { env } = await MODELS[place](
       { call: 'shell', input: { command: ['touch', 'a.txt'] } },
       { say: 'Then not.' },
@@ -148,7 +148,7 @@ describe.each(ERAS)('in %s', (era) => {
     expect(structuredContent).toMatchObject({ messages: [{}, { text: 'Then not.' }] });
   });
 
-  test.each(PLACES)('%s: progress is passed on; a call that is cancelled ends the turn', async (place) => {
+  test.each(PLACES)('%s: progress is passed on, and cancelling a call ends the turn', async (place) => {
     const { model, env } = await MODELS[place]({ say: 'Half ', after: 'silence' }, { say: 'Whole.' });
     const client = await started(era, env);
     const abort = new AbortController();
@@ -176,13 +176,13 @@ describe.each(ERAS)('in %s', (era) => {
     expect(await updated.promise).toBe(uri);
   });
 
-  test('a bad token is an error of the first request', async () => {
+  test('an invalid token is an error of the first request', async () => {
     const { env } = await serverWith();
     await expect(started(era, { ...env, PARLANCE_TOKEN: 'a.b.c' })).rejects.toThrow();
   });
 });
 
-test('the client goes on after the server was killed and started again', async () => {
+test('the client continues after the server was killed and restarted', async () => {
   const { settings } = answering({ say: 'Before.' }, { say: 'After.' });
   const data = folder();
   const first = await startProcess(data, settings);
@@ -203,7 +203,7 @@ test('the client goes on after the server was killed and started again', async (
   expect(events.filter(({ type }) => type === 'turn.started')).toHaveLength(2);
 }, 60_000);
 
-test('lines that are no messages are answered with errors, and nothing else is written', async () => {
+test('invalid lines are answered with errors, and nothing else is written', async () => {
   const cwd = folder();
   const input = [
     '{',

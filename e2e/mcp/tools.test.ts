@@ -35,7 +35,7 @@ describe.each(ERAS)('in %s', (era) => {
     return client;
   };
 
-  test('the server says who it is and what it can', async () => {
+  test('the server reports its name and capabilities', async () => {
     const { client } = await open();
     expect(client.getServerVersion()).toMatchObject({ name: 'parlance' });
     expect(client.getServerCapabilities()).toEqual({
@@ -44,7 +44,7 @@ describe.each(ERAS)('in %s', (era) => {
     });
   });
 
-  test('tools have descriptions and schemas; those that only read say so', async () => {
+  test('tools have descriptions and schemas, and read-only ones are marked', async () => {
     const { client } = await open();
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual([
@@ -63,9 +63,9 @@ describe.each(ERAS)('in %s', (era) => {
     expect(reading).toEqual(['list_approvals', 'list_sessions', 'read_session']);
   });
 
-  test('a message begins a session, and the next one goes on in it', async () => {
+  test('a message creates a session, and the next one continues it', async () => {
     const client = await open();
-    // The client checks structured content against the schema once it knows the tools.
+    // The client validates structured content once it has listed the tools.
     await client.client.listTools();
     const result = await client.call('send_message', { text: 'one' });
     const { session } = result.structuredContent as { session: string };
@@ -94,7 +94,7 @@ describe.each(ERAS)('in %s', (era) => {
     expect(events.find(({ type }) => type === 'turn.started')).toMatchObject({ agent: { id: 'coder' } });
   });
 
-  test('sessions are listed, the one that changed last first, in pages', async () => {
+  test('sessions are listed in pages, last changed first', async () => {
     const client = await open();
     const first = await client.turn('send_message', { text: 'first of two' });
     const second = await client.turn('send_message', { text: 'second of two' });
@@ -135,7 +135,7 @@ describe.each(ERAS)('in %s', (era) => {
     expect(latest.content[0]?.text).toContain('You said two.');
   });
 
-  test('a turn that fails is an error with a sentence', async () => {
+  test('a turn that fails is an error with a message', async () => {
     const client = await open();
     await client.client.listTools();
     const result = await client.call('send_message', { text: 'refuse' });
@@ -154,7 +154,7 @@ describe.each(ERAS)('in %s', (era) => {
     ['cancel_turn', { session: 'nowhere' }],
     ['answer_approval', { approval: 'nothing', answer: 'once' }],
     ['answer_approval', { approval: 'nothing', answer: 'perhaps' }],
-  ])('%s with %p is an error with a sentence', async (name, args) => {
+  ])('%s with %p is an error with a message', async (name, args) => {
     const client = await open();
     await client.client.listTools();
     const { isError, content } = await client.call(name, args);
@@ -168,7 +168,7 @@ describe.each(ERAS)('in %s', (era) => {
   });
 });
 
-describe('with a model that is dictated', () => {
+describe('with a dictated model', () => {
   let dictated: DictatedModel;
   let slow: TestServer;
   beforeAll(async () => {
@@ -207,20 +207,23 @@ describe('with a model that is dictated', () => {
     expect(client.errors).toEqual([]);
   });
 
-  test.each(ERAS)('a long turn in %s is answered as running, goes on and is found later', async (era) => {
-    const client = await connect(era, slow.http);
-    clients.push(client);
-    dictated.say('Half ');
-    const running = await client.turn('send_message', { text: 'think long' });
-    expect(running.status).toBe('running');
-    expect(running.text).toStartWith('Half ');
-    const { session } = running;
-    const sessions = (await client.call('list_sessions')).structuredContent as { sessions: object[] };
-    expect(sessions.sessions).toContainEqual(expect.objectContaining({ id: session, status: 'running' }));
-    dictated.say('and whole.');
-    dictated.end();
-    await followed(slow, session, (events) => events.some(({ type }) => type === 'turn.ended'));
-    const read = await client.call('read_session', { session });
-    expect(read.structuredContent).toMatchObject({ messages: [{}, { text: 'Half and whole.' }] });
-  });
+  test.each(ERAS)(
+    'a long turn in %s is reported as running, continues and can be read later',
+    async (era) => {
+      const client = await connect(era, slow.http);
+      clients.push(client);
+      dictated.say('Half ');
+      const running = await client.turn('send_message', { text: 'think long' });
+      expect(running.status).toBe('running');
+      expect(running.text).toStartWith('Half ');
+      const { session } = running;
+      const sessions = (await client.call('list_sessions')).structuredContent as { sessions: object[] };
+      expect(sessions.sessions).toContainEqual(expect.objectContaining({ id: session, status: 'running' }));
+      dictated.say('and whole.');
+      dictated.end();
+      await followed(slow, session, (events) => events.some(({ type }) => type === 'turn.ended'));
+      const read = await client.call('read_session', { session });
+      expect(read.structuredContent).toMatchObject({ messages: [{}, { text: 'Half and whole.' }] });
+    },
+  );
 });

@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const post = (body: unknown, headers: Record<string, string> = {}) => postTo(server.http, body, headers);
 
-test('a session id that is not known is not refused', async () => {
+test('an unknown session id is accepted', async () => {
   for (const session of ['from-before-a-restart', '2025-06-18.forms.1', '2025-11-25.plain.'])
     expect(await (await post(request('ping'), { 'mcp-session-id': session })).json()).toMatchObject({
       result: {},
@@ -41,7 +41,7 @@ test('notifications and answers are 202, without a body', async () => {
   }
 });
 
-test('a batch is answered as one', async () => {
+test('a batch is answered with a batch', async () => {
   const batch = [
     request('ping'),
     { jsonrpc: '2.0', method: 'notifications/initialized' },
@@ -54,7 +54,7 @@ test('a batch is answered as one', async () => {
   expect((await post([{ jsonrpc: '2.0', method: 'notifications/initialized' }])).status).toBe(202);
 });
 
-test('a client that accepts JSON only is answered whole', async () => {
+test('a client that accepts only JSON gets a whole response', async () => {
   const call = request('tools/call', { name: 'send_message', arguments: { text: 'hi' } });
   const response = await post(call, { accept: 'application/json' });
   expect(response.headers.get('content-type')).toStartWith('application/json');
@@ -75,7 +75,7 @@ test('GET is a stream of events, DELETE ends it', async () => {
   await stream.text();
 });
 
-test('in 2026 there is POST alone', async () => {
+test('in 2026 only POST is supported', async () => {
   for (const method of ['GET', 'DELETE']) {
     const headers = { accept: ACCEPT, 'mcp-protocol-version': '2026-07-28' };
     const response = await fetch(`${server.http}/mcp`, { method, headers });
@@ -90,7 +90,7 @@ test('a page of another origin that is allowed can read the session id', async (
   expect(response.headers.get('access-control-expose-headers')).toContain('mcp-session-id');
 });
 
-test('an event id of another user or of nobody does not resume anything', async () => {
+test('an event id of another user or an unknown one resumes nothing', async () => {
   const dev = await connect('2025', server.http, { token: await server.login('dev', 'dev-password') });
   const { session, turn } = await dev.turn('send_message', { text: 'secret words' });
   await dev.close();
@@ -115,7 +115,7 @@ test('an event id of another user or of nobody does not resume anything', async 
   }
 });
 
-test('a requestState of another user or of nobody is -32602, and begins nothing', async () => {
+test('a requestState of another user or an unknown one is -32602, and starts nothing', async () => {
   const dev = await connect('2026', server.http, { token: await server.login('dev', 'dev-password') });
   const { session, turn } = await dev.turn('send_message', { text: 'secret words' });
   await dev.close();
@@ -129,7 +129,7 @@ test('a requestState of another user or of nobody is -32602, and begins nothing'
   expect(model.requests).toHaveLength(asked);
 });
 
-test('a listener of its own serves the same path', async () => {
+test('an extra listener serves the same path', async () => {
   const { port } = server.running.doors.find(({ dialect }) => dialect === 'mcp') ?? {};
   const { call, close } = await connect('2025', `http://127.0.0.1:${port}`);
   expect((await call('list_sessions')).isError).toBeUndefined();

@@ -1,4 +1,4 @@
-/** What happens to the turn behind a call that is cancelled, hung up or retried. */
+/** The turn of a call that is cancelled, disconnected or retried. */
 import { afterEach, describe, expect, test } from 'bun:test';
 
 import { startTestServer } from '../../packages/server/src/testing/server.ts';
@@ -29,7 +29,7 @@ const has =
 const HALF: Answer = { say: 'Half an answer ', after: 'silence' };
 
 describe.each(ERAS)('in %s', (era) => {
-  test('a call that is taken back ends the turn and the request to the model; what was said is kept', async () => {
+  test('a cancelled call ends the turn and the model request; the text so far is kept', async () => {
     const { model, server } = await answering(HALF);
     const client = await connect(era, server.http);
     cleanups.push(() => client.close());
@@ -48,7 +48,7 @@ describe.each(ERAS)('in %s', (era) => {
     expect(structuredContent).toMatchObject({ messages: [{ text: 'hi' }, { text: 'Half an answer ' }] });
   });
 
-  test('a call that is taken back while its message waits for another turn cancels the message', async () => {
+  test('cancelling a call while its message is queued cancels the message', async () => {
     const { server } = await answering(HALF);
     const client = await connect(era, server.http);
     cleanups.push(() => client.close());
@@ -98,7 +98,7 @@ describe.each(ERAS)('in %s', (era) => {
     expect(again.isError).toBeTrue();
   });
 
-  test('an answer that breaks off and is asked again is the new one alone', async () => {
+  test('an interrupted answer that is retried is replaced by the new one', async () => {
     const { server } = await answering({ say: 'One thing ', after: 'cut' }, { say: 'Another thing.' });
     const client = await connect(era, server.http);
     cleanups.push(() => client.close());
@@ -152,7 +152,7 @@ test('a client cannot cancel the call of another one with the same request id', 
       body: JSON.stringify(cancelled),
     });
   for (const session of ['one', 'two']) {
-    // A command that is sent later is carried out later.
+    // Commands are executed in order.
     await submit(server, session, 'more');
     const types = (await durableOf(server, session)).map(({ type }) => type);
     expect(types).not.toContain('turn.cancelled');
@@ -161,7 +161,7 @@ test('a client cannot cancel the call of another one with the same request id', 
   abort.abort();
 });
 
-describe('a client that hangs up', () => {
+describe('a client that disconnects', () => {
   test.each(['text/event-stream', 'application/json'])('in 2026 ends the turn (%s)', async (accept) => {
     const { model, server } = await answering(HALF);
     const abort = new AbortController();
@@ -178,7 +178,7 @@ describe('a client that hangs up', () => {
     await followed(server, 'left', has('turn.cancelled'));
   });
 
-  test('in 2025 does not: the turn goes on, and is read later', async () => {
+  test('in 2025 does not end the turn, which can be read later', async () => {
     const model = dictatedModel();
     cleanups.push(model.stop);
     const server = await startTestServer(model.settings);

@@ -19,7 +19,7 @@ const WEATHER: OpenAI.ChatCompletionTool = {
   },
 };
 
-/** Repeats the last message of the user; calls what it is told to call. */
+/** Repeats the last user message, or makes the call that it names. */
 function answerTo({ messages }: ChatRequest): Answer {
   const last = messages.at(-1);
   const text = String(last?.content ?? '');
@@ -63,7 +63,7 @@ describe('a whole answer', () => {
     expect(sessionOf(response)).not.toBe('');
   });
 
-  test('system words take the place of the instructions and are not part of the conversation', async () => {
+  test('system messages replace the instructions and are not part of the conversation', async () => {
     const { response } = await ask([{ role: 'system', content: 'Rhyme.' }, user('hi')]);
     expect(model.requests.at(-1)?.messages).toEqual([
       { role: 'system', content: 'Rhyme.' },
@@ -73,7 +73,7 @@ describe('a whole answer', () => {
     expect(events.filter(({ type }) => type === 'input.accepted')).toHaveLength(1);
   });
 
-  test('content may be parts, which are one message', async () => {
+  test('content may have several parts, which form one message', async () => {
     const content = [
       { type: 'text', text: 'one' },
       { type: 'text', text: 'two' },
@@ -85,7 +85,7 @@ describe('a whole answer', () => {
 });
 
 describe('a stream', () => {
-  test('has the role first, then text piece by piece, then the reason, and ends with [DONE]', async () => {
+  test('starts with the role, then has text in pieces and the reason, and ends with [DONE]', async () => {
     const response = await fetch(`${server.http}/v1/chat/completions`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -106,7 +106,7 @@ describe('a stream', () => {
     expect(chunks.every((chunk) => !('usage' in chunk))).toBeTrue();
   });
 
-  test('has the usage in one more chunk if it is asked for', async () => {
+  test('has the usage in one more chunk if requested', async () => {
     const stream = await client.chat.completions.create({
       model: 'fake',
       messages: [user('hello')],
@@ -119,7 +119,7 @@ describe('a stream', () => {
     expect(chunks.slice(0, -1).every(({ usage }) => usage === null)).toBeTrue();
   });
 
-  test('is put together by the client', async () => {
+  test('is assembled by the client', async () => {
     const stream = client.chat.completions.stream({
       model: 'fake',
       messages: [user('both')],
@@ -136,7 +136,7 @@ describe('a stream', () => {
 });
 
 describe('tools of the caller', () => {
-  test('are the only ones offered; the answer is null and the calls, and the results go on in the turn', async () => {
+  test('are the only ones offered; the answer has the calls and null as content, and the results continue the turn', async () => {
     const { data, response } = await ask([user('weather')], { tools: [WEATHER] });
     expect(model.requests.at(-1)?.tools?.map((tool) => tool.function.name)).toEqual(['weather']);
     const [choice] = data.choices;
@@ -201,7 +201,7 @@ describe('tools of the caller', () => {
     expect(ended).toMatchObject({ outcome: 'aborted' });
   });
 
-  test('results that no session waits for go on from the history', async () => {
+  test('results that no session waits for continue from the history', async () => {
     const call = { id: 'call_9', type: 'function', function: { name: 'weather', arguments: '{}' } } as const;
     const { data, response } = await ask(
       [
@@ -216,7 +216,7 @@ describe('tools of the caller', () => {
   });
 });
 
-test('without tools those of the agent run here, and only the answer is seen', async () => {
+test('without tools, those of the agent run on the server, and only the answer is shown', async () => {
   const { data, response } = await ask([user('echo')]);
   expect(data.choices[0]?.finish_reason).toBe('stop');
   expect(data.choices[0]?.message.content).toMatch(/^It is .*seen/s);

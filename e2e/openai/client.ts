@@ -1,4 +1,4 @@
-/** The official client against a server of ours. */
+/** The official client against a test server. */
 import OpenAI from 'openai';
 
 export type ClientOptions = {
@@ -16,7 +16,7 @@ export const openaiClient = (http: string, options: ClientOptions = {}): OpenAI 
     defaultHeaders: options.session === undefined ? {} : { 'X-Parlance-Session': options.session },
   });
 
-/** The client's promises start when they are awaited: matchers for rejections do not know them. */
+/** The client's promises are lazy, which matchers for rejections do not support. */
 export const failure = (asked: PromiseLike<unknown>): PromiseLike<unknown> =>
   asked.then(
     () => null,

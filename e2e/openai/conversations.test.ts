@@ -55,7 +55,7 @@ test('its metadata are the labels of the session', async () => {
   expect(await failure(reserved)).toMatchObject({ status: 400 });
 });
 
-test('it begins with the items that it is given', async () => {
+test('it starts with the given items', async () => {
   const { id } = await client.conversations.create({
     items: [
       { role: 'user', content: 'before' },
@@ -68,7 +68,7 @@ test('it begins with the items that it is given', async () => {
 });
 
 describe('responses in a conversation', () => {
-  test('are in its session, with what is said elsewhere meanwhile, and are read elsewhere', async () => {
+  test('are in its session, together with messages of other dialects', async () => {
     const { id } = await client.conversations.create();
     const first = await say(id, 'one');
     expect(first.conversation).toEqual({ id });
@@ -93,12 +93,12 @@ describe('responses in a conversation', () => {
     expect(await textsOf(id)).toHaveLength(8);
   });
 
-  test('that is named without having been created is created', async () => {
+  test('create it if it does not exist', async () => {
     await say('made up', 'hello');
     expect(await textsOf('made up')).toEqual(['hello', 're: hello']);
   });
 
-  test('a previous response beside it is 400', async () => {
+  test('combined with a previous response are 400', async () => {
     const { id } = await say('one of both', 'hello');
     const both = client.responses.create({
       model: 'fake',
@@ -134,7 +134,7 @@ test('items come in pages, in both orders', async () => {
     expect((await fetch(`${server.http}/openai/v1/conversations/${id}/items?${query}`)).status).toBe(400);
 });
 
-test('conversations of others are not found, and a name of theirs is one’s own', async () => {
+test('conversations of other users are not found, and their ids can be used', async () => {
   const { id } = await client.conversations.create({ metadata: { secret: 'mine' } });
   await say(id, 'my secret');
   const other = openaiClient(server.http, { key: await server.login('uma', 'uma-password') });
@@ -147,7 +147,7 @@ test('conversations of others are not found, and a name of theirs is one’s own
   expect(JSON.stringify(model.requests.at(-1)?.messages)).not.toContain('my secret');
 });
 
-test('they are at /v1 of a listener of their own, and at /v1 of the default one another dialect’s', async () => {
+test('they are served at /v1 of an extra listener; /v1 of the default one belongs to another dialect', async () => {
   const { port } = server.running.doors.find(({ dialect }) => dialect === 'openai') ?? {};
   const alone = openaiClient(`http://127.0.0.1:${port}`, { base: '/v1' });
   expect((await alone.conversations.create()).object).toBe('conversation');

@@ -1,4 +1,4 @@
-/** Failures in the shape of the protocol, as the official client sees them. */
+/** Errors in the format of the protocol, as the official client receives them. */
 import { describe, expect, test } from 'bun:test';
 import OpenAI from 'openai';
 import { modelServer, testServers } from '../model-server.ts';
@@ -17,7 +17,7 @@ const { model, server } = await modelServer(
 const hello = [{ role: 'user', content: 'hello' }] as const;
 
 describe('models', () => {
-  test('are the server’s, the agents and parlance', async () => {
+  test('are those of the server, the agents and parlance', async () => {
     const { data } = await openaiClient(server.http).models.list();
     const ids = data.map(({ id }) => id);
     expect(ids).toEqual(expect.arrayContaining(['parlance', 'fake', 'coder']));
@@ -30,7 +30,7 @@ describe('models', () => {
     expect(await openaiClient(server.http).models.retrieve('coder')).toMatchObject({ id: 'coder' });
   });
 
-  test('are served at /v1, and at /v1 of a listener of its own', async () => {
+  test('are served at /v1, and at /v1 of an extra listener', async () => {
     const { port } = server.running.doors.find(({ dialect }) => dialect === 'openai') ?? {};
     for (const http of [server.http, `http://127.0.0.1:${port}`]) {
       const client = openaiClient(http, { base: '/v1' });
@@ -43,7 +43,7 @@ describe('models', () => {
     expect(await missing.json()).toMatchObject({ error: { type: 'invalid_request_error' } });
   });
 
-  test('with an alias are answered, and the answer names the one that answered', async () => {
+  test('with an alias are answered, and the answer has the name of the actual model', async () => {
     const client = openaiClient(server.http);
     const answer = await client.chat.completions.create({ model: 'gpt-9', messages: [...hello] });
     expect(answer.model).toBe('fake');
@@ -103,7 +103,7 @@ const ENDPOINTS: readonly (readonly [string, (client: OpenAI) => PromiseLike<unk
 ];
 
 describe('keys', () => {
-  test('are needed by every endpoint where the server requires them', async () => {
+  test('are needed by every endpoint if the server requires them', async () => {
     const closed = await started({ PARLANCE_AUTH: 'required' });
     const client = openaiClient(closed.http);
     for (const [name, call] of ENDPOINTS)
@@ -115,7 +115,7 @@ describe('keys', () => {
     expect((await openaiClient(closed.http, { key }).models.list()).data.length).toBeGreaterThan(1);
   });
 
-  test('that have the form of ours and are not good are 401 in open mode, too; any word is none', async () => {
+  test('in our format but invalid are 401 even in open mode; other values count as no key', async () => {
     for (const key of ['plk_abc', 'a.b.c']) {
       const client = openaiClient(server.http, { key });
       for (const [name, call] of ENDPOINTS)
@@ -128,7 +128,7 @@ describe('keys', () => {
 });
 
 describe('failures of the model', () => {
-  test('before anything was sent are an HTTP error that is not tried again', async () => {
+  test('before the first output are an HTTP error that clients do not retry', async () => {
     const client = openaiClient(server.http, { maxRetries: 2 });
     const before = model.requests.length;
     for (const stream of [false, true]) {
@@ -147,7 +147,7 @@ describe('failures of the model', () => {
 });
 
 describe('limits', () => {
-  test('too many requests of one caller are 429 with a time to wait', async () => {
+  test('too many requests of one caller are 429 with a retry time', async () => {
     const limited = await started({ PARLANCE_API_REQUESTS_PER_MINUTE: '1' });
     const client = openaiClient(limited.http);
     await client.models.list();

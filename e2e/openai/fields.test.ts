@@ -1,4 +1,4 @@
-/** Requests that do not fit are 400 and name the field. */
+/** Invalid requests are 400 with the name of the field. */
 import { describe, expect, test } from 'bun:test';
 import { modelServer } from '../model-server.ts';
 import { openaiClient } from './client.ts';
@@ -104,7 +104,7 @@ describe('conversations', () => {
   });
 });
 
-test('an unknown endpoint is refused in the shape of the protocol', async () => {
+test('an unknown endpoint is refused in the format of the protocol', async () => {
   const response = await post('/images', '{}');
   expect(response.status).toBe(404);
   expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error' } });

@@ -1,4 +1,4 @@
-/** Approvals in the Responses API: a call that waits ends the response, and the next one has the rest. */
+/** Approvals in the Responses API: a pending approval ends the response, and the next one has the rest. */
 import { describe, expect, test } from 'bun:test';
 import type OpenAI from 'openai';
 import type { Answer } from '../fake-model.ts';
@@ -59,7 +59,7 @@ describe('a call of the agent that needs an approval', () => {
     expect(data).toMatchObject([{ type: 'mcp_approval_response', approve: true }]);
   });
 
-  test('that is denied is reported to the model, which goes on', async () => {
+  test('that is denied is reported to the model, which continues', async () => {
     const { model, client } = await answering(touch('a.txt'), { say: 'Then not.' });
     const asked = await client.responses.create(hello);
     const input = [reply(requestIn(asked), false, 'too risky')];
@@ -69,7 +69,7 @@ describe('a call of the agent that needs an approval', () => {
     expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain('too risky');
   });
 
-  test('that was answered elsewhere is too late here, and nothing runs twice', async () => {
+  test('that was answered elsewhere cannot be answered again, and nothing runs twice', async () => {
     const { server, client } = await answering(touch('a.txt'), { say: 'Done.' }, { say: 'Next.' });
     const { data: asked, response } = await client.responses.create(hello).withResponse();
     const request = requestIn(asked);
@@ -88,7 +88,7 @@ describe('a call of the agent that needs an approval', () => {
     expect(textOf(next)).toBe('Next.');
   });
 
-  test('two of one answer are asked for together, or one after the other, and all run', async () => {
+  test('two of one answer are requested together or one after the other, and both run', async () => {
     const both: Answer = {
       calls: [
         ['shell', { command: ['touch', 'a.txt'] }],
@@ -224,7 +224,7 @@ describe('a call of the agent that needs an approval', () => {
     expect(await client.responses.retrieve(done.id)).toEqual(done);
   });
 
-  test('is closed by a message that comes instead of the answer', async () => {
+  test('is closed by a message instead of the answer', async () => {
     const { client, server } = await answering(touch('a.txt'), { say: 'Never mind.' });
     const asked = await client.responses.create(hello);
     const next = await client.responses.create({ ...hello, previous_response_id: asked.id, input: 'stop' });

@@ -1,4 +1,4 @@
-/** Items that a request refers to instead of sending them, as clients of stored responses do. */
+/** References to items of stored responses instead of the items themselves. */
 import { expect, test } from 'bun:test';
 import { failure, openaiClient, sessionOf } from './client.ts';
 import { callsIn, type Item, OWN_TOOLS, responsesServer, WEATHER } from './responses-setup.ts';
@@ -9,7 +9,7 @@ const referred = (items: readonly { readonly id?: string | null | undefined }[])
   items.map(({ id }) => ({ type: 'item_reference', id: id ?? '' }));
 const user = (content: string): Item => ({ role: 'user', content });
 
-test('a history of references goes on in the session that holds it', async () => {
+test('a history of references continues the session that has the items', async () => {
   const tools = [WEATHER, OWN_TOOLS];
   const history: Item[] = [user('hello')];
   const first = await ask(history, { tools });
@@ -31,7 +31,7 @@ test('a history of references goes on in the session that holds it', async () =>
   expect(await turnsOf(sessionOf(first.response))).toBe(4);
 });
 
-test('items of another session, in whatever dialect they were said, are taken over', async () => {
+test('items of another session in any dialect are imported', async () => {
   const { id } = await client.conversations.create();
   await ask('one', { conversation: id });
   const { data: items } = await client.conversations.items.list(id, { order: 'asc' });
@@ -61,7 +61,7 @@ test('sessions may have any name', async () => {
   expect(items.at(-1)?.id).toBe(data.output.at(-1)?.id);
 });
 
-test('items of others, of responses that are not stored, and unknown ones are not found', async () => {
+test('items of other users, of responses that are not stored, and unknown items are not found', async () => {
   const { data } = await ask('mine');
   const hidden = await ask('hidden', { store: false });
   const other = openaiClient(server.http, { key: await server.login('uma', 'uma-password') });

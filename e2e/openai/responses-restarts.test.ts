@@ -8,7 +8,7 @@ const servers = testServers();
 
 const hello = { model: 'parlance', input: 'hello' };
 
-/** Starts a response in the background and reads it up to the middle of its text. */
+/** Starts a response in the background and reads half of its text. */
 async function halfRead(http: string): Promise<Event[]> {
   const stream = await openaiClient(http).responses.create({ ...hello, background: true, stream: true });
   const seen: Event[] = [];
@@ -19,7 +19,7 @@ async function halfRead(http: string): Promise<Event[]> {
   return seen;
 }
 
-test('a response in the background is finished, and read on after the number that was seen', async () => {
+test('a response in the background is completed, and can be read from the last received number', async () => {
   const { start } = servers.restartable((_, count) =>
     count === 1 ? { say: 'Half an answer ', after: 'silence' } : { say: 'The whole answer.' },
   );
@@ -29,7 +29,7 @@ test('a response in the background is finished, and read on after the number tha
   const second = await start();
   const client = openaiClient(second.http);
   const [created] = seen;
-  if (created?.type !== 'response.created') throw new Error('the stream did not begin');
+  if (created?.type !== 'response.created') throw new Error('the stream did not start');
   const last = seen.at(-1)?.sequence_number ?? 0;
   const { id } = created.response;
   const rest = await eventsOf(await client.responses.retrieve(id, { stream: true, starting_after: last }));
@@ -77,7 +77,7 @@ const plain = (events: readonly Event[]) =>
     'delta' in rest ? rest.delta : null,
   ]);
 
-/** Everything after each number is the same as in the first stream; what was void is filled up. */
+/** Everything after each number is the same as in the first stream; discarded events are filled with keepalives. */
 async function readAgain(http: string, seen: readonly Event[]): Promise<void> {
   const client = openaiClient(http);
   const final = finalOf(seen);
@@ -115,7 +115,7 @@ test('the numbers of a stream with a restarted step are the same after a kill', 
   await readAgain((await start()).http, seen);
 }, 60_000);
 
-test('a reader that comes back after two kills gets what it has not seen', async () => {
+test('a reader that reconnects after two kills gets the missing events', async () => {
   const { start } = servers.restartable((_, count) =>
     count === 1
       ? { say: 'Half an answer ', think: 'Hm, hm.', after: 'silence' }
@@ -125,7 +125,7 @@ test('a reader that comes back after two kills gets what it has not seen', async
   const seen = await halfRead(first.http);
   await first.kill();
   const [created] = seen;
-  if (created?.type !== 'response.created') throw new Error('the stream did not begin');
+  if (created?.type !== 'response.created') throw new Error('the stream did not start');
   const second = await start();
   const rest = await openaiClient(second.http).responses.retrieve(created.response.id, {
     stream: true,

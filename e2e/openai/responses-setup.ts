@@ -1,4 +1,4 @@
-/** A server whose model repeats what is said or calls what it is asked to call, and a client of its Responses API. */
+/** A server whose model repeats messages or makes the calls they name, and a client of its Responses API. */
 import type OpenAI from 'openai';
 import type { Answer, ChatRequest } from '../fake-model.ts';
 import { modelServer } from '../model-server.ts';
@@ -16,7 +16,7 @@ export const WEATHER: OpenAI.Responses.FunctionTool = {
 };
 export const OWN_TOOLS = { type: 'mcp', server_label: 'parlance' } as OpenAI.Responses.Tool;
 
-/** Repeats the last message of the user; calls what it is told to call. */
+/** Repeats the last user message, or makes the call that it names. */
 function answerTo({ messages }: ChatRequest): Answer {
   const last = messages.at(-1);
   const text = String(last?.content ?? '');

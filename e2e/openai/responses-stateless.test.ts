@@ -28,7 +28,7 @@ async function ask(input: Item[], more: Partial<OpenAI.Responses.ResponseCreateP
   return { data, session: response.headers.get('x-parlance-session') ?? '' };
 }
 
-test('a hundred requests are one session with a hundred turns, and what each stores does not grow', async () => {
+test('a hundred requests are one session with a hundred turns, and stored data per request does not grow', async () => {
   const history: Item[] = [];
   const sessions = new Set<string>();
   for (let turn = 0; turn < 100; turn++) {
@@ -53,7 +53,7 @@ test('a hundred requests are one session with a hundred turns, and what each sto
   expect(last?.bytes).toBeLessThan((first?.bytes ?? 0) * 1.2);
 }, 60_000);
 
-test('calls, results, the agent’s own calls and reasoning come back, and go on in the session', async () => {
+test('calls, results, the agent’s own calls and reasoning can be sent back, and continue the session', async () => {
   const tools = [WEATHER, { type: 'mcp', server_label: 'parlance' } as OpenAI.Responses.Tool];
   const history: Item[] = [user('weather, please')];
   const first = await ask(history, { tools });
@@ -71,7 +71,7 @@ test('calls, results, the agent’s own calls and reasoning come back, and go on
   expect(await turnsOf(first.session)).toBe(3);
 });
 
-test('another history is a new session that begins with it', async () => {
+test('another history is a new session that starts with it', async () => {
   const first = await ask([user('one')]);
   const before = await durableOf(server, first.session);
   const edited = await ask([user('uno'), ...(first.data.output as Item[]), user('two')]);
@@ -80,7 +80,7 @@ test('another history is a new session that begins with it', async () => {
   expect(await durableOf(server, first.session)).toEqual(before);
 });
 
-test('a terminal’s request: messages of the developer are instructions, users in a row are one input', async () => {
+test('a terminal’s request: developer messages are instructions, consecutive user messages are one input', async () => {
   const { data, session } = await ask(
     [
       { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'Be careful.' }] },
@@ -116,7 +116,7 @@ test('session headers of a terminal are labels', async () => {
   });
 });
 
-test('fifty responses at once do not mix', async () => {
+test('fifty concurrent responses do not mix', async () => {
   const numbers = Array.from({ length: 50 }, (_, number) => number);
   const texts = await Promise.all(
     numbers.map(async (number) => {
@@ -127,7 +127,7 @@ test('fifty responses at once do not mix', async () => {
   for (const number of numbers) expect(texts[number]).toBe(`re: "number ${number}!"`);
 });
 
-test('the same request again is the same response', async () => {
+test('a repeated request is the same response', async () => {
   const key = { headers: { 'Idempotency-Key': 'once only' } };
   const body = { model: 'fake', input: 'only once' };
   const [one, two] = await Promise.all([

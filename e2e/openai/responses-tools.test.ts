@@ -32,7 +32,7 @@ describe('tools of the caller', () => {
     expect(items.data.map(({ type }) => type)).toEqual(['function_call_output', 'function_call_output']);
   });
 
-  test('and instructions are of one request alone', async () => {
+  test('and instructions apply to one request only', async () => {
     const { data } = await ask('weather', { tools: [WEATHER], instructions: 'Rhyme.' });
     const [call] = callsIn(data);
     const output = { type: 'function_call_output' as const, call_id: call?.call_id ?? '', output: 'rain' };
@@ -53,7 +53,7 @@ describe('tools of the caller', () => {
     expect(failed).toMatchObject({ status: 400, param: 'input' });
   });
 
-  test('beside those of the agent, which run here and are shown', async () => {
+  test('beside those of the agent, which run on the server and are shown', async () => {
     const { data } = await ask('echo', { tools: [WEATHER, OWN_TOOLS] });
     const offered = model.requests.at(-1)?.tools?.map((tool) => tool.function.name);
     expect(offered).toContain('weather');
@@ -73,7 +73,7 @@ describe('tools of the caller', () => {
     expect((await stream.finalResponse()).output.map(({ type }) => type)).toEqual(['mcp_call', 'message']);
   });
 
-  test('of kinds that there are none of are left out, and refused as the choice', async () => {
+  test('of unsupported kinds are left out, and refused as tool_choice', async () => {
     const tools = [{ type: 'web_search' }, { type: 'namespace', name: 'x', tools: [] }, WEATHER] as never;
     const { data } = await ask('weather', { tools });
     expect(data.output.map(({ type }) => type)).toEqual(['function_call']);
@@ -84,7 +84,7 @@ describe('tools of the caller', () => {
     });
   });
 
-  test('outputs beside a new message: the model gets both at once', async () => {
+  test('outputs beside a new message: the model receives both at once', async () => {
     const { data, response } = await ask('both', { tools: [WEATHER] });
     const outputs = callsIn(data).map(({ call_id }) => ({
       type: 'function_call_output' as const,

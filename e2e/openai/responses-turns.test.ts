@@ -1,4 +1,4 @@
-/** Responses as their turns run: in the background, cancelled, broken off, and failed. */
+/** The turns of responses: in the background, cancelled, interrupted and failed. */
 import { describe, expect, test } from 'bun:test';
 import type OpenAI from 'openai';
 import type { Answer } from '../fake-model.ts';
@@ -40,7 +40,7 @@ describe('a response in the background', () => {
     expect(textOf(done)).toBe('Done.');
   });
 
-  test('goes on when its reader hangs up, who comes back after the number it has seen', async () => {
+  test('continues after its reader disconnects, which can resume after the last received number', async () => {
     const { model, client } = await dictated();
     const stream = await client.responses.create({ ...hello, background: true, stream: true });
     model.say('One two ');
@@ -50,7 +50,7 @@ describe('a response in the background', () => {
       if (event.type === 'response.output_text.delta' && event.delta === 'two ') break;
     }
     const [created] = seen;
-    if (created?.type !== 'response.created') throw new Error('the stream did not begin');
+    if (created?.type !== 'response.created') throw new Error('the stream did not start');
     model.say('three four');
     const rest = await client.responses.retrieve(created.response.id, {
       stream: true,
@@ -64,7 +64,7 @@ describe('a response in the background', () => {
     expect(textOf(finalOf(all))).toBe('One two three four');
   });
 
-  test('is cancelled, and the request to the model with it', async () => {
+  test('is cancelled together with its model request', async () => {
     const { model, client } = await answering({ say: 'Half an answer ', after: 'silence' });
     const begun = await client.responses.create({ ...hello, background: true });
     while (model.requests.length === 0) await Bun.sleep(20);
@@ -74,7 +74,7 @@ describe('a response in the background', () => {
     expect((await client.responses.cancel(begun.id)).status).toBe('cancelled');
   });
 
-  test('is cancelled while it waits for another one', async () => {
+  test('is cancelled while it is queued', async () => {
     const { model, client } = await answering({ say: 'Half an answer ', after: 'silence' });
     const more = { ...hello, background: true, conversation: 'busy' };
     const first = await client.responses.create(more);
@@ -87,8 +87,8 @@ describe('a response in the background', () => {
   });
 });
 
-describe('a client that hangs up', () => {
-  test('while a response is streamed ends the turn and the request to the model', async () => {
+describe('a client that disconnects', () => {
+  test('while a response is streamed ends the turn and the model request', async () => {
     const { model, server } = await answering({ say: 'Half an answer ', after: 'silence' });
     const client = openaiClient(server.http, { session: 'left' });
     const stream = await client.responses.create({ ...hello, stream: true });
@@ -98,7 +98,7 @@ describe('a client that hangs up', () => {
     expect(events.find(({ type }) => type === 'text.ended')).toMatchObject({ interrupted: true });
   });
 
-  test('while it waits for a whole response ends the turn, too', async () => {
+  test('while it waits for a whole response ends the turn as well', async () => {
     const { model, server } = await answering({ say: 'Half an answer ', after: 'silence' });
     const client = openaiClient(server.http, { session: 'left' });
     const stop = new AbortController();
@@ -111,8 +111,8 @@ describe('a client that hangs up', () => {
   });
 });
 
-describe('an answer that breaks off and is asked again', () => {
-  test('closes its item, begins a new one, and the response has the new one alone', async () => {
+describe('an interrupted answer that is retried', () => {
+  test('closes its item, starts a new one, and the response has only the new one', async () => {
     const { client } = await answering({ say: 'One thing ', after: 'cut' }, { say: 'Another thing.' });
     const events = await eventsOf(client.responses.stream(hello));
     const added = events.filter(({ type }) => type === 'response.output_item.added');
@@ -127,7 +127,7 @@ describe('an answer that breaks off and is asked again', () => {
     expect(again.at(-1)?.sequence_number).toBe(events.at(-1)?.sequence_number ?? 0);
   });
 
-  test('is the new one alone where it is whole', async () => {
+  test('is only the new one without a stream', async () => {
     const { client } = await answering({ say: 'One thing ', after: 'cut' }, { say: 'Another thing.' });
     expect(textOf(await client.responses.create(hello))).toBe('Another thing.');
   });
@@ -145,7 +145,7 @@ describe('a failure', () => {
     expect(await client.responses.retrieve(finalOf(events).id)).toMatchObject({ status: 'failed' });
   });
 
-  test('of a whole response is an HTTP error that is not tried again', async () => {
+  test('of a whole response is an HTTP error that clients do not retry', async () => {
     const { model, server } = await answering({ status: 400 });
     const thrown = await failure(openaiClient(server.http, { maxRetries: 2 }).responses.create(hello));
     expect(thrown).toMatchObject({ status: 502, type: 'server_error' });

@@ -43,7 +43,7 @@ describe('a whole response', () => {
     expect(sessionOf(response)).not.toBe('');
   });
 
-  test('is retrieved by its id as it was given, and its input is listed', async () => {
+  test('is retrieved unchanged by its id, and its input is listed', async () => {
     const { data } = await ask('to be kept', { instructions: 'Rhyme.' });
     const kept = await client.responses.retrieve(data.id);
     expect(kept).toEqual(data);
@@ -54,7 +54,7 @@ describe('a whole response', () => {
     ]);
   });
 
-  test('deleted is not found from then on; the session stays', async () => {
+  test('is not found after it was deleted; the session stays', async () => {
     const { data, response } = await ask('delete me');
     expect((await ask('another')).data.status).toBe('completed');
     const deleted: unknown = await client.responses.delete(data.id);
@@ -124,7 +124,7 @@ describe('a stream', () => {
     );
   });
 
-  test('is put together by the client, and its id is good at once', async () => {
+  test('is assembled by the client, and its id is valid at once', async () => {
     const stream = client.responses.stream({ model: 'fake', input: 'first' });
     const first = await stream.finalResponse();
     expect(first.output_text).toBe('You said first.');
@@ -134,7 +134,7 @@ describe('a stream', () => {
     expect(promptText()).toContain('You said first.');
   });
 
-  test('of calls is put together by the client', async () => {
+  test('of calls is assembled by the client', async () => {
     const stream = client.responses.stream({ model: 'fake', input: 'both', tools: [WEATHER] });
     const { output } = await stream.finalResponse();
     const calls = output.flatMap((item) => (item.type === 'function_call' ? [item] : []));
@@ -181,7 +181,7 @@ describe('an earlier response', () => {
     expect(sessionOf(onBranch.response)).toBe(sessionOf(branch.response));
   });
 
-  test('with calls that were answered since can be answered otherwise, in a new session', async () => {
+  test('with answered calls can be answered differently, in a new session', async () => {
     const asked = await ask('weather', { tools: [WEATHER] });
     const [call] = callsIn(asked.data);
     const output = (words: string) => [
@@ -196,7 +196,7 @@ describe('an earlier response', () => {
     expect(sessionOf(second.response)).not.toBe(sessionOf(asked.response));
   });
 
-  test('that is unknown or someone else’s is 400 as previous, and 404 otherwise', async () => {
+  test('that is unknown or of another user is 400 as previous, and 404 otherwise', async () => {
     const { data } = await ask('mine');
     const key = await server.login('uma', 'uma-password');
     const other = openaiClient(server.http, { key });

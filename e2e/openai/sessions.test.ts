@@ -1,4 +1,4 @@
-/** Which session a request of a stateless client is in. */
+/** The session of a request of a stateless client. */
 import { describe, expect, test } from 'bun:test';
 import type OpenAI from 'openai';
 import { modelServer } from '../model-server.ts';
@@ -37,7 +37,7 @@ test('a hundred requests with a growing history are one session with a hundred t
   expect(await turnsOf([...sessions][0] ?? '')).toBe(100);
 }, 60_000);
 
-test('another history is a new session that begins with it, and the old one stays as it was', async () => {
+test('another history is a new session that starts with it, and the old one is unchanged', async () => {
   const first = await ask([user('one')]);
   const before = await typesOf(first.session);
   const edited: Message[] = [user('uno'), { role: 'assistant', content: first.text }, user('two')];
@@ -58,7 +58,7 @@ test('another history is a new session that begins with it, and the old one stay
   expect(await typesOf(first.session)).toEqual(before);
 });
 
-test('a session that is named goes on, whatever the client knows of it', async () => {
+test('a named session continues, whatever history the client sends', async () => {
   const named = { 'X-Parlance-Session': 'my own name' };
   expect((await ask([user('one')], named)).session).toBe('my own name');
   const { session } = await ask([user('two')], named);
@@ -69,7 +69,7 @@ test('a session that is named goes on, whatever the client knows of it', async (
   expect(prompt).toContain('two');
 });
 
-test('what is said elsewhere meanwhile is part of the next prompt here, and the answer is read there', async () => {
+test('messages from elsewhere are part of the next prompt here, and the answer is visible there', async () => {
   const first = await ask([user('here')]);
   await submit(server, first.session, 'said elsewhere');
   await followed(
@@ -97,7 +97,7 @@ async function messagesOf(session: string) {
   return ((await response.json()) as { content: string }[]).map(({ content }) => content);
 }
 
-test('two users have a session each for the same conversation and the same name', async () => {
+test('two users have separate sessions for the same conversation and the same name', async () => {
   const asUser = async (name: string) =>
     openaiClient(server.http, { key: await server.login(name, `${name}-password`), session: 'shared name' });
   for (const name of ['dev', 'uma']) {
@@ -109,8 +109,8 @@ test('two users have a session each for the same conversation and the same name'
   }
 });
 
-describe('the same request again', () => {
-  test('is given the same answer, without another turn', async () => {
+describe('a repeated request', () => {
+  test('gets the same answer, without another turn', async () => {
     const key = { 'Idempotency-Key': 'once' };
     const first = await ask([user('only once')], key);
     const asked = model.requests.length;
@@ -120,7 +120,7 @@ describe('the same request again', () => {
     expect(await turnsOf(first.session)).toBe(1);
   });
 
-  test('is the same turn also while the first is being answered, and in a conversation that goes on', async () => {
+  test('is the same turn, even while the first is being answered and in a conversation that has continued', async () => {
     const first = await ask([user('a')]);
     const again: Message[] = [user('a'), first.message, user('b')];
     const key = { 'Idempotency-Key': 'twice' };
@@ -131,7 +131,7 @@ describe('the same request again', () => {
   });
 });
 
-test('earlier keys of a session are remembered, too', async () => {
+test('earlier keys of a session are remembered as well', async () => {
   const history: Message[] = [];
   const answers: { readonly session: string; readonly text: string; readonly asked: Message[] }[] = [];
   for (const [index, content] of ['first', 'second', 'third'].entries()) {
@@ -148,7 +148,7 @@ test('earlier keys of a session are remembered, too', async () => {
   expect(await turnsOf(answers[0]?.session ?? '')).toBe(3);
 });
 
-test('a part of a session that was named is not taken for the whole of it', async () => {
+test('a partial history of a named session does not identify it', async () => {
   const named = { 'X-Parlance-Session': 'known in part' };
   await ask([user('unseen')], named);
   const second = await ask([user('later')], named);
@@ -157,7 +157,7 @@ test('a part of a session that was named is not taken for the whole of it', asyn
   expect(JSON.stringify(model.requests.at(-1)?.messages)).not.toContain('unseen');
 });
 
-test('a session that was continued by its name goes on without it, too', async () => {
+test('a session continued by name can also be continued without it', async () => {
   const named = { 'X-Parlance-Session': 'known as a whole' };
   const first = await ask([user('x')], named);
   const second = await ask([user('y')], named);
@@ -165,7 +165,7 @@ test('a session that was continued by its name goes on without it, too', async (
   expect(third.session).toBe('known as a whole');
 });
 
-test('fifty requests at once do not mix', async () => {
+test('fifty concurrent requests do not mix', async () => {
   const numbers = Array.from({ length: 50 }, (_, number) => number);
   const answers = await Promise.all(
     numbers.map(async (number) => {

@@ -1,4 +1,4 @@
-/** What happens to the turn behind a request: hang-ups, approvals, answers that break off, and kills. */
+/** The turn of a request: disconnects, approvals, interrupted answers, and kills. */
 import { describe, expect, test } from 'bun:test';
 import type OpenAI from 'openai';
 import { has, testServers } from '../model-server.ts';
@@ -11,7 +11,7 @@ const hello = { model: 'parlance', messages: [{ role: 'user' as const, content: 
 
 const contentOf = ({ choices }: OpenAI.ChatCompletionChunk): string => choices[0]?.delta.content ?? '';
 
-test('text is streamed piece by piece, as the model speaks', async () => {
+test('text is streamed while the model writes it', async () => {
   const { model, server } = await dictated();
   const stream = await (async () => {
     model.say('One ');
@@ -31,8 +31,8 @@ test('text is streamed piece by piece, as the model speaks', async () => {
   expect(pieces).toEqual(['One ', 'two ', 'three']);
 });
 
-describe('a client that hangs up', () => {
-  test('while an answer is streamed ends the turn and the request to the model; what was said is kept', async () => {
+describe('a client that disconnects', () => {
+  test('while an answer is streamed ends the turn and the model request; the text so far is kept', async () => {
     const { model, server } = await answering({ say: 'Half an answer ', after: 'silence' });
     const client = openaiClient(server.http, { session: 'left' });
     const stream = await client.chat.completions.create({ ...hello, stream: true });
@@ -42,7 +42,7 @@ describe('a client that hangs up', () => {
     expect(events.find(({ type }) => type === 'text.ended')).toMatchObject({ interrupted: true });
   });
 
-  test('while it waits for a whole answer ends the turn, too', async () => {
+  test('while it waits for a whole answer ends the turn as well', async () => {
     const { model, server } = await answering({ say: 'Half an answer ', after: 'silence' });
     const client = openaiClient(server.http, { session: 'left' });
     const stop = new AbortController();
@@ -64,7 +64,7 @@ describe('a call of the agent that needs an approval', () => {
     }
   };
 
-  test.each([false, true])('waits for the answer from elsewhere (stream: %p)', async (stream) => {
+  test.each([false, true])('waits for an answer from elsewhere (stream: %p)', async (stream) => {
     const { server } = await answering(
       { call: 'shell', input: { command: ['touch', 'a.txt'] } },
       { say: 'Done.' },
@@ -79,14 +79,14 @@ describe('a call of the agent that needs an approval', () => {
   });
 });
 
-describe('an answer that breaks off and is asked again', () => {
-  test('goes on silently while it is the same', async () => {
+describe('an interrupted answer that is retried', () => {
+  test('continues silently while the text is the same', async () => {
     const { server } = await answering({ say: 'The same ', after: 'cut' }, { say: 'The same words.' });
     const stream = openaiClient(server.http).chat.completions.stream({ ...hello });
     expect(await stream.finalContent()).toBe('The same words.');
   });
 
-  test('ends with an error the moment it differs', async () => {
+  test('ends with an error as soon as the text differs', async () => {
     const { server } = await answering({ say: 'One thing ', after: 'cut' }, { say: 'Another thing.' });
     const response = await fetch(`${server.http}/v1/chat/completions`, {
       method: 'POST',
@@ -100,7 +100,7 @@ describe('an answer that breaks off and is asked again', () => {
     expect(JSON.parse(last.slice('data: '.length))).toMatchObject({ error: { type: 'server_error' } });
   });
 
-  test('is the new one alone where nothing was shown', async () => {
+  test('is only the new one if nothing was sent yet', async () => {
     const { server } = await answering({ say: 'One thing ', after: 'cut' }, { say: 'Another thing.' });
     const { choices } = await openaiClient(server.http).chat.completions.create(hello);
     expect(choices[0]?.message.content).toBe('Another thing.');
@@ -167,7 +167,7 @@ test.each([
   expect(reasons.filter(Boolean)).toEqual([reason]);
 });
 
-test('a turn that runs when the server is killed goes on, and the same request again is given its answer', async () => {
+test('a turn continues after a kill, and a repeated request gets its answer', async () => {
   let isSilent = true;
   const { model, start } = restartable(() =>
     isSilent ? { say: 'Half ', after: 'silence' } : { say: 'Whole.' },
