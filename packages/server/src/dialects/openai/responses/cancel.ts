@@ -14,7 +14,6 @@ export async function cancelTurn(
   try {
     await engine.send(ref, { type: 'turn.cancel', turn }, { principal, dialect: 'openai' });
   } catch (thrown) {
-    if (!(thrown instanceof Fault))
-      log.error({ err: thrown, session: ref.id }, 'failed to cancel turn');
+    if (!(thrown instanceof Fault)) log.error({ err: thrown, session: ref.id }, 'failed to cancel turn');
   }
 }
