@@ -18,7 +18,7 @@ async function openKeys(name: string): Promise<Page> {
 async function makeKey(page: Page, name: string): Promise<string> {
   await page.getByRole('button', { name: 'New key' }).click();
   await page.getByLabel('Name').fill(name);
-  await page.getByRole('button', { name: 'Make key' }).click();
+  await page.getByRole('button', { name: 'Create key' }).click();
   await seen(page.getByText(`Copy the key of ${name} now.`));
   return String(await page.locator('.key-text code').textContent());
 }

@@ -93,7 +93,7 @@ export const PAGES: readonly Shown[] = [
         await page.getByRole('button', { name: 'New key' }).click();
         await page.getByLabel('Name').fill(name);
         if (name === 'laptop') await page.getByRole('checkbox', { name: 'native' }).check();
-        await page.getByRole('button', { name: 'Make key' }).click();
+        await page.getByRole('button', { name: 'Create key' }).click();
         await seen(page.getByRole('listitem').filter({ hasText: name }));
       }
       await seen(page.getByText('Copy the key of build server now.'));

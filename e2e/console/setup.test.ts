@@ -66,10 +66,10 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await seen(page.getByText('Connected. 2 models:'));
     await page.getByRole('button', { name: 'tiny-2' }).click();
     await page.getByRole('button', { name: 'Save' }).click();
-    await seen(page.getByText(`tiny-2 at http://127.0.0.1:${vendor.port}/v1 answers.`));
+    await seen(page.getByText(`tiny-2 at http://127.0.0.1:${vendor.port}/v1 is in use.`));
     expect(await accessibilityProblems(page)).toEqual([]);
     await page.goto(`${place.server.http}/#/`);
-    await seen(page.getByText('tiny-2 by openai answers.'));
+    await seen(page.getByText('Model: tiny-2 (openai).'));
     await page.getByLabel('Model', { exact: true }).selectOption({ label: 'Other model …' });
     await page.getByRole('dialog').locator('option[value="tiny-1"]').waitFor({ state: 'attached' });
     await page.keyboard.press('Escape');
@@ -87,7 +87,7 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     place.problems(); // the browser reports the refused request
     await page.getByLabel('Provider').selectOption({ label: 'Offline demo model' });
     await page.getByRole('button', { name: 'Save' }).click();
-    await seen(page.getByText(/^The offline demo model answers/));
+    await seen(page.getByText(/^The offline demo model is in use/));
     await page.context().close();
   });
 

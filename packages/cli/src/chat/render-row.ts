@@ -96,7 +96,7 @@ function historyLines(items: readonly HistoryItem[], look: Look): string[] {
 const CANCELLED = {
   cancelled: 'Stopped',
   superseded: 'Interrupted by a new message',
-  denied: 'Ended by denial',
+  denied: 'Ended: a call was denied',
 } as const;
 
 function endLines({ state, usage }: TurnView, look: Look): string[] {

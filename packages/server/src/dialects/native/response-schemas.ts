@@ -333,7 +333,7 @@ export const Settings = named(
     model: z.object({ provider: z.string(), model: z.string(), address: z.string().nullable() }),
     given: z
       .record(z.string(), z.string())
-      .describe('flag, variable or file entry of settings that are set where the server was started'),
+      .describe('flag, variable or file entry of settings that the configuration decides'),
     stored: z.record(z.string(), z.json()).describe('stored values, without secrets'),
     secrets: z.array(z.string()).describe('names of stored secrets'),
   }),

@@ -39,8 +39,8 @@ export function AgentsSection() {
       {(settings: Settings) => (
         <>
           <p className="hint">
-            An agent has its own instructions, and if you like its own model and tools. Domains group the
-            agents that a session offers.
+            An agent has its own instructions and, optionally, its own model and tools. A domain is a group of
+            agents that a session can use.
           </p>
           <GivenNotice settings={settings} keys={['agents', 'domains']} />
           <ul className="admin-list" aria-label="Agents">

@@ -1,7 +1,7 @@
 import type { Settings } from '@parlance/sdk';
 import { Notice } from '../../components/notice.tsx';
 
-/** Says which settings are decided where the server was started, and why stored ones are not in use. */
+/** Names the settings that the configuration of the server decides, and why stored ones are not in use. */
 export function GivenNotice({ settings, keys }: { settings: Settings; keys: readonly string[] }) {
   const labels = keys.flatMap((key) => settings.given[key] ?? []);
   return (
@@ -15,8 +15,8 @@ export function GivenNotice({ settings, keys }: { settings: Settings; keys: read
               <code>{label}</code>
             </span>
           ))}{' '}
-          {labels.length === 1 ? 'is' : 'are'} set where the server was started, and{' '}
-          {labels.length === 1 ? 'wins' : 'win'} over what you enter here.
+          {labels.length === 1 ? 'is' : 'are'} part of the server’s configuration, which takes precedence over
+          what you enter here.
         </Notice>
       )}
     </>

@@ -31,7 +31,12 @@ export function NewKey({ close, made }: { close: () => void; made: (key: MadeApi
   }
 
   return (
-    <Dialog title="New API key" confirm="Make key" onClose={close} onConfirm={(fields) => void make(fields)}>
+    <Dialog
+      title="New API key"
+      confirm="Create key"
+      onClose={close}
+      onConfirm={(fields) => void make(fields)}
+    >
       <label className="field">
         Name
         <input name="name" required maxLength={100} autoComplete="off" placeholder="laptop" />
@@ -64,7 +69,7 @@ export function NewKey({ close, made }: { close: () => void; made: (key: MadeApi
           </label>
         ))}
       </fieldset>
-      <p className="hint">Without a choice the key works with all dialects.</p>
+      <p className="hint">If none is selected, the key works with all dialects.</p>
     </Dialog>
   );
 }

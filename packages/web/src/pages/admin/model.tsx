@@ -28,8 +28,8 @@ export function ModelSection() {
         <>
           <p className="hint">
             {settings.model.provider === 'offline'
-              ? 'The offline demo model answers. It needs no key, and it is not a language model.'
-              : `${settings.model.model} at ${settings.model.address} answers.`}{' '}
+              ? 'The offline demo model is in use. It needs no key, and it is not a language model.'
+              : `${settings.model.model} at ${settings.model.address} is in use.`}{' '}
             A change applies to the next message; nothing restarts.
           </p>
           <GivenNotice settings={settings} keys={KEYS} />
@@ -66,7 +66,7 @@ function ModelForm({ settings, save }: { settings: Settings; save: Save }) {
 
   function submit(event: FormEvent): void {
     event.preventDefault();
-    void save(valuesOf(fields), choice === 'offline' ? 'The offline model answers now.' : 'Model connected.');
+    void save(valuesOf(fields), choice === 'offline' ? 'The offline model is in use.' : 'Model connected.');
   }
 
   return (

@@ -48,15 +48,15 @@ function summary(nodes: readonly ServerNode[]) {
   if (nodes.length === 1 && nodes[0]?.leaseAgeMs === null)
     return (
       <>
-        One node: this server stores everything in its data folder and serves alone. Several nodes share a
-        database: set <code>DATABASE_URL</code> and <code>REDIS_URL</code>.
+        This server runs alone and stores everything in its data folder. To run several nodes on one database,
+        set <code>DATABASE_URL</code> and <code>REDIS_URL</code>.
       </>
     );
   const alive = nodes.filter((node) => node.alive).length;
   return (
     <>
       {alive === 1 ? 'One node is' : `${alive} nodes are`} alive. Every node serves every session; a running
-      session is driven by one of them. If a node is gone, the others take over what it drove.
+      session is driven by one of them. If a node fails, the others take over its sessions.
     </>
   );
 }
@@ -65,13 +65,13 @@ function Problems({ nodes }: { nodes: readonly ServerNode[] }) {
   const cut = nodes.filter(({ alive, bus }) => alive && bus === 'down');
   if (cut.length === 0) return null;
   if (nodes.filter(({ alive }) => alive).length === 1)
-    return <p className="hint">It has no bus. Only several nodes need one.</p>;
+    return <p className="hint">No bus is connected. A single node needs none.</p>;
   const names = cut.map(({ id }) => shortId(id)).join(', ');
   return (
     <Notice look="warning">
       Degraded: {names} {cut.length === 1 ? 'does' : 'do'} not reach the bus (<code>REDIS_URL</code>). Nothing
-      is lost, and turns go on. Until it is back, nodes hear of each other through the database: readers on
-      another node than the session’s get text block by block, not word by word.
+      is lost, and turns continue. Until it is back, nodes communicate through the database: clients of a node
+      that does not run the session receive text block by block instead of word by word.
     </Notice>
   );
 }

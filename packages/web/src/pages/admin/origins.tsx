@@ -18,10 +18,10 @@ export function OriginsSection() {
   const [entered, setEntered] = useState('');
   const allowed = originsIn(polled.value?.stored.allowedOrigins);
   const allow = async (origin: string) => {
-    if (await save({ allowedOrigins: [...allowed, origin] }, `${origin} is allowed now.`)) setEntered('');
+    if (await save({ allowedOrigins: [...allowed, origin] }, `${origin} is now allowed.`)) setEntered('');
   };
   const remove = (origin: string) =>
-    save({ allowedOrigins: allowed.filter((other) => other !== origin) }, `${origin} is refused now.`);
+    save({ allowedOrigins: allowed.filter((other) => other !== origin) }, `${origin} is no longer allowed.`);
 
   function submit(event: FormEvent): void {
     event.preventDefault();
@@ -34,13 +34,13 @@ export function OriginsSection() {
       {(origins) => (
         <>
           <p className="hint">
-            Pages of this server may call it, and on a loopback address pages of this machine. Pages and
-            extensions elsewhere are refused until you allow their origin.
+            Pages of this server may call it, and on a loopback address so may other pages of this machine.
+            Other pages and extensions are refused until you allow their origin.
           </p>
           {polled.value && <GivenNotice settings={polled.value} keys={['allowedOrigins']} />}
-          <h3>Refused lately</h3>
+          <h3>Recently refused</h3>
           {origins.length === 0 ? (
-            <Empty title="No origin was refused" />
+            <Empty title="No refused origins" />
           ) : (
             <ul className="admin-list" aria-label="Refused origins">
               {origins.map(({ origin, count, at }) => (

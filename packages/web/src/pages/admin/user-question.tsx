@@ -58,7 +58,7 @@ export function UserQuestion({ asking, mine, doing, close }: QuestionProps) {
           onClose={close}
           onConfirm={(fields) => {
             const role = roleOf(fields);
-            void doing(() => users.change(name, { role }), `${name} is ${role} now.`);
+            void doing(() => users.change(name, { role }), `${name} is now ${role}.`);
           }}
         >
           <RoleField current={user.role} />
@@ -83,7 +83,7 @@ export function UserQuestion({ asking, mine, doing, close }: QuestionProps) {
     case 'logout':
       return (
         <Dialog
-          title={`Log ${name} out?`}
+          title={`Sign ${name} out?`}
           confirm="Sign out"
           danger
           onClose={close}

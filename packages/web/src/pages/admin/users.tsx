@@ -53,7 +53,7 @@ export function UsersSection() {
                 </div>
                 <Button
                   onClick={() => setAsking({ what: 'logout', user })}
-                  aria-label={`Log ${user.name} out`}
+                  aria-label={`Sign ${user.name} out`}
                 >
                   Sign out
                 </Button>

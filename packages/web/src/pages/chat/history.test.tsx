@@ -20,7 +20,7 @@ const entry = {
 test('a conversation that was taken over is shown with its messages and calls, and where it came from', () => {
   const shown = renderToStaticMarkup(<History entry={entry} />);
   expect(shown).toContain('Name a &lt;b&gt;river&lt;/b&gt;');
-  expect(shown).toContain('taken over via openai');
+  expect(shown).toContain('imported via openai');
   expect(shown).toContain('Called lookup');
   expect(shown).toContain('The call failed');
   expect(shown).toContain('<strong>Rhine</strong>');

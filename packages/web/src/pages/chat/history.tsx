@@ -25,7 +25,7 @@ function ItemView({ name, item, dialect }: ItemProps) {
             <Parts parts={item.parts} text="plain" />
           </div>
           <div className="said-under">
-            <Chip title="Said before this session took the conversation over">taken over via {dialect}</Chip>
+            <Chip title="From before this session">imported via {dialect}</Chip>
           </div>
         </div>
       );

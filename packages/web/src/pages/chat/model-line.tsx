@@ -12,13 +12,13 @@ export function ModelLine({ chosen }: { chosen: Chosen }) {
   if (provider === 'offline')
     return (
       <p className="hint">
-        The offline demo model answers. It needs no key, and it is not a language model.{' '}
+        You are using the offline demo model. It needs no key, and it is not a language model.{' '}
         {setup('Connect a model')}
       </p>
     );
   return (
     <p className="hint">
-      {provider === null ? `${model} answers.` : `${model} by ${provider} answers.`} {setup('Change')}
+      Model: {provider === null ? model : `${model} (${provider})`}. {setup('Change')}
     </p>
   );
 }

@@ -107,7 +107,7 @@ function Working({ turn }: { turn: TurnView }) {
         <i />
         <i />
       </span>
-      {turn.agent.name} is at work
+      {turn.agent.name} is working
     </p>
   );
 }

@@ -61,7 +61,7 @@ export const TurnEnd = memo(function TurnEnd({ session, turn }: { session: strin
 const CANCELLED: Readonly<Record<'cancelled' | 'superseded' | 'denied', string>> = {
   cancelled: 'Stopped',
   superseded: 'Interrupted by a new message',
-  denied: 'Ended by denial',
+  denied: 'Ended: a call was denied',
 };
 
 /** `1.2K in, 300 out` */

@@ -60,7 +60,7 @@ export function Extensions() {
           onClose={() => setAsking(null)}
           onConfirm={() => void revoke(asking)}
         >
-          <p>The extension is refused at once, and its tasks stop. It can be connected again.</p>
+          <p>The extension is disconnected immediately, and its tasks stop. You can connect it again.</p>
         </Dialog>
       )}
     </section>

@@ -49,8 +49,8 @@ function Notifications() {
     <section aria-labelledby="settings-notifications">
       <h2 id="settings-notifications">Notifications</h2>
       <p className="hint">
-        While this page is in the background, your desktop tells you when an agent needs approval or has
-        finished.
+        Get a desktop notification when an agent needs approval or has finished while this page is in the
+        background.
       </p>
       {refused && (
         <Notice look="warning">

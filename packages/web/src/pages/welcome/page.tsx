@@ -67,7 +67,7 @@ function Models({ about }: { about: About }) {
       {maySetUp(about) && (
         <p>
           <a href={hrefOf({ page: 'admin' }, { section: 'model' })}>Connect a model</a> here, without a
-          restart. Or set a key where the server is started; what is set there wins.
+          restart, or set a key in the environment of the server, which takes precedence:
         </p>
       )}
       <ul className="guide-providers">
