@@ -15,8 +15,8 @@ export function GivenNotice({ settings, keys }: { settings: Settings; keys: read
               <code>{label}</code>
             </span>
           ))}{' '}
-          {labels.length === 1 ? 'is' : 'are'} part of the server’s configuration, which takes precedence over
-          what you enter here.
+          {labels.length === 1 ? 'is' : 'are'} set at startup and {labels.length === 1 ? 'takes' : 'take'}{' '}
+          precedence over what you enter here.
         </Notice>
       )}
     </>
