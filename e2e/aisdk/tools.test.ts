@@ -106,7 +106,7 @@ describe('tools of the page', () => {
     expect(next.at(-1)).toEqual({ type: 'finish', finishReason: 'stop' });
     // Repeated results change nothing, and get an error.
     const again = await post(server.http, { id, messages, tools: TOOLS });
-    expect([again.status, await again.text()]).toEqual([409, 'This was answered already.']);
+    expect([again.status, await again.text()]).toEqual([409, 'This has already been answered.']);
     expect(await eventsOf(id, 'tool.ended')).toHaveLength(1);
   });
 
@@ -216,7 +216,7 @@ test('an answer that nothing waits for is refused, and an unknown answer is not 
   const chat = chatWith({ server, id });
   await chat.sendMessage({ text: 'hello' });
   const refused = await post(server.http, { id, messages: chat.messages });
-  expect([refused.status, await refused.text()]).toEqual([409, 'This was answered already.']);
+  expect([refused.status, await refused.text()]).toEqual([409, 'This has already been answered.']);
   const [asked, answer] = chat.messages;
   const unknown = await post(server.http, { id, messages: [asked, { ...answer, id: 'nobody' }] });
   expect([unknown.status, await unknown.text()]).toEqual([404, 'There is no such answer in this chat.']);

@@ -33,14 +33,14 @@ export async function answerApproval(
       if (!(thrown instanceof Fault)) throw thrown;
       if (thrown.code === 'no_approval') throw notPending();
       if (thrown.code === 'not_found')
-        throw new RpcFault('INVALID_PARAMS', 'The task has not asked for this approval.');
+        throw new RpcFault('INVALID_PARAMS', 'The task has no such pending approval.');
       throw thrown;
     }
   }
 }
 
 export const notPending = (): RpcFault =>
-  new RpcFault('UNSUPPORTED_OPERATION', 'The task does not wait for an input, or not any more.');
+  new RpcFault('UNSUPPORTED_OPERATION', 'The task is not waiting for input.');
 
 /** Data parts that name an approval, or plain text about the approval that is shown. */
 function answersOf({ parts }: SentMessage, shown: ApprovalId): Answer[] {

@@ -8,7 +8,7 @@ export const PROTOCOL_VERSION = '1.0';
 
 export const agentCard = ({ about, engine }: Pick<Context, 'about' | 'engine'>, origin: string) => ({
   name: 'Parlance',
-  description: 'An agent server: it answers, uses tools and asks for approval where that is needed.',
+  description: 'An agent server: it answers, uses tools and requests approval if needed.',
   version: about.version,
   supportedInterfaces: [
     { url: `${origin}${RPC_PATH}`, protocolBinding: 'JSONRPC', protocolVersion: PROTOCOL_VERSION },

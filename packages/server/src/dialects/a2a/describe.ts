@@ -12,8 +12,8 @@ import { AgentCard, RpcAnswer, RpcFailure } from './response-schemas.ts';
 import { RpcRequest } from './rpc.ts';
 
 const REASONS: Readonly<Record<number, string>> = {
-  401: 'The token is missing or invalid',
-  403: 'The caller may not do this',
+  401: 'Missing or invalid token',
+  403: 'The role lacks the permission',
   408: 'The body did not arrive in time',
   413: 'The body is too large',
   429: 'Too many requests',
@@ -60,7 +60,7 @@ const examples: Examples<RequestExample> = ({ session, turn, approval }) => [
     }),
   },
   {
-    title: 'Answer an approval in words',
+    title: 'Answer an approval with text',
     ...call('SendStreamingMessage', message(`${ANSWERED}-2`, 'yes', { taskId: turn, contextId: session })),
   },
   { title: 'Read a task', ...call('GetTask', { id: turn }) },

@@ -41,5 +41,5 @@ export function paramsOf<Schema extends z.ZodType>(
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const field = issue?.path.join('.') || 'params';
-  throw new RpcFault('INVALID_PARAMS', `${field}: ${issue?.message ?? 'it does not fit'}`);
+  throw new RpcFault('INVALID_PARAMS', `${field}: ${issue?.message ?? 'is invalid'}`);
 }

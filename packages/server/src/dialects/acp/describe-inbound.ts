@@ -56,7 +56,7 @@ export const inbound: Readonly<Record<string, InboundMessage>> = {
     () => [{ title: 'Begin', params: { protocolVersion: 1, clientCapabilities: {} } }],
   ]),
   authenticate: request('authenticate', z.object({ methodId: z.string() }), [
-    'There are no methods: the token comes with the connection. Answered if it is good.',
+    'There are no methods: the token comes with the connection. Succeeds if it is valid.',
     () => [{ title: 'Check the token', params: { methodId: 'token' } }],
   ]),
   'session/new': request('session/new', NewSession, [
@@ -64,12 +64,12 @@ export const inbound: Readonly<Record<string, InboundMessage>> = {
     () => [{ title: 'Create a session', params: { cwd, mcpServers: [] } }],
   ]),
   'session/load': request('session/load', OpenSession, [
-    'Opens a session, of any dialect. Everything that happened comes first, as `session/update`; then the answer; then permissions that wait. Its folder stays the one it was created in.',
+    'Opens a session of any dialect. Its history is sent first as `session/update`, then the response, then pending permission requests. It keeps the folder it was created in.',
     ({ session }) => [{ title: 'Show a session', params: { sessionId: session, cwd, mcpServers: [] } }],
   ]),
   'session/resume': request('session/resume', OpenSession, [
-    'The same, without what happened so far.',
-    ({ session }) => [{ title: 'Go on with a session', params: { sessionId: session, cwd, mcpServers: [] } }],
+    'The same, without the history.',
+    ({ session }) => [{ title: 'Resume a session', params: { sessionId: session, cwd, mcpServers: [] } }],
   ]),
   'session/list': request('session/list', ListSessions, [
     'The caller’s sessions, latest first, 50 at a time; with `cwd` those of that folder.',
@@ -77,14 +77,14 @@ export const inbound: Readonly<Record<string, InboundMessage>> = {
   ]),
   'session/close': request('session/close', OneSession, [
     'Stops the updates of this session on this connection. The session is kept, and a running turn continues.',
-    ({ session }) => [{ title: 'Let go of a session', params: { sessionId: session } }],
+    ({ session }) => [{ title: 'Close a session', params: { sessionId: session } }],
   ]),
   'session/set_mode': request('session/set_mode', SetMode, [
     'Changes the approval mode of the session.',
     ({ session }) => [{ title: 'Allow edits', params: { sessionId: session, modeId: 'auto-edit' } }],
   ]),
   'session/prompt': request('session/prompt', Prompt, [
-    'Starts a turn, or queues behind the one that runs. Answered when the turn has ended.',
+    'Starts a turn, or is queued behind the running one. Answered when the turn has ended.',
     ({ session }) => [
       { title: 'Send a message', params: { sessionId: session, prompt: [text('count to 20')] } },
       {
@@ -101,7 +101,7 @@ export const inbound: Readonly<Record<string, InboundMessage>> = {
     ],
   ]),
   'session/cancel': notification('session/cancel', OneSession, [
-    'Ends the turn, also one that waits for a permission. Its prompt is answered with `cancelled`.',
+    'Ends the turn, even if it waits for a permission. Its prompt is answered with `cancelled`.',
     ({ session }) => [{ title: 'Stop', params: { sessionId: session } }],
   ]),
   '$/cancel_request': notification('$/cancel_request', CancelRequest, [
@@ -110,7 +110,7 @@ export const inbound: Readonly<Record<string, InboundMessage>> = {
   ]),
   result: {
     summary:
-      'Answers `session/request_permission`; `cancelled` denies. The first answer wins, wherever it comes from.',
+      'Answers `session/request_permission`; `cancelled` denies. The first answer wins, in any dialect.',
     schema: z.object({ jsonrpc, id, result: PermissionResult }),
     examples: ({ approval }) => [
       {

@@ -71,7 +71,7 @@ const approval = 'b7d6a3de-0c44-4f0c-9f5e-3a1c8d2e6f70';
 export const outbound: Readonly<Record<string, OutboundMessage>> = {
   'session/update': {
     summary:
-      'What happens in a session that is open here: words of others and of the agent, thoughts, calls, the plan, the title, the mode, the use of the context. Text is streamed; chunks of one message have the same `messageId`.',
+      'Updates of a session that is open on this connection: messages of others and of the agent, thoughts, calls, the plan, the title, the mode, the context usage. Text is streamed; chunks of one message have the same `messageId`.',
     schema: z.strictObject({
       jsonrpc,
       method: z.literal('session/update'),
@@ -141,7 +141,7 @@ export const outbound: Readonly<Record<string, OutboundMessage>> = {
   },
   '$/cancel_request': {
     summary:
-      'The permission was answered elsewhere, or the turn has ended: the request needs no answer any more.',
+      'The permission was answered elsewhere, or the turn has ended: the request no longer needs an answer.',
     schema: z.strictObject({
       jsonrpc,
       method: z.literal('$/cancel_request'),

@@ -6,7 +6,7 @@ export const description: Description = {
   title: 'Editor',
   summary:
     'Editors that speak the Agent Client Protocol (Zed, JetBrains IDEs, …), version 1: JSON-RPC 2.0, one message per frame.',
-  note: 'Editors start `parlance acp`, which connects their standard input and output with the server at PARLANCE_URL. Without that variable it is an agent by itself, with the settings of `parlance serve`.',
+  note: 'Editors start `parlance acp`, which connects their standard input and output with the server at PARLANCE_URL. Without that variable it runs its own agent, with the settings of `parlance serve`.',
   scripts: [
     {
       title: 'Zed: settings.json',

@@ -11,10 +11,10 @@ import { ErrorAnswer } from './response-schemas.ts';
 import { RunAgentInput } from './schemas.ts';
 
 const REASONS: Readonly<Record<number, string>> = {
-  400: 'A field is missing or wrong, or a message is empty',
-  401: 'The token is missing or not good',
-  403: 'The caller may not do this',
-  404: 'There is no such agent, thread or interrupt',
+  400: 'Missing or invalid field, or an empty message',
+  401: 'Missing or invalid token',
+  403: 'The role lacks the permission',
+  404: 'Unknown agent, thread or interrupt',
   413: 'The body is too large',
   429: 'Too many requests',
   503: 'The server is overloaded or shutting down',
@@ -106,7 +106,7 @@ const endpoints: Endpoint[] = [
   {
     method: 'post',
     path: '/agui/{agent}',
-    summary: 'The same with an agent of your choice',
+    summary: 'The same with a specific agent',
     security: 'caller',
     body: RunAgentInput,
     examples: ({ session }) => [

@@ -28,7 +28,7 @@ export async function begin(target: Target, body: ChatRequest): Promise<Followed
     if (isNew) throw new Fault('not_found', 'There is no such chat.');
     return continueTurn(target, continued);
   }
-  if (!asked) throw new Fault('invalid', 'There is no message of the user.');
+  if (!asked) throw new Fault('invalid', 'There is no user message.');
   const question = { asked, parts: userParts(asked), terms: termsOf(body) };
   if (isNew) return first(target, question, messages);
   if (body.trigger === 'regenerate-message') return again(target, question, 'stored');
@@ -102,7 +102,7 @@ async function submitWithResults(
 async function sentBefore({ engine, ref }: Target, { id }: Message): Promise<AcceptedInput> {
   const { seq: head } = await engine.snapshot(ref);
   const input = await inputOf(engine, { ref, head }, id);
-  if (input?.type !== 'input.accepted') throw new Fault('busy', 'This message was answered already.');
+  if (input?.type !== 'input.accepted') throw new Fault('busy', 'This message has already been answered.');
   return input;
 }
 

@@ -34,7 +34,7 @@ export async function continueTurn(target: Target, message: Message): Promise<Fo
 const nothingNew = ({ turn, approvals }: SessionSnapshot, named: TurnId): Fault =>
   turn === named && approvals.length > 0
     ? new Fault('busy', 'The chat waits for an approval that has not been answered.')
-    : new Fault('busy', 'This was answered already.');
+    : new Fault('busy', 'This has already been answered.');
 
 /** Sends the answers of the page that the running turn waits for. False if there were none. */
 export async function giveAnswers(

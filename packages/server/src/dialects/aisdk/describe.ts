@@ -5,13 +5,13 @@ import { ChatView, Sentence } from './response-schemas.ts';
 import { ChatRequest } from './schemas.ts';
 
 const REASONS: Readonly<Record<number, string>> = {
-  400: 'A field is missing or wrong, or the message is empty',
-  401: 'The token is missing or not good',
-  403: 'The caller may not do this',
-  404: 'There is no such chat or answer',
-  409: 'It was answered already, or nothing is new',
+  400: 'Missing or invalid field, or an empty message',
+  401: 'Missing or invalid token',
+  403: 'The role lacks the permission',
+  404: 'Unknown chat or answer',
+  409: 'Already answered, or nothing new',
   413: 'The body is too large',
-  429: 'Too many requests, or too many messages wait',
+  429: 'Too many requests, or too many queued messages',
   503: 'The server is overloaded or shutting down',
 };
 
@@ -112,7 +112,7 @@ const endpoints: readonly Endpoint[] = [
   {
     method: 'get',
     path: '/api/chat/{id}',
-    summary: 'The title and messages of a chat, in whatever dialects they were sent',
+    summary: 'The title and messages of a chat, from all dialects',
     security: 'caller',
     examples: chat,
     answers: {
@@ -123,22 +123,22 @@ const endpoints: readonly Endpoint[] = [
   {
     method: 'get',
     path: '/api/chat/{id}/stream',
-    summary: 'Resume the answer under way, from its start',
+    summary: 'Resume the running answer, from its start',
     security: 'caller',
     examples: ({ session }) => [{ params: { id: session }, stream: true }],
     answers: {
       ...STREAM,
-      204: { description: 'No answer is under way' },
+      204: { description: 'No answer is running' },
       ...errors(401, 403, 429),
     },
   },
   {
     method: 'post',
     path: '/api/chat/{id}/stop',
-    summary: 'Stop the answer under way',
+    summary: 'Stop the running answer',
     security: 'caller',
     examples: chat,
-    answers: { 204: { description: 'No answer is under way any more' }, ...errors(401, 403, 404, 429) },
+    answers: { 204: { description: 'No answer is running' }, ...errors(401, 403, 404, 429) },
   },
 ];
 

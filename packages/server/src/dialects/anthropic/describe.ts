@@ -11,14 +11,14 @@ import { ErrorAnswer, MessageView, ModelList, ModelView, TokenCount } from './re
 import { CountRequest, MessageRequest, ModelQuery, RequestHeaders } from './schemas.ts';
 
 const REASONS: Readonly<Record<number, string>> = {
-  400: 'A field is missing or wrong, or the thread cannot be continued',
-  401: 'The key is missing or not good',
-  403: 'The caller may not do this',
-  404: 'There is no such model or thread',
+  400: 'Missing or invalid field, or the thread cannot be continued',
+  401: 'Missing or invalid key',
+  403: 'The role lacks the permission',
+  404: 'Unknown model or thread',
   409: 'The turn was cancelled',
   413: 'The body is too large',
-  429: 'Too many requests, here or at the model',
-  502: 'The model has failed',
+  429: 'Too many requests to this server or to the model',
+  502: 'The model call failed',
   503: 'The server is shutting down',
   529: 'The server is overloaded',
 };
@@ -27,7 +27,7 @@ const errors = (...codes: (keyof typeof REASONS)[]): Answers =>
   Object.fromEntries(codes.map((code) => [code, { description: REASONS[code] ?? '', schema: ErrorAnswer }]));
 
 const HEADERS = {
-  'x-parlance-session': 'the session that the answer is in',
+  'x-parlance-session': 'the session of the answer',
   'request-id': 'the id of the request in the log',
 };
 

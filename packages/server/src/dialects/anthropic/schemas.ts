@@ -121,7 +121,7 @@ export type MessageRequest = z.output<typeof MessageRequest>;
 
 export const RequestHeaders = z.object({
   'x-parlance-session': z.string().optional().describe('the session; without it the history decides'),
-  'idempotency-key': z.string().optional().describe('the same request again is given the same answer'),
+  'idempotency-key': z.string().optional().describe('a repeated request gets the same answer'),
   'x-claude-code-session-id': z.string().optional().describe('becomes the label claude-code.session'),
 });
 

@@ -46,7 +46,7 @@ export function read<Schema extends z.ZodType>(
 export function directCall(content: string): DirectCall | undefined {
   if (!/^\/tool(?:\s|$)/.test(content)) return undefined;
   const [, tool, input] = /^\/tool\s+(\S+)\s+(\{[\s\S]*\})$/.exec(content) ?? [];
-  if (!tool || !input) throw new Fault('tool_invalid', 'A tool is asked for as /tool <id> <JSON object>');
+  if (!tool || !input) throw new Fault('tool_invalid', 'Call a tool with /tool <id> <JSON object>');
   if (jsonNestsDeeper(input, MOST_LEVELS))
     throw new Fault('tool_invalid', 'The parameters are nested too deeply');
   const parameters = parsedJson(input);

@@ -215,7 +215,7 @@ const accounts: readonly Endpoint[] = [
     examples: ({ owner }) => [
       { title: 'Set the light theme', body: { theme: 'light' } },
       {
-        title: 'Set the theme of someone else',
+        title: 'Set the theme of another user',
         probe: true,
         body: { theme: 'light', id: owner, user: owner },
       },

@@ -41,9 +41,9 @@ const ResultAnswer = named(
 
 const REASONS: Readonly<Record<number, string>> = {
   400: 'Not JSON, not a message, or an unknown protocol version',
-  401: 'The token is missing or not good',
-  403: 'The caller may not do this',
-  405: 'The client speaks a revision without it',
+  401: 'Missing or invalid token',
+  403: 'The role lacks the permission',
+  405: 'Not part of the client’s protocol revision',
   406: 'The client does not accept server-sent events',
   413: 'The body is too large',
   429: 'Too many requests',
@@ -60,8 +60,8 @@ const STREAM = {
 };
 
 const Headers = z.object({
-  'mcp-session-id': z.string().optional().describe('as given out by `initialize`'),
-  'mcp-protocol-version': z.string().optional().describe('the revision that was agreed on'),
+  'mcp-session-id': z.string().optional().describe('as returned by `initialize`'),
+  'mcp-protocol-version': z.string().optional().describe('the agreed revision'),
 });
 
 const INITIALIZE = {
@@ -186,7 +186,7 @@ export const description: Description = {
   title: 'MCP clients',
   summary:
     'Editors and assistants that use tools over the Model Context Protocol: they talk to the agents, answer approvals and read sessions.',
-  note: 'Clients that start programs run `parlance mcp`, with PARLANCE_URL and PARLANCE_TOKEN for a server that runs already.',
+  note: 'Clients that start programs run `parlance mcp`, with PARLANCE_URL and PARLANCE_TOKEN to use a running server.',
   scripts: [...CONFIGURATIONS, CLIENT_SCRIPT],
   endpoints: [
     {
@@ -202,11 +202,11 @@ export const description: Description = {
           {
             description: 'The answer, whole or as server-sent events',
             schema: ResultAnswer,
-            headers: { 'mcp-session-id': 'given out by `initialize`' },
+            headers: { 'mcp-session-id': 'set by `initialize`' },
           },
           STREAM,
         ],
-        202: { description: 'A notification or an answer was taken' },
+        202: { description: 'A notification or response was accepted' },
         ...errors(400, 401, 403, 413, 429, 503),
       },
     },
@@ -214,7 +214,7 @@ export const description: Description = {
       method: 'get',
       path: '/mcp',
       summary:
-        'Notifications about resources, before 2026-07-28; with Last-Event-ID the rest of a stream that broke off',
+        'Notifications about resources, before 2026-07-28; with Last-Event-ID the rest of an interrupted stream',
       security: 'caller',
       headers: Headers.extend({
         'last-event-id': z.string().optional().describe('the event to resume after'),

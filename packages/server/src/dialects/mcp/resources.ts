@@ -16,7 +16,7 @@ export const TEMPLATE = {
   uriTemplate: `${BASE}{id}`,
   name: 'session',
   title: 'Session',
-  description: 'A session with an agent: who said what.',
+  description: 'The messages of a session with an agent.',
   mimeType: MIME,
 };
 

@@ -28,8 +28,8 @@ export const TurnView = z.object({
   turn: z.string(),
   status: z
     .enum(['done', 'running', 'waiting', 'cancelled', 'failed'])
-    .describe('running: the turn goes on, read it later with read_session; waiting: for an approval'),
-  text: z.string().describe('what the agent said'),
+    .describe('running: the turn continues, read it later with read_session; waiting: for an approval'),
+  text: z.string().describe('the text of the agent'),
   approval: ApprovalView.optional().describe('what waits for an answer with answer_approval'),
 });
 

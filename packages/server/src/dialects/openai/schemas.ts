@@ -90,5 +90,5 @@ export type ChatRequest = z.output<typeof ChatRequest>;
 
 export const RequestHeaders = z.object({
   'x-parlance-session': z.string().optional().describe('the session; without it the history decides'),
-  'idempotency-key': z.string().optional().describe('the same request again is given the same answer'),
+  'idempotency-key': z.string().optional().describe('a repeated request gets the same answer'),
 });

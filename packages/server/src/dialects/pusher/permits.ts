@@ -97,7 +97,7 @@ async function asked<Schema extends z.ZodType>(
   const isJson = c.req.header('content-type')?.includes('json') ?? false;
   const body = isJson ? parseBody(bytes) : { value: formOf(bytes) };
   const fits = schema.safeParse('problem' in body ? undefined : body.value);
-  if (!fits.success) throw new Fault('invalid', 'The request does not fit.', { cause: fits.error });
+  if (!fits.success) throw new Fault('invalid', 'The request is invalid.', { cause: fits.error });
   return fits.data;
 }
 

@@ -15,7 +15,7 @@ export function pageQuery(url: string): PageQuery {
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const param = String(issue?.path[0] ?? '');
-  throw invalid(param, `Invalid value for '${param}': ${issue?.message ?? 'it does not fit'}.`);
+  throw invalid(param, `Invalid value for '${param}': ${issue?.message ?? 'is invalid'}.`);
 }
 
 /** `items` are all items, oldest first. */

@@ -29,7 +29,7 @@ export const StreamQuery = z.object({
 
 export async function retrieveResponse(ctx: Context, named: Named): Promise<Response> {
   const query = StreamQuery.safeParse(Object.fromEntries(new URL(named.request.url).searchParams));
-  if (!query.success) throw invalid(String(query.error.issues[0]?.path[0]), 'The value does not fit.');
+  if (!query.success) throw invalid(String(query.error.issues[0]?.path[0]), 'The value is invalid.');
   const segment = await found(ctx, named);
   const { stream, starting_after: after = -1 } = query.data;
   if (stream === 'true') return streamed(ctx, named.request, { segment, after, principal: named.principal });

@@ -44,8 +44,10 @@ describe('text', () => {
   });
 
   test('that differs or is shorter after a restart is an error', () => {
-    expect(() => shownBy(streamed(), text('One '), restarted, text('Two', 'b'))).toThrow('broke off');
-    expect(() => shownBy(streamed(), text('One '), restarted, text('One', 'b'), step)).toThrow('broke off');
+    expect(() => shownBy(streamed(), text('One '), restarted, text('Two', 'b'))).toThrow('was interrupted');
+    expect(() => shownBy(streamed(), text('One '), restarted, text('One', 'b'), step)).toThrow(
+      'was interrupted',
+    );
   });
 
   test('that was not sent yet is replaced after a restart', () => {
@@ -89,8 +91,8 @@ describe('calls', () => {
   });
 
   test('that were sent cannot be retracted', () => {
-    expect(() => shownBy(streamed(), written(0, '{'), restarted)).toThrow('broke off');
-    expect(() => shownBy(streamed(), written(0, '{'), { turn, kind: 'ended' })).toThrow('broke off');
+    expect(() => shownBy(streamed(), written(0, '{'), restarted)).toThrow('was interrupted');
+    expect(() => shownBy(streamed(), written(0, '{'), { turn, kind: 'ended' })).toThrow('was interrupted');
   });
 
   test('of tools that other clients execute are not sent', () => {

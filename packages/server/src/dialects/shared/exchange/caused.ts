@@ -27,7 +27,7 @@ export async function startSession(
   const parts = partsOf(question);
   const history = importable(items.filter((item, at) => at < newFrom || item.type === 'result'));
   const continues = parts.length === 0;
-  if (continues && history.length === 0) throw misfit(question, 'There is no message of the user.');
+  if (continues && history.length === 0) throw misfit(question, 'There is no user message.');
   if (history.length > 0 || key !== null || question.labels) {
     const labels = { ...question.labels, ...(key !== null && keyLabels({}, key, 0)) };
     await engine.send(ref, { type: 'session.create', agent, history, labels }, callerOf(question));
@@ -167,5 +167,5 @@ function checkApprovals(question: Question, { approvals }: SessionSnapshot): voi
     ({ approval }) => !approvals.some((waiting) => waiting.approval === approval),
   );
   if (late)
-    throw misfit(question, `The approval request ${late.approval} is unknown or was answered already.`);
+    throw misfit(question, `The approval request ${late.approval} is unknown or has already been answered.`);
 }

@@ -2,7 +2,7 @@
 import { Fault } from '@parlance/protocol';
 
 export const changed = (): Fault =>
-  new Fault('provider_unavailable', 'The answer broke off, and the model then began another one.');
+  new Fault('provider_unavailable', 'The answer was interrupted, and the model started a different one.');
 
 export class RepeatedText {
   value = '';
