@@ -130,7 +130,7 @@ describe.skipIf(missing !== null)(`three nodes${missing ? ` (not here: ${missing
       anthropicClient(http)
         .beta.messages.create({ ...PARAMS, messages: [user(content)], thread: { type: 'create' } })
         .withResponse();
-    const goOn = (http: string, previous: string, content: string) => {
+    const continueFrom = (http: string, previous: string, content: string) => {
       const thread = { type: 'continue', previous_message_id: previous } as const;
       return anthropicClient(http)
         .beta.messages.create({ ...PARAMS, messages: [user(content)], thread })
@@ -159,17 +159,17 @@ describe.skipIf(missing !== null)(`three nodes${missing ? ` (not here: ${missing
       finish('Yes.');
       const { data, response } = await create(one, 'hello');
       finish('More.');
-      const next = await goOn(two, data.id, 'more');
+      const next = await continueFrom(two, data.id, 'more');
       expect(textIn(next.data)).toBe('More.');
       expect(sessionOf(next.response)).toBe(sessionOf(response));
-      const late = await failure(goOn(three, data.id, 'late'));
+      const late = await failure(continueFrom(three, data.id, 'late'));
       expect(late).toMatchObject({ errorCode: 'thread_already_continued' });
     });
 
     test('one of two requests that continue the same answer on two nodes is refused', async () => {
       finish('Yes.');
       const { data, response } = await create(one, 'hello');
-      const both = [two, three].map((http) => failure(goOn(http, data.id, 'more')));
+      const both = [two, three].map((http) => failure(continueFrom(http, data.id, 'more')));
       finish('More.');
       const refused = (await Promise.all(both)).filter((outcome) => outcome !== null);
       expect(refused).toHaveLength(1);

@@ -124,7 +124,7 @@ describe.skipIf(NO_BROWSER)('connections', () => {
 });
 
 /** Headless tabs are always visible, so the page's visibility is overridden. */
-const tell = (state: string) =>
+const setVisibility = (state: string) =>
   `Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => '${state}' });
    document.dispatchEvent(new Event('visibilitychange'))`;
-const [HIDE, SHOW] = [tell('hidden'), tell('visible')];
+const [HIDE, SHOW] = [setVisibility('hidden'), setVisibility('visible')];

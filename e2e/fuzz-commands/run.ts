@@ -60,8 +60,8 @@ export async function fuzzCommands({ seed, count, sandbox, report }: Run): Promi
     );
     if (output.includes(SECRET) && !JSON.stringify(line).includes(SECRET))
       complaints.push(`reads what it must not: ${JSON.stringify(line)}: ${output.slice(0, 300)}`);
-    const sang = await place.sang();
-    if (sang !== '') complaints.push(`${sang.trim()} was run, perhaps by ${JSON.stringify(line)}`);
+    const executed = await place.executed();
+    if (executed !== '') complaints.push(`${executed.trim()} was run, perhaps by ${JSON.stringify(line)}`);
   }
 
   for (const { line, root } of PINNED) await tryLine(line, root);

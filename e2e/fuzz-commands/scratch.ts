@@ -19,7 +19,7 @@ export type Scratch = AsyncDisposable & {
   /** The state inside and outside of the roots, to detect changes. */
   snapshot(): Promise<string>;
   /** Programs from a repository or folder that ran since the last call, one per line. */
-  sang(): Promise<string>;
+  executed(): Promise<string>;
 };
 
 export async function scratch(): Promise<Scratch> {
@@ -61,7 +61,7 @@ export async function scratch(): Promise<Scratch> {
     roots,
     hidden: '.data',
     snapshot: () => snapshotOf(outside),
-    async sang() {
+    async executed() {
       const programs = await Bun.file(mark).text();
       if (programs !== '') await Bun.write(mark, '');
       return programs;

@@ -110,8 +110,8 @@ export function isolationWalk({ dialects, descriptions }: Walk): void {
         !(other === 'local' && theirs.every(({ status }) => status === 401))
       )
         return expect(theirs.map(({ status }) => status)).toEqual(theirs.map(() => 403));
-      const nobody = await tried(route, probesOf(route, UNUSED), await who());
-      if (!route.changing) expect(shown(theirs, things.ids)).toEqual(shown(nobody, UNUSED));
+      const absent = await tried(route, probesOf(route, UNUSED), await who());
+      if (!route.changing) expect(shown(theirs, things.ids)).toEqual(shown(absent, UNUSED));
       if (mode === 'required' && (route.security === 'caller' || route.security === 'token')) {
         const unknown = await tried(route, probesOf(route, things.ids), LOCAL);
         expect(unknown.map(({ status }) => status)).toEqual(unknown.map(() => 401));
@@ -127,8 +127,8 @@ export function isolationWalk({ dialects, descriptions }: Walk): void {
           const probe = (ids: Ids) => creatingProbesOf(route, ids).slice(index, index + 1);
           const theirs = await tried(route, probe(things.ids), who);
           expect(theirs.map(({ text }) => text).join('\n')).not.toContain(things.word);
-          const nobody = await tried(route, probe(UNUSED), who);
-          expect(shown(theirs, things.ids)).toEqual(shown(nobody, UNUSED));
+          const absent = await tried(route, probe(UNUSED), who);
+          expect(shown(theirs, things.ids)).toEqual(shown(absent, UNUSED));
         },
       );
 

@@ -121,7 +121,7 @@ export type PusherTestServer = {
   readonly port: number;
   /** a client that has received its greeting */
   connect(): Promise<RawPusher>;
-  knock(path: string): Promise<RawPusher>;
+  open(path: string): Promise<RawPusher>;
   /** a signed request; `query` is added before it is signed */
   call(method: string, path: string, body?: unknown): Promise<Response>;
   drain(): void;
@@ -171,9 +171,11 @@ export function servePusher(
     opening: async (request) => {
       const { pathname, searchParams } = new URL(request.url);
       const key = pathname.match(/^\/app\/([^/]+)\/?$/)?.[1];
-      const knock = key === undefined ? null : { key, protocol: searchParams.get('protocol') };
+      const handshake = key === undefined ? null : { key, protocol: searchParams.get('protocol') };
       const id = `socket-${++count}` as ConnectionId;
-      return knock && { id, principal: null, session: null, accept: (s) => openPusher(s, knock, server) };
+      return (
+        handshake && { id, principal: null, session: null, accept: (s) => openPusher(s, handshake, server) }
+      );
     },
     routes: (request) => app.fetch(request),
   });
@@ -187,7 +189,7 @@ export function servePusher(
     ws,
     port,
     connect: async () => (await RawPusher.connect(ws, application)).greeted(),
-    knock: (path) => RawPusher.connect(ws, application, path),
+    open: (path) => RawPusher.connect(ws, application, path),
     call: (method, path, body) => signedCall(http, { application, now: clock.now() }, { method, path, body }),
     drain: () => sockets.drain(),
     stop: () => listening.stop(true),

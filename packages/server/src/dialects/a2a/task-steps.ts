@@ -99,8 +99,8 @@ function restart(task: TaskProgress, event: DurableEvent<'step.restarted'>): Cha
   const words = streamRestartWords(event);
   if (words === null) return [next, bodies];
   const message = agentMessage(event, task.id, words);
-  const told = withStatus(next, event, { state: 'TASK_STATE_WORKING', message });
-  return [told, [statusUpdate(told), ...bodies]];
+  const working = withStatus(next, event, { state: 'TASK_STATE_WORKING', message });
+  return [working, [statusUpdate(working), ...bodies]];
 }
 
 /** The task waits for the first pending approval, or works. */

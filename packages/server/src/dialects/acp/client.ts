@@ -74,7 +74,7 @@ export class Client implements Subscriber {
   }
 
   /** Withdraws the permission requests of the session. */
-  letGo(session: string): void {
+  withdrawAll(session: string): void {
     for (const [approval, of] of this.#asked)
       if (of === session) this.#withdraw(approval, JSON.stringify(withdrawal(approval)));
     this.#held.delete(session);

@@ -71,7 +71,7 @@ export class Sessions {
   close(id: string, client: Client): void {
     const open = client.sessions.get(id);
     if (!open) return;
-    client.letGo(id);
+    client.withdrawAll(id);
     this.hub.unsubscribe(open.ref, client);
   }
 

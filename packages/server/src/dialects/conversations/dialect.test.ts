@@ -52,8 +52,8 @@ describe('connecting', () => {
       const client = await TestClient.connect(`${url}?token=${token}`);
       expect(await settled(client)).toEqual([{ type: 'PONG' }]);
       client.close();
-      const nobody = await TestClient.connect(url);
-      expect((await nobody.closed).code).toBe(1008);
+      const anonymous = await TestClient.connect(url);
+      expect((await anonymous.closed).code).toBe(1008);
     } finally {
       await other.stop();
     }

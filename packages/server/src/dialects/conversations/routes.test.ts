@@ -264,8 +264,8 @@ describe('if a token is required', () => {
   });
 
   test('a socket without one is closed with 1008, and one with a token is served', async () => {
-    const nobody = await closed.connect('/conversations');
-    expect((await nobody.closed).code).toBe(1008);
+    const anonymous = await closed.connect('/conversations');
+    expect((await anonymous.closed).code).toBe(1008);
     const uma = await connectAs(closed, 'uma');
     expect(await started(uma)).toEqual(UUID);
   });

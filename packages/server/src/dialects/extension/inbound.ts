@@ -58,7 +58,7 @@ export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>):
   }
 
   /** Drops subscriptions, leases and sessions of the previous principal. */
-  function become(claimed: Principal): void {
+  function switchTo(claimed: Principal): void {
     if (principal?.id !== claimed.id) {
       hub.leave(socket);
       shown = false;
@@ -72,7 +72,7 @@ export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>):
     const { capabilities, sessionToken } = read(ClientRegistration, frame);
     const claimed = sessionToken ? await authenticator.verify(sessionToken) : principal;
     if (!claimed) throw new Fault('unauthenticated', 'A token is required.');
-    become(claimed);
+    switchTo(claimed);
     registered = true;
     // A socket that closed in the meantime is already unregistered, and must not receive tool requests.
     if (!socket.open) return;

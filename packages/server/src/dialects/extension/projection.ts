@@ -54,7 +54,7 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
   const sessionId = event.session;
   const say = (...contents: Content[]): Frame<Body>[] =>
     contents.map((content, n) => ({ body: stamped(content, event.at, nthId(event.id, n)) }));
-  const tell = (status: Status, message?: string, currentTool?: string) =>
+  const showStatus = (status: Status, message?: string, currentTool?: string) =>
     say(statusContent(sessionId, status, { message, currentTool }));
   /** The turn has ended without an answer. */
   const fail = (cause: string, details: string) =>
@@ -68,12 +68,12 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
   const toolOf = (call: string): string => before.calls[call]?.tool ?? 'unknown';
   switch (event.type) {
     case 'turn.started':
-      return [{ ...state, ...REST }, tell('thinking')];
+      return [{ ...state, ...REST }, showStatus('thinking')];
     case 'turn.resumed':
-      return [{ ...state, text: null }, tell('thinking')];
+      return [{ ...state, text: null }, showStatus('thinking')];
     case 'step.restarted': {
       const words = restartWords(event);
-      return [{ ...state, text: null }, words === null ? NONE : tell('thinking', words)];
+      return [{ ...state, text: null }, words === null ? NONE : showStatus('thinking', words)];
     }
     case 'reasoning.ended':
       return [event.text === '' ? state : { ...state, reasoning: [...state.reasoning, event.text] }, NONE];
@@ -81,27 +81,30 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
       if (event.interrupted) return [state, NONE];
       return [{ ...state, text: state.text === null ? event.text : `${state.text}\n\n${event.text}` }, NONE];
     case 'call.requested':
-      return [{ ...state, text: null }, state.text ? tell('thinking', state.text) : NONE];
+      return [{ ...state, text: null }, state.text ? showStatus('thinking', state.text) : NONE];
     case 'approval.requested':
     case 'approval.answered': {
       const shown = newlyShown(before.approvals, approvals);
       return [state, shown ? say(...question(sessionId, shown.ask, toolOf(shown.call))) : NONE];
     }
     case 'approval.explained':
-      return [state, tell('using_tool', event.text)];
+      return [state, showStatus('using_tool', event.text)];
     case 'tool.started': {
       const tool = toolOf(event.call);
-      return [state, tell(tool === 'web_search' ? 'searching' : 'using_tool', undefined, tool)];
+      return [state, showStatus(tool === 'web_search' ? 'searching' : 'using_tool', undefined, tool)];
     }
     case 'tool.ended': {
       const use = toolUse(before.calls[event.call], event);
       const toolsUsed = use ? [...state.toolsUsed, use] : state.toolsUsed;
       const after = { ...state, toolsUsed, result: textOf(event.parts) };
       if (wasStopped(event)) return [after, NONE];
-      return [after, tell('analyzing', OUTCOMES[event.outcome](toolOf(event.call)))];
+      return [after, showStatus('analyzing', OUTCOMES[event.outcome](toolOf(event.call)))];
     }
     case 'agent.changed':
-      return [state, tell('thinking', `${event.from.name} hands over to ${event.to.name}: ${event.reason}`)];
+      return [
+        state,
+        showStatus('thinking', `${event.from.name} hands over to ${event.to.name}: ${event.reason}`),
+      ];
     case 'turn.ended': {
       const { text, result, toolsUsed } = state;
       const reasoning = state.reasoning.length > 0 ? state.reasoning.join('\n\n') : undefined;

@@ -19,7 +19,7 @@ function serve(limits: Partial<Limits> = {}, application: Partial<Application> =
 const SUCCEEDED = 'pusher_internal:subscription_succeeded';
 
 test('a client receives a socket id and the activity timeout, as a JSON string', async () => {
-  const one = await serve().knock('/app/app-key?protocol=7&client=js&version=8.6.0');
+  const one = await serve().open('/app/app-key?protocol=7&client=js&version=8.6.0');
   const frame = await one.client.next(() => true);
   expect(frame.event as string).toBe('pusher:connection_established');
   expect(JSON.parse(String(frame.data))).toEqual({
@@ -38,7 +38,7 @@ const turnedAway: [why: string, path: string, code: number][] = [
 
 for (const [why, path, code] of turnedAway) {
   test(`${why} gets ${code} and is closed with it`, async () => {
-    const one = await serve().knock(path);
+    const one = await serve().open(path);
     expect(await one.complaint()).toBe(code);
     expect((await one.client.closed).code).toBe(code);
   });
@@ -46,7 +46,7 @@ for (const [why, path, code] of turnedAway) {
 
 test('protocols 5 and 6 are supported as well', async () => {
   const server = serve();
-  for (const version of [5, 6]) await (await server.knock(`/app/app-key?protocol=${version}`)).greeted();
+  for (const version of [5, 6]) await (await server.open(`/app/app-key?protocol=${version}`)).greeted();
 });
 
 test('other paths serve no socket', async () => {
@@ -58,7 +58,7 @@ test('other paths serve no socket', async () => {
 test('a socket beyond the limit gets 4100; after one has left, the next is accepted', async () => {
   const server = serve({ sockets: 1 });
   const first = await server.connect();
-  const second = await server.knock('/app/app-key?protocol=7');
+  const second = await server.open('/app/app-key?protocol=7');
   expect(await second.complaint()).toBe(4100);
   expect((await second.client.closed).code).toBe(4100);
   first.client.close();

@@ -3,7 +3,7 @@ import type { Connection, Socket } from '../../http/connection.ts';
 import { retryWords } from '../shared/retry.ts';
 import { isClientEvent, rateOf, refusalOf } from './client-events.ts';
 import type { Client } from './connected.ts';
-import { type Knock, problemWith } from './knock.ts';
+import { type Handshake, problemWith } from './handshake.ts';
 import type { Member } from './member.ts';
 import { kindOf } from './names.ts';
 import {
@@ -24,7 +24,7 @@ import type { PusherServer } from './server.ts';
 import { isUserAuth } from './signature.ts';
 import { admit } from './subscribing.ts';
 
-export function openPusher(socket: Socket, knock: Knock, server: PusherServer): Connection {
+export function openPusher(socket: Socket, handshake: Handshake, server: PusherServer): Connection {
   const { channels, connected, limits, clock } = server;
   /** null before the socket is accepted, and after it is closed */
   let here: { readonly client: Client; readonly pulse: Pulse } | null = null;
@@ -32,10 +32,10 @@ export function openPusher(socket: Socket, knock: Knock, server: PusherServer): 
   let user: Member | null = null;
   const mayTrigger = rateOf(limits.clientEventsPerSecond, clock);
 
-  const complain = (code: number, message: string) => socket.sendFrame(errorFrame(code, message));
+  const sendError = (code: number, message: string) => socket.sendFrame(errorFrame(code, message));
 
   function dismiss(code: number, message: string): void {
-    complain(code, message);
+    sendError(code, message);
     gone();
     socket.close(code, message);
   }
@@ -56,7 +56,7 @@ export function openPusher(socket: Socket, knock: Knock, server: PusherServer): 
       socket.sendFrame(subscriptionError(channel.slice(0, limits.channelNameLength), refusal));
     const full = (error: string) => refuse({ type: 'LimitReached', error, status: 413 });
     if (subscribed.has(channel))
-      return complain(CODES.malformed, `Existing subscription to channel ${channel}`);
+      return sendError(CODES.malformed, `Existing subscription to channel ${channel}`);
     if (subscribed.size >= limits.channelsPerSocket)
       return full(`A connection may have ${limits.channelsPerSocket} channels`);
     const admission = admit(asked, { socketId: id, user }, server);
@@ -88,9 +88,9 @@ export function openPusher(socket: Socket, knock: Knock, server: PusherServer): 
       return dismiss(CODES.unauthorised, 'The connection is unauthorized.');
     const parsed = UserData.safeParse(user_data);
     if (!parsed.success || parsed.data.id.length > limits.userIdLength)
-      return complain(CODES.malformed, 'user_data must be JSON with an id');
+      return sendError(CODES.malformed, 'user_data must be JSON with an id');
     if (user && user.user_id !== parsed.data.id)
-      return complain(CODES.malformed, 'Another user has signed in on this connection');
+      return sendError(CODES.malformed, 'Another user has signed in on this connection');
     user = { user_id: parsed.data.id, user_info: parsed.data.user_info };
     connected.signIn(id, user.user_id);
     socket.send(encoded('pusher:signin_success', undefined, { user_data }));
@@ -98,9 +98,9 @@ export function openPusher(socket: Socket, knock: Knock, server: PusherServer): 
 
   function clientEvent(id: string, message: Message) {
     const refusal = refusalOf(message, subscribed, limits);
-    if (refusal !== null) return complain(CODES.clientEventRefused, `Client event rejected: ${refusal}`);
+    if (refusal !== null) return sendError(CODES.clientEventRefused, `Client event rejected: ${refusal}`);
     if (!mayTrigger())
-      return complain(
+      return sendError(
         CODES.clientEventRefused,
         `Client event rejected: more than ${limits.clientEventsPerSecond} in a second`,
       );
@@ -108,10 +108,10 @@ export function openPusher(socket: Socket, knock: Knock, server: PusherServer): 
   }
 
   function obey(id: string, message: Message) {
-    const malformed = () => complain(CODES.malformed, `The data of ${message.event} do not fit`);
+    const malformed = () => sendError(CODES.malformed, `The data of ${message.event} do not fit`);
     if (isClientEvent(message.event)) return clientEvent(id, message);
     if (!isKnown(message.event))
-      return complain(CODES.malformed, `Unknown event ${message.event.slice(0, limits.eventNameLength)}`);
+      return sendError(CODES.malformed, `Unknown event ${message.event.slice(0, limits.eventNameLength)}`);
     switch (message.event) {
       case 'pusher:ping':
         return socket.send(PONG);
@@ -134,7 +134,7 @@ export function openPusher(socket: Socket, knock: Knock, server: PusherServer): 
 
   return {
     opened() {
-      const problem = problemWith(knock, server);
+      const problem = problemWith(handshake, server);
       if (problem) return dismiss(...problem);
       const client = connected.add(dismiss);
       if (!client) return dismiss(CODES.overCapacity, 'Over capacity');
@@ -148,18 +148,18 @@ export function openPusher(socket: Socket, knock: Knock, server: PusherServer): 
       here.pulse.activity();
       const message = Message.safeParse(frame);
       if (message.success) obey(here.client.id, message.data);
-      else complain(CODES.malformed, 'A message must be a JSON object with an event');
+      else sendError(CODES.malformed, 'A message must be a JSON object with an event');
     },
     onInvalidFrame(reason) {
-      if (here) complain(CODES.malformed, reason);
+      if (here) sendError(CODES.malformed, reason);
     },
-    onRateLimited: (fault) => complain(CODES.clientEventRefused, retryWords(fault)),
+    onRateLimited: (fault) => sendError(CODES.clientEventRefused, retryWords(fault)),
     // Anyone can sign with the default secret.
     vouched: () =>
       here !== null && (connected.isVouchedFor(here.client.id) || (!server.application.known && signed())),
     established: () => subscribed.size > 0 || user !== null,
     closed: gone,
-    draining: () => complain(CODES.goingAway, 'The server is shutting down.'),
+    draining: () => sendError(CODES.goingAway, 'The server is shutting down.'),
   };
 }
 

@@ -16,16 +16,16 @@ export function pulse(
 ): Pulse {
   let lastActivity = clock.now();
   let asked = false;
-  let cancel = clock.after(silenceMs, look);
+  let cancel = clock.after(silenceMs, check);
 
-  function look() {
+  function check() {
     if (asked) return lost();
     const rest = lastActivity + silenceMs - clock.now();
     if (rest <= 0) {
       asked = true;
       ping();
     }
-    cancel = clock.after(rest <= 0 ? answerMs : rest, look);
+    cancel = clock.after(rest <= 0 ? answerMs : rest, check);
   }
 
   return {
@@ -34,7 +34,7 @@ export function pulse(
       if (!asked) return;
       asked = false;
       cancel();
-      cancel = clock.after(silenceMs, look);
+      cancel = clock.after(silenceMs, check);
     },
     stop: () => cancel(),
   };

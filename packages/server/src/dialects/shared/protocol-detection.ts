@@ -32,7 +32,7 @@ const knows = ({ firstFrame }: SocketRoute, frame: unknown): boolean =>
 function detected(candidates: readonly Candidate[], socket: Socket): Connection {
   let chosen: Connection | null = null;
 
-  async function become(frame: unknown): Promise<Connection> {
+  async function select(frame: unknown): Promise<Connection> {
     if (chosen) return chosen;
     const candidate = candidateFor(candidates, frame);
     if (!candidate) throw new Error('no dialect is served at this path');
@@ -42,8 +42,8 @@ function detected(candidates: readonly Candidate[], socket: Socket): Connection 
   }
 
   return {
-    receive: async (frame, arrivedAt) => (await become(frame)).receive(frame, arrivedAt),
-    onInvalidFrame: async (reason) => (await become(undefined)).onInvalidFrame(reason),
+    receive: async (frame, arrivedAt) => (await select(frame)).receive(frame, arrivedAt),
+    onInvalidFrame: async (reason) => (await select(undefined)).onInvalidFrame(reason),
     onRateLimited: (fault) => chosen?.onRateLimited?.(fault),
     identified: () => chosen?.identified?.() ?? null,
     closed: (unsent) => chosen?.closed(unsent),

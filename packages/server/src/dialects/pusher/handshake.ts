@@ -3,14 +3,14 @@ import { CODES } from './protocol.ts';
 import type { PusherServer } from './server.ts';
 
 /** From `/app/{key}?protocol=7&client=js&version=…`. */
-export type Knock = { readonly key: string; readonly protocol: string | null };
+export type Handshake = { readonly key: string; readonly protocol: string | null };
 
 /** For a server, protocols 5 and 6 are the same as 7. */
 const PROTOCOLS = new Set(['5', '6', '7']);
 
 /** The close code and reason if the client is refused, or null. */
 export function problemWith(
-  { key, protocol }: Knock,
+  { key, protocol }: Handshake,
   { application }: PusherServer,
 ): [number, string] | null {
   if (key !== application.key) return [CODES.unknownKey, 'Application does not exist'];
