@@ -42,7 +42,7 @@ async function newest(request: Request): Promise<Response> {
   try {
     return await fetch(request);
   } catch (thrown) {
-    const page = await caches.match('/');
+    const page = await find('/');
     if (page) return page;
     throw thrown;
   }
@@ -50,4 +50,8 @@ async function newest(request: Request): Promise<Response> {
 
 /** Their names change with their content. */
 const kept = async (request: Request): Promise<Response> =>
-  (await caches.match(request)) ?? (await fetch(request));
+  (await find(request.url)) ?? (await fetch(request));
+
+/** What varies with the request, such as the encoding, is undone when a response is stored. */
+const find = async (url: string): Promise<Response | undefined> =>
+  (await caches.open(CACHE)).match(url, { ignoreVary: true });
