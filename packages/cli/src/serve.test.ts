@@ -61,6 +61,17 @@ describe('without a server', () => {
     });
 });
 
+test('a data folder that cannot be made is named, with the flag for another one', async () => {
+  const folder = newFolder();
+  const data = join(folder, 'file', 'data');
+  await Bun.write(join(folder, 'file'), '');
+  expect(await runParlance(['serve', '--port', '0', '--data', data], { cwd: folder })).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: `parlance: the data folder ${data} cannot be made or written (a file is in its place): choose another with --data FOLDER\n`,
+  });
+});
+
 describe('with a server', () => {
   test('prints its listeners, and a signal stops it with exit 0', async () => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {

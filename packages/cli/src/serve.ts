@@ -45,7 +45,7 @@ export async function serve(argv: readonly string[]): Promise<number | null> {
   console.log(`parlance listening on ${urlOf(server.host, server.port)}`);
   for (const listener of server.doors)
     console.log(`parlance door ${listener.dialect} on ${urlOf(server.host, listener.port)}`);
-  if (process.stdout.isTTY) console.log(bannerOf(config, urlOf(server.host, server.port)));
+  if (process.stdout.isTTY) console.log(bannerOf(config, server.model(), urlOf(server.host, server.port)));
   if (process.stderr.isTTY) waiting = () => waitingLine(server.running(), config.grace);
   return null;
 }

@@ -40,7 +40,7 @@ test('a person is shown where to open it, which model answers, and how to stop',
   await shows(/Press Ctrl-C to stop\./);
   expect(screen()).toMatch(/^parlance listening on http:\/\/127\.0\.0\.1:\d+\r\n/m);
   expect(screen()).toMatch(/Open +http:\/\/127\.0\.0\.1:\d+\r\n/);
-  expect(screen()).toContain('offline demo model: connect a real one with OPENAI_API_KEY');
+  expect(screen()).toContain('offline demo model: connect a real one with “Connect a model” on the page');
   expect(screen()).toContain(`Data       ${join(folder, 'data')}`);
   expect(screen()).toContain(`Workspace  ${folder}`);
   child.terminal?.write('\x03');

@@ -1,5 +1,5 @@
 /** A running server and its shutdown. */
-import type { Config } from '../config/config.ts';
+import type { Changeable, Config } from '../config/config.ts';
 import type { Backend } from './engine.ts';
 import type { Front } from './front.ts';
 import { resumeTurns } from './resume.ts';
@@ -10,6 +10,8 @@ export type RunningServer = {
   readonly doors: readonly { readonly dialect: string; readonly port: number }[];
   /** password of the user `admin`, if this start created it */
   readonly adminPassword: string | null;
+  /** the default model, also if it was set up in the console */
+  readonly model: () => Changeable['model'];
   /** number of running turns */
   readonly running: () => number;
   /**
@@ -27,7 +29,7 @@ export type ServerParts = {
 
 /** Marks the server as ready and resumes unfinished turns. `stop` closes `opened`. */
 export function runServer(config: Config, parts: ServerParts, opened: AsyncDisposableStack): RunningServer {
-  const { engine, log } = parts.backend;
+  const { engine, log, setup } = parts.backend;
   const { state, sockets, readiness } = parts.front;
   readiness.serving();
   const resuming = resumeTurns(engine, log);
@@ -44,6 +46,7 @@ export function runServer(config: Config, parts: ServerParts, opened: AsyncDispo
     port,
     doors,
     adminPassword: parts.adminPassword,
+    model: () => setup.live.current.model,
     running: () => engine.running,
     stop,
   };

@@ -13,6 +13,12 @@ export function positionOfError(text: string): Position | null {
   return isJson ? null : positionOf(text, scanner.at);
 }
 
+/** The first place at which the text, which is JSON, has the name of a field. */
+export function positionOfKey(text: string, key: string): Position {
+  const at = text.search(new RegExp(`${RegExp.escape(JSON.stringify(key))}\\s*:`));
+  return positionOf(text, Math.max(at, 0));
+}
+
 class Scanner {
   at = 0;
 

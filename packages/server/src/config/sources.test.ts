@@ -71,7 +71,7 @@ describe('sources', () => {
 });
 
 const files: [why: string, file: string | object, line: string][] = [
-  ['an unknown key', { prot: 1 }, 'parlance.json has an unknown setting "prot"'],
+  ['an unknown key', { prot: 1 }, 'parlance.json has an unknown setting "prot": line 1, column 2'],
   ['text that is not JSON', '{"authSecret": "hunter2', 'parlance.json is not valid JSON: line 1, column 16'],
   ['JSON that is not an object', [], 'parlance.json must hold a JSON object'],
   [

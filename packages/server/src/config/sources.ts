@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { isObject } from '@parlance/protocol';
 import { isRegistered, registryIn } from './data-folder.ts';
 import { ConfigError } from './error.ts';
-import { positionOfError } from './json-position.ts';
+import { positionOfError, positionOfKey } from './json-position.ts';
 import { CONFIG_FILE, SETTING_KEYS, SETTINGS, type Setting, type SettingKey } from './settings.ts';
 
 export type Given = {
@@ -96,8 +96,12 @@ function readText({ path, name, asked }: ConfigFile): string {
 function readFile(file: ConfigFile): Map<SettingKey, Given> {
   const given = new Map<SettingKey, Given>();
   const folder = dirname(file.path);
-  for (const [key, raw] of Object.entries(parseObject(readText(file), file.name))) {
-    if (!isKey(key)) throw new ConfigError(`${file.name} has an unknown setting "${key}"`);
+  const text = readText(file);
+  for (const [key, raw] of Object.entries(parseObject(text, file.name))) {
+    if (!isKey(key)) {
+      const { line, column } = positionOfKey(text, key);
+      throw new ConfigError(`${file.name} has an unknown setting "${key}": line ${line}, column ${column}`);
+    }
     if (key === 'data' && file.asked === null)
       throw new ConfigError(`data in ${file.name} cannot name another data folder`);
     given.set(key, { label: `${key} in ${file.name}`, raw, folder });
