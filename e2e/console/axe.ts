@@ -10,9 +10,10 @@ type Finding = {
   nodes: { target: string[]; html: string }[];
 };
 
-/** Injects axe; valid until the page is reloaded. */
+/** Injects axe, unless the page has it since it was loaded. */
 export async function prepare(page: Page): Promise<void> {
   // Evaluated by the debugger, which is not subject to the page's content security policy.
+  if (await page.evaluate("'axe' in window")) return;
   await page.evaluate(`${AXE}; void 0`);
 }
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 
-const PROGRAM = '/usr/bin/chromium';
+export const PROGRAM = '/usr/bin/chromium';
 const ROOT = join(import.meta.dir, '../..');
 
 /** Without a browser, tests that need one are skipped; CI must have one. */

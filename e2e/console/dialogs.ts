@@ -1,4 +1,4 @@
-/** Dialogs, menus and sections of the console that are not pages of their own. */
+/** Dialogs, menus and sections of the console that are not pages of their own, to be opened one after the other in one tab. */
 import type { Page } from 'playwright-core';
 import { seen } from './console.ts';
 import type { Shown } from './pages.ts';
@@ -12,30 +12,27 @@ const ofSession = (item: string): Shown => ({
   async ready(page) {
     await page.locator('.session-row[data-chosen]').hover();
     await page.locator('.session-row[data-chosen] .menu > button').click();
-    await page.getByRole('menuitem', { name: item }).click();
+    await page.getByRole('menuitem', { name: item, exact: true }).click();
     await seen(dialog(page));
   },
 });
 
-/** The page as a signed-in admin. */
-async function asAdmin(page: Page, path: string): Promise<void> {
+/** As an admin, who is signed in when the first section is opened. */
+async function asAdmin(page: Page): Promise<void> {
+  if (await page.evaluate("sessionStorage.getItem('parlance.token')")) return;
   const { origin } = new URL(page.url());
   const login = { username: 'ada', password: 'ada-password' };
-  const { access_token } = (await (
-    await page.request.post(`${origin}/v1/auth/login`, { data: login })
-  ).json()) as {
-    access_token: string;
-  };
-  await page.evaluate(`sessionStorage.setItem('parlance.token', '${access_token}')`);
-  await page.goto(`${origin}/#${path}`);
+  const answer = await page.request.post(`${origin}/v1/auth/login`, { data: login });
+  const { access_token: token } = (await answer.json()) as { access_token: string };
+  await page.evaluate(`sessionStorage.setItem('parlance.token', '${token}')`);
   await page.reload();
 }
 
 const section = (name: string, heading: string, button?: string): Shown => ({
   name: button ?? `section ${name}`,
-  path: '/settings',
+  path: `/admin?section=${name}`,
   async ready(page) {
-    await asAdmin(page, `/admin?section=${name}`);
+    await asAdmin(page);
     await seen(page.getByRole('heading', { name: heading, exact: true }));
     if (button === undefined) return;
     await page.getByRole('button', { name: button }).first().click();
@@ -95,7 +92,7 @@ export const DIALOGS: readonly Shown[] = [
     name: 'search',
     path: '/sessions/rebase',
     async ready(page) {
-      await page.getByRole('searchbox').fill('rebase');
+      await page.getByRole('searchbox', { name: 'Search titles and messages' }).fill('rebase');
       await seen(page.getByRole('region', { name: 'Messages' }).getByRole('link').first());
     },
   },

@@ -1,10 +1,11 @@
-/** A session with many events, created by an import. */
+/** A session with many events, and many sessions, written as an import would. */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { importSessions } from '../../packages/cli/src/import.ts';
+import { openStorage } from '../../packages/server/src/command-storage.ts';
+import { readSessions, writeSession } from '../../packages/server/src/data.ts';
 
-const AGENT = { id: 'assistant', name: 'Assistant' };
+const AGENT = { id: 'coder', name: 'Coder' };
 const USAGE = { inputTokens: 10, outputTokens: 20 };
 const CONTEXT = { tokens: 100, limit: 1_000, items: 2, strategy: 'threshold' };
 
@@ -26,18 +27,35 @@ function eventsOfTurn(number: number): object[] {
 }
 
 /** A data folder with one session of `turns` turns, with five events each. */
-export async function longSession(id: string, turns: number): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'parlance-long-'));
-  const bodies = [
-    { type: 'session.created', dialect: 'native', named: true, domain: 'general', agent: AGENT },
-    ...Array.from({ length: turns }, (_, index) => eventsOfTurn(index + 1)).flat(),
-  ];
+export const longSession = (id: string, turns: number): Promise<string> =>
+  imported([
+    linesOf(id, [CREATED, ...Array.from({ length: turns }, (_, index) => eventsOfTurn(index + 1)).flat()]),
+  ]);
+
+/** A data folder with sessions of one turn each, the first one the oldest. */
+export const manySessions = (count: number): Promise<string> =>
+  imported(
+    Array.from({ length: count }, (_, index) =>
+      linesOf(`session-${index + 1}`, [CREATED, ...eventsOfTurn(index + 1)], index * 1_000),
+    ),
+  );
+
+const CREATED = {
+  type: 'session.created',
+  dialect: 'native',
+  named: true,
+  domain: 'software_development',
+  agent: AGENT,
+};
+
+/** A session as an export would contain it. */
+function linesOf(id: string, bodies: readonly object[], laterMs = 0): string {
   const lines = bodies.map((body, index) =>
     JSON.stringify({
       ...body,
       session: id,
       id: `event-${index}`,
-      at: 1_700_000_000_000 + index,
+      at: 1_700_000_000_000 + laterMs + index,
       seq: index + 1,
     }),
   );
@@ -48,8 +66,18 @@ export async function longSession(id: string, turns: number): Promise<string> {
     eventVersion: 1,
     events: lines.length,
   };
-  const file = join(folder, 'session.jsonl');
-  await Bun.write(file, [JSON.stringify(header), ...lines, ''].join('\n'));
-  await importSessions([file, '--data', folder]);
+  return [JSON.stringify(header), ...lines].join('\n');
+}
+
+async function imported(sessions: readonly string[]): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'parlance-long-'));
+  const store = await openStorage({ folder });
+  for await (const session of readSessions(linesIn(sessions), (ref) => ref))
+    await writeSession(store, session);
+  await store.close();
   return folder;
+}
+
+async function* linesIn(sessions: readonly string[]): AsyncGenerator<string> {
+  for (const session of sessions) yield* session.split('\n');
 }

@@ -17,7 +17,7 @@ export function SlashMenu({ id, choices, chosen, onChoose }: SlashMenuProps) {
     list.current?.children[chosen]?.scrollIntoView({ block: 'nearest' });
   }, [chosen]);
   return (
-    <div className="slash-menu" role="listbox" id={id} ref={list} aria-label="Commands">
+    <div className="slash-menu" role="listbox" id={id} ref={list} aria-label="Commands" tabIndex={0}>
       {choices.map((choice, index) => (
         // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the message
         // biome-ignore lint/a11y/useKeyWithClickEvents: the message field handles keys

@@ -1,0 +1,58 @@
+/** A long list of sessions scrolls to its end; only visible rows are in the document. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { rmSync } from 'node:fs';
+import { NO_BROWSER } from './chromium.ts';
+import { type Console, openConsole, say, seen } from './console.ts';
+import { manySessions } from './long-session.ts';
+
+const SESSIONS = 1_000;
+/** More than the rows of a screen with its overscan. */
+const MOST_ROWS = 60;
+
+let folder: string;
+let place: Console;
+
+/** Scrolls a screen at a time until the oldest session is there; returns the most rows that were in the document. */
+const SCROLL_TO_END = `(async () => {
+  const list = document.querySelector('.session-list');
+  const rows = () => [...document.querySelectorAll('.session-row .session-title')];
+  let most = 0;
+  while (!rows().some(({ textContent }) => textContent === 'question 1')) {
+    list.scrollTop += list.clientHeight;
+    await new Promise(requestAnimationFrame);
+    most = Math.max(most, rows().length);
+  }
+  return most;
+})()`;
+
+describe.skipIf(NO_BROWSER)('many sessions', () => {
+  beforeAll(async () => {
+    folder = await manySessions(SESSIONS);
+    place = await openConsole({ PARLANCE_DATA: folder });
+  });
+  afterAll(async () => {
+    await place?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test('the list scrolls to the oldest session, and stays there when another one changes', async () => {
+    const page = await place.open('/');
+    await seen(page.locator('.session-title').getByText(`question ${SESSIONS}`, { exact: true }));
+    expect(await page.evaluate(SCROLL_TO_END)).toBeLessThan(MOST_ROWS);
+    await say(place.server, 'session-500', 'what is new');
+    await seen(page.locator('.session-title').getByText('question 1', { exact: true }));
+    await page.locator('.session-list').evaluate((list) => Object.assign(list, { scrollTop: 0 }));
+    await seen(page.getByRole('region', { name: 'Today' }).getByText('question 500', { exact: true }));
+    expect(await page.locator('.session-row').count()).toBeLessThan(MOST_ROWS);
+    expect(place.problems()).toEqual([]);
+    await page.context().close();
+  });
+
+  test('a search shows a page of titles, and then the messages', async () => {
+    const page = await place.open('/');
+    await page.getByRole('searchbox', { name: 'Search titles and messages' }).fill('question');
+    await seen(page.getByRole('button', { name: 'Show more', exact: true }));
+    await seen(page.getByRole('region', { name: 'Messages' }).getByRole('link').first());
+    await page.context().close();
+  });
+});
