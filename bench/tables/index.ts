@@ -3,6 +3,7 @@ import { bus } from './bus.ts';
 import { cluster } from './cluster.ts';
 import { coldStart } from './cold-start.ts';
 import { compaction } from './compaction.ts';
+import { consoleTable } from './console.ts';
 import { dom } from './dom.ts';
 import { engineFlags } from './engine-flags.ts';
 import { fanOut } from './fan-out.ts';
@@ -30,4 +31,5 @@ export const TABLES: readonly Table[] = [
   idleSockets,
   compaction,
   dom,
+  consoleTable,
 ];

@@ -1,0 +1,144 @@
+/** The console in Chromium: the first view, an answer that streams, a long session, and a long list of sessions. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { launchBrowser, PROGRAM } from '../../e2e/console/chromium.ts';
+import { Absent } from '../contestants/contestant.ts';
+import { openaiAt, startParlance } from '../contestants/parlance.ts';
+import { median } from '../measure/percentile.ts';
+import { temporaryFolder } from '../measure/temporary-folder.ts';
+import { startUpstream } from '../measure/upstream-process.ts';
+import { type Frames, frameFigures, SCROLL, WATCH_FRAMES } from './console-frames.ts';
+import { writeSession } from './long-session.ts';
+import { writeSessions } from './many-sessions-data.ts';
+import type { Figures, Job, Table } from './table.ts';
+
+const OFFLINE = { PROVIDER: 'offline', LOG_LEVEL: 'silent', PARLANCE_TITLES: 'input' };
+const TOKENS_A_SECOND = 200;
+const FIRST = 'What can I do for you?';
+
+type Visit = { readonly browser: Browser; readonly folder: string; readonly job: Job };
+
+const SUBJECTS: Readonly<Record<string, (visit: Visit) => Promise<Figures>>> = {
+  'first view': firstView,
+  [`answer, ${TOKENS_A_SECOND} tokens a second`]: answer,
+  'session, events': longSession,
+  'list, sessions': longList,
+};
+
+export const consoleTable: Table = {
+  name: 'console',
+  title: 'The console in Chromium. Frames: while tokens arrive, or while it scrolls',
+  unit: 'size',
+  columns: [
+    { key: 'kilobytes', title: 'KB gzipped' },
+    { key: 'paintMs', title: 'first paint ms' },
+    { key: 'readyMs', title: 'shown ms' },
+    { key: 'frames', title: 'frames' },
+    { key: 'dropped', title: 'dropped' },
+    { key: 'longestMs', title: 'longest ms', digits: 1 },
+    { key: 'longTasks', title: 'long tasks' },
+    { key: 'nodes', title: 'DOM nodes' },
+  ],
+  withinCheckout: true,
+  jobs(quick) {
+    const sizes = quick ? [1, 400, 1_000, 1_000] : [1, 2_000, 10_000, 100_000];
+    return Object.keys(SUBJECTS).map((subject, index) => ({ subject, size: sizes[index] ?? 1 }));
+  },
+  async measure(job, progress) {
+    if (!existsSync(PROGRAM)) throw new Absent(`${PROGRAM} is not installed`);
+    using folder = temporaryFolder();
+    progress(job.subject);
+    const browser = await launchBrowser();
+    try {
+      return (await SUBJECTS[job.subject]?.({ browser, folder: folder.path, job })) ?? {};
+    } finally {
+      await browser.close();
+    }
+  },
+};
+
+const newPage = (browser: Browser): Promise<Page> =>
+  browser.newPage({ viewport: { width: 1440, height: 900 } });
+
+/** Each visit is that of a new user, without anything in the cache. */
+async function firstView({ browser, folder, job: { quick } }: Visit): Promise<Figures> {
+  const server = await startParlance(folder, OFFLINE);
+  const visits: { paint: number; ready: number; bytes: number }[] = [];
+  for (let visit = quick ? 0 : -1; visit < (quick ? 1 : 7); visit++) {
+    const page = await newPage(browser);
+    await page.goto(`${server.http}/`);
+    await page.getByRole('heading', { name: FIRST }).waitFor();
+    const seen = (await page.evaluate(PAINT)) as { paint: number; ready: number; bytes: number };
+    if (visit >= 0) visits.push(seen);
+    await page.context().close();
+  }
+  await server.stop();
+  return {
+    kilobytes: median(visits.map(({ bytes }) => bytes)) / 1_000,
+    paintMs: median(visits.map(({ paint }) => paint)),
+    readyMs: median(visits.map(({ ready }) => ready)),
+  };
+}
+
+const PAINT = `({
+  paint: performance.getEntriesByName('first-contentful-paint')[0].startTime,
+  ready: performance.now(),
+  bytes: [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
+    .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0),
+})`;
+
+async function answer({ browser, folder, job: { size } }: Visit): Promise<Figures> {
+  const upstream = await startUpstream(size, 1_000 / TOKENS_A_SECOND);
+  const server = await startParlance(folder, { ...openaiAt(upstream.url), PARLANCE_TITLES: 'input' });
+  const page = await newPage(browser);
+  await page.goto(`${server.http}/`);
+  await page.getByRole('textbox', { name: 'Message' }).fill('Go on');
+  await page.keyboard.press('Enter');
+  await page.locator('.row > .markdown').waitFor();
+  await page.evaluate(WATCH_FRAMES);
+  await page.locator('.turn-end').waitFor({ timeout: 120_000 });
+  const figures = await framesOf(page);
+  await server.stop();
+  await upstream.stop();
+  return figures;
+}
+
+async function longSession({ browser, folder, job: { size } }: Visit): Promise<Figures> {
+  await writeSession(join(folder, 'data'), 'long', { events: size, compactions: false });
+  const server = await startParlance(folder, OFFLINE);
+  const page = await newPage(browser);
+  await page.goto(`${server.http}/#/sessions/long`);
+  await page.locator('.turn-end').last().waitFor({ timeout: 120_000 });
+  const readyMs = (await page.evaluate('performance.now()')) as number;
+  const figures = await scrolled(page, { selector: '.transcript', pixels: -600 });
+  await server.stop();
+  return { readyMs, ...figures };
+}
+
+async function longList({ browser, folder, job: { size } }: Visit): Promise<Figures> {
+  await writeSessions(join(folder, 'data'), size);
+  const server = await startParlance(folder, OFFLINE);
+  const page = await newPage(browser);
+  await page.goto(`${server.http}/`);
+  await page.locator('.session-row').nth(10).waitFor({ timeout: 120_000 });
+  const readyMs = (await page.evaluate('performance.now()')) as number;
+  const figures = await scrolled(page, { selector: '.session-list', pixels: 400 });
+  await server.stop();
+  return { readyMs, ...figures };
+}
+
+type Scroll = { readonly selector: string; readonly pixels: number };
+
+/** Scrolls by some pixels in each frame. */
+async function scrolled(page: Page, { selector, pixels }: Scroll): Promise<Figures> {
+  await page.evaluate(WATCH_FRAMES);
+  await page.evaluate(`(${SCROLL})('${selector}', ${pixels}, 300)`);
+  return framesOf(page);
+}
+
+async function framesOf(page: Page): Promise<Figures> {
+  const frames = (await page.evaluate('stopWatching()')) as Frames;
+  await page.context().close();
+  return frameFigures(frames);
+}
