@@ -33,7 +33,7 @@ function opened(...roles: [name: 'ada' | 'uma', role: Role][]) {
 const fault = (code: string, message: string) => expect.objectContaining({ code, message });
 
 describe('the last admin', () => {
-  const only = fault('forbidden', 'ada is the only admin: make somebody else one first.');
+  const only = fault('forbidden', 'ada is the only admin: make another user an admin first.');
 
   test('cannot be removed or demoted', async () => {
     const { accounts, users } = opened(['ada', 'admin'], ['uma', 'user']);
@@ -59,7 +59,7 @@ test('two users with the same name cannot be added, even concurrently', async ()
   const wanted = { name: 'new', password: 'password', role: 'user' as const };
   const outcomes = await Promise.allSettled([accounts.add(wanted), accounts.add(wanted)]);
   expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-  await expect(accounts.add(wanted)).rejects.toEqual(fault('invalid', 'name: there is a user new already'));
+  await expect(accounts.add(wanted)).rejects.toEqual(fault('invalid', 'name: the user new already exists'));
 });
 
 test('the user list marks users from the settings and contains no hash', async () => {
@@ -100,7 +100,7 @@ describe('changing your own password', () => {
     const { accounts } = opened(['uma', 'user']);
     const guess = () => accounts.changePassword('uma', { old: 'a guess', password: 'better-one' }, 'here');
     for (let attempt = 0; attempt < 3; attempt++)
-      await expect(guess()).rejects.toEqual(fault('forbidden', 'The old password is not right.'));
+      await expect(guess()).rejects.toEqual(fault('forbidden', 'The old password is wrong.'));
     await expect(guess()).rejects.toMatchObject({ code: 'limited' });
     await expect(
       accounts.changePassword('uma', { old: 'uma-password', password: 'better-one' }, 'here'),

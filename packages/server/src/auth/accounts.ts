@@ -16,7 +16,7 @@ export type AccountOptions = {
 };
 
 export function openAccounts({ users, authenticator, named, now = Date.now }: AccountOptions): Accounts {
-  // Serializes read-modify-write: no other change may come between the read and the write.
+  // Serializes read-modify-write operations.
   const inTurn = oneAfterAnother();
   const shown = ({ name, role, createdAt }: User): Account => ({
     name,
@@ -37,7 +37,7 @@ export function openAccounts({ users, authenticator, named, now = Date.now }: Ac
       ({ name, role }) => role === 'admin' && name !== admin.name,
     );
     if (others.length === 0)
-      throw new Fault('forbidden', `${admin.name} is the only admin: make somebody else one first.`);
+      throw new Fault('forbidden', `${admin.name} is the only admin: make another user an admin first.`);
   }
 
   return {
@@ -49,7 +49,7 @@ export function openAccounts({ users, authenticator, named, now = Date.now }: Ac
       const passwordHash = await hashed(password);
       return inTurn(async () => {
         if ((await users.find(name)) !== null)
-          throw new Fault('invalid', `name: there is a user ${name} already`);
+          throw new Fault('invalid', `name: the user ${name} already exists`);
         const user: User = { name, role, passwordHash, createdAt: now() };
         await users.put(user);
         return shown(user);
@@ -77,13 +77,13 @@ export function openAccounts({ users, authenticator, named, now = Date.now }: Ac
         await users.remove(name);
       }),
 
-    /** Writing an unchanged user only increments its token version. */
+    /** Rewriting an unchanged user increments its token version. */
     logOut: (name) => inTurn(async () => users.put(await existing(name))),
 
     async changePassword(name, { old, password }, address) {
       await authenticator.login(name, old, address).catch((thrown) => {
         const wrong = thrown instanceof Fault && thrown.code === 'unauthenticated';
-        throw wrong ? new Fault('forbidden', 'The old password is not right.') : thrown;
+        throw wrong ? new Fault('forbidden', 'The old password is wrong.') : thrown;
       });
       await this.change(name, { password });
       return authenticator.login(name, password, address);

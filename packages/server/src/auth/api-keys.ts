@@ -6,14 +6,14 @@ import type { ApiKeys, ApiKeyView, WantedKey } from '../http/api-keys.ts';
 import { newKey } from './key-format.ts';
 import { isWithin } from './keyring.ts';
 
-/** Bounds what one user can store. */
+/** Limits the number of keys per user. */
 export const KEYS_PER_OWNER = 100;
 const NAME_LENGTH = 100;
 
 export type ApiKeyOptions = {
   readonly keys: ApiKeyStore;
   readonly users: Pick<UserStore, 'find'>;
-  /** names of the dialects that are served */
+  /** names of the served dialects */
   readonly dialects: readonly string[];
   readonly now?: () => number;
 };
@@ -26,7 +26,7 @@ export function openApiKeys({ keys, users, dialects, now = Date.now }: ApiKeyOpt
     if (wanted?.length === 0) return 'dialects: name at least one, or leave them out for all';
     const unknown = wanted?.find((dialect) => !dialects.includes(dialect));
     if (unknown !== undefined) return `dialects: no dialect ${unknown} (${dialects.join(', ')})`;
-    if (expiresAt !== undefined && expiresAt <= now()) return 'expiresAt: the time is over';
+    if (expiresAt !== undefined && expiresAt <= now()) return 'expiresAt: the time is in the past';
     return null;
   }
 
@@ -57,7 +57,7 @@ export function openApiKeys({ keys, users, dialects, now = Date.now }: ApiKeyOpt
         case 'added':
           return { ...viewOf(key), key: text };
         case 'too_many':
-          throw new Fault('forbidden', `${owner} has ${KEYS_PER_OWNER} API keys already: revoke one first.`);
+          throw new Fault('forbidden', `${owner} already has ${KEYS_PER_OWNER} API keys: revoke one first.`);
         case 'no_user':
           throw noUser();
       }
@@ -69,6 +69,6 @@ export function openApiKeys({ keys, users, dialects, now = Date.now }: ApiKeyOpt
   };
 }
 
-const noUser = (): Fault => new Fault('forbidden', 'API keys belong to users: log in to make one.');
+const noUser = (): Fault => new Fault('forbidden', 'API keys belong to users: log in to create one.');
 
 const viewOf = ({ hash: _, ...view }: ApiKey): ApiKeyView => view;

@@ -17,7 +17,7 @@ import { verifyPassword } from './passwords.ts';
 import { notValid, openTokens, type TokenClaims } from './tokens.ts';
 import { nameProblem } from './users.ts';
 
-/** Maximum number of tokens whose holders are kept. */
+/** Maximum number of cached token holders. */
 const MAX_KEPT = 10_000;
 
 export type AuthenticatorOptions = {
@@ -26,10 +26,10 @@ export type AuthenticatorOptions = {
   readonly pairings: PairingStore;
   readonly revocations: RevocationStore;
   readonly secret: Uint8Array<ArrayBuffer>;
-  /** in open mode a caller without a token is the principal `local`; a bad token is still refused */
+  /** in open mode, a caller without a token is the principal `local`; an invalid token is still refused */
   readonly open: boolean;
   readonly limits: LoginLimits;
-  /** counts failed logins; in this process by default */
+  /** counts failed logins; in memory by default */
   readonly attempts?: LoginAttempts;
   readonly log: Log;
   readonly meter?: Meter;
@@ -68,14 +68,17 @@ export function openAuthenticator(options: AuthenticatorOptions): Authenticator 
   const attempts = options.attempts ?? limitLogins(options.limits);
   const find = async (name: string) => (nameProblem(name) === null ? users.find(name) : null);
 
-  /** holders of tokens by their ids, while the store says that they may be kept */
+  /** holders by token id, cached while the store allows it */
   let kept = new LruMap<KeptUser>(MAX_KEPT);
 
-  /** Null if the token was revoked, or its user was removed or changed: each change of a user increments the token version. */
+  /**
+   * Null if the token was revoked, or its user was removed or changed: each change of a user increments the
+   * token version.
+   */
   async function holderOf({ id, name, tokenVersion }: TokenClaims): Promise<KeptUser | null> {
     const known = revocations.mayKeep?.() ? kept.get(id) : undefined;
     if (known) return known;
-    // A change during the reads replaces the map: what was read before it is not kept.
+    // A change during the reads replaces the map, so that outdated results are not cached.
     const into = kept;
     const user = await find(name);
     if (user?.tokenVersion !== tokenVersion || (await revocations.has(id))) return null;
@@ -94,7 +97,9 @@ export function openAuthenticator(options: AuthenticatorOptions): Authenticator 
     log,
   });
 
-  /** An API key is watched together with the role it has granted: `watched` is both, with a blank between. */
+  /**
+   * An API key is watched together with the role it granted: `watched` contains both, separated by a blank.
+   */
   async function readWatched(watched: string): Promise<Claims> {
     if (!isApiKey(watched)) return tokens.verify(watched);
     const [key = '', role] = watched.split(' ');
@@ -102,7 +107,7 @@ export function openAuthenticator(options: AuthenticatorOptions): Authenticator 
     return { ...claims, role: Role.safeParse(role).data ?? claims.role };
   }
 
-  /** A key that grants another role than before is no longer what the connection was opened with. */
+  /** If a key grants a different role now, connections opened with the old one are invalid. */
   async function isValid(claims: Claims, watched: string): Promise<boolean> {
     if (!('kind' in claims)) return (await holderOf(claims)) !== null;
     const [key = ''] = watched.split(' ');

@@ -1,6 +1,6 @@
 /**
- * Limits the look-ups of keys that turn out to be invalid, per address. Nobody can guess a key; this protects the store.
- * Keys that were valid before are looked up regardless, so that a client with a revoked key does not stop others behind the
+ * Limits lookups of invalid keys per address. Keys cannot be guessed; this protects the store. Keys that were
+ * valid before are always looked up, so that a client with a revoked key does not block others behind the
  * same address.
  */
 import { Fault } from '@parlance/protocol';
@@ -8,7 +8,7 @@ import type { LoginLimits } from '../core/ports/login-attempts.ts';
 import { fixedWindowLimiter } from '../http/rate-limiter.ts';
 import { LruMap } from '../lib/lru-map.ts';
 
-/** As for failed logins of one address over all names. */
+/** Same factor as for failed logins of one address over all names. */
 const FACTOR = 10;
 const MAX_KEYS = 20_000;
 const WINDOW_SECONDS = 15 * 60;
@@ -28,7 +28,7 @@ export function limitFailedKeys(limits: LoginLimits): FailedKeys {
   return {
     admit(id, address) {
       if (address === undefined || (id !== null && known.get(id))) return;
-      // Only failures count: many first requests with a valid key may come at once.
+      // Only failures count, since many first requests with a valid key may arrive concurrently.
       const { allowed, resetMs } = failures.take(address);
       failures.refund(address);
       if (!allowed)

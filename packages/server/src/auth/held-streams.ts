@@ -1,4 +1,4 @@
-/** Sockets and streams that close when their token or API key ends. */
+/** Closes sockets and streams when their token or API key becomes invalid. */
 import type { Principal } from '@parlance/protocol';
 import type { Authenticator } from '../http/authenticator.ts';
 import type { OnTokenRevoked, OpenStream } from '../http/connection.ts';
@@ -13,7 +13,7 @@ export const heldStreams =
   (authenticator: Authenticator, open: OpenStream): OpenStream =>
   (request, stream) => {
     const token = tokenOf(request);
-    // A text that is no token of ours identifies nobody: the dialect has treated it as none.
+    // Text that is not one of our tokens identifies nobody, and the dialect has ignored it.
     if (token === null || !isIssued(token)) return open(request, stream);
     const onTokenRevoked = tokenRevocation(authenticator, token, identifiedAs(request));
     return open(request, { ...stream, onTokenRevoked });

@@ -1,8 +1,10 @@
-/** The text of an API key: `plk_`, the public id by which it is found, and the secret part. */
+/** Format of an API key: `plk_`, a public id used for lookup, and a secret part. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { API_KEY_PREFIX } from '../http/request-identity.ts';
 
-/** Letters and digits only: a double click selects the whole key, and it needs no escapes in URLs and shells. */
+/**
+ * Letters and digits only: a double click selects the whole key, and it needs no escaping in URLs and shells.
+ */
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const ID_LENGTH = 16;
 /** 43 characters of 62 have 256 bits. */
@@ -18,18 +20,18 @@ export function newKey(): NewKey {
   return { id, text, hash: hashOf(text) };
 }
 
-/** Null if the text cannot be a key of ours. */
+/** Null if the text is not in our format. */
 export function idOf(text: string): string | null {
   return FORMAT.exec(text)?.[1] ?? null;
 }
 
 /**
- * A fast hash is right here: the secret part has 256 random bits, so that nobody can try them all, and a slow hash would
- * have to be computed for every request. Passwords are different, see `passwords.ts`.
+ * A fast hash is appropriate: the secret part has 256 random bits, so brute force is impossible, and a slow
+ * hash would run for every request. For passwords, see `passwords.ts`.
  */
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** Takes the same time wherever the hashes differ. */
+/** Constant time, wherever the hashes differ. */
 export function matches(text: string, hash: string): boolean {
   const [given, stored] = [Buffer.from(hashOf(text), 'hex'), Buffer.from(hash, 'hex')];
   return given.length === stored.length && timingSafeEqual(given, stored);
@@ -38,7 +40,7 @@ export function matches(text: string, hash: string): boolean {
 function randomText(length: number): string {
   let text = '';
   while (text.length < length)
-    // Larger bytes are dropped: with them the first letters would be more frequent.
+    // Larger bytes are dropped to avoid a bias towards the first letters.
     for (const byte of randomBytes(length))
       if (byte < 4 * ALPHABET.length && text.length < length) text += ALPHABET[byte % ALPHABET.length];
   return text;

@@ -1,4 +1,4 @@
-/** Records when keys were last used: in memory at once, in the store later and for many at a time. */
+/** Records the last use of keys: in memory immediately, in the store later and in batches. */
 import type { ApiKeyStore } from '../core/ports/api-keys.ts';
 import type { Log } from '../core/ports/logger.ts';
 
@@ -7,9 +7,9 @@ const FIRST_MS = 1_000;
 const INTERVAL_MS = 60_000;
 
 export type KeyUse = {
-  /** Cheap: called for every request with a key. */
+  /** Cheap, since it is called for every request with a key. */
   used(id: string, at: number): void;
-  /** Writes what is left. */
+  /** Writes pending uses. */
   close(): Promise<void>;
 };
 
@@ -27,7 +27,7 @@ export function recordKeyUse(keys: Pick<ApiKeyStore, 'used'>, log: Log): KeyUse 
     try {
       await keys.used(times);
     } catch (err) {
-      // The time of last use is only for people: it is not worth another attempt.
+      // The time of last use is only informational and not worth a retry.
       log.warn({ err }, 'failed to record the use of API keys');
     }
   }

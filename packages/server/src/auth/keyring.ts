@@ -1,4 +1,4 @@
-/** Resolves API keys, and the tokens of paired extensions, to what they grant. */
+/** Resolves API keys, and tokens of paired extensions, to their permissions. */
 import { Fault, LOCAL, type Role } from '@parlance/protocol';
 import type { ApiKey, ApiKeyStore } from '../core/ports/api-keys.ts';
 import type { Log } from '../core/ports/logger.ts';
@@ -18,23 +18,23 @@ export type KeyClaims = {
   readonly id: string;
   /** the user that the key acts as */
   readonly name: string;
-  /** what the key grants now */
+  /** the role that the key currently grants */
   readonly role: Role;
   readonly dialects: readonly string[] | null;
-  /** of a paired extension */
+  /** set for a paired extension */
   readonly origin?: string;
-  /** time in milliseconds from which the key is refused */
+  /** when the key expires, in milliseconds */
   readonly validUntil: number;
 };
 
 export type Keyring = {
   /**
-   * Throws `unauthenticated` unless the key is valid now, and `limited` if too many from `address` were not. Records no
-   * use.
+   * Throws `unauthenticated` unless the key is currently valid, and `limited` after too many invalid ones
+   * from `address`. Records no use.
    */
   read(text: string, address?: string): Promise<KeyClaims>;
   used(id: string): void;
-  /** Users or keys may have changed: what was read before is read again. */
+  /** Drops cached keys, since users or keys may have changed. */
   changed(): void;
   close(): Promise<void>;
 };
@@ -42,11 +42,11 @@ export type Keyring = {
 export type KeyringOptions = {
   readonly keys: ApiKeyStore;
   readonly pairings: Pick<PairingStore, 'find' | 'used'>;
-  /** in open mode, extensions that were paired without a login act as `local` */
+  /** in open mode, extensions paired without a login act as `local` */
   readonly open: boolean;
   readonly users: Pick<UserStore, 'find'>;
   readonly limits: LoginLimits;
-  /** false while changes would not be noticed in time */
+  /** false while changes might not be noticed in time */
   readonly mayKeep?: () => boolean;
   readonly now: () => number;
   readonly log: Log;
@@ -64,7 +64,7 @@ export function openKeyring(options: KeyringOptions): Keyring {
   );
 
   async function load(id: string): Promise<Known | null> {
-    // A change during the reads replaces the cache: what was read before it is not kept.
+    // A change during the reads replaces the cache, so that outdated results are not cached.
     const into = cache;
     const known = (await keyWith(id)) ?? (await pairingWith(id));
     if (known) into.set(id, known);
@@ -111,7 +111,7 @@ export function openKeyring(options: KeyringOptions): Keyring {
   };
 }
 
-/** From the least to the most. */
+/** In ascending order. */
 const ROLES: readonly Role[] = ['user', 'developer', 'admin'];
 
 /** Whether `role` grants no more than `other`. */

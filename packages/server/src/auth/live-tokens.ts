@@ -1,4 +1,7 @@
-/** Tokens and API keys in use by open sockets and streams; notifies their listeners when one ends. */
+/**
+ * Tracks tokens and API keys used by open sockets and streams; notifies their listeners when one becomes
+ * invalid.
+ */
 import { Fault } from '@parlance/protocol';
 import type { Log } from '../core/ports/logger.ts';
 import { isApiKey } from '../http/request-identity.ts';
@@ -23,9 +26,9 @@ type Live = { readonly listeners: Set<Watcher>; claims: Claims | null };
 
 export type LiveTokens = {
   onTokenRevoked(token: string, ended: (reason: string) => void): () => void;
-  /** The token was revoked by this process. */
+  /** Reports that this process has revoked the token. */
   revoked(id: string): void;
-  /** Users or revocations may have changed. */
+  /** Checks all tokens again, since users or revocations may have changed. */
   recheck(): void;
   stop(): void;
 };
@@ -40,7 +43,7 @@ export type LiveTokenOptions = {
 };
 
 export function watchTokens({ read, isValid, now, log }: LiveTokenOptions): LiveTokens {
-  /** by token: several sockets may share one */
+  /** by token, since several sockets may share one */
   const live = new Map<string, Live>();
   let pass: { again: boolean } | null = null;
   let expiryCheck: Timer | null = null;
@@ -64,7 +67,7 @@ export function watchTokens({ read, isValid, now, log }: LiveTokenOptions): Live
     expiryCheck = null;
   }
 
-  /** Reads the store now, so that a change reported during the read is seen by the next check. */
+  /** Reads the store now, so that a change reported during the read is covered by the next check. */
   async function check(token: string, entry: Live): Promise<void> {
     try {
       entry.claims ??= await read(token);
@@ -84,7 +87,10 @@ export function watchTokens({ read, isValid, now, log }: LiveTokenOptions): Live
       if (entry.claims && entry.claims.validUntil <= at) end(token, entry, expired(token));
   }
 
-  /** Sequential, in batches, so that a large number of tokens does not block the event loop; a change during the check restarts it. */
+  /**
+   * Sequential and in batches, so that many tokens do not block the event loop; a change during the check
+   * restarts it.
+   */
   async function checkAll(): Promise<void> {
     const current = { again: false };
     pass = current;

@@ -1,4 +1,4 @@
-/** Login attempts of a single process, in memory. */
+/** Counts login attempts of a single process, in memory. */
 import {
   LOGIN_WINDOW_SECONDS,
   type LoginAttempts,
@@ -8,7 +8,7 @@ import {
 import { fixedWindowLimiter, type RateLimiter } from '../http/rate-limiter.ts';
 import { LruMap } from '../lib/lru-map.ts';
 
-/** Maximum number of names and of addresses in memory; beyond it the least recently used are forgotten. */
+/** Maximum number of names and addresses in memory; beyond it, the least recently used are dropped. */
 const MAX_KEYS = 20_000;
 
 export function limitLogins({

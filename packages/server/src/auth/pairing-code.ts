@@ -1,4 +1,7 @@
-/** Codes that people compare and type: eight of 28 characters, 38 bits. Without vowels and without characters that look alike. */
+/**
+ * Codes that people compare and type: eight of 28 characters, 38 bits. Without vowels and look-alike
+ * characters.
+ */
 import { randomInt } from 'node:crypto';
 
 const ALPHABET = '23456789BCDFGHJKMNPQRSTVWXYZ';
@@ -7,10 +10,10 @@ const LENGTH = 8;
 export const newCode = (): string =>
   Array.from({ length: LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
 
-/** `WDJB-MJHT`, as it is shown. */
+/** The display form, such as `WDJB-MJHT`. */
 export const shownCode = (code: string): string => `${code.slice(0, LENGTH / 2)}-${code.slice(LENGTH / 2)}`;
 
-/** The code as it is stored, from what a person typed. */
+/** The stored form of a typed code. */
 export const typedCode = (text: string): string =>
   text
     .toUpperCase()

@@ -1,4 +1,7 @@
-/** Pairing of browser extensions. The token is an API key that is valid once its code was allowed: see `keyring.ts`. */
+/**
+ * Pairing of browser extensions. The token is an API key that becomes valid when its code is approved: see
+ * `keyring.ts`.
+ */
 import { Fault, LOCAL, type Principal } from '@parlance/protocol';
 import type { Log } from '../core/ports/logger.ts';
 import type { Pairing, PairingRequest, PairingStore } from '../core/ports/pairings.ts';
@@ -9,14 +12,14 @@ import { idOf, matches, newKey } from './key-format.ts';
 import { isWithin } from './keyring.ts';
 import { newCode, shownCode, typedCode } from './pairing-code.ts';
 
-/** How long a code can be allowed. */
+/** Lifetime of a code. */
 const CODE_MS = 10 * 60_000;
-/** Requests of one address, and codes that one caller gets wrong, within the lifetime of a code. */
+/** Maximum number of requests per address, and of wrong codes per caller, within the lifetime of a code. */
 const MOST_REQUESTS = 20;
 const MOST_WRONG = 20;
-/** Requests that wait, of everyone. */
+/** Maximum number of pending requests in total. */
 const MOST_WAITING = 1_000;
-/** Bounds what one user can store. */
+/** Limits the number of pairings per user. */
 const PAIRINGS_PER_OWNER = 100;
 const NAME_LENGTH = 100;
 
@@ -39,7 +42,7 @@ export function openPairings({ pairings, log, now = Date.now }: PairingOptions):
     return request;
   }
 
-  /** A request or a pairing whose token this is. */
+  /** The request or pairing that the token belongs to. */
   async function holding(token: string): Promise<PairingRequest | Pairing> {
     const id = idOf(token);
     const found = id === null ? null : ((await pairings.find(id)) ?? (await pairings.findRequest(id)));
@@ -53,7 +56,7 @@ export function openPairings({ pairings, log, now = Date.now }: PairingOptions):
       if (origin === null || !isExtension(origin))
         throw new Fault(
           'forbidden',
-          'Only a browser extension can be paired: its origin must be that of one.',
+          'Only a browser extension can be paired: the origin must be that of an extension.',
         );
       const { allowed, resetMs } = requested.take(address);
       if (!allowed)
@@ -71,7 +74,7 @@ export function openPairings({ pairings, log, now = Date.now }: PairingOptions):
         expiresAt: at + CODE_MS,
       };
       if (!(await pairings.request(request, MOST_WAITING)))
-        throw new Fault('limited', 'Too many pairing requests wait.', { retryAfterMs: 60_000 });
+        throw new Fault('limited', 'Too many pairing requests are pending.', { retryAfterMs: 60_000 });
       log.info({ pairing: id, origin }, 'pairing requested');
       return { code: shownCode(code), token, expiresAt: request.expiresAt };
     },
@@ -98,7 +101,7 @@ export function openPairings({ pairings, log, now = Date.now }: PairingOptions):
       if ((await pairings.list(owner)).length >= PAIRINGS_PER_OWNER)
         throw new Fault(
           'forbidden',
-          `There are ${PAIRINGS_PER_OWNER} paired extensions already: revoke one first.`,
+          `There are already ${PAIRINGS_PER_OWNER} paired extensions: revoke one first.`,
         );
       const taken = await pairings.takeRequest(id);
       if (!taken) throw noCode();
@@ -129,7 +132,7 @@ export function openPairings({ pairings, log, now = Date.now }: PairingOptions):
   };
 }
 
-const noCode = (): Fault => new Fault('not_found', 'No extension waits with this code. It may have expired.');
+const noCode = (): Fault => new Fault('not_found', 'No pairing request has this code. It may have expired.');
 
 const ownerOf = ({ id }: Principal): string | null => (id === LOCAL.id ? null : id);
 

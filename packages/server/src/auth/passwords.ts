@@ -5,8 +5,7 @@ import { oneAfterAnother } from './one-after-another.ts';
 const COST = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const;
 
 /**
- * A hash takes 19 MB and one of the few threads that also wait for the disk: concurrent logins must not delay messages
- * of other users.
+ * A hash uses 19 MB and one of the few threads that also wait for the disk, so concurrent logins are queued.
  */
 const inTurn = oneAfterAnother();
 
@@ -14,8 +13,8 @@ const inTurn = oneAfterAnother();
 const MAX_BYTES = 1024;
 
 /**
- * A hash that belongs to no user, made with `COST`. Verification against it takes as long as against a real hash, so
- * that response times do not reveal which names exist.
+ * A hash of no user, created with `COST`. Verifying against it takes as long as against a real hash, so that
+ * response times do not reveal which names exist.
  */
 const NOBODY =
   '$argon2id$v=19$m=19456,t=2,p=1$94Pn+SnyEvpYJrIkL1g3J3utx6FYPpbTmJUzSRTs43U$eNhWwr7b6WbH0yyzOFdanJT3ste9rWGDQp0yzty9ECE';
@@ -46,7 +45,7 @@ export async function hashPassword(password: string): Promise<string> {
   return inTurn(() => Bun.password.hash(password, COST));
 }
 
-/** `hash` is null for an unknown user: resolves to false after the time of a real verification. */
+/** `hash` is null for an unknown user: resolves with false after the time of a real verification. */
 export async function verifyPassword(password: string, hash: string | null): Promise<boolean> {
   if (passwordProblem(password) !== null) return false;
   const matches = await inTurn(() => Bun.password.verify(password, hash ?? NOBODY));

@@ -1,4 +1,4 @@
-/** Encrypts what is stored: without the secret of the server, a copy of the database does not reveal it. */
+/** Encrypts stored data: a copy of the database does not reveal it without the server's secret. */
 import { isObject, type JsonObject } from '@parlance/protocol';
 
 const PURPOSE = new TextEncoder().encode('parlance stored settings');
@@ -20,7 +20,7 @@ export async function seal(value: JsonObject, secret: Secret): Promise<string> {
   return Buffer.concat([iv, new Uint8Array(encrypted)]).toString('base64');
 }
 
-/** Null if it was sealed with another secret, or changed since. */
+/** Null if it was sealed with another secret or modified. */
 export async function unseal(sealed: string, secret: Secret): Promise<JsonObject | null> {
   const bytes = Uint8Array.from(Buffer.from(sealed, 'base64'));
   const iv = bytes.subarray(0, NONCE_BYTES);

@@ -57,7 +57,7 @@ export async function loadSecret(data: string, given?: string): Promise<Uint8Arr
   const secret = new TextEncoder().encode(kept ?? '');
   if (secret.length < MIN_BYTES)
     throw new Error(
-      `the secret in ${path} is shorter than ${MIN_BYTES} bytes: remove the file to have a new one made`,
+      `the secret in ${path} is shorter than ${MIN_BYTES} bytes: remove the file to create a new one`,
     );
   // A copied data folder may have lost the file mode.
   await chmod(path, 0o600);

@@ -39,7 +39,7 @@ export async function openKeyTest(roles: Readonly<Record<string, Role>> = { ada:
     authenticator,
     keys,
     clock,
-    /** the ids that were looked up */
+    /** the ids looked up */
     reads,
     setRole,
     make: (owner = 'ada', wanted: Partial<WantedKey> = {}) => keys.add(owner, { name: 'a key', ...wanted }),

@@ -11,7 +11,10 @@ const LIFETIME_SECONDS = 24 * 60 * 60;
 /** tolerated clock difference between two nodes */
 const CLOCK_TOLERANCE_SECONDS = 30;
 
-/** The claims that the server uses. Role and permissions are in the token only for clients; the server reads them from the store. */
+/**
+ * Claims that the server uses. Role and permissions are in the token only for clients; the server reads them
+ * from the store.
+ */
 const Claims = z.object({
   sub: z.string().min(1),
   gen: z.string().min(1),
@@ -24,7 +27,7 @@ export type TokenClaims = {
   readonly name: string;
   /** token version of the user at the time of issue */
   readonly tokenVersion: string;
-  /** time in milliseconds from which the token is refused: its expiry plus the tolerance */
+  /** expiry plus the tolerance, in milliseconds */
   readonly validUntil: number;
 };
 

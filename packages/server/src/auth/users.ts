@@ -1,4 +1,4 @@
-/** User name rules, and the users created at start. */
+/** User name rules, and the users created at startup. */
 import { randomBytes } from 'node:crypto';
 import type { Role } from '@parlance/protocol';
 import type { UserStore } from '../core/ports/users.ts';

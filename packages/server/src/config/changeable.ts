@@ -1,4 +1,7 @@
-/** The settings that admins change while the server runs. Flags, environment and config file win over stored values. */
+/**
+ * Settings that admins can change at run time. Flags, environment and config file take precedence over stored
+ * values.
+ */
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import type { z } from 'zod';
@@ -7,7 +10,7 @@ import { chooseModel, type ModelChoice, type ModelSettings, type Vendor } from '
 import { parse } from './parse.ts';
 import type { SETTINGS } from './settings.ts';
 
-/** One value each: a given one replaces the stored one. */
+/** Single values: a given one replaces the stored one. */
 const SINGLE = [
   'provider',
   'model',
@@ -39,7 +42,7 @@ export type Changeable = Lists & {
   readonly vendor: (provider: Vendor) => ModelChoice;
 };
 
-/** Throws `ConfigError` if a stored value is invalid or the values do not fit together. */
+/** Throws `ConfigError` if a stored value is invalid or conflicts with another. */
 export function changeableWith(given: ModelSettings & Lists, stored: StoredSettings): Changeable {
   const parsed = <Key extends StoredKey>(key: Key) =>
     (stored[key] === undefined ? undefined : parse(key, { label: key, raw: stored[key] })) as
@@ -61,7 +64,10 @@ export function changeableWith(given: ModelSettings & Lists, stored: StoredSetti
   };
 }
 
-/** Programs start in the folder of the file that names them: in the current folder, a clone could decide what `npx` runs. */
+/**
+ * Programs start in the folder of the file that names them: in the current folder, a cloned repository could
+ * decide what `npx` runs.
+ */
 export const startedIn = (folder: string, servers: Lists['mcpServers']): Lists['mcpServers'] =>
   Object.fromEntries(
     Object.entries(servers).map(([name, server]) => [

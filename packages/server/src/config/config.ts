@@ -27,18 +27,18 @@ type Values = {
 };
 
 export type Registration = {
-  /** null if the environment names no place for it */
+  /** null if the environment provides no location for it */
   readonly registry: string | null;
   /** whether the operator named the folder explicitly */
   readonly isNamed: boolean;
 };
 
 /**
- * `data`, `cwd` and `tools` are absolute paths. Relative ones are resolved against the folder in which the server was started;
- * those of `tools` in the config file, against its folder.
+ * `data`, `cwd` and `tools` are absolute paths. Relative paths are resolved against the folder in which the
+ * server was started, or, for `tools` in the config file, against the file's folder.
  */
 export type Config = Settled & {
-  /** working directory of tools. The default workspace may not exist yet */
+  /** working directory of tools; the default workspace may not exist yet */
   readonly cwd: string;
   /** absolute path of the config file in use */
   readonly configFile: string | null;
@@ -49,9 +49,9 @@ export type Config = Settled & {
   readonly auth: 'open' | 'required';
   /** sessions may work in any folder, because the only caller is the user of this process; not a setting */
   readonly anyFolder?: boolean;
-  /** the same settings with those that admins have stored; throws `ConfigError` if they do not fit together */
+  /** the same settings combined with those stored by admins; throws `ConfigError` if they conflict */
   readonly changeable: (stored: StoredSettings) => Changeable;
-  /** names the flag, variable or file entry of every setting that is given */
+  /** the flag, variable or file entry that sets each given setting */
   readonly given: ReadonlyMap<SettingKey, string>;
 } & Changeable;
 
@@ -136,12 +136,12 @@ export function loadConfig(argv: readonly string[], env: Environment, cwd: strin
   return Object.freeze(config);
 }
 
-/** Only the data folder, for commands that work on it without a server. Other settings may be wrong. */
+/** Loads only the data folder, for commands that work without a server. Other settings may be invalid. */
 export function loadDataFolder(argv: readonly string[], env: Environment, cwd: string): string {
   return resolve(cwd, String(parse('data', readSources(argv, env, cwd).given.get('data'))));
 }
 
-/** Only the database of several nodes, like `loadDataFolder`; undefined if none is configured. */
+/** Loads only the shared database, like `loadDataFolder`; undefined if none is configured. */
 export function loadDatabase(argv: readonly string[], env: Environment, cwd: string): string | undefined {
   const database = parse('database', readSources(argv, env, cwd).given.get('database'));
   return database === undefined ? undefined : String(database);

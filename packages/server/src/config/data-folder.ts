@@ -1,4 +1,6 @@
-/** Distinguishes default data folders created by servers of this user from those that came with foreign files. */
+/**
+ * Distinguishes default data folders created by this user's servers from those that came with foreign files.
+ */
 import {
   existsSync,
   lstatSync,
@@ -53,8 +55,8 @@ function isInRepository(folder: string): boolean {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Folder of the registry of default data folders. It is outside of them, so that an archive cannot contain it. Null if
- * the environment names no place for it.
+ * Folder of the registry of default data folders. It is outside of them, so that an archive cannot contain
+ * it. Null if the environment provides no location.
  */
 export function registryIn({ XDG_STATE_HOME: state = '', HOME: home = '' }: Environment): string | null {
   const base = isAbsolute(state) ? state : isAbsolute(home) ? join(home, '.local/state') : null;
@@ -120,5 +122,5 @@ export function beginDataFolder(folder: string, env: Environment): void {
   register(folder, registryIn(env));
 }
 
-/** Also true for a dangling link. */
+/** True for a dangling link as well. */
 const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;

@@ -17,7 +17,7 @@ function entry([key, setting]: readonly [string, Setting]): string {
   return `  ${head}\n      ${setting.description}\n      [${places}${repeatable}; default: ${defaultText(setting)}]`;
 }
 
-/** Those that most people set. */
+/** The most common settings. */
 const COMMON = [
   'port',
   'host',

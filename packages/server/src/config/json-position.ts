@@ -1,4 +1,4 @@
-/** Where a text stops being JSON. The runtime's own parser does not say. */
+/** Locates JSON syntax errors, which the runtime's parser does not report. */
 
 const TOKEN =
   /[ \t\r\n]*(?:([{}[\],:])|("(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*")|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)/uy;
@@ -6,7 +6,9 @@ const SPACE = /[ \t\r\n]*/y;
 
 export type Position = { readonly line: number; readonly column: number };
 
-/** The first character that cannot be there; the end if something is missing. Null if it is JSON. */
+/**
+ * Position of the first unexpected character, or the end if something is missing. Null if the text is valid.
+ */
 export function positionOfError(text: string): Position | null {
   const scanner = new Scanner(text);
   const isJson = scanner.value() && scanner.isAtEnd();

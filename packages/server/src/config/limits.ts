@@ -1,4 +1,4 @@
-/** Every configurable limit: part of the table of settings, and the source of the guide to limits. */
+/** All configurable limits: part of the settings table, and the source of the limits guide. */
 import type { LimitSetting } from './settings/limit.ts';
 import { REQUEST_LIMITS } from './settings/request-limits.ts';
 import { SESSION_LIMITS } from './settings/session-limits.ts';

@@ -55,7 +55,7 @@ export const VENDOR_ADDRESS: Readonly<Record<Vendor, string>> = {
   google: GOOGLE,
 };
 
-/** Throws `ConfigError` if the vendor's own address is used and its key is missing. */
+/** Throws `ConfigError` if the vendor's own address is used without a key. */
 export function chooseModel(settings: ModelSettings): ModelChoice {
   const { model } = settings;
   switch (settings.provider ?? byModel(model) ?? byKey(settings)) {
@@ -99,7 +99,7 @@ function byModel(model: string | undefined) {
   return model.startsWith('gemini-') ? 'google' : 'openai';
 }
 
-/** The first vendor with a key or an address is used; without any, the offline model. */
+/** Uses the first vendor with a key or an address; without any, the offline model. */
 function byKey(settings: ModelSettings) {
   if (settings.openaiKey ?? settings.openaiBaseUrl) return 'openai';
   if (settings.anthropicKey ?? settings.anthropicBaseUrl) return 'anthropic';
@@ -113,7 +113,7 @@ function requireKey(name: string, key: string | undefined, baseUrl: string | und
   }
 }
 
-/** Unknown models count as small; CONTEXT_LIMIT overrides. */
+/** Unknown models get a small limit; CONTEXT_LIMIT overrides it. */
 const LIMITS: readonly (readonly [RegExp, number])[] = [
   [/^gpt-5/, 400_000],
   [/^gpt-4\.1/, 1_047_576],

@@ -38,11 +38,11 @@ type Message = { readonly role: 'user' | 'assistant'; readonly content: readonly
 /** `plain`: without thinking and cache markers, which the vendor may refuse although the prompt is valid. */
 export function requestBody(prompt: Prompt, options: AnthropicModel, plain: boolean): object {
   const { model, maxTokens, thinking } = options;
-  // A single question is not repeated: long thinking or caching would only cost.
+  // A single question is not repeated, so long thinking or caching would only add cost.
   const chat = prompt.task === 'chat' && !plain;
   const items = plain ? prompt.items.filter(({ kind }) => kind !== 'reasoning') : prompt.items;
   const messages = messagesOf(items);
-  // Models that decide how much they think are told with how much effort.
+  // Models that decide how much to think receive an effort instead.
   const asked = anthropicOptions(prompt, thinking === 'adaptive' && !plain);
   const thought = chat && asked.thinks ? thinkingOf(budgeted(thinking, prompt), messages) : {};
   const budget = thought.thinking?.budget_tokens ?? 0;
@@ -76,7 +76,8 @@ const LEAST_BUDGET = 1_024;
 function thinkingOf(thinking: Thinking, messages: readonly Message[]): Thought {
   if (thinking === 'off') return {};
   if (thinking === 'adaptive') return { thinking: { type: 'adaptive', display: 'summarized' } };
-  // With a budget, an answer that continues after results must have begun with thinking; a foreign one has not.
+  // With a budget, an answer that continues after results must have begun with thinking, which foreign
+  // answers lack.
   const answer = messages.findLast((message) => message.role === 'assistant');
   const goesOn = messages.at(-1)?.content[0]?.type === 'tool_result';
   if (goesOn && answer && !isThinking(answer.content[0])) return {};
@@ -117,10 +118,12 @@ function withMarks(messages: readonly Message[]): Message[] {
 const NO_WORDS = '(The user said nothing.)';
 const GO_ON = 'Now do what your instructions say.';
 
-/** Not every model has the role `system` for messages. */
+/** Not all models support the role `system` for messages. */
 const OF_USER: ReadonlySet<PromptItem['kind']> = new Set(['user', 'result', 'summary', 'system']);
 
-/** Messages alternate; the results of all calls of an answer are together, first in the next message. */
+/**
+ * Messages alternate; the results of all calls of an answer are together at the start of the next message.
+ */
 function messagesOf(items: readonly PromptItem[]): Message[] {
   const messages: { role: Message['role']; content: Block[] }[] = [];
   const ids = callIds();

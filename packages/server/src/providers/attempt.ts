@@ -1,4 +1,4 @@
-/** One attempt at an answer: one request, read in batches of events that arrived together. Never throws. */
+/** One attempt at an answer: sends one request and reads events in batches. Never throws. */
 import { type ServerSentEvent, ServerSentEventParser } from '@parlance/protocol/server-sent-events';
 import type { AnswerLimits } from '../core/ports/answer-limits.ts';
 import type { Log } from '../core/ports/logger.ts';
@@ -13,15 +13,15 @@ import { Silence } from './silence.ts';
 import type { Wire, WireEvent, WireFault, WireRequest } from './wire.ts';
 
 export type AttemptOptions = {
-  /** limits of what is held until the answer ends; unlimited by default */
+  /** limits of data buffered until the answer ends; unlimited by default */
   readonly limits?: Pick<AnswerLimits, 'argumentCharacters' | 'answerCalls'>;
   /** a stream without bytes for this long is aborted; one with keep-alives only, after `firstByteMs` */
   readonly idleMs: number;
-  /** timeout of the first byte: a local model may have to be loaded, and a long prompt read */
+  /** timeout for the first byte: a local model may have to be loaded, and a long prompt processed */
   readonly firstByteMs?: number;
   /** default: the socket client */
   readonly http?: HttpClient;
-  /** receives bugs of a model API adapter, with their cause */
+  /** logs bugs of a model API adapter, with their cause */
   readonly log?: Log;
 };
 
@@ -30,7 +30,7 @@ type Batch = readonly WireEvent[];
 /** Maximum length of an incomplete event, in characters. */
 const LONGEST_EVENT = 32 * 1024 * 1024;
 const FIRST_BYTE_MS = 300_000;
-/** How many characters of an error response are read. */
+/** Maximum number of characters read from an error response. */
 const REFUSAL_LENGTH = 64 * 1024;
 
 const UNLIMITED = {
@@ -38,7 +38,7 @@ const UNLIMITED = {
   answerCalls: Number.POSITIVE_INFINITY,
 };
 /** In characters as sent: the JSON around a delta of arguments can be a hundred times as long as the delta. */
-const MOST_UNSAID = 256 * 1024 * 1024;
+const MOST_SILENT_CHARACTERS = 256 * 1024 * 1024;
 
 export class Attempt<State> {
   /** host and port of the request; undefined before it is sent */
@@ -61,7 +61,7 @@ export class Attempt<State> {
   #body: Body | null = null;
   #state: State | null = null;
   /** characters of events without output: deltas of arguments, and unknown events */
-  #unsaid = 0;
+  #silentCharacters = 0;
   /** events that arrived while `next` was pending and were not taken */
   #pending: Batch | null = null;
   /** the answer is complete: its connection can be reused after the end of the stream */
@@ -112,8 +112,8 @@ export class Attempt<State> {
         this.#pending = null;
         if (pending) return pending;
         this.#silence?.heard();
-        const said = piece === null ? this.#last() : this.#steps(this.#events.read(piece));
-        if (said.length > 0) return said;
+        const emitted = piece === null ? this.#last() : this.#steps(this.#events.read(piece));
+        if (emitted.length > 0) return emitted;
       }
     } catch (thrown) {
       return this.#over(failed(this.#reason(thrown)));
@@ -143,15 +143,15 @@ export class Attempt<State> {
   /** Hot path: runs per token. While only text arrives, `next` stays pending and no promise is created. */
   #deliver(piece: string): boolean {
     this.#silence?.heard();
-    let said: Batch;
+    let emitted: Batch;
     try {
-      said = this.#steps(this.#events.read(piece));
+      emitted = this.#steps(this.#events.read(piece));
     } catch (thrown) {
-      said = this.#over(failed(this.#reason(thrown)));
+      emitted = this.#over(failed(this.#reason(thrown)));
     }
-    for (let at = 0; at < said.length; at++) {
-      if (this.#taken(said[at] as WireEvent)) continue;
-      this.#pending = said.slice(at);
+    for (let at = 0; at < emitted.length; at++) {
+      if (this.#taken(emitted[at] as WireEvent)) continue;
+      this.#pending = emitted.slice(at);
       return false;
     }
     return true;
@@ -163,33 +163,35 @@ export class Attempt<State> {
     );
   }
 
-  /** Hot path: runs per token. A wire that throws has a bug, which must not look like a lost connection. */
+  /**
+   * Hot path: runs per token. An adapter that throws has a bug, which must not look like a lost connection.
+   */
   #steps(events: readonly ServerSentEvent[]): Batch {
-    const said: WireEvent[] = [];
+    const emitted: WireEvent[] = [];
     if (events.length > 0) this.#silence?.said();
     try {
       for (const event of events) {
         const before = this.#state as State;
         const [state, more] = this.wire.step(before, event);
         this.#state = state;
-        for (const one of more) add(said, one);
-        // Text does not change the state, so nothing more is held than before.
+        for (const one of more) add(emitted, one);
+        // Text does not change the state, so no more data is buffered than before.
         const beyond = state === before && more.length > 0 ? null : this.#beyond(state, more, event);
-        if (beyond) said.push({ type: 'failed', fault: beyond });
-        const last = said[said.length - 1]?.type;
+        if (beyond) emitted.push({ type: 'failed', fault: beyond });
+        const last = emitted[emitted.length - 1]?.type;
         this.#complete = last === 'ended';
-        if (this.#complete || last === 'failed') return this.#over(said);
+        if (this.#complete || last === 'failed') return this.#over(emitted);
       }
     } catch (thrown) {
-      return this.#over([...said, ...this.#bug(thrown)]);
+      return this.#over([...emitted, ...this.#bug(thrown)]);
     }
-    return said;
+    return emitted;
   }
 
   /** The limit that the answer exceeds, as a fault. */
-  #beyond(state: State, said: Batch, { data }: ServerSentEvent): WireFault | null {
-    if (said.length === 0) this.#unsaid += data.length;
-    if (this.#unsaid > MOST_UNSAID) return ENDLESS;
+  #beyond(state: State, emitted: Batch, { data }: ServerSentEvent): WireFault | null {
+    if (emitted.length === 0) this.#silentCharacters += data.length;
+    if (this.#silentCharacters > MOST_SILENT_CHARACTERS) return ENDLESS;
     const { argumentCharacters, answerCalls } = this.options.limits ?? UNLIMITED;
     const { calls, characters } = this.wire.held(state);
     if (calls > answerCalls) return tooLong('answerCalls', answerCalls);
@@ -198,15 +200,15 @@ export class Attempt<State> {
 
   /** The stream has ended. */
   #last(): Batch {
-    const said = this.#steps(this.#events.end());
-    if (!this.#body) return said;
+    const emitted = this.#steps(this.#events.end());
+    if (!this.#body) return emitted;
     const rest = attempted(() => this.wire.finish(this.#state as State));
-    return this.#over([...said, ...(rest.ok ? rest.value : this.#bug(rest.thrown))]);
+    return this.#over([...emitted, ...(rest.ok ? rest.value : this.#bug(rest.thrown))]);
   }
 
-  #over(said: Batch): Batch {
+  #over(emitted: Batch): Batch {
     this.close();
-    return said;
+    return emitted;
   }
 
   async #refusal({ status, headers, body }: HttpResponse): Promise<Batch> {
@@ -218,7 +220,7 @@ export class Attempt<State> {
   }
 
   #bug(err: unknown): Batch {
-    this.options.log?.error({ err }, 'a wire threw');
+    this.options.log?.error({ err }, 'model API adapter failed');
     return failed(BUG);
   }
 
@@ -234,21 +236,21 @@ export class Attempt<State> {
 
 const failed = (fault: WireFault): Batch => [{ type: 'failed', fault }];
 
-/** Joins text that arrived together, so that a server that is behind catches up. */
-function add(said: WireEvent[], event: WireEvent): void {
-  const last = said[said.length - 1];
+/** Joins text that arrived together, so that a slow server catches up. */
+function add(emitted: WireEvent[], event: WireEvent): void {
+  const last = emitted[emitted.length - 1];
   if (event.type === 'text' && last?.type === 'text')
-    said[said.length - 1] = { type: 'text', text: last.text + event.text };
+    emitted[emitted.length - 1] = { type: 'text', text: last.text + event.text };
   else if (event.type === 'arguments' && last?.type === 'arguments' && last.index === event.index)
-    said[said.length - 1] = { ...last, text: last.text + event.text };
-  else said.push(event);
+    emitted[emitted.length - 1] = { ...last, text: last.text + event.text };
+  else emitted.push(event);
 }
 
 type Attempted<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly thrown: unknown };
 
-/** A wire that throws has a bug, which must not look like a lost connection. */
+/** An adapter that throws has a bug, which must not look like a lost connection. */
 function attempted<Value>(run: () => Value): Attempted<Value> {
   try {
     return { ok: true, value: run() };

@@ -15,8 +15,8 @@ const parallelIn = ({ options, tools }: Asked): boolean | undefined =>
   tools.length > 0 ? options?.parallelToolCalls : undefined;
 
 /**
- * `own`: OpenAI itself, whose newer models refuse `max_tokens`; compatible servers only know that field. `plain`: without what
- * not every model supports.
+ * `own`: OpenAI itself, whose newer models reject `max_tokens`; compatible servers only know that field.
+ * `plain`: without fields that not all models support.
  */
 export function chatOptions(asked: Asked, { own, plain }: { own: boolean; plain: boolean }): object {
   const { temperature, topP, maxOutputTokens, stop, reasoningEffort, responseFormat } = asked.options ?? {};

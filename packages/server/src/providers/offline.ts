@@ -10,7 +10,7 @@ export type OfflineOptions = {
   readonly delayMs?: number;
 };
 
-/** Without a delay between words, the event loop runs this often. */
+/** Without a delay, yields to the event loop after this many words. */
 const WORDS_IN_A_ROW = 64;
 
 export function offlineProvider({ delayMs = 15 }: OfflineOptions = {}): Provider {
@@ -68,7 +68,10 @@ function* eventsOf(prompt: Prompt): Generator<ProviderEvent, void> {
 
 const tokens = (characters: number): number => Math.ceil(characters / 4);
 
-/** The same call at the same position of the same conversation has the same id; anywhere else another one. */
+/**
+ * The same call at the same position of the same conversation gets the same id, any other call a different
+ * one.
+ */
 function callId(prompt: Prompt, request: Request, index: number): string {
   const hash = new Bun.CryptoHasher('sha256');
   for (const item of prompt.items) hash.update(item.kind === 'call' ? item.call : textIn(item));

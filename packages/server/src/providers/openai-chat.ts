@@ -1,6 +1,6 @@
 /**
- * Chat Completions of OpenAI and compatible servers. Tolerant: usage may be missing, ids of calls may be late or missing, an
- * index may be used twice, and the last line may be left out.
+ * Chat Completions of OpenAI and compatible servers. Tolerant: usage may be missing, call ids may be late or
+ * missing, an index may be used twice, and the last line may be omitted.
  */
 import { isObject } from '@parlance/protocol';
 import type { ServerSentEvent } from '@parlance/protocol/server-sent-events';
@@ -147,7 +147,7 @@ function delta(vendor: Vendor, state: State, said: Record<string, unknown>): Ste
   return [{ ...next, calls: written }, events];
 }
 
-/** What is new in the arguments. Nothing before id and name of the call are known: they may be late. */
+/** The new part of the arguments. Nothing until id and name of the call are known, which may be late. */
 function argumentsOf(call: PartialCall, before: PartialCall | undefined, index: number): WireEvent[] {
   const { id, name, written } = call;
   if (id === '' || name === '') return [];
@@ -183,7 +183,7 @@ function end(vendor: Vendor, state: State): WireEvent[] {
   const { calls, nonce, refused, finish, reasoning } = state;
   if (finish === 'error' || finish === 'insufficient_system_resource')
     return [{ type: 'failed', fault: streamFault(vendor, null) }];
-  // If there was no reasoning before a call, some servers want an empty field.
+  // If there was no reasoning before a call, some servers require an empty field.
   const sealing = reasoning && (reasoning.any || calls.length > 0);
   const stop =
     refused || finish === 'content_filter'

@@ -12,7 +12,7 @@ type Refusal = {
   readonly message: string;
 };
 
-/** A refused request: its status and its body, which may be anything. */
+/** Maps a refused request: its status and its body, which may be anything. */
 export function refusedFault(vendor: Vendor, status: number, body: string): WireFault {
   const failure = described(jsonObject(body));
   // Some servers refuse with a success status and an error in the body.
@@ -48,7 +48,7 @@ type Row = {
   readonly sentence: (vendor: Vendor, refusal: Refusal) => string;
 };
 
-/** The first match counts. A status alone is not enough, and inside a stream there is none. */
+/** The first match wins. A status alone is not enough, and a stream has none. */
 const FAULTS: readonly Row[] = [
   {
     when: ({ status }, text) => status === 401 || KEY_REFUSED.test(text),

@@ -34,5 +34,5 @@ const indented = (text: string): string =>
     .map((line) => `  ${printable(line)}`)
     .join('\n');
 
-/** What clients send must not control the terminal. */
+/** Text from clients must not control the terminal. */
 const printable = (text: string): string => text.replace(/\p{Cc}/gu, '\u{fffd}');

@@ -7,7 +7,7 @@ export type Unready = {
   readonly detail: string;
 };
 
-const STARTING: Unready = { reason: 'starting', detail: 'The server takes up what was unfinished.' };
+const STARTING: Unready = { reason: 'starting', detail: 'The server is resuming unfinished turns.' };
 const DRAINING: Unready = { reason: 'draining', detail: 'The server is shutting down.' };
 
 /** Other errors may contain paths. */
@@ -24,12 +24,12 @@ export class Readiness {
   #probe: { readonly at: number; readonly problem: Promise<Unready | null> } | null = null;
 
   constructor(
-    /** rejects if nothing can be stored */
+    /** rejects if writes are not possible */
     private readonly writable: () => Promise<void>,
     private readonly now: () => number = performance.now.bind(performance),
   ) {}
 
-  /** Every listener is open; unfinished turns are resumed from now on. */
+  /** All listeners are open; unfinished turns resume from now on. */
   serving(): void {
     this.#unready = null;
   }

@@ -10,7 +10,7 @@ import type { Readiness } from './readiness.ts';
 export type Operations = {
   readonly authenticator: Authenticator;
   readonly metrics: Metrics;
-  /** opens `/metrics` and nothing else */
+  /** grants access to `/metrics` only */
   readonly metricsToken: string | undefined;
   readonly readiness: Readiness;
 };

@@ -14,19 +14,19 @@ import { countingIds, type Stage, type StageOptions, setStage } from './stage.ts
 export type StageNode = Stage & {
   readonly leases: MemoryLeases;
   readonly transport: Transport;
-  /** The process is gone: what it does afterwards reaches the store no more. */
+  /** Kills the process: its later writes no longer reach the store. */
   kill(): void;
-  /** Others take over what it drives, and it does not know yet. */
+  /** Lets other nodes take over its sessions before it notices. */
   replace(): void;
-  /** The store refuses its next appends. */
+  /** Makes the store refuse its next appends. */
   refuse(appends: number): void;
-  /** The store refuses its next reads of events. */
+  /** Makes the store refuse its next reads of events. */
   refuseReads(reads: number): void;
-  /** how many reads were refused */
+  /** number of refused reads */
   readonly refusedReads: () => number;
-  /** Nothing that it writes from now on is answered; it speaks with other nodes. */
+  /** Never responds to its writes from now on; the bus still works. */
   stall(): void;
-  /** Without contact to the store for too long, or in contact again. */
+  /** Fences the node, or ends the fence. */
   fence(healthy: boolean): void;
 };
 
@@ -43,10 +43,10 @@ export class StageCluster {
   readonly #failovers = new Set<() => void>();
   readonly #ids = countingIds();
 
-  /** `latencyMs`: of each way to the store; at once by default. */
+  /** `latencyMs`: latency of each direction to the store; none by default. */
   constructor(private readonly latencyMs?: () => number) {}
 
-  /** Another server answers for the store. */
+  /** Simulates a failover of the store. */
   failover(): void {
     for (const listener of this.#failovers) listener();
   }
@@ -98,7 +98,7 @@ export class StageCluster {
     const plain = withLeases({ ...this.store, append, read }, leases, this.#exclusive);
     const leased: EventStore = {
       ...plain,
-      // The lock of a node that is gone goes with it.
+      // The lock of a dead node is released.
       exclusively: (ref, work) => plain.exclusively(ref, (log) => Promise.race([work(log), killed.promise])),
     };
     const stage = await setStage(answers, {
@@ -155,7 +155,7 @@ export class StageCluster {
   }
 }
 
-/** What is asked arrives late, and so does the answer. */
+/** Delays requests and responses. */
 function distant(store: EventStore, latencyMs: () => number): EventStore {
   const way = () => new Promise<void>((resolve) => setTimeout(resolve, latencyMs()));
   const late =

@@ -42,7 +42,7 @@ export async function answered(stage: Stage, command: object): Promise<void> {
   await stage.engine.send(SESSION, { type: 'approval.answer', ...command } as never, CALLER);
 }
 
-/** The answers before and after the kill. */
+/** Answers before and after the kill. */
 type Lives = { readonly answers: Line[][]; readonly after: Line[][] };
 
 /** The first process dies at `at`; a second one continues from the same store. */

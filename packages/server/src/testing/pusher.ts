@@ -78,7 +78,7 @@ export class RawPusher {
     this.client.send({ event, data, channel });
   }
 
-  /** The next event with that name, with its data parsed; events before it count as read. */
+  /** The next event with that name, with its data parsed; skips earlier events. */
   async received(event: string): Promise<Told> {
     const frame = await this.client.next((frame) => frame.event === event);
     const data = typeof frame.data === 'string' ? JSON.parse(frame.data) : frame.data;
@@ -105,7 +105,7 @@ export class RawPusher {
     return this.received('pusher_internal:subscription_succeeded');
   }
 
-  /** Resolves when everything sent before has been answered; returns the events received meanwhile. */
+  /** Resolves when all earlier messages have been handled; returns the events received in the meantime. */
   async settled(): Promise<string[]> {
     this.send('pusher:ping');
     const frames = await this.client.until((frame) => frame.event === 'pusher:pong');
@@ -139,7 +139,7 @@ const BODY_LIMITS: BodyLimits = {
 const ignore = () => undefined;
 export const QUIET: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
-/** The other nodes, and who knows which tokens are good. */
+/** The other nodes, and the authenticator. */
 export type PusherCluster = { readonly transport: Transport; readonly authenticator: Authenticator };
 
 export function servePusher(

@@ -1,6 +1,6 @@
 /**
- * Whole turns, played on the real engine. Their events are stored as transcripts; each dialect has a golden file for
- * every one of them.
+ * Complete turns, played on the real engine. Their events are stored as transcripts; each dialect has a
+ * golden file for every one of them.
  */
 import { type CallId, type HistoryItem, textPart } from '@parlance/protocol';
 import { answered, answerWith, asks, killed, played, type Scenario } from './play-scenario.ts';

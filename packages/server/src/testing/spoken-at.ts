@@ -1,4 +1,4 @@
-/** Which dialect a socket speaks, without starting a server. */
+/** Determines the dialect of a socket path, without starting a server. */
 import { DIALECTS } from '../dialects/index.ts';
 import { socketRouter } from '../dialects/shared/routes.ts';
 import type { Connection, Socket } from '../http/connection.ts';
@@ -6,7 +6,7 @@ import type { Connection, Socket } from '../http/connection.ts';
 const served = DIALECTS.map((dialect) => ({ dialect, inbound: { open: () => ({}) as Connection } }));
 const route = socketRouter(served);
 
-/** The name of the dialect that is opened at the path before a frame arrives; null if none is. */
+/** The dialect opened at the path before the first frame; null if none. */
 export function spokenAt(path: string, hasToken: boolean): string | null {
   const spoken: string[] = [];
   const socket = { speaks: (dialect: string) => void spoken.push(dialect) } as unknown as Socket;

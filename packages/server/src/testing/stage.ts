@@ -33,7 +33,7 @@ export type Stage = {
 
 export type StageOptions = {
   readonly store?: EventStore;
-  /** a node of its own by default, whose leases exclude nobody */
+  /** by default a separate node whose leases exclude nobody */
   readonly leases?: MemoryLeases;
   /** shared by the nodes of one store */
   readonly exclusive?: ExclusiveSessions;

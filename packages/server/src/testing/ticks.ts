@@ -1,11 +1,11 @@
-/** Steps of code that only waits for promises: one tick is one run of the microtask queue. */
+/** Steps of code that only awaits promises: one tick is one run of the microtask queue. */
 import type { EventStore } from '../core/ports/event-store.ts';
 
 export async function ticks(count: number): Promise<void> {
   for (let tick = 0; tick < count; tick++) await null;
 }
 
-/** Resolves when everything that only waits for promises is done. */
+/** Resolves when all pending microtasks are done. */
 export const quiet = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** The store, with this many ticks between a write and its acknowledgement. */

@@ -1,4 +1,4 @@
-/** The dialects of a server that is not started: enough for their routes and descriptions. */
+/** The dialects of a server without starting it, for routes and descriptions. */
 import { openDialect, type ServerContext } from '../compose/dialects.ts';
 import { loadConfig } from '../config/config.ts';
 import { ChannelBus } from '../dialects/shared/channel-bus.ts';

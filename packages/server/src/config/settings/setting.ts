@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 
 export type Setting = {
-  /** the first variable that is set and not empty counts */
+  /** the first variable that is set and not empty is used */
   readonly env: readonly string[];
   /** null for secrets: a command line can be read by other users of the machine */
   readonly flag: string | null;
@@ -10,9 +10,9 @@ export type Setting = {
   readonly argument: string;
   /** parsed by the schema like any other value; undefined if the setting may stay unset */
   readonly fallback: unknown;
-  /** text for the default in the help, if the fallback does not say it */
+  /** shown as the default in the help, if the fallback is not descriptive */
   readonly fallbackText?: string;
-  /** a function: each schema is used once at start and can be collected afterwards */
+  /** a function: each schema is used once at startup and can be collected afterwards */
   readonly schema: () => z.ZodType;
   readonly repeatable?: boolean;
   /** the value is never shown, not even in an error */

@@ -63,7 +63,7 @@ describe('users', () => {
     const wanted = { name: 'zoe', password: 'password', role: 'user' };
     const add = async (body: unknown) => (await request(ada, 'POST /v1/admin/users', body)).body;
     expect(await add({ ...wanted, name: 'dev' })).toEqual(
-      refusal('invalid', 'name: there is a user dev already'),
+      refusal('invalid', 'name: the user dev already exists'),
     );
     expect(await add({ ...wanted, name: 'local' })).toMatchObject({ error: { code: 'invalid' } });
     expect(await add({ ...wanted, password: '' })).toEqual(refusal('invalid', 'the password is empty'));
@@ -79,7 +79,7 @@ describe('users', () => {
   });
 
   test('always include an admin', async () => {
-    const only = refusal('forbidden', 'ada is the only admin: make somebody else one first.');
+    const only = refusal('forbidden', 'ada is the only admin: make another user an admin first.');
     expect(await request(ada, 'DELETE /v1/admin/users/ada')).toEqual({ status: 403, body: only });
     const demoted = await request(ada, 'PATCH /v1/admin/users/ada', { role: 'user' });
     expect(demoted).toEqual({ status: 403, body: only });
@@ -117,7 +117,7 @@ describe('users', () => {
   test('change their own password with the old one and continue with the new token', async () => {
     const uma = await login('uma');
     const guess = await request(uma, 'POST /v1/auth/password', { old: 'a guess', new: 'better-one' });
-    expect(guess).toEqual({ status: 403, body: refusal('forbidden', 'The old password is not right.') });
+    expect(guess).toEqual({ status: 403, body: refusal('forbidden', 'The old password is wrong.') });
     const done = await request(uma, 'POST /v1/auth/password', { old: 'uma-password', new: 'better-one' });
     expect(done).toEqual({
       status: 200,

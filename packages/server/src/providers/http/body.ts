@@ -5,7 +5,7 @@ import { Utf8 } from './utf8.ts';
 
 /** The text of a response body, as it arrives. */
 export interface Body {
-  /** Resolves with what has arrived since the last read, or with the next piece; null at the end. */
+  /** Resolves with the text received since the last read, or with the next piece; null at the end. */
   read(): Promise<string | null>;
   /** Called with pieces that arrive while a read is pending. If it returns true, the read does not get the piece. */
   onText?: (piece: string) => boolean;
@@ -13,7 +13,7 @@ export interface Body {
   cancel(): void;
 }
 
-/** The socket is paused if more characters than these wait to be read. */
+/** Pauses the socket if more characters than this are unread. */
 const MOST_WAITING = 1024 * 1024;
 
 type Pending = { resolve(piece: string | null): void; reject(thrown: unknown): void };
@@ -39,14 +39,14 @@ export class BodyQueue implements Body {
     else this.#arrived += this.#text.read(bytes, start, end);
   };
 
-  /** All chunks of one read of the socket become one piece, so a server that is behind sends fewer frames. */
+  /** All chunks of one socket read become one piece, so that a slow server sends fewer frames. */
   flush(): void {
     const piece = this.#arrived;
     this.#arrived = '';
     this.#add(piece);
   }
 
-  /** What is pushed from now on is decompressed first. */
+  /** Decompresses everything pushed from now on. */
   decompress(open: (source: Source, sink: Sink) => Decompression): void {
     this.#decompression = open(this.source, {
       bytes: (piece) => this.#add(this.#text.read(piece, 0, piece.length)),
@@ -70,7 +70,7 @@ export class BodyQueue implements Body {
     (this.#decompression ?? this.source).pause();
   }
 
-  /** What was pushed before can still be read. */
+  /** Text pushed before can still be read. */
   end(end: End): void {
     if (end.kind === 'complete' && this.#decompression) this.#decompression.end();
     else this.#finish(end);

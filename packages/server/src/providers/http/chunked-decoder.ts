@@ -1,4 +1,4 @@
-/** Decoder of the chunked transfer coding (RFC 9112, 7.1), from bytes that are split anywhere. Keeps no bytes. */
+/** Decodes the chunked transfer coding (RFC 9112, 7.1) from arbitrarily split bytes. Buffers no bytes. */
 import { badResponse } from './error.ts';
 
 /** Chunks of up to 4 GB. */
@@ -21,12 +21,12 @@ type Expected =
   | 'end'
   | 'nothing';
 
-/** Called with the range of the bytes that belongs to the body. */
+/** Called with the range of bytes that belongs to the body. */
 export type Piece = (bytes: Buffer, start: number, end: number) => void;
 
 export class ChunkedDecoder {
   #expected: Expected = 'size';
-  /** bytes that are missing of the current chunk, once its size is known */
+  /** missing bytes of the current chunk, once its size is known */
   #left = 0;
   #digits = 0;
   /** length of the current extension, or of all trailers */
@@ -36,7 +36,10 @@ export class ChunkedDecoder {
     return this.#expected === 'nothing';
   }
 
-  /** Passes on the data in `bytes` from `at` on. Returns the end of the body or of the bytes. Throws `BAD_ANSWER`. */
+  /**
+   * Passes on the data in `bytes` from `at` on. Returns the end of the body or of the bytes. Throws
+   * `BAD_ANSWER`.
+   */
   read(bytes: Buffer, at: number, piece: Piece): number {
     let next = at;
     while (next < bytes.length && this.#expected !== 'nothing') {
@@ -102,7 +105,7 @@ export class ChunkedDecoder {
 }
 
 function must(holds: boolean): void {
-  if (!holds) throw badResponse('The chunks of the answer are not well formed.');
+  if (!holds) throw badResponse('The chunks of the response are malformed.');
 }
 
 /** -1 if it is not a hexadecimal digit. */

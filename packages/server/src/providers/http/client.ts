@@ -10,7 +10,7 @@ export type HttpRequest = {
 export type HttpResponse = { readonly status: number; readonly headers: Headers; readonly body: Body };
 
 /**
- * Posts a request. Resolves with status and headers; the body follows, decompressed. Does not follow redirects. Throws if
- * there is no response, or the signal is aborted; a `code` of the error is shown to people.
+ * Posts a request. Resolves with status and headers; the body follows, decompressed. Does not follow
+ * redirects. Throws if there is no response, or the signal is aborted; the error's `code` is shown to users.
  */
 export type HttpClient = (request: HttpRequest, signal: AbortSignal) => Promise<HttpResponse>;

@@ -9,7 +9,7 @@ import type { Source } from './source.ts';
 
 export type Origin = { readonly hostname: string; readonly port: number; readonly secure: boolean };
 
-/** Notified if the connection becomes idle, and if it is closed. */
+/** Notified when the connection becomes idle or is closed. */
 export type ConnectionOwner = { idle(connection: Connection): void; closed(connection: Connection): void };
 
 /** TCP keep-alive: proxies and firewalls drop connections that are silent for minutes, and a model may be as silent. */
@@ -56,7 +56,7 @@ export class Connection implements Source {
     }
   }
 
-  /** No byte of the response has arrived: the server may not have read the request. */
+  /** Whether no byte of the response has arrived: the server may not have read the request. */
   get silent(): boolean {
     return this.#silent;
   }
@@ -83,7 +83,7 @@ export class Connection implements Source {
     return promise;
   }
 
-  /** An idle connection does not keep the process alive, and is closed after a while. */
+  /** An idle connection does not keep the process alive, and is closed after a timeout. */
   rest(seconds: number): void {
     this.#socket?.timeout(seconds);
     this.#socket?.unref();
@@ -163,7 +163,7 @@ export class Connection implements Source {
     if (reader.complete) this.#finish(exchange);
   }
 
-  /** Writes text as it is: a large request is copied only if the socket cannot take it at once. */
+  /** Writes text as it is: a large request is copied only if the socket cannot accept it immediately. */
   #send(data: string | Uint8Array): void {
     const written = Math.max(0, this.#socket?.write(data) ?? 0);
     if (written === Buffer.byteLength(data)) return;
@@ -178,7 +178,7 @@ export class Connection implements Source {
     else this.#close(null);
   }
 
-  /** Ends what is pending with what was thrown. */
+  /** Ends pending requests with the error. */
   #close(thrown: unknown): void {
     const [socket, exchange] = [this.#socket, this.#exchange];
     this.#socket = null;
@@ -196,13 +196,13 @@ export class Connection implements Source {
 
 const lost = (cause: unknown) => new HttpError('CONNECTION_LOST', 'The connection was lost.', { cause });
 
-/** A handshake can fail for other reasons than the certificate. */
+/** A handshake can fail for reasons other than the certificate. */
 function untrusted(cause: NodeJS.ErrnoException | null): HttpError {
   switch (cause?.code) {
     case 'ECONNRESET':
       return lost(cause);
     case 'EPROTO':
-      return new HttpError('BAD_ANSWER', 'The other side does not speak TLS.', { cause });
+      return new HttpError('BAD_ANSWER', 'The server does not support TLS.', { cause });
     default:
       return new HttpError('BAD_CERTIFICATE', 'The certificate is not trusted.', { cause });
   }

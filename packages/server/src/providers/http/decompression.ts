@@ -25,11 +25,11 @@ export function decoderFor(headers: Headers): OpenDecoder | null {
 }
 
 /**
- * Memory stays bounded, however much the bytes expand to: the decoder pauses while nobody reads, and the socket pauses while
- * the decoder's buffer is full.
+ * Memory stays bounded regardless of the expansion: the decoder pauses without a reader, and the socket
+ * pauses while the decoder's buffer is full.
  */
 export class Decompression {
-  /** all bytes of the body have arrived */
+  /** whether all bytes of the body have arrived */
   complete = false;
   #decoder: Transform | null = null;
   #full = false;
@@ -76,7 +76,7 @@ export class Decompression {
     decoder.on('drain', () => this.#empty());
     decoder.on('end', () => sink.end({ kind: 'complete' }));
     decoder.on('error', () => {
-      sink.end({ kind: 'broken', thrown: badResponse('The answer is not compressed as it says.') });
+      sink.end({ kind: 'broken', thrown: badResponse('The compressed response is invalid.') });
       if (!this.complete) source.abandon();
     });
     return decoder;

@@ -1,4 +1,4 @@
-/** Why a response is missing or incomplete. The code is shown to people beside a sentence. */
+/** Why a response is missing or incomplete. The code is shown to users next to a message. */
 export type HttpErrorCode =
   /** the server closed the connection before the response was complete */
   | 'CONNECTION_LOST'

@@ -1,4 +1,4 @@
-/** Parser of HTTP/1.1 responses, from bytes that are split anywhere. */
+/** Parses HTTP/1.1 responses from arbitrarily split bytes. */
 import { ChunkedDecoder, type Piece } from './chunked-decoder.ts';
 import { badResponse, HttpError } from './error.ts';
 
@@ -21,17 +21,17 @@ export class ResponseParser {
   #complete = false;
   #reusable = false;
 
-  /** `onHead` is called when the head is complete, before any of the body. `read` throws what it throws. */
+  /** `onHead` is called when the head is complete, before any of the body. `read` rethrows its errors. */
   constructor(onHead?: (head: Head) => void) {
     this.#onHead = onHead;
   }
 
-  /** The response has ended. */
+  /** Whether the response has ended. */
   get complete(): boolean {
     return this.#complete;
   }
 
-  /** The connection may carry another exchange. */
+  /** Whether the connection may be used for another request. */
   get reusable(): boolean {
     return this.#complete && this.#reusable;
   }

@@ -21,7 +21,7 @@ export const socketClient: HttpClient = async (request, signal) => {
 function addressOf(text: string): URL {
   const url = URL.parse(text);
   if (url && /^https?:$/.test(url.protocol)) return url;
-  throw new HttpError('BAD_ADDRESS', 'The address is not one of HTTP.');
+  throw new HttpError('BAD_ADDRESS', 'The address is not an HTTP URL.');
 }
 
 function originOf({ protocol, hostname, port }: URL): Origin {

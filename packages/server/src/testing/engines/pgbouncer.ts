@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { SQL } from 'bun';
 import { type Engine, freePort, runEngine } from './program.ts';
 
-/** Debian keeps it out of the path of users. Null if this machine has none. */
+/** Debian installs it outside of the users' path. Null if it is not installed. */
 export const pgbouncerProgram: string | null = Bun.which('pgbouncer', {
   PATH: `${process.env.PATH}:/usr/sbin`,
 });
 
-/** `database` is the URL of the database; the engine has the URL of the same database through the pooler. */
+/** `database` is the URL of the database; the engine's URL reaches the same database through the pooler. */
 export async function startPgbouncer(database: string): Promise<Engine> {
   if (!pgbouncerProgram) throw new Error('pgbouncer is not installed');
   const program = pgbouncerProgram;

@@ -1,4 +1,4 @@
-/** PostgreSQL, the newest that is installed. */
+/** PostgreSQL, the newest installed version. */
 import { chownSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { SQL } from 'bun';
 import { type Engine, freePort, runEngine } from './program.ts';
 
-/** Debian keeps the programs of each version apart, outside of the path. */
+/** Debian installs the programs of each version separately, outside of the path. */
 function findPrograms(): string | null {
   const found = [...new Bun.Glob('usr/lib/postgresql/*/bin/postgres').scanSync({ cwd: '/', absolute: true })];
   const versionOf = (path: string) => Number.parseInt(path.split('/')[4] ?? '', 10);
@@ -14,15 +14,15 @@ function findPrograms(): string | null {
   return newest === undefined ? null : dirname(newest);
 }
 
-/** The folder of its programs; null if this machine has none. */
+/** The folder of its programs; null if it is not installed. */
 export const postgresPrograms: string | null = findPrograms();
 
 export type PostgresEngine = Engine & {
   /** Creates an empty database, or a copy of the one at `template`; resolves with its URL. */
   createDatabase(template?: string): Promise<string>;
-  /** Removes it, also if it is in use. */
+  /** Drops the database, even if it is in use. */
   dropDatabase(url: string): Promise<void>;
-  /** Ends like a server that is stopped by its operator: connections are told. */
+  /** Shuts down like an operator would, notifying connections. */
   shutDown(): Promise<void>;
 };
 
@@ -38,7 +38,7 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
   const made = Bun.spawnSync([...unprivileged, ...init, '--locale=C.UTF-8', '--no-sync'], { stderr: 'pipe' });
   if (!made.success) throw new Error(`initdb failed: ${made.stderr.toString()}`);
   const port = await freePort();
-  // No flush waits for the disk: the machine does not fail during a test.
+  // No fsync: the machine does not crash during a test.
   const options = [
     `port=${port}`,
     `unix_socket_directories=${folder}`,
@@ -63,10 +63,10 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
         () => false,
       ),
   });
-  // The server is a process for each connection.
+  // The server uses one process per connection.
   const all = () => [server.pid, ...childrenOf(server.pid)];
   const kill = async () => {
-    // A process that was started meanwhile could wait forever for one that is gone, and keep the next server from starting.
+    // A process started in the meantime could wait forever for one that is gone, and block the next server.
     signal('SIGSTOP', [server.pid]);
     signal('SIGKILL', all());
     await engine.kill();
@@ -115,14 +115,14 @@ function asOther(folder: string): string[] {
   return ['setpriv', `--reuid=${uid}`, `--regid=${gid}`, '--clear-groups'];
 }
 
-/** Processes whose parent is this one. */
+/** Child processes of this one. */
 const childrenOf = (parent: number): number[] =>
   processesWhere((pid) => {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     return Number(stat.slice(stat.lastIndexOf(')') + 4).split(' ')[0]) === parent;
   });
 
-/** Processes that work in the folder, as all of a server do. */
+/** Processes whose working directory is the folder, like all processes of a server. */
 const processesIn = (folder: string): number[] =>
   processesWhere((pid) => readlinkSync(`/proc/${pid}/cwd`) === folder);
 

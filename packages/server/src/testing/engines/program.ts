@@ -1,15 +1,15 @@
-/** A server program that a test starts for itself: in a temporary folder, at a free port, gone with the test. */
+/** A server program started by a test: in a temporary folder, on a free port, stopped with the test. */
 import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 
 export type Engine = {
   readonly url: string;
   readonly port: number;
-  /** SIGKILL; resolves when the process is gone. */
+  /** Sends SIGKILL; resolves when the process has exited. */
   kill(): Promise<void>;
-  /** At the same port and in the same folder; resolves when it answers. */
+  /** Restarts on the same port and folder; resolves when it responds. */
   restart(): Promise<void>;
-  /** SIGSTOP: connections stay, nothing is answered. */
+  /** Sends SIGSTOP: connections stay open, nothing responds. */
   pause(): void;
   /** SIGCONT */
   resume(): void;
@@ -23,7 +23,7 @@ export type EngineOptions = {
   readonly folder: string;
   /** Starts the program in the foreground. */
   readonly start: () => Bun.Subprocess;
-  /** Resolves with true once it answers. */
+  /** Resolves with true once it responds. */
   readonly answers: () => Promise<boolean>;
 };
 
@@ -33,8 +33,8 @@ export async function runEngine(options: EngineOptions): Promise<Engine> {
   const { url, port, folder, start, answers } = options;
   let process = start();
   /**
-   * A program that ends at once is started again until the deadline: after a kill, children of the earlier one may still
-   * hold its memory or its port.
+   * Restarts a program that exits immediately, until the deadline: after a kill, children of the earlier one
+   * may still hold its memory or port.
    */
   const ready = async (): Promise<void> => {
     const deadline = performance.now() + MOST_STARTING_MS;
@@ -42,7 +42,7 @@ export async function runEngine(options: EngineOptions): Promise<Engine> {
       const { exitCode } = process;
       if (performance.now() > deadline)
         throw new Error(
-          exitCode === null ? 'the program does not answer' : `the program ends with ${exitCode}`,
+          exitCode === null ? 'the program does not respond' : `the program exited with ${exitCode}`,
         );
       await Bun.sleep(exitCode === null ? 5 : 50);
       if (exitCode !== null) process = start();

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Engine, freePort, runEngine } from './program.ts';
 
-/** Null if this machine has neither. */
+/** Null if neither is installed. */
 export const redisProgram: string | null = Bun.which('valkey-server') ?? Bun.which('redis-server');
 
 export type RedisOptions = {
   readonly password?: string;
-  /** PEM files; the port speaks TLS alone */
+  /** PEM files; the port accepts only TLS */
   readonly tls?: { readonly certificate: string; readonly key: string; readonly authority: string };
   /** further arguments of the program */
   readonly args?: readonly string[];

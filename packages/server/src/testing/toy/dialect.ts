@@ -1,4 +1,4 @@
-/** `toy`: a dialect for tests. Text that is sent on a socket is an input; the blocks of the answer come back. */
+/** `toy`: a dialect for tests. Text sent on a socket is an input; the blocks of the answer are sent back. */
 import type { SessionEvent } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineDialect } from '../../dialects/shared/dialect.ts';

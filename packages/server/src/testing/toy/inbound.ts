@@ -41,7 +41,7 @@ function read(frame: unknown): Say {
   const parsed = Say.safeParse(frame);
   if (parsed.success) return parsed.data;
   const type = isObject(frame) && typeof frame.type === 'string' ? frame.type.slice(0, 100) : 'none';
-  throw new Fault('invalid', `A message of type ${type} cannot be read.`);
+  throw new Fault('invalid', `A message of type ${type} is invalid.`);
 }
 
 export function routes(app: Hono, ctx: Context): void {

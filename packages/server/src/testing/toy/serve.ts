@@ -1,4 +1,4 @@
-/** Serves the toy beside the dialects of the index, as a process of its own. */
+/** Serves the toy dialect next to those of the index, in its own process. */
 import { loadConfig } from '../../config/config.ts';
 import { DIALECTS } from '../../dialects/index.ts';
 import { startServer } from '../../main.ts';

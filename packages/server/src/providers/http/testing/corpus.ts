@@ -1,4 +1,4 @@
-/** Responses as servers, proxies and broken programs send them, byte for byte, and the expected result of each. */
+/** Responses of servers, proxies and broken programs, byte for byte, with the expected results. */
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 
 export type CorpusCase = {
@@ -16,7 +16,7 @@ export type CorpusCase = {
 };
 
 export type RefusedCase = Pick<CorpusCase, 'name' | 'response' | 'closes'> & {
-  /** its end is known nevertheless, so the connection may be reused */
+  /** the end is known anyway, so the connection may be reused */
   readonly reused?: boolean;
 };
 

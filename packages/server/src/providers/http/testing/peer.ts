@@ -1,4 +1,4 @@
-/** A local server that sends scripted bytes and records what it receives. */
+/** A local server that sends scripted bytes and records requests. */
 import type { Socket, TCPSocketListener, TLSOptions } from 'bun';
 
 export type Request = {
@@ -8,7 +8,7 @@ export type Request = {
   readonly body: Buffer;
 };
 
-/** One connection, as the server sees it. */
+/** One connection, from the server's side. */
 export class Visit {
   /** complete requests */
   readonly requests: Request[] = [];
@@ -114,7 +114,7 @@ export type PeerOptions = {
 
 const listeners: TCPSocketListener<Visit | null>[] = [];
 
-/** Calls `asked` after each complete request, which is the last of the visit. */
+/** Calls `asked` after each complete request, which is the last one of the visit. */
 export function peer(asked: (visit: Visit) => void, options: PeerOptions = {}): Peer {
   const { hostname = '127.0.0.1', tls, slow, deaf, opened } = options;
   const visits: Visit[] = [];
@@ -171,7 +171,7 @@ export async function textOf(body: { read(): Promise<string | null> }): Promise<
   return pieces.join('');
 }
 
-/** Turns of the event loop: in each of them sockets are read and written. */
+/** Waits for event loop turns, in each of which sockets are read and written. */
 export async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
