@@ -1,4 +1,4 @@
-/** `--approve`: what happens with calls that need approval. */
+/** `--approve`: how to answer calls that need approval. */
 import { CommandError } from './command-error.ts';
 
 const APPROVE = ['ask', 'all', 'never'] as const;

@@ -1,4 +1,7 @@
-/** Questions to the user: typed at a terminal, or one line of piped input each. Questions go to standard error. */
+/**
+ * Asks the user: interactively on a terminal, or one line of piped input each. Questions are written to
+ * stderr.
+ */
 import { createInterface } from 'node:readline/promises';
 import { CommandError } from './command-error.ts';
 
@@ -16,7 +19,7 @@ async function pipedLine(question: string): Promise<string> {
   return value;
 }
 
-/** `fallback` is the answer to an empty line. Asked again until there is an answer. */
+/** `fallback` is used for an empty line. Repeats until there is an answer. */
 export async function ask(question: string, fallback = ''): Promise<string> {
   if (!process.stdin.isTTY) return (await pipedLine(question)).trim() || fallback;
   const reader = createInterface({ input: process.stdin, output: process.stderr });
@@ -47,16 +50,16 @@ export async function choose(
     const answer = await ask(`Number or name [${fallback}]: `, fallback);
     const chosen = options[Number(answer) - 1] ?? options.find((option) => option === answer);
     if (chosen !== undefined) return chosen;
-    if (!process.stdin.isTTY) throw new CommandError(`"${answer}" is none of ${options.join(', ')}`, 2);
+    if (!process.stdin.isTTY) throw new CommandError(`"${answer}" is not one of ${options.join(', ')}`, 2);
   }
 }
 
-/** Typed without echo. */
+/** Reads input without echo. */
 export function askSecretly(question: string): Promise<string> {
   if (!process.stdin.isTTY) return pipedLine(question);
   const { stdin, stderr } = process;
   stdin.setEncoding('utf8');
-  // Switch echo off first, so that nothing typed after the prompt shows.
+  // Disable echo first, so that nothing typed after the prompt is visible.
   stdin.setRawMode(true);
   stdin.resume();
   stderr.write(question);

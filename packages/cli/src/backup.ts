@@ -1,4 +1,4 @@
-/** `parlance backup`: a consistent copy of a data folder, also while a server runs on it. */
+/** `parlance backup`: a consistent copy of a data folder, even while a server uses it. */
 import { randomUUID } from 'node:crypto';
 import {
   chmodSync,
@@ -79,7 +79,9 @@ function refuseWhatIsThere(path: string, target: string): void {
   if (found && !isEmptyFolder) throw new CommandError(`${target} already exists`, 1);
 }
 
-/** Written to a temporary place, checked and then moved: the target is complete or missing. */
+/**
+ * Writes to a temporary location, checks and then moves it, so that the target is either complete or missing.
+ */
 function made(folder: string, path: string, target: string): Contents {
   const draft = `${path}.${randomUUID()}.part`;
   try {

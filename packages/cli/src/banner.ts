@@ -1,4 +1,4 @@
-/** What a person who starts the server at a terminal is shown. */
+/** The startup message on a terminal. */
 import type { Config } from '@parlance/server/config';
 import { version } from '../package.json' with { type: 'json' };
 

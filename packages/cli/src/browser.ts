@@ -1,6 +1,6 @@
 /** Opens an address in the user's browser. */
 
-/** False if there is none: over SSH, or without a display. */
+/** False if no browser can be opened: over SSH, or without a display. */
 export async function openInBrowser(address: string): Promise<boolean> {
   const command = openerOf(process.env, process.platform);
   if (command === null) return false;

@@ -91,10 +91,10 @@ async function signInHere(url: string): Promise<string> {
 const withPiped = (message: string, piped: string): string =>
   [message, piped.trimEnd()].filter((part) => part !== '').join('\n\n');
 
-/** More is not a message. */
+/** Larger input is not a message. */
 const MOST_PIPED_BYTES = 4 * 1024 * 1024;
 
-/** What a pipe or a file gives; nothing of a terminal or `/dev/null`. */
+/** Input from a pipe or a file; empty for a terminal or `/dev/null`. */
 async function pipedInput(): Promise<string> {
   const input = fstatSync(0, { throwIfNoEntry: false } as object);
   if (process.stdin.isTTY || !(input?.isFIFO() || input?.isFile() || input?.isSocket())) return '';

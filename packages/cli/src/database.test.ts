@@ -183,7 +183,7 @@ describe.skipIf(noPostgres)('commands on the database of several nodes', () => {
       code: 2,
     });
     expect(await parlance(['user', 'list', '--data', 'folder', '--database', url])).toEqual(
-      refused(2, '--data and --database are two places: name one of them'),
+      refused(2, '--data and --database exclude each other'),
     );
     const away = await runParlance(
       ['export', '--all', '--database', 'postgres://me:secret@127.0.0.1:1/none'],

@@ -1,4 +1,4 @@
-/** The checks of `parlance doctor`, in the order in which they are shown. */
+/** The checks of `parlance doctor`, in display order. */
 import { existsSync } from 'node:fs';
 import { connect, ParlanceError } from '@parlance/sdk';
 import type { Config } from '@parlance/server/config';
@@ -10,7 +10,7 @@ import { configFrom } from './start.ts';
 
 export type Check = {
   readonly name: string;
-  /** `missing`: it works without it, but not as well */
+  /** `missing`: optional, but recommended */
   readonly state: 'good' | 'missing' | 'bad';
   readonly about: string;
   /** what to do */
@@ -55,7 +55,7 @@ function program(name: string, command: string, otherwise: string): Check {
 
 function sandbox(): Check {
   const name = 'bubblewrap';
-  const found = program(name, 'bwrap', 'commands are not isolated, so that each of them needs approval');
+  const found = program(name, 'bwrap', 'commands are not isolated, so each of them needs approval');
   if (found.state !== 'good') return found;
   const { exitCode } = Bun.spawnSync(['bwrap', '--ro-bind', '/', '/', '--unshare-user', '--', 'true'], {
     stdin: 'ignore',
@@ -101,7 +101,7 @@ function dataFolder({ data, database }: Config): Check {
       about: `${data} ${problem}`,
       advice: 'name another one with --data or PARLANCE_DATA',
     };
-  return { name, state: 'good', about: existsSync(data) ? data : `${data} (made at the first start)` };
+  return { name, state: 'good', about: existsSync(data) ? data : `${data} (created at the first start)` };
 }
 
 async function* server(flags: ServerFlags, config: Config | null): AsyncGenerator<Check> {
@@ -117,7 +117,7 @@ async function* server(flags: ServerFlags, config: Config | null): AsyncGenerato
     yield { name: login.name, state: 'good', about: `as ${about.principal.id} (${about.principal.role})` };
   } catch (error) {
     if (!(error instanceof ParlanceError)) throw error;
-    yield { name: 'server', state: 'good', about: `Parlance answers at ${url}` };
+    yield { name: 'server', state: 'good', about: `a Parlance server responds at ${url}` };
     const about = token === null ? 'sign-in is required' : `refused: ${error.message}`;
     yield { ...login, state: token === null ? 'missing' : 'bad', about };
   }
@@ -130,7 +130,7 @@ async function portCheck(url: string, config: Config | null): Promise<Check> {
     return {
       name,
       state: 'bad',
-      about: `no Parlance server answers at ${url}`,
+      about: `no Parlance server responds at ${url}`,
       advice: 'start it, or check the address',
     };
   if (isPortFree(hostname, Number(port)))
@@ -161,7 +161,7 @@ async function model(config: Config, tryIt: boolean): Promise<Check> {
   return {
     name,
     state: 'bad',
-    about: `${about} does not answer: ${fault.message}`,
+    about: `${about} does not respond: ${fault.message}`,
     advice: 'check key, model and address; parlance init writes new ones',
   };
 }

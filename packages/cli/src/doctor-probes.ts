@@ -1,8 +1,8 @@
-/** Looks at this machine for `parlance doctor`. Nothing stays behind. */
+/** Probes this machine for `parlance doctor`, without leaving anything behind. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Why the data folder cannot be used; null if it can. It may not exist yet. */
+/** Why the data folder cannot be used, or null. It may not exist yet. */
 export function folderProblem(folder: string): string | null {
   const found = statSync(folder, { throwIfNoEntry: false });
   if (found && !found.isDirectory()) return 'is not a folder';
@@ -10,7 +10,7 @@ export function folderProblem(folder: string): string | null {
     accessSync(found ? folder : existingParent(folder), constants.W_OK | constants.X_OK);
     return null;
   } catch {
-    return found ? 'cannot be written to' : 'cannot be made';
+    return found ? 'cannot be written to' : 'cannot be created';
   }
 }
 

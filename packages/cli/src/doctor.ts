@@ -1,4 +1,4 @@
-/** `parlance doctor`: what is installed, what is missing, and what to do. */
+/** `parlance doctor`: reports what is installed, what is missing, and what to do. */
 import { CommandError } from './command-error.ts';
 import { SERVER_FLAGS } from './connection/address.ts';
 import { type Check, checks } from './doctor-checks.ts';

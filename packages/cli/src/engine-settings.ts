@@ -1,4 +1,7 @@
-/** Settings of the engine that `bin/parlance` makes in its environment before it starts; the executable makes them itself. */
+/**
+ * Runtime settings that `bin/parlance` puts into its environment before starting; the executable sets them
+ * itself.
+ */
 
 /** Behind a proxy each turn that streams is a `fetch`, of which Bun makes 256 at once and lets others wait. */
 const REQUESTS = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65336' };
@@ -17,7 +20,7 @@ const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'];
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The variables that are missing in the environment; the engine reads them only when it starts. */
+/** The variables missing from the environment; the runtime reads them only at startup. */
 export function missingSettings(env: Environment): Record<string, string> {
   const wanted = {
     ...(PROXIES.some((name) => env[name]) && REQUESTS),

@@ -1,8 +1,11 @@
-/** Every session of a store, while it may be written to. */
+/** Iterates over all sessions of a store that may be written to at the same time. */
 import type { PrincipalId } from '@parlance/protocol';
 import { type EventStore, type SessionRecord, sessionKey } from '@parlance/server/data';
 
-/** The list is ordered by change, so a session that changes meanwhile moves: repeat until none is new. */
+/**
+ * The list is ordered by change, so a session that changes during the iteration moves: repeat until none is
+ * new.
+ */
 export async function* everySession(
   store: EventStore,
   owner: PrincipalId | undefined,

@@ -1,4 +1,7 @@
-/** Entry of the single executable: the command line, and the programs that the server runs as separate processes. */
+/**
+ * Entry point of the single executable: the command line, and the programs that the server runs as separate
+ * processes.
+ */
 import { PROGRAM_VARIABLE } from '@parlance/server/program';
 import { complain } from './complain.ts';
 import { missingSettings } from './engine-settings.ts';
@@ -21,7 +24,7 @@ async function start(): Promise<void> {
     process.exit(1);
   }
   const missing = missingSettings(process.env);
-  // Starts again in the same process: the engine reads its settings only once.
+  // Re-executes in the same process, since the runtime reads its settings only once.
   if (Object.keys(missing).length > 0 && process.execve)
     process.execve(process.execPath, [process.execPath, ...process.argv.slice(2)], {
       ...process.env,

@@ -130,13 +130,13 @@ describe('import', () => {
     ['what is no session', [], '{"hello":1}\n', 1, 'line 1: expected a session header'],
     ['a last line that was cut off', [], half, 1, 'line 708: invalid JSON'],
     ['deep nesting', [], header(all[0]) + hostile, 1, 'line 2: the line is nested deeper than 1000'],
-    ['what is not UTF-8', ['latin.jsonl'], '', 1, 'line 2: it is not UTF-8'],
+    ['what is not UTF-8', ['latin.jsonl'], '', 1, 'line 2: not valid UTF-8'],
     [
       'two sessions as one',
       ['--as', 'x'],
       all.join(''),
       1,
-      'line 5: --as takes a single session, and this is a second one',
+      'line 5: --as requires a single session, but this is a second one',
     ],
     [
       'a file that is not there',
@@ -166,7 +166,7 @@ describe('import', () => {
     for (let piece = 0; piece < 100; piece++) file.write('x'.repeat(1_000_000));
     await file.end();
     expect(await parlance(['import', path, '--data', 'data'])).toEqual(
-      refused(1, 'line 2: it is longer than 67108864 bytes'),
+      refused(1, 'line 2: longer than 67108864 bytes'),
     );
     rmSync(path);
   });

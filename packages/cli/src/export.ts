@@ -1,4 +1,4 @@
-/** `parlance export`: writes sessions as JSON lines, also while a server runs on the data folder or the database. */
+/** `parlance export`: writes sessions as JSON lines, even while a server uses the data folder or database. */
 import { type PrincipalId, SessionId } from '@parlance/protocol';
 import { type EventStore, exportedLines, type SessionRecord } from '@parlance/server/data';
 import { CommandError } from './command-error.ts';

@@ -4,9 +4,9 @@ import { CommandError } from './command-error.ts';
 
 export const TEXT = { type: 'string' } as const;
 export const SWITCH = { type: 'boolean' } as const;
-/** Flags of every command that works on a data folder. */
+/** Flags of all commands that work on a data folder. */
 export const FOLDER_FLAGS = { data: TEXT, config: TEXT, help: { type: 'boolean', short: 'h' } } as const;
-/** Flags of every command that works on a data folder or on the database of several nodes. */
+/** Flags of all commands that work on a data folder or a shared database. */
 export const STORAGE_FLAGS = { ...FOLDER_FLAGS, database: TEXT } as const;
 
 export function parseFlags<Options extends ParseArgsOptionsConfig>(

@@ -1,4 +1,7 @@
-/** `parlance import`: reads sessions written by `parlance export`, or everything of a data folder or a database. */
+/**
+ * `parlance import`: imports sessions written by `parlance export`, or the complete contents of a data folder
+ * or database.
+ */
 import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -82,7 +85,7 @@ async function copied(place: StoragePlace, flags: StorageFlags): Promise<number>
       console.log(
         `${shares} share links, the preferences of ${preferences} users and ${settings} stored settings`,
       );
-      console.log('what was there already is unchanged');
+      console.log('existing data is unchanged');
       if (copied.unreadable)
         console.log(
           'the model, its keys and other settings of the console were not copied: they are encrypted with another\nAUTH_SECRET. Set it and import again, or enter them at the target.',
@@ -109,7 +112,7 @@ async function* onlyOne(sessions: AsyncIterable<ReadSession>): AsyncGenerator<Re
   for await (const session of sessions) {
     if (!first)
       throw new CommandError(
-        `line ${session.line}: --as takes a single session, and this is a second one`,
+        `line ${session.line}: --as requires a single session, but this is a second one`,
         1,
       );
     first = false;
@@ -129,7 +132,7 @@ async function fileAt(path: string): Promise<Source> {
   return { path, [Symbol.dispose]: () => undefined };
 }
 
-/** The input is read twice, to check everything before anything is written; piped input is stored until then. */
+/** Reads the input twice, to check everything before writing; buffers piped input for that. */
 async function bufferedInput(): Promise<Source> {
   const folder = mkdtempSync(join(tmpdir(), 'parlance-import-'));
   const remove = () => rmSync(folder, { recursive: true, force: true });

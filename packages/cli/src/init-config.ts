@@ -1,4 +1,4 @@
-/** The configuration that `parlance init` writes. */
+/** The configuration written by `parlance init`. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,12 +15,12 @@ export type Provider = {
   readonly setting: 'openai' | 'anthropic' | 'google' | 'offline';
   readonly keySetting: string | null;
   readonly urlSetting: string | null;
-  /** the variable that may have the key */
+  /** environment variable that may contain the key */
   readonly variable: string | null;
   readonly needsKey: boolean;
-  /** the default model; null: there is none to choose */
+  /** default model; null if there is none to choose */
   readonly model: string | null;
-  /** asked for if there is one */
+  /** asked for if set */
   readonly defaultUrl: string | null;
 };
 
@@ -59,12 +59,12 @@ function vendor(name: 'openai' | 'anthropic' | 'google', variable: string, model
   };
 }
 
-/** Settings about models, which a new choice replaces. */
+/** Model settings that a new choice replaces. */
 const REPLACED = PROVIDERS.flatMap(({ keySetting, urlSetting }) => [keySetting, urlSetting]);
 
 export const configPath = (folder: string): string => join(folder, 'config.json');
 
-/** The text of the file after the change. Throws if it is not a JSON object. */
+/** The changed text of the file. Throws if it is not a JSON object. */
 export function changedConfig(path: string, settings: ModelSettings): string {
   const { provider: _, model: __, openaiModel: ___, ...kept } = readConfig(path);
   for (const name of REPLACED) if (name !== null) delete kept[name];
@@ -83,7 +83,7 @@ function readConfig(path: string): Record<string, unknown> {
   throw new CommandError(`${path} is not a JSON object: correct or remove it first`, 1);
 }
 
-/** Runs it with the configuration of a server that has these settings, and none of the environment. */
+/** Runs `work` with the configuration of a server with these settings only, ignoring the environment. */
 export async function withSettings<Result>(
   settings: ModelSettings,
   run: (config: Config) => Promise<Result>,

@@ -65,7 +65,7 @@ describe('parlance init', () => {
     const args = ['init', '--provider', 'openai', '--base-url', url(), '--model', 'm'];
     const { code, stdout, stderr } = await run(cwd, args, 'sk-wrong-key\n');
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toContain('the model does not answer');
+    expect(stderr).toContain('the model does not respond');
     expect(stderr).not.toContain('sk-wrong-key');
     expect(existsSync(configIn(cwd))).toBeFalse();
   });

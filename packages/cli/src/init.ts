@@ -91,7 +91,7 @@ async function settingsFrom(provider: Provider, given: Given): Promise<ModelSett
   };
 }
 
-/** Throws if the model does not answer. */
+/** Throws if the model does not respond. */
 async function tryModel(settings: ModelSettings): Promise<void> {
   if (settings.provider === 'offline') return;
   complain(`trying ${settings.model ?? settings.provider} …`);
@@ -99,7 +99,7 @@ async function tryModel(settings: ModelSettings): Promise<void> {
   const fault = await withSettings(settings, checkModel);
   if (fault)
     throw new CommandError(
-      `the model does not answer: ${safeLine(fault.message)} Nothing was written (--no-test skips this).`,
+      `the model does not respond: ${safeLine(fault.message)} Nothing was written (--no-test skips this).`,
       1,
     );
 }

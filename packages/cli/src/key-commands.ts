@@ -1,4 +1,4 @@
-/** Commands of `parlance key` on an open store. Each resolves with its output. */
+/** Subcommands of `parlance key` on an open store. Each resolves with its output. */
 import { Fault, Role } from '@parlance/protocol';
 import type { Storage as Store } from '@parlance/server/storage';
 import { type ApiKeys, DIALECT_NAMES, openApiKeys } from '@parlance/server/users';
@@ -17,12 +17,12 @@ const keysOf = (store: Store): ApiKeys =>
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** A number of days such as `90d`, or a date. */
+/** Parses a number of days such as `90d`, or a date. */
 function timeFrom(text: string): number {
   const days = /^(\d{1,5})d$/.exec(text)?.[1];
   const at = days === undefined ? Date.parse(text) : Date.now() + Number(days) * DAY_MS;
   if (/^\d{4}-|d$/.test(text) && Number.isFinite(at) && at > Date.now()) return at;
-  throw new CommandError(`--expires must be days such as 90d or a date to come, not "${text}"`, 2);
+  throw new CommandError(`--expires must be days such as 90d or a future date, not "${text}"`, 2);
 }
 
 function roleFrom(text: string): Role {
@@ -31,7 +31,7 @@ function roleFrom(text: string): Role {
   throw new CommandError(`--role must be one of ${Role.options.join(', ')}, not "${text}"`, 2);
 }
 
-/** The only user, if there is one. */
+/** The given user, or the only one. */
 async function ownerOf(store: Store, given: string | undefined): Promise<string> {
   const everyone = await store.everyone();
   const [first, ...others] = everyone;
@@ -41,7 +41,7 @@ async function ownerOf(store: Store, given: string | undefined): Promise<string>
   return given;
 }
 
-/** The key alone, so that scripts can read it; what people need to know goes to standard error. */
+/** Prints only the key, so that scripts can read it; notes for people go to stderr. */
 async function add(store: Store, name: string, flags: KeyFlags): Promise<Output> {
   const { role, dialect, expires } = flags;
   const wanted = {
@@ -54,7 +54,7 @@ async function add(store: Store, name: string, flags: KeyFlags): Promise<Output>
   const { id, key } = await keysOf(store).add(owner, wanted);
   return {
     out: key,
-    note: `made API key ${id} of ${owner}. It is shown only once: keep it in a safe place.`,
+    note: `created API key ${id} of ${owner}. It is shown only once: keep it in a safe place.`,
   };
 }
 
@@ -85,7 +85,7 @@ async function revoke(store: Store, id: string): Promise<Output> {
 export type Output = { readonly out: string; readonly note?: string };
 
 export type KeyCommand = {
-  /** what the argument is; null if there is none */
+  /** kind of argument; null if there is none */
   readonly argument: 'a name' | 'an id' | null;
   readonly flags: readonly string[];
   readonly run: (store: Store, argument: string, flags: KeyFlags) => Promise<Output>;
@@ -97,7 +97,7 @@ export const KEY_COMMANDS = new Map<string, KeyCommand>([
   ['revoke', { argument: 'an id', flags: [], run: refusing(revoke) }],
 ]);
 
-/** What the server would refuse, as a line. */
+/** Converts refusals to one-line errors. */
 function refusing(run: KeyCommand['run']): KeyCommand['run'] {
   return async (store, argument, flags) => {
     try {

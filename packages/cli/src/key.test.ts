@@ -20,7 +20,9 @@ test('adds, lists and revokes a key, and shows it once', async () => {
   expect(added.code).toBe(0);
   expect(added.stdout).toMatch(/^plk_[0-9A-Za-z]{16}_[0-9A-Za-z]{43}\n$/);
   const id = added.stdout.slice(4, 20);
-  expect(added.stderr).toBe(`made API key ${id} of ann. It is shown only once: keep it in a safe place.\n`);
+  expect(added.stderr).toBe(
+    `created API key ${id} of ann. It is shown only once: keep it in a safe place.\n`,
+  );
   const { stdout } = await key('list', '--user', 'ann');
   const [head, row, ...rest] = stdout.trimEnd().split('\n');
   expect(head).toMatch(/^ID +USER +ROLE +DIALECTS +EXPIRES +LAST USED +NAME$/);
@@ -39,15 +41,11 @@ describe('refuses', () => {
     [['add', 'x', '--user', 'nobody'], 1, 'user nobody does not exist'],
     [['add', 'x', '--role', 'root'], 2, '--role must be one of admin, developer, user, not "root"'],
     [['add', 'x', '--role', 'admin'], 1, 'role: ann has the role developer, which is less than admin'],
-    [
-      ['add', 'x', '--expires', 'soon'],
-      2,
-      '--expires must be days such as 90d or a date to come, not "soon"',
-    ],
+    [['add', 'x', '--expires', 'soon'], 2, '--expires must be days such as 90d or a future date, not "soon"'],
     [
       ['add', 'x', '--expires', '2001-01-01'],
       2,
-      '--expires must be days such as 90d or a date to come, not "2001-01-01"',
+      '--expires must be days such as 90d or a future date, not "2001-01-01"',
     ],
     [['revoke', 'nothing'], 1, 'There is no such API key.'],
     [['revoke'], 2, 'key revoke needs an id'],

@@ -1,4 +1,6 @@
-/** `parlance key`: manages API keys in the data folder or the database. A running server sees changes at once. */
+/**
+ * `parlance key`: manages API keys in the data folder or database. A running server sees changes immediately.
+ */
 import { CommandError } from './command-error.ts';
 import { complain } from './complain.ts';
 import { parseFlags, STORAGE_FLAGS, TEXT } from './flags.ts';

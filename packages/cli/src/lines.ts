@@ -1,7 +1,7 @@
 /** Reads a stream line by line. */
 import { CommandError } from './command-error.ts';
 
-/** Larger than any event. A longer line is never held in memory. */
+/** Larger than any event, to bound memory. */
 export const MOST_BYTES = 64 * 1024 * 1024;
 
 /** A trailing line feed starts no line. Throws with the line number if a line is too long or not UTF-8. */
@@ -16,7 +16,7 @@ export async function* linesOf(
 
   function add(piece: Uint8Array): void {
     size += piece.length;
-    if (size > mostBytes) throw new CommandError(`line ${number}: it is longer than ${mostBytes} bytes`, 1);
+    if (size > mostBytes) throw new CommandError(`line ${number}: longer than ${mostBytes} bytes`, 1);
     pieces.push(piece);
   }
   function take(): string {
@@ -26,7 +26,7 @@ export async function* linesOf(
     try {
       return decoder.decode(bytes);
     } catch (error) {
-      throw new CommandError(`line ${number}: it is not UTF-8`, 1, { cause: error });
+      throw new CommandError(`line ${number}: not valid UTF-8`, 1, { cause: error });
     }
   }
 

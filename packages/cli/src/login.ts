@@ -1,4 +1,4 @@
-/** `parlance login`: signs in at a server, for `parlance chat` and the other commands. */
+/** `parlance login`: signs in to a server, for `parlance chat` and other commands. */
 import { connect, ParlanceError } from '@parlance/sdk';
 import { columns } from './columns.ts';
 import { CommandError } from './command-error.ts';
@@ -50,16 +50,12 @@ async function logout(url: string): Promise<number> {
     (error: unknown) => error,
   );
   forgetLogin(url);
-  // A key that the server does not know is as good as revoked.
+  // A key that the server does not know counts as revoked.
   const isGone = problem instanceof ParlanceError && ['unauthenticated', 'not_found'].includes(problem.code);
   if (problem === null || isGone) return print(`signed out at ${url}`);
-  throw new CommandError(
-    `the login is forgotten, but its key ${stored.id} could not be revoked at ${url}`,
-    4,
-    {
-      cause: problem,
-    },
-  );
+  throw new CommandError(`removed the login, but its key ${stored.id} could not be revoked at ${url}`, 4, {
+    cause: problem,
+  });
 }
 
 function listed(): string {

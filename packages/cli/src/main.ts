@@ -1,4 +1,4 @@
-/** `parlance COMMAND`. Commands are loaded on demand, so that none slows the start of another. */
+/** `parlance COMMAND`. Commands are loaded on demand, to keep startup fast. */
 import { version } from '../package.json' with { type: 'json' };
 import { CommandError } from './command-error.ts';
 import { complain } from './complain.ts';

@@ -1,4 +1,4 @@
-/** Copies everything from one store to another: from a data folder into a database, and back. */
+/** Copies everything from one store to another: from a data folder to a database, or back. */
 import { type PrincipalId, PrincipalId as PrincipalIdSchema } from '@parlance/protocol';
 import {
   checkSessions,
@@ -11,7 +11,7 @@ import {
 import { copySettings, type Storage } from '@parlance/server/storage';
 import { everySession } from './every-session.ts';
 
-/** More than any user or session has. */
+/** Above any real number per user or session. */
 const MOST = 1_000_000;
 
 type Copied = {
@@ -24,13 +24,13 @@ type Copied = {
   shares: number;
   /** documents, such as the stored setup and the prices */
   settings: number;
-  /** the stored setup is encrypted with a secret that is not known, and was not copied */
+  /** the stored setup is encrypted with an unknown secret and was not copied */
   unreadable: boolean;
 };
 
 /**
- * Sessions are checked before anything is written: throws `invalid` if the target has a different one of the same name.
- * What the target has already stays as it is, so copying again only adds what is new.
+ * Checks sessions before writing: throws `invalid` if the target has a different session of the same name.
+ * Existing data of the target is kept, so copying again only adds new data.
  */
 export async function copyAll(from: Storage, to: Storage): Promise<Copied> {
   await checkSessions(to, sessionsOf(from));
@@ -55,7 +55,7 @@ export async function copyAll(from: Storage, to: Storage): Promise<Copied> {
         copied.keys++;
     for (const pairing of await from.pairings.list(user.name)) await to.pairings.add(pairing);
   }
-  // Those of open mode, unless the target has its own: one that was revoked there stays revoked.
+  // Pairings of open mode, unless the target has its own: one revoked there stays revoked.
   if ((await to.pairings.list(null)).length === 0)
     for (const pairing of await from.pairings.list(null)) await to.pairings.add(pairing);
   for await (const session of sessionsOf(from)) {
@@ -65,7 +65,7 @@ export async function copyAll(from: Storage, to: Storage): Promise<Copied> {
     copied.events += session.events.length;
     copied.shares += await copyShares(from, to, session.ref);
   }
-  // Otherwise a token that was revoked is good again where both use the same AUTH_SECRET.
+  // Otherwise a revoked token would be valid again if both use the same AUTH_SECRET.
   for (const { id, until } of await from.revocations.list()) await to.revocations.add(id, until);
   for (const owner of owners) {
     const value = await from.preferences.get(owner);
@@ -77,7 +77,7 @@ export async function copyAll(from: Storage, to: Storage): Promise<Copied> {
   return { ...copied, settings, unreadable };
 }
 
-/** Only of a session that is copied, too: a link that was revoked at the target stays revoked. */
+/** Only shares of sessions copied now: a link revoked at the target stays revoked. */
 async function copyShares(from: Storage, to: Storage, ref: SessionRef): Promise<number> {
   let added = 0;
   for (const share of await from.shares.list(ref))
@@ -85,7 +85,7 @@ async function copyShares(from: Storage, to: Storage, ref: SessionRef): Promise<
   return added;
 }
 
-/** As an export would contain them: read and checked in the same way. */
+/** Reads and checks sessions like an export. */
 const sessionsOf = (store: Storage): AsyncGenerator<ReadSession> =>
   readSessions(linesOf(store), (ref) => ref);
 

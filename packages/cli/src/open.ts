@@ -28,7 +28,7 @@ export async function open(argv: readonly string[]): Promise<number> {
   if (!(await isParlance(url)))
     throw new CommandError(
       givenUrl(values) === null
-        ? `no server answers at ${url}: start one with parlance serve`
+        ? `no server responds at ${url}: start one with parlance serve`
         : `cannot reach ${url}`,
       4,
     );

@@ -1,4 +1,4 @@
-/** `parlance pair CODE`: connects the browser extension that shows the code. */
+/** `parlance pair CODE`: connects the browser extension that displays the code. */
 import { createInterface } from 'node:readline/promises';
 import { CommandError } from './command-error.ts';
 import { complain } from './complain.ts';
@@ -35,7 +35,7 @@ export async function pair(argv: readonly string[]): Promise<number> {
   return 0;
 }
 
-/** Only a person at a terminal can be asked. */
+/** Asks only on a terminal. */
 async function confirmed({ name, origin }: Extension): Promise<boolean> {
   if (!process.stdin.isTTY) return true;
   const lines = createInterface({ input: process.stdin, output: process.stdout });

@@ -10,11 +10,11 @@ export type RunOptions = {
   readonly input?: string;
 };
 
-/** The environment contains only what is given. */
+/** The environment contains only the given variables. */
 export const spawnParlance = (args: readonly string[], options: RunOptions) =>
   spawn(['sh', PARLANCE, ...args], options);
 
-/** A script instead of the command line, in the same way. */
+/** Runs a script instead of the command line, in the same way. */
 export const spawnScript = (script: string, options: RunOptions) =>
   spawn([process.execPath, script], options);
 

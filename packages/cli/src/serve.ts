@@ -54,5 +54,5 @@ function waitingLine(turns: number, graceMs: number): string | null {
   if (turns === 0) return null;
   const running = turns === 1 ? '1 running turn' : `${turns} running turns`;
   const seconds = Math.ceil(graceMs / 1_000);
-  return `waiting up to ${seconds} s for ${running}; what is unfinished goes on at the next start. Ctrl-C again stops at once.`;
+  return `waiting up to ${seconds} s for ${running}; unfinished turns resume at the next start. Press Ctrl-C again to stop immediately.`;
 }

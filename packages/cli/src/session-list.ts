@@ -1,17 +1,17 @@
-/** Sessions of a running server, or of a data folder that no server uses. */
+/** Lists sessions of a running server, or of a data folder without a server. */
 import type { Session } from '@parlance/sdk';
 import { chosenFolder, type ServerFlags } from './connection/address.ts';
 import { openRunning } from './connection/open.ts';
 
 export type SessionsQuery = {
-  /** part of the title */
+  /** substring of the title */
   readonly text: string;
   readonly status: Session['status'] | undefined;
   readonly isArchived: boolean;
   readonly limit: number;
 };
 
-/** The last changed first. */
+/** Most recently changed first. */
 export async function listSessions(flags: ServerFlags, query: SessionsQuery): Promise<Session[]> {
   const connection = await openRunning(flags);
   if (!connection) {

@@ -61,7 +61,7 @@ function limitFrom(text = '50'): number {
   throw new CommandError(`--limit must be a number, not "${text}"`, 2);
 }
 
-/** For people at a terminal of any width: the title comes last. */
+/** For terminals of any width, the title comes last. */
 function table(found: readonly Session[]): string {
   const rows = found.map(({ id, status, updatedAt, dialect, title }) => [
     id,

@@ -1,11 +1,11 @@
-/** Output of a command: a file or standard output. */
+/** Output of a command: a file or stdout. */
 import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { CommandError } from './command-error.ts';
 
 export type Sink = Disposable & {
   write(text: string): Promise<void>;
-  /** Marks the output as complete. Disposing without this leaves nothing behind. */
+  /** Marks the output as complete. Disposing without it leaves nothing behind. */
   done(): void;
 };
 
@@ -17,7 +17,7 @@ export const toStdout = (): Sink => ({
   [Symbol.dispose]: () => undefined,
 });
 
-/** Written to a temporary file with mode 0600, and moved when complete. */
+/** Writes to a temporary file with mode 0600, and moves it when complete. */
 export function toFile(path: string): Sink {
   const draft = `${path}.${randomUUID()}.part`;
   const file = open(draft, path);

@@ -1,9 +1,9 @@
-/** The start of a server: its configuration, and why it failed. */
+/** Configuration of a server start, and explanations of its failures. */
 import { Fault } from '@parlance/protocol';
 import { type Config, ConfigError, loadConfig } from '@parlance/server/config';
 import { CommandError } from './command-error.ts';
 
-/** The settings of `parlance serve`. Throws `CommandError` if one is wrong. */
+/** The settings of `parlance serve`. Throws `CommandError` if one is invalid. */
 export function configFrom(argv: readonly string[]): Config {
   try {
     return loadConfig(argv, process.env, process.cwd());

@@ -17,7 +17,9 @@ export type Stopping = {
   readonly now?: () => number;
 };
 
-/** The first signal drains and exits 0, or 1 if draining fails; a second one exits 1 at once. */
+/**
+ * The first signal drains and exits with 0, or 1 if draining fails; a second one exits with 1 immediately.
+ */
 export function whenSignalled({
   stop,
   exit,

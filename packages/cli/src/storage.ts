@@ -1,4 +1,4 @@
-/** Where a command works: in a data folder, or in the database that several nodes share. */
+/** Opens the storage of a command: a data folder, or a database shared by several nodes. */
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ConfigError, loadDatabase } from '@parlance/server/config';
@@ -8,10 +8,10 @@ import { existingDataFolder, type FolderFlags, newOrExistingDataFolder } from '.
 
 export type StorageFlags = FolderFlags & { readonly database?: string | undefined };
 
-/** The database that is configured; null if it is a data folder. A data folder that a flag names comes first. */
+/** The configured database; null for a data folder. A data folder given by a flag takes precedence. */
 export function configuredDatabase({ data, config, database }: StorageFlags): string | null {
   if (data !== undefined && database !== undefined)
-    throw new CommandError('--data and --database are two places: name one of them', 2);
+    throw new CommandError('--data and --database exclude each other', 2);
   if (data !== undefined) return null;
   const argv = [
     ...(database === undefined ? [] : ['--database', database]),
@@ -25,14 +25,14 @@ export function configuredDatabase({ data, config, database }: StorageFlags): st
   }
 }
 
-/** `begins`: a data folder that is missing is created. */
+/** `begins`: creates a missing data folder. */
 export function openConfigured(flags: StorageFlags, begins = false): Promise<Storage> {
   const database = configuredDatabase(flags);
   if (database !== null) return openStorage({ database });
   return openStorage({ folder: begins ? newOrExistingDataFolder(flags) : existingDataFolder(flags) });
 }
 
-/** The place that an argument names; null if it is none, but a file. */
+/** The storage that an argument names; null if it is a file. */
 export function placeNamed(argument: string): StoragePlace | null {
   if (/^postgres(ql)?:\/\//.test(argument)) {
     if (!URL.canParse(argument)) throw new CommandError('the URL of the database is not valid', 2);

@@ -1,4 +1,4 @@
-/** Sessions read from the data folder. No server is started for them: it would go on with their turns. */
+/** Reads sessions from the data folder without starting a server, which would resume their turns. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { LOCAL } from '@parlance/protocol';

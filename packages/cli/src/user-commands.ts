@@ -1,4 +1,4 @@
-/** Commands of `parlance user` on an open store. Each resolves with its output. */
+/** Subcommands of `parlance user` on an open store. Each resolves with its output. */
 import { Role } from '@parlance/protocol';
 import type { Storage } from '@parlance/server/storage';
 import { hashPassword, newPasswordProblem } from '@parlance/server/users';
@@ -55,22 +55,22 @@ async function changePassword(users: Users, name: string, flags: Flags): Promise
   await existing(users, name);
   const passwordHash = await newHash(name, flags.password);
   await users.put({ ...(await existing(users, name)), passwordHash });
-  return `changed the password of ${name}; tokens issued before are no longer good`;
+  return `changed the password of ${name}; existing tokens are revoked`;
 }
 
 async function changeRole(users: Users, name: string, flags: Flags): Promise<string> {
   if (flags.role === undefined) throw new CommandError('user role needs --role', 2);
   const role = roleFrom(flags.role);
   const user = await existing(users, name);
-  if (user.role === role) return `${name} has the role ${role} already`;
+  if (user.role === role) return `${name} already has the role ${role}`;
   await users.put({ ...user, role });
-  return `${name} has the role ${role} now; tokens issued before are no longer good`;
+  return `${name} now has the role ${role}; existing tokens are revoked`;
 }
 
-/** Storing an unchanged user only increments its token version. */
+/** Rewriting an unchanged user increments its token version. */
 async function logOut(users: Users, name: string): Promise<string> {
   await users.put(await existing(users, name));
-  return `logged ${name} out; tokens issued before are no longer good`;
+  return `logged ${name} out; existing tokens are revoked`;
 }
 
 async function remove(users: Users, name: string): Promise<string> {

@@ -28,16 +28,14 @@ test('adds, lists, changes and removes a user', async () => {
   expect(await Bun.password.verify('first-one', await hashOf('ann'))).toBe(true);
   expect((await user(['list'])).stdout).toMatch(/^ann {2}developer {2}\d{4}-\d\d-\d\dT[\d:.]+Z\n$/);
   expect(await user(['password', 'ann', '--password', 'second-one'])).toEqual(
-    said('changed the password of ann; tokens issued before are no longer good'),
+    said('changed the password of ann; existing tokens are revoked'),
   );
   expect(await Bun.password.verify('second-one', await hashOf('ann'))).toBe(true);
   expect(await user(['role', 'ann', '--role', 'user'])).toEqual(
-    said('ann has the role user now; tokens issued before are no longer good'),
+    said('ann now has the role user; existing tokens are revoked'),
   );
-  expect(await user(['role', 'ann', '--role', 'user'])).toEqual(said('ann has the role user already'));
-  expect(await user(['logout', 'ann'])).toEqual(
-    said('logged ann out; tokens issued before are no longer good'),
-  );
+  expect(await user(['role', 'ann', '--role', 'user'])).toEqual(said('ann already has the role user'));
+  expect(await user(['logout', 'ann'])).toEqual(said('logged ann out; existing tokens are revoked'));
   expect(await Bun.password.verify('second-one', await hashOf('ann'))).toBe(true);
   expect(await user(['remove', 'ann'])).toEqual(said('removed user ann'));
   expect(await user(['list'])).toEqual(said('there are no users'));

@@ -1,4 +1,6 @@
-/** `parlance user`: manages users in the data folder or the database. A running server sees changes at once. */
+/**
+ * `parlance user`: manages users in the data folder or database. A running server sees changes immediately.
+ */
 import { nameProblem } from '@parlance/server/users';
 import { CommandError } from './command-error.ts';
 import { complain } from './complain.ts';

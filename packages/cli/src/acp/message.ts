@@ -1,4 +1,4 @@
-/** What the pipe needs to know of a JSON-RPC message. */
+/** The fields of a JSON-RPC message that the pipe uses. */
 
 export type Message = {
   readonly id?: string | number | null;
@@ -21,7 +21,7 @@ export type Chunk = {
   readonly content?: { readonly type?: string; readonly text?: string };
 };
 
-/** Null if it is none: the server says so. */
+/** Null if it is not a JSON-RPC message; the server reports that. */
 export function parsed(text: string): Message | null {
   try {
     const value = JSON.parse(text);

@@ -1,15 +1,15 @@
-/** A session that the editor has open, and what the editor has seen of it. */
+/** A session that the editor has open, and how much of it the editor has received. */
 import type { Message, Meta } from './message.ts';
 
-/** Messages whose length is remembered: those that were streamed when the connection was lost. */
+/** Number of messages whose length is tracked, for those being streamed when the connection is lost. */
 const MOST_MESSAGES = 100;
 
 export class OpenSession {
-  /** the last stored event that the editor has seen */
+  /** last stored event that the editor has received */
   #seq = 0;
-  /** characters of the latest messages that the editor has seen */
+  /** characters of the latest messages that the editor has received */
   readonly #seen = new Map<string, number>();
-  /** the connection is new: the text that is being streamed comes from its beginning */
+  /** the connection is new: streamed text is sent from its beginning */
   #isNew = false;
 
   constructor(readonly cwd: string) {}
@@ -27,7 +27,7 @@ export class OpenSession {
     if (typeof seq === 'number') this.#seq = Math.max(this.#seq, seq);
   }
 
-  /** What the editor has not seen of an update; null if it has seen everything. */
+  /** The part of an update that the editor has not received; null if none. */
   unseen(message: Message): Message | null {
     const { update, _meta } = message.params ?? {};
     this.seenUpTo(_meta);

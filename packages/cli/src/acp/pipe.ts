@@ -1,7 +1,7 @@
 /**
- * The pipe between an editor and the `acp` dialect of a server. Messages pass unchanged. If the connection is lost, it is made
- * again where that needs no guess: open sessions go on after what the editor has seen, and prompts, which carry a key, are
- * the same prompts when they are sent again. Other requests that wait are answered with an error.
+ * Connects an editor to the `acp` dialect of a server. Messages pass through unchanged. After a lost
+ * connection, it reconnects and resumes what is unambiguous: open sessions continue after the last received
+ * update, and prompts carry a key, so they can be sent again. Other pending requests fail with an error.
  */
 
 import type { StdioProtocol } from '../stdio/run.ts';
@@ -10,18 +10,18 @@ import { failed, INTERNAL, type Message, PARSE_ERROR, parsed } from './message.t
 import { OpenSession } from './open-session.ts';
 import { Requests } from './requests.ts';
 
-/** Pauses before the connection is made again, in milliseconds; then the server is gone. */
+/** Delays before reconnecting, in milliseconds; then the server counts as gone. */
 const PAUSES_MS = [0, 100, 250, 500, 1_000, 2_000, 4_000];
-/** Messages that wait for the connection. */
+/** Maximum number of messages waiting for the connection. */
 const MOST_WAITING = 1_000;
 
 export class AcpPipe implements StdioProtocol {
   readonly #requests = new Requests();
   readonly #sessions = new Map<string, OpenSession>();
-  /** permission requests that the editor has not answered: the session of each */
+  /** permission requests that the editor has not answered, with their session */
   readonly #asked = new Map<string, string>();
   #socket: LinkSocket | null = null;
-  /** what the editor sent while the connection is made again; null if it is not */
+  /** messages from the editor during a reconnect; null otherwise */
   #waiting: Buffer[] | null = null;
 
   constructor(
@@ -145,7 +145,7 @@ export class AcpPipe implements StdioProtocol {
       await Bun.sleep(pause);
       if (await this.#resumed()) return;
     }
-    this.#gone(`${reason} Turns go on at the server: load the session when it is back.`);
+    this.#gone(`${reason} Turns continue on the server: load the session when it is back.`);
   }
 
   /** False if the server cannot be reached. */
@@ -166,7 +166,7 @@ export class AcpPipe implements StdioProtocol {
       if (answer === 'lost') return false;
       if (answer.error) this.#forget(sessionId, answer.error);
     }
-    // Permissions that still wait are asked for again before this is answered.
+    // Pending permissions are requested again before this is answered.
     const fence = await Promise.race([
       this.#requests.own(socket, 'authenticate', { methodId: '' }),
       lost.promise,
@@ -183,7 +183,7 @@ export class AcpPipe implements StdioProtocol {
       this.write(failed(id, code, message));
   }
 
-  /** Takes back what was answered elsewhere meanwhile. */
+  /** Withdraws permission requests that were answered by another client. */
   #withdraw(): void {
     for (const id of this.#requests.notAskedAgain([...this.#asked.keys()])) {
       this.#asked.delete(id);

@@ -1,10 +1,10 @@
-/** Requests that wait for an answer: those of the editor, and those of the pipe itself. */
+/** Pending requests of the editor and of the pipe itself. */
 import type { LinkSocket } from '../stdio/server-link.ts';
 import type { Message } from './message.ts';
 
 type Pending = { readonly message: Message; readonly line: Buffer; readonly key: string | null };
 
-/** Ids of the pipe's own requests. No other client has them. */
+/** Prefix of the pipe's own request ids, unique among clients. */
 const OWN = `parlance-${crypto.randomUUID()}-`;
 
 export class Requests {
@@ -14,7 +14,7 @@ export class Requests {
   #settled: (() => void)[] = [];
   #count = 0;
 
-  /** The message as it is sent: a prompt has a key, so that it can be sent again. */
+  /** The message to send: prompts get a key, so that they can be sent again. */
   begin(message: Message, line: Buffer): Buffer {
     if (
       message.method !== 'session/prompt' ||
@@ -39,7 +39,7 @@ export class Requests {
     return pending;
   }
 
-  /** Those that will have no answer from the server. */
+  /** Drops and returns requests that the server will not answer. */
   giveUp(which: (message: Message) => boolean): Message[] {
     const given = [...this.#pending.values()].filter(({ message }) => which(message));
     for (const { message } of given) this.#pending.delete(keyOf(message.id));
@@ -47,7 +47,7 @@ export class Requests {
     return given.map(({ message }) => message);
   }
 
-  /** Resolves when nothing waits. */
+  /** Resolves when no request is pending. */
   settled(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#settled.push(resolve);
@@ -55,7 +55,7 @@ export class Requests {
     return promise;
   }
 
-  /** The prompts that wait, as they were sent. */
+  /** The pending prompts, as they were sent. */
   prompts(): Buffer[] {
     return [...this.#pending.values()].flatMap(({ key, line }) => (key === null ? [] : [line]));
   }
@@ -66,7 +66,7 @@ export class Requests {
     );
   }
 
-  /** A request of the pipe: its answer is not for the editor. */
+  /** Sends a request of the pipe itself; its answer is not passed to the editor. */
   own(socket: LinkSocket, method: string, params: object): Promise<Message> {
     const { promise, resolve } = Promise.withResolvers<Message>();
     const id = `${OWN}${++this.#count}`;

@@ -29,11 +29,11 @@ import { farewellLines, welcomeLines } from './welcome.ts';
 
 export type AppOptions = {
   readonly wanted: Wanted;
-  /** the session to open; null: a new one */
+  /** session to open; null for a new one */
   readonly session: string | null;
-  /** choose a session first */
+  /** let the user choose a session first */
   readonly pick: boolean;
-  /** sent at once */
+  /** message to send immediately */
   readonly message: string;
   readonly approve: Approve;
 };
@@ -77,7 +77,7 @@ export class ChatApp {
     });
   }
 
-  /** Resolves with the exit code when the user leaves. */
+  /** Resolves with the exit code when the user exits. */
   async run(): Promise<number> {
     this.#keyboard.open();
     try {
@@ -94,7 +94,7 @@ export class ChatApp {
 
   async #begin(): Promise<void> {
     const { session, pick, message } = this.options;
-    // After the first prompt is shown, so that it does not wait for it.
+    // Loads after the first prompt is shown, so that it does not delay it.
     const highlighter = loadHighlighter();
     if (session !== null) await this.#conversation.open(session, highlighter);
     await highlighter;
@@ -146,7 +146,7 @@ export class ChatApp {
     this.#painter.now();
   }
 
-  /** True if the key was taken. */
+  /** True if the key was handled. */
   #controlKey(name: string): boolean {
     switch (name) {
       case 'ctrl-c':
@@ -230,7 +230,7 @@ export class ChatApp {
     else void this.#send(text);
   }
 
-  /** A message that could not be sent comes back into the field. */
+  /** A message that could not be sent is put back into the input field. */
   async #send(text: string): Promise<void> {
     this.#sending++;
     try {
@@ -283,14 +283,14 @@ export class ChatApp {
     this.#do(() => this.#conversation.open(result.session.id));
   }
 
-  /** What changes on success is an event. */
+  /** Successful changes arrive as events. */
   #do(act: () => Promise<unknown>): void {
     void act()
       .catch((error: unknown) => this.#fail(error))
       .finally(() => this.#painter.later());
   }
 
-  /** Errors of the server are shown; anything else is a bug and ends the program. */
+  /** Shows errors of the server; anything else is a bug and ends the program. */
   #fail(error: unknown): void {
     if (error instanceof ParlanceError) this.#notice(`✗ ${error.message}`, 'red');
     else this.#done.reject(error);

@@ -1,19 +1,19 @@
-/** Answers to approvals: by keys, or by `--approve`. */
+/** Answers approvals by key, or according to `--approve`. */
 import type { ApprovalView } from '@parlance/sdk';
 import type { Approve } from '../approve.ts';
 import type { Conversation } from './conversation.ts';
 
 export class Approvals {
-  /** the approval whose denial is being typed */
+  /** the approval for which a reason to deny is being typed */
   #denying: string | null = null;
-  /** the answer is on its way */
+  /** the approval whose answer is being sent */
   #answered: string | null = null;
   #explaining = false;
 
   constructor(
     private readonly conversation: Conversation,
     private readonly approve: Approve,
-    /** Runs a command of the server, and shows its error. */
+    /** Runs a server command and shows its error. */
     private readonly attempt: (act: () => Promise<unknown>) => void,
   ) {}
 
@@ -29,7 +29,10 @@ export class Approvals {
     return this.conversation.view.pending;
   }
 
-  /** After a change: a reason belongs to one approval, and `--approve all` and `never` answer by themselves. */
+  /**
+   * Call after a change: a typed reason belongs to one approval, and `--approve all` and `never` answer
+   * automatically.
+   */
   follow(): void {
     const pending = this.#pending;
     if (pending?.approval !== this.#denying) this.#denying = null;
@@ -48,7 +51,7 @@ export class Approvals {
     return true;
   }
 
-  /** An empty reason is none. */
+  /** An empty reason counts as none. */
   deny(reason: string): void {
     const pending = this.#pending;
     if (pending && this.isDenying) this.#answer(pending, 'deny', reason);
@@ -66,7 +69,7 @@ export class Approvals {
       try {
         await this.conversation.answer(pending, answer, reason);
       } catch (error) {
-        // It can be answered again; not by itself, which would be refused again.
+        // It can be answered again, but not automatically, which would be refused again.
         if (this.approve === 'ask') this.#answered = null;
         throw error;
       }

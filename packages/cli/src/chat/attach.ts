@@ -1,4 +1,4 @@
-/** Files in a message: `@path`, `@"path with blanks"`, and paths that were dropped on the terminal. */
+/** Attaches files to a message: `@path`, `@"path with blanks"`, and paths dropped on the terminal. */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -14,7 +14,7 @@ const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false
 
 export type Attached = {
   readonly parts: Part[];
-  /** why files were not added, one sentence each */
+  /** why files were not attached, one sentence each */
   readonly problems: readonly string[];
 };
 
@@ -63,7 +63,7 @@ const isUnreadable = (error: unknown): boolean =>
   'code' in error &&
   ['EACCES', 'EISDIR', 'ENOENT', 'EIO'].includes(String(error.code));
 
-/** Terminals write the paths of dropped files as if they were typed for a shell. Null if it is not that. */
+/** Terminals insert the paths of dropped files quoted for a shell. Null if the text is something else. */
 export function droppedPaths(pasted: string): string | null {
   const words = shellWords(pasted.trim());
   if (words === null || words.length === 0 || words.length > 20) return null;
@@ -78,7 +78,7 @@ const mention = (path: string): string => (/\s/.test(path) ? `@"${path}"` : `@${
 
 const QUOTED = /'[^']*'|"[^"]*"|\\./g;
 
-/** Null if a quote is not closed, or if it has several lines. */
+/** Null for an unclosed quote, or for several lines. */
 function shellWords(text: string): string[] | null {
   if (text.includes('\n')) return null;
   const words: string[] = [];
@@ -126,7 +126,7 @@ function entriesOf(folder: string): { readonly name: string; readonly isFolder: 
       .map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   } catch {
-    // Not a folder, or not ours to read: nothing to complete.
+    // Not a readable folder: nothing to complete.
     return [];
   }
 }

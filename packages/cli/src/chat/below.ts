@@ -1,4 +1,4 @@
-/** What is drawn below the conversation: question, activity, plan, queue, message field and status. */
+/** Everything below the conversation: question, activity, plan, queue, input field and status. */
 import {
   type About,
   type ConnectionState,
@@ -25,10 +25,10 @@ export type Below = {
   readonly draft: Draft;
   readonly choices: readonly MenuChoice[];
   readonly chosen: number;
-  /** the reason of a denial is being typed */
+  /** a reason for a denial is being typed */
   readonly denying: boolean;
   readonly explaining: boolean;
-  /** a message is on its way */
+  /** a message is being sent */
   readonly sending: boolean;
   readonly hint: string;
   readonly now: number;

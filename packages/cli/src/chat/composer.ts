@@ -1,32 +1,32 @@
-/** The message field: text, history, and a menu of commands or files. */
+/** The input field: text, history, and a menu of commands or files. */
 import { type Draft, draftOf, EMPTY_DRAFT, edited, inserted, vertically } from '../terminal/editor.ts';
 import type { Key } from '../terminal/keys.ts';
 import { safeText } from '../terminal/safe-text.ts';
 import { droppedPaths } from './attach.ts';
 
 export type MenuChoice = {
-  /** the draft after choosing it */
+  /** the draft after choosing this item */
   readonly draft: Draft;
   readonly label: string;
   readonly about: string;
-  /** choosing it with Enter sends it */
+  /** choosing it with Enter also sends it */
   readonly complete: boolean;
 };
 
 export type ComposerOptions = {
   readonly choicesFor: (draft: Draft) => readonly MenuChoice[];
-  /** the last message first */
+  /** latest message first */
   readonly history: () => readonly string[];
 };
 
-/** `ignored`: the key does something else. */
+/** `ignored`: the key has another meaning. */
 export type KeyResult = 'changed' | 'ignored' | { readonly send: string };
 
 const NEW_LINE = new Set(['alt-enter', 'ctrl-j', 'shift-enter']);
 
 export class Composer {
   #draft = EMPTY_DRAFT;
-  /** position in the history; -1: the draft */
+  /** position in the history; -1 for the draft */
   #at = -1;
   #unsent = EMPTY_DRAFT;
   #chosen = 0;
@@ -107,7 +107,7 @@ export class Composer {
     return 'changed';
   }
 
-  /** Between the lines of the draft, then through the history. */
+  /** Moves between the lines of the draft, then through the history. */
   #vertical(direction: 'up' | 'down'): KeyResult {
     const moved = vertically(this.#draft, direction);
     if (moved) return this.#change(moved);
@@ -117,7 +117,7 @@ export class Composer {
     if (this.#at === -1) this.#unsent = this.#draft;
     this.#at = next;
     this.#change(next === -1 ? this.#unsent : draftOf(history[next] ?? ''));
-    // A recalled command does not open the menu: the arrow keys go on through the history.
+    // A recalled command does not open the menu, so that the arrow keys keep moving through the history.
     this.#isDismissed = true;
     return 'changed';
   }

@@ -6,7 +6,7 @@ import type { Connection } from '../connection/open.ts';
 export const consoleAddress = (url: string, session: string | null): string =>
   session === null ? `${url}/` : `${url}/#/sessions/${encodeURIComponent(session)}`;
 
-/** A sentence for the reader. */
+/** A sentence for the user. */
 export async function consoleNotice({ url }: Connection, session: string | null): Promise<string> {
   if (url === null) return 'The console needs a server: start it with parlance serve.';
   const address = consoleAddress(url, session);

@@ -20,14 +20,14 @@ export type Wanted = {
 
 export type ConversationEvents = {
   changed(): void;
-  /** one line for the reader */
+  /** shows one line to the user */
   notice(text: string): void;
 };
 
 export class Conversation {
   #handle: SessionHandle | null = null;
   #live: LiveView | null = null;
-  /** a message that is sent meanwhile belongs to that session */
+  /** messages sent while a session is being opened belong to that session */
   #opening: Promise<void> = Promise.resolve();
   #unsubscribe: () => void = () => undefined;
 
@@ -50,13 +50,13 @@ export class Conversation {
     return this.#live?.connection() ?? { status: 'live' };
   }
 
-  /** Settings as they are, or as they will be. */
+  /** Current settings, or those of the session to be created. */
   get settings(): Wanted {
     const { agent, model, approvalMode } = this.view;
     return this.#handle ? { agent: agent?.id, model, approval: approvalMode } : this.wanted;
   }
 
-  /** Opens the session with this name, and creates it if there is none. It is shown when `ready` resolves. */
+  /** Opens the session with this name, creating it if necessary. Shows it when `ready` resolves. */
   async open(id: string, ready: Promise<unknown> = Promise.resolve()): Promise<void> {
     const opened = Promise.all([this.prepare(id), ready]).then(([handle]) => this.#follow(handle));
     this.#opening = opened;

@@ -1,15 +1,15 @@
-/** Earlier messages of the user, in a file that survives the terminal. */
+/** Earlier messages of the user, in a persistent file. */
 import { appendFileSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readPrivate, stateFolder, writePrivate } from '../connection/private-file.ts';
 
 const MOST_MESSAGES = 1_000;
-/** The file is shortened when it is larger. */
+/** Larger files are shortened. */
 const MOST_BYTES = 1024 * 1024;
 
 const historyFile = (): string => join(stateFolder(), 'history.jsonl');
 
-/** The last one first. An unreadable file is the same as none. */
+/** Latest first. An unreadable file counts as empty. */
 export function readHistory(): string[] {
   try {
     return messagesIn(readPrivate(historyFile()) ?? '').reverse();
@@ -25,13 +25,13 @@ function messagesIn(text: string): string[] {
       const value: unknown = JSON.parse(line || 'null');
       if (typeof value === 'string') messages.push(value);
     } catch {
-      // The line of a process that was killed while it wrote.
+      // The line of a process that was killed while writing.
     }
   }
   return messages.slice(-MOST_MESSAGES);
 }
 
-/** As in a shell, a message that starts with a blank is not kept, nor one that repeats the last. */
+/** As in a shell, skips messages that start with a blank or repeat the last one. */
 export function remember(message: string, history: readonly string[]): readonly string[] {
   if (message.trim() === '' || message.startsWith(' ') || history[0] === message) return history;
   const path = historyFile();
@@ -40,7 +40,7 @@ export function remember(message: string, history: readonly string[]): readonly 
     appendFileSync(path, `${JSON.stringify(message)}\n`, { mode: 0o600 });
     if (statSync(path).size > MOST_BYTES) shorten(path);
   } catch {
-    // A home folder that cannot be written to: the history ends with the process.
+    // The home folder is not writable: the history ends with the process.
   }
   return [message, ...history].slice(0, MOST_MESSAGES);
 }

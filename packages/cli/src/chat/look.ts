@@ -1,11 +1,11 @@
-/** What rendering needs to know about the terminal and the reader. */
+/** Terminal and user settings for rendering. */
 import { highlighting } from '../terminal/highlight.ts';
 import type { MarkdownLook } from '../terminal/markdown.ts';
 import type { Theme } from '../terminal/theme.ts';
 
 export type Look = MarkdownLook & {
   readonly height: number;
-  /** the caller, to tell own answers from those of others */
+  /** the caller, to tell their own answers from those of others */
   readonly principal: string;
 };
 

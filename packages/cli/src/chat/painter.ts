@@ -1,4 +1,4 @@
-/** Draws the screen when something has changed, but not more often than a slow line can take. */
+/** Redraws the screen after changes, at a limited rate for slow connections. */
 import { type Frame, Screen } from '../terminal/screen.ts';
 
 const FRAME_MS = 33;
@@ -7,7 +7,7 @@ const TICK_MS = 100;
 export type Picture = {
   readonly final: readonly string[];
   readonly frame: Frame;
-  /** something moves, such as a clock */
+  /** something is animated, such as a clock */
   readonly isBusy: boolean;
 };
 
@@ -20,7 +20,7 @@ export class Painter {
 
   constructor(private readonly picture: () => Picture) {}
 
-  /** Lines above everything that can change. */
+  /** Prints lines above everything that can change. */
   print(lines: readonly string[]): void {
     this.#printed.push(...lines);
     this.later();
@@ -40,7 +40,7 @@ export class Painter {
     else this.#stopTicking();
   };
 
-  /** Leaves these lines as the last ones. */
+  /** Ends with these lines. */
   close(lines: readonly string[]): void {
     this.#cancel();
     this.#stopTicking();

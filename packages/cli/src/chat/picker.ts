@@ -1,4 +1,4 @@
-/** A list to choose a session from. Typing filters it. */
+/** A list for choosing a session. Typing filters it. */
 import type { Session } from '@parlance/sdk';
 import { ago } from '../session-list.ts';
 import { EMPTY_DRAFT, edited, inserted } from '../terminal/editor.ts';

@@ -1,4 +1,4 @@
-/** What an approval asks for, the keys that answer it, and the answer. */
+/** Renders an approval, the keys that answer it, and the answer. */
 import type { ApprovalView } from '@parlance/sdk';
 import { answerText, commandLine, grantText } from '@parlance/web/approval-text';
 import { lexed } from '@parlance/web/lex';
@@ -10,7 +10,7 @@ import { patchLines } from './render-patch.ts';
 
 const NO_BREAK = '\u00a0';
 
-/** Everything that would run, so that nobody allows what they could not see. */
+/** Shows everything that would run, so that nothing hidden can be approved. */
 export function askLines({ tool, ask }: ApprovalView, look: Look): string[] {
   const { theme, width } = look;
   const inner = { ...look, width: width - 2 };
@@ -31,10 +31,10 @@ export function explanationLines(text: string, look: Look): string[] {
   return inner.map((line) => `  ${look.theme.dim('│')} ${line}`);
 }
 
-/** The question below: keys, and what "always" would allow. */
+/** The question: keys, and what "always" would allow. */
 export function questionLines({ ask }: ApprovalView, look: Look, isExplaining: boolean): string[] {
   const { theme, width } = look;
-  // A key stays on the line of its label.
+  // Keep a key on the same line as its label.
   const key = (letter: string, text: string) =>
     `${theme.bold(theme.yellow(letter))}${NO_BREAK}${text.replaceAll(' ', NO_BREAK)}`;
   const keys = [

@@ -1,4 +1,4 @@
-/** A tool call: what it does, the approval, progress and output. */
+/** Renders a tool call: its effect, approval, progress and output. */
 import type { Part } from '@parlance/protocol';
 import type { ApprovalView, CallState, CallView } from '@parlance/sdk';
 import { duration } from '@parlance/web/cost';
@@ -12,9 +12,9 @@ import type { FinalPart, Rendered } from './rendered.ts';
 
 type Ended = Extract<CallState, { phase: 'ended' }>;
 
-/** Lines of output; `Ctrl-O` shows the rest. */
+/** Number of output lines; `Ctrl-O` shows the rest. */
 const MOST_LINES = 8;
-/** So much of a long output is looked at for them. */
+/** Only this much of a long output is scanned for them. */
 const MOST_CHARACTERS = 20_000;
 
 const OUTCOMES: Readonly<Record<Ended['outcome'], { text: string; style: keyof Theme }>> = {
@@ -36,7 +36,7 @@ const PHASES: Readonly<Record<Exclude<CallState['phase'], 'ended'>, string>> = {
 export function renderCall(call: CallView, look: Look): Rendered {
   const { approval, state } = call;
   const parts: FinalPart[] = approval ? approvalParts(approval, look) : [];
-  // The answer has said it.
+  // Already stated by the answer.
   if (approval && state.phase === 'ended' && state.outcome === 'denied')
     return { parts, live: [], complete: true };
   if (state.phase === 'ended') {
@@ -86,7 +86,7 @@ export function gist({ input, approval }: Pick<CallView, 'input' | 'approval'>):
   return approval?.ask.description.slice(0, 200) ?? '';
 }
 
-/** The change of a call that nobody was asked about. */
+/** The change of a call that needed no approval. */
 function changeLines({ input, approval, malformed }: CallView, look: Look): string[] {
   if (malformed !== undefined)
     return [`  Malformed input (not JSON): ${cut(safeLine(malformed), Math.max(10, look.width - 32))}`];
@@ -128,7 +128,7 @@ function textOf(parts: readonly Part[], { theme }: Look): string {
     .join('\n');
 }
 
-/** Input and output as a whole, for `Ctrl-O`. */
+/** Complete input and output, for `Ctrl-O`. */
 export function wholeCall(call: CallView, look: Look): string[] {
   const { theme, width } = look;
   const input = JSON.stringify(call.input, null, 2);

@@ -1,4 +1,4 @@
-/** A patch as coloured lines. No text is dropped: a line that does not parse is shown as it is. */
+/** Renders a patch as coloured lines. Drops no text: a line that does not parse is shown unchanged. */
 import { filesOf, type Line, type PatchedFile, type Run } from '@parlance/web/patch-rows';
 import { broken, hanging } from '../terminal/layout.ts';
 import { safeText } from '../terminal/safe-text.ts';
@@ -44,7 +44,7 @@ function runLines(run: Run, { theme, width }: Look): string[] {
   }
 }
 
-/** What differs within a line is underlined. */
+/** Underlines the difference within a line. */
 function marked({ text, mark }: Line, theme: Theme): string {
   if (mark === null) return safeText(text);
   const [from, to] = mark;

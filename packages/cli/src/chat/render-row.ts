@@ -1,4 +1,4 @@
-/** Rows of a conversation as lines. Wording as in the console. */
+/** Renders rows of a conversation. Uses the wording of the console. */
 import type { HistoryItem, Part } from '@parlance/protocol';
 import type { CompactionView, InputView, Item, TurnView } from '@parlance/sdk';
 import { duration, shortNumber } from '@parlance/web/cost';
@@ -77,7 +77,7 @@ function inputLines({ parts, call }: InputView, { theme, width }: Look): string[
   return hanging(wrapped(safeText(text), width - 2), theme.bold(theme.cyan('❯ ')), '  ');
 }
 
-/** Of an input that waits for its turn. */
+/** For an input that is still queued. */
 export const queuedLine = ({ parts }: InputView): string => safeLine(inputText(parts));
 
 function historyLines(items: readonly HistoryItem[], look: Look): string[] {

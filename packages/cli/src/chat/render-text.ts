@@ -1,4 +1,4 @@
-/** Text of the agent. Blocks that more text cannot change are final while the rest is still streamed. */
+/** Renders text of the agent. Blocks that further text cannot change are final while the rest is streamed. */
 import type { BlockView } from '@parlance/sdk';
 import { duration } from '@parlance/web/cost';
 import { type Lexed, lexed, settledCount } from '@parlance/web/lex';
@@ -9,7 +9,7 @@ import { safeLine } from '../terminal/safe-text.ts';
 import type { Look } from './look.ts';
 import { final, type Rendered, unfinished } from './rendered.ts';
 
-/** Of the blocks that are streamed; one at a time. */
+/** Parsed blocks being streamed, one at a time. */
 const read = new WeakMap<object, Lexed>();
 let last: { readonly block: string; readonly lexed: Lexed } | null = null;
 
@@ -39,7 +39,7 @@ export function renderText(block: BlockView, look: Look): Rendered {
   };
 }
 
-/** Folded: one line. `Ctrl-O` shows the text. */
+/** Folded to one line. `Ctrl-O` shows the text. */
 export function renderReasoning(block: BlockView, { theme, width }: Look): Rendered {
   if (block.state !== 'open') {
     const time = block.durationMs === null ? '' : ` for ${duration(block.durationMs)}`;

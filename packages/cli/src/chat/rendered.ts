@@ -1,11 +1,11 @@
-/** One row of a conversation as lines. */
+/** One rendered row of a conversation. */
 
-/** Final lines: once printed, they are never changed. */
+/** Final lines, which never change once printed. */
 export type FinalPart = {
   /** unique in its row */
   readonly key: string;
   readonly lines: readonly string[];
-  /** belongs to the lines above: no blank line before it */
+  /** belongs to the lines above: no blank line in between */
   readonly joined?: boolean;
 };
 
@@ -13,7 +13,7 @@ export type Rendered = {
   readonly parts: readonly FinalPart[];
   /** lines after the parts that may still change */
   readonly live: readonly string[];
-  /** no part follows */
+  /** no further part follows */
   readonly complete: boolean;
 };
 

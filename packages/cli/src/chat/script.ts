@@ -1,4 +1,4 @@
-/** One message from a script: the answer on standard output, everything else on standard error, an exit code. */
+/** Sends one message from a script: the answer goes to stdout, everything else to stderr. */
 import type { DurableEvent } from '@parlance/protocol';
 import { ParlanceError, type SessionHandle, type SessionStreamEvent } from '@parlance/sdk';
 import { commandLine } from '@parlance/web/approval-text';
@@ -22,9 +22,9 @@ export type ScriptOptions = {
   readonly json: boolean;
 };
 
-/** A server that is away for longer counts as unreachable. */
+/** A server that is unreachable for longer counts as gone. */
 const AWAY_MS = 60_000;
-/** How long a cancelled turn may take to end. */
+/** Maximum time for a cancelled turn to end. */
 const CANCEL_MS = 5_000;
 
 export async function runScript(connection: Connection, options: ScriptOptions): Promise<number> {
@@ -40,7 +40,7 @@ class ScriptRun {
   readonly #output: ScriptOutput;
   readonly #stop = new AbortController();
   #session: SessionHandle | null = null;
-  /** the exit code after an interruption */
+  /** exit code after an interruption */
   #interrupted: 130 | 141 | null = null;
   #turn: string | null = null;
   #input: string | null = null;
@@ -81,7 +81,7 @@ class ScriptRun {
     return { seq: (receipt.facts[0]?.seq ?? receipt.seq + 1) - 1, input: accepted.input };
   }
 
-  /** Until our turn is over. */
+  /** Follows the session until our turn has ended. */
   async #follow(after: number): Promise<number> {
     let away: Timer | null = null;
     const onState = ({ status }: { readonly status: string }) => {
@@ -108,7 +108,7 @@ class ScriptRun {
     return this.#session;
   }
 
-  /** The exit code if the event ends it. */
+  /** The exit code if the event ends the command. */
   async #take(event: SessionStreamEvent): Promise<number | null> {
     if (event.type === 'snapshot' || event.type === 'reset') return null;
     if (event.type === 'turn.started' && event.input === this.#input) this.#turn = event.turn;
@@ -154,7 +154,7 @@ class ScriptRun {
     return null;
   }
 
-  /** Null if there is nobody to ask. */
+  /** Null if there is no terminal to ask on. */
   async #asked(asked: DurableEvent<'approval.requested'>['ask']): Promise<'once' | 'always' | 'deny' | null> {
     if (!process.stdin.isTTY || !process.stderr.isTTY) return null;
     complain(`\nNeeds approval: ${safeText(asked.description)}`);
@@ -168,13 +168,13 @@ class ScriptRun {
     }
   }
 
-  /** The first time the turn is cancelled, then it ends at once. */
+  /** The first interruption cancels the turn, the second one exits immediately. */
   async #interrupt(code: 130 | 141): Promise<void> {
     if (this.#interrupted !== null) process.exit(code);
     this.#interrupted = code;
     setTimeout(() => this.#stop.abort(), CANCEL_MS);
     if (!this.#session) process.exit(code);
-    // It may be over already, or the server may be away.
+    // The turn may have ended already, or the server may be unreachable.
     await this.#session.send(this.#cancelCommand()).catch(() => this.#stop.abort());
   }
 

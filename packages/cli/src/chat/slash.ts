@@ -1,4 +1,4 @@
-/** Slash commands: those of the console, and those that only a terminal needs. */
+/** Slash commands: those of the console, and those only useful in a terminal. */
 import type { About } from '@parlance/sdk';
 import { AS_SERVER, approvalModes, parseSlash, SLASHES, type Slash, slashChoices } from '@parlance/web/slash';
 import { draftOf } from '../terminal/editor.ts';
@@ -16,7 +16,7 @@ type OwnName = (typeof OWN)[number]['name'];
 
 export type Command = Slash | { readonly name: OwnName; readonly argument: '' };
 
-/** Null if it is a message to the agent. */
+/** Null if the text is a message to the agent. */
 export function parseCommand(text: string): Command | null {
   const word = text.trim().toLowerCase();
   const own = OWN.find(({ name }) => `/${name}` === word || (name === 'quit' && word === '/exit'));

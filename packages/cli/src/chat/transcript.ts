@@ -1,4 +1,4 @@
-/** Which lines of a conversation are final and printed once, and which are still drawn again. */
+/** Tracks which lines of a conversation are final and printed once, and which are redrawn. */
 import type { SessionView } from '@parlance/sdk';
 import { type Row, rowsOf } from '@parlance/web/rows';
 import type { Look } from './look.ts';
@@ -7,16 +7,16 @@ import type { FinalPart } from './rendered.ts';
 
 export type Printed = { readonly final: string[]; readonly live: string[] };
 
-/** Turns of a resumed session that are printed. */
+/** Number of turns printed when resuming a session. */
 const MOST_TURNS = 10;
 
 export class Transcript {
-  /** parts of rows that are not complete */
+  /** printed parts of rows that are not complete */
   readonly #parts = new Map<string, Set<string>>();
   readonly #complete = new Set<string>();
   #isFirst = true;
 
-  /** Rows are printed in order: one that is not complete holds back the final lines of those below it. */
+  /** Rows are printed in order: an incomplete row delays the final lines of later rows. */
   update(view: SessionView, look: Look): Printed {
     const final: string[] = this.#isFirst ? this.#skip(view, look) : [];
     const live: string[] = [];
@@ -45,7 +45,7 @@ export class Transcript {
     this.#parts.set(key, known);
   }
 
-  /** Of a long session only the end is printed. */
+  /** Prints only the end of a long session. */
   #skip(view: SessionView, { theme }: Look): string[] {
     const hidden = view.entries.length - MOST_TURNS;
     if (hidden <= 0) return [];

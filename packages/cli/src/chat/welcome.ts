@@ -1,4 +1,4 @@
-/** The first and the last lines of a conversation in the terminal. */
+/** The first and last lines of a terminal conversation. */
 import { currentTurn } from '@parlance/sdk';
 import type { Connection } from '../connection/open.ts';
 import { cut } from '../terminal/layout.ts';
@@ -16,7 +16,7 @@ export function farewellLines(connection: Connection, { id, view }: Conversation
   if (id === null) return [];
   const goesOn = connection.isEmbedded()
     ? 'The turn continues when a session is opened here again. '
-    : 'The turn goes on at the server. ';
+    : 'The turn continues on the server. ';
   const running = currentTurn(view) ? goesOn : '';
   return ['', theme.dim(`${running}Continue with: parlance chat --session ${safeLine(id)}`)];
 }

@@ -1,4 +1,4 @@
-/** Which server a command speaks to, and as whom. */
+/** Determines the server of a command, and its credentials. */
 import { resolve } from 'node:path';
 import { CommandError } from '../command-error.ts';
 import { storedLogin } from './logins.ts';
@@ -13,7 +13,7 @@ export type ServerFlags = {
 
 export type ServerAddress = { readonly url: string; readonly token: string | null };
 
-/** Flags of every command that speaks to a server. */
+/** Flags of all commands that connect to a server. */
 export const SERVER_FLAGS = {
   url: { type: 'string' },
   token: { type: 'string' },
@@ -22,13 +22,16 @@ export const SERVER_FLAGS = {
   help: { type: 'boolean', short: 'h' },
 } as const;
 
-/** What `--help` says about them. */
+/** Help text for these flags. */
 export const SERVER_HELP = `  --url URL      a server (PARLANCE_URL). Without it: the one that uses the data folder, or else
                  the one at http://127.0.0.1:3000 (HOST, PORT)
   --token TOKEN  a token or an API key (PARLANCE_TOKEN). Without it: what parlance login has stored
   --data FOLDER  the data folder (PARLANCE_DATA), ./.parlance`;
 
-/** Throws unless it is a URL of http or https. Without a slash at the end; a path is a prefix of the server's. */
+/**
+ * Throws unless it is an http or https URL. Returns it without a trailing slash; a path is a prefix of the
+ * server's routes.
+ */
 export function checkedUrl(text: string, name = '--url'): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
@@ -36,7 +39,7 @@ export function checkedUrl(text: string, name = '--url'): string {
   return (url.origin + url.pathname).replace(/\/+$/, '');
 }
 
-/** The URL that is given by a flag or the environment; null if there is none. */
+/** The URL given by a flag or the environment, or null. */
 export function givenUrl({ url }: ServerFlags): string | null {
   if (url !== undefined) return checkedUrl(url);
   const named = process.env.PARLANCE_URL ?? '';
@@ -49,7 +52,7 @@ export function defaultUrl(): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${PORT === '' || PORT === '0' ? '3000' : PORT}`;
 }
 
-/** Of `--token`, PARLANCE_TOKEN or the stored login, in this order; null for none. */
+/** The token from `--token`, PARLANCE_TOKEN or the stored login, in this order, or null. */
 export function tokenFor(url: string, { token }: ServerFlags): string | null {
   const given = token ?? process.env.PARLANCE_TOKEN ?? '';
   return given === '' ? (storedLogin(url)?.key ?? null) : given;
@@ -65,15 +68,14 @@ export async function chosenFolder(flags: ServerFlags): Promise<{ folder: string
   return { folder: configured.dataFolder(flags), isNamed: true };
 }
 
-/** The server that uses the data folder; null if none runs there. */
+/** The server that uses the data folder; null if none is running. */
 export async function localServer(flags: ServerFlags): Promise<RunningServer | null> {
   const { folder, isNamed } = await chosenFolder(flags);
   return runningServer(folder, isNamed);
 }
 
 /**
- * The address of a server with a port, whether or not it answers.
- *
+ * The address of a server with a port, whether or not it responds.
  * @example
  * const { url, token } = await serverAddress(values);
  */

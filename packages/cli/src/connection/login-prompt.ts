@@ -1,4 +1,4 @@
-/** Signs in with name and password, and keeps an API key for later. */
+/** Signs in with name and password, and stores an API key for later. */
 import { hostname } from 'node:os';
 import { connect, type Parlance, ParlanceError } from '@parlance/sdk';
 import { ask, askSecretly } from '../ask.ts';
@@ -12,7 +12,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 /** How long a stored login is valid. */
 const LIFETIME_MS = 90 * DAY_MS;
 
-/** A client with a token of a login, which is valid for a day and not stored. Asks for what is not given. */
+/** A client with a login token, which is valid for a day and not stored. Asks for missing credentials. */
 export async function signIn(
   url: string,
   given: Credentials = {},
@@ -40,7 +40,8 @@ export async function signInAndStore(url: string, given: Credentials = {}): Prom
       expiresAt: new Date(Date.now() + LIFETIME_MS).toISOString(),
     });
     storeLogin(url, { user, key, id, expiresAt: expiresAt ?? '' });
-    // The key of an earlier login from here is no longer needed. It may be another user's, or revoked.
+    // Revoke the key of an earlier login from this machine. It may belong to another user, or be revoked
+    // already.
     if (before) await parlance.keys.revoke(before.id).catch(() => undefined);
     await parlance.auth.logout().catch(() => undefined);
     return key;

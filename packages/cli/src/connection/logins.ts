@@ -1,4 +1,4 @@
-/** The logins that `parlance login` keeps: an API key for each server, in the user's configuration folder. */
+/** Logins stored by `parlance login`: an API key per server, in the user's configuration folder. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { configFolder, readPrivate, writePrivate } from './private-file.ts';
@@ -6,7 +6,7 @@ import { configFolder, readPrivate, writePrivate } from './private-file.ts';
 export type StoredLogin = {
   readonly user: string;
   readonly key: string;
-  /** the public part of the key, to revoke it */
+  /** public part of the key, used to revoke it */
   readonly id: string;
   /** ISO 8601 */
   readonly expiresAt: string;
@@ -23,7 +23,7 @@ function readLogins(): Logins {
     if (typeof value !== 'object' || value === null) return {};
     return Object.fromEntries(Object.entries(value).filter(([, login]) => isLogin(login)));
   } catch {
-    // A damaged file is the same as none: the next login replaces it.
+    // A damaged file counts as empty: the next login replaces it.
     return {};
   }
 }
@@ -33,7 +33,7 @@ const isLogin = (value: unknown): value is StoredLogin =>
   value !== null &&
   ['user', 'key', 'id', 'expiresAt'].every((name) => typeof Reflect.get(value, name) === 'string');
 
-/** Null if there is none, or if it has expired. */
+/** Null if there is none, or it has expired. */
 export function storedLogin(url: string, now = Date.now()): StoredLogin | null {
   const logins = readLogins();
   const login = Object.hasOwn(logins, url) ? logins[url] : undefined;

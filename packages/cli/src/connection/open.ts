@@ -9,22 +9,22 @@ import { SHARED_URL, SharedServer } from './shared-server.ts';
 export type Connection = {
   readonly parlance: Parlance;
   readonly about: About;
-  /** null: the server of the data folder, which runs in this process or another one like it */
+  /** null for the server of the data folder, running in this or a similar process */
   readonly url: string | null;
-  /** True if the server ends with this process. */
+  /** Whether the server ends with this process. */
   isEmbedded(): boolean;
-  /** An embedded server stops; turns that have not ended continue at its next start. */
+  /** Stops an embedded server; unfinished turns resume at its next start. */
   close(): Promise<void>;
 };
 
 export type OpenOptions = {
-  /** Signs in at a server that needs it; throws if the user does not. */
+  /** Signs in if the server requires it; throws if the user does not. */
   readonly signIn?: (url: string) => Promise<string>;
 };
 
-/** A person waits: not longer than this between two attempts. */
+/** Short delays, since a person is waiting. */
 const BACKOFF = { baseMs: 300, mostMs: 5_000 };
-/** How long the default address may take to answer. */
+/** Timeout of the default address. */
 const PROBE_MS = 1_500;
 
 /** Throws `CommandError` with exit code 4 if the server cannot be reached or needs a login. */
@@ -34,7 +34,7 @@ export async function openConnection(flags: ServerFlags, options: OpenOptions = 
   );
 }
 
-/** To a server that runs already; null if none does. Throws as `openConnection`. */
+/** Connects to a running server; null if there is none. Throws like `openConnection`. */
 export async function openRunning(flags: ServerFlags, options: OpenOptions = {}): Promise<Connection | null> {
   const given = givenUrl(flags);
   if (given !== null) return remote(given, flags, options);
@@ -45,7 +45,7 @@ export async function openRunning(flags: ServerFlags, options: OpenOptions = {})
   return (await isParlance(url)) ? remote(url, flags, options) : null;
 }
 
-/** Whether a Parlance server answers there. */
+/** Whether a Parlance server responds at the URL. */
 export async function isParlance(url: string): Promise<boolean> {
   try {
     const response = await fetch(`${url}/v1/server`, { signal: AbortSignal.timeout(PROBE_MS) });
@@ -57,7 +57,7 @@ export async function isParlance(url: string): Promise<boolean> {
     if (response.status === 401) return body.error?.code === 'unauthenticated';
     return response.ok && typeof body.version === 'string' && typeof body.principal === 'object';
   } catch {
-    // Nothing listens there, or something else.
+    // Nothing listens there, or another program does.
     return false;
   }
 }
@@ -87,7 +87,7 @@ const loginError = (url: string, hasToken: boolean): CommandError =>
 
 export function connectionError(error: unknown, url: string): unknown {
   if (error instanceof DOMException && error.name === 'TimeoutError')
-    return new CommandError(`no answer from ${url}`, 4, { cause: error });
+    return new CommandError(`no response from ${url}`, 4, { cause: error });
   if (!(error instanceof ParlanceError)) return error;
   if (needsLogin(error)) return loginError(url, true);
   if (error.code === 'unreachable') return new CommandError(`cannot reach ${url}`, 4, { cause: error });
@@ -102,7 +102,7 @@ async function shared(flags: ServerFlags, { folder, isNamed, isRunning }: Folder
   const argv = [
     ...(flags.data === undefined ? [] : ['--data', flags.data]),
     ...(flags.config === undefined ? [] : ['--config', flags.config]),
-    // Log lines would be in the middle of the conversation.
+    // Log lines would interleave with the conversation.
     ...(process.env.LOG_LEVEL && !process.stderr.isTTY ? [] : ['--log-level', 'silent']),
   ];
   const server = new SharedServer({ folder, isNamed, argv });

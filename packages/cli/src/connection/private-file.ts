@@ -1,4 +1,4 @@
-/** Files that only their user may read: logins, settings with keys, histories. */
+/** Files that only their owner can read: logins, settings with keys, histories. */
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
@@ -14,11 +14,11 @@ const folderIn = (given: string | undefined, home: string | undefined, fallback:
 export const configFolder = ({ XDG_CONFIG_HOME, HOME }: Environment = process.env): string =>
   folderIn(XDG_CONFIG_HOME, HOME, '.config');
 
-/** What can be lost, such as the history of messages. */
+/** Data that may be lost, such as the message history. */
 export const stateFolder = ({ XDG_STATE_HOME, HOME }: Environment = process.env): string =>
   folderIn(XDG_STATE_HOME, HOME, '.local/state');
 
-/** Replaces the file at once, with mode 0600, in a folder with mode 0700. */
+/** Atomically replaces the file, with mode 0600, in a folder with mode 0700. */
 export function writePrivate(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${crypto.randomUUID()}.part`;
@@ -30,7 +30,7 @@ export function writePrivate(path: string, text: string): void {
   }
 }
 
-/** Null if there is none. */
+/** Null if it does not exist. */
 export function readPrivate(path: string): string | null {
   try {
     return readFileSync(path, 'utf8');

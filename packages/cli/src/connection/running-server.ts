@@ -1,6 +1,7 @@
 /**
- * The server that uses a data folder, as it is written there: `parlance serve` by its address, an embedded one by its
- * socket. The file is removed at the end; what a killed server left is recognised by its process id.
+ * The server that uses a data folder, recorded in a file there: `parlance serve` by its address, an embedded
+ * one by its socket. The file is removed on exit; one left by a killed server is recognised by its process
+ * id.
  */
 import { existsSync, lstatSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -11,10 +12,10 @@ export type RunningServer = { readonly url: string } | { readonly socket: string
 
 const FILE = 'server.json';
 
-/** Returns the function that removes the file. A folder that cannot be written to is no reason to stop. */
+/** Returns a function that removes the file. A folder that is not writable is not an error. */
 export function announceServer(folder: string, server: RunningServer): () => void {
   const path = join(folder, FILE);
-  // A node with a database may have none, and must not begin one.
+  // A node with a shared database may have no data folder, and must not create one.
   if (!existsSync(folder)) return () => undefined;
   try {
     writePrivate(path, `${JSON.stringify({ pid: process.pid, ...server })}\n`);
@@ -26,7 +27,7 @@ export function announceServer(folder: string, server: RunningServer): () => voi
   };
 }
 
-/** Null if no server runs there. A default data folder that came with foreign files is not believed. */
+/** Null if no server is running. Ignores a default data folder that came with foreign files. */
 export function runningServer(folder: string, isNamed: boolean): RunningServer | null {
   if (!isNamed && !isRegistered(folder, registryIn(process.env))) return null;
   const found = readServer(folder);
@@ -39,7 +40,7 @@ export function socketIn(folder: string): string | null {
   return Buffer.byteLength(path) > MOST_SOCKET_BYTES ? null : path;
 }
 
-/** What a killed process left. */
+/** Removes the socket left by a killed process. */
 export function removeSocket(path: string): void {
   if (lstatSync(path, { throwIfNoEntry: false })?.isSocket()) rmSync(path, { force: true });
 }

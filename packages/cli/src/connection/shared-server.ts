@@ -1,6 +1,7 @@
 /**
- * The server of a data folder that no `parlance serve` uses: it runs in the first process that needs it. Others reach it
- * over a socket in the data folder, which only its user can open. When that process ends, one of the others takes over.
+ * The server of a data folder without `parlance serve`: it runs in the first process that needs it. Others
+ * reach it over a socket in the data folder, which only its user can open. When that process ends, one of the
+ * others takes over.
  */
 import { chmodSync } from 'node:fs';
 import type { ServerLink } from '../stdio/server-link.ts';
@@ -14,7 +15,7 @@ export type SharedOptions = {
   readonly argv: readonly string[];
 };
 
-/** URL of requests. Nothing listens there. */
+/** URL of requests; nothing listens there. */
 export const SHARED_URL = 'http://localhost';
 
 export class SharedServer {
@@ -24,7 +25,7 @@ export class SharedServer {
 
   constructor(private readonly options: SharedOptions) {}
 
-  /** True if the server runs in this process. */
+  /** Whether the server runs in this process. */
   get isEmbedded(): boolean {
     return this.#link !== null;
   }
@@ -51,7 +52,9 @@ export class SharedServer {
     await this.#link?.close(graceMs);
   }
 
-  /** The server in another process: over its socket, or at its address if it is `parlance serve` by now. */
+  /**
+   * Sends to the server in another process: over its socket, or to its address if it is `parlance serve` now.
+   */
   #remote(url: string, init: RequestInit): Promise<Response> {
     const { folder, isNamed } = this.options;
     const server = runningServer(folder, isNamed);
@@ -66,7 +69,7 @@ export class SharedServer {
     return fetch(url, { ...init, unix });
   }
 
-  /** True if the server now runs here. Another process may have been faster. */
+  /** True if the server now runs in this process. Another process may have been faster. */
   async #takeOver(): Promise<boolean> {
     const { folder, isNamed } = this.options;
     if (runningServer(folder, isNamed) !== null) return false;
@@ -80,13 +83,13 @@ export class SharedServer {
   }
 }
 
-/** Nothing was sent. */
+/** The connection was refused, so nothing was sent. */
 const isRefused = (error: unknown): boolean =>
   error instanceof Error &&
   'code' in error &&
   ['ConnectionRefused', 'FailedToOpenSocket', 'ENOENT', 'ECONNREFUSED'].includes(String(error.code));
 
-/** Returns the function that ends it. */
+/** Returns a function that stops it. */
 function share(folder: string, link: ServerLink): () => void {
   const unix = socketIn(folder);
   if (unix === null) return () => undefined;
@@ -94,7 +97,7 @@ function share(folder: string, link: ServerLink): () => void {
   const listener = Bun.serve({
     unix,
     fetch(request, server) {
-      // Streams are silent for longer than a connection may be.
+      // Streams may be silent for longer than the idle timeout.
       server.timeout(request, 0);
       const { pathname, search } = new URL(request.url);
       const { method, headers, body, signal } = request;

@@ -1,6 +1,6 @@
 /**
- * MCP on standard input and output, as a bridge to the `/mcp` endpoint of a server. The transport of the official client speaks
- * Streamable HTTP: it keeps the session id, listens to notifications and resumes streams that break off.
+ * MCP over stdio, as a bridge to the `/mcp` endpoint of a server. The official client's transport speaks
+ * Streamable HTTP: it keeps the session id, listens for notifications and resumes broken streams.
  */
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { StdioProtocol } from '../stdio/run.ts';
@@ -16,7 +16,7 @@ import {
   versionIn,
 } from './messages.ts';
 
-/** A server that is started again is found again. */
+/** Reconnects to a restarted server. */
 const RECONNECTION = {
   initialReconnectionDelay: 500,
   maxReconnectionDelay: 10_000,
@@ -24,11 +24,11 @@ const RECONNECTION = {
   maxRetries: Number.POSITIVE_INFINITY,
 };
 
-/** A request without an answer yet. */
+/** A request without a response yet. */
 type Open = {
   readonly isModern: boolean;
   readonly abort: AbortController;
-  /** the server has it */
+  /** resolves when the server has received it */
   readonly sent: Promise<void>;
 };
 
@@ -81,7 +81,7 @@ export class McpBridge implements StdioProtocol {
     sent.catch((error: unknown) => this.#fail(id, error));
   }
 
-  /** Since 2026-07-28 a request is cancelled by closing it. */
+  /** Since 2026-07-28, a request is cancelled by closing it. */
   async #cancel(message: Message, id: RequestId): Promise<void> {
     const open = this.#open.get(id);
     if (!open) return;

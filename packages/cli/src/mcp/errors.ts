@@ -1,4 +1,4 @@
-/** Errors that the bridge answers with itself. */
+/** Errors that the bridge itself responds with. */
 import { SdkHttpError } from '@modelcontextprotocol/client';
 import type { RequestId } from './messages.ts';
 
@@ -10,11 +10,11 @@ export const TOO_LARGE: RpcError = { code: -32_600, message: 'The message is too
 export const errorLine = (id: RequestId | null, error: RpcError): string =>
   JSON.stringify({ jsonrpc: '2.0', id, error });
 
-/** Why a request has no answer: what the server said, or that it cannot be reached. */
+/** Why a request has no response: the server's error, or a lost connection. */
 export function failureOf(error: unknown): RpcError {
   if (error instanceof SdkHttpError) {
     const { status, text } = error.data as { readonly status: number; readonly text?: string | null };
-    return errorIn(text) ?? { code: -32_000, message: `The server answered with status ${status}.` };
+    return errorIn(text) ?? { code: -32_000, message: `The server responded with status ${status}.` };
   }
   return { code: -32_000, message: 'The server cannot be reached, or the connection was lost.' };
 }

@@ -1,4 +1,4 @@
-/** What the bridge reads of the messages that it passes on. */
+/** The parts of messages that the bridge reads. */
 
 export type RequestId = string | number;
 
@@ -16,17 +16,17 @@ const isId = (value: unknown): value is RequestId => typeof value === 'string' |
 export const isRequest = (message: Message): message is Request =>
   isId(message.id) && typeof message.method === 'string';
 
-/** Since 2026-07-28 every request names its revision. */
+/** Since 2026-07-28, every request names its revision. */
 export const isModern = ({ params }: Message): boolean =>
   typeof params?._meta?.['io.modelcontextprotocol/protocolVersion'] === 'string';
 
-/** The request that a notification cancels; null if it is another message. */
+/** The request that a notification cancels, or null. */
 export function cancelledIn({ method, params }: Message): RequestId | null {
   const id = method === 'notifications/cancelled' ? params?.requestId : null;
   return isId(id) ? id : null;
 }
 
-/** The revision that the answer to `initialize` agrees on. */
+/** The revision agreed on in the response to `initialize`. */
 export function versionIn({ result }: Message): string | null {
   const version = result?.protocolVersion;
   return typeof version === 'string' ? version : null;

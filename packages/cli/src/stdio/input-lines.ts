@@ -1,6 +1,6 @@
-/** Lines of standard input as bytes, one protocol message each. */
+/** Lines of stdin as bytes, one protocol message each. */
 
-/** A message that is longer. Its bytes are not kept. */
+/** Stands for a line that is too long, whose bytes are dropped. */
 export const TOO_LONG = Symbol('too long');
 
 const LINE_FEED = 0x0a;

@@ -1,7 +1,7 @@
-/** Standard output as lines, one protocol message each. Nothing else may be written to it. */
+/** Writes lines to stdout, one protocol message each. Nothing else may be written to it. */
 import type { Writable } from 'node:stream';
 
-/** What may wait for a reader that does not read. */
+/** Maximum number of buffered bytes for a slow reader. */
 const MOST_UNREAD_BYTES = 256 * 1024 * 1024;
 
 export class LineOutput {
@@ -19,12 +19,12 @@ export class LineOutput {
     return this.#gone.promise;
   }
 
-  /** The text has no line feed. */
+  /** The text must not contain a line feed. */
   write(text: string): void {
     this.writeText(`${text}\n`);
   }
 
-  /** As it is. */
+  /** Writes text unchanged. */
   writeText(text: string): void {
     if (this.#isGone) return;
     this.#stream.write(text);
@@ -32,7 +32,7 @@ export class LineOutput {
       this.#end('the reader of standard output is too slow');
   }
 
-  /** Resolves when everything has been written, or nobody reads. */
+  /** Resolves when everything has been written, or the reader is gone. */
   async flushed(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#stream.write('', () => resolve());

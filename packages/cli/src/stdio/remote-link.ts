@@ -1,8 +1,8 @@
-/** A running server, reached by its URL. */
+/** A running server, by its URL. */
 import { CommandError } from '../command-error.ts';
 import type { LinkSocket, ServerLink, SocketEvents } from './server-link.ts';
 
-/** Frames that wait for a socket to open. */
+/** Maximum bytes of frames waiting for a socket to open. */
 const MOST_WAITING_BYTES = 64 * 1024 * 1024;
 
 export function openRemoteLink(url: string, token: string): ServerLink {
@@ -20,7 +20,7 @@ export function openRemoteLink(url: string, token: string): ServerLink {
   };
 }
 
-/** Without a slash at the end; a path is a prefix of the server's. */
+/** Without a trailing slash; a path is a prefix of the server's routes. */
 function baseOf(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
@@ -53,7 +53,7 @@ function openSocket(url: string, headers: Record<string, string>, events: Socket
       if (isOver) return;
       if (socket.readyState === WebSocket.OPEN) return void socket.send(frame);
       bytes += frame.length;
-      if (bytes > MOST_WAITING_BYTES) return over('Too many messages wait for the server.');
+      if (bytes > MOST_WAITING_BYTES) return over('Too many messages are waiting for the server.');
       waiting.push(frame);
     },
     close() {

@@ -1,32 +1,31 @@
-/** Runs a protocol on standard input and output until the input ends. */
+/** Runs a protocol over stdio until the input ends. */
 import { once } from 'node:events';
 import { complain } from '../complain.ts';
 import { inputLines, TOO_LONG } from './input-lines.ts';
 import { LineOutput } from './line-output.ts';
 import { openServerLink, type ServerLink } from './server-link.ts';
 
-/** One connection of a client that speaks in lines. */
+/** One connection of a line-based client. */
 export type StdioProtocol = {
-  /** One line, not blank. The next one is read when the promise resolves. */
+  /** Handles one non-empty line. The next one is read when the promise resolves. */
   receive(line: Buffer): void | Promise<void>;
-  /** A line was longer than `MOST_BYTES` and is lost. */
+  /** Called for a line longer than `MOST_BYTES`, which is dropped. */
   onTooLong(): void;
-  /** The input has ended. Resolves when every request has its answer. */
+  /** Called at the end of the input. Resolves when all requests have been answered. */
   settled(): Promise<void>;
 };
 
-/** Of one message. */
+/** Maximum size of a message. */
 export const MOST_BYTES = 64 * 1024 * 1024;
 
-/** How long answers may take after the end of the input. Turns of a running server go on without us. */
+/** Maximum time for responses after the end of the input. Turns of a running server continue. */
 const SETTLE_MS = 1_000;
-/** How long an embedded server may take to stop. What it has stored is safe without that. */
+/** Maximum time for an embedded server to stop. Stored data is safe without it. */
 const STOP_MS = 5_000;
 
 /**
- * Resolves with the exit code: 0 if the input has ended, the reader is gone or a signal came. Rejects if no server can be
- * reached or started.
- *
+ * Resolves with the exit code: 0 if the input has ended, the reader is gone or a signal arrived. Rejects if
+ * no server can be reached or started.
  * @example
  * runStdio(argv, (link, write) => new Bridge(link, write));
  */

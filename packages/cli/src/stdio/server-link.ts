@@ -1,34 +1,34 @@
-/** How a command that speaks a protocol on standard input and output reaches a server: a running one, or its own. */
+/** Connects stdio commands to a server: a running one, or an embedded one. */
 import { CommandError } from '../command-error.ts';
 
 export type SocketEvents = {
   message(text: string): void;
-  /** Called once. The socket may never have been open. */
+  /** Called once, even if the socket never opened. */
   closed(reason: string): void;
 };
 
 export type LinkSocket = {
-  /** One frame. Frames sent before the socket is open wait for it. */
+  /** Sends one frame. Frames sent before the socket is open wait for it. */
   send(frame: Buffer): void;
   close(): void;
 };
 
 export type ServerLink = {
-  /** True if the server is in this process: it ends with the command. */
+  /** True if the server runs in this process and ends with the command. */
   readonly embedded: boolean;
-  /** A request to a path such as `/mcp`, as the caller of this link. */
+  /** Requests a path such as `/mcp`, as the caller of this link. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
-  /** A socket at a path such as `/acp`. */
+  /** Opens a socket at a path such as `/acp`. */
   connect(path: string, events: SocketEvents): LinkSocket;
-  /** Turns of an embedded server that have not ended within `graceMs` continue at its next start. */
+  /** Turns of an embedded server that have not ended within `graceMs` resume at its next start. */
   close(graceMs: number): Promise<void>;
 };
 
 type Flags = { url: string; token: string; readonly rest: string[] };
 
 /**
- * With a URL (`--url` or `PARLANCE_URL`) the link is to the server there, with the token of `--token` or `PARLANCE_TOKEN`;
- * without one a server with the settings of `parlance serve` is started in this process.
+ * With a URL (`--url` or `PARLANCE_URL`), connects to that server with the token of `--token` or
+ * `PARLANCE_TOKEN`; without one, starts a server with the settings of `parlance serve` in this process.
  */
 export async function openServerLink(argv: readonly string[], env = process.env): Promise<ServerLink> {
   const { url, token, rest } = readFlags(argv, {

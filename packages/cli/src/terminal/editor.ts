@@ -1,4 +1,4 @@
-/** A text field: text and cursor, changed by keys. Pure; the cursor moves by what a reader sees as one character. */
+/** A text field: text and cursor, changed by keys. Pure; the cursor moves by grapheme. */
 
 export type Draft = { readonly text: string; readonly cursor: number };
 
@@ -7,7 +7,7 @@ export const draftOf = (text: string): Draft => ({ text, cursor: text.length });
 
 const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** A paste of a long text has many: only those near the cursor are looked at. */
+/** A pasted text may be long: only characters near the cursor are examined. */
 const NEAR = 64;
 
 function previous(text: string, at: number): number {
@@ -56,7 +56,7 @@ const backspace: Move = (draft) => removed(draft, previous(draft.text, draft.cur
 const wordBack: Move = (draft) => removed(draft, blankStart(draft.text, draft.cursor), draft.cursor);
 const deleteNext: Move = (draft) => removed(draft, draft.cursor, next(draft.text, draft.cursor));
 
-/** At the end of a line, the line feed. */
+/** Deletes the line feed at the end of a line. */
 const toEnd: Move = (draft) => {
   const to = lineEnd(draft.text, draft.cursor);
   return removed(draft, draft.cursor, to === draft.cursor ? Math.min(to + 1, draft.text.length) : to);
@@ -89,7 +89,7 @@ const MOVES: Readonly<Record<string, Move>> = {
   'alt-d': (draft) => removed(draft, draft.cursor, wordEnd(draft.text, draft.cursor)),
 };
 
-/** The draft after a key; null if the key does not edit. */
+/** The draft after a key; null if the key is not an editing key. */
 export const edited = (draft: Draft, key: string): Draft | null => MOVES[key]?.(draft) ?? null;
 
 /** One line up or down; null if there is none. */

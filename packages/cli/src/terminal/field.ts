@@ -1,4 +1,4 @@
-/** A text field as lines: a prompt in front, wrapped at the width, the cursor in its place. */
+/** Renders a text field: prompt, text wrapped at the width, and cursor. */
 import type { Draft } from './editor.ts';
 import { widthOf } from './layout.ts';
 import type { Cursor, Frame } from './screen.ts';
@@ -6,7 +6,7 @@ import type { Cursor, Frame } from './screen.ts';
 export type FieldLook = {
   readonly prompt: string;
   readonly width: number;
-  /** at most so many lines are shown: those around the cursor */
+  /** maximum number of lines shown, around the cursor */
   readonly rows: number;
 };
 

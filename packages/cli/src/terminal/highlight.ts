@@ -1,22 +1,22 @@
-/** Code in colours, with the languages of the console. The library is loaded on demand. */
+/** Highlights code, in the languages of the console. The library is loaded on demand. */
 import type { SyntaxNode } from '@parlance/web/highlighter';
 import type { Style, Theme } from './theme.ts';
 
 type Highlighter = typeof import('@parlance/web/highlighter');
 
-/** Longer code stays plain. */
+/** Longer code is not highlighted. */
 const MOST_COLOURED = 60_000;
 
 let loaded: Highlighter | null = null;
 
-/** Takes a moment; code is plain until then. */
+/** Loads asynchronously; code is plain until then. */
 export async function loadHighlighter(): Promise<void> {
   loaded ??= await import('@parlance/web/highlighter');
 }
 
 export type Highlight = (code: string, language: string) => string | null;
 
-/** Null if the language is not known, or if the library is not loaded. */
+/** Null if the language is unknown, or the library is not loaded. */
 export const highlighting =
   (theme: Theme): Highlight =>
   (code, language) =>

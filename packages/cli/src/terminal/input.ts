@@ -1,10 +1,13 @@
-/** The keyboard of a terminal, in raw mode while it is open, and what happens to the terminal. */
+/** Reads the keyboard of a terminal in raw mode, and reports terminal events. */
 import { StringDecoder } from 'node:string_decoder';
 import { type Key, KeyReader } from './keys.ts';
 
 const BRACKETED_PASTE = { on: '\x1b[?2004h', off: '\x1b[?2004l' };
 const SHOW_CURSOR = '\x1b[?25h';
-/** A lone escape is the key if nothing follows for so long. Over a slow line, sequences arrive in pieces. */
+/**
+ * A lone escape counts as a key if nothing follows for this long. On slow connections, sequences arrive in
+ * pieces.
+ */
 const ESCAPE_MS = 50;
 
 /** A signal that has not stopped us by then was ignored. */
@@ -14,9 +17,9 @@ const ENDING = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const;
 
 export type KeyboardEvents = {
   key(key: Key): void;
-  /** Another size, or in the foreground again: draw everything. */
+  /** The size changed, or the process is in the foreground again: redraw everything. */
   changed(): void;
-  /** The terminal is gone, or a signal came; `code` is the exit code. */
+  /** The terminal is gone, or a signal arrived; `code` is the exit code. */
   ended(code: number): void;
 };
 
@@ -38,7 +41,7 @@ export class Keyboard {
     stdout.write(BRACKETED_PASTE.on);
   }
 
-  /** The terminal is as it was. */
+  /** Restores the terminal. */
   close(): void {
     const { stdin, stdout } = process;
     stdin.off('data', this.#data).off('end', this.#gone);
@@ -67,7 +70,7 @@ export class Keyboard {
     process.kill(0, 'SIGTSTP');
   }
 
-  /** Even if the program fails, the terminal is left as it was. */
+  /** Restores the terminal even if the program fails. */
   readonly #exited = (): void => this.close();
   readonly #gone = (): void => this.events.ended(0);
   readonly #signalled = (): void => this.events.ended(130);

@@ -1,15 +1,15 @@
-/** Keys from the bytes of a terminal. */
+/** Parses keys from terminal input. */
 
 export type Key =
   | { readonly kind: 'text'; readonly text: string }
-  /** what was pasted, as it was */
+  /** pasted text, unchanged */
   | { readonly kind: 'paste'; readonly text: string }
-  /** `name` has its modifiers in front: `ctrl-c`, `alt-enter`, `shift-tab` */
+  /** `name` includes its modifiers: `ctrl-c`, `alt-enter`, `shift-tab` */
   | { readonly kind: 'key'; readonly name: string };
 
 const PASTE_START = '\x1b[200~';
 const PASTE_END = '\x1b[201~';
-/** More is not taken: an end that never comes must not fill the memory. */
+/** Larger pastes are cut, so that a missing end sequence cannot fill the memory. */
 const MOST_PASTED = 4 * 1024 * 1024;
 
 const BY_LETTER: Readonly<Record<string, string>> = {
@@ -72,7 +72,7 @@ function controlKey(character: string): Key | null {
 /** Without control characters. */
 const TEXT = /^\P{Cc}+/u;
 
-/** Feed it what arrives; sequences that are cut between two chunks are put together. */
+/** Parses chunks of input; joins sequences split between chunks. */
 export class KeyReader {
   #pending = '';
   #pasted: string | null = null;
@@ -87,7 +87,7 @@ export class KeyReader {
     }
   }
 
-  /** Call it when nothing follows for a moment: a lone escape is the key. */
+  /** If true and nothing follows shortly, call it: a lone escape is the key. */
   get isWaiting(): boolean {
     return this.#pending === '\x1b';
   }
@@ -98,7 +98,7 @@ export class KeyReader {
     return [{ kind: 'key', name: 'escape' }];
   }
 
-  /** Undefined: more is needed. Null: not a key that we know. */
+  /** Undefined: more input is needed. Null: an unknown key. */
   #next(): Key | null | undefined {
     const text = this.#pending;
     if (text === '') return undefined;

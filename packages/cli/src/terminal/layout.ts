@@ -1,8 +1,8 @@
-/** Text in columns. Widths are those of the terminal: wide characters and emoji take two columns. */
+/** Lays out text in terminal columns: wide characters and emoji take two. */
 
 export const widthOf = (text: string): number => Bun.stringWidth(text);
 
-/** Lines of at most `width` columns, broken between words where possible. Lines keep their indentation. */
+/** Wraps at `width` columns, between words if possible. Keeps indentation. */
 export function wrapped(text: string, width: number): string[] {
   const columns = Math.max(1, width);
   return text.split('\n').flatMap((line) => {
@@ -15,7 +15,7 @@ export function wrapped(text: string, width: number): string[] {
   });
 }
 
-/** Lines of exactly the text: broken wherever a line is full, nothing dropped. For code and commands. */
+/** Breaks lines wherever they are full, dropping nothing. For code and commands. */
 export const broken = (text: string, width: number): string[] =>
   text
     .split('\n')
@@ -25,19 +25,19 @@ export const broken = (text: string, width: number): string[] =>
         : Bun.wrapAnsi(line, Math.max(1, width), { hard: true, wordWrap: false, trim: false }).split('\n'),
     );
 
-/** The beginning, with an ellipsis if it does not fit. */
+/** The beginning, with an ellipsis if the text does not fit. */
 export function cut(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   const room = Math.max(0, width - 1);
   const start = Bun.sliceAnsi(text, 0, room);
-  // The function takes a wide character at the end as a whole.
+  // `sliceAnsi` includes a wide character at the end completely.
   return `${widthOf(start) > room ? Bun.sliceAnsi(text, 0, room - 1) : start}…`;
 }
 
 export const padded = (text: string, width: number): string =>
   text + ' '.repeat(Math.max(0, width - widthOf(text)));
 
-/** `left` and `right` at both ends of a line; without `right` if there is no room for both. */
+/** `left` and `right` at both ends of a line; omits `right` if there is no room for both. */
 export function spread(left: string, right: string, width: number): string {
   const room = width - widthOf(right) - 2;
   if (right === '' || room < Math.min(20, widthOf(left))) return cut(left, width);
@@ -45,6 +45,6 @@ export function spread(left: string, right: string, width: number): string {
   return shown + ' '.repeat(width - widthOf(shown) - widthOf(right)) + right;
 }
 
-/** The first line after `first`, the others after `rest`. */
+/** Prefixes the first line with `first`, the others with `rest`. */
 export const hanging = (lines: readonly string[], first: string, rest: string): string[] =>
   lines.map((line, index) => (index === 0 ? first : rest) + line);

@@ -1,4 +1,4 @@
-/** Markdown as lines for a terminal. The tokens are those of the console. */
+/** Renders Markdown for a terminal, from the same tokens as the console. */
 import { decodeEntities } from '@parlance/web/entities';
 import type { MarkedToken, Token, Tokens } from 'marked';
 import { cut, hanging, padded, widthOf, wrapped } from './layout.ts';
@@ -8,11 +8,11 @@ import type { Theme } from './theme.ts';
 export type MarkdownLook = {
   readonly width: number;
   readonly theme: Theme;
-  /** lines of code in colour; null if the language is not known (yet) */
+  /** highlighted code; null if the language is unknown or not loaded yet */
   readonly highlight: (code: string, language: string) => string | null;
 };
 
-/** Blocks with blank lines between them. */
+/** Blocks separated by blank lines. */
 export function markdownLines(tokens: readonly Token[], look: MarkdownLook): string[] {
   const lines: string[] = [];
   for (const token of tokens as readonly MarkedToken[]) {
@@ -24,7 +24,7 @@ export function markdownLines(tokens: readonly Token[], look: MarkdownLook): str
   return lines;
 }
 
-/** Of one block; none for blank space. */
+/** Lines of one block; empty for blank space. */
 export function blockLines(token: MarkedToken, look: MarkdownLook): string[] {
   const { theme, width } = look;
   switch (token.type) {
@@ -58,7 +58,7 @@ export function blockLines(token: MarkedToken, look: MarkdownLook): string[] {
   }
 }
 
-/** Long lines are broken, not cut: nothing of the code is lost. */
+/** Long lines are broken, not cut, so that no code is lost. */
 export function codeLines(
   code: string,
   language: string,
@@ -93,7 +93,7 @@ function listLines(list: Tokens.List, look: MarkdownLook): string[] {
   });
 }
 
-/** Columns share the width; what does not fit into a cell is wrapped. */
+/** Columns share the width; cells are wrapped. */
 function tableLines({ header, rows, align }: Tokens.Table, { width, theme }: MarkdownLook): string[] {
   const cells = [header, ...rows].map((row) =>
     row.map(({ tokens }) => inline(tokens, theme).replaceAll('\n', ' ')),
@@ -167,7 +167,7 @@ function word(token: MarkedToken, theme: Theme): string {
   }
 }
 
-/** The address is always shown: a text can name another one. */
+/** Always shows the address, since the text may claim another one. */
 function link({ href, tokens }: Tokens.Link, theme: Theme): string {
   const text = inline(tokens, theme);
   const address = safeText(decodeEntities(href));

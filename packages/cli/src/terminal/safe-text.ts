@@ -1,4 +1,7 @@
-/** Text from models, tools and files for a terminal: it must not move the cursor, change settings or hide anything. */
+/**
+ * Makes text from models, tools and files safe for a terminal: it must not move the cursor, change settings
+ * or hide anything.
+ */
 
 const ESCAPE = '\u001b';
 const C1 = { csi: '\u009b', strings: '\u0090\u0098\u009d\u009e\u009f', end: '\u009c' };
@@ -21,16 +24,18 @@ const TAB = '    ';
 
 const withoutControl = (text: string): string => text.replace(CONTROL, '').replaceAll('\t', TAB);
 
-/** Lines stay lines, tabs become blanks. */
+/** Keeps line breaks; tabs become blanks. */
 export const safeText = (text: string): string => withoutControl(text.replace(SEQUENCE, ''));
 
-/** On one line. */
+/** As a single line. */
 export const safeLine = (text: string): string =>
   safeText(text)
     .replace(/\s*\n\s*/g, ' ')
     .trim();
 
-/** Output of a program: colours stay if `colours`, and of a line that was written over, the last version. */
+/**
+ * Output of a program: keeps colours if `colours` is true, and only the last version of an overwritten line.
+ */
 export const safeOutput = (text: string, colours: boolean): string =>
   text
     .split('\n')

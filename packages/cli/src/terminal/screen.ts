@@ -1,12 +1,12 @@
 /**
- * The end of the terminal: lines that are final scroll up and are never written again; the live lines below them are
- * redrawn in place. Every update is one write, wrapped in a synchronized update, so that nothing flickers.
+ * The bottom of the terminal: final lines scroll up and are never rewritten; the live lines below them are
+ * redrawn in place. Each update is a single write in a synchronized update, to avoid flicker.
  */
 import { cut, widthOf } from './layout.ts';
 
 export type Cursor = { readonly row: number; readonly column: number };
 
-/** What is redrawn; `cursor` is relative to its first line. */
+/** The live lines; `cursor` is relative to the first one. */
 export type Frame = { readonly lines: readonly string[]; readonly cursor: Cursor | null };
 
 export type Output = {
@@ -29,7 +29,7 @@ const EMPTY: Frame = { lines: [], cursor: null };
 
 export class Screen {
   #shown: Frame = EMPTY;
-  /** the row of the cursor, counted from the first live line */
+  /** row of the cursor, relative to the first live line */
   #row = 0;
   #columns: number;
 
@@ -45,7 +45,7 @@ export class Screen {
     return Math.max(4, this.output.rows);
   }
 
-  /** `final` lines go above the frame for good. */
+  /** Prints `final` lines above the frame. */
   draw(final: readonly string[], frame: Frame): void {
     const next = clipped(narrowed(frame, this.columns), this.rows - 1);
     if (final.length === 0 && this.#columns === this.columns && isSame(this.#shown, next)) return;
@@ -56,18 +56,18 @@ export class Screen {
     this.output.write(`${BEGIN}${text}${this.#cursor(next)}${END}`);
   }
 
-  /** Leaves the last frame out and puts the cursor on a new line. */
+  /** Removes the last frame and puts the cursor on a new line. */
   close(final: readonly string[]): void {
     this.draw(final, EMPTY);
     this.output.write(SHOW_CURSOR);
   }
 
-  /** Takes the live lines away, for a program that writes by itself. The next `draw` brings them back. */
+  /** Removes the live lines for a program that writes by itself. The next `draw` restores them. */
   release(): void {
     this.close([]);
   }
 
-  /** After a clear by the user: everything is drawn again from the top. */
+  /** Redraws everything from the top, after the user has cleared the screen. */
   clear(): void {
     this.output.write('\x1b[H\x1b[2J');
     this.#shown = EMPTY;
@@ -83,7 +83,7 @@ export class Screen {
     return `${start}${CLEAR_BELOW}${rows.join('\r\n')}${last}`;
   }
 
-  /** Only the lines that differ. */
+  /** Redraws only changed lines. */
   #changed(frame: Frame): string {
     const before = this.#shown.lines;
     let text = '';
@@ -99,7 +99,7 @@ export class Screen {
     return text;
   }
 
-  /** Lines are made by line feeds, since the screen may have to scroll. */
+  /** Uses line feeds to create lines, since the screen may have to scroll. */
   #moveTo(row: number): string {
     const distance = row - this.#row;
     this.#row = row;
@@ -113,7 +113,9 @@ export class Screen {
     return cursor ? `${text}${SHOW_CURSOR}` : text;
   }
 
-  /** How far up the first live line is. After a change of the width, terminals have wrapped the lines again. */
+  /**
+   * Rows from the cursor to the first live line. After a change of width, terminals have rewrapped the lines.
+   */
   #rowsAbove(): number {
     if (this.#columns === this.columns) return this.#row;
     const above = this.#shown.lines.slice(0, this.#row);
@@ -123,13 +125,13 @@ export class Screen {
   }
 }
 
-/** A line that the terminal would wrap would move all others. */
+/** A line wrapped by the terminal would shift all others. */
 const narrowed = ({ lines, cursor }: Frame, columns: number): Frame => ({
   lines: lines.map((line) => cut(line, columns)),
   cursor,
 });
 
-/** The last lines, if there is no room for all. */
+/** The last lines, if there is not enough room. */
 function clipped({ lines, cursor }: Frame, rows: number): Frame {
   const hidden = lines.length - rows;
   if (hidden <= 0) return { lines, cursor };

@@ -1,4 +1,4 @@
-/** Colours and marks of text at a terminal: the sixteen colours of the terminal's own palette, so that any background works. */
+/** Terminal colours and styles: uses the terminal's 16-colour palette, so that it works on any background. */
 
 export type Style = (text: string) => string;
 
@@ -39,7 +39,7 @@ const styles = (styleOf: (codes: readonly [number, number]) => Style): Theme =>
 
 export const PLAIN = styles(() => (text) => text);
 
-/** The style begins again after a style inside of it that ends with the same code. */
+/** Restarts the style after a nested one that ends with the same code. */
 export const COLOURED = styles(([on, off]) => {
   const [start, end] = [`\x1b[${on}m`, `\x1b[${off}m`];
   return (text) => (text === '' ? '' : `${start}${text.replaceAll(end, `${end}${start}`)}${end}`);
@@ -47,7 +47,7 @@ export const COLOURED = styles(([on, off]) => {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** No colours in files and pipes, with NO_COLOR (https://no-color.org), and at terminals that have none. */
+/** No colours in files and pipes, with NO_COLOR (https://no-color.org), and on terminals without colours. */
 export function hasColours(stream: { readonly isTTY?: boolean }, env: Environment = process.env): boolean {
   return stream.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb';
 }

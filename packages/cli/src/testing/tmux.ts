@@ -1,4 +1,4 @@
-/** A real terminal for tests: tmux, whose screen can be read as a user sees it. */
+/** A real terminal for tests: tmux, whose screen can be read as the user sees it. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,15 +18,15 @@ export type TerminalOptions = {
 };
 
 export type Terminal = AsyncDisposable & {
-  /** Text as it is typed. */
+  /** Types text. */
   type(text: string): Promise<void>;
-  /** Keys by the names of tmux: `Enter`, `Escape`, `C-c`, `Up`, `M-Enter`. */
+  /** Presses keys by their tmux names: `Enter`, `Escape`, `C-c`, `Up`, `M-Enter`. */
   press(...keys: string[]): Promise<void>;
   paste(text: string): Promise<void>;
   resize(columns: number, rows: number): Promise<void>;
-  /** The screen; with `colours` including its escape sequences. */
+  /** The screen; with `colours`, including escape sequences. */
   screen(colours?: boolean): Promise<string>;
-  /** The screen and what has scrolled away. */
+  /** The screen and its scrollback. */
   everything(): Promise<string>;
   /** Resolves with the screen when it matches. */
   shows(pattern: RegExp): Promise<string>;
@@ -35,10 +35,10 @@ export type Terminal = AsyncDisposable & {
 };
 
 const WAIT_MS = 40;
-/** A test that waits for longer has failed; the screen tells why. */
+/** Longer waits fail the test and show the screen. */
 const MOST_WAITS = 500;
 
-/** Runs `parlance ARGS`; its exit code is shown as `exit CODE` at the end. */
+/** Runs `parlance ARGS`; prints its exit code as `exit CODE` at the end. */
 export async function openTerminal(options: TerminalOptions): Promise<Terminal> {
   const { args, cwd, env = {}, columns = 80, rows = 24 } = options;
   const folder = mkdtempSync(join(tmpdir(), 'parlance-tmux-'));
