@@ -13,14 +13,14 @@ export const SessionCreate = z.object({
   agent: z.string().optional(),
   named: z.boolean().default(true),
   title: z.string().trim().min(1).max(500).optional(),
-  /** as in session.rename, of the title */
+  /** like session.rename, for the title */
   automatic: z.boolean().optional(),
   labels: z.record(z.string().max(100), z.string().max(2_000)).optional(),
-  /** history of a conversation to take over: the session starts with it, and no model is called */
+  /** history of an imported conversation: the session starts with it, and no model is called */
   history: History.optional(),
-  /** not listed, and erased after a period without use */
+  /** hidden from lists, and erased after a period without use */
   ephemeral: z.boolean().optional(),
-  /** the folder that its tools work in: absolute, and one that the server allows; default: the server's */
+  /** working folder of its tools: absolute, and allowed by the server; default: the server's */
   cwd: z.string().min(1).max(4_096).optional(),
 });
 
@@ -40,7 +40,7 @@ export const InputSubmit = z.object({
   /** if a turn is running: wait for it, or interrupt it */
   mode: InputMode.default('queue'),
   call: DirectCall.optional(),
-  /** as in session.create, for a session created by this input */
+  /** like session.create, for a session created by this input */
   domain: z.string().optional(),
   agent: z.string().optional(),
   named: z.boolean().default(true),
@@ -54,14 +54,14 @@ export const InputSubmit = z.object({
   system: z.object({ before: SystemText.optional(), after: SystemText.optional() }).optional(),
   /** results of deferred calls, stored before the input; with `supersede`, the input's turn continues from them */
   results: z.array(CallResult).max(1_000).optional(),
-  /** true: without parts, the model continues from the session, such as from results in its history */
+  /** true: without parts, the model continues from the session, for example from results in its history */
   continues: z.boolean().optional(),
   ...TURN_TERMS,
 });
 
 export const TurnCancel = z.object({
   type: z.literal('turn.cancel'),
-  /** only this turn, also if its input still waits; default: the running one */
+  /** only this turn, even if its input is still queued; default: the running one */
   turn: TurnId.optional(),
 });
 
@@ -72,7 +72,7 @@ export const ApprovalAnswerCommand = z.object({
   answer: ApprovalAnswer,
   reason: z.string().max(10_000).optional(),
   said: z.string().max(100).optional(),
-  /** hash of what was shown; refused if it differs */
+  /** hash of the request shown to the user; refused if it differs */
   hash: z.string().optional(),
   /** with deny: end the turn instead of reporting to the model */
   exit: z.boolean().default(false),

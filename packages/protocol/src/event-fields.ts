@@ -15,7 +15,7 @@ export type Usage = z.infer<typeof Usage>;
 
 /** Use of the model's context. */
 export const ContextUse = z.object({
-  /** instructions, tools and conversation, as in the next request */
+  /** instructions, tools and conversation of the next request */
   tokens: z.number(),
   limit: z.number(),
   items: z.number(),
@@ -23,7 +23,7 @@ export const ContextUse = z.object({
 });
 export type ContextUse = z.infer<typeof ContextUse>;
 
-/** What a person sees before a call may run. */
+/** Approval request, shown to a person before a call may run. */
 export const Ask = z.object({
   /** kind of side effect, used by the approval mode */
   kind: z.enum(['command', 'edit', 'browser', 'other']),
@@ -38,21 +38,21 @@ export const Ask = z.object({
     .array(
       z.object({
         path: z.string(),
-        /** of an update: the line, from 1, at which each hunk begins */
+        /** for an update: the line, from 1, at which each hunk begins */
         hunks: z.array(z.number()).optional(),
-        /** of a deleted file */
+        /** for a deleted file */
         content: z.string().optional(),
       }),
     )
     .optional(),
-  /** in a sentence or two */
+  /** one or two sentences */
   description: z.string(),
   /** the grant of "always"; absent if a standing grant would be too broad */
   grant: z.string().optional(),
 });
 export type Ask = z.infer<typeof Ask>;
 
-/** What runs without approval. */
+/** Which calls run without approval. */
 export const ApprovalMode = z.enum(['suggest', 'auto-edit', 'full-auto']);
 export type ApprovalMode = z.infer<typeof ApprovalMode>;
 
@@ -60,8 +60,9 @@ export const ApprovalAnswer = z.enum(['once', 'always', 'deny']);
 export type ApprovalAnswer = z.infer<typeof ApprovalAnswer>;
 
 /**
- * Outcome of a call. `aborted`: the turn was cancelled before the call had begun, or while a client had it. `unknown`: it had
- * begun when the turn was cancelled or the process died; it may have happened, and was not repeated.
+ * Outcome of a call. `aborted`: the turn was cancelled before the call had started, or while a client had it.
+ * `unknown`: it had started when the turn was cancelled or the process died; it may have been executed, and
+ * was not repeated.
  */
 export const Outcome = z.enum(['ok', 'failed', 'denied', 'aborted', 'unknown']);
 export type Outcome = z.infer<typeof Outcome>;
@@ -79,6 +80,6 @@ export type InputMode = z.infer<typeof InputMode>;
 export const Sealed = z.object({ provider: z.string(), data: JsonValue });
 export type Sealed = z.infer<typeof Sealed>;
 
-/** A call requested by a person, without the model. */
+/** A call requested directly by a person, without the model. */
 export const DirectCall = z.object({ tool: z.string(), input: z.record(z.string(), JsonValue) });
 export type DirectCall = z.infer<typeof DirectCall>;

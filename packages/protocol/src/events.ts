@@ -33,21 +33,21 @@ const ephemeral = <Shape extends z.ZodRawShape>(shape: Shape) => ({
 export const EVENTS = {
   'session.created': durable({
     dialect: z.string(),
-    /** false if the client gave no name and cannot return by one */
+    /** false if the client gave no name and cannot reopen the session */
     named: z.boolean(),
     domain: z.string(),
     agent: AgentRef,
-    /** not listed, and erased after a period without use */
+    /** hidden from lists, and erased after a period without use */
     ephemeral: z.literal(true).optional(),
-    /** the folder that its tools work in, links resolved; absent: the server's */
+    /** working folder of its tools, links resolved; absent: the server's */
     cwd: z.string().optional(),
   }),
   /**
-   * Part of a conversation that was taken over: a message of the user, if it starts with one, and what followed it. It
-   * happened before the session was created.
+   * Part of an imported conversation: a user message, if it starts with one, and the items that follow it. It
+   * took place before the session was created.
    */
   'history.imported': durable({
-    /** the id of the user's message */
+    /** id of the user message */
     input: InputId.optional(),
     items: z.array(HistoryItem).min(1),
     dialect: z.string(),
@@ -76,14 +76,14 @@ export const EVENTS = {
     /** generated, not chosen by a user */
     automatic: z.boolean().optional(),
   }),
-  /** Archived sessions can be read; lists leave them out. */
+  /** Archived sessions can be read, but are not listed by default. */
   'session.archived': durable({ by: z.string() }),
   'session.unarchived': durable({ by: z.string() }),
-  /** Pinned sessions are first in the lists of the console. */
+  /** Pinned sessions come first in the console. */
   'session.pinned': durable({ pinned: z.boolean(), by: z.string() }),
-  /** The tags that the session has from now on. */
+  /** Replaces the tags of the session. */
   'session.tagged': durable({ tags: z.array(z.string()), by: z.string() }),
-  /** Labels that a client sets to find a session by. */
+  /** Labels that a client sets to look up a session. */
   'session.labelled': durable({ labels: z.record(z.string(), z.string()) }),
 
   'input.accepted': durable({
@@ -95,19 +95,19 @@ export const EVENTS = {
     call: DirectCall.optional(),
     /** data for programs; not shown to the model */
     data: z.record(z.string(), JsonValue).optional(),
-    /** the agent to answer, if it is not the session's */
+    /** the agent that answers, if it differs from the session's */
     agent: AgentRef.optional(),
-    /** the id that its turn will have, if the input waits for other turns */
+    /** id of its turn, if the input is queued */
     turn: TurnId.optional(),
     /** instructions for the model directly before and after the parts */
     system: z.object({ before: SystemText.optional(), after: SystemText.optional() }).optional(),
     ...TURN_TERMS,
   }),
-  /** A waiting input was cancelled: its turn will not start. */
+  /** A queued input was cancelled: its turn will not start. */
   'input.cancelled': durable({ input: InputId, turn: TurnId, by: z.string() }),
 
   'turn.started': durable({ turn: TurnId, input: InputId, agent: AgentRef }),
-  /** The process died during the turn, or could not store anything; the unfinished step is repeated. */
+  /** The process died during the turn, or the store was unavailable; the unfinished step is repeated. */
   'turn.resumed': durable({ turn: TurnId }),
   'turn.ended': durable({ turn: TurnId, usage: Usage, durationMs: z.number(), context: ContextUse }),
   'turn.failed': durable({
@@ -124,7 +124,7 @@ export const EVENTS = {
 
   'agent.changed': durable({ turn: TurnId, from: AgentRef, to: AgentRef, reason: z.string() }),
 
-  /** `interrupted`: the turn was cancelled during the block; the text is what was shown until then. */
+  /** `interrupted`: the turn was cancelled during the block; the text is the part streamed until then. */
   'reasoning.ended': durable({
     turn: TurnId,
     block: BlockId,
@@ -139,7 +139,10 @@ export const EVENTS = {
     text: z.string(),
     interrupted: z.boolean().optional(),
   }),
-  /** The model's answer broke off or did not start, and is requested again: output of the step so far is discarded. */
+  /**
+   * The model's answer was interrupted or did not start, and is requested again: output of the step so far is
+   * discarded.
+   */
   'step.restarted': durable({
     turn: TurnId,
     attempt: z.number(),
@@ -147,7 +150,7 @@ export const EVENTS = {
     fault: FaultData,
     /** host and port of the provider, if it has an address */
     host: z.string().optional(),
-    /** output of the step had been shown */
+    /** whether output of the step had been shown */
     shown: z.boolean().optional(),
   }),
   /** One answer of the model is complete; its blocks and calls are the events before this one. */
@@ -155,9 +158,9 @@ export const EVENTS = {
     turn: TurnId,
     usage: Usage,
     stop: z.enum(['done', 'calls', 'length', 'refused']),
-    /** the usage is the vendor's count */
+    /** whether the usage is the vendor's count */
     counted: z.boolean().optional(),
-    /** our own estimate of what the vendor counted */
+    /** our own estimate of the same content */
     estimate: z.number().optional(),
   }),
 
@@ -175,7 +178,7 @@ export const EVENTS = {
     call: CallId,
     approval: ApprovalId,
     ask: Ask,
-    /** hash of what is shown; an answer may cite it */
+    /** hash of the request shown to the user; an answer may cite it */
     hash: z.string(),
   }),
   'approval.explained': durable({ turn: TurnId, approval: ApprovalId, text: z.string() }),
@@ -206,10 +209,10 @@ export const EVENTS = {
     turn: TurnId,
     call: CallId,
     outcome: Outcome,
-    /** it ran when the turn was cancelled: it may have happened */
+    /** it was running when the turn was cancelled: it may have been executed */
     interrupted: z.boolean().optional(),
     parts: z.array(Part),
-    /** the result as data, if the tool has one */
+    /** structured result, if the tool has one */
     data: z.record(z.string(), JsonValue).optional(),
     durationMs: z.number(),
     /** contains untrusted content; standing grants do not apply for the rest of the turn */
@@ -231,7 +234,7 @@ export const EVENTS = {
     summary: z.string(),
     oldTokens: z.number(),
     newTokens: z.number(),
-    /** our own estimate of the rest, if `newTokens` continues a vendor's count */
+    /** our own estimate of the same content, if `newTokens` continues a vendor's count */
     estimate: z.number().optional(),
     strategy: z.enum(['threshold', 'none']),
     /** turns that started before this event are no longer in the context */
@@ -245,8 +248,9 @@ export const EVENTS = {
   'reasoning.delta': ephemeral({ turn: TurnId, block: BlockId, text: z.string() }),
   'text.delta': ephemeral({ turn: TurnId, block: BlockId, text: z.string() }),
   /**
-   * A part of the arguments of a call, as JSON, while the model writes them. `call.requested` follows with the whole; without
-   * it (`step.restarted`, a refusal, the end of the turn) they are void. Providers that do not stream arguments send none.
+   * A part of the arguments of a call, as JSON, while the model writes them. `call.requested` follows with
+   * the complete arguments; without it (`step.restarted`, a refusal, the end of the turn) they are discarded.
+   * Providers that do not stream arguments send none.
    */
   'call.arguments.delta': ephemeral({
     turn: TurnId,
@@ -297,7 +301,7 @@ const Head = z.object({
   seq: z.number().int().positive(),
 });
 
-/** Parses a stored event. Throws if it is not one: a foreign or damaged log is never guessed at. */
+/** Parses a stored event. Throws if it is invalid: a foreign or damaged log is never guessed at. */
 export function parseDurableEvent(value: unknown): DurableEvent {
   const type = (value as { type?: unknown } | null)?.type;
   const known =

@@ -1,13 +1,13 @@
-/** A conversation that a session takes over from elsewhere, as its client sends it. */
+/** A conversation that is imported into a session. */
 import { z } from 'zod';
 import { CallId } from './ids.ts';
 import { JsonValue } from './json.ts';
 import { Part } from './parts.ts';
 
-/** of the client's message, if it has one: clients are shown the message under the same id */
+/** id of the client's message, if it has one: clients see the message under the same id */
 const id = z.string().min(1).max(200).optional();
 
-/** An instruction for the model, at its place in the conversation. */
+/** An instruction for the model at this position of the conversation. */
 export const SystemText = z.string().max(200_000);
 
 export const HistoryItem = z.discriminatedUnion('type', [
@@ -41,7 +41,7 @@ export type HistoryItem = z.infer<typeof HistoryItem>;
 
 export const MOST_HISTORY_ITEMS = 5_000;
 
-/** In order. Every call has one result after it and before the next message of the user or system. */
+/** In order. Every call has one result, before the next user or system message. */
 export const History = z
   .array(HistoryItem)
   .max(MOST_HISTORY_ITEMS)
@@ -52,7 +52,7 @@ export const History = z
 
 type Wrong = { readonly index: number; readonly message: string };
 
-/** The first item that makes the list no conversation: model APIs refuse a result without its call, and the reverse. */
+/** The first invalid item: model APIs refuse a result without its call, and vice versa. */
 function wrongItem(items: readonly HistoryItem[]): Wrong | null {
   const seen = new Set<string>();
   const open = new Map<string, number>();

@@ -10,10 +10,10 @@ export const JsonValue = z.unknown().refine((value) => isJson(value, DEEPEST), {
   error: ({ input }) => (input === undefined ? 'is required' : 'is not JSON'),
 }) as unknown as z.ZodType<Json, Json>;
 
-/** Deeper than anything that is taken in, and no danger to the stack. */
+/** Deeper than any accepted value, and safe for the stack. */
 const DEEPEST = 1_000;
 
-/** `JSON.parse` gives values that are not JSON, too: 1e999 becomes Infinity. */
+/** `JSON.parse` also yields values that are not JSON: 1e999 becomes Infinity. */
 function isJson(value: unknown, levels: number): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
   if (typeof value !== 'object') return typeof value === 'string' || typeof value === 'boolean';
@@ -31,12 +31,12 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * How deep a message may be nested. A tree of a page takes two levels per element. Deeper JSON is slow to parse and to
- * collect, and overflows the stack of code that walks it, schemas included.
+ * Maximum nesting of a message. A page tree takes two levels per element. Deeper JSON is slow to parse and to
+ * collect, and overflows the stack of recursive code, including schemas.
  */
 export const MOST_LEVELS = 200;
 
-/** How many keys the objects of a message may have together: each new name costs a parser about a microsecond. */
+/** Maximum number of keys in all objects of a message: each new name costs a parser about a microsecond. */
 export const MOST_KEYS = 250_000;
 
 const QUOTE = 0x22;
@@ -53,8 +53,7 @@ export const jsonNestsDeeper = (text: string, levels = MOST_LEVELS): boolean =>
   beyond(text, levels, Number.POSITIVE_INFINITY) === 'levels';
 
 /**
- * Why JSON text from a peer is not parsed, or null. As `jsonNestsDeeper`, and keys are counted in the same pass.
- *
+ * Why JSON text from a peer is not parsed, or null. Like `jsonNestsDeeper`, and counts keys in the same pass.
  * @example jsonRefusal('['.repeat(1_000)) // 'is nested too deeply'
  */
 export function jsonRefusal(text: string): 'is nested too deeply' | 'has too many keys' | null {

@@ -1,10 +1,10 @@
-/** Content: what an input and a tool's output are made of. */
+/** Content of inputs and tool outputs. */
 import { z } from 'zod';
 
-/** The longest URL of a link. Signed ones are long. */
+/** Maximum length of a link's URL; signed URLs are long. */
 const LONGEST_URL = 8_192;
 
-/** An image or a file on the web. The server never fetches it: it is for models whose vendor does. */
+/** An image or a file on the web. The server never fetches it; vendors of some models do. */
 export const Link = z.object({
   kind: z.enum(['image', 'file']),
   url: z
@@ -19,7 +19,7 @@ export type Link = z.infer<typeof Link>;
 export const TextPart = z.object({
   type: z.literal('text'),
   text: z.string(),
-  /** the text stands for this, for clients and models that do not take links */
+  /** the link that the text stands for, for clients and models that support links */
   link: Link.optional(),
 });
 export const ImagePart = z.object({ type: z.literal('image'), mime: z.string(), data: z.base64() });
@@ -35,14 +35,14 @@ export type Part = z.infer<typeof Part>;
 
 export const textPart = (text: string): Part => ({ type: 'text', text });
 
-/** Null unless the URL is one of http or https. */
+/** Null unless the URL is http or https. */
 export function linkPart(link: Link): Part | null {
   const { success, data } = Link.safeParse(link);
   if (!success) return null;
   return { type: 'text', text: data.name ? `${data.name}: ${data.url}` : data.url, link: data };
 }
 
-/** The text of the parts, in order; images and files are left out. */
+/** The text of the parts, in order, without images and files. */
 export function textOf(parts: readonly Part[]): string {
   let text = '';
   for (const part of parts) {

@@ -33,12 +33,15 @@ export const Principal = z.object({
   id: PrincipalId,
   role: Role,
   permissions: z.array(Permission).readonly(),
-  /** the dialects that the caller's API key is limited to; absent: all */
+  /** dialects that the caller's API key is limited to; absent: all */
   dialects: z.array(z.string()).readonly().optional(),
 });
 export type Principal = z.infer<typeof Principal>;
 
-/** Callers without a token, in open mode. It may do everything to its own sessions; it is not an admin. */
+/**
+ * The principal of callers without a token in open mode. It has all permissions for its own sessions, but is
+ * not an admin.
+ */
 export const LOCAL: Principal = {
   id: PrincipalId.parse('local'),
   role: 'developer',

@@ -1,9 +1,9 @@
 /**
- * Server-sent events as the HTML standard defines them, parsed from text that may be cut anywhere. Shared by the server,
- * which reads model APIs with it, and the SDK. It has no imports, so that the SDK stays free of other code.
+ * Parses server-sent events (HTML standard) from arbitrarily split text. Shared by the server, which uses it
+ * for model APIs, and the SDK. It has no imports, so that the SDK stays free of dependencies.
  */
 
-/** `event` is undefined if the stream names none. Ids and retry intervals are dropped. */
+/** `event` is undefined if the stream does not name it. Ids and retry intervals are dropped. */
 export type ServerSentEvent = { readonly event: string | undefined; readonly data: string };
 
 const BYTE_ORDER_MARK = '\uFEFF';
@@ -13,7 +13,7 @@ export class ServerSentEventParser {
   /** the `data` lines of the incomplete event, and its name */
   #data: string[] = [];
   #event = '';
-  /** the incomplete line, in the pieces in which it arrived */
+  /** the incomplete line, in pieces */
   #line: string[] = [];
   /** characters in `#data` and `#line` */
   #kept = 0;
@@ -21,7 +21,7 @@ export class ServerSentEventParser {
   #afterReturn = false;
   #begun = false;
 
-  /** `maxLength`: how many characters of an incomplete event are kept. */
+  /** `maxLength`: maximum number of characters of an incomplete event. */
   constructor(private readonly maxLength = Number.POSITIVE_INFINITY) {}
 
   /** Returns the events that this piece completes. Throws a `RangeError` if an event is longer than `maxLength`. */
@@ -49,7 +49,7 @@ export class ServerSentEventParser {
     return complete;
   }
 
-  /** The stream has ended: returns the event whose last line was not terminated. */
+  /** Call at the end of the stream: returns an event whose last line was not terminated. */
   end(): ServerSentEvent[] {
     return this.read('\n\n');
   }

@@ -1,4 +1,4 @@
-/** Sessions as lines of JSON: a header, then one line per event. A file may hold several, one after the other. */
+/** Sessions as JSON lines: a header, then one line per event. A file may contain several sessions. */
 import { z } from 'zod';
 import { PrincipalId, SessionId } from './ids.ts';
 import { eventVersion, unknownVersion } from './upcast.ts';
@@ -11,16 +11,16 @@ export const SessionHeader = z.object({
   format: z.literal(SESSION_FORMAT),
   version: z.literal(SESSION_FORMAT_VERSION),
   session: z.object({ owner: PrincipalId, id: SessionId }),
-  /** the schema version of the events */
+  /** schema version of the events */
   eventVersion: z.number().int().positive(),
-  /** how many lines of events follow */
+  /** number of event lines that follow */
   events: z.number().int().positive(),
 });
 export type SessionHeader = z.infer<typeof SessionHeader>;
 
 const Versions = z.object({ version: z.number(), eventVersion: z.number().default(1) });
 
-/** Reads a header of any version up to this one. Throws if the file is of a newer version, or it is no header. */
+/** Reads a header of any version up to the current one. Throws if the file is newer or not a header. */
 export function parseHeader(value: Readonly<Record<string, unknown>>): SessionHeader {
   const { version, eventVersion: events } = Versions.parse(value);
   if (version > SESSION_FORMAT_VERSION)

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { JsonValue } from './json.ts';
 
-/** A tool that the caller runs: a call of it is deferred, and answered with `call.answer`. */
+/** A tool that the caller executes: calls are deferred, and answered with `call.answer`. */
 export const CallerTool = z.object({
   name: z.string().regex(/^[A-Za-z0-9_-]{1,128}$/, 'must have 1 to 128 letters, digits, - and _'),
   description: z.string().max(20_000).default(''),
@@ -33,7 +33,7 @@ export const ModelOptions = z.object({
     ])
     .optional(),
   reasoningEffort: ReasoningEffort.optional(),
-  /** how many tokens the model may reason, for models that have a budget; 0: none */
+  /** reasoning budget in tokens, for models that have one; 0: none */
   reasoningTokens: z.int().min(0).optional(),
   toolChoice: z
     .union([z.enum(['auto', 'none', 'required']), z.object({ tool: z.string().max(128) })])
@@ -44,20 +44,22 @@ export type ModelOptions = z.infer<typeof ModelOptions>;
 
 /** Fields of `input.submit` and of the stored input. */
 export const TURN_TERMS = {
-  /** offered beside the agent's own; of two with one name the caller's */
+  /** offered in addition to the agent's tools; the caller's tool wins if names are equal */
   tools: z.array(CallerTool).max(1_000).optional(),
   /** false: the agent's own tools are not offered */
   agentTools: z.boolean().optional(),
-  /** in place of those of the agent and the server; not part of the conversation */
+  /** replaces the instructions of the agent and the server; not part of the conversation */
   instructions: z.string().max(200_000).optional(),
-  /** after the instructions, whosever they are: what the caller's application shows; not part of the conversation */
+  /**
+   * appended to the instructions: describes what the caller's application shows; not part of the conversation
+   */
   context: z.string().max(200_000).optional(),
   options: ModelOptions.optional(),
 };
 export const TurnTerms = z.object(TURN_TERMS);
 export type TurnTerms = z.infer<typeof TurnTerms>;
 
-/** The terms among the fields of a command or an event. */
+/** Picks the terms from a command or an event. */
 export const turnTermsOf = ({ tools, agentTools, instructions, context, options }: TurnTerms): TurnTerms => ({
   tools,
   agentTools,
@@ -68,7 +70,7 @@ export const turnTermsOf = ({ tools, agentTools, instructions, context, options 
 
 /** Fields of an answer that lets a turn continue, and of the stored answer. */
 export const ANSWER_TERMS = {
-  /** in place of the terms of the turn's input, for the rest of the turn */
+  /** replaces the terms of the turn's input for the rest of the turn */
   terms: TurnTerms.optional(),
   /** data for programs about the request that brought the answer; not shown to the model */
   attributes: z.record(z.string(), JsonValue).optional(),

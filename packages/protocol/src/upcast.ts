@@ -1,7 +1,8 @@
 /**
- * Brings events that an older version of Parlance stored to the current schema. Every stored event has a version; an
- * event without one has version 1. Versions are raised when a stored field is renamed, removed or changes its meaning;
- * an optional field that is added needs no version. A new kind of event needs one: a server of an older version cannot read it.
+ * Converts events stored by older versions of Parlance to the current schema. Every stored event has a
+ * version; an event without one has version 1. The version increases when a stored field is renamed, removed
+ * or changes its meaning; adding an optional field needs no version. A new kind of event needs one, since
+ * older servers cannot read it.
  */
 import { Fault } from './faults.ts';
 
@@ -12,10 +13,10 @@ export type StoredEvent = { readonly type: string; readonly [field: string]: unk
  */
 export type EventUpcast = Readonly<Record<string, (event: StoredEvent) => StoredEvent>>;
 
-/** In the step to the version that adds a kind of event. */
+/** For the step to the version that adds a kind of event. */
 export const ADDED = (event: StoredEvent): StoredEvent => event;
 
-/** The step from version 1 to 2 comes first. A step that was released is never changed: another is added. */
+/** The step from version 1 to 2 comes first. Never change a released step; add another one. */
 const EVENT_UPCASTS: readonly EventUpcast[] = [
   { 'session.unarchived': ADDED, 'session.pinned': ADDED, 'session.tagged': ADDED },
 ];
@@ -23,13 +24,13 @@ const EVENT_UPCASTS: readonly EventUpcast[] = [
 /** The newest version of events. */
 export const eventVersion = (upcasts: readonly EventUpcast[] = EVENT_UPCASTS): number => upcasts.length + 1;
 
-/** The version in which events of this kind are written: the last one that has changed or added it. */
+/** The version in which events of this kind are written: the last one that changed or added it. */
 export const kindVersion = (type: string, upcasts: readonly EventUpcast[] = EVENT_UPCASTS): number =>
   upcasts.findLastIndex((step) => Object.hasOwn(step, type)) + 2;
 
 /**
- * The event in the current schema, to be parsed; an event of the current version is returned as it is. Throws a
- * `storage_unavailable` fault if the version is newer than the current one, or is none.
+ * The event in the current schema, to be parsed; an event of the current version is returned unchanged.
+ * Throws a `storage_unavailable` fault if the version is newer than the current one, or invalid.
  */
 export function upcast(
   stored: unknown,

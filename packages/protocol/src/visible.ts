@@ -1,4 +1,6 @@
-/** Text that can be judged by eye: what would be shown as nothing, as a blank, or in another order is written out. */
+/**
+ * Makes text safe to review: characters that are invisible, look like a blank, or reorder text are escaped.
+ */
 import type { Json } from './json.ts';
 
 /**
@@ -11,10 +13,10 @@ const HIDDEN =
 const written = (character: string): string =>
   `\\u{${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}}`;
 
-/** Lines stay lines. */
+/** Keeps line breaks. */
 export const visible = (text: string): string => text.replace(HIDDEN, written);
 
-/** On one line. */
+/** As a single line. */
 export const visibleLine = (text: string): string =>
   visible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
 

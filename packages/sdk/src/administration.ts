@@ -55,12 +55,12 @@ export type Administration = {
   /** For admins; in open mode the local user reads and changes models and agents. */
   readonly settings: {
     read(options?: CallOptions): Promise<Settings>;
-    /** Applied at once, on every node. Throws `busy` if the settings were changed meanwhile. */
+    /** Applied immediately, on every node. Throws `busy` if the settings have changed since `version`. */
     change(change: SettingsChange, options?: CallOptions): Promise<Settings>;
   };
-  /** Asks a model API for its models, to test a key and an address. */
+  /** Requests the list of models from a model API, to test a key and an address. */
   models(question: ModelQuestion, options?: CallOptions): Promise<readonly string[]>;
-  /** Browser origins that were refused lately, the latest first. Admins only. */
+  /** Recently refused browser origins, latest first. Admins only. */
   refusedOrigins(options?: CallOptions): Promise<readonly RefusedOrigin[]>;
   /** Current metrics in Prometheus text format. Needs `metrics:read`. */
   metrics(options?: CallOptions): Promise<string>;

@@ -35,7 +35,7 @@ export type Session = {
   readonly pinned?: boolean;
   /** sorted; absent if there are none */
   readonly tags?: readonly string[];
-  /** the session is erased when nobody has used it for a while */
+  /** the session is erased after a period without use */
   readonly ephemeral?: boolean;
   /** number of messages from both sides */
   readonly said: number;
@@ -59,20 +59,20 @@ export type FoundMessage = {
 export type FoundPage = {
   readonly messages: readonly FoundMessage[];
   readonly next: string | null;
-  /** false: not every message is indexed yet; a later search may find more */
+  /** false if some messages are not indexed yet; a later search may find more */
   readonly complete: boolean;
 };
 
-/** A link that shows a session as it was when the link was made. */
+/** A link that shows a session as of the time of sharing. */
 export type Share = {
   readonly id: string;
-  /** the last event that it shows */
+  /** last event that it shows */
   readonly seq: number;
   /** ISO 8601 */
   readonly createdAt: string;
 };
 
-/** `path` is the address on the server; it is not shown again. */
+/** `path` is the address on the server, which is returned only once. */
 export type MadeShare = Share & { readonly path: string };
 
 /** US dollars per million tokens. */
@@ -89,7 +89,7 @@ type Waiting = {
   readonly tool: string;
   readonly input: JsonObject;
   readonly ask: Ask;
-  /** hash of what is shown; an answer that cites it is refused if the call differs */
+  /** hash of the request shown; an answer that cites it is refused if the call differs */
   readonly hash: string;
 };
 
@@ -203,13 +203,13 @@ export type User = {
 
 /** A long-lived key for clients that cannot log in. */
 export type ApiKey = {
-  /** the public part of the key */
+  /** public part of the key */
   readonly id: string;
   readonly owner: string;
   readonly name: string;
-  /** the most that it grants; never more than its owner has */
+  /** upper bound of its permissions; never more than its owner has */
   readonly role: Role;
-  /** the dialects that it may be used with; null: all */
+  /** dialects that it may be used with; null: all */
   readonly dialects: readonly string[] | null;
   /** ISO 8601 */
   readonly createdAt: string;
@@ -219,10 +219,10 @@ export type ApiKey = {
 };
 
 /** `key` is the text of the key, which is not shown again. */
-/** An extension that waits for somebody to allow its code. */
+/** An extension whose code has not been approved yet. */
 export type PairingRequest = {
   readonly code: string;
-  /** what the extension calls itself */
+  /** name given by the extension */
   readonly name: string;
   readonly origin: string;
   readonly createdAt: string;
@@ -234,7 +234,7 @@ export type Pairing = {
   readonly id: string;
   readonly name: string;
   readonly origin: string;
-  /** the user that it acts as */
+  /** user that it acts as */
   readonly owner: string;
   readonly role: Role;
   readonly allowedAt: string;
@@ -265,11 +265,11 @@ export type ServerNode = {
   readonly leaseAgeMs: number | null;
   /** false: the lease has ended, other nodes take over its sessions */
   readonly alive: boolean;
-  /** connection to the other nodes; `down`: they hear of its events later */
+  /** connection to the other nodes; `down`: they receive its events later */
   readonly bus: 'none' | 'up' | 'down';
-  /** running sessions that it drives */
+  /** number of running sessions that it drives */
   readonly sessions: number;
-  /** the node that answered */
+  /** true for the node that responded */
   readonly here: boolean;
 };
 
@@ -301,15 +301,15 @@ export type McpServer = {
   readonly output: readonly string[];
 };
 
-/** Settings that can be changed while the server runs. */
+/** Settings that can be changed at run time. */
 export type Settings = {
-  /** of the stored settings: a change names it */
+  /** version of the stored settings, required for a change */
   readonly version: number;
   /** why the stored settings are not in use; null if they are */
   readonly problem: string | null;
-  /** what answers if neither session nor agent names a model */
+  /** the model used if neither session nor agent names one */
   readonly model: { readonly provider: string; readonly model: string; readonly address: string | null };
-  /** flag, variable or file entry of settings that are set where the server was started: these win */
+  /** flag, variable or file entry of settings given at startup, which take precedence */
   readonly given: Readonly<Record<string, string>>;
   /** stored values, without secrets */
   readonly stored: Readonly<Record<string, Json>>;
@@ -347,9 +347,9 @@ export type Snapshot = {
   readonly turn: TurnId | null;
   readonly open: OpenBlock | null;
   readonly approval: SessionNow['approval'];
-  /** the calls that clients carry out; absent if there are none */
+  /** calls that clients execute; absent if there are none */
   readonly deferred?: readonly { readonly call: CallId; readonly tool: string; readonly input: JsonObject }[];
-  /** the calls that the model is writing, with their arguments so far; absent if there are none */
+  /** calls that the model is writing, with their arguments so far; absent if there are none */
   readonly arguments?: readonly {
     readonly turn: TurnId;
     readonly call: CallId;

@@ -1,4 +1,4 @@
-/** The caller's API keys. They need a login: a key does not look after keys. */
+/** The caller's API keys. Requires a login: an API key cannot manage keys. */
 import type { Role } from '@parlance/protocol';
 import type { ApiKey, MadeApiKey } from './answers.ts';
 import type { CallOptions } from './session.ts';
@@ -6,20 +6,20 @@ import type { Wire } from './wire.ts';
 
 export type WantedKey = {
   readonly name: string;
-  /** the most that the key grants; default: the caller's role */
+  /** upper bound of the key's permissions; default: the caller's role */
   readonly role?: Role;
-  /** the dialects that it may be used with; default: all */
+  /** dialects that it may be used with; default: all */
   readonly dialects?: readonly string[];
   /** ISO 8601; default: never */
   readonly expiresAt?: string;
 };
 
 export type ApiKeys = {
-  /** In the order in which they were made. */
+  /** In order of creation. */
   list(options?: CallOptions): Promise<readonly ApiKey[]>;
-  /** `key` of the result is the text of the key, which is not shown again. */
+  /** `key` of the result is the key itself, which is returned only once. */
   add(wanted: WantedKey, options?: CallOptions): Promise<MadeApiKey>;
-  /** Closes the connections of the key. Admins revoke keys of anyone. */
+  /** Closes the connections of the key. Admins can revoke keys of all users. */
   revoke(id: string, options?: CallOptions): Promise<void>;
 };
 

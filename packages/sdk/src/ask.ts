@@ -1,4 +1,4 @@
-/** Waits for the answer to a message, and asks the caller about approvals on the way. */
+/** Waits for the answer to a message, and handles approvals on the way. */
 import type { ApprovalAnswer, ApprovalId, TurnId } from '@parlance/protocol';
 import type { SessionStreamEvent } from './answers.ts';
 import { ParlanceError } from './error.ts';
@@ -12,13 +12,13 @@ export type ApprovalDecision =
   | undefined;
 
 export type FollowOptions = {
-  /** Stops waiting. The turn goes on; `cancel()` ends it. */
+  /** Stops waiting. The turn continues; `cancel()` ends it. */
   readonly signal?: AbortSignal;
-  /** Each part of the answer as it is written. After the event `step.restarted`, what came before is void. */
+  /** Called with each part of the answer. After the event `step.restarted`, earlier parts are discarded. */
   readonly onText?: (text: string) => unknown;
   /**
-   * Decides on a call that needs approval, one at a time. `signal` is aborted when somebody else has answered. Without
-   * this function, the turn waits for another client to answer.
+   * Decides on a call that needs approval, one at a time. `signal` is aborted when another client has
+   * answered. Without this function, the turn waits for another client.
    */
   readonly onApproval?: (
     approval: ApprovalView,
@@ -29,13 +29,13 @@ export type FollowOptions = {
 };
 
 export type Answer = {
-  /** what the model wrote last; empty if the turn ended without text */
+  /** the last text of the model; empty if the turn ended without text */
   readonly text: string;
-  /** everything that happened: texts, reasoning, calls with their results, usage */
+  /** the complete turn: texts, reasoning, calls with their results, usage */
   readonly turn: TurnView;
 };
 
-/** What is used of a session. */
+/** The part of a session that is used. */
 export type FollowedSession = {
   events(options: EventsOptions): AsyncIterable<SessionStreamEvent>;
   answer(
@@ -162,7 +162,7 @@ class Approvals {
     try {
       await this.session.answer(approval.approval, answer, { reason, hash: approval.hash });
     } catch (error) {
-      // Somebody else answered first.
+      // Another client answered first.
       if (!(error instanceof ParlanceError && error.code === 'no_approval')) throw error;
     }
   }

@@ -29,7 +29,7 @@ import { type Fetch, Wire } from './wire.ts';
 export type ConnectOptions = {
   /** for example `http://127.0.0.1:3000`; default in browsers: the page's origin */
   readonly url?: string;
-  /** of a login, or an API key */
+  /** token of a login, or an API key */
   readonly token?: string | null;
   readonly fetch?: Fetch;
   readonly clock?: Clock;
@@ -63,7 +63,7 @@ export type Parlance = {
   token: string | null;
   /** Version, models, agents, listeners and the caller. */
   server(options?: CallOptions): Promise<About>;
-  /** The models of the model API in use, as it lists them; none for the offline model. */
+  /** The models offered by the model API in use; empty for the offline model. */
   models(options?: CallOptions): Promise<readonly string[]>;
   /** The served dialects: addresses, messages with examples, first steps. */
   dialects(options?: CallOptions): Promise<DialectList>;
@@ -74,7 +74,10 @@ export type Parlance = {
     list(page?: Page): Promise<SessionPage>;
     /** All sessions, page by page. */
     all(options?: Omit<Page, 'cursor'>): AsyncGenerator<Session, void>;
-    /** Searches the messages of the caller's sessions, latest first: words, or "words in quotes" in this order. */
+    /**
+     * Searches the messages of the caller's sessions, latest first: words in any order, or "quoted words" in
+     * this order.
+     */
     search(q: string, page?: CallOptions & { limit?: number; cursor?: string }): Promise<FoundPage>;
     /** The tags of the caller's sessions, in order. */
     tags(options?: CallOptions): Promise<readonly TagCount[]>;

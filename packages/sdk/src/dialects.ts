@@ -3,9 +3,9 @@ import type { JsonObject } from '@parlance/protocol';
 
 export type DialectExample = {
   readonly title: string;
-  /** a message; of a dialect without sockets a command, or `{method, path, body}` */
+  /** a message; for a dialect without sockets, a command or `{method, path, body}` */
   readonly frame: JsonObject;
-  /** a POST request whose answer completes the frame; its fields go into the field `into` */
+  /** a POST request whose response completes the frame; its fields go into the field `into` */
   readonly before: { readonly path: string; readonly body: JsonObject; readonly into: string } | null;
 };
 
@@ -30,12 +30,12 @@ export type DialectSocket = {
   readonly elsewhere: string | null;
 };
 
-/** An id that the server hands out, and which examples name. */
+/** An id assigned by the server that examples refer to. */
 export type DialectId = {
-  /** the message that has it; null: any */
+  /** the message that contains it; null: any */
   readonly message: string | null;
   readonly id: string;
-  /** the path to it, such as `payload.requestId`; JSON in a string is looked into */
+  /** path to it, such as `payload.requestId`; JSON inside a string is parsed */
   readonly at: string;
   /** a regular expression, if only a part of the text is the id */
   readonly match: string | null;
@@ -81,7 +81,7 @@ export type Dialect = {
 };
 
 export type DialectList = {
-  /** the ids that the examples are about: put others in their place */
+  /** the ids used in the examples: replace them with your own */
   readonly ids: Readonly<Record<string, string>>;
   readonly dialects: readonly Dialect[];
 };

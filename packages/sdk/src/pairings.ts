@@ -1,19 +1,19 @@
-/** Browser extensions: the caller's own, and those that wait to be allowed. */
+/** Browser extensions: the caller's own, and pending requests. */
 import type { OwnPairing, Pairing, PairingList, PairingRequest } from './answers.ts';
 import type { CallOptions } from './session.ts';
 import type { Wire } from './wire.ts';
 
 export type Pairings = {
-  /** In the order in which they were allowed; `waiting` is empty unless the server is in open mode. */
+  /** In order of approval; `waiting` is empty unless the server is in open mode. */
   list(options?: CallOptions): Promise<PairingList>;
   /** The extension that shows this code. */
   find(code: string, options?: CallOptions): Promise<PairingRequest>;
-  /** The extension acts as the caller from now on. */
+  /** Lets the extension act as the caller. */
   allow(code: string, options?: CallOptions): Promise<Pairing>;
   deny(code: string, options?: CallOptions): Promise<void>;
-  /** Closes the connections of the extension. Admins revoke those of anyone. */
+  /** Closes the connections of the extension. Admins can revoke those of all users. */
   revoke(id: string, options?: CallOptions): Promise<void>;
-  /** For an extension: asks to be paired. `token` is valid once somebody has allowed `code`. */
+  /** For an extension: requests a pairing. `token` is valid once a user has approved `code`. */
   request(name: string, options?: CallOptions): Promise<{ code: string; token: string; expiresAt: string }>;
   /** For an extension: its own pairing, by its token. `not_found` if it was denied, revoked or has expired. */
   own(options?: CallOptions): Promise<OwnPairing>;

@@ -1,32 +1,33 @@
 /**
- * Tools of your own, in TypeScript. The server loads the modules that `--tools` names and runs them in its own process.
+ * Custom tools in TypeScript. The server loads the modules named by `--tools` and runs them in its own
+ * process.
  */
 import type { Json, JsonObject, Part } from '@parlance/protocol';
 import { z } from 'zod';
 
 export type { Json, JsonObject, Part } from '@parlance/protocol';
-/** The zod of the server, for the parameters of a tool. */
+/** The server's zod, for the parameters of a tool. */
 export { z };
 
 export type ToolContext = {
-  /** aborted when the turn is cancelled or the timeout of the tool is over: pass it on to `fetch` and others */
+  /** aborted when the turn is cancelled or the tool times out: pass it on to `fetch` and others */
   readonly signal: AbortSignal;
-  /** the absolute path of the folder that the session works in */
+  /** absolute path of the session's working folder */
   readonly folder: string;
   readonly session: string;
-  /** the name of the user that the session belongs to; `local` for callers without a token */
+  /** the user who owns the session; `local` for callers without a token */
   readonly user: string;
   /** the id of this call; the same if it is repeated after a crash */
   readonly call: string;
 };
 
 /**
- * What the model reads: text as it is, other values as JSON. `{ parts }` with nothing beside it is a list of text, images and
- * files.
+ * The result for the model: text unchanged, other values as JSON. `{ parts }` alone is a list of text, images
+ * and files.
  */
 export type ToolOutput = Json | { readonly parts: readonly Part[] };
 
-/** `null` if the call needs no approval, otherwise a sentence for the person who is asked. */
+/** `null` if the call needs no approval, otherwise a sentence for the person who decides. */
 export type Approval<Input> = (input: Input) => string | null | Promise<string | null>;
 
 type Common<Input> = {
@@ -36,17 +37,23 @@ type Common<Input> = {
   readonly description: string;
   /** Whether a call needs approval. The approval mode and the rules of the server apply as for other tools. Default: `always`. */
   readonly approval?: 'always' | 'never' | Approval<Input>;
-  /** how long a call may take, in milliseconds, up to an hour. Default: one minute */
+  /** maximum duration of a call in milliseconds, up to an hour. Default: one minute */
   readonly timeoutMs?: number;
-  /** the tool may run again after a crash, because running it twice has the same effect as once. Default: false */
+  /**
+   * the tool may run again after a crash, because running it twice has the same effect as once. Default:
+   * false
+   */
   readonly repeatable?: boolean;
   /** results contain text from others, such as pages or mails: standing grants do not apply for the rest of the turn. Default: false */
   readonly untrusted?: boolean;
-  /** Throw a `ToolError` to tell the model what went wrong. Other errors are logged, and the model only reads that the tool failed. */
+  /**
+   * Throw a `ToolError` to report an error to the model. Other errors are logged, and the model only learns
+   * that the tool failed.
+   */
   run(input: Input, context: ToolContext): ToolOutput | undefined | Promise<ToolOutput | undefined>;
 };
 
-/** `parameters` is a zod schema of an object, or a JSON Schema. The input is checked before anything else happens. */
+/** `parameters` is a zod schema of an object, or a JSON Schema. The input is validated first. */
 export type Tool<Schema extends z.ZodType<object> = z.ZodType<object>> = Common<z.output<Schema>> & {
   readonly parameters: Schema;
 };
@@ -70,7 +77,7 @@ export function defineTool(tool: Tool | JsonSchemaTool): Tool | JsonSchemaTool {
   return tool;
 }
 
-/** The call failed; the model reads the message. */
+/** The call failed; the model receives the message. */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
 }

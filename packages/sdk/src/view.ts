@@ -30,7 +30,7 @@ export const foldAll = (view: SessionView, events: Iterable<SessionStreamEvent>)
   return folded;
 };
 
-/** Discards what did not end and is no longer streamed by the server. */
+/** Discards blocks and calls that did not end and are no longer streamed by the server. */
 function withSnapshot(view: SessionView, { open, arguments: calls = [] }: Snapshot): SessionView {
   const current = turns.currentTurn(view);
   if (!current) return view;

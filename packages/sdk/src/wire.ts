@@ -92,7 +92,7 @@ export class Wire {
         if (!(thrown instanceof ParlanceError)) throw thrown;
         if (failures + 1 >= attempts || !worthRetrying(thrown, repeatable)) throw thrown;
         const wait = delayMs({ backoff, clock }, failures, thrown);
-        // A person is waiting: leave a long pause to the caller.
+        // A person may be waiting: leave a long delay to the caller.
         if (wait > backoff.mostMs) throw thrown;
         await sleep(clock, wait, request.signal).over;
       }

@@ -1,4 +1,4 @@
-/** The client that the hooks of a tree use. */
+/** Provides the client to the hooks. */
 import { createContext, createElement, type ReactElement, type ReactNode, useContext } from 'react';
 import type { Parlance } from '../connect.ts';
 

@@ -1,4 +1,4 @@
-/** Live views of sessions, shared by the components that show them. */
+/** Live views of sessions, shared by all components that show them. */
 import type { Parlance } from '../connect.ts';
 import type { LiveView } from '../live-view.ts';
 import type { ConnectionState } from '../reconnecting-stream.ts';
@@ -12,7 +12,7 @@ export type SessionStore = {
   view(): SessionView;
   connection(): ConnectionState;
   retryNow(): void;
-  /** Connects again if the session did not exist, as after its first input. */
+  /** Reconnects if the session did not exist, for example after its first input. */
   reopen(): void;
 };
 
@@ -20,7 +20,7 @@ const CONNECTING: ConnectionState = { status: 'connecting', failures: 0 };
 
 const storesOf = perKey((_client: Parlance) => new Map<string, SessionStore>());
 
-/** The same store for all components, as long as one is subscribed. */
+/** One store for all components, as long as one is subscribed. */
 export function sessionStore(client: Parlance, id: string): SessionStore {
   const stores = storesOf(client);
   const found = stores.get(id);

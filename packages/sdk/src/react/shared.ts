@@ -1,7 +1,9 @@
-/** One connection for any number of components: opened for the first listener, closed after the last. */
+/**
+ * One connection shared by any number of components: opened for the first listener, closed after the last.
+ */
 export type Subscribe<Event> = (listener: (event: Event) => void) => () => void;
 
-/** `open` starts to emit events and returns the function that ends it. */
+/** `open` starts emitting events and returns a function that ends it. */
 export function shared<Event>(open: (emit: (event: Event) => void) => () => void): Subscribe<Event> {
   const listeners = new Set<(event: Event) => void>();
   let close: (() => void) | null = null;
@@ -21,7 +23,7 @@ export function shared<Event>(open: (emit: (event: Event) => void) => () => void
   };
 }
 
-/** The same value for the same key, as long as the key exists. */
+/** Caches one value per key, as long as the key exists. */
 export function perKey<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const made = new WeakMap<Key, Value>();
   return (key) => {

@@ -9,7 +9,7 @@ import { useParlance } from './context.ts';
 export type AskState = {
   /** `waiting`: an approval is needed */
   readonly status: 'idle' | 'running' | 'waiting' | 'done' | 'failed';
-  /** the answer as far as it is written */
+  /** the answer so far */
   readonly text: string;
   /** the call to decide on with `decide` */
   readonly approval: ApprovalView | null;
@@ -18,7 +18,7 @@ export type AskState = {
 
 export type UsedAsk = AskState & {
   readonly session: SessionHandle;
-  /** Resolves with null if the turn failed, see `error`, or another question followed. */
+  /** Resolves with null if the turn failed (see `error`), or another question followed. */
   ask(input: string | Part[], options?: SubmitOptions): Promise<Answer | null>;
   decide(decision: Exclude<ApprovalDecision, undefined>): void;
   /** Ends the turn. */
@@ -27,12 +27,11 @@ export type UsedAsk = AskState & {
 
 const IDLE: AskState = { status: 'idle', text: '', approval: null, error: null };
 
-/** Events after which text that was shown is not the answer. */
+/** Events after which earlier text is not the answer. */
 const STARTS_ANEW: ReadonlySet<string> = new Set(['step.restarted', 'turn.resumed', 'tool.ended']);
 
 /**
- * One question at a time, with its answer as it is written. Without a name, in a session of its own.
- *
+ * One question at a time, with its streamed answer. Without a name, uses a new session.
  * @example
  * const { ask, text, status, approval, decide } = useAsk();
  */
@@ -43,7 +42,7 @@ export function useAsk(id?: string): UsedAsk {
   const waiting = useRef<AbortController | null>(null);
   const decision = useRef<((decision: ApprovalDecision) => void) | null>(null);
 
-  // A component that is gone waits for nothing. Its turn goes on.
+  // An unmounted component stops waiting. Its turn continues.
   useEffect(() => () => waiting.current?.abort(), []);
 
   const ask = useCallback(

@@ -7,7 +7,7 @@ import { useParlance } from './context.ts';
 import { sessionStore } from './session-store.ts';
 
 export type UsedSession = {
-  /** messages, calls, approvals, status; updates itself */
+  /** messages, calls, approvals, status; kept up to date */
   readonly view: SessionView;
   readonly connection: ConnectionState;
   /** for everything else: rename, archive, compact, … */
@@ -15,14 +15,13 @@ export type UsedSession = {
   submit(input: string | Part[], options?: SubmitOptions): Promise<InputReceipt>;
   answer(approval: ApprovalId, answer: ApprovalAnswer, options?: AnswerOptions): Promise<unknown>;
   cancel(options?: CallOptions): Promise<unknown>;
-  /** Connects at once if the connection waits for its next attempt. */
+  /** Reconnects now if it is waiting to reconnect. */
   retryNow(): void;
 };
 
 /**
- * A session, live. Components that show the same session share one connection. The session need not exist: it is created
- * by its first input.
- *
+ * A live session. Components that show the same session share one connection. The session need not exist: its
+ * first input creates it.
  * @example
  * const { view, submit } = useSession('notes');
  */

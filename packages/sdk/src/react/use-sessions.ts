@@ -60,8 +60,7 @@ async function readPages(
 const NOTHING = { sessions: [], isLoading: true, error: null, hasMore: false } as const;
 
 /**
- * The sessions of the user, updated when something happens in one of them.
- *
+ * The sessions of the user, kept up to date.
  * @example
  * const { sessions, hasMore, more } = useSessions({ limit: 30, q: search });
  */

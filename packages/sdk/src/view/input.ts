@@ -28,7 +28,7 @@ export function inputOf(view: SessionView, event: DurableEvent<'input.accepted'>
 
 const TITLE_LENGTH = 80;
 
-/** Default title, as the server makes it: the beginning of the first input. */
+/** Default title, like the server's: the beginning of the first input. */
 export function titleOf([first]: readonly Part[]): string {
   const line = first?.type === 'text' ? first.text.replace(/\s+/g, ' ').trim() : '';
   return line.length <= TITLE_LENGTH ? line : `${line.slice(0, TITLE_LENGTH - 1)}…`;

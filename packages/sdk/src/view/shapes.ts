@@ -52,7 +52,10 @@ export type SessionView = {
   readonly plan: PlanView | null;
   /** standing grants */
   readonly grants: readonly string[];
-  /** Earlier versions of the conversation from an input on that replaced another, oldest first, by the id of that input. */
+  /**
+   * Earlier versions of the conversation from an input on that replaced another, oldest first, by the id of
+   * that input.
+   */
   readonly versions: Readonly<Record<InputId, readonly Version[]>>;
   /** versions of the input that is about to be replaced */
   readonly replacing: readonly Version[] | null;
@@ -62,7 +65,7 @@ export type SessionView = {
   readonly context: ContextUse | null;
 };
 
-/** What followed an input, from that input on, until it was replaced. */
+/** The entries from an input on, until it was replaced. */
 export type Version = readonly Entry[];
 
 export type CreatedView = {
@@ -70,7 +73,7 @@ export type CreatedView = {
   readonly domain: string;
   readonly named: boolean;
   readonly at: number;
-  /** the session is erased when nobody has used it for a while */
+  /** the session is erased after a period without use */
   readonly ephemeral?: true;
 };
 
@@ -78,10 +81,10 @@ type Numbered = { readonly at: number; readonly seqs: readonly number[] };
 
 export type Entry = TurnView | HistoryView | ClearedView | CompactionView;
 
-/** Part of a conversation that the session took over: a message of the user, if it begins with one, and what followed. */
+/** Part of an imported conversation: a user message, if it begins with one, and the items that follow it. */
 export type HistoryView = Numbered & {
   readonly kind: 'history';
-  /** the id of the user's message, which `replaces` of an input may name */
+  /** id of the user message, for `replaces` of an input */
   readonly input: InputId | null;
   readonly items: readonly HistoryItem[];
   readonly dialect: string;
@@ -97,9 +100,9 @@ export type InputView = Numbered & {
   readonly key?: string;
   readonly call?: DirectCall;
   readonly data?: JsonObject;
-  /** the agent to answer, if it is not the session's */
+  /** the agent that answers, if it differs from the session's */
   readonly agent?: AgentRef;
-  /** the turn that it will start, if it waits for others */
+  /** the turn that it will start, if it is queued */
   readonly turn?: TurnId;
   /** the turn that this input interrupted */
   readonly superseded: TurnId | null;
@@ -116,14 +119,14 @@ export type TurnView = Numbered & {
   readonly items: readonly Item[];
   /** the block being streamed */
   readonly open: BlockId | null;
-  /** the calls that the model is writing; each becomes an item when it is complete */
+  /** calls that the model is writing; each becomes an item when it is complete */
   readonly writing: readonly WritingView[];
   readonly state: TurnState;
   readonly steps: number;
   readonly usage: Usage;
 };
 
-/** A call as far as the model has written its arguments, which are JSON when they are complete. */
+/** A call with the arguments written so far, which are JSON when complete. */
 export type WritingView = { readonly call: CallId; readonly tool: string; readonly text: string };
 
 export type TurnState =
@@ -168,12 +171,12 @@ export type CallState =
   | { readonly phase: 'waiting' }
   | { readonly phase: 'allowed' }
   | { readonly phase: 'running'; readonly progress: CallProgress | null }
-  /** executed by a client that may be disconnected meanwhile */
+  /** executed by a client that may be disconnected in the meantime */
   | { readonly phase: 'deferred' }
   | {
       readonly phase: 'ended';
       readonly outcome: Outcome;
-      /** it ran when the turn was cancelled: it may have happened */
+      /** it was running when the turn was cancelled: it may have been executed */
       readonly interrupted?: boolean;
       readonly parts: readonly Part[];
       readonly data?: JsonObject;
@@ -218,7 +221,7 @@ export type HandoffView = Numbered & {
   readonly reason: string;
 };
 
-/** The model's answer broke off and was requested again. */
+/** The model's answer was interrupted and requested again. */
 export type RestartView = Numbered & {
   readonly kind: 'restart';
   readonly attempt: number;

@@ -85,7 +85,7 @@ export function withEndedBlock(
   return withItem(withoutOpenBlock(turn), ended);
 }
 
-/** Ignored if an earlier part is missing: the whole call comes with its event. */
+/** Ignored if an earlier part is missing: the complete call follows with its event. */
 export function withArguments(turn: TurnView, delta: EphemeralEvent<'call.arguments.delta'>): TurnView {
   if (turn.state.status !== 'running') return turn;
   const { call, tool, offset, text } = delta;
@@ -101,7 +101,7 @@ export function withArguments(turn: TurnView, delta: EphemeralEvent<'call.argume
 export const withWriting = (turn: TurnView, writing: TurnView['writing']): TurnView =>
   turn.writing.length === 0 && writing.length === 0 ? turn : { ...turn, writing };
 
-/** The step is requested again: discard its output, except blocks that an interruption cut off. */
+/** The step is requested again: discards its output, except blocks that an interruption ended. */
 export function withoutStep(turn: TurnView): TurnView {
   const isVoid = (item: Item) => isBlock(item) && item.step === turn.steps && item.state !== 'interrupted';
   return { ...turn, items: turn.items.filter((item) => !isVoid(item)), open: null, writing: [] };
