@@ -1,4 +1,4 @@
-/** That the harness itself is right: a benchmark that miscounts is worse than none. */
+/** Tests of the harness itself: a benchmark that miscounts is worse than none. */
 import { describe, expect, test } from 'bun:test';
 import { openSqliteStore } from '../packages/server/src/stores/sqlite/open.ts';
 import { Absent, type Contestant, installed } from './contestants/contestant.ts';
@@ -34,36 +34,36 @@ describe('percentile', () => {
 
 describe('an answer', () => {
   const tokens = Array.from({ length: 5 }, (_, index) => tokenText(index, 1_000 + index));
-  const heard = (...pieces: string[]) => {
+  const checked = (...pieces: string[]) => {
     const delays: number[] = [];
     const check = new AnswerCheck(5, delays);
     for (const piece of pieces) check.hear(piece, 2_000);
     return { ...check.verdict(), delays };
   };
   test('that is complete has no errors and one delay per token', () => {
-    const { received, missing, misplaced, delays } = heard(...tokens);
+    const { received, missing, misplaced, delays } = checked(...tokens);
     expect({ received, missing, misplaced }).toEqual({ received: 5, missing: 0, misplaced: 0 });
     expect(delays).toEqual([1_000, 999, 998, 997, 996]);
   });
   test('may be split and joined anywhere', () => {
     const text = tokens.join('');
-    expect(heard(text.slice(0, 3), text.slice(3, 20), text.slice(20))).toMatchObject({
+    expect(checked(text.slice(0, 3), text.slice(3, 20), text.slice(20))).toMatchObject({
       received: 5,
       misplaced: 0,
     });
   });
   test('with a missing token is detected', () =>
-    expect(heard(...tokens.toSpliced(2, 1))).toMatchObject({ received: 4, missing: 1, misplaced: 1 }));
+    expect(checked(...tokens.toSpliced(2, 1))).toMatchObject({ received: 4, missing: 1, misplaced: 1 }));
   test('without its last token is detected', () =>
-    expect(heard(...tokens.slice(0, 4))).toMatchObject({ received: 4, missing: 1 }));
+    expect(checked(...tokens.slice(0, 4))).toMatchObject({ received: 4, missing: 1 }));
   test('with two swapped tokens is detected', () => {
     const [first = '', second = '', ...rest] = tokens;
-    expect(heard(second, first, ...rest).misplaced).toBeGreaterThan(0);
+    expect(checked(second, first, ...rest).misplaced).toBeGreaterThan(0);
   });
   test('with a repeated token is detected', () =>
-    expect(heard(...tokens, tokens[1] ?? '')).toMatchObject({ received: 5, misplaced: 1 }));
+    expect(checked(...tokens, tokens[1] ?? '')).toMatchObject({ received: 5, misplaced: 1 }));
   test('that ends inside a token is detected', () =>
-    expect(heard(...tokens.slice(0, 4), '4:10')).toMatchObject({ missing: 1, misplaced: 1 }));
+    expect(checked(...tokens.slice(0, 4), '4:10')).toMatchObject({ missing: 1, misplaced: 1 }));
 });
 
 describe('a process tree', () => {
@@ -84,7 +84,7 @@ describe('a process tree', () => {
 });
 
 describe('rounds', () => {
-  /** Plays rounds with these shares of steal time and returns which of them count. */
+  /** Plays rounds with these shares of steal time and returns those that count. */
   const played = async (wanted: number, most: number, ...parts: number[]) => {
     const now = { all: 0, stolen: 0 };
     let pauses = 0;
@@ -148,7 +148,7 @@ test('the floor relays two streams end to end', async () => {
   expect(figures).toMatchObject({ missing: 0, misplaced: 0, inOrder: true });
   expect(figures.cpuPerToken).toBeGreaterThan(0);
   expect(figures.megabytes).toBeGreaterThan(1);
-  // A token that seems to arrive before it left, or to have been away for longer than the run, means two clocks.
+  // A token that arrives before it was sent, or after longer than the run, indicates two different clocks.
   expect(figures.p50).toBeGreaterThan(-1);
   expect(figures.p99).toBeLessThan((nowMicros() - began) / 1_000);
 });
@@ -182,7 +182,7 @@ describe('the report', () => {
     row('Parlance, native', 50, { cpuPerToken: 50, p99: 6, megabytes: 80, missing: 1, misplaced: 0 }),
     row('Codex app-server', 50, null),
   ];
-  test('gives the reason for an absent peer, and never zero', () => {
+  test('reports the reason for an absent peer instead of zero', () => {
     expect(tableText(relay, rows)).toContain('absent: not <installed>');
     expect(chart(rows, 'a machine')).toContain('absent: not &lt;installed&gt;');
   });
@@ -227,4 +227,4 @@ test('an unknown table is refused', () =>
   expect(() => readOptions(['--only', 'relay,nonsense'])).toThrow('there is no table nonsense'));
 
 test('a folder that is not a checkout is refused', () =>
-  expect(() => readOptions(['--against', import.meta.dir])).toThrow('is no checkout of Parlance'));
+  expect(() => readOptions(['--against', import.meta.dir])).toThrow('is not a checkout of Parlance'));

@@ -1,6 +1,7 @@
 /**
- * How long `parlance chat` takes until its first prompt, with a running server and in a real terminal. Prints the median
- * and the range. `bun bench/first-prompt.ts [STARTS]`; build first (`npm run build`).
+ * Measures how long `parlance chat` takes until its first prompt, with a running server and in a real
+ * terminal. Prints the median and the range. `bun bench/first-prompt.ts [STARTS]`; build first (`npm run
+ * build`).
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -20,11 +20,11 @@ if (!options) {
   process.exit(0);
 }
 if (process.platform !== 'linux') {
-  console.error('the benchmark reads /proc, so it runs on Linux alone');
+  console.error('the benchmark reads /proc, so it only runs on Linux');
   process.exit(1);
 }
 
-/** A progress line that is overwritten on a terminal; nothing elsewhere. */
+/** A progress line that is overwritten on a terminal; no output elsewhere. */
 const progress = (text: string): void => {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
 };
@@ -32,7 +32,7 @@ const progress = (text: string): void => {
 const tables = TABLES.filter(({ name }) => options.only.length === 0 || options.only.includes(name));
 const hasPeers = tables.some((table) => table.jobs(false).some(({ subject }) => isPeer(subject)));
 
-// Quick runs take the peers that are there.
+// Quick runs use the installed peers.
 if (!options.quick && options.against === null && hasPeers) await installPeers(console.log);
 const machine = await machineOf();
 const began = new Date();
@@ -41,7 +41,7 @@ console.log(`${measuredOn}\n`);
 
 const plan = {
   quick: options.quick,
-  // A quick run ends in under a minute on a busy machine, too.
+  // A quick run ends in under a minute, even on a busy machine.
   deadline: options.quick ? began.getTime() + 57_000 : Number.POSITIVE_INFINITY,
   measuredOn,
   against: options.against,
@@ -60,7 +60,7 @@ for (const table of tables) {
 if (options.against !== null) console.log(`Against ${options.against}\n${comparisonText(pairs)}\n`);
 
 const goals = goalsOf(rows);
-// With some tables alone, only the goals that they measure are shown.
+// If only some tables are measured, only their goals are shown.
 const shownGoals = options.only.length === 0 ? goals : goals.filter(({ met }) => met !== null);
 if (options.against === null) console.log(goalsText(shownGoals));
 
@@ -73,7 +73,7 @@ await Bun.write(
 );
 console.log(`\n${seconds} s; written to ${out}`);
 
-// The chart that is checked in comes from a whole run alone.
+// Only a complete run updates the checked-in chart.
 if (!options.quick && options.against === null && options.only.length === 0) {
   await Bun.write(inRepository('docs/bench.svg'), chart(rows, measuredOn));
   console.log('and to docs/bench.svg');

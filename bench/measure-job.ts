@@ -1,4 +1,7 @@
-/** The load generator, as a process of its own. `bun measure-job.ts JOB`, or `{"jobs": [JOB, …]}`, prints lines of JSON. */
+/**
+ * The load generator, in its own process. `bun measure-job.ts JOB`, or `{"jobs": [JOB, …]}`, prints JSON
+ * lines.
+ */
 import { Absent } from './contestants/contestant.ts';
 import { TABLES } from './tables/index.ts';
 import { ENDED_EARLY, type Job, type Progress, type Table } from './tables/table.ts';
@@ -7,7 +10,7 @@ const work = JSON.parse(process.argv[2] ?? '{}') as Job | { readonly jobs: reado
 const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`);
 const progress: Progress = (text) => say({ progress: text });
 
-// So that the servers it started end with it.
+// Makes the servers it started exit as well.
 process.on('SIGTERM', () => process.exit(ENDED_EARLY));
 
 function tableOf(job: Job | undefined): Table {

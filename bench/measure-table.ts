@@ -1,4 +1,6 @@
-/** Measures the rows of one table: each job in a process of its own, or together with those it is compared with. */
+/**
+ * Measures the rows of one table: each job in its own process, or together with those it is compared with.
+ */
 import { isPeer } from './contestants/index.ts';
 import { median } from './measure/percentile.ts';
 import { PATIENCE_MS, runJob, runTogether } from './run-job.ts';
@@ -6,16 +8,16 @@ import type { Figures, Job, Outcome, Progress, Row, Table } from './tables/table
 
 export type Plan = {
   readonly quick: boolean;
-  /** time limit; what does not fit is skipped and reported */
+  /** time limit; jobs beyond it are skipped and reported */
   readonly deadline: number;
   readonly measuredOn: string;
-  /** a second checkout, which is measured beside this one */
+  /** a second checkout to measure alongside this one */
   readonly against: string | null;
   readonly progress: Progress;
 };
 
 const LEFT_OUT: Outcome = { figures: null, absent: 'left out: a quick run ends in under a minute' };
-/** How often a job that is not measured together runs in each checkout. */
+/** How often a job that is measured alone runs in each checkout. */
 const REPEATS = 3;
 
 export async function measureTable(table: Table, plan: Plan): Promise<readonly Row[]> {
@@ -29,7 +31,7 @@ export async function measureTable(table: Table, plan: Plan): Promise<readonly R
   return table.derive?.(rows) ?? rows;
 }
 
-/** Jobs of one size that can be measured together are one group; every other job is its own. */
+/** Jobs of the same size that can be measured together form a group; every other job is its own. */
 function groupsOf({ together }: Table, jobs: readonly Job[]): readonly (readonly Job[])[] {
   const bySize = Map.groupBy(jobs, (job) => (together?.takes(job) ? job.size : job));
   return [...bySize.values()];
@@ -68,7 +70,7 @@ const patienceOf = ({ deadline }: Plan): number => Math.min(PATIENCE_MS, deadlin
 
 type Running = { readonly progress: Progress; readonly patienceMs: number };
 
-/** Each checkout measures with its own benchmark, in turns; of each figure the median counts. */
+/** Each checkout measures with its own benchmark, alternating; the median of each figure is used. */
 async function alternated(job: Job, against: string, run: Running): Promise<readonly Outcome[]> {
   const ours: Outcome[] = [];
   const theirs: Outcome[] = [];

@@ -7,7 +7,7 @@ export type Options = {
   readonly quick: boolean;
   readonly only: readonly string[];
   readonly out: string | null;
-  /** the folder of a second checkout */
+  /** folder of a second checkout */
   readonly against: string | null;
 };
 
@@ -36,6 +36,6 @@ export function readOptions(args: readonly string[]): Options | null {
     if (!TABLES.some((table) => table.name === name)) throw new Error(`there is no table ${name}`);
   const against = values.against === undefined ? null : resolve(values.against);
   if (against !== null && !existsSync(join(against, 'bench/measure-job.ts')))
-    throw new Error(`${against} is no checkout of Parlance`);
+    throw new Error(`${against} is not a checkout of Parlance`);
   return { quick: values.quick, only, out: values.out ?? null, against };
 }

@@ -1,10 +1,12 @@
-/** Runs jobs in a load generator of their own, so that no row is measured by a process that another one has warmed. */
+/**
+ * Runs jobs in separate load generators, so that no row is measured by a process warmed up by another one.
+ */
 import { join } from 'node:path';
 import { inRepository, linesOf } from './contestants/contestant.ts';
 import { MANY_REQUESTS } from './contestants/floor.ts';
 import { ENDED_EARLY, type Figures, type Job, type Outcome, type Progress } from './tables/table.ts';
 
-/** Longer than any job that works. */
+/** Longer than any successful job. */
 export const PATIENCE_MS = 15 * 60_000;
 
 type Line = {
@@ -17,9 +19,9 @@ type Line = {
 
 export type Run = {
   readonly progress: Progress;
-  /** a job that takes longer is ended with all its processes */
+  /** a job that takes longer is killed with all its processes */
   readonly patienceMs?: number;
-  /** the folder whose benchmark measures */
+  /** folder whose benchmark is used */
   readonly checkout?: string;
 };
 
@@ -28,7 +30,7 @@ export async function runJob(job: Job, run: Run): Promise<Outcome> {
   return outcome as Outcome;
 }
 
-/** Measures several jobs of a table in one process; one outcome a job, in their order. */
+/** Measures several jobs of a table in one process; returns one outcome per job, in order. */
 export const runTogether = (jobs: readonly Job[], run: Run): Promise<readonly Outcome[]> =>
   measured({ jobs }, jobs.length, run);
 

@@ -1,9 +1,9 @@
-/** An answer as the two APIs of OpenAI stream it: the events before, for, and after the tokens. */
+/** An answer in the formats of both OpenAI APIs: the events before, for, and after the tokens. */
 export type WireName = 'chat' | 'responses';
 
 export type Wire = {
   begin(id: string): string;
-  /** the text before and after a token, the same for a whole answer, so that a token needs no encoding */
+  /** the text before and after a token, constant for an answer, so that tokens need no encoding */
   around(id: string): readonly [string, string];
   end(id: string, whole: string, tokens: number): string;
 };

@@ -1,7 +1,7 @@
 /**
- * The fake model API: a process of its own that streams every answer as TOKENS tokens, one each INTERVAL milliseconds.
- * `bun upstream.ts TOKENS INTERVAL` prints the port it listens on. It is HTTP/1.1 written by hand over TCP, because it
- * must cost little next to what is measured: one timer for all answers and one write per token.
+ * The fake model API: a separate process that streams every answer as TOKENS tokens, one every INTERVAL
+ * milliseconds. `bun upstream.ts TOKENS INTERVAL` prints its port. It implements HTTP/1.1 directly over TCP
+ * to keep its own cost low: one timer for all answers and one write per token.
  */
 import type { Socket } from 'bun';
 import { tokenText } from './measure/answer-check.ts';
@@ -21,7 +21,7 @@ type Answer = {
 };
 
 const [tokens = 200, interval = 10] = process.argv.slice(2).map(Number);
-/** Answers that stream at the same time are spread over the interval, as those of a real vendor are. */
+/** Concurrent answers are spread over the interval, like those of a real vendor. */
 const phases = Array.from({ length: interval }, () => new Set<Answer>());
 let answers = 0;
 
@@ -49,7 +49,7 @@ const server = Bun.listen<Peer>({
 });
 console.log(server.port);
 
-// Ends with the process that started it, whose end of this pipe is then closed.
+// Exits with the process that started it, which closes this pipe.
 process.stdin.on('end', () => process.exit(0)).resume();
 
 function forget(socket: Socket<Peer>): void {
@@ -98,7 +98,7 @@ function whole(socket: Socket<Peer>, body: string, status = '200 OK'): void {
   );
 }
 
-/** A model with this name answers at once: some servers request a title beside the answer. */
+/** A model with this name answers immediately: some servers request a title in addition to the answer. */
 function stream(socket: Socket<Peer>, name: WireName, body: string): void {
   const wire = WIRES[name];
   const id = String(++answers);
@@ -135,7 +135,7 @@ function step(answer: Answer, phase: Set<Answer>): void {
 const began = performance.now();
 let tick = 0;
 setInterval(() => {
-  // A late timer catches up, so that the rate holds.
+  // A late timer catches up to keep the rate.
   for (const due = performance.now() - began; tick <= due; tick++) {
     const phase = phases[tick % interval];
     if (phase) for (const answer of phase) step(answer, phase);

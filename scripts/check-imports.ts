@@ -14,19 +14,19 @@ const ROOT = join(import.meta.dir, '..');
 const SERVER = 'packages/server/src';
 const SDK = 'packages/sdk/';
 const WEB = 'packages/web/';
-/** The one module of the protocol that is code for the SDK; it imports nothing. */
+/** The only module of the protocol whose code the SDK uses; it imports nothing. */
 const SDK_CODE = '@parlance/protocol/server-sent-events';
 /** The part of the SDK that imports React. */
 const SDK_REACT = 'packages/sdk/src/react/';
-/** The part of the SDK that brings zod to tools inside of the server. */
+/** The part of the SDK that provides zod to tools inside the server. */
 const SDK_TOOLS = 'packages/sdk/src/tools.ts';
-/** what the packages below the server import */
+/** imports of the packages below the server */
 const PACKAGE_SEES = new Map([
   ['protocol', ['zod']],
   ['copilot', ['@parlance/protocol']],
   ['offline', ['@parlance/protocol', '@parlance/copilot']],
 ]);
-/** the rooms of the server that import these packages; all others import only the protocol */
+/** folders of the server that import these packages; all others import only the protocol */
 const SEEN_BY = new Map([
   ['@parlance/copilot', ['dialects', 'tools', 'root']],
   ['@parlance/offline', ['providers']],
@@ -49,7 +49,9 @@ const ROOMS = [
   'lib',
 ];
 
-/** The room of a file of the server, `root` for those beside the rooms; null for files of other packages. */
+/**
+ * The top-level folder of a server file, `root` for files outside of them; null for files of other packages.
+ */
 function roomOf(path: string): string | null {
   const inside = relative(SERVER, path);
   if (inside.startsWith('..')) return null;
@@ -69,20 +71,20 @@ function folderIn(base: string, path: string): string | null {
 
 const DIALECTS = join(SERVER, 'dialects/');
 
-/** A dialect imports its own folder and `shared/`; the files beside the folders list the dialects. */
+/** A dialect imports its own folder and `shared/`; the files next to the folders list the dialects. */
 function isOwnOrShared(from: string, to: string): boolean {
   const [own, other] = [folderIn(DIALECTS, from), folderIn(DIALECTS, to)];
   return own === null || other === own || other === 'shared';
 }
 
-/** Loaded only if several nodes are configured: imported dynamically, or by each other. */
+/** Loaded only for several nodes: imported dynamically, or by each other. */
 const LOADED_ON_DEMAND = ['compose/shared-storage.ts', 'stores/postgres/', 'buses/valkey/'].map((path) =>
   join(SERVER, path),
 );
 
 const isOnDemand = (path: string): boolean => LOADED_ON_DEMAND.some((start) => path.startsWith(start));
 
-/** What parts of the SDK import from elsewhere. */
+/** External imports of the parts of the SDK. */
 const isAddition = (path: string, imported: string): boolean =>
   (path.startsWith(SDK_REACT) && imported === 'react') || (path === SDK_TOOLS && imported === 'zod');
 
@@ -151,7 +153,7 @@ for (const path of [...sources('packages/*/src/**/*.{ts,tsx}'), ...sources('scri
     if (path.startsWith(WEB) && /^@parlance\/(?!sdk$)/.test(imported))
       problems.push(`${path} imports ${imported}: the console has the SDK, and of the protocol its types`);
   }
-  // The transpiler drops imports of types alone; the rule is for them too.
+  // The transpiler drops type-only imports, but the rule applies to them as well.
   for (const [, imported = ''] of source.matchAll(/^(?:import|export) type [^;]*? from '([^']+)'/gm)) {
     check(path, imported);
   }
@@ -176,7 +178,7 @@ function sources(pattern: string): Iterable<string> {
   return new Glob(pattern).scanSync(ROOT);
 }
 
-/** Files that only tests import: they may import anything, as tests may. */
+/** Files imported only by tests: like tests, they may import anything. */
 function isTestSupport(path: string): boolean {
   return /(^|\/)(testing|test-[\w-]+|suite)\.ts$|\/(testing|fixtures|suite|contract)\//.test(path);
 }
@@ -206,5 +208,5 @@ function check(path: string, imported: string): void {
 
 const unique = [...new Set(problems)].sort();
 for (const problem of unique) console.error(problem);
-if (looked < 100) console.error(`only ${looked} files were looked at: the pattern is wrong`);
+if (looked < 100) console.error(`only ${looked} files were checked: the pattern is wrong`);
 if (unique.length > 0 || looked < 100) process.exit(1);

@@ -1,10 +1,13 @@
-/** `npm run check`: format, lint, types, imports and generated files, two steps at a time. Prints what does not hold. */
+/**
+ * `npm run check`: format, lint, types, imports and generated files, two steps at a time. Prints only
+ * failures.
+ */
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dir, '..');
 const BIN = join(ROOT, 'node_modules/.bin');
 
-/** The longest first. */
+/** Longest first. */
 const STEPS = [
   'tsc',
   'tsc -p packages/web',

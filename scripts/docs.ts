@@ -12,7 +12,7 @@ import { eventReference } from './reference/events.ts';
 
 const served = await documentsOf(DIALECTS);
 
-/** Replaces the generated table between two comments; the text around it is written by hand. */
+/** Replaces the generated table between two comments; the surrounding text is written by hand. */
 const between = (text: string, table: string): string =>
   text.replace(/(<!-- made by scripts\/docs\.ts -->\n)[\s\S]*?(?=\n<!-- until here -->)/, `$1${table}`);
 

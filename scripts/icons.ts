@@ -1,6 +1,6 @@
 /**
- * `npm run icons`: renders the logo, `packages/web/src/icon.svg`, as the PNG files of the console and the extension. Check them
- * in when the logo has changed.
+ * `npm run icons`: renders the logo, `packages/web/src/icon.svg`, as PNG files for the console and the
+ * extension. Check them in after the logo has changed.
  */
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -29,7 +29,7 @@ try {
   await browser.close();
 }
 
-/** A maskable icon has no corners of its own, and its sign is within the inner four fifths. */
+/** A maskable icon has no rounded corners, and its symbol is within the inner four fifths. */
 async function render({ path, size, maskable = false }: Icon): Promise<void> {
   const page = await browser.newPage({ viewport: { width: size, height: size } });
   const inner = maskable ? size * 0.86 : size;

@@ -4,7 +4,7 @@ import { cyclesIn, grouped } from './import-cycles.ts';
 const graph = (edges: Record<string, readonly string[]>) =>
   new Map(Object.entries(edges).map(([from, to]) => [from, new Set(to)]));
 
-test('finds every cycle, and no file that only leads to one', () => {
+test('finds every cycle, but no file that only imports one', () => {
   const cycles = cyclesIn(
     graph({ a: ['b'], b: ['c'], c: ['b', 'd'], d: ['e'], e: ['f'], f: ['d'], g: ['a', 'f'] }),
   );

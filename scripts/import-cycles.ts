@@ -28,7 +28,7 @@ export function cyclesIn(graph: Graph): string[][] {
   return cycles;
 }
 
-/** The graph of groups, such as folders; nodes without a group are left out. */
+/** The graph of groups, such as folders; leaves out nodes without a group. */
 export function grouped(graph: Graph, groupOf: (node: string) => string | null): Graph {
   const groups = new Map<string, Set<string>>();
   for (const [node, nexts] of graph) {

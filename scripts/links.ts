@@ -1,6 +1,6 @@
 /**
- * Checks the links of our Markdown. A relative link must lead to an existing file and heading. The text of a link to a test must
- * occur in a test title of that file, so that documented tests exist.
+ * Checks the links of our Markdown. A relative link must point to an existing file and heading. The text of a
+ * link to a test must occur in a test title of that file, so that documented tests exist.
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -45,7 +45,7 @@ function problemOf(words: string, target: string, { path, root }: Document): str
 
 const isTest = (path: string): boolean => /\.test\.tsx?$|\/stores\/contract\//.test(path);
 
-/** What stands in quotes on a line that begins a test, a group of them, or the title of a table of them. */
+/** The quoted text on a line that begins a test, a group of tests, or the title of a test table. */
 const titlesOf = (path: string): string[] =>
   [
     ...readFileSync(path, 'utf8').matchAll(

@@ -1,8 +1,8 @@
 /**
- * `npm run sbom [-- FILE]`: a software bill of materials of the production dependencies, as CycloneDX JSON from npm
- * and the lock file. npm's own `--omit dev` also drops packages that both production and development need, and so does its
- * mark on a package that is installed twice, so the lock file decides. Peer dependencies of development tools that do not
- * fit are no reason to fail.
+ * `npm run sbom [-- FILE]`: a software bill of materials of the production dependencies, as CycloneDX JSON
+ * from npm and the lock file. npm's own `--omit dev` also drops packages needed by both production and
+ * development, as does its mark on a package installed twice, so the lock file decides. Unmet peer
+ * dependencies of development tools are not an error.
  */
 import { mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -51,7 +51,7 @@ export async function makeBill(root = ROOT): Promise<Bill> {
   return inProduction(Bill.parse(JSON.parse(text)), productionRefs(lock));
 }
 
-/** `name@version` of what is installed for more than development. */
+/** `name@version` of packages installed for more than development. */
 function productionRefs({ packages }: z.infer<typeof Lock>): Set<string> {
   const installed = Object.entries(packages).filter(([, { dev }]) => !dev);
   return new Set(
@@ -66,7 +66,7 @@ function inProduction(bill: Bill, production: ReadonlySet<string>): Bill {
   const root = metadata.component['bom-ref'];
   return {
     ...bill,
-    // npm takes the name of the folder.
+    // npm uses the folder name.
     metadata: { ...metadata, component: { ...metadata.component, name: 'parlance' } },
     components: left,
     dependencies: bill.dependencies

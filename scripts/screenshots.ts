@@ -1,6 +1,6 @@
 /**
- * `npm run screenshots`: renders every page of the console, light and dark, with sessions of the offline model, into
- * `docs/images`. Check them in when a page has changed.
+ * `npm run screenshots`: renders every page of the console, light and dark, with sessions of the offline
+ * model, to `docs/images`. Check them in after a page has changed.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';

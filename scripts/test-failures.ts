@@ -1,6 +1,6 @@
 /**
- * Extracts failures from the output of `bun test`: each failed test and each error outside of a test, with its output.
- * A run prints thousands of lines, and of long output only the end is kept.
+ * Extracts failures from the output of `bun test`: each failed test and each error outside of a test, with
+ * its output. A run prints thousands of lines; for long output, only the end is kept.
  */
 
 const FILE = /^\S+\.test\.tsx?:$/;
@@ -21,14 +21,14 @@ export class Trouble {
   #over = false;
   readonly #found: string[] = [];
 
-  /** Takes the next chunk of output, split anywhere. */
+  /** Processes the next chunk of output, split anywhere. */
   take(text: string): void {
     const lines = (this.#rest + text).split('\n');
     this.#rest = lines.pop() ?? '';
     for (const line of lines) this.#line(line);
   }
 
-  /** One piece of text for each thing that went wrong, in the order it was printed. */
+  /** One text per failure, in print order. */
   get found(): readonly string[] {
     return this.#found;
   }

@@ -1,13 +1,13 @@
 /**
- * `npm test`: installs what the tests need and runs them. Missing programs are reported, and their tests are skipped by
- * name; in CI nothing may be missing.
+ * `npm test`: installs required programs and runs the tests. Missing programs are reported, and their tests
+ * are skipped by name; in CI, nothing may be missing.
  */
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { $, Glob } from 'bun';
 import { Trouble } from './test-failures.ts';
 
-/** Debian keeps its programs out of the path. */
+/** Debian installs these programs outside of the path. */
 const POSTGRES = 'usr/lib/postgresql/*/bin/postgres';
 const LIBFUZZER = 'usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a';
 
@@ -16,7 +16,7 @@ type Needed = { readonly found: () => boolean; readonly packages: readonly strin
 const program = (...names: string[]): boolean => names.some((name) => Bun.which(name));
 const file = (path: string): boolean => [...new Glob(path).scanSync('/')].length > 0;
 
-/** Debian packages; of several, the first that the release has. */
+/** Debian packages; of several alternatives, the first available one. */
 const NEEDED: readonly Needed[] = [
   { found: () => program('bwrap'), packages: ['bubblewrap'] },
   { found: () => program('rg'), packages: ['ripgrep'] },
@@ -46,7 +46,7 @@ if (missing.length > 0 && Bun.which('apt-get') && process.getuid?.() === 0) {
   await $`apt-get install -y -qq -o Acquire::Retries=3 ${packages}`.quiet().nothrow();
 }
 const absent = missing.filter(({ found }) => !found()).map(({ packages }) => packages.join(' or '));
-if (absent.length > 0) console.log(`not on this machine, so what needs it is skipped: ${absent.join(', ')}`);
+if (absent.length > 0) console.log(`not installed, so tests that need it are skipped: ${absent.join(', ')}`);
 if (absent.length > 0 && process.env.CI) process.exit(1);
 
 // Once, before many test processes need it.
@@ -75,7 +75,7 @@ const count = (word: string): number =>
   Number(tail.match(new RegExp(`^\\s*(\\d+) ${word}\\b`, 'm'))?.[1] ?? 0);
 // Bun does not count an error outside of a test as a failure.
 const [passed, failed, skipped] = [count('pass'), count('fail') + count('error'), count('skip')];
-if (trouble.found.length > 0) console.log(`\nWhat went wrong:\n\n${trouble.found.join('\n\n')}\n`);
+if (trouble.found.length > 0) console.log(`\nFailures:\n\n${trouble.found.join('\n\n')}\n`);
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
 process.exit(code === 0 && passed > 0 ? 0 : 1);
 

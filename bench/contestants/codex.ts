@@ -1,10 +1,10 @@
-/** The app server of Codex over stdio: JSON-RPC, a line a message. One process carries all conversations. */
+/** The Codex app server over stdio: line-delimited JSON-RPC. One process serves all conversations. */
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { nowMicros, sleep } from '../measure/clock.ts';
 import { Absent, type Contestant, installed, type Lane, linesOf, owned, versionOf } from './contestant.ts';
 
-/** Its provider pointed at the upstream; nothing of the user's own settings is read. */
+/** Points its provider to the upstream; the user's own settings are not read. */
 const settings = (upstream: string) => `
 model = "bench"
 model_provider = "bench"
@@ -21,7 +21,7 @@ wire_api = "responses"
 supports_websockets = false
 `;
 
-/** The program itself: the script that npm links would add a Node process to the tree. */
+/** The program itself: the script linked by npm would add a Node process to the tree. */
 function program(): string {
   const packages = installed('@openai');
   for (const name of readdirSync(packages).filter((name) => name.startsWith('codex-'))) {
@@ -76,7 +76,7 @@ export const codex: Contestant = {
       write({ id: calls, method, params });
       return answered.promise;
     };
-    /** Under load it asks its clients to retry. */
+    /** Under load, it asks clients to retry. */
     const call = async (method: string, params: object): Promise<unknown> => {
       for (;;) {
         try {
@@ -113,10 +113,10 @@ export const codex: Contestant = {
     const lane = async (): Promise<Lane> => {
       const { thread } = (await call('thread/start', { cwd: folder })) as { thread: { id: string } };
       return {
-        async ask(heard) {
+        async ask(onText) {
           const ended = Promise.withResolvers<void>();
           threads.set(thread.id, ({ method, params }, arrivedAt) => {
-            if (method === 'item/agentMessage/delta') heard(params?.delta ?? '', arrivedAt);
+            if (method === 'item/agentMessage/delta') onText(params?.delta ?? '', arrivedAt);
             else if (method === 'turn/completed') {
               if (params?.turn?.status === 'completed') ended.resolve();
               else ended.reject(new Error(JSON.stringify(params?.turn)));

@@ -1,25 +1,27 @@
-/** Contestants, and what they share. */
+/** Contestants and their shared code. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Reported with its reason, never as zero. */
+/** The subject cannot be measured: reported with its reason, never as zero. */
 export class Absent extends Error {
   override readonly name = 'Absent';
 }
 
-/** One conversation with the server: a prompt out, the pieces of one answer in. */
+/** One conversation with the server: sends a prompt and receives the pieces of one answer. */
 export type Lane = {
-  /** `heard` receives every piece of text as it arrives; resolves when the server has ended the answer. */
-  ask(heard: (text: string, arrivedAt: number) => void): Promise<void>;
+  /**
+   * `onText` is called with every piece of text as it arrives; resolves when the server has ended the answer.
+   */
+  ask(onText: (text: string, arrivedAt: number) => void): Promise<void>;
   close(): void;
 };
 
 export type Running = {
-  /** the root of the server's process tree */
+  /** root of the server's process tree */
   readonly pid: number;
-  /** of further processes that count as part of it */
+  /** further processes that count as part of it */
   readonly others?: readonly number[];
-  /** a lane that is connected and has a conversation of its own */
+  /** a connected lane with its own conversation */
   lane(): Promise<Lane>;
   stop(): Promise<void>;
 };
@@ -30,7 +32,7 @@ export type Contestant = {
   readonly description: string;
   /** too slow for 500 streams, where a round would take minutes, and for the full number of rounds */
   readonly slow?: boolean;
-  /** Ready when it resolves. Throws `Absent` if it cannot be run here. `folder` is empty and its own. */
+  /** Resolves when ready. Throws `Absent` if it cannot run here. `folder` is empty and exclusive. */
   start(upstream: string, folder: string): Promise<Running>;
 };
 
@@ -38,7 +40,7 @@ const BENCH = join(import.meta.dir, '..');
 export const inBench = (path: string): string => join(BENCH, path);
 export const inRepository = (path: string): string => join(BENCH, '..', path);
 
-/** The path of a file in a package of the benchmark; throws `Absent` if the package is not installed. */
+/** Path of a file in a package of the benchmark; throws `Absent` if the package is not installed. */
 export function installed(path: string): string {
   const found = inBench(join('node_modules', path));
   if (!existsSync(found)) throw new Absent(`${path} is not installed: npm install --prefix bench`);
@@ -50,13 +52,13 @@ export async function versionOf(name: string): Promise<string> {
   return (await file.exists()) ? ((await file.json()) as { version: string }).version : 'not installed';
 }
 
-/** Nothing that was started here outlives this process, however it ends. */
+/** Processes killed when this process exits. */
 const started = new Set<{ kill(signal: 'SIGKILL'): void }>();
 process.on('exit', () => {
   for (const child of started) child.kill('SIGKILL');
 });
 
-/** Returns what stops the process and resolves when it is gone. */
+/** Returns a function that stops the process and resolves when it has exited. */
 export function owned(child: Bun.Subprocess): () => Promise<void> {
   started.add(child);
   return async () => {
@@ -68,16 +70,16 @@ export function owned(child: Bun.Subprocess): () => Promise<void> {
 
 type Started = {
   readonly pid: number;
-  /** lines of its standard output, the first already there */
+  /** lines of its standard output, the first one already read */
   readonly first: string;
   stop(): Promise<void>;
 };
 
-/** Starts a server and waits for the first line of its output that `ready` likes. */
+/** Starts a server and waits for the first line of output that `ready` accepts. */
 export async function startServer(
   command: readonly string[],
   options: {
-    /** its home, which also has its error output */
+    /** its home folder, which also contains its stderr */
     readonly folder: string;
     readonly cwd?: string;
     readonly env?: Record<string, string>;
@@ -103,7 +105,7 @@ export async function startServer(
   throw new Error(`${command.join(' ')} did not start: ${(await Bun.file(errors).text()).slice(-500)}`);
 }
 
-/** Later output is read and dropped: a full pipe would block the process. */
+/** Reads and drops later output, since a full pipe would block the process. */
 async function drain(lines: AsyncGenerator<string>): Promise<void> {
   for await (const _ of lines);
 }

@@ -21,7 +21,10 @@ export async function eachEvent(body: ReadableStream<Uint8Array>, take: Take): P
 
 export type EventReader = { close(): void };
 
-/** Resolves when the stream is open. `take` receives the data of every event, and when its last byte arrived. */
+/**
+ * Resolves when the stream is open. `take` is called with the data of each event and the arrival time of its
+ * last byte.
+ */
 export async function readEvents(
   url: string,
   headers: Record<string, string>,

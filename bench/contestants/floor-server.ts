@@ -1,6 +1,7 @@
 /**
- * The least a Bun process can do: read server-sent events, cut lines, parse JSON, send one WebSocket frame a token.
- * No store, no schema, no sessions, no limits, no authentication. `bun floor-server.ts UPSTREAM` prints its port.
+ * The minimum work of a Bun process: read server-sent events, split lines, parse JSON, send one WebSocket
+ * frame per token. No store, schemas, sessions, limits or authentication. `bun floor-server.ts UPSTREAM`
+ * prints its port.
  */
 import type { ServerWebSocket } from 'bun';
 

@@ -1,7 +1,7 @@
 import { type Contestant, inBench, startServer } from './contestant.ts';
 import { connect, ENDED, type Read, socketLane } from './socket-lane.ts';
 
-/** The floor and "by hand" have the same protocol. */
+/** The floor and "by hand" use the same protocol. */
 export const prompt = () => ({ prompt: 'Tell me something.' });
 export const read: Read = (frame) => {
   if (frame.type === 'delta') return frame.text as string;

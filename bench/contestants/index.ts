@@ -22,7 +22,7 @@ export function contestantOf(name: string, checkout: string | null = null): Cont
   return found;
 }
 
-/** Whether the subject of a row is something that Parlance is measured against. */
+/** Whether the subject of a row is a peer that Parlance is compared with. */
 export const isPeer = (subject: string): boolean =>
   subject === 'plain ws broadcast' ||
   (!subject.startsWith('Parlance') && CONTESTANTS.some(({ name }) => name === subject));

@@ -55,10 +55,10 @@ export const opencode: Contestant = {
     const lane = async (): Promise<Lane> => {
       const { id } = (await postJson(`${http}/session`, {})) as { id: string };
       return {
-        async ask(heard) {
+        async ask(onText) {
           const ended = Promise.withResolvers<void>();
           sessions.set(id, ({ type, properties }, arrivedAt) => {
-            if (type === 'message.part.delta') heard(properties.delta ?? '', arrivedAt);
+            if (type === 'message.part.delta') onText(properties.delta ?? '', arrivedAt);
             else if (type === 'session.idle') ended.resolve();
             else if (type === 'session.error') ended.reject(new Error(JSON.stringify(properties.error)));
           });

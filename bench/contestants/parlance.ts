@@ -1,4 +1,7 @@
-/** Parlance as it ships: store, authentication, limits and metrics on, settings at their defaults. Once per dialect that streams. */
+/**
+ * Parlance as shipped: store, authentication, limits and metrics enabled, default settings. Once per
+ * streaming dialect.
+ */
 import { join } from 'node:path';
 import manifest from '../../packages/cli/package.json';
 import { type Contestant, inRepository, type Lane, startServer } from './contestant.ts';
@@ -109,7 +112,7 @@ const conversations: Open = async (server) => {
 /** Posts a command and follows the session as server-sent events. */
 const native: Open = ({ http }) => nativeLane(http);
 
-/** `readAt`: another node, of which the events are read. */
+/** `readAt`: another node, from which the events are read. */
 export async function nativeLane(http: string, readAt = http, words = WORDS): Promise<Lane> {
   const path = `/v1/sessions/${crypto.randomUUID()}`;
   const session = http + path;
@@ -117,11 +120,11 @@ export async function nativeLane(http: string, readAt = http, words = WORDS): Pr
   let take: (data: string, arrivedAt: number) => void = () => undefined;
   const events = await readEvents(`${readAt}${path}/events`, {}, (data, at) => take(data, at));
   return {
-    async ask(heard) {
+    async ask(onText) {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       take = (data, arrivedAt) => {
         const event = JSON.parse(data) as { type?: string; text?: string };
-        if (event.type === 'text.delta') heard(event.text ?? '', arrivedAt);
+        if (event.type === 'text.delta') onText(event.text ?? '', arrivedAt);
         else if (event.type === 'turn.ended') resolve();
         else if (event.type === 'turn.failed') reject(new Error(data));
       };
@@ -132,7 +135,7 @@ export async function nativeLane(http: string, readAt = http, words = WORDS): Pr
   };
 }
 
-/** A request for each answer, as clients of the OpenAI API make them. */
+/** One request per answer, like clients of the OpenAI API. */
 const openai: Open = async ({ http }) => {
   const session = crypto.randomUUID();
   const body = JSON.stringify({
@@ -141,7 +144,7 @@ const openai: Open = async ({ http }) => {
     messages: [{ role: 'user', content: WORDS }],
   });
   return {
-    async ask(heard) {
+    async ask(onText) {
       const response = await fetch(`${http}/openai/v1/chat/completions`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'x-parlance-session': session },
@@ -156,7 +159,7 @@ const openai: Open = async ({ http }) => {
         };
         if (error) throw new Error(data);
         const text = choices?.[0]?.delta.content;
-        if (text) heard(text, arrivedAt);
+        if (text) onText(text, arrivedAt);
       });
     },
     close: () => undefined,

@@ -1,7 +1,7 @@
 /**
- * The limit for a Bun process: the same relay as `floor-server.ts`, but the model API is asked over a plain socket that
- * is kept alive. The response is trusted: no status, no framing, no checks; a line that begins with `data: {` is a token.
- * `bun socket-floor-server.ts UPSTREAM` prints its port.
+ * The limit for a Bun process: the relay of `floor-server.ts`, but over a plain keep-alive socket to the
+ * model API. The response is trusted: no status, framing or checks; a line that begins with `data: {` is a
+ * token. `bun socket-floor-server.ts UPSTREAM` prints its port.
  */
 import type { ServerWebSocket, Socket } from 'bun';
 

@@ -16,14 +16,14 @@ export function connect(url: string): Promise<WebSocket> {
 
 export function socketLane(socket: WebSocket, prompt: () => object, read: Read): Lane {
   return {
-    ask(heard) {
+    ask(onText) {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       socket.onmessage = ({ data }) => {
         const arrivedAt = nowMicros();
         try {
-          const said = read(JSON.parse(data as string));
-          if (said === ENDED) resolve();
-          else if (said !== null) heard(said, arrivedAt);
+          const piece = read(JSON.parse(data as string));
+          if (piece === ENDED) resolve();
+          else if (piece !== null) onText(piece, arrivedAt);
         } catch (error) {
           reject(error);
         }

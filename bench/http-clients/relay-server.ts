@@ -1,6 +1,6 @@
 /**
- * The relay of `floor-server.ts` over one of the HTTP clients: one WebSocket frame a token, nothing else.
- * `bun relay-server.ts CLIENT UPSTREAM` prints its port.
+ * The relay of `floor-server.ts` over one of the HTTP clients: one WebSocket frame per token. `bun
+ * relay-server.ts CLIENT UPSTREAM` prints its port.
  */
 import type { ServerWebSocket } from 'bun';
 import type { HttpClient } from '../../packages/server/src/providers/http/client.ts';

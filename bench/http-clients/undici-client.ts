@@ -15,7 +15,7 @@ type Undici = {
 const FOLDER = inRepository('node_modules/undici');
 const { default: undici } = (await import(join(FOLDER, 'index.js'))) as { default: Undici };
 
-/** A connection for each stream; the caller measures the time. */
+/** One connection per stream; the caller measures the time. */
 const dispatcher = new undici.Agent({ headersTimeout: 0, bodyTimeout: 0 });
 
 export const undiciClient: HttpClient = async ({ url, headers, body }, signal) => {

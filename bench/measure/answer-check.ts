@@ -1,6 +1,6 @@
 /**
- * Reads the tokens of one answer as they arrive, however the server cut or joined them, and checks that every token
- * came once and in its place. A token is `<number>:<microseconds at which it left> `.
+ * Reads the tokens of an answer, however the server split or joined them, and checks that each token arrived
+ * once and in order. A token is `<number>:<microseconds at which it was sent> `.
  */
 export const tokenText = (number: number, leftAt: number): string => `${number}:${leftAt} `;
 
@@ -14,7 +14,7 @@ export class AnswerCheck {
 
   constructor(
     readonly expected: number,
-    /** the delays of all tokens are put here, in microseconds */
+    /** receives the delays of all tokens, in microseconds */
     private readonly delays: number[],
   ) {
     this.#seen = new Uint8Array(expected);

@@ -1,6 +1,6 @@
 /**
- * A cheap HTTP client with keep-alive: `fetch` takes as much CPU as the server, and would be measured with it on a
- * shared machine. For short responses with a content length.
+ * A cheap keep-alive HTTP client: `fetch` uses as much CPU as the server, which would distort measurements on
+ * a shared machine. For short responses with a content length.
  */
 import type { Socket } from 'bun';
 
@@ -23,7 +23,8 @@ export class Asker {
     const answered = new Promise<void>((resolve, reject) => {
       line.data.waiting = { resolve, reject };
     });
-    if (line.write(request) < Buffer.byteLength(request)) throw new Error('the request was not taken whole');
+    if (line.write(request) < Buffer.byteLength(request))
+      throw new Error('the request was not written completely');
     return answered;
   }
 

@@ -1,4 +1,4 @@
-/** Microseconds of the wall clock: the same for every process of the machine. */
+/** Microseconds of the wall clock, which all processes of the machine share. */
 export const nowMicros = (): number => Math.round((performance.timeOrigin + performance.now()) * 1_000);
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -13,8 +13,8 @@ export async function timed<Given>(
 }
 
 /**
- * How far the upstream's clock is ahead of ours, in microseconds: the best of several round trips, so that a delay
- * measured across processes can be trusted as far as this figure is small.
+ * How far the upstream's clock is ahead of ours, in microseconds: the best of several round trips. Delays
+ * measured across processes are accurate to this figure.
  */
 export async function clockSkew(upstream: string): Promise<number> {
   let best = { trip: Number.POSITIVE_INFINITY, skew: 0 };

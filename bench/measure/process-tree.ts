@@ -7,12 +7,12 @@ const MICROS_PER_TICK = 1e6 / 100;
 type Stat = {
   readonly pid: number;
   readonly parent: number;
-  /** CPU time of its own, and of children that have ended and were waited for, in ticks */
+  /** CPU time of its own, and of waited-for children that have exited, in ticks */
   readonly own: number;
   readonly ended: number;
 };
 
-/** Null if the process is gone. */
+/** Null if the process has exited. */
 function read(path: string): string | null {
   try {
     return readFileSync(path, 'utf8');
@@ -30,7 +30,7 @@ function statOf(pid: number): Stat | null {
   return { pid, parent: field(4), own: field(14) + field(15), ended: field(16) + field(17) };
 }
 
-/** The scheduler's own count, in microseconds: finer than ticks, but without threads that have ended. */
+/** The scheduler's count in microseconds: finer than ticks, but without exited threads. */
 function scheduledMicros(pid: number): number {
   const tasks = `/proc/${pid}/task`;
   let nanoseconds = 0;
@@ -39,7 +39,7 @@ function scheduledMicros(pid: number): number {
   return nanoseconds / 1_000;
 }
 
-/** The process and all its descendants that live. */
+/** The process and all its living descendants. */
 export function treeOf(root: number): number[] {
   const children = new Map<number, number[]>();
   for (const name of readdirSync('/proc')) {

@@ -1,16 +1,17 @@
 /**
- * The host of a rented machine takes the processors away now and then, for tens of milliseconds, and a delay then measures
- * its other guests. Such rounds are repeated, for every contestant alike, and the quietest ones count.
+ * The host of a virtual machine sometimes takes processors away for tens of milliseconds, so that a delay
+ * measures its other guests. Such rounds are repeated, for every contestant alike, and the quietest ones
+ * count.
  */
 import { readFileSync } from 'node:fs';
 import { sleep } from './clock.ts';
 
-/** Share of the time of all processors: well below the 1 % of delays that p99 shows. */
+/** Share of total processor time: well below the 1 % of delays that p99 shows. */
 const DISTURBED = 0.0025;
 /** Other guests are busy for seconds: wait before the next round. */
 const PAUSE_MS = 3_000;
 
-/** `stolen`: the share of the time of all processors that the host took. */
+/** `stolen`: share of total processor time taken by the host. */
 export type Played<Round> = { readonly round: Round; readonly stolen: number };
 
 export type Rounds<Round> = {

@@ -1,4 +1,4 @@
-/** The fake upstream, started as a process of its own. */
+/** The fake upstream, in its own process. */
 import { inBench, linesOf, owned } from '../contestants/contestant.ts';
 
 export type Upstream = { readonly url: string; stop(): Promise<void> };

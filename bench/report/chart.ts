@@ -10,7 +10,7 @@ type Bar = {
 };
 type Panel = { readonly title: string; readonly bars: readonly Bar[] };
 
-/** Which figure of a table a panel shows. */
+/** Selects the figure of a table that a panel shows. */
 type Figure = {
   readonly table: string;
   readonly size: number;
@@ -99,7 +99,7 @@ function panel(rows: readonly Row[], { table, size, key, title, unit, digits = 0
   return { title, bars };
 }
 
-/** Lengths are true to scale. */
+/** Lengths are to scale. */
 function drawPanel({ title, bars }: Panel, top: number): string {
   const most = Math.max(...bars.map(({ value }) => value ?? 0));
   const lines = bars.map(({ label, value, note, ours }, index) => {

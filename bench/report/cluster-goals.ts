@@ -21,7 +21,7 @@ export function clusterGoals(find: Find): Goal[] {
   const atMost = (goal: string, cell: Cell, { most, unit }: { most: number; unit: string }): Goal => {
     const found = find(cell);
     if (found === null) return { goal, ...NOT_MEASURED };
-    // What nodes do at rest is estimated and subtracted, so the second decimal of a count means nothing.
+    // The idle work of nodes is estimated and subtracted, so the second decimal is meaningless.
     const figure = Number(found.toFixed(1));
     return { goal, figure: `${figure} ${unit}`, met: figure <= most };
   };

@@ -1,4 +1,4 @@
-/** Two checkouts side by side: each figure of both, and their ratio. */
+/** Compares two checkouts: each figure of both, and their ratio. */
 import type { Column, Row, Table } from '../tables/table.ts';
 import { shown } from './terminal.ts';
 
@@ -9,11 +9,13 @@ export type Compared = {
   readonly figure: string;
   readonly before: number;
   readonly after: number;
-  /** below 1: this checkout needs less */
+  /** below 1: this checkout is better */
   readonly ratio: number;
 };
 
-/** Rows with a checkout are those of the other one. Figures that one of them lacks, or that are zero there, are left out. */
+/**
+ * Rows with a checkout belong to the other one. Leaves out figures that are missing or zero in one of them.
+ */
 export function compared(table: Table, rows: readonly Row[]): Compared[] {
   return rows
     .filter(({ checkout }) => checkout === undefined)

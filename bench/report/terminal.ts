@@ -1,4 +1,4 @@
-/** A table as text. */
+/** Renders a table as text. */
 import type { Column, Figure, Row, Table } from '../tables/table.ts';
 
 export function shown(figure: Figure | undefined, digits = 0): string {
@@ -15,7 +15,7 @@ const line = (cells: readonly string[], widths: readonly number[]): string =>
     .map((cell, index) => (index === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[index] ?? 0)))
     .join('  ');
 
-/** Subjects that are absent say why in place of figures. */
+/** Absent subjects show the reason instead of figures. */
 export function tableText(table: Table, rows: readonly Row[]): string {
   const head = ['', table.unit, ...table.columns.map(({ title }) => title)];
   const cells = (row: Row, columns: readonly Column[]) => [

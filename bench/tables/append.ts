@@ -1,4 +1,4 @@
-/** Events made durable, SQLite with synchronous FULL: how many a second, and how soon each is acknowledged. */
+/** Durable events, SQLite with synchronous FULL: throughput, and time until acknowledgement. */
 import { join } from 'node:path';
 import {
   type DurableEvent,
@@ -123,7 +123,7 @@ async function throughStore(folder: string, measured: Measure) {
   const figures = await measured(
     () => {
       const session = sessions[next++ % SESSIONS] as (typeof sessions)[number];
-      // One append of a session after another, as the server does it.
+      // One append of a session at a time, like the server.
       const done = session.tail.then(() => write(session));
       session.tail = done;
       return done;
@@ -145,7 +145,7 @@ async function overHttp(folder: string, measured: Measure) {
   const asker = new Asker(new URL(server.http));
   const ofSession = (session: number) => `/v1/sessions/session-${session}`;
   const send = (session: number) => asker.ask('POST', `${ofSession(session)}/commands`, command);
-  /** With new sessions, so that what waits in line does not pile up from round to round. */
+  /** Uses new sessions, so that queued messages do not pile up from round to round. */
   let begun = false;
   const begin = async () => {
     for (let session = 0; session < SESSIONS; session++) {

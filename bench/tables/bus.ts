@@ -1,4 +1,4 @@
-/** Events between two nodes over Valkey or Redis: what one costs its sender and its receiver, and how late it arrives. */
+/** Events between two nodes over Valkey or Redis: cost for sender and receiver, and delay. */
 import { encodeBatch, encodeItem } from '../../packages/server/src/buses/shared/envelope.ts';
 import { openValkeyTransport } from '../../packages/server/src/buses/valkey/transport.ts';
 import { ValkeyWire } from '../../packages/server/src/buses/valkey/wire.ts';
@@ -9,10 +9,10 @@ import { nowMicros, sleep } from '../measure/clock.ts';
 import { benchNode, ownCpuMicros } from './bus-node.ts';
 import { across, type Table } from './table.ts';
 
-/** Batches leave 5 ms after their first event. */
+/** Batches are sent 5 ms after their first event. */
 const INTERVAL_MS = 7;
 const WAIT_MS = 60_000;
-/** Messages on their way at a time. */
+/** Number of messages in flight. */
 const IN_FLIGHT = 64;
 
 const PACED = `a message every ${INTERVAL_MS} ms`;
@@ -57,7 +57,7 @@ export const bus: Table = {
   },
 };
 
-/** Sends messages of so many events. */
+/** Sends messages with this many events. */
 type Send = (events: number, messages: number) => Promise<void>;
 
 const paced =

@@ -4,7 +4,7 @@ import { redisProgram, startRedis } from '../../packages/server/src/testing/engi
 
 export type Engines = AsyncDisposable & {
   readonly database: string;
-  /** another database of the same server, to ask without being counted */
+  /** another database of the same server, for queries that are not counted */
   readonly observer: string;
   readonly redis: string;
 };

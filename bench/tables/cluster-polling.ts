@@ -1,11 +1,13 @@
-/** What people build first: clients put a row into a table, workers look for rows, clients look for the result. */
+/**
+ * The naive design: clients insert a row into a table, workers poll for rows, clients poll for the result.
+ */
 import { SQL } from 'bun';
 import { owned } from '../contestants/contestant.ts';
 import { sleep } from '../measure/clock.ts';
 import { startUpstream } from '../measure/upstream-process.ts';
 
 const CLIENTS_PER_WORKER = 16;
-/** How often workers and clients look, in milliseconds. */
+/** Polling interval of workers and clients, in milliseconds. */
 export const POLL_MS = 50;
 
 export async function pollingTurns(

@@ -1,4 +1,4 @@
-/** Transactions of a turn, as PostgreSQL counts them. */
+/** Transactions per turn, as counted by PostgreSQL. */
 import { SQL } from 'bun';
 import type { Lane } from '../contestants/contestant.ts';
 import { nativeLane, startParlance } from '../contestants/parlance.ts';
@@ -7,7 +7,7 @@ import { temporaryFolder } from '../measure/temporary-folder.ts';
 import type { Engines } from './cluster-engines.ts';
 
 const TURNS = 1_000;
-/** An idle connection reports what it did after 10 seconds. */
+/** An idle connection reports its statistics after 10 seconds. */
 const REPORTED_MS = 11_000;
 
 export async function transactionsPerTurn(
@@ -27,7 +27,7 @@ export async function transactionsPerTurn(
     const [row] = await sql`SELECT xact_commit FROM pg_stat_database WHERE datname = ${name}`;
     return Number(row.xact_commit);
   };
-  /** Transactions in that time without any turn: heartbeats and the sweep. */
+  /** Transactions in that time without any turn: heartbeats and sweeps. */
   const idle = async (): Promise<number> => {
     const [before, began] = [await count(), performance.now()];
     const after = await count();

@@ -1,4 +1,7 @@
-/** Several nodes over PostgreSQL and Valkey, beside one node with the embedded store and a hand-made polling worker. */
+/**
+ * Several nodes over PostgreSQL and Valkey, compared with one node with the embedded store and a simple
+ * polling worker.
+ */
 import type { Lane, Running } from '../contestants/contestant.ts';
 import { Absent } from '../contestants/contestant.ts';
 import { nativeLane, openaiAt, type ParlanceServer, startParlance } from '../contestants/parlance.ts';
@@ -18,7 +21,7 @@ const POLLING = 'polling by hand';
 const LOAD = { streams: 50, tokens: 200, intervalMs: 10, rounds: 3, mostRounds: 6, warmUps: 2 };
 const QUICK = { ...LOAD, streams: 10, tokens: 50, rounds: 1, mostRounds: 1, warmUps: 1 };
 
-/** Short answers: turns are measured, not tokens. */
+/** Short answers, since turns are measured, not tokens. */
 const SHORT = { tokens: 3, intervalMs: 1 };
 const LANES_PER_NODE = 16;
 
@@ -84,7 +87,7 @@ async function measureNodes(
   return { ...figures, turnsPerSecond };
 }
 
-/** Events are read on the last node, and commands are sent to the first. */
+/** Reads events on the last node, and sends commands to the first. */
 function runningOn(nodes: readonly ParlanceServer[]): Running {
   const [first, ...others] = nodes;
   if (!first) throw new Error('no node');
@@ -116,7 +119,7 @@ async function onNodes<Result>(
   }
 }
 
-/** As many as there can be: every lane asks again as soon as it has its answer. */
+/** Maximum rate: every lane asks again as soon as it has its answer. */
 async function countTurns(nodes: readonly ParlanceServer[], milliseconds: number): Promise<number> {
   const lanes: Lane[] = [];
   for (const { http } of nodes)

@@ -1,4 +1,4 @@
-/** A page of a browser made small enough for a model: numbered elements and text within a budget. */
+/** Reduces a browser page for a model: numbered elements and text within a budget. */
 import { renderPage } from '../../packages/copilot/src/page/render.ts';
 import { understandPage } from '../../packages/copilot/src/page/understand.ts';
 import { timed } from '../measure/clock.ts';

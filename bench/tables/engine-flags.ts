@@ -1,4 +1,4 @@
-/** Parlance with the engine's own settings, and with those of the profile for small machines. */
+/** Parlance with the runtime's default settings, and with the profile for small machines. */
 import { type Contestant, inRepository } from '../contestants/contestant.ts';
 import { parlanceIn } from '../contestants/parlance.ts';
 import { measureStreams } from './measure-streams.ts';

@@ -1,4 +1,4 @@
-/** One answer to many subscribers: the server's cost of a frame per subscriber. */
+/** One answer to many subscribers: the server's cost per frame and subscriber. */
 import { AnswerCheck, type Verdict } from '../measure/answer-check.ts';
 import { percentile } from '../measure/percentile.ts';
 import { watchTree } from '../measure/process-tree.ts';
@@ -33,7 +33,7 @@ class SubscriptionHub {
     }
   }
 
-  /** Resolves with what every watcher has received of it. */
+  /** Resolves with the tokens that each watcher has received. */
   async answer(server: Watched, size: number, delays: number[]) {
     this.#checks = Array.from({ length: size }, () => new AnswerCheck(RATE.tokens, delays));
     this.#waiting = size * RATE.tokens;

@@ -1,4 +1,7 @@
-/** A page of about the given size, as sites have them: menus, cards with links and buttons, forms, scripts and styles. */
+/**
+ * A page of about the given size, like real sites: menus, cards with links and buttons, forms, scripts and
+ * styles.
+ */
 export function generatedPage(bytes: number): string {
   const parts = [
     '<!doctype html><html><head><title>Catalogue</title><style>.card{display:flex}</style></head><body>',
@@ -13,7 +16,7 @@ export function generatedPage(bytes: number): string {
   return `${parts.join('')}</main></body></html>`;
 }
 
-/** Clients of the copilot number what can be used, in `id`. */
+/** Copilot clients number usable elements in `id`. */
 const cardOf = (card: number): string => `
 <article class="card card--wide" data-item="${card}">
   <h2><a id="${card * 3}" href="/items/${card}?ref=list&amp;page=${card % 40}">Item ${card}, in ${['red', 'green', 'blue'][card % 3]}</a></h2>

@@ -1,4 +1,4 @@
-/** Opening a session: the cost must follow the page, not the history. */
+/** Opening a session: the cost must depend on the page, not on the history. */
 import { join } from 'node:path';
 import { startParlance } from '../contestants/parlance.ts';
 import { postJson } from '../contestants/post-json.ts';
@@ -58,7 +58,9 @@ export const history: Table = {
   },
 };
 
-/** In this order: the first finds the session on disk alone. Each resolves with the bytes that came. */
+/**
+ * In this order: for the first, the session is only on disk. Each resolves with the number of received bytes.
+ */
 const OPENINGS: readonly {
   name: Opening;
   read: (v1: string, id: string, head: number) => Promise<number>;
@@ -80,7 +82,7 @@ async function bytesOf(url: string): Promise<number> {
   return byteLength;
 }
 
-/** Until the snapshot has come. */
+/** Until the snapshot has arrived. */
 async function attach(url: string): Promise<number> {
   const stop = new AbortController();
   const response = await fetch(url, { headers: { accept: 'text/event-stream' }, signal: stop.signal });
@@ -94,7 +96,7 @@ async function attach(url: string): Promise<number> {
   return text.length;
 }
 
-/** Resolves when it has ended, with the number of the last event. */
+/** Resolves with the number of the last event when it has ended. */
 async function oneTurn(http: string, id: string): Promise<number> {
   const url = `${http}/v1/sessions/${id}`;
   await postJson(`${url}/commands`, { type: 'input.submit', parts: [{ type: 'text', text: 'echo hello' }] });

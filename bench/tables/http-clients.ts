@@ -1,4 +1,4 @@
-/** The HTTP clients for model APIs behind one interface, in the same bare relay. */
+/** HTTP clients for model APIs behind one interface, in the same bare relay. */
 import type { Contestant } from '../contestants/contestant.ts';
 import { relayContestant } from '../contestants/floor.ts';
 import { measureStreams } from './measure-streams.ts';

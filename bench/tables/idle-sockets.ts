@@ -1,4 +1,4 @@
-/** Resident memory of a socket that is only connected. */
+/** Resident memory of an idle socket. */
 import { byHand } from '../contestants/by-hand.ts';
 import { floor } from '../contestants/floor.ts';
 import { openaiAt, startParlance } from '../contestants/parlance.ts';
@@ -8,7 +8,7 @@ import { temporaryFolder } from '../measure/temporary-folder.ts';
 import { openSockets } from './open-sockets.ts';
 import { across, type Table } from './table.ts';
 
-/** Until memory that handshakes took for a moment was given back. */
+/** Until memory used temporarily by handshakes has been released. */
 const SETTLE_MS = 500;
 const NOWHERE = 'http://127.0.0.1:9';
 type Connected = { readonly pid: number; open(count: number): Promise<unknown>; stop(): Promise<void> };

@@ -15,7 +15,7 @@ import { manySessions } from './many-sessions.ts';
 import { relay } from './relay.ts';
 import type { Table } from './table.ts';
 
-/** In the order in which they are measured and shown. */
+/** In order of measurement and display. */
 export const TABLES: readonly Table[] = [
   relay,
   httpClients,

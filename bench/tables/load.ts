@@ -1,4 +1,4 @@
-/** One Parlance process under load: concurrent turns beside idle sockets. */
+/** One Parlance process under load: concurrent turns next to idle sockets. */
 import { DIALECTS, openaiAt, STREAMING, startParlance } from '../contestants/parlance.ts';
 import { temporaryFolder } from '../measure/temporary-folder.ts';
 import { startUpstream } from '../measure/upstream-process.ts';
@@ -6,7 +6,10 @@ import { measureRounds } from './measure-streams.ts';
 import { openSockets } from './open-sockets.ts';
 import type { Table } from './table.ts';
 
-/** 25 tokens a second each, as large models answer: at 50 the three processes of the measurement need more than two cores. */
+/**
+ * 25 tokens per second each, like large models: at 50, the three processes of the measurement need more than
+ * two cores.
+ */
 const LOAD = { streams: 500, tokens: 200, intervalMs: 40, rounds: 2, mostRounds: 4, warmUps: 1 };
 
 export const load: Table = {

@@ -1,4 +1,4 @@
-/** A database with a session of any length, written through the store as the server would have written it. */
+/** A database with a session of any length, written through the store like the server would. */
 import {
   type BlockId,
   type DurableEvent,
@@ -19,7 +19,7 @@ const AGENT = catalog.first(DOMAIN);
 const USAGE = { inputTokens: 100, outputTokens: 50 };
 const WORDS =
   'The parser reads one line at a time, keeps what is left of it, and goes on where it stopped when more has come. ';
-/** A session this long has been compacted now and then. */
+/** A session this long is compacted occasionally. */
 const TURNS_BETWEEN_COMPACTIONS = 200;
 const BATCH = 5_000;
 
@@ -55,7 +55,7 @@ const compactedAt = (seq: number): DurableEventBody => ({
   readFrom: seq,
 });
 
-/** At least `events` of them, up to the end of a turn. Without compactions all of it is context. */
+/** At least `events` events, up to the end of a turn. Without compactions, all of it is context. */
 function* bodies(events: number, compactions: boolean): Generator<DurableEventBody> {
   yield { type: 'session.created', dialect: 'native', named: true, domain: DOMAIN, agent: AGENT };
   let written = 1;

@@ -1,4 +1,4 @@
-/** A database with any number of sessions, folded and written as the server would have written them. */
+/** A database with any number of sessions, folded and written like the server would. */
 import {
   type ApprovalId,
   type BlockId,
@@ -22,9 +22,9 @@ import {
 } from '../../packages/server/src/core/domain/session-state.ts';
 import { openSqliteStore } from '../../packages/server/src/stores/sqlite/open.ts';
 
-/** A fixed number, independent of the number of sessions, so that costs can be compared. */
+/** A fixed number, independent of the number of sessions, to make costs comparable. */
 export const APPROVALS = 50;
-/** The title of one session, the one that changed longest ago. */
+/** Title of the session that changed longest ago. */
 export const NEEDLE = 'the needle in the haystack';
 
 const catalog = defaultCatalog();
@@ -33,7 +33,7 @@ const AGENT = catalog.first(DOMAIN);
 const OWNER = PrincipalId.parse('local');
 const USAGE = { inputTokens: 100, outputTokens: 50 };
 const CONTEXT = { tokens: 1_000, limit: 100_000, items: 2, strategy: 'threshold' as const };
-/** Appends that share a commit. */
+/** Number of appends per commit. */
 const AT_ONCE = 500;
 
 const begun = (index: number, turn: TurnId): DurableEventBody[] => {
@@ -57,7 +57,7 @@ const answered = (turn: TurnId): DurableEventBody[] => [
   { type: 'turn.ended', turn, usage: USAGE, durationMs: 100, context: CONTEXT },
 ];
 
-/** A call of the shell that waits for a person; of another tool, one that waits for a client to come back. */
+/** A shell call that waits for approval, or a call of another tool that waits for a client. */
 const waiting = (turn: TurnId, call: CallId, deferred: boolean): DurableEventBody[] => {
   const command = ['touch', 'made.txt'];
   const tool = deferred ? 'browser_act' : 'shell';
@@ -79,7 +79,7 @@ const waiting = (turn: TurnId, call: CallId, deferred: boolean): DurableEventBod
   ];
 };
 
-/** Idle sessions; the last `APPROVALS` wait for a person, and one in a hundred of the others for a client. */
+/** Idle sessions; the last `APPROVALS` wait for approval, and one in a hundred of the others for a client. */
 function bodiesOf(index: number, sessions: number): DurableEventBody[] {
   const turn = crypto.randomUUID() as string as TurnId;
   const start = begun(index, turn);

@@ -64,7 +64,7 @@ async function measureRequests({ http }: ParlanceServer, rounds: number) {
   const listMs = await medianOf(rounds, list);
   const searchMs = await medianOf(rounds, search);
   const approvalsMs = await medianOf(rounds, approvals);
-  // Each is answered once; its turn continues meanwhile with the offline model.
+  // Each is answered once; its turn continues with the offline model in the meantime.
   const answerMs = await medianOf(rounds, () =>
     postJson(`${v1}/approvals/${asked.pop()}`, { answer: 'deny' }),
   );

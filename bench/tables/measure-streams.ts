@@ -13,7 +13,7 @@ export type StreamLoad = {
   readonly streams: number;
   readonly tokens: number;
   readonly intervalMs: number;
-  /** that count; those in which the host took the machine away are played again */
+  /** number of rounds that count; rounds disturbed by the host are repeated */
   readonly rounds: number;
   readonly mostRounds: number;
   /** warm-up rounds: until the engine has compiled the hot code, compilation dominates */
@@ -30,9 +30,9 @@ export type RoundFigures = {
   readonly missing: number;
   readonly misplaced: number;
   readonly inOrder: boolean;
-  /** how long the answers took, against the time that the upstream needs for them */
+  /** duration of the answers, relative to the time that the upstream needs */
   readonly stretch: number;
-  /** which part of the machine the host took meanwhile, in percent */
+  /** share of the machine taken by the host, in percent */
   readonly stolen: number;
 };
 
@@ -58,7 +58,7 @@ export async function measureStreams(
   }
 }
 
-/** Of a server that runs. */
+/** Measures a running server. */
 export async function measureRounds(
   server: Running,
   load: StreamLoad,
@@ -136,8 +136,8 @@ async function openLanes(lane: () => Promise<Lane>, count: number): Promise<Lane
 }
 
 /**
- * Every lane asks once. Questions are spread over the first tenth of an answer, so all lanes stream concurrently for
- * nine tenths of the time. Then the lanes are closed.
+ * Every lane asks once. Questions are spread over the first tenth of an answer, so that all lanes stream
+ * concurrently for nine tenths of the time. Then the lanes are closed.
  */
 async function playRound(lanes: readonly Lane[], load: StreamLoad, delays: number[]): Promise<Verdict[]> {
   const checks = lanes.map(() => new AnswerCheck(load.tokens, delays));

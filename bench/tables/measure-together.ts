@@ -1,6 +1,6 @@
 /**
- * The same load through several contestants whose rounds alternate: whatever else the machine does meanwhile, it does to
- * all of them, so that their ratios hold even if the figures are high.
+ * The same load for several contestants with alternating rounds: other load on the machine affects all of
+ * them equally, so that their ratios hold even if the figures are high.
  */
 import { Absent, type Contestant, type Running } from '../contestants/contestant.ts';
 import { percentile } from '../measure/percentile.ts';
@@ -19,7 +19,7 @@ type Entrant = {
   readonly rounds: Played<MeasuredRound>[];
 };
 
-/** One outcome a contestant, in their order. */
+/** One outcome per contestant, in order. */
 export async function measureTogether(
   contestants: readonly Contestant[],
   load: StreamLoad,
@@ -63,7 +63,7 @@ async function entrantOf(
   }
 }
 
-/** Every entrant plays once before any plays again; the starting one rotates. */
+/** Every entrant plays once before any plays again; the first one rotates. */
 async function playRounds(entrants: readonly Entrant[], load: StreamLoad, progress: Progress): Promise<void> {
   for (const { name, server } of entrants) {
     progress(`warming up ${name}`);

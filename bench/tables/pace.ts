@@ -1,4 +1,4 @@
-/** Sends at a rate, or as fast as answers come, and keeps how long each took. */
+/** Sends at a fixed rate, or as fast as possible, and records how long each request took. */
 import { sleep } from '../measure/clock.ts';
 
 export type Send = () => Promise<unknown>;

@@ -1,4 +1,4 @@
-/** Tokens through each contestant: what one costs, how late it is, and whether all came in order. */
+/** Tokens through each contestant: cost, delay, and completeness. */
 import { CONTESTANTS, contestantOf } from '../contestants/index.ts';
 import { measureStreams, type StreamLoad } from './measure-streams.ts';
 import { measureTogether } from './measure-together.ts';
@@ -32,7 +32,7 @@ export const relay: Table = {
     { key: 'stretch', title: 'time taken ×', digits: 2 },
     { key: 'stolen', title: 'host took %', digits: 1 },
   ],
-  // At 500 streams the slow ones take five minutes and more.
+  // At 500 streams, the slow ones take five minutes or more.
   jobs: (quick) =>
     quick
       ? across(QUICK, [50])
@@ -53,7 +53,7 @@ export const relay: Table = {
   derive: (rows) => rows.map((row) => withRatios(row, rows)),
 };
 
-/** CPU per token in multiples of what the two floors need. */
+/** CPU per token as a multiple of the two floors. */
 function withRatios(row: Row, rows: readonly Row[]): Row {
   const cpuOf = (subject: string) =>
     Number(rows.find((other) => other.subject === subject && other.size === row.size)?.figures?.cpuPerToken);

@@ -8,7 +8,7 @@ export type Job = {
   readonly subject: string;
   readonly size: number;
   readonly quick: boolean;
-  /** the folder with the version of Parlance that is measured; this one if it is left out */
+  /** folder with the version of Parlance to measure; this one if absent */
   readonly checkout?: string;
 };
 
@@ -39,12 +39,15 @@ export type Table = {
   jobs(quick: boolean): readonly Omit<Job, 'table' | 'quick'>[];
   /** Throws `Absent` if the subject cannot be measured here. */
   measure(job: Job, progress: Progress): Promise<Figures>;
-  /** Jobs for which `takes` holds are measured in one process, in rounds that alternate; one outcome a job, in their order. */
+  /**
+   * Jobs for which `takes` returns true are measured in one process, in alternating rounds; one outcome per
+   * job, in order.
+   */
   readonly together?: {
     takes(job: Pick<Job, 'subject'>): boolean;
     measure(jobs: readonly Job[], progress: Progress): Promise<readonly Outcome[]>;
   };
-  /** It compares parts of one checkout, so that `--against` leaves it out. */
+  /** Compares parts of one checkout, so `--against` leaves it out. */
   readonly withinCheckout?: boolean;
   /** Adds figures that need other rows of the table. */
   derive?(rows: readonly Row[]): readonly Row[];

@@ -1,4 +1,6 @@
-/** Subscriptions of many watchers: the address, the frames that carry tokens, and how to start another answer. */
+/**
+ * Subscriptions of many watchers: the address, the frames that carry tokens, and how to start another answer.
+ */
 import { inBench, installed, startServer } from '../contestants/contestant.ts';
 import { readEvents } from '../contestants/event-source.ts';
 import { openaiAt, type ParlanceServer, startParlance } from '../contestants/parlance.ts';
@@ -13,7 +15,7 @@ type Take = (frame: string, arrivedAt: number) => void;
 export type Watched = {
   readonly pid: number;
   watch(take: Take): Promise<unknown>;
-  /** Resolves when the answer was requested, or was sent completely. */
+  /** Resolves when the answer has been requested, or sent completely. */
   answer(): Promise<unknown>;
   stop(): Promise<void>;
 };
@@ -40,7 +42,7 @@ const session =
   (watch: (server: ParlanceServer, take: Take) => Promise<unknown>): Start =>
   async (upstream, folder) => {
     const server = await startParlance(folder, openaiAt(upstream));
-    // The session is that of the user whose token the watchers show.
+    // The session belongs to the user whose token the watchers use.
     const headers = { authorization: `Bearer ${await server.token()}` };
     const send = (body: object) => postJson(`${server.http}/v1/sessions/${SESSION}/commands`, body, headers);
     await send({ type: 'session.create' });
@@ -59,7 +61,7 @@ const only =
     if (frame.includes(mark)) take(frame, at);
   };
 
-/** Frames are published at the rate at which the upstream would send them, each when the one before was taken. */
+/** Publishes frames at the rate of the upstream, each after the previous one was accepted. */
 async function paced({ tokens, intervalMs }: Rate, publish: (token: string) => Promise<unknown>) {
   const began = performance.now();
   for (let number = 0; number < tokens; number++) {

@@ -38,7 +38,7 @@ export async function encodeChange([before, after]: readonly [string | null, str
       changed.bottom = Math.max(changed.bottom, y + 1);
     });
   }
-  // Frames begin at even places.
+  // Frames must begin at even positions.
   const [x, y] = [changed.left & ~1, changed.top & ~1];
   const size = { width: changed.right - x, height: changed.bottom - y };
   const part = new OffscreenCanvas(size.width, size.height);

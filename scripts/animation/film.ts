@@ -1,4 +1,4 @@
-/** Pictures of a page, as an animation. Another page encodes them. */
+/** Captures a page as an animation. Another page encodes it. */
 import type { Page } from 'playwright-core';
 import { encodeChange } from './encode-change.ts';
 import { animatedWebp, type Frame } from './webp.ts';
@@ -21,7 +21,7 @@ export class Film {
     return this.#taken.reduce((sum, { durationMs }) => sum + durationMs, 0);
   }
 
-  /** Shows the page as it is now, for that time. */
+  /** Shows the page as it is now, for this duration. */
   async hold(durationMs: number): Promise<void> {
     const png = await this.page.screenshot();
     const last = this.#taken.at(-1);

@@ -1,6 +1,7 @@
 /**
- * `npm run animation`: a session in the console as an animation of about ten seconds, light and dark, for the README. Server,
- * tools and browser are real; the script is the model, so that every frame shows the same on any machine.
+ * `npm run animation`: an animation of about ten seconds of a console session, light and dark, for the
+ * README. Server, tools and browser are real; the script acts as the model, so that the frames are the same
+ * on any machine.
  */
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';

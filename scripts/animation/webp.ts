@@ -1,9 +1,9 @@
-/** Writes an animated WebP from still ones: the container only, the pictures stay as they were encoded. */
+/** Assembles an animated WebP from still images: writes only the container, the images stay as encoded. */
 
 export type Frame = {
   /** a still WebP file */
   readonly image: Uint8Array;
-  /** its place in the picture; both even */
+  /** its position in the picture; both even */
   readonly x: number;
   readonly y: number;
   readonly width: number;
@@ -14,7 +14,7 @@ export type Frame = {
 const ANIMATION = 0x02;
 const NO_BLENDING = 0x02;
 
-/** Later frames cover a part of the picture and leave the rest as it is. */
+/** Later frames cover a part of the picture and leave the rest unchanged. */
 export function animatedWebp(width: number, height: number, frames: readonly Frame[]): Uint8Array {
   const header = chunk('VP8X', [ANIMATION, 0, 0, 0, ...int24(width - 1), ...int24(height - 1)]);
   // the background colour, and an endless loop
@@ -24,16 +24,16 @@ export function animatedWebp(width: number, height: number, frames: readonly Fra
 }
 
 function frameChunk({ image, x, y, width, height, durationMs }: Frame): Buffer {
-  if (x % 2 || y % 2) throw new Error('frames begin at even places');
+  if (x % 2 || y % 2) throw new Error('frames must begin at even positions');
   const place = [x / 2, y / 2, width - 1, height - 1, durationMs].flatMap(int24);
   return chunk('ANMF', Buffer.concat([Buffer.from([...place, NO_BLENDING]), pictureOf(image)]));
 }
 
-/** The chunks of the picture, without those of colour profiles and the like. */
+/** The image chunks, without colour profiles and the like. */
 function pictureOf(image: Uint8Array): Buffer {
   const file = Buffer.from(image);
   if (file.toString('latin1', 0, 4) !== 'RIFF' || file.toString('latin1', 8, 12) !== 'WEBP')
-    throw new Error('a frame is no WebP');
+    throw new Error('a frame is not WebP');
   const found: Buffer[] = [];
   for (let at = 12; at < file.length; ) {
     const end = at + 8 + padded(file.readUInt32LE(at + 4));

@@ -1,6 +1,6 @@
 /**
- * `npm run build:binary [-- --target bun-linux-arm64] [--out FILE]`: the command line, the server and the console as one
- * executable. Another platform than this one needs its Bun, which is downloaded.
+ * `npm run build:binary [-- --target bun-linux-arm64] [--out FILE]`: builds the command line, the server and
+ * the console as one executable. For another platform, its Bun is downloaded.
  */
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -11,11 +11,11 @@ const ROOT = join(import.meta.dir, '../..');
 const CONSOLE = join(ROOT, 'packages/web/dist');
 const DOCS = join(ROOT, 'docs/.vitepress/dist');
 
-/** The compressed files of a build, and its list of them. */
+/** The compressed files of a build, and their list. */
 const filesIn = (folder: string): string[] =>
   [...new Glob('**/*.gz').scanSync(folder), 'manifest.json'].map((path) => join(folder, path));
 
-/** The documentation is left out if it is not built. */
+/** Leaves out the documentation if it is not built. */
 function embeddedFiles(): string[] {
   const built = [CONSOLE, DOCS].filter((folder) => existsSync(join(folder, 'manifest.json')));
   if (!built.includes(CONSOLE)) throw new Error('build the console first: npm run build');
@@ -35,7 +35,7 @@ export async function buildBinary(outfile: string, target?: Bun.Build.CompileTar
     compile: {
       outfile,
       ...(target && { target }),
-      // Tools work in the current folder: its files must not run code in the server.
+      // Tools work in the current folder, whose files must not run code in the server.
       autoloadBunfig: false,
       autoloadDotenv: false,
       autoloadPackageJson: false,

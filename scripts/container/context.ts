@@ -27,7 +27,7 @@ export function filesIn(root: string, path: string, ignored: (path: string) => b
   const found = lstatSync(join(root, path), { throwIfNoEntry: false });
   if (!found) return [];
   if (!found.isDirectory()) return ignored(path) ? [] : [path];
-  // An ignored folder may contain files that are not ignored; these two never do.
+  // An ignored folder may contain files that are not ignored, except for these two.
   if (ignored(path) && ['node_modules', '.git'].includes(basename(path))) return [];
   return readdirSync(join(root, path)).flatMap((name) => filesIn(root, join(path, name), ignored));
 }

@@ -15,7 +15,7 @@ export type Stage = { readonly image: string; readonly name: string | null; read
 
 export type Image = {
   readonly stages: readonly Stage[];
-  /** of the last stage, which is the one that is run */
+  /** from the last stage, which is the one that runs */
   readonly user: string | null;
   readonly environment: Readonly<Record<string, string>>;
   readonly volumes: readonly string[];
@@ -84,11 +84,11 @@ export function readDockerfile(text: string): Image {
 const wordsOf = (instruction: Instruction): string[] =>
   instruction.getArguments().map((argument) => argument.getValue());
 
-/** As the shell gets it: continued lines are one. */
+/** The command for the shell, with continued lines joined. */
 const joined = (instruction: Instruction): string =>
   (instruction.getArgumentsContent() ?? '').replace(/\\\s*\n\s*/g, ' ');
 
-/** Only the form with brackets is written here: the other would put a shell in between. */
+/** Only the form with brackets is supported: the other one would add a shell. */
 function arrayIn(instruction: Instruction): string[] {
   const text = joined(instruction);
   const start = text.indexOf('[');

@@ -5,7 +5,10 @@ import { homedir } from 'node:os';
 /** path in the image → folder here */
 export type Mounts = Readonly<Record<string, string>>;
 
-/** What to put before a command. `writable` is for building: all mounts, and npm's cache; else /data and the like alone. */
+/**
+ * The command prefix. `writable` is for building: all mounts and npm's cache; otherwise only /data and the
+ * like are writable.
+ */
 export function enter(mounts: Mounts, { writable }: { readonly writable: boolean }): string[] {
   const words = ['bwrap', '--die-with-parent'];
   for (const name of readdirSync('/')) {
@@ -22,7 +25,7 @@ export function enter(mounts: Mounts, { writable }: { readonly writable: boolean
   return [...words, '--chdir', '/app', '--'];
 }
 
-/** As compose.yaml runs it: that user, no privilege, none to be had. */
+/** Like compose.yaml: that user, without privileges or a way to gain them. */
 export const unprivileged = (user: string): string[] => {
   const [uid = '', gid = uid] = user.split(':');
   return [

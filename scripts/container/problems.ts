@@ -1,4 +1,4 @@
-/** Problems of the Dockerfile and compose.yaml, as sentences: from two linters, and from checks of our own. */
+/** Problems of the Dockerfile and compose.yaml, as sentences: from two linters and our own checks. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { SETTINGS } from '../../packages/server/src/config/settings.ts';
 import { filesIn, ignoreRules } from './context.ts';
 import { readDockerfile } from './dockerfile.ts';
 
-/** Of the server's variables, those that are no settings; HOST and the like are. */
+/** Variables of the server that are not settings; HOST and the like are. */
 const VARIABLES: ReadonlySet<string> = new Set([
   'NODE_ENV',
   'PARLANCE_CONFIG',
@@ -90,7 +90,7 @@ function serviceProblems(name: string, service: Service): string[] {
   return problems.map((problem) => `${name}: ${problem}`);
 }
 
-/** The linter reads files alone. */
+/** The linter only reads files. */
 function lintCompose(text: string): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'parlance-compose-'));
   try {

@@ -53,7 +53,8 @@ async function build(): Promise<Mounts> {
 async function take(step: Step, mounts: Mounts, stages: ReadonlyMap<string, Mounts>): Promise<void> {
   switch (step.kind) {
     case 'workdir':
-      if (step.path !== '/app') throw new Error(`only /app is worked in, not ${step.path}`);
+      if (step.path !== '/app')
+        throw new Error(`only /app is supported as a working directory, not ${step.path}`);
       return;
     case 'copy': {
       const to = `${mounts['/app']}/${step.to}`;

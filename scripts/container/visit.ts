@@ -1,4 +1,4 @@
-/** Starts the built server as the image would, and uses it. */
+/** Starts the built server like the image would, and uses it. */
 import { existsSync, readdirSync } from 'node:fs';
 import { outputOf } from '../../e2e/output.ts';
 import type { Image } from './dockerfile.ts';
@@ -37,7 +37,7 @@ export async function visit(image: Image, mounts: Mounts): Promise<void> {
     must('nor anything else', (await inside(['touch', '/etc/parlance']).exited) !== 0);
     await talk(`http://127.0.0.1:${port}`);
   } finally {
-    // Bubblewrap stays in front of it, and passes no signal on.
+    // Bubblewrap is its parent, and does not forward signals.
     process.kill(await innermost(server.pid), 'SIGTERM');
   }
   must('it stops when it is told to', (await server.exited) === 0);
@@ -73,7 +73,7 @@ async function talk(http: string): Promise<void> {
   must('and answered', heard.includes('"turn.ended"'));
 }
 
-/** tini is in the image; if this machine does not have it, the server is started without it. */
+/** tini is in the image; if this machine does not have it, the server starts without it. */
 function entrypointHere([first = '', ...rest]: readonly string[]): string[] {
   if (existsSync(first) || !first.endsWith('/tini')) return [first, ...rest];
   console.log(`left out: ${first}`);
@@ -97,6 +97,6 @@ function freePort(): number {
 }
 
 function must(what: string, holds: boolean): void {
-  if (!holds) throw new Error(`does not hold: ${what}`);
+  if (!holds) throw new Error(`check failed: ${what}`);
   console.log(`ok: ${what}`);
 }

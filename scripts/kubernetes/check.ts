@@ -1,4 +1,7 @@
-/** Part of `npm run check`: checks the Kubernetes manifests of the guide against the fields of the API that they use. */
+/**
+ * Part of `npm run check`: validates the Kubernetes manifests of the guide against the API fields that they
+ * use.
+ */
 import { join } from 'node:path';
 import { Glob } from 'bun';
 import { type ManifestFile, manifestProblems } from './problems.ts';

@@ -1,4 +1,4 @@
-/** What is wrong with the Kubernetes manifests of the guide, in sentences. */
+/** Problems of the Kubernetes manifests of the guide, as sentences. */
 import { entries, GAUGES, metricName } from '../../packages/server/src/telemetry/metric-list.ts';
 import { unknownVariables } from '../container/problems.ts';
 import { type Deployment, type Manifest, manifest } from './schemas.ts';

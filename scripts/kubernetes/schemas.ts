@@ -1,6 +1,6 @@
 /**
- * The kinds and fields of Kubernetes objects that our manifests use. A field that is not listed is refused, as the API server
- * does with strict validation: add it here with its type from the API reference.
+ * Kinds and fields of Kubernetes objects that our manifests use. Unlisted fields are refused, like the API
+ * server does with strict validation: add them here with their type from the API reference.
  */
 import { z } from 'zod';
 

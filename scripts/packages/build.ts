@@ -1,6 +1,7 @@
 /**
- * `bun scripts/packages/build.ts sdk|protocol`: builds a library into its `dist`, as modules with type declarations that
- * need no other file of the repository. The SDK contains the declarations of the protocol, so it can be installed alone.
+ * `bun scripts/packages/build.ts sdk|protocol`: builds a library into its `dist`, as modules with type
+ * declarations that need no other file of the repository. The SDK contains the declarations of the protocol,
+ * so it can be installed alone.
  */
 import {
   mkdirSync,
@@ -68,7 +69,7 @@ function declare(name: Library, folder: string): void {
     const config = join(emitted, 'tsconfig.json');
     writeFileSync(config, JSON.stringify(configFor(name, emitted)));
     const { exitCode, stdout } = Bun.spawnSync([TSC, '-p', config]);
-    if (exitCode !== 0) throw new Error(`the types of ${name} were not built:\n${stdout}`);
+    if (exitCode !== 0) throw new Error(`failed to build the types of ${name}:\n${stdout}`);
     const protocol = name === 'sdk' ? join(folder, 'protocol') : folder;
     place(join(emitted, 'protocol/src'), protocol, protocol);
     if (name === 'sdk') place(join(emitted, 'sdk/src'), folder, protocol);
@@ -77,7 +78,7 @@ function declare(name: Library, folder: string): void {
   }
 }
 
-/** No types of Bun: a library runs in browsers. */
+/** Without Bun's types, since a library runs in browsers. */
 const configFor = (name: Library, outDir: string) => ({
   extends: join(PACKAGES, '../tsconfig.json'),
   compilerOptions: {
@@ -94,7 +95,7 @@ const configFor = (name: Library, outDir: string) => ({
   include: [],
 });
 
-/** Copies declarations with imports that resolve in the package: relative, and of the files as they are built. */
+/** Copies declarations with imports that resolve in the package: relative, and to the built files. */
 function place(from: string, to: string, protocol: string): void {
   for (const path of readdirSync(from, { recursive: true, encoding: 'utf8' })) {
     if (!path.endsWith('.d.ts')) continue;

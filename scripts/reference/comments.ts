@@ -1,4 +1,6 @@
-/** Doc comments of declarations and their fields in a source file, by `Owner` and `Owner.field`. */
+/**
+ * Extracts doc comments of declarations and their fields from a source file, by `Owner` and `Owner.field`.
+ */
 
 const DECLARATION = /^(?:export const (\w+) =| {2}'([\w.]+)':)/;
 const FIELD = /^ +(\w+):/;
@@ -26,7 +28,7 @@ export function commentsIn(source: string): Map<string, string> {
   return comments;
 }
 
-/** On one line, without the asterisks. */
+/** On one line, without asterisks. */
 const plain = (text: string): string =>
   text
     .replace(/^\s*\* ?/gm, ' ')

@@ -8,10 +8,10 @@ import { isOptional, type Names, structure, typeText } from './type-text.ts';
 
 const SOURCES = join(import.meta.dir, '../../packages/protocol/src');
 
-/** Fields that several events spread from one constant. */
+/** Fields that several events spread from a constant. */
 const SPREAD = ['TURN_TERMS', 'ANSWER_TERMS'];
 
-/** Of fields without a comment: what they mean in every event, by their type or their name. */
+/** Descriptions of fields without a comment, by type or name. */
 const BY_TYPE: Readonly<Record<string, string>> = {
   AgentRef: 'the agent',
   ApprovalId: 'id of the approval',
@@ -94,7 +94,7 @@ const spread = new Set<unknown>(
 );
 const isSpread = (schema: z.ZodType): boolean => spread.has(schema);
 
-/** The named types that fields mention, and those that they mention in turn. */
+/** Named types that fields mention, directly or indirectly. */
 function typeTable(used: Set<string>): string[] {
   const rows = new Map<string, string>();
   const schemas = new Map([...names].map(([schema, name]) => [name, schema as z.ZodType]));

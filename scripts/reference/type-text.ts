@@ -1,4 +1,4 @@
-/** A zod schema as a TypeScript type, in words for a table. Named schemas appear by their name. */
+/** Renders a zod schema as a TypeScript type for a table. Named schemas appear by name. */
 import type { z } from 'zod';
 
 export type Names = ReadonlyMap<unknown, string>;
@@ -18,7 +18,7 @@ const defOf = (schema: z.ZodType): Def => schema.def as unknown as Def;
 
 export const isOptional = (schema: z.ZodType): boolean => defOf(schema).type === 'optional';
 
-/** The names that the text mentions are added to `used`. */
+/** Adds the mentioned names to `used`. */
 export function typeText(schema: z.ZodType, names: Names, used: Set<string>): string {
   const name = names.get(schema);
   if (name !== undefined) {

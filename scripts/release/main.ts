@@ -1,7 +1,7 @@
 /**
- * `npm run release -- VERSION [--out FOLDER]`: sets the version everywhere, gives the unreleased changes a heading, and
- * writes tarballs, the executable for this platform, the extension, a bill of materials and checksums into a folder.
- * Nothing is committed and nothing is published.
+ * `npm run release -- VERSION [--out FOLDER]`: sets the version everywhere, gives the unreleased changes a
+ * heading, and writes tarballs, the executable for this platform, the extension, a bill of materials and
+ * checksums to a folder. Commits and publishes nothing.
  */
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -10,7 +10,7 @@ import { isVersion, releasedChangelog, replacedVersion, updatedLock, updatedMani
 
 const ROOT = join(import.meta.dir, '../..');
 
-/** Files that name the version, and what stands before it. */
+/** Files that contain the version, and the text before it. */
 const MENTIONS: Readonly<Record<string, string>> = {
   'clients/c/CMakeLists.txt': 'project(parlance_c VERSION ',
   'compose.yaml': 'image: parlance:',
@@ -49,7 +49,7 @@ async function writeArtefacts(out: string, version: string): Promise<void> {
   run(...pack);
   run(...pack, '--workspace', '@parlance/protocol', '--workspace', '@parlance/sdk');
   const platform = `${process.platform}-${process.arch}`;
-  // `npm pack` has built what it contains.
+  // `npm pack` has built its contents.
   run(process.execPath, 'scripts/binary/build.ts', '--out', join(out, `parlance-${version}-${platform}`));
   cpSync(
     join(ROOT, 'packages/extension/parlance-extension.zip'),
@@ -59,7 +59,7 @@ async function writeArtefacts(out: string, version: string): Promise<void> {
   writeFileSync(join(out, 'SHA256SUMS'), checksums(out));
 }
 
-/** As `sha256sum -c` reads them. */
+/** In the format of `sha256sum -c`. */
 const checksums = (folder: string): string =>
   readdirSync(folder)
     .sort()

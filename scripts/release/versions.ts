@@ -1,4 +1,4 @@
-/** The version of a release in our files. Pure. */
+/** Sets the version of a release in our files. Pure. */
 
 export const isVersion = (text: string): boolean => /^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/.test(text);
 
@@ -6,7 +6,10 @@ type Manifest = { name?: string; version?: string; [field: string]: unknown };
 
 const DEPENDENCIES = ['dependencies', 'devDependencies', 'peerDependencies'];
 
-/** A package.json, or an entry of the lock file: its own version, and those of our packages among its dependencies. */
+/**
+ * Updates a package.json or an entry of the lock file: its own version, and those of our packages among its
+ * dependencies.
+ */
 function updated(manifest: Manifest, version: string, ours: ReadonlySet<string>): Manifest {
   const changed: Manifest = { ...manifest, version };
   for (const kind of DEPENDENCIES) {
@@ -47,7 +50,7 @@ export function releasedChangelog(text: string, version: string, date: string): 
   return `${text.slice(0, at)}${heading}\n## ${version} (${date})\n${rest}`;
 }
 
-/** The version where a file names it: `before` stands directly in front of it. */
+/** Replaces the version in a file, directly after `before`. */
 export const replacedVersion = (
   text: string,
   before: string,
