@@ -23,7 +23,7 @@ test('frames have their place and duration, and the picture without its profile'
   expect(file.readUInt32LE(frame + 4)).toBe(16 + 12);
 });
 
-test('odd places and other files are refused', () => {
+test('odd positions and other files are refused', () => {
   expect(() => animatedWebp(640, 480, [{ ...place, x: 3 }])).toThrow('even');
-  expect(() => animatedWebp(640, 480, [{ ...place, image: Buffer.from('PNG') }])).toThrow('no WebP');
+  expect(() => animatedWebp(640, 480, [{ ...place, image: Buffer.from('PNG') }])).toThrow('not WebP');
 });
