@@ -1,5 +1,6 @@
 /** Runs every scenario and writes transcripts and golden files. Read the diff before you commit it. */
 import { rmSync } from 'node:fs';
+import { goldenFile, recordedTurns } from '../e2e/whole-turns/turns.ts';
 import { PROJECTED } from '../packages/server/src/dialects/index.ts';
 import { SCENARIOS } from '../packages/server/src/testing/scenarios.ts';
 import {
@@ -17,4 +18,5 @@ for (const [name, play] of Object.entries(SCENARIOS)) {
   writeText(transcriptPath(name), toLines(events));
   for (const dialect of PROJECTED) writeText(goldenPath(dialect.name, name), projected(dialect, events));
 }
+for (const [name, text] of Object.entries(await recordedTurns())) writeText(goldenFile(name), text);
 console.log(`${Object.keys(SCENARIOS).length} transcripts, ${PROJECTED.length} dialects`);

@@ -6,7 +6,7 @@ import type { Hostile } from './hostile.ts';
 import type { Chance } from './random.ts';
 import type { SocketTarget } from './targets.ts';
 
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 
 export class FuzzSocket {
   readonly complaints: string[] = [];
