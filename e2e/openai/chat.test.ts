@@ -36,7 +36,7 @@ function answerTo({ messages }: ChatRequest): Answer {
   return { say: `You said ${text}.`, think: 'Hm.' };
 }
 
-const { model, server, turnsOf } = await modelServer((request) => answerTo(request));
+const { model, server, turnsOf, prompt } = await modelServer((request) => answerTo(request));
 const client = openaiClient(server.http);
 
 const ask = (messages: Message[], more: Partial<OpenAI.ChatCompletionCreateParamsNonStreaming> = {}) =>
@@ -71,6 +71,29 @@ describe('a whole answer', () => {
     ]);
     const events = await durableOf(server, sessionOf(response));
     expect(events.filter(({ type }) => type === 'input.accepted')).toHaveLength(1);
+  });
+
+  test('system messages in the middle keep their place and are not part of the compared history', async () => {
+    const first = await ask([user('one')]);
+    const said = first.data.choices[0]?.message as Message;
+    const brief: Message = { role: 'system', content: 'Be brief.' };
+    const second = await ask([user('one'), said, brief, user('two')]);
+    const third = await ask([
+      user('one'),
+      said,
+      user('two'),
+      second.data.choices[0]?.message as Message,
+      user('three'),
+    ]);
+    expect(prompt().slice(1)).toEqual([
+      ['user', 'one'],
+      ['assistant', 'You said one.'],
+      ['system', 'Be brief.'],
+      ['user', 'two'],
+      ['assistant', 'You said two.'],
+      ['user', 'three'],
+    ]);
+    expect(new Set([first, second, third].map(({ response }) => sessionOf(response))).size).toBe(1);
   });
 
   test('content may have several parts, which form one message', async () => {

@@ -10,7 +10,7 @@ type Item = OpenAI.Responses.ResponseInputItem;
 const user = (content: string): Item => ({ role: 'user', content });
 const WEATHER = { type: 'function', name: 'weather', parameters: null, strict: false } as const;
 
-const { model, server, turnsOf } = await modelServer(({ messages }) => {
+const { model, server, turnsOf, prompt } = await modelServer(({ messages }) => {
   const last = messages.at(-1);
   if (last?.role === 'tool') return { say: `It is ${last.content}.` };
   const text = JSON.stringify(last?.content);
@@ -102,6 +102,19 @@ test('a terminal’s request: developer messages are instructions, consecutive u
   expect(data.instructions).toBe('You are a terminal.');
   const inputs = (await durableOf(server, session)).filter(({ type }) => type === 'input.accepted');
   expect(inputs).toMatchObject([{ parts: [{ text: 'environment' }, { text: 'task' }] }]);
+});
+
+test('messages of the developer in the middle are instructions at their place', async () => {
+  const first = await ask([user('one')]);
+  const developer: Item = { role: 'developer', content: 'Be brief.' };
+  const { session } = await ask([user('one'), ...(first.data.output as Item[]), developer, user('two')]);
+  expect(session).toBe(first.session);
+  expect(prompt().slice(-2)).toEqual([
+    ['system', 'Be brief.'],
+    ['user', 'two'],
+  ]);
+  const inputs = (await durableOf(server, session)).filter(({ type }) => type === 'input.accepted');
+  expect(inputs).toMatchObject([{ parts: [{ text: 'one' }] }, { parts: [{ text: 'two' }] }]);
 });
 
 test('session headers of a terminal are labels', async () => {

@@ -13,7 +13,7 @@ import { invalid } from '../shared/exchange/request-fault.ts';
 import type { Content, Message } from './schemas.ts';
 
 export type Conversation = {
-  /** replaces the agent's instructions; absent if the caller has none */
+  /** system messages before the conversation; replace the agent's instructions. Absent if the caller has none */
   readonly instructions?: string;
   readonly items: readonly HistoryItem[];
   /** index of the first item after the last message of the assistant */
@@ -28,7 +28,7 @@ export function conversationOf(messages: readonly Message[]): Conversation {
     switch (message.role) {
       case 'system':
       case 'developer':
-        instructions.push(wordsOf(message.content));
+        addInstruction({ instructions, items }, wordsOf(message.content));
         break;
       case 'user':
         items.push({ type: 'user', parts: partsOf(message.content, `messages[${index}].content`) });
@@ -46,6 +46,15 @@ export function conversationOf(messages: readonly Message[]): Conversation {
     }
   }
   return { ...(instructions.length > 0 && { instructions: instructions.join('\n\n') }), items, newFrom };
+}
+
+/** Those in the middle of the conversation stand at their place. */
+export function addInstruction(
+  { instructions, items }: { readonly instructions: string[]; readonly items: HistoryItem[] },
+  text: string,
+): void {
+  if (items.length === 0) instructions.push(text);
+  else if (text !== '') items.push({ type: 'system', text });
 }
 
 type Words = string | readonly ({ readonly text: string } | { readonly refusal: string })[];

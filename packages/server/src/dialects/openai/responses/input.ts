@@ -9,7 +9,7 @@ import {
 } from '@parlance/protocol';
 import type { ApprovalReply } from '../../shared/exchange/question.ts';
 import { invalid } from '../../shared/exchange/request-fault.ts';
-import { type Conversation, fileAt, imageAt, inputOf } from '../messages.ts';
+import { addInstruction, type Conversation, fileAt, imageAt, inputOf } from '../messages.ts';
 import { itemPlace } from './response-id.ts';
 import type { Content, InputItem, KnownItem, ResponseRequest } from './schemas.ts';
 
@@ -26,7 +26,7 @@ export function inputConversation(input: ResponseRequest['input']): ResponseInpu
     const item = knownItem(each, `input[${index}]`);
     if (item === null) continue;
     if (item.type === 'message' && (item.role === 'system' || item.role === 'developer'))
-      instructions.push(wordsOf(item.content));
+      addInstruction({ instructions, items }, wordsOf(item.content));
     else if (item.type === 'mcp_approval_response') approvals.push(replyOf(item));
     else items.push(...historyOf(item, `input[${index}]`));
     if (isAssistants(item)) {
