@@ -80,6 +80,7 @@ export async function openBackend(
   const engine = createEngine({
     store: metered(store, metrics),
     search: store.search,
+    turns: store.turns,
     shares: store.shares,
     bus: openMemoryBus(log),
     leases: store.leases,

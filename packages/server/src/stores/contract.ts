@@ -17,6 +17,7 @@ import { revocationsContract } from './contract/revocations.ts';
 import { searchContract } from './contract/search.ts';
 import { settingsContract } from './contract/settings.ts';
 import { sharesContract } from './contract/shares.ts';
+import { turnsContract } from './contract/turns.ts';
 import { usersContract } from './contract/users.ts';
 import { versionsContract } from './contract/versions.ts';
 
@@ -31,6 +32,7 @@ export function storeContract(name: string, implementation: Implementation): voi
     describe('lookup', () => lookupContract(implementation));
     describe('shares', () => sharesContract(implementation));
     describe('search', () => searchContract(implementation));
+    describe('turns', () => turnsContract(implementation));
     describe('erasing', () => erasingContract(implementation));
     describe('leases', () => leasesContract(implementation));
     describe('nodes', () => nodesContract(implementation));

@@ -9,6 +9,7 @@ import { type Meter, NO_METER } from '../ports/meter.ts';
 import type { ShareStore } from '../ports/shares.ts';
 import { NO_TRACER, type Tracer } from '../ports/tracer.ts';
 import type { Transport } from '../ports/transport.ts';
+import type { TurnIndex } from '../ports/turn-index.ts';
 import type { WakeUps } from '../ports/wake-up.ts';
 import { AdmissionControl, type EngineLimits, NO_LIMITS } from '../runtime/admission-control.ts';
 import { withinLimits } from '../runtime/answer-limits.ts';
@@ -31,6 +32,8 @@ export type EngineParts = Omit<TurnDeps, 'clients' | 'meter' | 'tracer'> & {
   readonly store: EventStore;
   /** without it, search returns nothing */
   readonly search?: MessageSearch;
+  /** without it, turns are not listed */
+  readonly turns?: TurnIndex;
   /** without it, sessions cannot be shared */
   readonly shares?: ShareStore;
   readonly bus: Bus<ObservedSession>;

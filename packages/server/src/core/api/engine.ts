@@ -7,12 +7,14 @@ import { type Queries, queries } from './queries.ts';
 import { type Search, searching } from './search.ts';
 import { type Sharing, sharing } from './shares.ts';
 import { type Subscriptions, subscriptions } from './subscriptions.ts';
+import { type Turns, turnQueries } from './turns.ts';
 
 export type Engine = Commands &
   Subscriptions &
   Queries &
   Search &
   Sharing &
+  Turns &
   Lifecycle &
   Pick<EngineParts, 'catalog' | 'maxSteps' | 'root'> & {
     readonly clients: NonNullable<EngineParts['clients']>;
@@ -34,6 +36,7 @@ export function createEngine(parts: EngineParts): Engine {
     ...subscriptions(internals),
     ...searching(internals),
     ...sharing(internals),
+    ...turnQueries(internals),
     ...lifecycle(internals),
     catalog,
     maxSteps,

@@ -21,6 +21,7 @@ export type { NodeState } from '../ports/nodes.ts';
 export type { PreferenceStore } from '../ports/preferences.ts';
 export type { ToolSpec } from '../ports/provider.ts';
 export type { Followed, Transport } from '../ports/transport.ts';
+export type { IndexedTurn, TurnState } from '../ports/turn-index.ts';
 export { ClientToolBroker } from '../runtime/client-tool-broker.ts';
 export type { LinkedInput } from '../runtime/links.ts';
 export type { PartialArguments } from '../runtime/open-arguments.ts';

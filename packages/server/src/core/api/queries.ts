@@ -128,12 +128,6 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
       return store.tags(principal.id);
     },
 
-    /** The number of turns queued or started in the principal's own sessions, without archived ones. */
-    async countTurns(principal: Principal): Promise<number> {
-      requirePermission(principal, 'chat:read');
-      return store.countTurns({ owner: principal.id });
-    },
-
     /** One page of sessions with an approval that the principal may answer. Skips unreadable sessions. */
     async approvals(principal: Principal, page: { limit: number; cursor?: string }): Promise<ApprovalPage> {
       const filter = { awaitingApproval: true, archived: 'included', ephemeral: 'included' } as const;

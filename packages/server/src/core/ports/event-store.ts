@@ -131,8 +131,6 @@ export interface EventStore {
   /** Most recently changed first. Pages do not overlap as long as nothing changes. */
   list(query: SessionQuery): Promise<SessionPage>;
   count(filter: SessionFilter): Promise<number>;
-  /** Number of turns queued or started in these sessions. Reads no events. */
-  countTurns(filter: SessionFilter): Promise<number>;
   /** Tags of the owner's sessions with their counts, without archived sessions, sorted by tag. */
   tags(owner: PrincipalId): Promise<TagCount[]>;
   /** Makes a test write durable. Rejects if that is currently not possible. */

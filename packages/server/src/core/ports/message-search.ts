@@ -33,8 +33,8 @@ export type SearchPage = { readonly hits: readonly SearchHit[]; readonly next: s
 
 export interface MessageSearch {
   /**
-   * Indexes messages appended since the last call, reading about `most` events, of one owner or of all. True
-   * if the index is complete. Leaves out ephemeral sessions and skips sessions that cannot be read.
+   * Indexes messages and turns appended since the last call, reading about `most` events, of one owner or of all.
+   * True if the index is complete. Leaves out ephemeral sessions and skips sessions that cannot be read.
    */
   update(most: number, owner?: PrincipalId): Promise<boolean>;
   /** Latest messages first, without erased sessions. */

@@ -6,7 +6,7 @@ import { RpcFault } from './faults.ts';
 import { ANSWER_ID } from './messages.ts';
 import { paramsOf } from './rpc.ts';
 import { ApprovalPart, type SentMessage } from './schemas.ts';
-import type { IndexedTask } from './task-index.ts';
+import type { IndexedTask } from './tasks.ts';
 
 type Answer = {
   readonly approval: ApprovalId;

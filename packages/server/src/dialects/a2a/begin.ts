@@ -9,7 +9,7 @@ import { hasEnded, type Message, type Task } from './objects.ts';
 import type { SendParams, SentMessage } from './schemas.ts';
 import { coreParts, storedParts, withoutLinks } from './sent-parts.ts';
 import { TaskFeed } from './task-feed.ts';
-import type { IndexedTask } from './task-index.ts';
+import type { IndexedTask } from './tasks.ts';
 
 export type Begun = Pick<IndexedTask, 'id' | 'ref'> & {
   /** from before the message was submitted; empty if the task has ended */

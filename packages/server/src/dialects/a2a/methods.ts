@@ -9,8 +9,8 @@ import { isInterrupted, shownTask, type Task } from './objects.ts';
 import { paramsOf, type RpcRequest, responseText } from './rpc.ts';
 import { GetParams, ListParams, SendParams, TaskParams } from './schemas.ts';
 import { TaskFeed } from './task-feed.ts';
-import type { IndexedTask } from './task-index.ts';
 import { streamTask } from './task-stream.ts';
+import type { IndexedTask } from './tasks.ts';
 
 export type Call = {
   readonly request: Request;
@@ -58,12 +58,13 @@ async function sendMessage(ctx: Context, call: Call): Promise<Response> {
   const { id, ref, feed } = await begin(ctx, call.principal, params);
   try {
     if (!returnImmediately) await settled(call.request, feed);
+    // As long as the feed is open, the task is in memory.
+    const task = await ctx.tasks.reread({ id, ref });
+    if (!task) throw noTask();
+    return result(call, { task: shownTask(task, historyLength) });
   } finally {
     feed.close();
   }
-  const task = await ctx.tasks.reread({ id, ref });
-  if (!task) throw noTask();
-  return result(call, { task: shownTask(task, historyLength) });
 }
 
 /** Resolves when the task has ended or waits for input, or when the client has disconnected. */
@@ -110,13 +111,13 @@ async function subscribeToTask(ctx: Context, call: Call): Promise<Response> {
   const { id } = paramsOf(TaskParams, call.rpc.params);
   const { indexed } = await existing(ctx, call.principal, id);
   const { ref } = indexed;
-  const feed = new TaskFeed(ctx.hub, { ref, taskId: id });
+  const feed = new TaskFeed(ctx.hub, { ref, taskId: indexed.id });
   await feed.subscribe();
   if (feed.isEmpty) {
     feed.close();
     throw new RpcFault('UNSUPPORTED_OPERATION', 'The task has ended.');
   }
-  const followed = { id, ref, feed, rpcId: call.rpc.id, endsIfWaiting: false };
+  const followed = { id: indexed.id, ref, feed, rpcId: call.rpc.id, endsIfWaiting: false };
   return streamTask(ctx, call.request, followed);
 }
 

@@ -41,7 +41,7 @@ export function stepTask(before: TaskProgress, event: TaskEvent, isStreamed = fa
     case 'call.requested':
       return [task, []];
     case 'approval.requested':
-      return before.approvals.length > 0 ? [task, []] : proceed(task, event);
+      return before.approvals.length > 0 ? [withStatus(task, event, task.status), []] : proceed(task, event);
     case 'approval.answered':
       return proceed({ ...task, history: [...task.history, ...exchanged(before, event)] }, event);
     case 'tool.ended': {
@@ -99,7 +99,9 @@ function restart(task: TaskProgress, event: DurableEvent<'step.restarted'>): Cha
   const words = streamRestartWords(event);
   if (words === null) return [next, bodies];
   const message = agentMessage(event, task.id, words);
-  const working = withStatus(next, event, { state: 'TASK_STATE_WORKING', message });
+  // The state has not changed, and neither has its time.
+  const { timestamp } = task.status;
+  const working: TaskProgress = { ...next, status: { state: 'TASK_STATE_WORKING', message, timestamp } };
   return [working, [statusUpdate(working), ...bodies]];
 }
 

@@ -4,7 +4,7 @@ import type { Context } from './context.ts';
 import { hasEnded, isInterrupted } from './objects.ts';
 import { type RpcId, responseText } from './rpc.ts';
 import { TaskFeed } from './task-feed.ts';
-import type { IndexedTask } from './task-index.ts';
+import type { IndexedTask } from './tasks.ts';
 
 export type Followed = Pick<IndexedTask, 'id' | 'ref'> & {
   readonly rpcId: RpcId;

@@ -1,35 +1,54 @@
-/** Finds and reads the caller's own tasks. Tasks of other users do not exist, even for an admin. */
+/** Finds and reads tasks. Only the caller's own: those of others do not exist, for an admin either. */
 import { type Principal, SessionId, type TurnId } from '@parlance/protocol';
-import { type Engine, requirePermission, type SessionRecord, type SessionRef } from '../../core/api/index.ts';
+import {
+  type Engine,
+  type IndexedTurn,
+  requirePermission,
+  type SessionRef,
+  type TurnState,
+} from '../../core/api/index.ts';
+import { latestEvents } from '../shared/latest-events.ts';
 import { replay } from '../shared/replay.ts';
 import type { SubscriptionHub } from '../shared/subscription-hub.ts';
 import { contextIdFor } from './ids.ts';
-import { hasEnded, type Task } from './objects.ts';
+import { hasEnded, type Task, type TaskState } from './objects.ts';
 import { presentTask, START, type State, step } from './projection.ts';
 import { taskObject } from './task.ts';
-import { type IndexedTask, TaskIndex } from './task-index.ts';
 
 const PAGE = 500;
-const SESSIONS = 100;
+
+/** Where in the log a task is. */
+export type IndexedTask = Pick<IndexedTurn, 'id' | 'ref' | 'first' | 'last'> & { readonly state: TaskState };
+
+const STATES: Readonly<Record<TurnState, TaskState>> = {
+  queued: 'TASK_STATE_SUBMITTED',
+  working: 'TASK_STATE_WORKING',
+  waiting: 'TASK_STATE_INPUT_REQUIRED',
+  ended: 'TASK_STATE_COMPLETED',
+  failed: 'TASK_STATE_FAILED',
+  cancelled: 'TASK_STATE_CANCELED',
+};
+
+export const turnState = (state: string): TurnState | undefined =>
+  (Object.keys(STATES) as TurnState[]).find((known) => STATES[known] === state);
+
+export const taskOf = ({ id, ref, state, first, last }: IndexedTurn): IndexedTask => ({
+  id,
+  ref,
+  first,
+  last,
+  state: STATES[state],
+});
 
 type TasksContext = {
-  readonly engine: Pick<Engine, 'countTurns' | 'events' | 'list' | 'lookup' | 'record'>;
+  readonly engine: Pick<Engine, 'events' | 'lookup' | 'record' | 'turn'>;
   readonly hub: Pick<SubscriptionHub<State>, 'read'>;
 };
 
-export type SessionChoice = {
-  readonly contextId?: string | undefined;
-  readonly status?: SessionRecord['status'][] | undefined;
-};
-
 export class Tasks {
-  readonly #index: TaskIndex;
+  constructor(private readonly ctx: TasksContext) {}
 
-  constructor(private readonly ctx: TasksContext) {
-    this.#index = new TaskIndex(ctx.engine);
-  }
-
-  /** The session of a context, which may not exist; null if the id is invalid. */
+  /** The session of a context, which may not exist; null if it cannot have this name. */
   contextOf({ id }: Principal, contextId: string | undefined, messageId: string): SessionRef | null {
     if (contextId === undefined) return { owner: id, id: contextIdFor(id, messageId) };
     const parsed = SessionId.safeParse(contextId);
@@ -39,75 +58,48 @@ export class Tasks {
   async find(principal: Principal, id: string): Promise<IndexedTask | null> {
     const { engine } = this.ctx;
     requirePermission(principal, 'chat:read');
-    const ref = await engine.lookup(principal, { kind: 'turn', id: id as TurnId }, 'own');
-    const record = ref && (await engine.record(ref));
-    return record ? ((await this.#index.of(record)).get(id) ?? null) : null;
+    const turn = id as TurnId;
+    const ref = await engine.lookup(principal, { kind: 'turn', id: turn }, 'own');
+    const found = ref && (await engine.turn(ref, turn));
+    return found && taskOf(found);
   }
 
-  /** The task of a message that was already sent to the session. */
-  async ofMessage(ref: SessionRef, messageId: string): Promise<IndexedTask | null> {
+  /** The task of a message that was sent to the session lately. */
+  async ofMessage(ref: SessionRef, messageId: string): Promise<Pick<IndexedTask, 'id' | 'ref'> | null> {
     const record = await this.ctx.engine.record(ref);
-    const tasks = record ? [...(await this.#index.of(record)).values()] : [];
-    return tasks.find(({ key }) => key === messageId) ?? null;
-  }
-
-  /** The current task; null if it was deleted. */
-  read(task: IndexedTask): Promise<Task | null> {
-    return hasEnded(task.state) ? this.#readLog(task) : this.#readPresent(task);
-  }
-
-  /** Like `read`, for a task whose state is unknown. */
-  async reread({ id, ref }: Pick<IndexedTask, 'id' | 'ref'>): Promise<Task | null> {
-    const record = await this.ctx.engine.record(ref);
-    const indexed = record && (await this.#index.of(record)).get(id);
-    return indexed ? this.read(indexed) : null;
-  }
-
-  /** The principal's sessions, or one of them, last changed first: no task is newer than its session. */
-  async *sessions(principal: Principal, { contextId, status }: SessionChoice): AsyncGenerator<SessionRecord> {
-    const { engine } = this.ctx;
-    requirePermission(principal, 'chat:read');
-    if (contextId !== undefined) {
-      const ref = this.contextOf(principal, contextId, '');
-      const record = ref && (await engine.record(ref));
-      if (record) yield record;
-      return;
+    if (!record) return null;
+    for await (const { events } of latestEvents(this.ctx.engine, record, PAGE)) {
+      const sent = events.findLast((event) => event.type === 'input.accepted' && event.key === messageId);
+      if (sent?.type !== 'input.accepted') continue;
+      const started = events.find((event) => event.type === 'turn.started' && event.input === sent.input);
+      const id = sent.turn ?? (started?.type === 'turn.started' ? started.turn : undefined);
+      return id === undefined ? null : { id, ref };
     }
-    // An admin's list would include the sessions of all users.
-    const owner: Principal = { ...principal, role: 'user' };
-    let cursor: string | undefined;
-    do {
-      const page = await engine.list(owner, { limit: SESSIONS, cursor, status });
-      yield* page.sessions;
-      cursor = page.next ?? undefined;
-    } while (cursor !== undefined);
+    return null;
   }
 
-  /** The tasks of a session, in the order in which their messages were accepted. */
-  async of(record: SessionRecord): Promise<IndexedTask[]> {
-    return [...(await this.#index.of(record)).values()];
+  /** As it is now; null if it has been deleted. */
+  read(task: IndexedTask): Promise<Task | null> {
+    return hasEnded(task.state) ? this.#readLog(task) : this.reread(task);
   }
 
-  /** How many tasks the principal has. */
-  count(principal: Principal): Promise<number> {
-    return this.ctx.engine.countTurns(principal);
-  }
-
-  async #readPresent({ id, ref }: IndexedTask): Promise<Task | null> {
+  /** As `read`, for a task whose state is not known. */
+  async reread({ id, ref }: Pick<IndexedTask, 'id' | 'ref'>): Promise<Task | null> {
     const { state, snapshot } = await this.ctx.hub.read(ref);
     const task = state.tasks.get(id);
-    // If there is none, the task has ended since it was looked up.
-    return task ? presentTask(task, snapshot.open) : this.reread({ id, ref });
+    if (task) return presentTask(task, snapshot.open);
+    const turn = await this.ctx.engine.turn(ref, id);
+    return turn && this.#readLog(turn);
   }
 
-  async #readLog({ id, ref, from, to }: IndexedTask): Promise<Task | null> {
+  async #readLog({ id, ref, first, last }: Omit<IndexedTask, 'state'>): Promise<Task | null> {
     let state = START;
-    for (let after = from - 1; after < to; ) {
-      const events = await this.ctx.engine.events(ref, after, Math.min(PAGE, to - after));
-      const last = events.at(-1);
-      if (!last) return null;
+    for (let after = first - 1; after < last; ) {
+      const events = await this.ctx.engine.events(ref, after, Math.min(PAGE, last - after));
+      const end = events.at(-1);
+      if (!end) return null;
       for (const replayed of replay(step, state, events)) state = replayed.state;
-      after = last.seq;
+      after = end.seq;
     }
     const task = state.tasks.get(id);
     return task ? taskObject(task) : null;

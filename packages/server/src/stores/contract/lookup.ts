@@ -58,23 +58,6 @@ const ask = (
   );
 
 export function lookupContract(implementation: Implementation): void {
-  test('the turns of some sessions are counted, each once', () =>
-    withStore(implementation, async (store) => {
-      const [one, other, bobs] = [refOf('ada', 'one'), refOf('ada', 'other'), refOf('bob', 'one')];
-      for (const ref of [one, other, bobs])
-        await store.append(
-          0,
-          [queuedEvent(ref, 1, 'queued'), turnEvent(ref, 2, 'queued'), turnEvent(ref, 3, 'another')],
-          recordOf(ref, 3, { archived: ref === other }),
-        );
-      expect(await store.countTurns({ owner: ADA })).toBe(2);
-      expect(await store.countTurns({ owner: ADA, archived: 'included' })).toBe(4);
-      expect(await store.countTurns({ archived: 'included' })).toBe(6);
-      expect(await store.countTurns({ owner: PrincipalId.parse('nobody') })).toBe(0);
-      await store.erase(one);
-      expect(await store.countTurns({ owner: ADA, archived: 'included' })).toBe(2);
-    }));
-
   const idFor = async (store: EventStore, key: LookupKey, owner?: PrincipalId): Promise<string | null> =>
     (await store.lookup(key, { owner }))?.ref.id ?? null;
 

@@ -22,6 +22,7 @@ import { checkNumbering } from '../shared/numbering.ts';
 import { type EventOptions, readStored } from '../shared/stored-event.ts';
 import { byCodePoint, storable, storableLabels, storableRef } from '../shared/text.ts';
 import { memorySearch } from './search.ts';
+import { memoryTurns } from './turns.ts';
 
 /** Events are stored as JSON, like on disk: changing a returned object does not change the stored one. */
 export type Session = {
@@ -75,6 +76,8 @@ export function memorySessions(options: EventOptions, database: Sessions) {
     const stored = sessions.get(keyOf(ref))?.events.slice(start, start + rowLimit(limit)) ?? [];
     return stored.map((row, index) => readStored(ref, { ...row, seq: start + index + 1 }, options));
   }
+
+  const readAll = ({ record: { ref } }: Pick<Session, 'record'>) => read(ref, 0, Number.MAX_SAFE_INTEGER);
 
   return {
     append(expected: number, events: readonly DurableEvent[], record: SessionRecord): void {
@@ -133,9 +136,6 @@ export function memorySessions(options: EventOptions, database: Sessions) {
 
     count: (filter: SessionFilter) => filtered(filter).length,
 
-    countTurns: (filter: SessionFilter) =>
-      filtered(filter).flatMap(({ keys }) => [...keys].filter((key) => key.startsWith('["turn",'))).length,
-
     tags(owner: PrincipalId): TagCount[] {
       const tags = filtered({ owner }).flatMap(({ record }) => record.tags);
       const counts = Map.groupBy(tags, (tag) => tag);
@@ -144,10 +144,9 @@ export function memorySessions(options: EventOptions, database: Sessions) {
         .sort((one, other) => byCodePoint(one.tag, other.tag));
     },
 
-    search: memorySearch(
-      () => sessions.values(),
-      ({ record: { ref } }) => read(ref, 0, Number.MAX_SAFE_INTEGER),
-    ),
+    search: memorySearch(() => sessions.values(), readAll),
+
+    turns: memoryTurns(() => sessions.values(), readAll),
 
     size: () => database.bytes,
 

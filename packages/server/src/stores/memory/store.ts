@@ -53,7 +53,6 @@ export function openMemoryStore(options: EventOptions = {}, database = new Memor
     lookup: whileOpen(sessions.lookup),
     list: whileOpen(sessions.list),
     count: whileOpen(sessions.count),
-    countTurns: whileOpen(sessions.countTurns),
     tags: whileOpen(sessions.tags),
     writable: whileOpen(() => undefined),
     size: whileOpen(sessions.size),
@@ -135,6 +134,11 @@ export function openMemoryStore(options: EventOptions = {}, database = new Memor
     preferences: preferenceStore,
     revocations,
     settings: { read: whileOpen(settings.read), write: whileOpen(settings.write) },
+    turns: {
+      list: whileOpen(sessions.turns.list),
+      count: whileOpen(sessions.turns.count),
+      find: whileOpen(sessions.turns.find),
+    },
   });
 }
 

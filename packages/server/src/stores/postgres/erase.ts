@@ -21,6 +21,7 @@ export const prepareErase =
       const { row } = found;
       await query('DELETE FROM events WHERE bucket = $1 AND session = $2', [bucket, row]);
       await query('DELETE FROM messages WHERE session = $1', [row]);
+      await query('DELETE FROM turns WHERE session = $1', [row]);
       await query('DELETE FROM shares WHERE session = $1', [row]);
       await query('DELETE FROM checkpoints WHERE session = $1', [row]);
       await query('DELETE FROM lookups WHERE session = $1', [row]);

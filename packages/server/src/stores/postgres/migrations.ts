@@ -252,4 +252,27 @@ export const MIGRATIONS: readonly Migration[] = [
          WHERE indexed < head AND NOT ephemeral`,
     ],
   },
+  {
+    oldest: 1,
+    sql: `
+    -- filled together with the index of messages, which therefore begins anew
+    CREATE TABLE turns (
+      session BIGINT NOT NULL,
+      id TEXT COLLATE "C" NOT NULL,
+      owner TEXT COLLATE "C" NOT NULL,
+      state TEXT COLLATE "C" NOT NULL,
+      at BIGINT NOT NULL,
+      first_seq BIGINT NOT NULL,
+      last_seq BIGINT NOT NULL,
+      -- approvals that were requested and not answered
+      waiting INTEGER NOT NULL,
+      PRIMARY KEY (session, id)
+    );
+    CREATE INDEX turns_by_owner ON turns (owner, at DESC, session DESC, last_seq DESC);
+    CREATE INDEX turns_by_owner_and_state ON turns (owner, state, at DESC, session DESC, last_seq DESC);
+    CREATE INDEX turns_by_session ON turns (session, at DESC, last_seq DESC);
+    TRUNCATE messages;
+    UPDATE sessions SET indexed = 0 WHERE indexed > 0;
+    `,
+  },
 ];

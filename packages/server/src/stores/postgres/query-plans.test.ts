@@ -4,7 +4,7 @@ import type { SessionFilter } from '../../core/ports/event-store.ts';
 import { refOf } from '../contract/samples.ts';
 import { APPEND } from './append-statement.ts';
 import { bucketOf } from './bucket.ts';
-import { prepareCount, prepareCountTurns } from './count.ts';
+import { prepareCount } from './count.ts';
 import { type Database, openDatabase, type Statements } from './database.ts';
 import { prepareFindById } from './find-by-id.ts';
 import { prepareHead } from './head.ts';
@@ -14,6 +14,7 @@ import { prepareLookup } from './lookup.ts';
 import { PLANNER } from './planner.ts';
 import { prepareRead } from './read.ts';
 import { noPostgres, testServer } from './testing.ts';
+import { prepareTurns } from './turns.ts';
 
 const owner = PrincipalId.parse('owner 1');
 const ONE = refOf(owner, 'session 1');
@@ -131,9 +132,9 @@ describe.skipIf(noPostgres)('queries read only matching rows, regardless of the 
       work: (statements) => prepareCount(statements)({ owner }),
       index: /sessions_by_owner/,
     },
-    'the number of turns of an owner': {
-      work: (statements) => prepareCountTurns(statements)({ owner }),
-      index: /sessions_by_owner/,
+    'a turn': {
+      work: (statements) => prepareTurns(statements).find(ONE, TurnId.parse('t')),
+      index: /turns_(pkey|by_session)/,
     },
     'the session of an approval': {
       work: (statements) => prepareLookup(statements)({ kind: 'approval', id: ApprovalId.parse('a') }),

@@ -7,7 +7,9 @@ import { rowLimit } from '../shared/limit.ts';
 import { decodeSearchCursor, encodeSearchCursor } from '../shared/search-cursor.ts';
 import { indexedMessages, ownerMark } from '../shared/search-words.ts';
 import { storable } from '../shared/text.ts';
+import { turnChanges, withWholeInputs } from '../shared/turn-changes.ts';
 import type { Statements } from './database.ts';
+import { RECORD_TURNS } from './turns.ts';
 
 /** Number of events per read. */
 const BATCH = 200;
@@ -41,6 +43,7 @@ const INDEX = `
     INSERT INTO messages (session, seq, at, words)
     SELECT held.row, message.seq, message.at, message.words::tsvector
     FROM held, unnest($4::bigint[], $5::bigint[], $6::text[]) AS message (seq, at, words)
+  ), changed AS (${RECORD_TURNS}
   )
   UPDATE sessions SET indexed = $3 FROM held WHERE sessions.row = held.row`;
 
@@ -57,8 +60,9 @@ export function prepareSearch(database: Statements, read: Read) {
     if (!found) return 0;
     const { row, head, indexed, ...ref } = Unindexed.parse(found);
     // Skips a damaged event; the others can be found.
-    const events = await read(ref, indexed, BATCH).catch(() => []);
+    const events = withWholeInputs(await read(ref, indexed, BATCH).catch(() => []));
     const messages = indexedMessages(events);
+    const turns = turnChanges(events);
     const mark = ownerMark(ref.owner);
     await database.query(INDEX, [
       row,
@@ -67,6 +71,13 @@ export function prepareSearch(database: Statements, read: Read) {
       messages.map(({ seq }) => seq),
       messages.map(({ at }) => at),
       messages.map(({ words }) => vectorOf(words, mark)),
+      storable(ref.owner),
+      turns.map(({ id }) => storable(id)),
+      turns.map(({ state }) => state),
+      turns.map(({ at }) => at),
+      turns.map(({ first }) => first),
+      turns.map(({ last }) => last),
+      turns.map(({ waiting }) => waiting),
     ]);
     return Math.max(1, events.length);
   }

@@ -14,7 +14,7 @@ import type { EventOptions } from '../shared/stored-event.ts';
 import { storableRef } from '../shared/text.ts';
 import { prepareApiKeys } from './api-keys.ts';
 import type { Changes } from './changes.ts';
-import { prepareCount, prepareCountTurns } from './count.ts';
+import { prepareCount } from './count.ts';
 import type { Database } from './database.ts';
 import { prepareErase } from './erase.ts';
 import { withFaults } from './errors.ts';
@@ -37,6 +37,7 @@ import { prepareShares } from './shares.ts';
 import { prepareSize } from './size.ts';
 import { prepareTags } from './tags.ts';
 import { prepareTouch } from './touch.ts';
+import { prepareTurns } from './turns.ts';
 import { prepareUsers } from './users.ts';
 
 export type StoreOptions = EventOptions & {
@@ -69,6 +70,7 @@ export function storeOn(parts: StoreParts): Store {
     onCommit: options.onCommit ?? (() => undefined),
   });
   const search = prepareSearch(database, log.read);
+  const turns = prepareTurns(database);
   const shares = prepareShares(database);
   const users = prepareUsers(database);
   const apiKeys = prepareApiKeys(database);
@@ -104,7 +106,6 @@ export function storeOn(parts: StoreParts): Store {
     lookup: acknowledged(prepareLookup(database)),
     list: acknowledged(prepareList(database)),
     count: acknowledged(prepareCount(database)),
-    countTurns: acknowledged(prepareCountTurns(database)),
     tags: acknowledged(prepareTags(database)),
     writable: whileOpen(prepareProbe(database)),
     size: whileOpen(size.current),
@@ -201,5 +202,6 @@ export function storeOn(parts: StoreParts): Store {
     preferences: preferenceStore,
     revocations: revocationStore,
     settings: settingsStore,
+    turns: { list: whileOpen(turns.list), count: whileOpen(turns.count), find: whileOpen(turns.find) },
   });
 }

@@ -10,6 +10,7 @@ import type { PreferenceStore } from '../../core/ports/preferences.ts';
 import type { RevocationStore } from '../../core/ports/revocations.ts';
 import type { SettingsStore } from '../../core/ports/settings.ts';
 import type { ShareStore } from '../../core/ports/shares.ts';
+import type { TurnIndex } from '../../core/ports/turn-index.ts';
 import type { UserStore } from '../../core/ports/users.ts';
 
 type Beside = {
@@ -22,6 +23,7 @@ type Beside = {
   readonly preferences: PreferenceStore;
   readonly revocations: RevocationStore;
   readonly settings: SettingsStore;
+  readonly turns: TurnIndex;
 };
 export type Store = EventStore & UserStore & Beside;
 

@@ -17,7 +17,7 @@ export const indexedMessages = (events: readonly DurableEvent[]): IndexedMessage
   });
 
 /** Imported events may have arbitrary times. */
-const timeOf = ({ at }: DurableEvent): number => Math.trunc(Math.min(Math.max(at, 0), 4e12)) || 0;
+export const timeOf = ({ at }: DurableEvent): number => Math.trunc(Math.min(Math.max(at, 0), 4e12)) || 0;
 
 /**
  * Indexed with each message, so that a search reads only messages of one owner. Never equals a word of a

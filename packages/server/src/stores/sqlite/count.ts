@@ -2,18 +2,6 @@ import type { Database } from 'bun:sqlite';
 import type { SessionFilter } from '../../core/ports/event-store.ts';
 import { conditionsOf, whereOf } from './conditions.ts';
 
-export function prepareCountTurns(database: Database): (filter: SessionFilter) => number {
-  return (filter) => {
-    const { conditions, values } = conditionsOf(filter);
-    // CROSS JOIN fixes the order: first the sessions, then the keys of each by index.
-    const statement = database.query<{ count: number }, [typeof values]>(
-      `SELECT count(*) AS count FROM (SELECT row FROM sessions ${whereOf(conditions)})
-       CROSS JOIN lookups ON session = row AND kind = 'turn'`,
-    );
-    return statement.get(values)?.count ?? 0;
-  };
-}
-
 export function prepareCount(database: Database): (filter: SessionFilter) => number {
   return (filter) => {
     const { conditions, values } = conditionsOf(filter);

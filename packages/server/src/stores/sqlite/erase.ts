@@ -9,6 +9,7 @@ export function prepareErase(database: Database): (ref: SessionRef) => boolean {
   const steps = [
     'message_words WHERE rowid IN (SELECT id FROM messages WHERE session = ?)',
     'messages WHERE session = ?',
+    'turns WHERE session = ?',
     'shares WHERE session = ?',
     'events WHERE session = ?',
     'checkpoints WHERE session = ?',

@@ -265,6 +265,27 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX shares_by_session ON shares (session);
   `,
+  `
+  -- filled together with the index of messages, which therefore begins anew
+  CREATE TABLE turns (
+    session INTEGER NOT NULL REFERENCES sessions (row),
+    id TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    state TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    first_seq INTEGER NOT NULL,
+    last_seq INTEGER NOT NULL,
+    -- approvals that were requested and not answered
+    waiting INTEGER NOT NULL,
+    PRIMARY KEY (session, id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX turns_by_owner ON turns (owner, at DESC, session DESC, last_seq DESC);
+  CREATE INDEX turns_by_owner_and_state ON turns (owner, state, at DESC, session DESC, last_seq DESC);
+  CREATE INDEX turns_by_session ON turns (session, at DESC, last_seq DESC);
+  INSERT INTO message_words (message_words) VALUES ('delete-all');
+  DELETE FROM messages;
+  UPDATE sessions SET indexed = 0;
+  `,
 ];
 
 /** The migration that renamed the events table. */

@@ -15,7 +15,7 @@ import { prepareApiKeys } from './api-keys.ts';
 import { type Append, makeAppend, prepareAppend } from './append.ts';
 import { watchChanges } from './change-watcher.ts';
 import { checkDatabase, closeConnection, closeToOthers, makeFolder, openConnection } from './connection.ts';
-import { prepareCount, prepareCountTurns } from './count.ts';
+import { prepareCount } from './count.ts';
 import { prepareErase } from './erase.ts';
 import { storageError, withFaults } from './errors.ts';
 import { prepareFindById } from './find-by-id.ts';
@@ -38,6 +38,7 @@ import { prepareShares } from './shares.ts';
 import { prepareSize } from './size.ts';
 import { prepareTags } from './tags.ts';
 import { prepareTouch } from './touch.ts';
+import { prepareTurns } from './turns.ts';
 import { prepareUsers } from './users.ts';
 
 export type SqliteOptions = EventOptions & {
@@ -98,7 +99,8 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
   });
   const probe = prepareProbe(database);
   const read = prepareRead(database, options);
-  const search = prepareSearch(database, read);
+  const turns = prepareTurns(database);
+  const search = prepareSearch(database, read, turns);
   const shares = prepareShares(database);
   const head = prepareHead(database);
   const size = prepareSize(database);
@@ -143,7 +145,6 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
     lookup: whenDurable(prepareLookup(database)),
     list: whenDurable(prepareList(database)),
     count: whenDurable(prepareCount(database)),
-    countTurns: whenDurable(prepareCountTurns(database)),
     tags: whenDurable(prepareTags(database)),
     writable: whileOpen(async () => {
       await space.check();
@@ -252,5 +253,10 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
     preferences: preferenceStore,
     revocations: revocationStore,
     settings: settingsStore,
+    turns: {
+      list: whenDurable(turns.list),
+      count: whenDurable(turns.count),
+      find: whenDurable(turns.find),
+    },
   });
 }

@@ -1,12 +1,14 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { ApprovalId, PrincipalId, TurnId } from '@parlance/protocol';
+import { ApprovalId, PrincipalId, SessionId, TurnId } from '@parlance/protocol';
 import type { SessionFilter } from '../../core/ports/event-store.ts';
+import type { TurnQuery } from '../../core/ports/turn-index.ts';
 import { prepareApiKeys } from './api-keys.ts';
-import { prepareCount, prepareCountTurns } from './count.ts';
+import { prepareCount } from './count.ts';
 import { prepareList } from './list.ts';
 import { prepareLookup } from './lookup.ts';
 import { migrate } from './migrations.ts';
+import { prepareTurns } from './turns.ts';
 
 const owner = PrincipalId.parse('ada');
 
@@ -97,10 +99,19 @@ describe('queries read only matching rows, regardless of the number of sessions'
     expect(counted.join()).toMatch(/^SCAN sessions USING (COVERING )?INDEX sessions_awaiting_approval\w*$/);
   });
 
-  test('the turns of an owner are counted by their sessions', () => {
-    const plan = plansOf(database, (recorded) => prepareCountTurns(recorded)({ owner }));
-    expect(plan.join('\n')).toMatch(/SEARCH sessions USING INDEX sessions_\w*by_owner/);
-    expect(plan.join('\n')).toContain('SEARCH lookups USING COVERING INDEX lookups_by_session (session=?');
+  test('turns are listed by an index, in its order', () => {
+    const planOf = (query: Partial<TurnQuery>) =>
+      plansOf(database, (recorded) => prepareTurns(recorded).list({ owner, limit: 10, ...query })).join('\n');
+    const after = Buffer.from('1:1:1').toString('base64url');
+    for (const cursor of [undefined, after]) {
+      expect(planOf({ cursor })).toContain('turns USING INDEX turns_by_owner (owner=?');
+      expect(planOf({ cursor, since: 5 })).toContain('turns USING INDEX turns_by_owner (owner=?');
+      expect(planOf({ cursor, state: 'failed' })).toContain('turns_by_owner_and_state (owner=? AND state=?');
+      const session = SessionId.parse('one');
+      expect(planOf({ cursor, session })).toContain('turns USING INDEX turns_by_session (session=?');
+      for (const query of [{}, { state: 'failed' as const }, { session }])
+        expect(planOf({ cursor, ...query })).not.toContain('TEMP B-TREE');
+    }
   });
 
   test('API keys are found by primary key, and those of an owner by index, in order', () => {

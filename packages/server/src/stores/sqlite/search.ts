@@ -11,6 +11,8 @@ import { rowLimit } from '../shared/limit.ts';
 import { decodeSearchCursor, encodeSearchCursor } from '../shared/search-cursor.ts';
 import { type IndexedMessage, indexedMessages, ownerMark } from '../shared/search-words.ts';
 import { storable } from '../shared/text.ts';
+import { turnChanges, withWholeInputs } from '../shared/turn-changes.ts';
+import type { prepareTurns } from './turns.ts';
 
 /** Messages per millisecond before ids get ahead of time. */
 const IDS_PER_MS = 1_024;
@@ -37,7 +39,7 @@ const Hit = z.object({
 
 type Read = (ref: SessionRef, after: number, limit: number) => DurableEvent[];
 
-export function prepareSearch(database: Database, read: Read) {
+export function prepareSearch(database: Database, read: Read, turns: ReturnType<typeof prepareTurns>) {
   const select = (where: string) =>
     `SELECT row, owner, id, head, indexed FROM sessions WHERE indexed < head AND ephemeral = 0 ${where} LIMIT 1`;
   const anyone = database.prepare<unknown, []>(select(''));
@@ -79,9 +81,11 @@ export function prepareSearch(database: Database, read: Read) {
     const found = owner === undefined ? anyone.get() : ofOwner.get(storable(owner));
     if (!found) return 0;
     const session = Unindexed.parse(found);
-    const events = readable(() => read({ owner: session.owner, id: session.id }, session.indexed, BATCH));
+    const { row, owner: name, id, indexed } = session;
+    const events = withWholeInputs(readable(() => read({ owner: name, id }, indexed, BATCH)));
     for (const message of indexedMessages(events)) add(session, message);
-    advance.run(events.at(-1)?.seq ?? session.head, session.row);
+    turns.record(row, name, turnChanges(events));
+    advance.run(events.at(-1)?.seq ?? session.head, row);
     return Math.max(1, events.length);
   }).immediate;
 

@@ -1,0 +1,41 @@
+/** The turns of the caller's own sessions. */
+import { type Principal, type PrincipalId, requirePermission, type TurnId } from '@parlance/protocol';
+import type { SessionRef } from '../ports/event-store.ts';
+import type { IndexedTurn, TurnPage, TurnQuery } from '../ports/turn-index.ts';
+import type { EngineInternals } from './engine-internals.ts';
+
+/** Events that are indexed at once if the index is behind. */
+const MOST_INDEXED = 5_000;
+
+export type CountedTurns = TurnPage & {
+  /** on all pages */
+  readonly total: number;
+};
+
+export type Turns = ReturnType<typeof turnQueries>;
+
+export function turnQueries({ parts: { search, turns: index } }: EngineInternals) {
+  /** Each event is indexed once: that is a little work, unless the index is new. */
+  async function update(owner: PrincipalId): Promise<void> {
+    while (search && !(await search.update(MOST_INDEXED, owner)));
+  }
+
+  return {
+    /** One page of the principal's own turns, the one that changed last first. */
+    async turns(principal: Principal, query: Omit<TurnQuery, 'owner'>): Promise<CountedTurns> {
+      requirePermission(principal, 'chat:read');
+      if (!index) return { turns: [], next: null, total: 0 };
+      const { limit, cursor, ...filter } = { ...query, owner: principal.id };
+      await update(principal.id);
+      const page = await index.list({ ...filter, limit, cursor });
+      return { ...page, total: await index.count(filter) };
+    },
+
+    /** Null if there is no such turn in the session. */
+    async turn(ref: SessionRef, id: TurnId): Promise<IndexedTurn | null> {
+      if (!index) return null;
+      await update(ref.owner);
+      return index.find(ref, id);
+    },
+  };
+}

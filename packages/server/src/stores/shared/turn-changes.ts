@@ -1,0 +1,77 @@
+/** What events change of the turns of their session. */
+import type { DurableEvent, TurnId } from '@parlance/protocol';
+import type { TurnState } from '../../core/ports/turn-index.ts';
+import { timeOf } from './search-words.ts';
+
+/** All changes of a turn in one: its state after them. */
+export type TurnChange = {
+  readonly id: TurnId;
+  readonly state: TurnState;
+  readonly at: number;
+  readonly first: number;
+  readonly last: number;
+  /** how many more approvals it waits for; of a turn whose beginning is among the events, how many */
+  readonly waiting: number;
+};
+
+const ENDS = {
+  'turn.ended': 'ended',
+  'turn.failed': 'failed',
+  'turn.cancelled': 'cancelled',
+  'input.cancelled': 'cancelled',
+} as const;
+
+export function turnChanges(events: readonly DurableEvent[]): TurnChange[] {
+  const changes = new Map<TurnId, TurnChange>();
+  const inputs = new Map<string, number>();
+  const change = (
+    event: DurableEvent,
+    id: TurnId,
+    { state, waiting = 0, first = event.seq }: { state: TurnState; waiting?: number; first?: number },
+  ) => {
+    const before = changes.get(id);
+    const sum = (before?.waiting ?? 0) + waiting;
+    changes.set(id, {
+      id,
+      state: state === 'working' && sum > 0 ? 'waiting' : state,
+      at: timeOf(event),
+      first: before?.first ?? first,
+      last: event.seq,
+      waiting: sum,
+    });
+  };
+  for (const event of events) {
+    switch (event.type) {
+      case 'input.accepted':
+        if (event.turn === undefined) inputs.set(event.input, event.seq);
+        else change(event, event.turn, { state: 'queued' });
+        break;
+      case 'turn.started':
+        change(event, event.turn, { state: 'working', first: inputs.get(event.input) ?? event.seq });
+        break;
+      case 'approval.requested':
+        change(event, event.turn, { state: 'working', waiting: 1 });
+        break;
+      case 'approval.answered':
+        change(event, event.turn, { state: 'working', waiting: -1 });
+        break;
+      case 'turn.ended':
+      case 'turn.failed':
+      case 'turn.cancelled':
+      case 'input.cancelled':
+        change(event, event.turn, { state: ENDS[event.type] });
+        break;
+      default:
+    }
+  }
+  return [...changes.values()];
+}
+
+/** Without the end if an input and the start of its turn, which are appended together, would be in two pages. */
+export function withWholeInputs(events: readonly DurableEvent[]): readonly DurableEvent[] {
+  const started = new Set(events.flatMap((event) => (event.type === 'turn.started' ? [event.input] : [])));
+  const cut = events.findIndex(
+    (event) => event.type === 'input.accepted' && event.turn === undefined && !started.has(event.input),
+  );
+  return cut > 0 ? events.slice(0, cut) : events;
+}
