@@ -42,7 +42,7 @@ async function read(chunks: readonly UIMessageChunk[]): Promise<UIMessage | unde
 const historyOf = (events: readonly SessionEvent[]) => {
   const fold = new HistoryFold();
   for (const event of events) fold.add(event);
-  return fold.messages();
+  return fold.page(2_000, { isLatest: true, isFirst: true }).messages;
 };
 
 /** In the history, unanswered approvals have no outcome, and unfinished arguments are left out. */

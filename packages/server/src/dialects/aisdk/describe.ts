@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Answers, Description, Endpoint, Examples, RequestExample } from '../shared/description.ts';
 import { named } from '../shared/description.ts';
 import { ChatView, Sentence } from './response-schemas.ts';
-import { ChatRequest } from './schemas.ts';
+import { ChatRequest, HistoryQuery } from './schemas.ts';
 
 const REASONS: Readonly<Record<number, string>> = {
   400: 'Missing or invalid field, or an empty message',
@@ -114,6 +114,7 @@ const endpoints: readonly Endpoint[] = [
     path: '/api/chat/{id}',
     summary: 'The title and messages of a chat, from all dialects',
     security: 'caller',
+    query: HistoryQuery,
     examples: chat,
     answers: {
       200: { description: 'The chat', schema: ChatView },

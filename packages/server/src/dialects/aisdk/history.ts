@@ -4,47 +4,105 @@ import { textOf } from '@parlance/protocol';
 import type { Engine, SessionRef, SessionSnapshot } from '../../core/api/index.ts';
 import type { Frame } from '../shared/projection.ts';
 import { fileUrl, linkedFile } from './files.ts';
+import { LATEST, type Position, windowOf } from './history-window.ts';
 import { messageId, metadataOf, type StoredInput } from './message-ids.ts';
 import { type Body, joined, START, step } from './projection.ts';
 import { MessageBuilder, type UIMessage, type UIPart } from './ui-message.ts';
 
-/** Of a longer session only the latest messages are shown. */
-const MOST_MESSAGES = 2_000;
+/** A longer history comes in pages. */
+export const MOST_MESSAGES = 2_000;
 
-export type History = { readonly snapshot: SessionSnapshot; readonly messages: readonly UIMessage[] };
+export type History = {
+  readonly snapshot: SessionSnapshot;
+  readonly messages: readonly UIMessage[];
+  /** the position of the page before; null if this is the first */
+  readonly before: Position | null;
+};
 
-/** A running answer is included as far as it is known. */
-export async function historyOf(engine: Engine, ref: SessionRef): Promise<History> {
-  const fold = new HistoryFold();
+export type HistoryPage = { readonly limit: number; readonly position?: Position };
+
+/** The latest messages, or those before a position. An answer under way is shown as far as it is known. */
+export async function historyOf(
+  engine: Engine,
+  ref: SessionRef,
+  { limit, position }: HistoryPage,
+): Promise<History> {
+  const snapshot = await engine.snapshot(ref);
+  const { before, hidden } = position ?? { ...LATEST, before: snapshot.seq + 1 };
+  const end = Math.min(before, snapshot.seq + 1);
+  const window = await windowOf(engine, ref, { before: end, hidden, limit });
+  const fold = new HistoryFold(window.from, hidden);
+  const now = position
+    ? await foldPast(engine, ref, { fold, first: window.first, end })
+    : await foldPresent(engine, ref, { fold, first: window.first });
+  return { snapshot: now ?? snapshot, ...fold.page(limit, { isLatest: !position, isFirst: window.whole }) };
+}
+
+type Folding = { readonly fold: HistoryFold; readonly first: number };
+
+async function foldPresent(
+  engine: Engine,
+  ref: SessionRef,
+  { fold, first }: Folding,
+): Promise<SessionSnapshot | null> {
   let snapshot: SessionSnapshot | null = null;
   const watch = await engine.watch(ref, (event) => snapshot ?? fold.add(event), {
-    after: 0,
+    after: first - 1,
     begin(now) {
       snapshot = now.snapshot();
       fold.join(snapshot);
     },
   });
   watch.stop();
-  return { snapshot: snapshot ?? watch.snapshot(), messages: fold.messages() };
+  return snapshot;
 }
 
-type Entry = { readonly input: InputId | null; readonly message: UIMessage };
+const READ_AT_ONCE = 500;
+
+async function foldPast(
+  engine: Engine,
+  ref: SessionRef,
+  { fold, first, end }: Folding & { readonly end: number },
+): Promise<null> {
+  for (let after = first - 1; after < end - 1; ) {
+    const events = await engine.events(ref, after, Math.min(READ_AT_ONCE, end - 1 - after));
+    for (const event of events) fold.add(event);
+    after = events.at(-1)?.seq ?? end;
+  }
+  return null;
+}
+
+type Entry = {
+  readonly message: UIMessage;
+  /** the event that accepted the input, and the one with which its turn is shown */
+  readonly input: number;
+  readonly turn: number;
+};
+
+type Waiting = { readonly message: UIMessage; readonly seq: number };
 
 export class HistoryFold {
   #state = START;
   #entries: Entry[] = [];
   /** queued messages */
-  readonly #waiting = new Map<InputId, UIMessage>();
+  readonly #waiting = new Map<InputId, Waiting>();
   readonly #builders = new Map<TurnId, MessageBuilder>();
+  readonly #rewinds: Pick<DurableEvent<'session.rewound'>, 'seq' | 'from'>[] = [];
+
+  /** Turns are shown from event `from` on, and without inputs from `hidden` on. */
+  constructor(
+    private readonly from = 1,
+    private readonly hidden = LATEST.hidden,
+  ) {}
 
   add(event: SessionEvent): void {
     switch (event.type) {
       case 'history.imported':
-        this.#push(...importedEntries(event));
+        if (event.seq >= this.from) this.#entries.push(...importedEntries(event));
         break;
       case 'input.accepted': {
         const message = userMessage(event);
-        if (message) this.#waiting.set(event.input, message);
+        if (message) this.#waiting.set(event.input, { message, seq: event.seq });
         break;
       }
       case 'input.cancelled':
@@ -53,11 +111,10 @@ export class HistoryFold {
       case 'turn.started':
         this.#begin(event);
         break;
-      case 'session.rewound': {
-        const from = this.#entries.findIndex(({ input }) => input === event.input);
-        if (from >= 0) this.#entries.splice(from);
+      case 'session.rewound':
+        this.#entries = this.#entries.filter(({ input }) => input < event.from);
+        this.#rewinds.push(event);
         break;
-      }
       case 'session.cleared':
         this.#entries = [];
     }
@@ -71,24 +128,37 @@ export class HistoryFold {
     this.#show(joined(this.#state, now)[1]);
   }
 
-  messages(): UIMessage[] {
-    const begun = this.#entries.map(({ message }) => message).filter(({ parts }) => parts.length > 0);
-    return [...begun, ...this.#waiting.values()].slice(-MOST_MESSAGES);
+  /** The messages of the last turns, `limit` of them or one more, and where those before end. */
+  page(
+    limit: number,
+    { isLatest, isFirst }: { readonly isLatest: boolean; readonly isFirst: boolean },
+  ): Pick<History, 'messages' | 'before'> {
+    const shown = this.#entries.filter(
+      ({ message, input }) => message.parts.length > 0 && input < this.hidden,
+    );
+    const waiting = isLatest ? [...this.#waiting.values()].map(({ message }) => message) : [];
+    const first = shown.at(-Math.max(1, limit - waiting.length))?.turn ?? this.from;
+    const page = shown.filter(({ turn }) => turn >= first);
+    const isAll = page.length === shown.length;
+    const before = isAll ? this.from : first;
+    // What is replaced later than this page begins is not part of the pages before it.
+    const replaced = this.#rewinds.filter(({ seq }) => seq >= before).map(({ from }) => from);
+    return {
+      messages: [...page.map(({ message }) => message), ...waiting],
+      before: isAll && isFirst ? null : { before, hidden: Math.min(this.hidden, ...replaced) },
+    };
   }
 
-  #begin({ turn, input }: DurableEvent<'turn.started'>): void {
+  #begin({ turn, input, seq }: DurableEvent<'turn.started'>): void {
     const asked = this.#waiting.get(input);
     this.#waiting.delete(input);
-    if (asked) this.#push({ input, message: asked });
+    if (seq < this.from) return;
+    const place = { input: asked?.seq ?? seq, turn: seq };
+    if (asked) this.#entries.push({ ...place, message: asked.message });
     const builder = new MessageBuilder(turn);
     this.#builders.clear();
     this.#builders.set(turn, builder);
-    this.#push({ input: asked ? null : input, message: builder.message });
-  }
-
-  #push(...entries: Entry[]): void {
-    this.#entries.push(...entries);
-    if (this.#entries.length > 2 * MOST_MESSAGES) this.#entries = this.#entries.slice(-MOST_MESSAGES);
+    this.#entries.push({ ...place, message: builder.message });
   }
 
   #show(frames: readonly Frame<Body>[]): void {
@@ -126,16 +196,17 @@ const userPart = (part: Part): UIPart =>
 
 /** The message of the user, and the reply to it as one message. */
 function importedEntries(event: DurableEvent<'history.imported'>): Entry[] {
-  const { input, items } = event;
+  const { input, items, seq } = event;
+  const place = { input: seq, turn: seq };
   const [first, ...rest] = items;
   const user = first?.type === 'user' ? first : null;
   const answer = importedParts(user ? rest : items);
   return [
     ...(user && input
-      ? [{ input, message: { id: idOf(event), role: 'user' as const, parts: user.parts.map(userPart) } }]
+      ? [{ ...place, message: { id: idOf(event), role: 'user' as const, parts: user.parts.map(userPart) } }]
       : []),
     ...(answer.length > 0
-      ? [{ input: null, message: { id: answerId(event), role: 'assistant' as const, parts: answer } }]
+      ? [{ ...place, message: { id: answerId(event), role: 'assistant' as const, parts: answer } }]
       : []),
   ];
 }

@@ -6,6 +6,7 @@ export const ChatView = named(
   z.object({
     id: z.string(),
     title: z.string().optional(),
+    before: z.string().optional().describe('the messages before these: `?before=`; absent if there are none'),
     messages: z
       .array(
         z.object({

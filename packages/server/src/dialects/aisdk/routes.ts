@@ -11,10 +11,11 @@ import { sayRetryAfter } from '../shared/retry.ts';
 import { begin } from './begin.ts';
 import type { Context } from './context.ts';
 import { sentenceOf, statusOf } from './faults.ts';
-import { historyOf } from './history.ts';
+import { historyOf, MOST_MESSAGES } from './history.ts';
+import { cursorOf, positionOf } from './history-window.ts';
 import { runningInput } from './log.ts';
 import { respond } from './respond.ts';
-import { ChatRequest } from './schemas.ts';
+import { ChatRequest, HistoryQuery } from './schemas.ts';
 
 export function routes(app: Hono, given: Omit<Context, 'queue'>): void {
   const ctx: Context = { ...given, queue: new KeyedQueue() };
@@ -51,9 +52,16 @@ export function routes(app: Hono, given: Omit<Context, 'queue'>): void {
     const principal = await principalOf(authenticator, c.req.raw);
     requirePermission(principal, 'chat:read');
     const ref = await existing(principal, c.req.param('id'));
-    const { snapshot, messages } = await historyOf(engine, ref);
+    const { limit, before } = historyQuery(c.req.query());
+    const page = { limit, ...(before !== undefined && { position: positionOf(before) }) };
+    const { snapshot, messages, before: earlier } = await historyOf(engine, ref, page);
     const { title } = snapshot;
-    return c.json({ id: ref.id, ...(title !== '' && { title }), messages });
+    return c.json({
+      id: ref.id,
+      ...(title !== '' && { title }),
+      messages,
+      ...(earlier && { before: cursorOf(earlier) }),
+    });
   });
 
   api.onError((thrown, c) => {
@@ -71,6 +79,12 @@ export function routes(app: Hono, given: Omit<Context, 'queue'>): void {
   }
 
   app.route('/api/chat', api);
+}
+
+function historyQuery(given: Record<string, string>): HistoryQuery {
+  const { success, data } = HistoryQuery.safeParse(given);
+  if (!success) throw new Fault('invalid', `limit is a number from 1 to ${MOST_MESSAGES}.`);
+  return data;
 }
 
 /** A turn that has ended in the meantime need not be stopped. */

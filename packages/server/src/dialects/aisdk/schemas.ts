@@ -27,6 +27,12 @@ export const ChatRequest = z.object({
 });
 export type ChatRequest = z.output<typeof ChatRequest>;
 
+export const HistoryQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(2_000).default(2_000).describe('messages, the latest ones'),
+  before: z.string().max(40).optional().describe('`before` of the answer with the messages that follow'),
+});
+export type HistoryQuery = z.output<typeof HistoryQuery>;
+
 // Parts, each validated where it is used.
 
 export const TextPart = z.object({ type: z.literal('text'), text: z.string() });
