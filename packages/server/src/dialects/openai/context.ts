@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { DialectContext } from '../shared/dialect.ts';
 import type { ModelSettings, Models } from '../shared/exchange/models.ts';
 import type { Sessions } from '../shared/exchange/sessions.ts';
+import type { ItemPositions } from './item-positions.ts';
 
 /** The context of the endpoints. */
 export type Context = Pick<
@@ -16,4 +17,4 @@ export type Context = Pick<
   | 'readBody'
   | 'settings'
   | 'stream'
-> & { readonly models: Models; readonly sessions: Sessions };
+> & { readonly models: Models; readonly sessions: Sessions; readonly positions: ItemPositions };

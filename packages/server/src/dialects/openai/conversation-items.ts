@@ -6,29 +6,15 @@ import type { DurableEvent, HistoryItem } from '@parlance/protocol';
 import type { Engine, SessionRecord } from '../../core/api/index.ts';
 import { messageId, userMessage } from './responses/input-items.ts';
 import { messageItem } from './responses/items.ts';
-import { type PageQuery, pageOf } from './responses/list.ts';
 
 export type ConversationItem = ReturnType<typeof userMessage> | ReturnType<typeof messageItem>;
 
 type Reader = Pick<Engine, 'events'>;
 type Log = Pick<SessionRecord, 'ref' | 'head'>;
 
-export async function conversationPage(engine: Reader, log: Log, query: PageQuery) {
-  const items: ConversationItem[] = [];
-  // Ascending order is known only after all items were read.
-  let left = query.order === 'asc' ? Number.POSITIVE_INFINITY : query.limit + 1;
-  let begun = query.after === undefined;
-  for await (const item of newestFirst(engine, log)) {
-    items.push(item);
-    if (begun && --left === 0) break;
-    begun ||= item.id === query.after;
-  }
-  return pageOf(items.toReversed(), query);
-}
-
 const PAGE = 500;
 
-async function* newestFirst(engine: Reader, { ref, head }: Log): AsyncGenerator<ConversationItem> {
+export async function* newestFirst(engine: Reader, { ref, head }: Log): AsyncGenerator<ConversationItem> {
   const shown = new Shown();
   for (let end = head; end > 0 && !shown.isOver; end -= PAGE) {
     const after = Math.max(0, end - PAGE);
@@ -61,29 +47,32 @@ class Shown {
         this.#void.delete(event.turn);
         return [];
       default:
-        return event.seq >= this.#hiddenFrom ? [] : this.#items(event);
+        return event.seq >= this.#hiddenFrom || this.#isVoid(event) ? [] : itemsOf(event).reverse();
     }
   }
 
-  #items(event: DurableEvent): ConversationItem[] {
-    switch (event.type) {
-      case 'history.imported':
-        return event.items
-          .flatMap((item, at) => importedItem(item, messageId(event.session, `${event.id}-${at}`)))
-          .reverse();
-      case 'input.accepted':
-        // An input without parts lets the model continue; there is no message to show.
-        return event.parts.length > 0
-          ? [userMessage(messageId(event.session, event.input), event.parts)]
-          : [];
-      case 'text.ended': {
-        const { text, interrupted = false, turn, block, session } = event;
-        if (text === '' || (this.#void.has(turn) && !interrupted)) return [];
-        return [messageItem(messageId(session, block), text, interrupted ? 'incomplete' : 'completed')];
-      }
-      default:
-        return [];
+  #isVoid(event: DurableEvent): boolean {
+    return event.type === 'text.ended' && this.#void.has(event.turn) && !event.interrupted;
+  }
+}
+
+/** The items of an event, in order. */
+export function itemsOf(event: DurableEvent): ConversationItem[] {
+  switch (event.type) {
+    case 'history.imported':
+      return event.items.flatMap((item, at) =>
+        importedItem(item, messageId(event.session, `${event.id}-${at}`)),
+      );
+    case 'input.accepted':
+      // Without parts the model went on from what was there.
+      return event.parts.length > 0 ? [userMessage(messageId(event.session, event.input), event.parts)] : [];
+    case 'text.ended': {
+      const { text, interrupted = false, block, session } = event;
+      if (text === '') return [];
+      return [messageItem(messageId(session, block), text, interrupted ? 'incomplete' : 'completed')];
     }
+    default:
+      return [];
   }
 }
 

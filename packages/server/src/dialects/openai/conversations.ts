@@ -5,7 +5,7 @@ import { importable } from '../shared/exchange/history.ts';
 import { invalid, RequestFault } from '../shared/exchange/request-fault.ts';
 import { body } from '../shared/exchange/requests.ts';
 import type { Context } from './context.ts';
-import { conversationPage } from './conversation-items.ts';
+import { conversationPage } from './conversation-page.ts';
 import { inputConversation } from './responses/input.ts';
 import { pageQuery } from './responses/list.ts';
 import { resolved } from './responses/references.ts';
@@ -85,5 +85,5 @@ export async function deleteConversation(ctx: Context, named: Named): Promise<Re
 
 export async function listConversationItems(ctx: Context, named: Named): Promise<Response> {
   const query = pageQuery(named.request.url);
-  return Response.json(await conversationPage(ctx.engine, await found(ctx, named), query));
+  return Response.json(await conversationPage(ctx, await found(ctx, named), query));
 }

@@ -16,6 +16,7 @@ import {
   updateConversation,
 } from './conversations.ts';
 import { errorBody, statusOf } from './faults.ts';
+import { ItemPositions } from './item-positions.ts';
 import { modelObject } from './model-object.ts';
 import { createResponse } from './responses/create.ts';
 import { placeOf } from './responses/response-id.ts';
@@ -32,11 +33,12 @@ import { ChatRequest } from './schemas.ts';
 /** Paths below `/v1` of the default listener. One that ends in `/*` also matches the path without it. */
 export const HTTP_PATHS = ['/chat/completions', '/models/*', '/responses/*'] as const;
 
-export function routes(app: Hono, given: Omit<Context, 'models' | 'sessions'>): void {
+export function routes(app: Hono, given: Omit<Context, 'models' | 'positions' | 'sessions'>): void {
   const models = new Models(given);
   const started = Math.floor(given.now() / 1000);
   const sessions = new Sessions(given);
-  const ctx: Context = { ...given, models, sessions };
+  const positions = new ItemPositions(given.engine);
+  const ctx: Context = { ...given, models, positions, sessions };
   const api = new Hono();
 
   api.get('/models', (c) =>

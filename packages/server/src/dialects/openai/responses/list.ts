@@ -4,7 +4,8 @@ import { invalid } from '../../shared/exchange/request-fault.ts';
 
 export const PageQuery = z.object({
   order: z.enum(['asc', 'desc']).default('desc'),
-  after: z.string().max(500).optional(),
+  /** ids of items have the name of their session */
+  after: z.string().max(2_600).optional(),
   limit: z.coerce.number().int().min(1).max(100).default(20),
 });
 export type PageQuery = z.output<typeof PageQuery>;

@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'bun:test';
 import { type DurableEvent, isDurable, type PrincipalId, type SessionId, textPart } from '@parlance/protocol';
 import { readTranscript } from '../../testing/transcripts.ts';
-import { conversationPage } from './conversation-items.ts';
+import { conversationPage } from './conversation-page.ts';
+import { ItemPositions } from './item-positions.ts';
 
 const ref = { owner: 'local' as PrincipalId, id: 'session-1' as SessionId };
 
 /** A session with these events, and a counter of the events that were read. */
 function logOf(events: readonly DurableEvent[]) {
-  const log = { ref, head: events.length, read: 0 };
+  const log = { ref, head: events.length, createdAt: 1, read: 0 };
   const engine = {
     async events(_: unknown, after: number, limit: number) {
       const page = events.slice(after, after + limit);
@@ -15,14 +16,15 @@ function logOf(events: readonly DurableEvent[]) {
       return page;
     },
   };
-  return { log, engine: engine as never };
+  return { log, reading: { engine: engine as never, positions: new ItemPositions(engine as never) } };
 }
 
 type Query = Partial<Parameters<typeof conversationPage>[2]>;
 
-async function page(events: readonly DurableEvent[], query: Query = {}) {
-  const { log, engine } = logOf(events);
-  const { data, has_more } = await conversationPage(engine, log, { order: 'asc', limit: 100, ...query });
+async function page(from: readonly DurableEvent[] | ReturnType<typeof logOf>, query: Query = {}) {
+  const { log, reading } = 'log' in from ? from : logOf(from);
+  log.read = 0;
+  const { data, has_more } = await conversationPage(reading, log, { order: 'asc', limit: 100, ...query });
   const texts = data.map(({ content }) => content.map((part) => ('text' in part ? part.text : '')).join(''));
   return { texts, ids: data.map(({ id }) => id), has_more, read: log.read };
 }
@@ -76,22 +78,51 @@ test('the latest of many cost one page of the log', async () => {
   const first = await page(many, { order: 'desc', limit: 20 });
   expect(first.texts[0]).toBe('number 19999');
   expect(first).toMatchObject({ has_more: true, read: 500 });
-  const next = await page(many, { order: 'desc', limit: 20, after: first.ids.at(-1) });
-  expect(next.texts[0]).toBe('number 19979');
-  expect(next.read).toBe(500);
 });
 
-test('pages in both orders reach every message once', async () => {
-  const some = many.slice(0, 1_234);
+test('once the positions are known, a page costs its own events, wherever it is', async () => {
+  const log = logOf(many);
+  const all = await page(log, { limit: 100 });
+  expect(all.texts[0]).toBe('number 0');
+  expect(await page(log, { limit: 100 })).toMatchObject({ ids: all.ids, read: 100 });
+  const after = await page(log, { limit: 20, after: all.ids.at(-1) });
+  expect(after).toMatchObject({ read: 20, has_more: true });
+  expect(after.texts[0]).toBe('number 100');
+  const before = await page(log, { order: 'desc', limit: 20, after: after.ids[0] });
+  expect(before).toMatchObject({ read: 20, has_more: true });
+  expect(before.texts[0]).toBe('number 99');
+});
+
+const SCENARIOS = [
+  'plain-answer',
+  'message-replaced',
+  'history',
+  'continued',
+  'retry-mid-stream',
+  'resume',
+  'clear',
+  'cancel',
+  'queue',
+  'supersede',
+];
+
+test.each(SCENARIOS)('pages of %s in both orders reach every message once', async (name) => {
+  const log = logOf(readTranscript(name).filter(isDurable));
+  const { ids } = await page(log, { order: 'desc', limit: 100 });
   for (const order of ['asc', 'desc'] as const) {
-    const all: string[] = [];
-    for (let after: string | undefined, more = true; more; ) {
-      const { texts, ids, has_more } = await page(some, { order, limit: 100, ...(after && { after }) });
-      all.push(...texts);
-      after = ids.at(-1);
-      more = has_more;
+    for (const limit of [1, 2, 3]) {
+      const all: string[] = [];
+      for (let after: string | undefined, more = ids.length > 0; more; ) {
+        const read = await page(log, { order, limit, ...(after && { after }) });
+        all.push(...read.ids);
+        after = read.ids.at(-1);
+        more = read.has_more;
+      }
+      expect(all).toEqual(order === 'asc' ? ids.toReversed() : ids);
     }
-    const expected = some.map((_, at) => `number ${at}`);
-    expect(all).toEqual(order === 'asc' ? expected : expected.toReversed());
   }
+});
+
+test('an unknown item is refused', () => {
+  expect(page(many.slice(0, 10), { after: 'nobody' })).rejects.toMatchObject({ param: 'after' });
 });
