@@ -1,6 +1,8 @@
 /** The official client against a test server. */
 import Anthropic from '@anthropic-ai/sdk';
 
+export { failure, sessionOf } from '../exchange.ts';
+
 export type ClientOptions = {
   /** sent as `x-api-key` */
   readonly key?: string;
@@ -21,17 +23,8 @@ export const anthropicClient = (http: string, options: ClientOptions = {}): Anth
     defaultHeaders: options.session === undefined ? {} : { 'X-Parlance-Session': options.session },
   });
 
-/** The client's promises are lazy, which matchers for rejections do not support. */
-export const failure = (asked: PromiseLike<unknown>): PromiseLike<unknown> =>
-  asked.then(
-    () => null,
-    (error: unknown) => error,
-  );
-
 type Content = { readonly content: readonly { readonly type: string }[] };
 
 /** The text of a message. */
 export const textIn = ({ content }: Content): string =>
   content.map((block) => ('text' in block ? String(block.text) : '')).join('');
-
-export const sessionOf = (response: Response): string => response.headers.get('x-parlance-session') ?? '';

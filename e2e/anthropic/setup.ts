@@ -1,6 +1,6 @@
 /** A server whose model repeats messages or makes the calls they name, and a client of it. */
 import type Anthropic from '@anthropic-ai/sdk';
-import type { Answer, ChatRequest } from '../fake-model.ts';
+import { repeating } from '../exchange.ts';
 import { modelServer } from '../model-server.ts';
 import { anthropicClient } from './client.ts';
 
@@ -14,29 +14,8 @@ export const WEATHER = {
   input_schema: { type: 'object' as const, properties: { city: { type: 'string' } } },
 };
 
-/** Repeats the last user message, or makes the call that it names. */
-function answerTo({ messages }: ChatRequest): Answer {
-  const last = messages.findLast(({ role }) => role !== 'system');
-  const text = String(last?.content ?? '');
-  if (last?.role === 'tool') {
-    const results = messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1);
-    return { say: `It is ${results.filter(({ role }) => role === 'tool').map(({ content }) => content)}.` };
-  }
-  if (text.startsWith('both'))
-    return {
-      calls: [
-        ['weather', { city: 'Rome' }],
-        ['weather', { city: 'Oslo' }],
-      ],
-    };
-  if (text.startsWith('weather')) return { call: 'weather', input: { city: 'Rome' } };
-  if (text.startsWith('now')) return { call: 'weather', input: {} };
-  if (text.startsWith('echo')) return { call: 'echo', input: { value: 'seen' } };
-  return { say: `You said ${text}.`, think: 'Hm.' };
-}
-
 export async function messagesServer() {
-  const served = await modelServer(answerTo);
+  const served = await modelServer(repeating);
   const client = anthropicClient(served.server.http);
   return {
     ...served,

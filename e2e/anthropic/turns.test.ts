@@ -1,9 +1,10 @@
 /** The turn of a request: disconnects, approvals, interrupted answers, and kills. */
 import { describe, expect, test } from 'bun:test';
 import type Anthropic from '@anthropic-ai/sdk';
+import { waitingApproval } from '../exchange.ts';
 import type { Answer } from '../fake-model.ts';
 import { has, testServers } from '../model-server.ts';
-import { durableOf, followed, getJson, postJson, type Where } from '../server-process.ts';
+import { durableOf, followed, postJson, type Where } from '../server-process.ts';
 import { anthropicClient, failure, sessionOf, textIn } from './client.ts';
 
 const { answering, dictated, restartable } = testServers();
@@ -70,14 +71,6 @@ describe('a client that disconnects', () => {
 });
 
 describe('a call of the agent that needs an approval', () => {
-  const approvalOf = async (server: Where): Promise<string> => {
-    for (;;) {
-      const { approvals } = await getJson<{ approvals: { id: string }[] }>(`${server.http}/v1/approvals`);
-      if (approvals[0]) return approvals[0].id;
-      await Bun.sleep(20);
-    }
-  };
-
   test.each([
     [false, 'once'],
     [true, 'once'],
@@ -89,7 +82,7 @@ describe('a call of the agent that needs an approval', () => {
     const text = stream
       ? client.messages.stream(hello).finalText()
       : client.messages.create(hello).then((message) => textIn(message));
-    const approval = await approvalOf(server);
+    const approval = await waitingApproval(server);
     await postJson(`${server.http}/v1/approvals/${approval}`, { answer });
     expect(await text).toBe('Done.');
   });

@@ -1,7 +1,7 @@
 /** Chat Completions, driven by the official client. */
 import { describe, expect, test } from 'bun:test';
 import type OpenAI from 'openai';
-import type { Answer, ChatRequest } from '../fake-model.ts';
+import { repeating } from '../exchange.ts';
 import { modelServer } from '../model-server.ts';
 import { durableOf } from '../server-process.ts';
 import { openaiClient, sessionOf } from './client.ts';
@@ -19,24 +19,7 @@ const WEATHER: OpenAI.ChatCompletionTool = {
   },
 };
 
-/** Repeats the last user message, or makes the call that it names. */
-function answerTo({ messages }: ChatRequest): Answer {
-  const last = messages.at(-1);
-  const text = String(last?.content ?? '');
-  if (last?.role === 'tool') return { say: `It is ${text}.` };
-  if (text.startsWith('both'))
-    return {
-      calls: [
-        ['weather', { city: 'Rome' }],
-        ['weather', { city: 'Oslo' }],
-      ],
-    };
-  if (text.startsWith('weather')) return { call: 'weather', input: { city: 'Rome' } };
-  if (text.startsWith('echo')) return { call: 'echo', input: { value: 'seen' } };
-  return { say: `You said ${text}.`, think: 'Hm.' };
-}
-
-const { model, server, turnsOf, prompt } = await modelServer((request) => answerTo(request));
+const { model, server, turnsOf, prompt } = await modelServer(repeating);
 const client = openaiClient(server.http);
 
 const ask = (messages: Message[], more: Partial<OpenAI.ChatCompletionCreateParamsNonStreaming> = {}) =>

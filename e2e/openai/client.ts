@@ -1,6 +1,8 @@
 /** The official client against a test server. */
 import OpenAI from 'openai';
 
+export { failure, sessionOf } from '../exchange.ts';
+
 export type ClientOptions = {
   readonly key?: string;
   readonly session?: string;
@@ -15,12 +17,3 @@ export const openaiClient = (http: string, options: ClientOptions = {}): OpenAI 
     maxRetries: options.maxRetries ?? 0,
     defaultHeaders: options.session === undefined ? {} : { 'X-Parlance-Session': options.session },
   });
-
-/** The client's promises are lazy, which matchers for rejections do not support. */
-export const failure = (asked: PromiseLike<unknown>): PromiseLike<unknown> =>
-  asked.then(
-    () => null,
-    (error: unknown) => error,
-  );
-
-export const sessionOf = (response: Response): string => response.headers.get('x-parlance-session') ?? '';

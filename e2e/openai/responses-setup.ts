@@ -1,6 +1,6 @@
 /** A server whose model repeats messages or makes the calls they name, and a client of its Responses API. */
 import type OpenAI from 'openai';
-import type { Answer, ChatRequest } from '../fake-model.ts';
+import { repeating } from '../exchange.ts';
 import { modelServer } from '../model-server.ts';
 import { openaiClient } from './client.ts';
 
@@ -16,27 +16,10 @@ export const WEATHER: OpenAI.Responses.FunctionTool = {
 };
 export const OWN_TOOLS = { type: 'mcp', server_label: 'parlance' } as OpenAI.Responses.Tool;
 
-/** Repeats the last user message, or makes the call that it names. */
-function answerTo({ messages }: ChatRequest): Answer {
-  const last = messages.at(-1);
-  const text = String(last?.content ?? '');
-  if (last?.role === 'tool') return { say: `It is ${text}.` };
-  if (text.startsWith('both'))
-    return {
-      calls: [
-        ['weather', { city: 'Rome' }],
-        ['weather', { city: 'Oslo' }],
-      ],
-    };
-  if (text.startsWith('weather')) return { call: 'weather', input: { city: 'Rome' } };
-  if (text.startsWith('echo')) return { call: 'echo', input: { value: 'seen' } };
-  return { say: `You said ${text}.`, think: 'Hm, let me see.' };
-}
-
 type Params = Partial<OpenAI.Responses.ResponseCreateParamsNonStreaming>;
 
 export async function responsesServer() {
-  const served = await modelServer(answerTo);
+  const served = await modelServer(repeating);
   const client = openaiClient(served.server.http);
   return {
     ...served,

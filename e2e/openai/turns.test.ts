@@ -1,8 +1,9 @@
 /** The turn of a request: disconnects, approvals, interrupted answers, and kills. */
 import { describe, expect, test } from 'bun:test';
 import type OpenAI from 'openai';
+import { waitingApproval } from '../exchange.ts';
 import { has, testServers } from '../model-server.ts';
-import { durableOf, followed, getJson, postJson, type Where } from '../server-process.ts';
+import { durableOf, followed, postJson } from '../server-process.ts';
 import { failure, openaiClient } from './client.ts';
 
 const { answering, dictated, restartable } = testServers();
@@ -56,14 +57,6 @@ describe('a client that disconnects', () => {
 });
 
 describe('a call of the agent that needs an approval', () => {
-  const asks = (server: Where) => async (): Promise<string> => {
-    for (;;) {
-      const { approvals } = await getJson<{ approvals: { id: string }[] }>(`${server.http}/v1/approvals`);
-      if (approvals[0]) return approvals[0].id;
-      await Bun.sleep(20);
-    }
-  };
-
   test.each([false, true])('waits for an answer from elsewhere (stream: %p)', async (stream) => {
     const { server } = await answering(
       { call: 'shell', input: { command: ['touch', 'a.txt'] } },
@@ -73,7 +66,7 @@ describe('a call of the agent that needs an approval', () => {
     const text = stream
       ? client.chat.completions.stream({ ...hello }).finalContent()
       : client.chat.completions.create(hello).then(({ choices }) => choices[0]?.message.content ?? null);
-    const approval = await asks(server)();
+    const approval = await waitingApproval(server);
     await postJson(`${server.http}/v1/approvals/${approval}`, { answer: 'once' });
     expect(await text).toBe('Done.');
   });

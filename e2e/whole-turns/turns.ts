@@ -1,8 +1,9 @@
 /** Whole turns as clients of the vendors' APIs see them, with a scripted model. */
 import { join } from 'node:path';
 import { startTestServer } from '../../packages/server/src/testing/server.ts';
+import { waitingApproval } from '../exchange.ts';
 import { type Answer, type ChatRequest, fakeModel } from '../fake-model.ts';
-import { getJson, postJson } from '../server-process.ts';
+import { postJson } from '../server-process.ts';
 import { Recording } from './recording.ts';
 
 type Turn = (recording: Recording, http: string) => Promise<unknown>;
@@ -113,10 +114,7 @@ export const TURNS: Readonly<Record<string, Turn>> = {
 
   async 'messages-approval'(recording, http) {
     const asked = recording.send('/v1/messages', message([user('touch')]));
-    const waiting = async () =>
-      (await getJson<{ approvals: { id: string }[] }>(`${http}/v1/approvals`)).approvals[0]?.id;
-    let approval = await waiting();
-    while (approval === undefined) approval = await waiting();
+    const approval = await waitingApproval({ http });
     await postJson(`${http}/v1/approvals/${approval}`, { answer: 'deny' });
     await asked;
   },
