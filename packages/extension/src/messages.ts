@@ -51,6 +51,8 @@ export type ContentRequest =
   /** answers when the page is quiet, at the latest after `mostMs` (5,000) */
   | { readonly kind: 'settle'; readonly mostMs?: number }
   | { readonly kind: 'tool'; readonly tool: PageTool; readonly parameters: Readonly<Record<string, unknown>> }
+  /** hides secrets, and the indicator, for a picture */
+  | { readonly kind: 'conceal'; readonly on: boolean }
   /** shows or hides the indicator in the page */
   | { readonly kind: 'indicate'; readonly text: string | null }
   /** the task is over */
@@ -67,6 +69,7 @@ export type ContentAnswers = {
   act: ActionOutcome;
   settle: Observations;
   tool: unknown;
+  conceal: null;
   indicate: null;
   release: null;
 };

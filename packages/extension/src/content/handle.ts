@@ -2,6 +2,7 @@
 import type { ContentAnswers, ContentReply, ContentRequest } from '../messages.ts';
 import { forgetDialogs } from './actions/dialogs.ts';
 import { noteOpenedDialogs, perform } from './actions/perform.ts';
+import { conceal } from './conceal.ts';
 import { indicate } from './indicator.ts';
 import { inspect, inspectTool } from './inspect.ts';
 import { forgetNumbers } from './numbers.ts';
@@ -45,6 +46,9 @@ async function answer(
     }
     case 'tool':
       return await runTool(request.tool, request.parameters);
+    case 'conceal':
+      conceal(request.on);
+      return null;
     case 'indicate':
       indicate(request.text, stop);
       return null;

@@ -1,8 +1,8 @@
 /** Shows in the page that an agent uses it, with a button that stops it. The page cannot read or style it. */
-import { INDICATOR } from './indicator-name.ts';
 
 const STYLE = `
-:host { all: initial; position: fixed; inset: 0; z-index: 2147483647; pointer-events: none; }
+:host { all: initial !important; position: fixed !important; inset: 0 !important; width: auto !important; height: auto !important;
+  z-index: 2147483647 !important; pointer-events: none !important; background: none !important; }
 .frame { position: fixed; inset: 0; border: 3px solid #5b5bd6; box-sizing: border-box; }
 .bar { position: fixed; bottom: 12px; left: 50%; transform: translateX(-50%); display: flex; gap: 10px; align-items: center;
   max-width: 80vw; padding: 6px 8px 6px 14px; border-radius: 999px; background: #1c1c28; color: #fff;
@@ -12,20 +12,46 @@ button { pointer-events: auto; padding: 4px 12px; border: 0; border-radius: 999p
   font: inherit; font-weight: 600; cursor: pointer; }
 button:focus-visible { outline: 2px solid #fff; outline-offset: 2px; }`;
 
-let shown: { readonly host: HTMLElement; readonly text: HTMLElement } | null = null;
+type Shown = { readonly host: HTMLElement; readonly text: HTMLElement; readonly guard: MutationObserver };
+
+/** A page that removes it more often than this fights for it. */
+const MOST_RETURNS = 100;
+
+let shown: Shown | null = null;
+
+/** Pages may have elements that look like it: only our own counts. */
+export const isIndicator = (node: Node | null): boolean => node !== null && node === shown?.host;
 
 export function indicate(text: string | null, stop: () => void): void {
   if (text === null) {
+    shown?.guard.disconnect();
     shown?.host.remove();
     shown = null;
     return;
   }
-  if (!shown?.host.isConnected) shown = create(stop);
+  shown ??= create(stop);
   shown.text.textContent = text.slice(0, 200);
+  raise(shown.host);
 }
 
-function create(stop: () => void): NonNullable<typeof shown> {
-  const host = document.createElement(INDICATOR);
+/** While a picture is taken. */
+export function veilIndicator(on: boolean): void {
+  if (on) shown?.host.style.setProperty('visibility', 'hidden', 'important');
+  else shown?.host.style.removeProperty('visibility');
+}
+
+/** Above everything else, dialogs included. */
+function raise(host: HTMLElement): void {
+  if (!host.isConnected) document.documentElement.append(host);
+  if (host.matches(':popover-open')) host.hidePopover();
+  host.showPopover();
+}
+
+function create(stop: () => void): Shown {
+  // Not an element of its own kind: a page could define that kind.
+  const host = document.createElement('div');
+  host.setAttribute('data-parlance-indicator', '');
+  host.popover = 'manual';
   const root = host.attachShadow({ mode: 'closed' });
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(STYLE);
@@ -44,6 +70,15 @@ function create(stop: () => void): NonNullable<typeof shown> {
   });
   bar.append(label, button);
   root.append(frame, bar);
-  document.documentElement.append(host);
-  return { host, text: label };
+  return { host, text: label, guard: guarded(host) };
+}
+
+/** It comes back if the page removes it. */
+function guarded(host: HTMLElement): MutationObserver {
+  let returns = 0;
+  const guard = new MutationObserver(() => {
+    if (!host.isConnected && returns++ < MOST_RETURNS) raise(host);
+  });
+  guard.observe(document.documentElement, { childList: true });
+  return guard;
 }

@@ -4,7 +4,7 @@ import { rootsIn } from './dom/flat-tree.ts';
 import { isElement } from './dom/kinds.ts';
 import { isRendered } from './dom/visibility.ts';
 import { HOVER_MARK } from './hover-mark.ts';
-import { INDICATOR } from './indicator-name.ts';
+import { isIndicator } from './indicator.ts';
 import { reported, resetReported } from './page-world.ts';
 
 const QUIET_MS = 250;
@@ -42,9 +42,11 @@ const observer = new MutationObserver((records) => {
 
 /** The indicator, and marks of the pointer. */
 const isOurs = ({ target, attributeName, addedNodes, removedNodes }: MutationRecord): boolean =>
-  (target as Element).localName === INDICATOR ||
+  isIndicator(target) ||
   attributeName === HOVER_MARK ||
-  [...addedNodes, ...removedNodes].some((node) => isElement(node) && node.hasAttribute(HOVER_MARK));
+  [...addedNodes, ...removedNodes].some(
+    (node) => isIndicator(node) || (isElement(node) && node.hasAttribute(HOVER_MARK)),
+  );
 
 /** Something may happen with a delay: suggestions for what was typed, a menu under the pointer. */
 export function expectReaction(): void {

@@ -155,7 +155,7 @@ describe.skipIf(NO_BROWSER)('a snapshot', () => {
     expect((await form.snapshot()).dom).toBe(before.dom);
     await form.do('click({Register})');
     await form.ask({ kind: 'indicate', text: null });
-    expect(await form.page.locator('parlance-indicator').count()).toBe(0);
+    expect(await form.page.locator('[data-parlance-indicator]').count()).toBe(0);
   });
 });
 

@@ -1,5 +1,7 @@
 /** A picture of the visible part of a tab, without the values of secret fields. */
+import { askPage, ensureScripts } from './content.ts';
 
+/** In frames of other sites; the content script knows more fields in the page itself. */
 const SECRET_FIELDS = [
   'input[type="password"]',
   'input[autocomplete^="cc-"]',
@@ -19,12 +21,15 @@ export async function captured(tab: number): Promise<Picture> {
     width = 0,
     height = 0,
   } = await chrome.tabs.update(tab, { active: true }).then((shown) => shown ?? chrome.tabs.get(tab));
+  await ensureScripts(tab);
   const hidden = { target: { tabId: tab, allFrames: true }, css: HIDE_SECRETS };
   await chrome.scripting.insertCSS(hidden);
+  await askPage(tab, { kind: 'conceal', on: true });
   try {
     const image = await chrome.tabs.captureVisibleTab(windowId, { format: 'jpeg', quality: 60 });
     return { screenshot: image.slice(image.indexOf(',') + 1), width, height };
   } finally {
+    await askPage(tab, { kind: 'conceal', on: false }).catch(() => undefined);
     await chrome.scripting.removeCSS(hidden);
   }
 }

@@ -14,6 +14,7 @@ import {
 import { insertText, selectAll, sendChange, sendInput, setNativeValue } from '../events/editing.ts';
 import { giveFocus } from '../events/focus.ts';
 import type { Key } from '../events/keyboard.ts';
+import { isIndicator } from '../indicator.ts';
 import { moveFocus } from './focus.ts';
 import { scrollerOf } from './scroll.ts';
 
@@ -82,7 +83,9 @@ function leave(target: HTMLElement): void {
     if (dialog.dispatchEvent(new Event('cancel', { cancelable: true }))) dialog.close();
     return;
   }
-  const popover = [...target.ownerDocument.querySelectorAll<HTMLElement>(':popover-open')].at(-1);
+  const popover = [...target.ownerDocument.querySelectorAll<HTMLElement>(':popover-open')].findLast(
+    (each) => !isIndicator(each),
+  );
   popover?.hidePopover();
 }
 

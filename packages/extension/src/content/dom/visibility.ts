@@ -1,6 +1,6 @@
 /** What a user can see and reach. */
 
-import { INDICATOR } from '../indicator-name.ts';
+import { isIndicator } from '../indicator.ts';
 import { ancestorsOf, contains, frameDocument, frameOf, shadowOf } from './flat-tree.ts';
 import { middleOf, pictureOf } from './image-maps.ts';
 import { isInput, isTickedInput } from './kinds.ts';
@@ -59,8 +59,7 @@ export function isInViewport({ x, y }: Point, document: Document): boolean {
 export function elementAt({ x, y }: Point, document: Document): Element | null {
   let hit = document.elementFromPoint(x, y);
   // The indicator is not part of the page.
-  if (hit?.localName === INDICATOR)
-    hit = document.elementsFromPoint(x, y).find(({ localName }) => localName !== INDICATOR) ?? null;
+  if (isIndicator(hit)) hit = document.elementsFromPoint(x, y).find((each) => !isIndicator(each)) ?? null;
   for (;;) {
     if (!hit) return null;
     const shadow: ShadowRoot | null = shadowOf(hit);

@@ -5,7 +5,7 @@ import type { Reachable } from '../dom/overlay.ts';
 import { withoutCardNumbers } from '../dom/secrets.ts';
 import { isSkipped, oneLine } from '../dom/text.ts';
 import { clickTarget, type Point } from '../dom/visibility.ts';
-import { INDICATOR } from '../indicator-name.ts';
+import { isIndicator } from '../indicator.ts';
 import { MOST_BYTES } from './budget.ts';
 import { collectHints, type Hints } from './hints.ts';
 import { type Interaction, interactionOf } from './interactive.ts';
@@ -79,7 +79,7 @@ class Builder {
   }
 
   visitElement(element: HTMLElement, parent: Branch, context: Context): void {
-    if (isSkipped(element) || element.localName === INDICATOR) return;
+    if (isSkipped(element) || isIndicator(element)) return;
     if (element.getAttribute('aria-hidden') === 'true' || element.hasAttribute('inert')) return;
     if (this.#isTooMuch(element, context)) {
       this.skipped += 1 + element.getElementsByTagName('*').length;
