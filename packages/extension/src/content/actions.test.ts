@@ -268,6 +268,21 @@ describe.skipIf(NO_BROWSER)('dialogs', () => {
     expect(await dialogs.status()).toBe('Late yes');
   });
 
+  test('are accepted the next time if what opened them has closed', async () => {
+    const dialogs = await pages.open('dialogs.html');
+    await dialogs.do('click({More})');
+    await dialogs.do('click({Remove})');
+    expect(await dialogs.status()).toBe('Not removed');
+    const { error } = await dialogs.act('acceptDialog()');
+    expect(error?.message).toContain('the dialog is accepted then');
+    await dialogs.do('click({More})');
+    await dialogs.do('click({Remove})');
+    expect(await dialogs.status()).toBe('Removed');
+    expect((await dialogs.read()).text).not.toContain('confirm dialog');
+    await dialogs.do('click({Delete everything})');
+    expect(await dialogs.status()).toBe('Kept');
+  });
+
   test('belong to the user again after the task', async () => {
     const dialogs = await pages.open('dialogs.html');
     await dialogs.ask({ kind: 'release' });

@@ -14,6 +14,7 @@ export function patch(view: View): void {
     patchFetch(view);
     patchXhr(view);
     patchCapture(view);
+    patchLeaving(view);
   }
   for (let index = 0; index < view.length; index++) {
     const inner = view[index] as View | undefined;
@@ -97,6 +98,14 @@ function patchXhr(view: View): void {
     if (state.active) this.addEventListener('loadend', begin(), { once: true });
     send.call(this, body);
   };
+}
+
+/** Nobody answers whether the page may be left: it is left. */
+function patchLeaving(view: View): void {
+  const leave = (event: Event): void => {
+    if (state.active) event.stopImmediatePropagation();
+  };
+  view.addEventListener('beforeunload', leave, true);
 }
 
 /**

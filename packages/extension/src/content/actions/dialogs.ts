@@ -10,10 +10,16 @@ import { sendToPage } from '../page-world.ts';
 let opened: { readonly action: PageAction; readonly dialogs: readonly PageDialog[] } | null = null;
 /** what `type` entered into a prompt */
 let entered: string | null = null;
+/** the next dialog is accepted, with this text */
+let prepared: { readonly text: string | null } | null = null;
 
 /** Called after an action, with the dialogs that it opened. */
 export function noteDialogs(action: PageAction, dialogs: readonly PageDialog[]): void {
   if (dialogs.length === 0) return;
+  if (prepared) {
+    prepared = null;
+    return;
+  }
   opened = { action: opened && isAnswer(action) ? opened.action : action, dialogs };
 }
 
@@ -33,19 +39,30 @@ export function enterIntoPrompt(text: string): boolean {
   return true;
 }
 
+/** How dialogs of the action that begins are answered. */
+export const answerFor = (): { readonly accept: boolean; readonly text: string | null } => ({
+  accept: prepared !== null,
+  text: prepared?.text ?? null,
+});
+
+/** The action that opened the dialog cannot be repeated as it is: its menu has closed. */
+export function acceptNext(text: string | null): void {
+  prepared = { text };
+}
+
 export function forgetDialogs(): void {
   opened = null;
   entered = null;
 }
 
-/** Returns the action to execute again; null if nothing has to be done. */
-export function accept(): PageAction | null {
+/** Returns the action to execute again, and what was entered; null if nothing has to be done. */
+export function accept(): { readonly action: PageAction; readonly text: string | null } | null {
   const { action, dialogs } = open();
   const text = entered;
   forgetDialogs();
   if (dialogs.every(({ type }) => type === 'alert')) return null;
   sendToPage({ type: 'begin', accept: true, text });
-  return action;
+  return { action, text };
 }
 
 export function dismiss(): void {

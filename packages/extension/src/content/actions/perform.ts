@@ -5,7 +5,16 @@ import { reported, sendToPage } from '../page-world.ts';
 import { beginObserving } from '../settle.ts';
 import { setChecked } from './check.ts';
 import { click, doubleClick, hover, rightClick } from './click.ts';
-import { accept, dismiss, enterIntoPrompt, forgetDialogs, isAnswer, noteDialogs } from './dialogs.ts';
+import {
+  accept,
+  acceptNext,
+  answerFor,
+  dismiss,
+  enterIntoPrompt,
+  forgetDialogs,
+  isAnswer,
+  noteDialogs,
+} from './dialogs.ts';
 import { dragAndDrop } from './drag.ts';
 import { setValue } from './fill.ts';
 import { blur, focus } from './focus.ts';
@@ -20,7 +29,7 @@ const MOST_WAIT_SECONDS = 60;
 export async function perform(action: PageAction): Promise<ActionOutcome> {
   const previousUrl = location.href;
   beginObserving();
-  if (action.name !== 'acceptDialog') sendToPage({ type: 'begin', accept: false, text: null });
+  if (action.name !== 'acceptDialog') sendToPage({ type: 'begin', ...answerFor() });
   try {
     const value = await execute(action);
     remember(action);
@@ -47,10 +56,8 @@ async function execute(action: PageAction): Promise<unknown> {
   if (action.name === 'type' && enterIntoPrompt(action.text)) return undefined;
   if (!isAnswer(action) && !READING.has(action.name)) forgetDialogs();
   switch (action.name) {
-    case 'acceptDialog': {
-      const again = accept();
-      return again ? await execute(again) : undefined;
-    }
+    case 'acceptDialog':
+      return await acceptOpen();
     case 'dismissDialog':
       return dismiss();
     case 'wait':
@@ -99,6 +106,21 @@ async function execute(action: PageAction): Promise<unknown> {
       return getCookies();
     case 'getLocalStorage':
       return getLocalStorage();
+  }
+}
+
+async function acceptOpen(): Promise<unknown> {
+  const again = accept();
+  if (!again) return undefined;
+  try {
+    return await execute(again.action);
+  } catch (thrown) {
+    if (!(thrown instanceof PageFailure)) throw thrown;
+    acceptNext(again.text);
+    throw new PageFailure(
+      'NO_DIALOG',
+      `What opened the dialog has changed. ${thrown.message} Open it again as before: the dialog is accepted then.`,
+    );
   }
 }
 
