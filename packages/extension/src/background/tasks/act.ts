@@ -27,7 +27,7 @@ export async function act(
     return refused(written, 'UNSUPPORTED', 'Extensions cannot work on this page. Open a website first.');
   if (site !== null) await attach(task.tab);
   const inspection = await inspect(task.tab, action, site);
-  const allowed = await confirmed(task, { written, action, inspection }, signal);
+  const allowed = await confirmed(task, { written, inspection }, signal);
   if (!allowed) return refused(written, 'USER_DENIED', 'The user did not allow this action.');
   await begin();
   if (site !== null) await indicate(task.tab, 'Parlance is using this page');
@@ -35,7 +35,27 @@ export async function act(
     visible: (tab) => isVisible(task, tab),
     opened: task.opened,
   });
-  return reported(task, written, { done, inspection });
+  const address = await followed(task, { written, done, inspection }, signal);
+  return reported(task, written, { done, inspection, address });
+}
+
+/** What the page wants to open in a tab of its own; null if that leads to another site and the person does not allow it. */
+async function followed(
+  task: TaskRecord,
+  { written, done, inspection }: { written: string; done: Performed; inspection: Inspection },
+  signal: AbortSignal,
+): Promise<string | null> {
+  const [address] = done.seen?.openedUrls ?? [];
+  const leads = siteOf(address);
+  if (address === undefined || leads === null) return null;
+  const site = siteOf((await chrome.tabs.get(done.tab)).url);
+  if (leads === site || leads === siteOf(inspection.destination ?? undefined)) return address;
+  const allowed = await confirmed(
+    task,
+    { written, inspection: { reasons: ['other-origin'], target: null, destination: address } },
+    signal,
+  );
+  return allowed ? address : null;
 }
 
 /** Actions that can be carried out from a page on which extensions may not work. */
@@ -50,7 +70,7 @@ async function inspect(tab: number, action: Action, site: string | null): Promis
   return { reasons: destination === null ? [] : ['other-origin'], target: null, destination };
 }
 
-type Inspected = { readonly written: string; readonly action: Action; readonly inspection: Inspection };
+type Inspected = { readonly written: string; readonly inspection: Inspection };
 
 /** A site that was allowed before needs no question for leading there. */
 async function confirmed(task: TaskRecord, inspected: Inspected, signal: AbortSignal): Promise<boolean> {
@@ -84,18 +104,24 @@ async function isVisible(task: TaskRecord, tab: chrome.tabs.Tab): Promise<boolea
   return site !== null && (await mayUse(site, task.allowed)) === 'allowed';
 }
 
+type Followed = {
+  readonly done: Performed;
+  readonly inspection: Inspection;
+  /** to be opened in a tab of its own */
+  readonly address: string | null;
+};
+
 async function reported(
   task: TaskRecord,
   written: string,
-  { done, inspection }: { readonly done: Performed; readonly inspection: Inspection },
+  { done, inspection, address }: Followed,
 ): Promise<Acted> {
   const { outcome, seen, screenshot } = done;
   const opened = done.opened === undefined ? task.opened : [...task.opened, done.opened];
-  const leads = siteOf(inspection.destination ?? undefined);
-  // The person has allowed the action that leads there.
-  const allowed = leads === null || task.allowed.includes(leads) ? task.allowed : [...task.allowed, leads];
-  const followed = seen?.openedUrls[0];
-  const tab = followed === undefined ? done.tab : await openFor(task, followed, done.tab);
+  // The person has allowed what leads there.
+  const leads = [inspection.destination, address].map((each) => siteOf(each ?? undefined));
+  const allowed = [...new Set([...task.allowed, ...leads.filter((site) => site !== null)])];
+  const tab = address === null ? done.tab : await openFor(task, address, done.tab);
   const change = { tab, opened: tab === done.tab ? opened : [...opened, tab], allowed };
   await changeTask(task, change);
   return { report: { ...reportOf(written, outcome, seen), ...(screenshot && { screenshot }) }, change };
@@ -103,7 +129,6 @@ async function reported(
 
 /** A link that opens a tab of its own: the task continues there. */
 async function openFor(task: TaskRecord, address: string, tab: number): Promise<number> {
-  if (siteOf(address) === null) return tab;
   const { id } = await chrome.tabs.create({ url: address, openerTabId: task.tab });
   return id ?? tab;
 }
