@@ -3,11 +3,12 @@
  * is in the storage, and an alarm wakes it up.
  */
 import type { PanelMessage, WorkerReply } from '../panel-messages.ts';
-import { asks, closeToPages, connection, tasks, toolsOn } from '../shared/kept.ts';
+import { asks, closeToPages, connection, sites, tasks, toolsOn } from '../shared/kept.ts';
 import { isRunning } from '../shared/task-record.ts';
 import { showBadge } from './badge.ts';
 import { chooseSite, forgetAsks } from './permission.ts';
 import { checkPairing, pairedNow } from './server.ts';
+import { registerEarly } from './tabs/early-scripts.ts';
 import { pageLoads } from './tasks/early.ts';
 import {
   beginTask,
@@ -18,6 +19,7 @@ import {
   stopTask,
   tabClosed,
 } from './tasks/tasks.ts';
+import { endUnfinished, rememberUnfinished } from './tasks/unfinished.ts';
 import { forgetOpenUses } from './tools/run.ts';
 import { offerTools, stopTools, toolsBusy } from './tools/tools.ts';
 
@@ -95,7 +97,10 @@ connection.watch((now) => {
 });
 toolsOn.watch(connect);
 asks.watch(refresh);
+sites.watch(registerEarly);
 tasks.watch((all) => {
+  registerEarly();
+  void rememberUnfinished();
   if (Object.values(all).some(isRunning)) refresh();
   else setTimeout(refresh, 0);
 });
@@ -108,6 +113,8 @@ async function wakeUp(): Promise<void> {
   await chrome.alarms.create(WAKE_UP, { periodInMinutes: 0.5 });
   await forgetAsks(({ session }) => session !== null);
   await forgetOpenUses();
+  await endUnfinished();
+  registerEarly();
   connect();
   await continueTasks();
   refresh();

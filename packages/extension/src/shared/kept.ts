@@ -12,6 +12,8 @@ type Kept = {
     readonly sites: SitePermissions;
     /** agents in other clients may use the browser */
     readonly toolsOn: boolean;
+    /** running tasks: what the user has asked for, by session */
+    readonly unfinished: Readonly<Record<string, string>>;
   };
   readonly session: {
     readonly tasks: Readonly<Record<string, TaskRecord>>;
@@ -29,6 +31,7 @@ const DEFAULTS: Kept = {
     connection: { status: 'none', url: 'http://127.0.0.1:3000', isNew: true },
     sites: {},
     toolsOn: true,
+    unfinished: {},
   },
   session: { tasks: {}, asks: [], toolUses: [], allowedOnce: [] },
 };
@@ -77,6 +80,7 @@ function kept<Where extends Area, Name extends keyof Kept[Where] & string>(
 export const connection = kept('local', 'connection');
 export const sites = kept('local', 'sites');
 export const toolsOn = kept('local', 'toolsOn');
+export const unfinished = kept('local', 'unfinished');
 export const tasks = kept('session', 'tasks');
 export const asks = kept('session', 'asks');
 export const toolUses = kept('session', 'toolUses');

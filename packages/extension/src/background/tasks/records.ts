@@ -8,6 +8,20 @@ const MOST_KEPT = 20;
 export const taskOf = async (session: string): Promise<TaskRecord | null> =>
   (await tasks.get())[session] ?? null;
 
+export type NewTask = Pick<TaskRecord, 'session' | 'tab' | 'query'>;
+
+export const newTask = (wanted: NewTask): TaskRecord => ({
+  ...wanted,
+  id: crypto.randomUUID(),
+  opened: [],
+  allowed: [],
+  taskId: null,
+  actionCount: 0,
+  plan: null,
+  state: { phase: 'asking-server', reply: null },
+  trouble: null,
+});
+
 export async function putTask(task: TaskRecord): Promise<void> {
   await tasks.change((all) => {
     const { [task.session]: _, ...others } = all;

@@ -1,10 +1,10 @@
 /** The tasks of this browser: begun, answered, stopped, and continued when the worker wakes up. */
 import { tasks } from '../../shared/kept.ts';
-import { isRunning, type TaskRecord } from '../../shared/task-record.ts';
+import { isRunning } from '../../shared/task-record.ts';
 import { forgetAsks } from '../permission.ts';
 import { ask } from '../server.ts';
 import { release } from '../tabs/page.ts';
-import { changeTask, ended, putTask, taskOf } from './records.ts';
+import { changeTask, ended, type NewTask, newTask, putTask, taskOf } from './records.ts';
 import { runTask } from './run.ts';
 
 type Running = { readonly abort: AbortController; readonly over: Promise<void> };
@@ -27,25 +27,11 @@ async function halt(session: string): Promise<void> {
   await found?.over.catch(() => undefined);
 }
 
-export type NewTask = { readonly session: string; readonly tab: number; readonly query: string };
-
 /** Takes the place of the task that runs in the session. */
-export async function beginTask({ session, tab, query }: NewTask): Promise<void> {
+export async function beginTask(wanted: NewTask): Promise<void> {
+  const { session } = wanted;
   await halt(session);
-  const task: TaskRecord = {
-    id: crypto.randomUUID(),
-    session,
-    tab,
-    opened: [],
-    allowed: [],
-    query,
-    taskId: null,
-    actionCount: 0,
-    plan: null,
-    state: { phase: 'asking-server', reply: null },
-    trouble: null,
-  };
-  await putTask(task);
+  await putTask(newTask(wanted));
   start(session);
 }
 
