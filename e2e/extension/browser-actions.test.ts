@@ -111,6 +111,40 @@ describe.skipIf(NO_BROWSER)('the browser', () => {
     await close(panel, page);
   });
 
+  test('searches with the search engine of the browser, after a confirmation', async () => {
+    await extension.context.route(/^https:/, (route) =>
+      route.fulfill({ contentType: 'text/html', body: '<title>Results</title><a href="#1">Tea houses</a>' }),
+    );
+    const { page, panel } = await run('/', 'search("tea")', 'click(1)');
+    await panel.getByRole('article', { name: 'Confirm the action' }).waitFor();
+    await press(panel, 'Allow');
+    await press(panel, 'Allow once');
+    await ended(panel, 'Completed');
+    expect(page.url()).toMatch(/^https:.*[?&]q=tea/);
+    expect(lastSeen()).toContain('Tea houses');
+    await extension.context.unroute(/^https:/);
+    await close(panel, page);
+  });
+
+  test('continues in a tab that the page opens', async () => {
+    const { page, panel } = await run('/opener', 'click(1)', 'click(1)');
+    await ended(panel, 'Completed');
+    const opened = extension.context.pages().find((one) => one.url().endsWith('/counter'));
+    expect(await opened?.locator('output').textContent()).toBe('1 clicks');
+    if (opened) await close(opened);
+    await close(panel, page);
+  });
+
+  test('a page cannot open a tab on another site by itself', async () => {
+    const { page, panel } = await run('/popup', 'click(1)');
+    const ask = panel.getByRole('article', { name: 'Confirm the action' });
+    await ask.getByText('https://evil.example/?stolen').waitFor();
+    await ask.getByRole('button', { name: 'Deny' }).click();
+    await ended(panel, 'Completed');
+    expect(extension.context.pages().filter((one) => one.url().includes('evil.example'))).toEqual([]);
+    await close(panel, page);
+  });
+
   test('sends a screenshot to the model', async () => {
     const { page, panel } = await run('/shop', 'screenshot()');
     await ended(panel, 'Completed');

@@ -24,10 +24,11 @@ export type Extension = {
 /** Timeout for something to appear, on a loaded machine. */
 const PATIENCE_MS = 15_000;
 
-export async function openExtension(): Promise<Extension> {
+/** `profile` is of a browser that was closed, and stays. */
+export async function openExtension(profile?: string): Promise<Extension> {
   await buildExtension();
-  const profile = mkdtempSync(join(tmpdir(), 'parlance-profile-'));
-  const context = await chromium.launchPersistentContext(profile, {
+  const folder = profile ?? mkdtempSync(join(tmpdir(), 'parlance-profile-'));
+  const context = await chromium.launchPersistentContext(folder, {
     executablePath: CHROMIUM,
     headless: false,
     viewport: null,
@@ -45,9 +46,10 @@ export async function openExtension(): Promise<Extension> {
     context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'));
   const id = new URL((await worker()).url()).host;
   // Not the state after installation: a server of the developer may run at the default address.
-  await (await worker()).evaluate(
-    `chrome.storage.local.set({ connection: { status: 'none', url: 'http://127.0.0.1:9' } })`,
-  );
+  if (profile === undefined)
+    await (await worker()).evaluate(
+      `chrome.storage.local.set({ connection: { status: 'none', url: 'http://127.0.0.1:9' } })`,
+    );
 
   const tabOf = async (page: Page): Promise<number> => {
     const url = JSON.stringify(page.url());
@@ -83,7 +85,7 @@ export async function openExtension(): Promise<Extension> {
     },
     async close() {
       await context.close();
-      rmSync(profile, { recursive: true, force: true });
+      if (profile === undefined) rmSync(folder, { recursive: true, force: true });
     },
   };
 }

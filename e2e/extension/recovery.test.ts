@@ -1,6 +1,6 @@
 /** The server is killed and the worker is suspended during a task: it continues, and nothing is done twice. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -71,6 +71,28 @@ describe.skipIf(NO_BROWSER)('a task', () => {
     await ended(panel, 'Completed');
     expect(await page.locator('output').textContent()).toBe('3 clicks');
     await Promise.all([panel.close(), page.close()]);
+  });
+
+  test('that ended with the browser is reported, here and on the server', async () => {
+    const profile = mkdtempSync(join(tmpdir(), 'parlance-restart-'));
+    const first = await openExtension(profile);
+    const setup = await first.panel();
+    await pair(setup, server);
+    const page = await first.open(`${site.http}/counter`);
+    const panel = await first.panel(page);
+    await send(panel, 'wait 30 seconds, then click Add');
+    await press(panel, 'Allow once');
+    await panel.getByRole('region', { name: /^wait/ }).waitFor();
+    await first.close();
+    const second = await openExtension(profile);
+    const again = await second.panel();
+    await press(again, 'Sessions');
+    await again.getByRole('button', { name: /wait 30 seconds/ }).click();
+    await ended(again, 'Failed');
+    await again.getByText('The browser was closed before the task had ended').waitFor();
+    await again.getByText('Stopped', { exact: true }).first().waitFor();
+    await second.close();
+    rmSync(profile, { recursive: true, force: true });
   });
 
   test('shows that the server is down, and reconnects by itself', async () => {

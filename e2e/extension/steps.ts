@@ -32,3 +32,17 @@ export const press = (panel: Page, name: string): Promise<void> =>
 /** The chip with the outcome of the task. */
 export const ended = (panel: Page, word: 'Completed' | 'Failed' | 'Stopped'): Promise<void> =>
   panel.locator('.task-status .chip', { hasText: word }).waitFor();
+
+/** The button of the indicator, whose shadow root is closed to scripts. */
+export async function pressStop(page: Page): Promise<void> {
+  await page.locator('[data-parlance-indicator]').waitFor({ state: 'attached' });
+  await page.bringToFront();
+  const session = await page.context().newCDPSession(page);
+  await session.send('DOM.enable');
+  const { nodes } = await session.send('DOM.getFlattenedDocument', { depth: -1, pierce: true });
+  const button = nodes.findLast(({ localName }) => localName === 'button');
+  const { model } = await session.send('DOM.getBoxModel', { nodeId: button?.nodeId });
+  const [left = 0, top = 0] = model.content;
+  await page.mouse.click(left + model.width / 4, top + model.height / 4);
+  await session.detach();
+}

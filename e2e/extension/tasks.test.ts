@@ -6,7 +6,7 @@ import { startTestServer, type TestServer } from '../../packages/server/src/test
 import { NO_BROWSER } from './build.ts';
 import { type Extension, openExtension } from './extension.ts';
 import { type Site, startSite } from './site.ts';
-import { ended, pair, press, send } from './steps.ts';
+import { ended, pair, press, pressStop, send } from './steps.ts';
 
 let server: TestServer;
 let extension: Extension;
@@ -141,6 +141,27 @@ describe.skipIf(NO_BROWSER)('the panel', () => {
     expect(await page.locator('output').textContent()).toBe('0 clicks');
     const sites = await (await extension.worker()).evaluate('chrome.storage.local.get("sites")');
     expect(JSON.stringify(sites)).not.toContain('allow');
+    await Promise.all([panel.close(), page.close()]);
+  });
+
+  test.each(['the button in the page', 'the keyboard shortcut'])('%s stops everything', async (way) => {
+    const page = await extension.open(`${site.http}/counter`);
+    const panel = await extension.panel(page);
+    await send(panel, 'wait 20 seconds, then click Add');
+    await press(panel, 'Allow once');
+    await panel.getByRole('region', { name: /^wait/ }).waitFor();
+    if (way === 'the button in the page') await pressStop(page);
+    else {
+      const worker = await extension.worker();
+      const shortcuts: { name: string; shortcut: string }[] =
+        await worker.evaluate('chrome.commands.getAll()');
+      expect(shortcuts.map(({ shortcut }) => shortcut)).toEqual(['Alt+Shift+L', 'Alt+Shift+S']);
+      // Keys of a test reach the page alone.
+      await worker.evaluate(`chrome.commands.onCommand.dispatch('stop')`);
+    }
+    await ended(panel, 'Stopped');
+    expect(await page.locator('output').textContent()).toBe('0 clicks');
+    expect(await page.locator('[data-parlance-indicator]').count()).toBe(0);
     await Promise.all([panel.close(), page.close()]);
   });
 

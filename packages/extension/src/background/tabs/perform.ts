@@ -26,6 +26,7 @@ export async function perform(tab: number, action: Action, tabs: TaskTabs): Prom
     return { outcome: { ...outcome, previousUrl }, seen, tab: next, opened, screenshot };
   }
   const limitMs = ANSWER_MS + (action.name === 'wait' ? 1_000 * action.seconds : 0);
+  const opened = watchOpened(tab);
   const outcome = await askPage(tab, { kind: 'act', action }, limitMs).catch((thrown): ActionOutcome => {
     // The action has replaced the document before it could answer.
     if (thrown instanceof PageGone) return { success: true, previousUrl, elementFound: true };
@@ -33,7 +34,19 @@ export async function perform(tab: number, action: Action, tabs: TaskTabs): Prom
       return { success: false, error: thrown.problem, previousUrl, elementFound: false };
     throw thrown;
   });
-  return { outcome, seen: await settle(tab), tab };
+  const seen = await settle(tab).finally(opened.stop);
+  const next = opened.tab();
+  return next === null ? { outcome, seen, tab } : { outcome, seen, tab: next, opened: next };
+}
+
+/** A tab that the page opens itself, where the popup blocker allows it. */
+function watchOpened(tab: number): { readonly tab: () => number | null; readonly stop: () => void } {
+  let opened: number | null = null;
+  const onCreated = ({ id, openerTabId }: chrome.tabs.Tab): void => {
+    if (openerTabId === tab && id !== undefined) opened ??= id;
+  };
+  chrome.tabs.onCreated.addListener(onCreated);
+  return { tab: () => opened, stop: () => chrome.tabs.onCreated.removeListener(onCreated) };
 }
 
 const failed = (tab: number, thrown: unknown): BrowserOutcome => ({
