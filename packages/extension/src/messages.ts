@@ -142,6 +142,8 @@ export type Observations = {
   readonly dialogs: readonly PageDialog[];
   /** addresses that the page wanted to open in a new tab; a popup blocker stops clicks of a content script */
   readonly openedUrls: readonly string[];
+  /** addresses of tabs that the page has opened itself */
+  readonly openedTabs: readonly string[];
 };
 
 /** Why an action is always confirmed by the user. */

@@ -21,5 +21,6 @@ export type FromPage =
   | ({ readonly type: 'dialog' } & { readonly dialog: PageDialog })
   /** the page wants all events of the pointer for the element under it */
   | { readonly type: 'capture' }
-  | { readonly type: 'open'; readonly url: string }
+  /** a tab that a popup blocker has stopped, or that is open now */
+  | { readonly type: 'open' | 'opened'; readonly url: string }
   | { readonly type: 'network'; readonly pending: number };

@@ -9,6 +9,7 @@ const LONGEST = 2_000;
 export const reported = {
   dialogs: [] as PageDialog[],
   openedUrls: [] as string[],
+  openedTabs: [] as string[],
   pending: 0,
   requests: 0,
   captured: false,
@@ -22,6 +23,7 @@ export function sendToPage(message: ToPage, target: Node = document): void {
 export function resetReported(): void {
   reported.dialogs = [];
   reported.openedUrls = [];
+  reported.openedTabs = [];
   reported.pending = 0;
   reported.requests = 0;
   reported.captured = false;
@@ -41,6 +43,8 @@ export function listenToPage(): void {
     }
     if (message?.type === 'capture') reported.captured = true;
     if (message?.type === 'open') noteOpened(String(message.url));
+    if (message?.type === 'opened' && reported.openedTabs.length < MOST)
+      reported.openedTabs.push(String(message.url).slice(0, LONGEST));
     if (message?.type === 'network') {
       reported.pending = Math.max(0, Math.min(1_000, Number(message.pending) || 0));
       reported.requests++;

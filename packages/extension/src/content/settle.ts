@@ -92,6 +92,7 @@ export async function settle(mostMs = MOST_MS): Promise<Observations> {
     didUrlChange: location.href !== seen.url,
     dialogs: [...reported.dialogs],
     openedUrls: [...reported.openedUrls],
+    openedTabs: [...reported.openedTabs],
   };
 }
 

@@ -53,14 +53,14 @@ function patchDialogs(view: View): void {
   };
 }
 
-/** Without a click of the user, a popup blocker returns null. */
+/** Without a click of the user, a popup blocker returns null; so do tabs without access to their opener. */
 function patchOpen(view: View): void {
   const { open } = view;
   view.open = (url?: string | URL, target?: string, features?: string) => {
     const opened = open.call(view, url, target, features);
-    if (state.active && !opened && url) {
+    if (state.active && url) {
       const address = URL.parse(String(url), view.document.baseURI)?.href;
-      if (address) report({ type: 'open', url: address.slice(0, LONGEST) });
+      if (address) report({ type: opened ? 'opened' : 'open', url: address.slice(0, LONGEST) });
     }
     return opened;
   };

@@ -53,4 +53,9 @@ const checkedHost = (host: string | null, bound: Bound) => ({
   verdict: checkHost(host, bound),
 });
 
-const flagFor = (origin: string): string => (isPlainOrigin(origin) ? `, as in: --origin ${origin}` : '');
+function flagFor(origin: string): string {
+  if (!isPlainOrigin(origin)) return '';
+  const flag = `, as in: --origin ${origin}`;
+  const isExtension = /^(?:chrome|moz)-extension:/.test(origin);
+  return isExtension ? `${flag}; the Parlance extension is paired instead: open its side panel` : flag;
+}

@@ -35,18 +35,31 @@ export async function perform(tab: number, action: Action, tabs: TaskTabs): Prom
     throw thrown;
   });
   const seen = await settle(tab).finally(opened.stop);
-  const next = opened.tab();
-  return next === null ? { outcome, seen, tab } : { outcome, seen, tab: next, opened: next };
+  const next = await opened.tab(seen ? [...seen.openedTabs, ...seen.openedUrls] : []);
+  if (next === null) return { outcome, seen, tab };
+  // The popup blocker has not stopped it.
+  const left = seen && { ...seen, openedUrls: [] };
+  return { outcome, seen: left, tab: next, opened: next };
 }
 
-/** A tab that the page opens itself, where the popup blocker allows it. */
-function watchOpened(tab: number): { readonly tab: () => number | null; readonly stop: () => void } {
-  let opened: number | null = null;
-  const onCreated = ({ id, openerTabId }: chrome.tabs.Tab): void => {
-    if (openerTabId === tab && id !== undefined) opened ??= id;
-  };
+type Opened = { readonly tab: (addresses: readonly string[]) => Promise<number | null>; stop(): void };
+
+/** A tab that the page opens itself: its opener is the page, or it is at an address that the page has opened. */
+function watchOpened(tab: number): Opened {
+  const created: chrome.tabs.Tab[] = [];
+  const onCreated = (opened: chrome.tabs.Tab): void => void created.push(opened);
   chrome.tabs.onCreated.addListener(onCreated);
-  return { tab: () => opened, stop: () => chrome.tabs.onCreated.removeListener(onCreated) };
+  return {
+    stop: () => chrome.tabs.onCreated.removeListener(onCreated),
+    async tab(addresses) {
+      for (const { id, openerTabId } of created) {
+        const now = id === undefined ? null : await chrome.tabs.get(id).catch(() => null);
+        const address = now?.pendingUrl || now?.url;
+        if (now && (openerTabId === tab || (address && addresses.includes(address)))) return now.id ?? null;
+      }
+      return null;
+    },
+  };
 }
 
 const failed = (tab: number, thrown: unknown): BrowserOutcome => ({

@@ -35,7 +35,8 @@ export function OriginsSection() {
         <>
           <p className="hint">
             Pages of this server may call it, and on a loopback address so may other pages of this machine.
-            Other pages and extensions are refused until you allow their origin.
+            Other pages and extensions are refused until you allow their origin. The Parlance extension needs
+            no entry: it is paired with a code.
           </p>
           {polled.value && <GivenNotice settings={polled.value} keys={['allowedOrigins']} />}
           <h3>Recently refused</h3>
