@@ -11,6 +11,7 @@ import { type TaskBrowser, taskBrowser } from './tasks/browser.ts';
 import { chosen, runTask } from './tasks/run.ts';
 import { scriptedModel } from './tasks/scripted.ts';
 import { SCRIPTED_TASKS } from './tasks/scripts.ts';
+import { SITE_TASKS } from './tasks/sites.ts';
 
 const LONG = {
   query: 'load the report and print it',
@@ -29,7 +30,7 @@ describe.skipIf(NO_BROWSER)('a scripted model', () => {
 
   beforeAll(async () => {
     site = serveSite();
-    model = scriptedModel([...SCRIPTED_TASKS, LONG]);
+    model = scriptedModel([...SCRIPTED_TASKS, ...SITE_TASKS, LONG]);
     folder = mkdtempSync(join(tmpdir(), 'parlance-tasks-'));
     server = await start('0');
     browser = await taskBrowser(server, [site.url]);
@@ -42,7 +43,7 @@ describe.skipIf(NO_BROWSER)('a scripted model', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  for (const task of chosen(SCRIPTED_TASKS))
+  for (const task of chosen([...SCRIPTED_TASKS, ...SITE_TASKS]))
     test(`${task.page}: ${task.query}`, () => runTask(browser, site, task));
 
   test('receives errors, results and pictures', () => {

@@ -36,6 +36,7 @@ function Sites() {
         Other sites ask first. Payments, downloads, uploads, leaving a site and running code always ask, also
         on allowed sites.
       </p>
+      {all.length === 0 && <p>No sites are allowed or blocked yet.</p>}
       <ul className="panel-list">
         {all.map(([site, permission]) => (
           <li key={site} className="site-row">
