@@ -7,7 +7,6 @@ import { Layout } from './layout/layout.tsx';
 import { NewChatPage } from './pages/chat/new-page.tsx';
 import { ChatPage } from './pages/chat/page.tsx';
 import { Unreachable } from './pages/unreachable.tsx';
-import { guideAtFirst } from './pages/welcome/first-run.ts';
 import { hrefOf, type Route, usePlace } from './router.ts';
 import { followActivity } from './state/activity.ts';
 import { followApprovals } from './state/approvals.ts';
@@ -61,7 +60,6 @@ export function App() {
 
 function Inside({ route }: { route: Route }) {
   useEffect(() => {
-    void guideAtFirst();
     void loadPrices();
     const unfollow = followApprovals();
     const stop = followActivity();

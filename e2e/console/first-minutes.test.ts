@@ -1,0 +1,94 @@
+/** A new user: `npm start`, the page, a local model server connected in it, an answer. No documentation, no restart. */
+import { afterAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fakeModel } from '../fake-model.ts';
+import { launchBrowser, NO_BROWSER } from './chromium.ts';
+import { seen } from './console.ts';
+
+const ROOT = join(import.meta.dir, '../..');
+const folder = mkdtempSync(join(tmpdir(), 'parlance-first-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** `npm start` in a terminal, with nothing set but where data goes. */
+function startedByHand() {
+  const decoder = new TextDecoder();
+  let screen = '';
+  let changed = Promise.withResolvers<void>();
+  const child = Bun.spawn(['npm', 'start', '--', '--port', '0', '--data', join(folder, 'data')], {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH ?? '', HOME: folder, NO_COLOR: '1', WORKING_DIRECTORY: folder },
+    terminal: {
+      cols: 120,
+      rows: 40,
+      data(_terminal, bytes) {
+        screen += decoder.decode(bytes, { stream: true });
+        changed.resolve();
+        changed = Promise.withResolvers();
+      },
+    },
+  });
+  const shows = async (pattern: RegExp): Promise<RegExpExecArray> => {
+    for (;;) {
+      const found = pattern.exec(screen);
+      if (found) return found;
+      await Promise.race([changed.promise, child.exited.then(() => Promise.reject(new Error(screen)))]);
+    }
+  };
+  return { child, shows };
+}
+
+/** Lists its models like Ollama, and answers. */
+function localModel() {
+  const answering = fakeModel(({ model }) => ({ say: `Hello from ${model}.` }));
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: (request) =>
+      new URL(request.url).pathname === '/v1/models'
+        ? Response.json({ data: [{ id: 'tiny-1' }] })
+        : fetch(`${answering.url}/chat/completions`, { method: 'POST', body: request.body }),
+  });
+  const stop = () => {
+    answering.stop();
+    return server.stop(true);
+  };
+  return { address: `http://127.0.0.1:${server.port}/v1`, stop };
+}
+
+describe.skipIf(NO_BROWSER)('the first minutes', () => {
+  test('from npm start to an answer of a local model', async () => {
+    const { child, shows } = startedByHand();
+    const model = localModel();
+    const browser = await launchBrowser();
+    try {
+      const [, address = ''] = await shows(/Open +(http:\S+)/);
+      await shows(/offline demo model: connect a real one with “Connect a model” on the page/);
+      const page = await browser.newPage();
+      await page.goto(address);
+      await seen(page.getByRole('heading', { name: 'What can I do for you?' }));
+      await page.getByRole('button', { name: 'What can you do?' }).click();
+      await seen(page.getByText('This is what I understand:'));
+      await page.getByRole('link', { name: 'New session' }).click();
+      await page.getByRole('link', { name: 'Connect a model' }).click();
+      await page
+        .getByLabel('Provider')
+        .selectOption({ label: 'Ollama, vLLM or another OpenAI-compatible server' });
+      await page.getByLabel('Address').fill(model.address);
+      await page.getByRole('button', { name: 'Test connection' }).click();
+      await page.getByRole('button', { name: 'tiny-1' }).click();
+      await page.getByRole('button', { name: 'Save' }).click();
+      await seen(page.getByText(`tiny-1 at ${model.address} is in use.`));
+      await page.getByRole('link', { name: 'New session' }).click();
+      await page.getByRole('button', { name: 'Explain what this project does' }).click();
+      await seen(page.locator('.markdown').getByText('Hello from tiny-1.'));
+      child.terminal?.write('\x03');
+      expect(await child.exited).toBe(0);
+    } finally {
+      child.kill('SIGKILL');
+      await browser.close();
+      await model.stop();
+    }
+  }, 90_000);
+});
