@@ -45,7 +45,7 @@ describe.skipIf(NO_BROWSER)('nodes in the console', () => {
   test('a server with its own data folder says that it is one node; only admins see the section', async () => {
     const page = await place.open('/admin?section=nodes', { reducedMotion: 'reduce' });
     await logIn(page, 'ada');
-    await seen(page.getByText('One node: this server stores everything in its data folder'));
+    await seen(page.getByText('This server runs alone and stores everything in its data folder'));
     await seen(page.getByRole('row').filter({ hasText: 'this one' }).getByText('no lease'));
     await expectAccessible(page);
     const other = await place.open('/admin?section=nodes');

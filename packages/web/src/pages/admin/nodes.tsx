@@ -19,7 +19,7 @@ export function NodesSection() {
           <p className="hint">{summary(nodes)}</p>
           <Problems nodes={nodes} />
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-          <section className="admin-table" tabIndex={0} aria-label="Nodes">
+          <section className="admin-table" tabIndex={0} aria-label="Table of nodes">
             <table>
               <thead>
                 <tr>

@@ -25,7 +25,7 @@ export function WelcomePage() {
       actions={
         <>
           <a className="button" href="/docs/">
-            Docs
+            Documentation
           </a>
           <a className="button button-primary guide-start" href={hrefOf({ page: 'new' })}>
             Start a session
