@@ -109,7 +109,7 @@ describe('a model that writes an unreadable action', () => {
     expect(promptText(4)).toContain('all three kinds of quotes');
   });
 
-  test('is instructed: raw text, a quote that does not occur in it, no words for scroll', async () => {
+  test('is instructed to use raw text, a quote that does not occur in it, and no text for scroll', async () => {
     await start([PLAN, DONE]);
     await answersTo('write it down');
     const tools = JSON.stringify(model?.requests[0]?.tools);

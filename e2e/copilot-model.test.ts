@@ -61,7 +61,7 @@ test('a vanished element is detected, and the next action is a correction', asyn
   expect(promptText(2)).toContain('The element is gone.');
 });
 
-test('what an action returned reaches the model as data', async () => {
+test('the return value of an action reaches the model as data', async () => {
   await start(PLAN, act('getText(4)'), act('screenshot()'), DONE);
   const page = { url: form.url, dom: '<button id="4">Submit</button>', query: 'read the button' };
   const { data } = await post(server, token, page);

@@ -8,7 +8,7 @@ import { modelServer, testServers } from './model-server.ts';
 import { failure, openaiClient, sessionOf } from './openai/client.ts';
 import { durableOf, getJson } from './server-process.ts';
 
-/** Where the links lead: nobody may come. */
+/** The target of the links, which must never be requested. */
 let visits = 0;
 const site = Bun.serve({
   port: 0,
@@ -33,7 +33,7 @@ const { restartable } = testServers();
 const openai = openaiClient(server.http);
 const anthropic = anthropicClient(server.http);
 
-/** What the model was given of the images. */
+/** The image URLs that the model received. */
 const images = (from = model): string[] => [
   ...(JSON.stringify(from.requests.at(-1)?.messages).match(/"url":"[^"]*"/g) ?? []),
 ];
@@ -52,8 +52,8 @@ const asked = {
 const inputImage = { type: 'input_image' as const, image_url: IMAGE, detail: 'auto' as const };
 const inputFile = { type: 'input_file' as const, file_url: PDF, filename: 'paper.pdf' };
 
-describe('an image by its URL reaches the model as one', () => {
-  test('in Chat Completions, and the history with it goes on in the session', async () => {
+describe('an image URL reaches the model as an image', () => {
+  test('in Chat Completions, and its history continues the session', async () => {
     const first = await openai.chat.completions.create({ model: 'fake', messages: [asked] }).withResponse();
     expect(images()).toEqual(given);
     const message = first.data.choices[0]?.message;
@@ -64,7 +64,7 @@ describe('an image by its URL reaches the model as one', () => {
     expect(sessionOf(second.response)).toBe(sessionOf(first.response));
   });
 
-  test('in Responses, and is listed as it was sent', async () => {
+  test('in Responses, and is listed unchanged', async () => {
     const content = [{ type: 'input_text' as const, text: 'What is this?' }, inputImage];
     const { data, response } = await openai.responses
       .create({ model: 'fake', input: [{ role: 'user', content }] })
@@ -110,7 +110,7 @@ describe('an image by its URL reaches the model as one', () => {
     expect(look.messages[0]).toMatchObject({ role: 'user', content });
   });
 
-  test('in a task of A2A, whose history shows it; what the model cannot be given it reads as a URL', async () => {
+  test('in an A2A task, whose history shows it; unsupported links are sent as text', async () => {
     const client = await connect(server.http);
     const message = messageOf('What is this?', { contextId: 'linked-task' });
     const [text] = message.parts;
@@ -129,7 +129,7 @@ describe('an image by its URL reaches the model as one', () => {
     expect(JSON.stringify(model.requests.at(-1)?.messages.at(-1))).toContain(PDF);
   });
 
-  test('natively, also after the server was killed, and in exports', async () => {
+  test('natively, even after a kill of the server, and in exports', async () => {
     const { model: own, start } = restartable(() => ({ say: 'Seen.' }));
     const first = await start();
     const client = openaiClient(first.http, { session: 'kept' });
@@ -158,10 +158,10 @@ describe('an image by its URL reaches the model as one', () => {
   }, 60_000);
 });
 
-describe('a file by its URL that the model cannot be given', () => {
+describe('a file URL that the model does not support', () => {
   const expected = { status: 400, message: expect.stringContaining('fake cannot fetch this file') };
 
-  test('is refused in the words of the protocol, and nothing is kept', async () => {
+  test('is refused in the error format of the protocol, and nothing is stored', async () => {
     const before = await getJson<{ sessions: unknown[] }>(`${server.http}/v1/sessions?limit=200`);
     const content = [inputFile];
     const history = [
@@ -205,7 +205,7 @@ describe('a file by its URL that the model cannot be given', () => {
   });
 
   test.each(['ftp://a.example/b', 'file:///etc/passwd', 'https://', 'javascript:alert(1)', 'https://a b'])(
-    '%s is no URL of an image',
+    '%s is not an image URL',
     async (url) => {
       const messages = [
         { role: 'user' as const, content: [{ type: 'image_url' as const, image_url: { url } }] },

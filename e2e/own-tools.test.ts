@@ -142,7 +142,7 @@ describe('a tool', () => {
     model.stop();
   });
 
-  test('is listed for clients, with whether it asks', async () => {
+  test('is listed for clients with its approval requirement', async () => {
     const headers = { authorization: `Bearer ${await server.login('dev', 'dev-password')}` };
     const listed = await getJson<object[]>(`${server.http}/v1/tools`, headers);
     for (const [name, requires_approval] of [
@@ -173,7 +173,7 @@ describe('a tool', () => {
     expect(textOf(await call('large'))).toContain('image/png of 3750000 bytes left out');
   });
 
-  test('is not called with input that does not fit', async () => {
+  test('is not called with invalid input', async () => {
     for (const [tool, input] of [
       ['json', {}],
       ['json', { count: 1.5 }],
@@ -204,7 +204,7 @@ describe('a tool', () => {
     await aborted.promise;
   });
 
-  test('marks its results as untrusted if it says so', async () => {
+  test('can mark its results as untrusted', async () => {
     expect((await call('mail')).ended?.untrusted).toBe(true);
     expect((await call('text')).ended?.untrusted).toBeUndefined();
   });

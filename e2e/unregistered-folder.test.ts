@@ -148,7 +148,7 @@ describe('without a registry', () => {
       expect(await ranIn(path, { ...NAMED, ...home })).not.toContain('registered');
   });
 
-  test('a default folder is created, and the log says to name it', async () => {
+  test('a default folder is created, and the log recommends to name it', async () => {
     const path = newFolder('homeless');
     expect(await ranIn(path, { HOME: '', XDG_STATE_HOME: '' })).toContain(
       'data folder not registered: name it with --data at the next start',

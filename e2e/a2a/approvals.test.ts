@@ -78,7 +78,7 @@ describe('is answered on the same task', () => {
     expect((await getTask(client, task.id)).history).toEqual(shown.task?.history as never);
   });
 
-  test.each(['yes', 'Yes.', 'ok', 'always'])('in words: %p', async (words) => {
+  test.each(['yes', 'Yes.', 'ok', 'always'])('with text: %p', async (words) => {
     const { server, client } = await asking();
     const { id } = await send(client, 'touch it');
     const done = await send(client, words, { taskId: id });

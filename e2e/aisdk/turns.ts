@@ -1,4 +1,4 @@
-/** Servers with models that a test controls, and what a chat shows in the end. */
+/** Servers with models that a test controls, and the final content of a chat. */
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { type DictatedModel, dictatedModel } from '../dictated-model.ts';
 import { type Answer, fakeModel } from '../fake-model.ts';

@@ -12,7 +12,7 @@ let place: Console;
 /** shared by all dialogs: opening a page takes longer than looking at it */
 let tab: Page | undefined;
 
-/** axe takes most of the time: usually it looks at the smallest screen, and at the colours of the largest. */
+/** axe takes most of the time: by default it checks the smallest screen, and the colours of the largest. */
 const ALL_SCREENS = process.env.ALL_SCREENS === '1';
 const [smallest, , largest] = SCREENS;
 
@@ -30,7 +30,7 @@ async function problemsOn(
   return problems;
 }
 
-/** What is wrong, by the width and the theme that it is seen in. */
+/** Problems by screen width and theme. */
 async function problemsOf(page: Page): Promise<Record<string, string[]>> {
   const found: Record<string, string[]> = {};
   await prepare(page);

@@ -1,4 +1,4 @@
-/** Looks for controls that are cut off, covered by others, or too small for their text. */
+/** Finds controls that are cut off, covered by others, or too small for their text. */
 import type { Page } from 'playwright-core';
 
 /** Sizes of a small phone, a tablet and a desktop. */
@@ -8,7 +8,7 @@ export const SCREENS = [
   { width: 1_440, height: 900 },
 ] as const;
 
-/** One line per problem. While a dialog is open, only its own controls are looked at. */
+/** One line per problem. While a dialog is open, only its controls are checked. */
 export async function layoutProblems(page: Page): Promise<string[]> {
   return (await page.evaluate(SCRIPT)) as string[];
 }
@@ -23,7 +23,7 @@ const SCRIPT = `(() => {
     element.tagName.toLowerCase() + ' “' +
     (element.getAttribute('aria-label') ?? element.textContent ?? '').trim().slice(0, 40) + '”';
 
-  /** The area that its ancestors let through. */
+  /** The area that is not clipped by ancestors. */
   function visibleArea(element) {
     const area = { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
     for (let up = element.parentElement; up && up !== document.documentElement; up = up.parentElement) {
@@ -52,7 +52,7 @@ const SCRIPT = `(() => {
     const { textOverflow, overflowX } = getComputedStyle(element);
     const isText = element.matches('button, a');
     if (isText && textOverflow !== 'ellipsis' && overflowX !== 'visible' && element.scrollWidth > element.clientWidth + SLACK)
-      problems.push(nameOf(element) + ' has more text than room');
+      problems.push(nameOf(element) + ' is too small for its text');
     const [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
     if (x <= area.left || x >= area.right || y <= area.top || y >= area.bottom) continue;
     const hit = document.elementFromPoint(x, y);
@@ -60,7 +60,7 @@ const SCRIPT = `(() => {
     if (hit && !hit.closest('.bar, .slash-menu, .menu-list') && !element.contains(hit) && !hit.contains(element))
       problems.push(nameOf(element) + ' is covered by ' + hit.tagName.toLowerCase() + '.' + hit.className);
   }
-  const sideways = document.documentElement.scrollWidth - document.documentElement.clientWidth;
-  if (sideways > 0) problems.push('the page scrolls sideways by ' + sideways);
+  const overflow = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+  if (overflow > 0) problems.push('the page scrolls horizontally by ' + overflow);
   return problems;
 })()`;

@@ -18,7 +18,7 @@ async function logIn(page: Page, name: string): Promise<void> {
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
-const sideways = `document.documentElement.scrollWidth - document.documentElement.clientWidth`;
+const overflow = `document.documentElement.scrollWidth - document.documentElement.clientWidth`;
 
 /** Light, dark and on a small phone. */
 async function expectAccessible(page: Page): Promise<void> {
@@ -27,7 +27,7 @@ async function expectAccessible(page: Page): Promise<void> {
   await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
   expect(await barriers(page, 'colours')).toEqual([]);
   await page.setViewportSize({ width: 320, height: 640 });
-  expect(await page.evaluate(sideways)).toBe(0);
+  expect(await page.evaluate(overflow)).toBe(0);
   expect(await barriers(page, 'all')).toEqual([]);
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.emulateMedia({ colorScheme: 'light' });
@@ -42,7 +42,7 @@ describe.skipIf(NO_BROWSER)('nodes in the console', () => {
   });
   afterAll(() => place?.stop());
 
-  test('a server with its own data folder says that it is one node; only admins see the section', async () => {
+  test('a server with its own data folder is shown as one node; only admins see the section', async () => {
     const page = await place.open('/admin?section=nodes', { reducedMotion: 'reduce' });
     await logIn(page, 'ada');
     await seen(page.getByText('This server runs alone and stores everything in its data folder'));
@@ -83,7 +83,7 @@ describe.skipIf(NO_BROWSER)('nodes in the console', () => {
       return ((await response.json()) as { access_token: string }).access_token;
     };
 
-    test('they are shown with what they drive, degraded without the bus, and as gone', async () => {
+    test('they are shown with their sessions, as degraded without the bus, and as gone', async () => {
       const [here, there] = nodes;
       const page = await place.open('/admin?section=nodes', { at: here.http, reducedMotion: 'reduce' });
       await logIn(page, 'ada');

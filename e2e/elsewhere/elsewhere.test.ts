@@ -18,7 +18,7 @@ let place: Console;
 let page: Page;
 let token: string;
 
-describe.skipIf(NO_BROWSER)('a session that begins in', () => {
+describe.skipIf(NO_BROWSER)('a session that starts in', () => {
   beforeAll(async () => {
     model = fakeModel(({ messages }) => ({ say: `re: ${wordsOf(messages.at(-1)?.content)}` }));
     place = await openConsole({

@@ -1,5 +1,5 @@
 /**
- * Makes a data folder of an older version, with what that version answers about it and what it exports:
+ * Creates a data folder with an older version, with the responses and exports of that version:
  *
  *   git worktree add ../past <commit> && (cd ../past && npm ci)
  *   bun e2e/upgrade/make-fixture.ts ../past e2e/upgrade/schema-1

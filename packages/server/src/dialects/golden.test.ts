@@ -14,7 +14,7 @@ import {
 import { PROJECTED } from './index.ts';
 
 const NAMES = Object.keys(SCENARIOS);
-/** What every dialect must show, whatever else is added. */
+/** Transcripts that every dialect must cover. */
 const COMMON = [
   'plain-answer',
   'reasoning',

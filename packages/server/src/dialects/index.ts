@@ -1,4 +1,4 @@
-/** Every dialect we serve. A new one is a folder and one line here. If two share a path, the first here is tried first. */
+/** All dialects. A new one is a folder and one line here. If two share a path, the first here is tried first. */
 import { a2a } from './a2a/dialect.ts';
 import { acp } from './acp/dialect.ts';
 import { agentloop } from './agentloop/dialect.ts';
@@ -36,7 +36,7 @@ export type DialectName = (typeof ALL)[number]['name'];
 
 export const DIALECTS: readonly Dialect<DialectName>[] = ALL;
 
-/** Those that show sessions. */
+/** Dialects that show sessions. */
 export const PROJECTED: readonly ProjectedDialect<DialectName>[] = ALL.filter(
   (dialect) => dialect.projection !== undefined,
 ) as ProjectedDialect<DialectName>[];

@@ -1,4 +1,4 @@
-/** The server knows dialects by their descriptors: their names stand in their own folders and in the index alone. */
+/** The server uses dialects through their descriptors: their names occur only in their own folders and in the index. */
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { Glob } from 'bun';
@@ -11,11 +11,11 @@ const isTestSupport = (path: string): boolean =>
   /\.test\.ts$|(^|\/)(testing|test-[\w-]+|suite)\.ts$|(^|\/)(testing|suite|contract)\//.test(path);
 const isOwn = (path: string): boolean =>
   path === 'dialects/index.ts' || DIALECT_NAMES.some((name) => path.startsWith(`dialects/${name}/`));
-/** Some dialects are the protocols of vendors, whose models can be chosen. */
+/** Some dialects have the name of a vendor whose models can be selected. */
 const isVendor = (path: string): boolean =>
   /^(config\/(settings\/)?model|compose\/model-provider|providers\/[\w-]+)\.ts$/.test(path);
-/** Words of a dialect's own contract that are names of others. */
-const OWN_WORDS: Readonly<Record<string, readonly string[]>> = { openai: ['mcp'] };
+/** Terms of a dialect's contract that are names of other dialects. */
+const OWN_TERMS: Readonly<Record<string, readonly string[]>> = { openai: ['mcp'] };
 const withoutComments = (source: string): string =>
   source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '');
 
@@ -39,7 +39,7 @@ test('a dialect does not name another one', async () => {
       if (isTestSupport(path)) continue;
       const source = withoutComments(await Bun.file(join(SOURCE, path)).text());
       for (const [text, , name] of source.matchAll(NAME)) {
-        if (name !== own && !OWN_WORDS[own]?.includes(name ?? '')) found.push(`${path}: ${text}`);
+        if (name !== own && !OWN_TERMS[own]?.includes(name ?? '')) found.push(`${path}: ${text}`);
       }
     }
   expect(found).toEqual([]);

@@ -38,7 +38,7 @@ test.each([
   expect(framesOf(started, stepEnded(stop), turnEnded).at(-1)).toMatchObject({ finishReason });
 });
 
-test('an answer without content is an empty text in a step of its own', () => {
+test('an answer without content is an empty text in a separate step', () => {
   const before = [started, requested('c'), stepEnded('calls'), ended('c', 'ok')];
   expect(typesOf(...before, stepEnded('done'), turnEnded).slice(-6)).toEqual([
     'finish-step',
@@ -92,11 +92,11 @@ describe('a turn waits', () => {
   });
 });
 
-describe('an answer that is asked again', () => {
+describe('a retried answer', () => {
   const restarted = event('step.restarted');
   const delta = (block: string) => event('text.delta', { block, text: 'words' });
 
-  test('voids its own step, and never the one before', () => {
+  test('discards its own step, but never an earlier one', () => {
     const before = [
       started,
       delta('a'),
@@ -112,12 +112,12 @@ describe('an answer that is asked again', () => {
     ]);
   });
 
-  test('does not void calls that were made', () => {
+  test('does not discard calls that were made', () => {
     expect(typesOf(started, requested('c'), event('turn.resumed'))).not.toContain('reset-step');
   });
 });
 
-test('tools that a page declared are its own; those of other callers are shown like the server’s', () => {
+test('tools that a page declared are its own; those of other callers are shown like server tools', () => {
   const accepted = (dialect: string) =>
     event('input.accepted', { input: 'i', parts: [], dialect, tools: [{ name: 'locate' }] });
   const of = (dialect: string) => framesOf(accepted(dialect), started, requested('c', 'locate')).at(-1);
@@ -125,7 +125,7 @@ test('tools that a page declared are its own; those of other callers are shown l
   expect(of('elsewhere')).toMatchObject({ dynamic: true, providerExecuted: true });
 });
 
-test('a subscriber that joins is given what is being streamed', () => {
+test('a new subscriber receives the block being streamed', () => {
   const now = {
     open: { kind: 'text', turn: 't', block: 'b', text: 'so far' },
     openArguments: [],

@@ -74,7 +74,7 @@ describe('the concatenated chunks are the content', () => {
     expect(contentOf(frames)).toBe('xy\n\nz');
   });
 
-  test('for a resumed turn: what was sent of the step is discarded', () => {
+  test('for a resumed turn: the text of the step is discarded', () => {
     const stepped = event('step.ended', { usage: { inputTokens: 1, outputTokens: 1 } });
     const past = [begun(), ended('a', 'xy'), stepped, delta('b', 'hal')];
     const frames = framesFor(past, { turn: 't' }, [

@@ -85,7 +85,7 @@ class EventReader implements Subscriber, Cursor {
     }
   }
 
-  /** Goes back to the event before the first one that was dropped. */
+  /** Returns to the event before the first dropped one. */
   resume(dropped: readonly (object | undefined)[]): void {
     this.#lost = false;
     const missed = (dropped as readonly (SessionEvent | undefined)[]).find(

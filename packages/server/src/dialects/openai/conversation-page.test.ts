@@ -29,7 +29,7 @@ async function page(from: readonly DurableEvent[] | ReturnType<typeof logOf>, qu
   return { texts, ids: data.map(({ id }) => id), has_more, read: log.read };
 }
 
-describe('the messages that are left', () => {
+describe('the visible messages', () => {
   test.each([
     ['plain-answer', ['Hi', 'Hello there.']],
     ['message-replaced', ['The capital of Italy?', 'Rome.']],
@@ -51,17 +51,14 @@ describe('the messages that are left', () => {
     expect((await page(events, { order: 'desc' })).texts).toEqual(expected.toReversed());
   });
 
-  test.each(['retry-mid-stream', 'resume', 'clear', 'cancel'])(
-    '%s has nothing that is void',
-    async (name) => {
-      const events = readTranscript(name).filter(isDurable);
-      const cleared = events.findLastIndex(({ type }) => type === 'session.cleared');
-      const { texts, ids } = await page(events);
-      expect(new Set(ids).size).toBe(ids.length);
-      const said = events.slice(cleared + 1).filter(({ type }) => type === 'input.accepted');
-      expect(texts.length).toBeLessThanOrEqual(2 * said.length);
-    },
-  );
+  test.each(['retry-mid-stream', 'resume', 'clear', 'cancel'])('%s has no discarded output', async (name) => {
+    const events = readTranscript(name).filter(isDurable);
+    const cleared = events.findLastIndex(({ type }) => type === 'session.cleared');
+    const { texts, ids } = await page(events);
+    expect(new Set(ids).size).toBe(ids.length);
+    const said = events.slice(cleared + 1).filter(({ type }) => type === 'input.accepted');
+    expect(texts.length).toBeLessThanOrEqual(2 * said.length);
+  });
 });
 
 const many = Array.from({ length: 20_000 }, (_, at) => ({
@@ -74,7 +71,7 @@ const many = Array.from({ length: 20_000 }, (_, at) => ({
   at,
 })) as unknown as DurableEvent[];
 
-test('the latest of many cost one page of the log', async () => {
+test('the latest of many messages need one page of the log', async () => {
   const first = await page(many, { order: 'desc', limit: 20 });
   expect(first.texts[0]).toBe('number 19999');
   expect(first).toMatchObject({ has_more: true, read: 500 });

@@ -1,5 +1,5 @@
 /**
- * A client protocol that the server speaks. Each has a folder with the same file names and one line in the
+ * A client protocol. Each has a folder with the same file names and one line in the
  * index. Routing, protocol detection, extra listeners, descriptions and the shared test suites are derived from
  * its descriptor.
  */
@@ -80,7 +80,7 @@ export type ProjectedDialect<Name extends string = string, State = unknown, Sett
 > & { readonly projection: Projection<State> };
 
 /**
- * Keeps the literal name, and lets dialects with state and settings of their own stand in one list.
+ * Keeps the literal name, and allows dialects with different state and settings in one list.
  *
  * @example
  * export const echo = defineDialect({
