@@ -58,10 +58,19 @@ export function changeableWith(given: ModelSettings & Lists, stored: StoredSetti
     modelNamed: (model) => chooseModel({ ...settings, model, provider: undefined }),
     agents: byId(parsed('agents') ?? [], given.agents),
     domains: byId(parsed('domains') ?? [], given.domains),
-    mcpServers: { ...startedIn(homedir(), parsed('mcpServers') ?? {}), ...given.mcpServers },
+    mcpServers: { ...startedIn(homeFolder(), parsed('mcpServers') ?? {}), ...given.mcpServers },
     doors: [...given.doors, ...(parsed('doors') ?? [])],
     allowedOrigins: [...new Set([...given.allowedOrigins, ...(parsed('allowedOrigins') ?? [])])],
   };
+}
+
+/** In a container, a user id may have no entry and so no home folder. */
+function homeFolder(): string {
+  try {
+    return homedir();
+  } catch {
+    return '/';
+  }
 }
 
 /**
