@@ -1,28 +1,23 @@
 # syntax=docker/dockerfile:1
 
-# What the server needs at run time: the production dependencies, Bun among them, without those of the console.
+# What the server needs at run time: Bun. Everything else is in the program that is built below.
 FROM node:24-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
-COPY packages/cli/package.json packages/cli/
-COPY packages/cli/bin packages/cli/bin
-COPY packages/copilot/package.json packages/copilot/
-COPY packages/extension/package.json packages/extension/
-COPY packages/offline/package.json packages/offline/
-COPY packages/protocol/package.json packages/protocol/
-COPY packages/sdk/package.json packages/sdk/
-COPY packages/server/package.json packages/server/
-COPY packages/web/package.json packages/web/
 # bunx is the same program under a second name: copied into an image it would take its size again.
-RUN npm ci --omit=dev --workspace packages/cli --workspace packages/server --include-workspace-root \
+RUN npm ci --omit=dev --workspaces=false \
   && rm -f node_modules/bun/bin/bunx.exe node_modules/.bin/bunx
 
-# The console as browsers load it, and the server as one program. What they are built with stays here.
+# The console and the documentation as browsers load them, the extension, and the server as one program. What they are
+# built with stays here.
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json tsconfig.json ./
 COPY packages packages
-RUN npm ci --omit=dev && npm run build
+RUN npm ci
+COPY scripts scripts
+COPY docs docs
+RUN npm run build && npm run build:extension && npm run build:docs && test -f docs/.vitepress/dist/manifest.json
 
 FROM debian:12-slim
 # bubblewrap is the sandbox of commands, ripgrep searches files, tini passes signals on and buries orphans.
@@ -36,13 +31,11 @@ WORKDIR /app
 # All of it belongs to root: the server cannot change its own code.
 COPY --from=dependencies /app ./
 COPY LICENSE ./
-COPY packages/cli packages/cli
-COPY packages/copilot packages/copilot
-COPY packages/offline packages/offline
-COPY packages/protocol packages/protocol
-COPY packages/server packages/server
+COPY packages/cli/bin packages/cli/bin
 COPY --from=build /app/packages/cli/dist packages/cli/dist
 COPY --from=build /app/packages/web/dist packages/web/dist
+COPY --from=build /app/packages/extension/dist packages/extension/dist
+COPY --from=build /app/docs/.vitepress/dist docs/.vitepress/dist
 ENV NODE_ENV=production \
   HOST=0.0.0.0 \
   PORT=3000 \

@@ -38,8 +38,9 @@ export async function visit(image: Image, mounts: Mounts): Promise<void> {
     await talk(`http://127.0.0.1:${port}`);
   } finally {
     // Bubblewrap is its parent, and does not forward signals.
-    process.kill(await innermost(server.pid), 'SIGTERM');
+    if (server.exitCode === null) process.kill(await innermost(server.pid), 'SIGTERM');
   }
+  must('the extension is in it', existsSync(`${mounts['/app']}/packages/extension/dist/manifest.json`));
   must('it stops when it is told to', (await server.exited) === 0);
   must('what it keeps is in the volume', readdirSync(mounts['/data'] ?? '').length > 0);
 }
@@ -48,6 +49,8 @@ async function talk(http: string): Promise<void> {
   must('nobody comes in without a token', (await fetch(`${http}/v1/sessions`)).status === 401);
   const page = await fetch(http);
   must('the console is there', page.status === 200 && (await page.text()).includes('/assets/'));
+  const docs = await fetch(`${http}/docs/`);
+  must('the documentation is there', docs.status === 200 && (await docs.text()).includes('Parlance'));
   const post = (path: string, body: object, token = '') =>
     fetch(`${http}${path}`, {
       method: 'POST',
