@@ -10,6 +10,7 @@ import type {
   jsonSchemaValidator,
 } from '@modelcontextprotocol/client';
 import { Fault, type JsonObject } from '@parlance/protocol';
+import { version } from '../../../package.json' with { type: 'json' };
 import type { Log } from '../../core/ports/logger.ts';
 import { cutText } from '../cut.ts';
 import { type Redact, redactorFor } from './secrets.ts';
@@ -178,7 +179,7 @@ export class McpConnection {
   async #newClient(): Promise<Client> {
     const { Client } = await import('@modelcontextprotocol/client');
     const client = new Client(
-      { name: 'parlance', version: '0.1.0' },
+      { name: 'parlance', version },
       {
         // Version negotiation would cost a second process for a stdio server.
         versionNegotiation: { mode: 'url' in this.#server ? 'auto' : 'legacy' },
