@@ -76,7 +76,7 @@ static void register_client(parlance_client *client) {
   cJSON *capabilities = cJSON_AddArrayToObject(frame, "capabilities");
   for (size_t i = 0; i < client->options.tool_count; i++)
     cJSON_AddItemToArray(capabilities, cJSON_CreateString(client->options.tools[i].name));
-  cJSON_AddStringToObject(frame, "userAgent", "parlance-c/0.1");
+  cJSON_AddStringToObject(frame, "userAgent", "parlance-c/" PARLANCE_VERSION);
   if (client->token) cJSON_AddStringToObject(frame, "sessionToken", client->token);
   send_urgent(client, frame);
 }
