@@ -62,22 +62,20 @@ export async function chat(argv: readonly string[]): Promise<number> {
   if (isScript && text.trim() === '' && !values.file)
     throw new CommandError('there is no message: use -p', 2);
 
+  // Loaded while the server answers.
+  const app = isScript ? null : import('./chat/app.ts');
   const connection = await openConnection(values, isScript ? {} : { signIn: signInHere });
   try {
     const session = values.continue ? await recentSession(connection) : (values.session ?? null);
     const common = { wanted: { agent, model }, session, approve };
-    if (isScript) {
+    if (app === null) {
       const { runScript } = await import('./chat/script.ts');
       return await runScript(connection, { ...common, text, files: values.file ?? [], json });
     }
-    const { ChatApp } = await import('./chat/app.ts');
+    const { ChatApp } = await app;
     const files = (values.file ?? []).map((path) => `@"${path}"`);
-    const app = new ChatApp(connection, {
-      ...common,
-      pick: values.resume ?? false,
-      message: [text, ...files].filter(Boolean).join(' '),
-    });
-    return await app.run();
+    const message = [text, ...files].filter(Boolean).join(' ');
+    return await new ChatApp(connection, { ...common, pick: values.resume ?? false, message }).run();
   } finally {
     await connection.close();
   }
