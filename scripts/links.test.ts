@@ -20,7 +20,7 @@ test('every reference in the table of guarantees is a test, and every test is in
   expect([...used].sort()).toEqual([...named].sort());
 });
 
-test('every boundary covers the four failures, and names a test or says that it is not kept', () => {
+test('every boundary covers the four failures, and names a test or states that it does not hold', () => {
   const rows = guarantees.split('\n').filter((line) => line.startsWith('| **'));
   expect(rows.length).toBeGreaterThanOrEqual(10);
   for (const row of rows) {

@@ -73,7 +73,7 @@ describe('a backup', () => {
     expect(readFileSync(at('empty', 'parlance.db'))).toEqual(before);
   });
 
-  test('to a .db file is the database only, and says so', async () => {
+  test('to a .db file contains only the database, and reports it', async () => {
     const { stdout } = await backup('alone.db');
     expect(stdout).toBe(
       'backed up 1 sessions with 2 events to alone.db\nthe secret that signs tokens is not included\n',

@@ -139,7 +139,7 @@ describe.skipIf(noPostgres)('commands on the database of several nodes', () => {
     expect(again.stdout).toMatch(/^copied 0 sessions with 0 events, 0 users, 0 API keys,\n0 share links/);
   }, 60_000);
 
-  test('what is exported from either is imported into the other', async () => {
+  test('exports of either can be imported into the other', async () => {
     const folder = join(cwd, 'exported');
     await using({ folder }, fill);
     const database = await server().newDatabase();
@@ -172,13 +172,13 @@ describe.skipIf(noPostgres)('commands on the database of several nodes', () => {
     expect(await using({ database }, contentsOf)).toEqual(before);
   }, 60_000);
 
-  test('a backup says what to do instead', async () => {
+  test('a backup explains the alternative', async () => {
     const { code, stderr } = await parlance(['backup', 'target']);
     expect(code).toBe(2);
     expect(stderr).toMatch(/^parlance: the database .* pg_dump -Fc.*\n$/);
   });
 
-  test('what cannot be used is one line', async () => {
+  test('an unusable database is reported in one line', async () => {
     expect(await runParlance(['user', 'list', '--database', 'mysql://x'], { cwd })).toMatchObject({
       code: 2,
     });

@@ -3,7 +3,7 @@
  * itself.
  */
 
-/** Behind a proxy each turn that streams is a `fetch`, of which Bun makes 256 at once and lets others wait. */
+/** Behind a proxy, each streaming turn uses `fetch`, of which Bun runs 256 concurrently and queues the rest. */
 const REQUESTS = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65336' };
 
 /** The profile for small machines: see `bin/parlance`. */

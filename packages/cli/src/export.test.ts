@@ -105,7 +105,7 @@ describe('export', () => {
 });
 
 describe('import', () => {
-  test('a second time changes nothing and says so', async () => {
+  test('a second time changes nothing and reports it', async () => {
     writeFileSync(join(cwd, 'again.jsonl'), all.join(''));
     const { code, stdout } = await parlance(['import', 'again.jsonl', '--data', 'data']);
     expect(code).toBe(0);

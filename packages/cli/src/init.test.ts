@@ -134,7 +134,7 @@ describe('parlance doctor', () => {
     expect(code).toBe(found.server.state === 'bad' ? 1 : 0);
   });
 
-  test('exits with 1 if the model does not answer, and says what to do', async () => {
+  test('exits with 1 if the model does not respond, with advice', async () => {
     const cwd = place('no-model');
     await run(cwd, ['init', '--provider', 'openai', '--base-url', url(), '--key', 'sk-wrong', '--no-test']);
     const { code, stdout } = await run(cwd, ['doctor', '--json']);

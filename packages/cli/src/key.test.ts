@@ -59,7 +59,7 @@ describe('refuses', () => {
     test(`key ${args.join(' ')}`, async () =>
       expect(await key(...args)).toEqual({ code, stdout: '', stderr: `parlance: ${line}\n` }));
 
-  test('a dialect that there is none of', async () => {
+  test('an unknown dialect', async () => {
     const { code, stderr } = await key('add', 'x', '--dialect', 'telex');
     expect([code, stderr]).toEqual([2, expect.stringMatching(/^parlance: dialects: no dialect telex \(/)]);
   });

@@ -34,7 +34,7 @@ async function environmentOf(profile: string | undefined) {
   return { set, exitCode, errors: stderr.toString() };
 }
 
-test('the engine is left as it is unless a profile is named', async () => {
+test('the runtime settings are unchanged unless a profile is named', async () => {
   expect(await environmentOf(undefined)).toEqual({ set: [], exitCode: 0, errors: '' });
   const { set } = await environmentOf('small');
   expect(set).toContain('BUN_JSC_heapGrowthMaxIncrease');
@@ -49,7 +49,7 @@ test('the executable has the same settings as the launcher', async () => {
   expect(missingSettings({ ...env, ...missingSettings(env) })).toEqual({});
 });
 
-test('a profile that does not exist is refused', async () => {
+test('an unknown profile is refused', async () => {
   const { exitCode, errors } = await environmentOf('tiny');
   expect(exitCode).toBe(1);
   expect(errors).toBe('parlance: PARLANCE_PROFILE must be small or empty, not tiny\n');

@@ -77,7 +77,7 @@ describe('a port that another program listens on stops the start with one line',
   }
 });
 
-test('a server stopped with open connections can be restarted on its port at once', async () => {
+test('a server stopped with open connections can be restarted on its port immediately', async () => {
   const folder = options({ PORT: '0' });
   let port = '0';
   for (let start = 0; start < 3; start++) {

@@ -37,7 +37,7 @@ test('the first signal drains, and the process exits 0 when that is done', async
   expect(exits).toEqual([0]);
 });
 
-test('a second signal exits 1 at once', () => {
+test('a second signal exits 1 immediately', () => {
   const signal = signalled();
   signal('SIGINT');
   now = 200;
@@ -45,7 +45,7 @@ test('a second signal exits 1 at once', () => {
   expect([stops, exits]).toEqual([1, [1]]);
 });
 
-test('a second signal of another kind exits 1 at once, however soon', () => {
+test('a second signal of another kind exits 1 immediately, however soon', () => {
   const signal = signalled();
   signal('SIGINT');
   signal('SIGTERM');

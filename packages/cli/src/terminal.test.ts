@@ -7,7 +7,7 @@ const PARLANCE = join(import.meta.dir, '../bin/parlance');
 const folder = mkdtempSync(join(tmpdir(), 'parlance-terminal-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The server in a terminal of its own. */
+/** The server in its own terminal. */
 function started(env: Record<string, string> = {}) {
   let screen = '';
   let changed = Promise.withResolvers<void>();
@@ -56,7 +56,7 @@ test('log lines are readable', async () => {
   expect(await child.exited).toBe(0);
 });
 
-test('Ctrl-C says what it waits for, and a second one stops at once', async () => {
+test('Ctrl-C reports what it waits for, and a second one stops immediately', async () => {
   const { child, shows } = started({ PARLANCE_OFFLINE_DELAY: '2000', PARLANCE_GRACE: '600000' });
   const [, url] = await shows(/listening on (\S+)/);
   await fetch(`${url}/v1/chat/completions`, {

@@ -78,7 +78,7 @@ describe('a request of several steps', () => {
     expect(tools(play(utterance, ok).calls)).toEqual(expected);
   });
 
-  test('makes both calls at once', () => {
+  test('makes both calls in one answer', () => {
     const utterance = 'run git status and at the same time list files';
     expect(tools(ask(utterance).calls)).toEqual(['shell', 'list_files']);
     expect(play(utterance, ok).calls).toHaveLength(2);

@@ -24,7 +24,7 @@ test('visible characters are unchanged', () => {
   expect(visibleLine('a\n\tb')).toBe('a\\n\\tb');
 });
 
-test('keys of objects are escaped, too', () => {
+test('keys of objects are escaped as well', () => {
   expect(visibleJson({ 'a\u202e': ['\u200b', 1, null, true, { b: '\u0000' }] })).toEqual({
     'a\\u{202e}': ['\\u{200b}', 1, null, true, { b: '\\u{0000}' }],
   });

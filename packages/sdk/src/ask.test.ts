@@ -130,7 +130,7 @@ describe('ask', () => {
     expect(await first.failure).toMatchObject({ code: 'cancelled' });
   });
 
-  test('an aborted signal stops waiting, and the turn goes on', async () => {
+  test('an aborted signal stops waiting, and the turn continues', async () => {
     const session = parlance.session('aborted');
     const stop = new AbortController();
     const { failure } = await waiting(session, 'run touch aborted.txt', { signal: stop.signal });

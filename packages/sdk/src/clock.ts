@@ -8,7 +8,7 @@ export type Clock = {
   random(): number;
 };
 
-/** `setTimeout` fires at once for longer delays. */
+/** `setTimeout` fires immediately for longer delays. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {

@@ -171,7 +171,7 @@ describe('the state of the connection', () => {
     expect(states).toEqual(['connecting', 'live', 'closed']);
   });
 
-  test('is closed at once if the signal is already aborted', async () => {
+  test('is closed immediately if the signal is already aborted', async () => {
     const reader = new Reader((options) =>
       direct()
         .session('never')

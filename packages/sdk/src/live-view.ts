@@ -24,7 +24,7 @@ export type LiveView = {
 /** Deltas notify listeners at most once per frame. */
 const FRAME_MS = 16;
 
-/** Starts from `start` if given, and connects at once. */
+/** Starts from `start` if given, and connects immediately. */
 export function liveView(
   events: (options: EventsOptions) => AsyncIterable<SessionStreamEvent>,
   clock: Clock,

@@ -17,7 +17,7 @@ export type ConnectionState =
       readonly failures: number;
       /** why the last connection ended */
       readonly fault: ParlanceError;
-      /** reconnects at once */
+      /** reconnects immediately */
       readonly retryNow: () => void;
     }
   /** `fault` is null if the reader stopped */

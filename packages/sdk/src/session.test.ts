@@ -181,7 +181,7 @@ describe('an approval', () => {
     await reader.stop();
   });
 
-  test('answered by two clients at once takes one answer, and both see it', async () => {
+  test('answered by two clients concurrently accepts one answer, and both see it', async () => {
     const other = connect({ url: server.http });
     const { reader, approval } = await waiting('race');
     const second = watch('race', other);

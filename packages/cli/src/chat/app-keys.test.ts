@@ -112,7 +112,7 @@ describe.skipIf(!hasTmux)('a conversation in the terminal', () => {
     await terminal.shows(/shell>$/m);
   });
 
-  test('attaches images by path, and tells why a file cannot be attached', async () => {
+  test('attaches images by path, and explains why a file cannot be attached', async () => {
     const png = Buffer.from(
       'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
       'base64',

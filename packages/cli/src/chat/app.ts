@@ -187,7 +187,7 @@ export class ChatApp {
     }
   }
 
-  /** True if a message waits for its turn; it comes back into the field. */
+  /** True if a message is queued; puts it back into the input field. */
   #takeBack(): boolean {
     const waiting = lastWaiting(this.#conversation.view);
     if (waiting?.text === null)

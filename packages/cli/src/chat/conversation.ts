@@ -126,7 +126,7 @@ export class Conversation {
     return handle;
   }
 
-  /** In the current folder, unless the server works elsewhere. */
+  /** In the current folder, unless the server uses another one. */
   async #createIn(handle: SessionHandle, fields: Pick<Wanted, 'agent' | 'domain'>): Promise<void> {
     try {
       await handle.create({ ...fields, cwd: process.cwd() });

@@ -24,7 +24,7 @@ const run = (args: readonly string[], input = '') =>
 const stored = () => JSON.parse(readFileSync(join(home, '.config/parlance/logins.json'), 'utf8'));
 
 describe('a login', () => {
-  test('is needed where a server requires it', async () => {
+  test('is needed if a server requires it', async () => {
     const { code, stderr } = await run(['chat', '-p', 'x']);
     expect([code, stderr]).toEqual([
       4,
@@ -81,7 +81,7 @@ describe('a login', () => {
     expect(seen.filter(Boolean)).toEqual([]);
   });
 
-  test('a damaged file is the same as none', async () => {
+  test('a damaged file counts as empty', async () => {
     mkdirSync(join(home, '.config/parlance'), { recursive: true });
     writeFileSync(join(home, '.config/parlance/logins.json'), '{"http');
     expect((await run(['chat', '-p', 'x'])).code).toBe(4);

@@ -91,7 +91,7 @@ describe('a server of the data folder', () => {
     expect(existsSync(file)).toBeFalse();
   });
 
-  test('is not believed in a folder that came with foreign files', async () => {
+  test('is ignored in a folder that came with foreign files', async () => {
     const cwd = place('foreign');
     const requests: string[] = [];
     using evil = Bun.serve({

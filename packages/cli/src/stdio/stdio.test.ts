@@ -23,7 +23,7 @@ describe('input', () => {
     expect(await linesIn('\n\n \t\r\n1\n\n')).toEqual(['1']);
   });
 
-  test('reports a line that is too long and goes on with the next', async () => {
+  test('reports a line that is too long and continues with the next', async () => {
     expect(await linesIn('123456', '78901\n2\n', '12345678901')).toEqual(['too long', '2', 'too long']);
   });
 });
@@ -42,7 +42,7 @@ describe('output', () => {
     expect(taken).toBe('one\ntwo\n');
   });
 
-  test('is over when nobody reads any more', async () => {
+  test('ends when the reader is gone', async () => {
     const stream = new PassThrough();
     const output = new LineOutput(stream);
     stream.destroy(new Error('EPIPE'));

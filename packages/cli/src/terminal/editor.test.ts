@@ -45,7 +45,7 @@ test('a field wraps at the width, with wide characters as two columns', () => {
   expect(fieldFrame(at('ab\n|'), look)).toEqual({ lines: ['> ab', '  '], cursor: { row: 1, column: 2 } });
 });
 
-test('of a long text, the lines around the cursor are shown', () => {
+test('shows the lines around the cursor of a long text', () => {
   const text = Array.from({ length: 20 }, (_, line) => `line ${line}`).join('\n');
   const frame = fieldFrame(draftOf(text), { prompt: '> ', width: 40, rows: 3 });
   expect(frame.lines).toEqual(['  line 17', '  line 18', '  line 19']);

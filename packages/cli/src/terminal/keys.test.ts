@@ -3,7 +3,7 @@ import { type Key, KeyReader } from './keys.ts';
 
 const brief = (key: Key): string => (key.kind === 'key' ? `<${key.name}>` : `${key.kind}:${key.text}`);
 
-/** However the bytes are cut. */
+/** For any split of the bytes. */
 function read(text: string): string[] {
   const whole = new KeyReader().read(text).map(brief);
   const reader = new KeyReader();
@@ -43,7 +43,7 @@ test('a lone escape is a key when nothing follows', () => {
   expect(reader.read('\x1b\x1b').map(brief)).toEqual(['<escape>']);
 });
 
-test('what is pasted is not a command, and is bounded', () => {
+test('pasted text is bounded and not interpreted as keys', () => {
   const reader = new KeyReader();
   const keys = reader.read(`\x1b[200~\x03\r${'x'.repeat(5 * 1024 * 1024)}\x1b[201~`);
   expect(keys).toHaveLength(1);

@@ -24,7 +24,7 @@ test.each([
   expect(safeText(text)).toBe(shown);
 });
 
-test('no text contains a control character, whatever it is made of', () => {
+test('safe text never contains a control character', () => {
   const pieces = [
     '\x1b',
     '[',
@@ -65,7 +65,7 @@ test('output of programs keeps its colours, which end with the line', () => {
   expect(safeOutput('\x1b[1;32mok\x1b[0m', false)).toBe('ok');
 });
 
-test('of a line that was written over, the last version is shown', () => {
+test('only the last version of an overwritten line is shown', () => {
   expect(safeOutput('10%\r50%\r100%\r\ndone', true)).toBe('100%\ndone');
 });
 

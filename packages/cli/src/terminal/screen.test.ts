@@ -55,7 +55,7 @@ class Page {
   }
 }
 
-test('final lines stay above the lines that are drawn again', () => {
+test('final lines stay above the redrawn lines', () => {
   const page = new Page();
   const screen = new Screen(page);
   screen.draw(['welcome'], { lines: ['> '], cursor: { row: 0, column: 2 } });
@@ -96,7 +96,7 @@ test('live lines are never wider than the terminal', () => {
   expect(page.lines).toEqual([`${'x'.repeat(19)}…`, `${'安'.repeat(9)}…`]);
 });
 
-test('random updates leave what they should', () => {
+test('random updates produce the expected screen', () => {
   const page = new Page();
   const screen = new Screen(page);
   const printed: string[] = [];

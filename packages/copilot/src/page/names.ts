@@ -61,7 +61,7 @@ function labelText(document: Document, element: ElementDraft): string {
 }
 
 /**
- * Text beside it: before a field without a name, after a checkbox, otherwise the row, card or group that contains it.
+ * Adjacent text: before a field without a name, after a checkbox, otherwise the row, card or group that contains it.
  */
 function labelOf(
   document: Document,

@@ -25,7 +25,7 @@ export type PageElement = {
   readonly name: string;
   /** of an input or a button: email, password, search, submit …; of a select with possibly other options: select-one */
   readonly type?: string;
-  /** text beside it: its row or card, the text before a field */
+  /** adjacent text: its row or card, the text before a field */
   readonly label?: string;
   /** its value; for a password only whether there is one */
   readonly value?: string;

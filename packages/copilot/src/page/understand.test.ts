@@ -71,7 +71,7 @@ describe('the name is explicit, then the content, then a hint', () => {
   });
 });
 
-describe('text beside an element is its label', () => {
+describe('adjacent text of an element is its label', () => {
   test.each<[FixtureName, number, string | undefined]>([
     ['login', 1, 'User name'],
     ['login', 2, 'Password'],

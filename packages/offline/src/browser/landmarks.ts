@@ -31,7 +31,7 @@ export function searchField(page: Page): PageElement | undefined {
   );
 }
 
-/** The button beside the search field. */
+/** The button next to the search field. */
 export function searchButton(page: Page): PageElement | undefined {
   const field = searchField(page);
   const start = field ? page.elements.indexOf(field) + 1 : 0;

@@ -5,7 +5,7 @@ export type TestProxy = {
   readonly url: string;
   /** Destroys every connection, without a close frame. */
   cut(): void;
-  /** While true, new connections are destroyed at once. */
+  /** While true, new connections are destroyed immediately. */
   refuse(refused: boolean): void;
   /** Drops the next bytes from the server, and the connection. */
   loseNextAnswer(): void;

@@ -55,7 +55,7 @@ test('a user logs in and each request with the token has that principal', async 
   expect(counted).toEqual(['accepted']);
 });
 
-test('who holds a token is read once while the store says so, and again after any change', async () => {
+test('the holder of a token is cached while the store allows it, until the next change', async () => {
   const users = usersInMemory(ann);
   let reads = 0;
   const { find } = users;

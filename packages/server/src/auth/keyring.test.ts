@@ -4,7 +4,7 @@ import { openKeyTest } from './test-keys.ts';
 
 const refused = { name: 'Fault', code: 'unauthenticated' };
 
-/** A key of the same form that nobody has; `like` keeps the id of a real one. */
+/** A well-formed key that does not exist; `like` keeps the id of a real one. */
 const forged = (like = `plk_${'0'.repeat(16)}`) => `${like.slice(0, 20)}_${'x'.repeat(43)}`;
 
 test('a key acts as its owner; one that is not ours is refused, also in open mode', async () => {

@@ -46,7 +46,7 @@ test('they end when the owner is removed, and when the owner’s role changes wh
   expect(lowEnds).toEqual([]);
 });
 
-test('a watch that starts after the role has changed ends at once', async () => {
+test('a watch that starts after the role has changed ends immediately', async () => {
   const place = await openKeyTest({ ada: 'admin' });
   const { key } = await place.make();
   const granted = await place.authenticator.verify(key);

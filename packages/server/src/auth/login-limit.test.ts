@@ -6,7 +6,7 @@ afterEach(() => setSystemTime());
 
 loginAttemptsContract(async (limits) => limitLogins(limits));
 
-test('the limit ends with its window, however many attempts were made meanwhile', async () => {
+test('the limit ends with its window, regardless of further attempts', async () => {
   const attempts = limitLogins({ attempts: 3, windowSeconds: 900 });
   const start = Date.now();
   setSystemTime(new Date(start)); // the clock stands still from here on

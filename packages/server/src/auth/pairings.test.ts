@@ -50,7 +50,7 @@ test('a code is good once, and not after ten minutes', async () => {
   expect(await pairings.waiting()).toEqual([]);
 });
 
-test('an extension never has more than its person has now, and is no admin', async () => {
+test('an extension never has more permissions than its user, and is never an admin', async () => {
   const { authenticator, pairings, request, setRole } = await opened();
   const { code, token } = await request();
   expect(await pairings.allow(code, ada)).toMatchObject({ owner: 'ada', role: 'developer' });

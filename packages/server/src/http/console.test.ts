@@ -87,7 +87,7 @@ test('a rebuilt console is served without a restart', async () => {
   expect((await ask('/')).headers.get('etag')).toBe('"three"');
 });
 
-test('without a build, the page says how to build it', async () => {
+test('without a build, the page explains how to build it', async () => {
   const page = await serving(join(tmpdir(), 'nothing-was-built-here'))('/');
   expect(page.status).toBe(503);
   expect(await page.text()).toContain('npm run build');

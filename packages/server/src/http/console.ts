@@ -63,7 +63,7 @@ function headersOf(path: string, request: Request, { scripts }: Manifest): Recor
 /** It fetches the files of the console, and loads no scripts. */
 const WORKER_POLICY = "default-src 'none'; connect-src 'self'";
 
-/** A frame that draws what a model has written: it has an origin of its own, and cannot load or send anything. */
+/** Policy for frames that render model output: an opaque origin that cannot load or send anything. */
 const FRAME_POLICY = [
   'sandbox allow-scripts',
   "default-src 'none'",

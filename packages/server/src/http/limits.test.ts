@@ -56,7 +56,7 @@ describe('frames per minute', () => {
     expect(client.frames).toHaveLength(12_000);
   });
 
-  test('waiting frames are limited by bytes, too', async () => {
+  test('queued frames are also limited by bytes', async () => {
     const authenticator = Promise.withResolvers<void>();
     const { connect, refusals } = serve({}, (socket) => ({
       async receive() {
@@ -147,7 +147,7 @@ describe('number of sockets', () => {
     await connect();
   });
 
-  test('200 at once are accepted', async () => {
+  test('200 concurrent sockets are accepted', async () => {
     const { connect, sockets } = serve({});
     const clients = await Promise.all(Array.from({ length: 200 }, connect));
     for (const client of clients) client.send({ hello: true });

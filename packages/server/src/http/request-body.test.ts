@@ -97,7 +97,7 @@ test('a body that stalls times out at the minimum rate', async () => {
   expect([refusals, budgets.identified.held]).toEqual([['bodyRate'], 0]);
 });
 
-test('a body that starts fast and then stalls times out, too', async () => {
+test('a body that starts fast and then stalls times out', async () => {
   const { begin, outcome, refusals } = serve({ bodyRate: 1_000, rateWindowMs: 100 });
   begin(10_000, 'x'.repeat(9_000));
   expect(await outcome()).toBe('too_slow');

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { TokenBucket, TokenBuckets } from './token-bucket.ts';
 
-test('a bucket allows its rate per minute, at once or one by one', () => {
+test('a bucket allows its rate per minute, in a burst or one by one', () => {
   const bucket = new TokenBucket(3, 0);
   expect([bucket.take(0), bucket.take(0), bucket.take(0)]).toEqual([0, 0, 0]);
   expect(bucket.take(0)).toBe(20_000);

@@ -211,7 +211,7 @@ describe('cancellation', () => {
     await closed;
   });
 
-  test('by leaving the loop closes the socket, too', async () => {
+  test('by leaving the loop closes the socket', async () => {
     const { url, closed } = silentVendor('Well');
     for await (const _event of httpProvider(words(url), OPTIONS).stream(
       PROMPT,

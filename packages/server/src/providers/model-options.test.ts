@@ -122,7 +122,7 @@ describe('reasoning', () => {
       expect(body).not.toHaveProperty('output_config');
   });
 
-  test('a budget replaces that of models that have one, and 0 is none', () => {
+  test('a budget replaces that of models that have one, and 0 disables it', () => {
     expect(claude({ reasoningTokens: 5_000 }, { budgetTokens: 2_000 })).toMatchObject({
       thinking: { type: 'enabled', budget_tokens: 5_000 },
       max_tokens: 6_000,

@@ -1,4 +1,4 @@
-/** Asks a vendor for its list of models, which also tells whether the key and the address work. */
+/** Requests a vendor's list of models, which also tests the key and the address. */
 import { Fault, isObject } from '@parlance/protocol';
 
 const TIMEOUT_MS = 10_000;

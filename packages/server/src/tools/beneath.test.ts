@@ -121,7 +121,7 @@ describe('a git folder, whatever path leads to it', () => {
     expect((await readdir(join(place.root, 'store/hooks'))).sort()).toEqual(['pre-commit', 'x']);
   });
 
-  test('cannot be assembled file by file without approval; files with the same names elsewhere can', async () => {
+  test('cannot be assembled file by file without approval; files with the same names in other folders can', async () => {
     await using place = await workshop();
     for (const path of ['lib/config', 'lib/objects/x', 'lib/refs/x', 'docs/HEAD', 'src/config'])
       await run(saver, place, { path, content: 'x' });

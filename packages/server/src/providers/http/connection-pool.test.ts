@@ -88,7 +88,7 @@ describe('a connection', () => {
     expect(arrived(target)).toEqual([['a'], ['b']]);
   });
 
-  test('is reused even if nobody has read the response, however long it is', async () => {
+  test('is reused even if the response was not read, whatever its length', async () => {
     const text = 'x'.repeat(3 * 1024 * 1024);
     const [connections, target] = [new ConnectionPool(), scripted(answer(text), HELLO, HELLO)];
     const first = await asked(connections, target, 'a');

@@ -229,7 +229,7 @@ describe('an abort', () => {
     expect(visits.length).toBe(1);
   });
 
-  test('by cancelling the body closes the connection, too', async () => {
+  test('by cancelling the body closes the connection', async () => {
     const { url, visits } = peer(
       (visit) => void visit.say('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhello'),
     );

@@ -43,7 +43,7 @@ function checkArguments(events: readonly ProviderEvent[]): void {
   const made = new Map(events.flatMap((event) => (event.type === 'call' ? [[event.call, event]] : [])));
   for (const { call, tool, text } of streamedCalls(events)) {
     const whole = made.get(call);
-    // A refused or broken answer has no calls, and a vendor may send an input at once instead of streaming it.
+    // A refused or broken answer has no calls, and a vendor may send a complete input instead of streaming it.
     if (!whole || text === '') continue;
     const { input, malformed } = callInput(text);
     if (whole.tool !== tool || !Bun.deepEquals([whole.input, whole.malformed], [input, malformed]))

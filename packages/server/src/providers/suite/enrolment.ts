@@ -36,7 +36,7 @@ export type Reading = {
 export type Enrolment = {
   /** name of its fixtures */
   readonly name: string;
-  /** the file beside the suite */
+  /** the file next to the suite */
   readonly file: string;
   /** its folders of recordings */
   readonly folders: readonly string[];

@@ -1,4 +1,4 @@
-/** A local vendor with a wire of its own, for tests of the shared driver. */
+/** A local vendor with its own adapter, for tests of the shared driver. */
 import type { Prompt, ProviderEvent } from '../../core/ports/provider.ts';
 import { type HttpProviderOptions, httpProvider } from '../http-provider.ts';
 import { BROKEN_OFF, NOTHING_HELD, type Wire, type WireEvent } from '../wire.ts';

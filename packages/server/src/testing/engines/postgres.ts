@@ -133,7 +133,7 @@ function processesWhere(matches: (pid: string) => boolean): number[] {
       try {
         return matches(pid);
       } catch {
-        // ended meanwhile, or not ours
+        // has exited, or is not ours
         return false;
       }
     })
@@ -145,7 +145,7 @@ function signal(name: NodeJS.Signals, processes: readonly number[]): void {
     try {
       process.kill(pid, name);
     } catch {
-      // ended meanwhile
+      // has exited
     }
   }
 }

@@ -87,7 +87,7 @@ describe('size and time limits', () => {
     const began = performance.now();
     await get(site, '/', { signal: abort.signal }).catch(() => undefined);
     clearInterval(beat);
-    // If the page were parsed on this thread, the timer would not fire meanwhile.
+    // If the page were parsed on this thread, the timer would not fire in the meantime.
     expect(beats).toBeGreaterThan((performance.now() - began) / BEAT_MS / 20);
   });
 });

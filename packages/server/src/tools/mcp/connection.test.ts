@@ -35,7 +35,7 @@ test('the schema of a server is passed to the model unchanged, under names that 
   expect(mcp.tools()).toBeArrayOfSize(11);
 });
 
-test('a killed server is restarted; its tools report a fault meanwhile', async () => {
+test('a killed server is restarted; until then its tools report a fault', async () => {
   await using place = await workshop();
   await using mcp = await opened(misbehaving(place), 300);
   const say = mcp.named('mcp_bad_say');

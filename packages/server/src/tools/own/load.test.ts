@@ -51,7 +51,7 @@ test('two modules cannot have a tool of the same name', async () => {
   await expect(loadOwnTools([fileWith(tool()), fileWith(tool())], [])).rejects.toThrow('another tool has');
 });
 
-test('needs no package beside it, and no defineTool', async () => {
+test('needs no installed package, and no defineTool', async () => {
   const typed = `import { defineTool, z } from '@parlance/sdk/tools';
     export const b = defineTool({ name: 'b', description: 'B.', parameters: z.object({ n: z.int() }), run: () => 1 });`;
   const tools = await loadOwnTools([fileWith(tool()), fileWith(typed)], []);

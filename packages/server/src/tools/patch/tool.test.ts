@@ -166,7 +166,7 @@ test('the approval shows the patch', async () => {
   });
 });
 
-test('adding and moving onto existing files replaces them, and the approval says so', async () => {
+test('adding and moving onto existing files replaces them, and the approval states it', async () => {
   await using place = await workshop();
   for (const name of ['a', 'b', 'c']) await place.write(name, `old ${name}\n`);
   await chmod(join(place.root, 'a'), 0o755);

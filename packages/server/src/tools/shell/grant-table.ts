@@ -85,7 +85,7 @@ const GO_VALUES = '-run -count -timeout -parallel';
 
 const PIP_FLAGS = '-o --outdated -u --uptodate -l --local --user -q --quiet -v --verbose --not-required';
 
-/** Each word after the program is a command of its own. */
+/** Each word after the program is a separate command. */
 export const SUBCOMMANDS: ReadonlyMap<string, ReadonlyMap<string, Covered>> = new Map([
   ['git', GIT],
   ['npm', table({ ...NODE, ci: covered('none', NODE_FLAGS, NODE_VALUES) })],

@@ -191,7 +191,7 @@ describe.skipIf(skipped)('after an unapproved command', () => {
     expect(await readdir(join(place.root, 'lib/.git/hooks'))).toContain('pre-push');
   });
 
-  test('changes that the user makes meanwhile in the repository of the working directory stay', async () => {
+  test('concurrent changes of the user in the repository of the working directory are kept', async () => {
     await using place = await workshop();
     git(place.root, 'init', '-q');
     const watch = await watchLeftovers({ root: place.root, hide: [] });

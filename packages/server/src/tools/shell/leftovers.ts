@@ -188,7 +188,7 @@ async function runsIn(bounds: Bounds, path: string): Promise<Run[]> {
 /** Relative to the root, as git reads it; undefined if the target is not obvious. */
 async function commonFolder(bounds: Bounds, path: string, text: Uint8Array): Promise<string | undefined> {
   const target = decoded(text)?.replace(/[\r\n]+$/, '');
-  // After a link, `..` leads elsewhere than it seems to; git stops reading at a NUL.
+  // After a link, `..` is not what it seems; git stops reading at a NUL.
   if (target === undefined || target.includes('\0') || /[^/.][^/]*\/+\.\.(\/|$)/.test(target))
     return undefined;
   const root = await realpath(bounds.root);

@@ -11,7 +11,7 @@ export type Run = {
   readonly environment: Record<string, string>;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** it has a process namespace of its own, which ends with it */
+  /** it has its own process namespace, which ends with it */
   readonly isolated: boolean;
 };
 

@@ -126,7 +126,7 @@ async function gitMounts(root: string): Promise<{ mounts: string[]; finish: () =
   await mkdir(hooks, { recursive: true });
   const redirected = await exists(redirect);
   return {
-    // As a mount of its own, .git cannot be moved away and replaced.
+    // As a separate mount, .git cannot be moved away and replaced.
     mounts: ['--bind', git, git, '--ro-bind', hooks, hooks, '--ro-bind-try', config, config],
     // A file with this name redirects git to hooks and config elsewhere; it cannot be mounted over before it exists.
     finish: async () => {

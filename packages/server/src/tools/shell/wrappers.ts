@@ -12,7 +12,7 @@ type Wrapper = {
   readonly tells?: OptionTable;
   /** with one of these the value is a script */
   readonly script?: ReadonlySet<string>;
-  /** it appends words of its own */
+  /** it appends its own words */
   readonly appends?: boolean;
 };
 
@@ -182,7 +182,7 @@ export function unwrap(program: string, words: readonly LooseWord[]): Wrapped | 
     const script = scriptIn(wrapper, word, value);
     if (script) {
       const rest = words.slice(length === 2 ? at + 1 : at).map(({ text }) => text);
-      // `env` has escapes of its own, and the words that follow are not split.
+      // `env` has its own escapes, and the following words are not split.
       certain &&= !script.splits && rest.length === 0 && !/[\\$]/.test(script.text);
       return { inner: [], script: [script.text, ...rest].join(' '), certain, appends };
     }
