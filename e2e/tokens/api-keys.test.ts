@@ -113,7 +113,7 @@ test('no API key is in the log, in a response, in observed frames, or in an expo
   responses.push(await parlance(place, 'key', 'revoke', idOf(key)), (await socket.closed).reason);
   await server.kill();
   const text = (await server.stderr()) + responses.join('\n');
-  expect(text).toContain('a socket came with a bad token');
+  expect(text).toContain('socket rejected: invalid token');
   expect(text).toContain(idOf(key));
   for (const secret of [key.slice(21), 'f'.repeat(43)]) expect(text).not.toContain(secret);
   rmSync(folder, { recursive: true });

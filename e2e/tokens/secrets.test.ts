@@ -45,7 +45,7 @@ test('no token, password or token id is in the log or in a response', async () =
 
   const text = (await server.stderr()) + responses.join('\n');
   expect(responses.length).toBeGreaterThan(15);
-  expect(text).toContain('a socket came with a bad token');
+  expect(text).toContain('socket rejected: invalid token');
   const ids = [one, other].map((token) => String(decodeJwt(token).jti));
   const secrets = [one, other, forged, 'not.a.token', ...ids];
   for (const secret of [...secrets, 'dev-password', 'a-new-password', 'a-wrong-password'])

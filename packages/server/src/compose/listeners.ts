@@ -96,6 +96,6 @@ type Listener = {
 
 function extraListener(door: Door, served: readonly ServedDialect[]): Listener {
   const own = served.find(({ dialect }) => dialect.name === door.dialect);
-  if (!own) throw new ConfigError(`door ${door.dialect}=${door.port} names no dialect that is served`);
+  if (!own) throw new ConfigError(`door ${door.dialect}=${door.port} does not name a served dialect`);
   return { ...door, router: listenerRouter(own), own: own.dialect };
 }
