@@ -67,11 +67,11 @@ describe('invalid requests', () => {
       'empty',
     ],
     [
-      'an image behind a URL',
+      'an image behind another kind of URL',
       JSON.stringify({
         ...input,
         messages: [
-          { ...message, content: [{ type: 'image', source: { type: 'url', value: 'http://a/b.png' } }] },
+          { ...message, content: [{ type: 'image', source: { type: 'url', value: 'ftp://a/b.png' } }] },
         ],
       }),
       'base64',

@@ -50,7 +50,7 @@ describe('an invalid request is refused with 400, and nothing is stored', () => 
     ['an empty list of parts', { id: 'bad', messages: user([]) }],
     ['an invalid text', { id: 'bad', messages: user([{ type: 'text', text: 7 }]) }],
     ['an empty text', { id: 'bad', messages: user([{ type: 'text', text: ' ' }]) }],
-    ['a file elsewhere', { id: 'bad', messages: file('https://example.com/a.png') }],
+    ['a file elsewhere', { id: 'bad', messages: file('ftp://example.com/a.png') }],
     ['a file with invalid base64', { id: 'bad', messages: file('data:image/png;base64,****') }],
     ['a message without an id', { id: 'bad', messages: [{ role: 'user', parts: hello.parts }] }],
     ['no message of the user', { id: 'bad', messages: [{ id: 's', role: 'system', parts: hello.parts }] }],
@@ -76,9 +76,9 @@ describe('an invalid request is refused with 400, and nothing is stored', () => 
 test('the client shows the sentence, and the chat can continue', async () => {
   const chat = chatWith({ server, id: 'after an error' });
   await chat.sendMessage({
-    files: [{ type: 'file', mediaType: 'image/png', url: 'https://example.com/a.png' }],
+    files: [{ type: 'file', mediaType: 'image/png', url: 'ftp://example.com/a.png' }],
   });
-  expect(chat.error?.message).toBe('Files are accepted as data: URLs only.');
+  expect(chat.error?.message).toBe('Files are accepted as http:, https: and data: URLs only.');
   await chat.sendMessage({ text: 'without it' });
   expect(chat.status).toBe('ready');
   expect(textOf(chat.lastMessage)).toBe('Fine.');
