@@ -11,6 +11,8 @@ import { type Site, startSite } from './site.ts';
 import { ended, pair, press, send } from './steps.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'parlance-recovery-'));
+/** Servers and browsers are started several times. */
+const LONG_MS = 90_000;
 const TASK = 'click Add, then wait 1 second, then click Add, then wait 1 second, then click Add';
 
 /** Changes when the worker is restarted; undefined while it is suspended. */
@@ -51,7 +53,7 @@ describe.skipIf(NO_BROWSER)('a task', () => {
     await ended(panel, 'Completed');
     expect(await page.locator('output').textContent()).toBe('3 clicks');
     await Promise.all([panel.close(), page.close()]);
-  });
+  }, LONG_MS);
 
   test('survives a suspension of the worker by Chromium', async () => {
     const page = await extension.open(`${site.http}/counter`);
@@ -93,7 +95,7 @@ describe.skipIf(NO_BROWSER)('a task', () => {
     await again.getByText('Stopped', { exact: true }).first().waitFor();
     await second.close();
     rmSync(profile, { recursive: true, force: true });
-  });
+  }, LONG_MS);
 
   test('shows that the server is down, and reconnects by itself', async () => {
     const panel = await extension.panel();
