@@ -96,7 +96,10 @@ describe.skipIf(NO_BROWSER)('pairing', () => {
     const token = await required.login('dev', 'dev-password');
     const env = { PARLANCE_URL: required.http, PARLANCE_TOKEN: token };
     const wrong = await runParlance(['pair', 'BBBB-BBBB'], { cwd: required.root, env });
-    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('No pairing request has this code')]);
+    expect([wrong.code, wrong.stderr]).toEqual([
+      1,
+      expect.stringContaining('No pairing request has this code'),
+    ]);
     const done = await runParlance(['pair', code.toLowerCase()], { cwd: required.root, env });
     expect([done.code, done.stderr]).toEqual([0, '']);
     expect(done.stdout).toContain('Parlance extension');
