@@ -105,6 +105,8 @@ function place(from: string, to: string, protocol: string): void {
     const text = readFileSync(join(from, path), 'utf8')
       .replace(/(['"])@parlance\/protocol\1/g, `'${relativeProtocol}/index.js'`)
       .replace(/(['"])@parlance\/protocol\/([\w-]+)\1/g, `'${relativeProtocol}/$2.js'`)
+      // The compiler names a type of the protocol by the entry of the SDK that exports it.
+      .replace(/(['"])@parlance\/sdk\/([\w-]+)\1/g, `'${relativeProtocol}/../$2.js'`)
       .replace(/(['"])(\.{1,2}\/[\w./-]+)\.ts\1/g, "'$2.js'");
     mkdirSync(dirname(target), { recursive: true });
     writeFileSync(target, text);
