@@ -1,6 +1,7 @@
 /** The effect of a request on its session: a new session, an input, or answers that a turn waits for. */
 import { type CallId, type DurableEvent, Fault, type TurnTerms, turnTermsOf } from '@parlance/protocol';
 import type { Engine, SessionRecord, SessionRef, SessionSnapshot } from '../../../core/api/index.ts';
+import type { DialectContext } from '../dialect.ts';
 import { importable } from './history.ts';
 import {
   callerOf,
@@ -12,9 +13,10 @@ import {
   resultsOf,
   systemOf,
 } from './question.ts';
+import { closeCallsBefore, waitsForCaller } from './queued-message.ts';
 import { keyLabels } from './request-keys.ts';
 
-type Asking = { readonly engine: Pick<Engine, 'send' | 'snapshot'>; readonly progress: Progress };
+type Asking = Pick<DialectContext, 'engine' | 'log'> & { readonly progress: Progress };
 
 /** Creates the session with the imported history, without calling a model. */
 export async function startSession(
@@ -39,11 +41,11 @@ export async function startSession(
 
 /** In an existing session: results and approvals answer what its turn waits for, messages are an input. */
 export async function continueSession(
-  { engine, progress }: Asking,
+  { engine, log, progress }: Asking,
   { ref, labels }: SessionRecord,
   question: Question,
 ): Promise<DurableEvent[]> {
-  const { key, approvals } = question;
+  const { key } = question;
   const now = await engine.snapshot(ref);
   const parts = partsOf(question);
   const results = resultsOf(question).filter(({ call }) => now.deferred.some((open) => open.call === call));
@@ -66,10 +68,12 @@ export async function continueSession(
   }
   if (isAnswer) return caused;
   // A message closes the calls that wait for an answer; results in the same request are stored first.
-  const asks = approvals !== undefined && now.approvals.length > approvals.length;
-  const mode = now.deferred.length > 0 || asks ? 'supersede' : 'queue';
+  const mode = waitsForCaller(now, question) ? 'supersede' : 'queue';
   const events = await submit(engine, ref, { question, parts, mode, continues, results });
   progress.accepted = true;
+  const accepted = events.find((event) => event.type === 'input.accepted');
+  if (accepted && mode === 'queue' && now.turn !== null)
+    await closeCallsBefore({ engine, log }, { ref, question, accepted });
   return mode === 'supersede' ? events : [...caused, ...events];
 }
 

@@ -123,7 +123,7 @@ export class Sessions {
       return { ref, start, followed, again: true, history };
     }
     await this.#checkLinks(question, ref);
-    const asking = { engine: this.ctx.engine, progress };
+    const asking = { ...this.ctx, progress };
     const caused = record
       ? await continueSession(asking, record, question)
       : await startSession(asking, ref, question);
