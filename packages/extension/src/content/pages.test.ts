@@ -4,9 +4,16 @@ import { NO_BROWSER, testPages } from '../../testing/browser.ts';
 
 const pages = testPages();
 
+/** The page loads its first stories with a request. */
+async function openFeed() {
+  const feed = await pages.open('scroll.html');
+  await feed.page.getByText('Story 10', { exact: true }).waitFor();
+  return feed;
+}
+
 describe.skipIf(NO_BROWSER)('scrolling', () => {
   test('the page, until it has loaded more', async () => {
-    const feed = await pages.open('scroll.html');
+    const feed = await openFeed();
     expect((await feed.read()).text).not.toContain('Story 15');
     const done = await feed.do('scroll(true, 5)');
     expect(done.value).toMatchObject({ atStart: false });
@@ -33,7 +40,7 @@ describe.skipIf(NO_BROWSER)('scrolling', () => {
   });
 
   test('to a text', async () => {
-    const feed = await pages.open('scroll.html');
+    const feed = await openFeed();
     expect((await feed.do('findText("story 10")')).value).toEqual({ found: 1, context: 'Story 10' });
     expect(await feed.page.evaluate(() => scrollY)).toBeGreaterThan(500);
   });
