@@ -57,3 +57,22 @@ two.test.ts:
     'two.test.ts:\nerror: worse\n\n(fail) is not, either [1ms]',
   ]);
 });
+
+test('tests that passed only when they were repeated are found with the output of their failure', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'trouble-'));
+  writeFileSync(
+    join(folder, 'unsteady.test.ts'),
+    `import { test } from 'bun:test';
+     let count = 0;
+     test('is unsteady', () => { if (count++ === 0) throw new Error('too early') });`,
+  );
+  const { stderr } = Bun.spawnSync([process.execPath, 'test', '--retry=1'], { cwd: folder, stderr: 'pipe' });
+  rmSync(folder, { recursive: true });
+  const trouble = new Trouble();
+  trouble.take(stderr.toString());
+  expect(trouble.found).toEqual([]);
+  expect(trouble.retried).toHaveLength(1);
+  expect(trouble.retried[0]).toMatch(
+    /^unsteady\.test\.ts:\n[\s\S]*error: too early[\s\S]*\(pass\) is unsteady/,
+  );
+});

@@ -7,6 +7,7 @@ const FILE = /^\S+\.test\.tsx?:$/;
 const RESULT = /^\((pass|skip|todo|fail)\) /;
 const OUTSIDE = '# Unhandled error between tests';
 const RULE = /^-{10,}$/;
+const RETRIED = /^\(pass\) .*\(attempt \d+\)/;
 /** Bun repeats the names at the end of a long run. */
 const AGAIN = /^\d+ tests? (skipped|todo|failed):$/;
 /** Only the last output of a failed test is kept. */
@@ -20,6 +21,7 @@ export class Trouble {
   #rules = 0;
   #over = false;
   readonly #found: string[] = [];
+  readonly #retried: string[] = [];
 
   /** Processes the next chunk of output, split anywhere. */
   take(text: string): void {
@@ -31,6 +33,11 @@ export class Trouble {
   /** One text per failure, in print order. */
   get found(): readonly string[] {
     return this.#found;
+  }
+
+  /** One text per test that passed only when it was repeated, with the output of its failure. */
+  get retried(): readonly string[] {
+    return this.#retried;
   }
 
   #line(line: string): void {
@@ -47,17 +54,18 @@ export class Trouble {
     const since = this.#since.get(this.#file) ?? [];
     since.push(line);
     this.#since.set(this.#file, since.slice(-MOST_LINES));
-    if (line.startsWith('(fail) ')) this.#keep();
+    if (line.startsWith('(fail) ')) this.#keep(this.#found);
+    else if (RETRIED.test(line)) this.#keep(this.#retried);
     else if (RESULT.test(line)) this.#forget();
-    else if (this.#rules > 0 && RULE.test(line) && --this.#rules === 0) this.#keep();
+    else if (this.#rules > 0 && RULE.test(line) && --this.#rules === 0) this.#keep(this.#found);
   }
 
   #forget(): void {
     this.#since.delete(this.#file);
   }
 
-  #keep(): void {
-    this.#found.push([this.#file, ...(this.#since.get(this.#file) ?? [])].join('\n'));
+  #keep(list: string[]): void {
+    list.push([this.#file, ...(this.#since.get(this.#file) ?? [])].join('\n'));
     this.#forget();
   }
 }

@@ -56,7 +56,9 @@ await $`sh ${join(import.meta.dir, 'build-if-stale')}`.quiet().nothrow();
 const workers = Math.ceil(availableParallelism() * 1.5);
 /** The slowest files start first. `npm test -- --update-timings` writes the file. */
 const timings = join(import.meta.dir, 'test-timings.json');
-const flags = [`--parallel=${workers}`, '--timeout', '30000', '--timings', timings];
+/** A test that fails on a busy CI machine is repeated once, and reported even if it then passes. */
+const retries = process.env.CI ? 1 : 0;
+const flags = [`--parallel=${workers}`, '--timeout', '30000', '--timings', timings, `--retry=${retries}`];
 const run = Bun.spawn([process.execPath, 'test', ...flags, ...process.argv.slice(2)], {
   stdout: 'inherit',
   stderr: 'pipe',
@@ -75,6 +77,7 @@ const count = (word: string): number =>
   Number(tail.match(new RegExp(`^\\s*(\\d+) ${word}\\b`, 'm'))?.[1] ?? 0);
 // Bun does not count an error outside of a test as a failure.
 const [passed, failed, skipped] = [count('pass'), count('fail') + count('error'), count('skip')];
+if (trouble.retried.length > 0) console.log(`\nPassed when repeated:\n\n${trouble.retried.join('\n\n')}\n`);
 if (trouble.found.length > 0) console.log(`\nFailures:\n\n${trouble.found.join('\n\n')}\n`);
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
 process.exit(code === 0 && passed > 0 ? 0 : 1);
