@@ -72,8 +72,7 @@ export async function continueSession(
   const events = await submit(engine, ref, { question, parts, mode, continues, results });
   progress.accepted = true;
   const accepted = events.find((event) => event.type === 'input.accepted');
-  if (accepted && mode === 'queue' && now.turn !== null)
-    await closeCallsBefore({ engine, log }, { ref, question, accepted });
+  if (accepted && mode === 'queue') await closeCallsBefore({ engine, log }, { ref, question, accepted });
   return mode === 'supersede' ? events : [...caused, ...events];
 }
 
