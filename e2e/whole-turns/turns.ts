@@ -11,7 +11,7 @@ type Turn = (recording: Recording, http: string) => Promise<unknown>;
 const WEATHER = { name: 'weather', description: 'The weather of a city.' };
 const SCHEMA = { type: 'object', properties: { city: { type: 'string' } } };
 
-/** Calls what it is asked to call, and repeats what is said. */
+/** The scripted model: calls the tool named by the message, otherwise repeats the message. */
 function answerTo({ messages }: ChatRequest): Answer {
   const last = messages.at(-1);
   const text = String(last?.content);

@@ -31,8 +31,8 @@ import.
 
 With a data folder or a postgres:// URL instead of a file, everything is copied:
 sessions, share links, users, API keys, preferences, revoked tokens and the settings made in
-the console, but no ephemeral sessions. What is there already stays as it is. The secret that
-signs tokens is not copied: users log in again, unless AUTH_SECRET is set.
+the console, but no ephemeral sessions. Existing entries of the target are kept. The secret
+that signs tokens is not copied: users must log in again unless AUTH_SECRET is set.
 
 With --database URL, or DATABASE_URL, the target is that database, unless --data names
 a folder.`;

@@ -11,7 +11,7 @@ export type PanelMessage =
   | { readonly kind: 'site'; readonly site: string; readonly choice: SiteChoice }
   /** ends one task, or everything that happens in the browser */
   | { readonly kind: 'stop'; readonly session?: string }
-  /** the worker goes on with what waits */
+  /** reconnect, and resume tasks that wait for the server */
   | { readonly kind: 'retry' }
   /** the server refused the panel: is the extension still paired? */
   | { readonly kind: 'check' };

@@ -1,6 +1,6 @@
 /**
- * The background worker: runs tasks and browser tools. Chromium suspends it when nothing happens; everything that must go on
- * is in the storage, and an alarm wakes it up.
+ * The background worker: runs tasks and browser tools. Chromium suspends it when it is idle: the state of running tasks is in
+ * the storage, and an alarm wakes it up.
  */
 import type { PanelMessage, WorkerReply } from '../panel-messages.ts';
 import { asks, closeToPages, connection, sites, tasks, toolsOn } from '../shared/kept.ts';

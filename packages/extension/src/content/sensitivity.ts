@@ -119,7 +119,7 @@ const PAYS =
 const STEPS =
   /^(?:next|continue|submit|confirm|ok|yes|send|finish|done|proceed|check ?out|apply|weiter|bestätigen|continuer|continuar)\b/i;
 
-/** Its name says so, or it goes on from fields for a card. */
+/** By its name, or because it submits card fields. */
 function pays(element: Element): boolean {
   const name = nameOf(element);
   if (PAYS.test(name)) return true;

@@ -13,7 +13,7 @@ const AGENTS: readonly Agent[] = [
       'You write and change code. Read before you write, make the smallest change that does the job, run what you changed, and say plainly what you did.',
     starters: [
       'Explain what this project does',
-      'Find TODO comments and list them',
+      'Find unused code and list it',
       'Run the tests and fix what fails',
     ],
   },

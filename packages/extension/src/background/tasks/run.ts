@@ -69,7 +69,7 @@ async function carryOut(task: TaskRecord, signal: AbortSignal): Promise<TaskReco
 
 const UNKNOWN: Report = { lastActionStatus: 'pending' };
 
-/** Sends the page, unless the site may not be read: then the server is told so instead. */
+/** Sends the page, or an error to the server if the site may not be read. */
 async function interact(task: TaskRecord, body: Report, signal: AbortSignal): Promise<TaskRecord | null> {
   const pass = await passSite(task, signal);
   const isFirst = task.taskId === null;

@@ -59,7 +59,7 @@ export async function stopAllTasks(): Promise<void> {
   await Promise.all(all.map(({ session }) => stopTask(session)));
 }
 
-/** The worker woke up: what was running goes on. */
+/** Resumes running tasks after the worker was suspended. */
 export async function continueTasks(): Promise<void> {
   for (const task of Object.values(await tasks.get())) if (isRunning(task)) start(task.session);
 }

@@ -35,12 +35,12 @@ export async function offerTools(changed: () => void): Promise<void> {
   open = { name, socket };
 }
 
-/** What runs is refused; no more is accepted until the person turns the tools on again. */
+/** Refuses running calls, and accepts no more until the user turns browser tools on again. */
 export async function stopTools(): Promise<void> {
   if (executions.size === 0) return;
   stopping.abort(new Error('The browser tools were stopped.'));
   stopping = new AbortController();
-  // The agents are told before the socket is closed.
+  // Send the refusals to the agents before closing the socket.
   const answered = Promise.allSettled([...executions]);
   await Promise.race([answered, new Promise((resolve) => setTimeout(resolve, ANSWER_MS))]);
   await toolsOn.set(false);

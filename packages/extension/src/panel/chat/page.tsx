@@ -32,7 +32,7 @@ export function ChatPage({ session }: { session: string | null }) {
   );
 }
 
-/** Chromium may suspend the worker during a task; a message wakes it up, and it goes on. */
+/** Chromium may suspend the worker during a task; a message wakes it up, and it resumes the task. */
 function useAwakeWorker(isNeeded: boolean): void {
   useEffect(() => {
     if (!isNeeded) return;
