@@ -1,11 +1,12 @@
 /** Extra listeners that admins add and remove while the server runs. */
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, type Parlance } from '../../packages/sdk/src/index.ts';
 import { TestClient } from '../../packages/server/src/testing/client.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { gatedModel } from '../gated-model.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'parlance-listeners-'));
 const settings = { PARLANCE_DATA: join(folder, 'data'), PARLANCE_DOORS: 'broadcast=0' };
@@ -57,9 +58,67 @@ test('a listener is open when it is stored, is kept by a restart, and is closed 
 
   const again = await TestClient.connect(`ws://127.0.0.1:${port}/?token=${ada.token}`);
   await store([]);
-  await again.closed;
+  expect(await again.closed).toEqual({ code: 1001, reason: 'The listener was removed' });
   expect(await listed()).toHaveLength(2);
   await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow();
+});
+
+/** Opens a listener and reads from an endless stream of it. */
+async function streaming(parlance: Parlance) {
+  const port = await freePort();
+  const { version } = await parlance.admin.settings.read();
+  await parlance.admin.settings.change({ version, values: { doors: [`native=${port}`] } });
+  const here = connect({ url: `http://127.0.0.1:${port}`, token: parlance.token });
+  const response = await fetch(`http://127.0.0.1:${port}/v1/activity`, {
+    headers: { authorization: `Bearer ${parlance.token}`, accept: 'text/event-stream' },
+  });
+  expect(response.status).toBe(200);
+  return { here, rest: response.text() };
+}
+
+describe('a listener that is removed', () => {
+  test('finishes its requests, also the one that removes it, and accepts no new ones', async () => {
+    const model = gatedModel();
+    const gated = await startTestServer({ ...model.settings, PARLANCE_GRACE: '600000' });
+    const admin = connect({ url: gated.http, token: await gated.login('ada', 'ada-password') });
+    const port = await freePort();
+    const doors = (list: string[]) => ({ version: list.length === 0 ? 1 : 0, values: { doors: list } });
+    await admin.admin.settings.change(doors([`openai=${port}`]));
+    const url = `http://127.0.0.1:${port}`;
+    const answer = await fetch(`${url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${admin.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: 'parlance',
+        stream: true,
+        messages: [{ role: 'user', content: 'Go' }],
+      }),
+    });
+    const there = connect({ url, token: admin.token });
+    expect(await there.admin.settings.change(doors([]))).toMatchObject({ stored: { doors: [] } });
+    await expect(fetch(`${url}/health`)).rejects.toThrow();
+    model.release();
+    expect(await answer.text()).toContain('and whole.');
+    await gated.stop();
+    await model.stop();
+  });
+
+  test('is cut off from a reader that does not end', async () => {
+    const { here, rest } = await streaming(ada);
+    const { version } = await here.admin.settings.read();
+    await here.admin.settings.change({ version, values: { doors: [] } });
+    await expect(rest).rejects.toThrow();
+  });
+
+  test('does not delay the shutdown of the server', async () => {
+    const slow = await startTestServer({ PARLANCE_GRACE: '600000' });
+    const admin = connect({ url: slow.http, token: await slow.login('ada', 'ada-password') });
+    const { rest } = await streaming(admin);
+    await admin.admin.settings.change({ version: 1, values: { doors: [] } });
+    const ended = rest.catch(() => 'cut off');
+    await slow.stop();
+    expect(await ended).toBe('cut off');
+  });
 });
 
 test('a port in use is reported, and the other listeners stay open', async () => {

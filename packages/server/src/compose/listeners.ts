@@ -10,6 +10,7 @@ import {
 import { clientAddress, rememberAddress } from '../http/client-address.ts';
 import { originPolicy } from '../http/origin-policy.ts';
 import { pairedRequests } from '../http/paired-origins.ts';
+import { sleep } from '../lib/sleep.ts';
 import type { Backend } from './engine.ts';
 import type { Front } from './front.ts';
 import { refusalAlone, refusalOf, routesAlone } from './http.ts';
@@ -65,9 +66,19 @@ export function openListeners(
     });
     const listening = { dialect: dialect ?? 'all', port: server.port ?? port, number };
     state.listening.push(listening);
+    const unlist = () => {
+      const index = state.listening.indexOf(listening);
+      if (index !== -1) state.listening.splice(index, 1);
+    };
     return {
+      async drain() {
+        unlist();
+        sockets.closeAt(number);
+        await within(Math.max(config.grace, LEAST_GRACE_MS), server.stop());
+        await server.stop(true);
+      },
       async close() {
-        state.listening.splice(state.listening.indexOf(listening), 1);
+        unlist();
         await server.stop(true);
       },
     };
@@ -84,6 +95,15 @@ export function openListeners(
   follow(setup.live.current);
   setup.live.onChange(follow);
   resources.defer(() => stored.close());
+}
+
+/** Enough for the response to the request that removes the listener it came in on. */
+const LEAST_GRACE_MS = 1_000;
+
+/** Resolves when the work is done, at the latest after `ms`. */
+async function within(ms: number, work: Promise<void>): Promise<void> {
+  const done = new AbortController();
+  await Promise.race([work.finally(() => done.abort()), sleep(ms, done.signal)]);
 }
 
 type Listener = {

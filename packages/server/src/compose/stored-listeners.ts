@@ -3,7 +3,12 @@ import type { Door } from '../config/config.ts';
 import type { Log } from '../core/api/index.ts';
 import type { FailedPort } from './state.ts';
 
-export type OpenListener = { close(): Promise<void> };
+export type OpenListener = {
+  /** Accepts nothing new and closes its sockets. Resolves when its requests have ended, or a limit has passed. */
+  drain(): Promise<void>;
+  /** Closes all connections immediately. */
+  close(): Promise<void>;
+};
 
 export type StoredListenerParts = {
   /** Throws if the port cannot be used. */
@@ -18,17 +23,16 @@ export const isIn = (doors: readonly Door[], { dialect, port }: Door): boolean =
 
 export class StoredListeners {
   #opened: readonly { readonly door: Door; readonly listener: OpenListener }[] = [];
+  readonly #draining = new Set<OpenListener>();
 
   constructor(private readonly parts: StoredListenerParts) {}
 
-  /** Closes those that are no longer wanted, with their connections, and opens new ones. The others stay open. */
+  /** Drains those that are no longer wanted and opens new ones. The others stay open. */
   replace(wanted: readonly Door[]): void {
     const { open, failed, log } = this.parts;
     const gone = this.#opened.filter(({ door }) => !isIn(wanted, door));
     const kept = this.#opened.filter((opened) => !gone.includes(opened));
-    for (const { door, listener } of gone) {
-      listener.close().catch((err) => log.error({ ...door, err }, 'failed to close listener'));
-    }
+    for (const { door, listener } of gone) this.#drain(door, listener);
     failed.length = 0;
     const opened = [...kept];
     for (const door of wanted) {
@@ -44,8 +48,20 @@ export class StoredListeners {
     this.#opened = opened;
   }
 
+  #drain(door: Door, listener: OpenListener): void {
+    const { log } = this.parts;
+    this.#draining.add(listener);
+    listener
+      .drain()
+      .then(() => log.info(door, 'listener closed'))
+      .catch((err) => log.error({ ...door, err }, 'failed to close listener'))
+      .finally(() => this.#draining.delete(listener));
+  }
+
+  /** Ends drains in progress, too. */
   async close(): Promise<void> {
-    await Promise.all(this.#opened.map(({ listener }) => listener.close()));
+    const open = this.#opened.map(({ listener }) => listener);
+    await Promise.all([...open, ...this.#draining].map((listener) => listener.close()));
   }
 }
 

@@ -45,6 +45,8 @@ export type SocketTransport = {
   release(data: Data): void;
   /** Notifies every socket, then closes it with 1001. */
   drain(): void;
+  /** Closes the sockets of a listener that was removed, with 1001. */
+  closeAt(listener: number): void;
   readonly size: number;
   /** The number of sockets of the listener by dialect; `unknown` until the protocol is detected. */
   at(listener: number): Readonly<Record<string, number>>;
@@ -243,14 +245,16 @@ export function socketTransport(limits: SocketLimits, deps: SocketDeps): SocketT
         ws.close(1001, 'The server is shutting down');
       }
     },
+    closeAt(listener) {
+      for (const ws of sockets) if (isAt(ws.data, listener)) ws.close(1001, 'The listener was removed');
+    },
     get size() {
       return sockets.size;
     },
     at(listener) {
       const figures: Record<string, number> = {};
       for (const { data } of sockets)
-        if ((data.opening.listener ?? 0) === listener)
-          figures[data.dialect] = (figures[data.dialect] ?? 0) + 1;
+        if (isAt(data, listener)) figures[data.dialect] = (figures[data.dialect] ?? 0) + 1;
       return figures;
     },
   };
@@ -269,6 +273,8 @@ const NEW = {
   refused: 0,
   deadline: undefined,
 };
+
+const isAt = ({ opening }: Data, listener: number): boolean => (opening.listener ?? 0) === listener;
 
 /** close code of a connection that broke without a closing handshake */
 const ABNORMAL = 1006;
