@@ -1,11 +1,13 @@
 /**
  * The fake model API: a separate process that streams every answer as TOKENS tokens, one every INTERVAL
- * milliseconds. `bun upstream.ts TOKENS INTERVAL` prints its port. It implements HTTP/1.1 directly over TCP
- * to keep its own cost low: one timer for all answers and one write per token.
+ * milliseconds. `bun upstream.ts TOKENS INTERVAL [markdown]` prints its port. Tokens are their number and the time, or
+ * those of an answer in Markdown. It implements HTTP/1.1 directly over TCP to keep its own cost low: one timer for all
+ * answers and one write per token.
  */
 import type { Socket } from 'bun';
 import { tokenText } from './measure/answer-check.ts';
 import { nowMicros } from './measure/clock.ts';
+import { markdownTokens } from './measure/markdown-answer.ts';
 import { WIRES, type Wire, type WireName } from './upstream-wires.ts';
 
 type Peer = { received: Buffer; unsent: string };
@@ -21,6 +23,9 @@ type Answer = {
 };
 
 const [tokens = 200, interval = 10] = process.argv.slice(2).map(Number);
+/** As they are written in a JSON string. */
+const markdown =
+  process.argv[4] === 'markdown' && markdownTokens(tokens).map((token) => JSON.stringify(token).slice(1, -1));
 /** Concurrent answers are spread over the interval, like those of a real vendor. */
 const phases = Array.from({ length: interval }, () => new Set<Answer>());
 let answers = 0;
@@ -124,7 +129,8 @@ function stream(socket: Socket<Peer>, name: WireName, body: string): void {
 
 function step(answer: Answer, phase: Set<Answer>): void {
   const { socket, wire, id, before, after } = answer;
-  const token = tokenText(answer.sent++, nowMicros());
+  const number = answer.sent++;
+  const token = markdown ? (markdown[number] ?? '') : tokenText(number, nowMicros());
   if (answer.keepText) answer.text += token;
   send(socket, chunked(before + token + after));
   if (answer.sent < tokens) return;

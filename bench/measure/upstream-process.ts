@@ -3,8 +3,14 @@ import { inBench, linesOf, owned } from '../contestants/contestant.ts';
 
 export type Upstream = { readonly url: string; stop(): Promise<void> };
 
-export async function startUpstream(tokens: number, intervalMs: number): Promise<Upstream> {
-  const child = Bun.spawn([process.execPath, inBench('upstream.ts'), String(tokens), String(intervalMs)], {
+/** Tokens are their number and the time, which tables of delays need, or those of an answer in Markdown. */
+export async function startUpstream(
+  tokens: number,
+  intervalMs: number,
+  text: 'numbers' | 'markdown' = 'numbers',
+): Promise<Upstream> {
+  const command = [process.execPath, inBench('upstream.ts'), String(tokens), String(intervalMs), text];
+  const child = Bun.spawn(command, {
     stdin: 'pipe',
     stdout: 'pipe',
     stderr: 'inherit',

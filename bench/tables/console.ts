@@ -89,7 +89,7 @@ const PAINT = `({
 })`;
 
 async function answer({ browser, folder, job: { size } }: Visit): Promise<Figures> {
-  const upstream = await startUpstream(size, 1_000 / TOKENS_A_SECOND);
+  const upstream = await startUpstream(size, 1_000 / TOKENS_A_SECOND, 'markdown');
   const server = await startParlance(folder, { ...openaiAt(upstream.url), PARLANCE_TITLES: 'input' });
   const page = await newPage(browser);
   await page.goto(`${server.http}/`);

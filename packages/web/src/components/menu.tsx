@@ -10,7 +10,11 @@ export type MenuItem = {
   readonly onSelect: () => void;
 };
 
-type MenuProps = { readonly label: string; readonly items: readonly MenuItem[] };
+type MenuProps = {
+  readonly label: string;
+  /** called when the menu opens: long lists have many menus */
+  readonly items: () => readonly MenuItem[];
+};
 
 export function Menu({ label, items }: MenuProps) {
   const [open, setOpen] = useState(false);
@@ -60,7 +64,7 @@ export function Menu({ label, items }: MenuProps) {
       />
       {open && (
         <div className="menu-list" role="menu" id={list} aria-label={label}>
-          {items.map((item) => (
+          {items().map((item) => (
             <button
               type="button"
               role="menuitem"

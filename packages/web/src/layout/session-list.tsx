@@ -1,7 +1,7 @@
 /** A list of sessions of any length: only the rows in view are in the document. */
 import type { Session } from '@parlance/sdk';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, useEffect, useMemo, useRef } from 'react';
+import { type ReactNode, useCallback, useEffect, useMemo, useRef } from 'react';
 import { useServer } from '../state/server.ts';
 import { SessionRow } from './session-row.tsx';
 import { type ListRow, sectionsOf, sessionRows } from './session-rows.ts';
@@ -22,13 +22,16 @@ type SessionListProps = {
 
 export function SessionList({ sessions, pinned, chosen, more, children }: SessionListProps) {
   const scroller = useRef<HTMLDivElement>(null);
-  const mine = useServer().principal.id;
+  const { id: mine, permissions } = useServer().principal;
+  const mayChange = permissions.includes('chat:send');
   const rows = useMemo(() => sessionRows(sessions, pinned, new Date()), [sessions, pinned]);
+  // A new function makes the virtualizer compute the positions of all rows again.
+  const getItemKey = useCallback((index: number) => keyOf(rows[index]) ?? index, [rows]);
   const list = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: (index) => HEIGHTS[rows[index]?.kind ?? 'session'],
-    getItemKey: (index) => keyOf(rows[index]) ?? index,
+    getItemKey,
     overscan: 8,
   });
   const items = list.getVirtualItems();
@@ -61,6 +64,7 @@ export function SessionList({ sessions, pinned, chosen, more, children }: Sessio
                         session={row.session}
                         chosen={row.session.id === chosen}
                         foreign={row.session.owner !== mine}
+                        mayChange={mayChange}
                       />
                     )}
                   </li>

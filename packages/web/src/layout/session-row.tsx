@@ -5,7 +5,7 @@ import { Icon } from '../components/icon.tsx';
 import { Menu, type MenuItem } from '../components/menu.tsx';
 import { attempt, toast } from '../components/toast.tsx';
 import { go, hrefOf } from '../router.ts';
-import { parlance, useServer } from '../state/server.ts';
+import { parlance } from '../state/server.ts';
 
 const dialogs = () => import('./session-dialogs.tsx');
 const DIALOGS = {
@@ -23,43 +23,54 @@ const STATES: Readonly<Record<Session['status'], string>> = {
   failed: 'Failed',
 };
 
-type RowProps = { readonly session: Session; readonly chosen: boolean; readonly foreign: boolean };
+type RowProps = {
+  readonly session: Session;
+  readonly chosen: boolean;
+  /** belongs to another user */
+  readonly foreign: boolean;
+  readonly mayChange: boolean;
+};
 
-export const SessionRow = memo(function SessionRow({ session, chosen, foreign }: RowProps) {
+export const SessionRow = memo(function SessionRow(props: RowProps) {
   const [open, setOpen] = useState<keyof typeof DIALOGS | null>(null);
+  const { session, chosen, foreign } = props;
   const { id, status, attached, pinned, tags = [] } = session;
   const title = session.title || 'Untitled';
   const dialects = Object.keys(attached).sort();
   const Shown = open && DIALOGS[open];
 
   return (
-    <div className="session-row" data-chosen={chosen || undefined}>
+    <div className="session-row" data-chosen={chosen || undefined} data-pinned={pinned || undefined}>
       <a href={hrefOf({ page: 'session', id })} aria-current={chosen ? 'page' : undefined}>
-        <span className={`dot dot-${status}`} title={STATES[status]}>
-          <span className="unseen">{STATES[status]}: </span>
-        </span>
+        <span className={`dot dot-${status}`} title={STATES[status]} />
         <span className="session-title">{title}</span>
-        <span className="session-more">
-          {foreign && <span>of {session.owner}</span>}
-          {status !== 'idle' && <span>{STATES[status]}</span>}
-          {tags.map((tag) => (
-            <span className="tag" key={tag}>
-              {tag}
-            </span>
-          ))}
-          {dialects.map((dialect) => (
-            <span className="attached" key={dialect} title={`${attached[dialect]} connected with ${dialect}`}>
-              {dialect}
-            </span>
-          ))}
-        </span>
+        {(foreign || status !== 'idle' || tags.length > 0 || dialects.length > 0) && (
+          <span className="session-more">
+            {foreign && <span>of {session.owner}</span>}
+            {status !== 'idle' && <span>{STATES[status]}</span>}
+            {tags.map((tag) => (
+              <span className="tag" key={tag}>
+                {tag}
+              </span>
+            ))}
+            {dialects.map((dialect) => (
+              <span
+                className="attached"
+                key={dialect}
+                title={`${attached[dialect]} connected with ${dialect}`}
+              >
+                {dialect}
+              </span>
+            ))}
+          </span>
+        )}
         {pinned && (
           <span className="pinned" title="Pinned">
             <Icon name="pin" />
           </span>
         )}
       </a>
-      <SessionMenu session={session} foreign={foreign} onOpen={setOpen} />
+      <Menu label={`Actions for ${title}`} items={() => menuItems({ ...props, onOpen: setOpen })} />
       {Shown && (
         <Suspense>
           <Shown session={session} onClose={() => setOpen(null)} />
@@ -69,15 +80,12 @@ export const SessionRow = memo(function SessionRow({ session, chosen, foreign }:
   );
 });
 
-type MenuProps = {
-  readonly session: Session;
-  readonly foreign: boolean;
+type MenuContext = Omit<RowProps, 'chosen'> & {
   readonly onOpen: (dialog: keyof typeof DIALOGS) => void;
 };
 
-function SessionMenu({ session, foreign, onOpen }: MenuProps) {
+function menuItems({ session, foreign, mayChange, onOpen }: MenuContext): readonly MenuItem[] {
   const { id, pinned = false, archived } = session;
-  const mayChange = useServer().principal.permissions.includes('chat:send');
   const handle = parlance.session(id);
   const title = session.title || 'Untitled';
   const changes: MenuItem[] = [
@@ -112,19 +120,14 @@ function SessionMenu({ session, foreign, onOpen }: MenuProps) {
             }),
         },
   ];
-  return (
-    <Menu
-      label={`Actions for ${title}`}
-      items={[
-        ...(mayChange ? changes : []),
-        { label: 'Timeline', icon: 'timeline', onSelect: () => go({ page: 'timeline', id }) },
-        { label: 'Export', icon: 'download', onSelect: () => onOpen('export') },
-        ...(mayChange
-          ? [{ label: 'Delete', icon: 'trash' as const, danger: true, onSelect: () => onOpen('erase') }]
-          : []),
-      ]}
-    />
-  );
+  return [
+    ...(mayChange ? changes : []),
+    { label: 'Timeline', icon: 'timeline', onSelect: () => go({ page: 'timeline', id }) },
+    { label: 'Export', icon: 'download', onSelect: () => onOpen('export') },
+    ...(mayChange
+      ? [{ label: 'Delete', icon: 'trash' as const, danger: true, onSelect: () => onOpen('erase') }]
+      : []),
+  ];
 }
 
 type Undoable = {

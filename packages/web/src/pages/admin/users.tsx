@@ -59,7 +59,7 @@ export function UsersSection() {
                 </Button>
                 <Menu
                   label={`Actions for ${user.name}`}
-                  items={[
+                  items={() => [
                     {
                       label: 'Change role',
                       icon: 'shield',

@@ -14,6 +14,7 @@ import { focusPendingCard } from '../../components/approval/use-keys.ts';
 import { Button, IconButton } from '../../components/button.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Notice } from '../../components/notice.tsx';
+import { useHighlighterSoon } from '../../markdown/use-highlighter.ts';
 import { useServer } from '../../state/server.ts';
 import { readStorage, writeStorage } from '../../state/storage.ts';
 import { ACCEPTED } from './attachments.ts';
@@ -73,6 +74,7 @@ export function Composer(props: ComposerProps) {
     writeStorage('session', draftName(draft), next === '' ? null : next);
   }
 
+  useHighlighterSoon(text !== '');
   useEffect(() => area.current?.focus(), []);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the field grows with the text
   useLayoutEffect(() => {

@@ -7,15 +7,17 @@ import { Chip } from '../../components/chip.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { attempt } from '../../components/toast.tsx';
 import { parlance } from '../../state/server.ts';
-import { Branches } from './branch-context.ts';
+import { Branches, IsLatest } from './branch-context.ts';
 import { Parts } from './parts.tsx';
 import { textOf } from './rows.ts';
+
+const TIME = new Intl.DateTimeFormat([], { hour: '2-digit', minute: '2-digit' });
 
 type InputProps = { readonly session: string; readonly input: InputView; readonly queued?: boolean };
 
 export const InputRow = memo(function InputRow({ session, input, queued = false }: InputProps) {
   const [editing, setEditing] = useState(false);
-  const { isLatest } = useContext(Branches);
+  const isLatest = useContext(IsLatest);
   const { dialect, superseded } = input;
   const parts = spokenParts(input);
   const text = textOf(parts);
@@ -44,9 +46,7 @@ export const InputRow = memo(function InputRow({ session, input, queued = false 
             with the page
           </Chip>
         )}
-        <time dateTime={new Date(input.at).toISOString()}>
-          {new Date(input.at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })}
-        </time>
+        <time dateTime={new Date(input.at).toISOString()}>{TIME.format(input.at)}</time>
         {text !== '' && <CopyButton text={text} label="Copy message" />}
         <Versions input={input} />
         {isLatest && !input.call && (!queued || input.turn) && (

@@ -13,7 +13,7 @@ import { parlance, useServer } from '../../state/server.ts';
 import { type FollowedSession, useSession } from '../../state/session.ts';
 import { Announcer } from './announcer.tsx';
 import { applySlash } from './apply-slash.ts';
-import { Branches } from './branch-context.ts';
+import { Branches, IsLatest } from './branch-context.ts';
 import { type Chosen as ChosenVersions, shownOf } from './branches.ts';
 import { Composer } from './composer.tsx';
 import { ConnectionChip } from './connection-chip.tsx';
@@ -89,7 +89,7 @@ function Chat({ id, view }: { id: string; view: SessionView }) {
   const rows = useMemo(() => rowsOf(view, shown), [view, shown]);
   const branches = useMemo(
     () => ({
-      ...shown,
+      branches: shown.branches,
       choose: (latest: string, index: number) => setVersions((before) => ({ ...before, [latest]: index })),
     }),
     [shown],
@@ -116,9 +116,11 @@ function Chat({ id, view }: { id: string; view: SessionView }) {
           This session is archived. A new message restores it, too.
         </Notice>
       )}
-      <Branches.Provider value={branches}>
-        <Transcript session={id} rows={rows} target={target} />
-      </Branches.Provider>
+      <IsLatest value={shown.isLatest}>
+        <Branches value={branches}>
+          <Transcript session={id} rows={rows} target={target} />
+        </Branches>
+      </IsLatest>
       <div className="chat-foot">
         {!shown.isLatest && (
           <Notice action={<Button onClick={() => setVersions({})}>Show latest</Button>}>

@@ -7,14 +7,14 @@ import { Notice } from '../../components/notice.tsx';
 import { attempt } from '../../components/toast.tsx';
 import { usePrices } from '../../state/prices.ts';
 import { parlance, useServer } from '../../state/server.ts';
-import { Branches } from './branch-context.ts';
+import { IsLatest } from './branch-context.ts';
 import { costOf, dollars, duration, modelOf, shortNumber } from './cost.ts';
 import { saidIn } from './rows.ts';
 
 export const TurnEnd = memo(function TurnEnd({ session, turn }: { session: string; turn: TurnView }) {
   const about = useServer();
   const price = usePrices()[modelOf(turn, about)];
-  const { isLatest } = useContext(Branches);
+  const isLatest = useContext(IsLatest);
   const { state, usage, input } = turn;
   const tokens = usage.inputTokens + usage.outputTokens;
   const said = saidIn(turn);
