@@ -16,6 +16,9 @@ import type { Figures, Job, Table } from './table.ts';
 const OFFLINE = { PROVIDER: 'offline', LOG_LEVEL: 'silent', PARLANCE_TITLES: 'input' };
 const TOKENS_A_SECOND = 200;
 const FIRST = 'What can I do for you?';
+/** Pixels of a frame: a fast flick of the wheel, and a scrollbar that is dragged through thousands of rows. */
+const FLICK = 150;
+const DRAG = 400;
 
 type Visit = { readonly browser: Browser; readonly folder: string; readonly job: Job };
 
@@ -23,7 +26,8 @@ const SUBJECTS: Readonly<Record<string, (visit: Visit) => Promise<Figures>>> = {
   'first view': firstView,
   [`answer, ${TOKENS_A_SECOND} tokens a second`]: answer,
   'session, events': longSession,
-  'list, sessions': longList,
+  'list, sessions, flicked': (visit) => longList(visit, FLICK),
+  'list, sessions, dragged': (visit) => longList(visit, DRAG),
 };
 
 export const consoleTable: Table = {
@@ -42,7 +46,7 @@ export const consoleTable: Table = {
   ],
   withinCheckout: true,
   jobs(quick) {
-    const sizes = quick ? [1, 400, 1_000, 1_000] : [1, 2_000, 10_000, 100_000];
+    const sizes = quick ? [1, 400, 1_000, 1_000, 1_000] : [1, 2_000, 10_000, 100_000, 100_000];
     return Object.keys(SUBJECTS).map((subject, index) => ({ subject, size: sizes[index] ?? 1 }));
   },
   async measure(job, progress) {
@@ -116,14 +120,14 @@ async function longSession({ browser, folder, job: { size } }: Visit): Promise<F
   return { readyMs, ...figures };
 }
 
-async function longList({ browser, folder, job: { size } }: Visit): Promise<Figures> {
+async function longList({ browser, folder, job: { size } }: Visit, pixels: number): Promise<Figures> {
   await writeSessions(join(folder, 'data'), size);
   const server = await startParlance(folder, OFFLINE);
   const page = await newPage(browser);
   await page.goto(`${server.http}/`);
   await page.locator('.session-row').nth(10).waitFor({ timeout: 120_000 });
   const readyMs = (await page.evaluate('performance.now()')) as number;
-  const figures = await scrolled(page, { selector: '.session-list', pixels: 400 });
+  const figures = await scrolled(page, { selector: '.session-list', pixels });
   await server.stop();
   return { readyMs, ...figures };
 }

@@ -32,12 +32,14 @@ export function EntryList({ rows, label, columns, indented, command, ours = fals
   /** just expanded: scroll it into view */
   const unfolding = useRef<string | null>(null);
 
+  // A new function makes the virtualizer compute the positions of all rows again.
+  const getItemKey = useCallback((index: number) => rows[index]?.key ?? index, [rows]);
   const list = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => LINE,
     overscan: 15,
-    getItemKey: (index) => rows[index]?.key ?? index,
+    getItemKey,
   });
 
   const toggle = useCallback((id: string) => {

@@ -1,6 +1,6 @@
 /** Virtualised rows of a session. Follows the end while the reader is there. */
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { IconButton } from '../../components/button.tsx';
 import { RowView } from './row.tsx';
 import { type Row, rowWith } from './rows.ts';
@@ -31,10 +31,12 @@ export function Transcript({ session, rows, target = 0 }: TranscriptProps) {
   const scroller = useRef<HTMLElement>(null);
   const begun = useRef(false);
   const [away, setAway] = useState(false);
+  // A new function makes the virtualizer compute the positions of all rows again.
+  const getItemKey = useCallback((index: number) => rows[index]?.key ?? index, [rows]);
   const list = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
-    getItemKey: (index) => rows[index]?.key ?? index,
+    getItemKey,
     estimateSize: (index) => ESTIMATES[rows[index]?.kind ?? 'item'],
     anchorTo: 'end',
     followOnAppend: true,
