@@ -1,5 +1,5 @@
-/** The default theme in the colours of the console. */
-import DefaultTheme from 'vitepress/theme';
+/** The default theme with the colours and fonts of the console. */
+import DefaultTheme from 'vitepress/theme-without-fonts';
 import './style.css';
 
 export default DefaultTheme;
