@@ -83,7 +83,7 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
     await goTo('/approvals');
     await seen(cardOf(page, 'mkdir').getByRole('button', { name: 'Always' }));
     await page.keyboard.press('a');
-    await seen(page.getByText('Allowed always by you.'));
+    await seen(page.getByText('Always allowed by you.'));
     const watching = await place.server.connect('/broadcast?session=always');
     await say(place.server, 'always', 'run mkdir two');
     await watching.next(({ type, message }) => type === 'agent_message' && /two/.test(String(message)));
@@ -103,7 +103,7 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
       type: 'approval_response',
       payload: { review: 'no-continue', customDenyMessage: 'not now' },
     });
-    const words = 'Denied by local over agentloop: “not now”';
+    const words = 'Denied by local via agentloop: “not now”';
     await Promise.all([seen(page.getByText(words)), seen(chat.getByText(words))]);
     await gone(cardOf(page, 'elsewhere.txt'));
     await chat.close();

@@ -19,7 +19,7 @@ async function makeKey(page: Page, name: string): Promise<string> {
   await page.getByRole('button', { name: 'New key' }).click();
   await page.getByLabel('Name').fill(name);
   await page.getByRole('button', { name: 'Create key' }).click();
-  await seen(page.getByText(`Copy the key of ${name} now.`));
+  await seen(page.getByText(`Copy the key for ${name} now.`));
   return String(await page.locator('.key-text code').textContent());
 }
 

@@ -46,7 +46,7 @@ describe.skipIf(NO_BROWSER)('nodes in the console', () => {
     const page = await place.open('/admin?section=nodes', { reducedMotion: 'reduce' });
     await logIn(page, 'ada');
     await seen(page.getByText('This server runs alone and stores everything in its data folder'));
-    await seen(page.getByRole('row').filter({ hasText: 'this one' }).getByText('no lease'));
+    await seen(page.getByRole('row').filter({ hasText: 'this node' }).getByText('no lease'));
     await expectAccessible(page);
     const other = await place.open('/admin?section=nodes');
     await logIn(other, 'dev');
@@ -89,7 +89,7 @@ describe.skipIf(NO_BROWSER)('nodes in the console', () => {
       await logIn(page, 'ada');
       await seen(page.getByText('2 nodes are alive.'));
       expect(await page.getByText('connected', { exact: true }).count()).toBe(2);
-      const other = page.getByRole('row').filter({ hasNotText: 'this one' }).nth(1);
+      const other = page.getByRole('row').filter({ hasNotText: 'this node' }).nth(1);
       const name = String(await other.getByRole('rowheader').locator('code').textContent());
 
       const asked = model.asked();

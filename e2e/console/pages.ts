@@ -96,7 +96,7 @@ export const PAGES: readonly Shown[] = [
         await page.getByRole('button', { name: 'Create key' }).click();
         await seen(page.getByRole('listitem').filter({ hasText: name }));
       }
-      await seen(page.getByText('Copy the key of build server now.'));
+      await seen(page.getByText('Copy the key for build server now.'));
     },
   },
   {

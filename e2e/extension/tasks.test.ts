@@ -29,7 +29,7 @@ describe.skipIf(NO_BROWSER)('the panel', () => {
     const panel = await extension.panel();
     await panel.getByLabel('Use this tab').uncheck();
     await send(panel, 'run touch from-the-panel.txt');
-    await panel.getByRole('article', { name: 'Approval of shell' }).waitFor();
+    await panel.getByRole('article', { name: 'Approval for shell' }).waitFor();
     await panel.keyboard.press('Escape');
     await panel.keyboard.press('y');
     await panel.locator('.turn-end').waitFor();

@@ -110,7 +110,7 @@ function Page({ route }: { route: Route }) {
       return (
         <main className="page">
           <Empty title="Page not found" action={<a href={hrefOf({ page: 'new' })}>Start a session</a>}>
-            No page has the address <code>{route.path}</code>.
+            There is no page at <code>{route.path}</code>.
           </Empty>
         </main>
       );

@@ -52,7 +52,7 @@ describe.skipIf(!hasTmux)('a conversation in the terminal', () => {
     model.call('apply_patch', patch('first.txt'));
     await terminal.shows(/a Always[\s\S]*Always allow: apply_patch/);
     await terminal.type('a');
-    await terminal.shows(/✓ Allowed always by you\./);
+    await terminal.shows(/✓ Always allowed by you\./);
     model.call('apply_patch', patch('second.txt'));
     await terminal.shows(/Add second\.txt[\s\S]*│ A second\.txt/);
     model.end();

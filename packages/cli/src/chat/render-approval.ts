@@ -48,8 +48,7 @@ export function questionLines({ ask }: ApprovalView, look: Look, isExplaining: b
 }
 
 function grantLine(grant: string | undefined): string {
-  if (grant === undefined)
-    return '“Always” is not available for this call: it would allow more than this one.';
+  if (grant === undefined) return '“Always” is not available: it would allow more than this call.';
   const { what, exactly, runs } = grantText(grant);
   return `Always allow: ${what}${what && ' '}${safeLine(exactly)} ${runs} without asking for the rest of this session.`;
 }

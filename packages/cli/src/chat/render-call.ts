@@ -30,7 +30,7 @@ const PHASES: Readonly<Record<Exclude<CallState['phase'], 'ended'>, string>> = {
   waiting: 'Waiting for approval',
   allowed: 'Allowed',
   running: 'Running',
-  deferred: 'Deferred to client',
+  deferred: 'Waiting for the client',
 };
 
 export function renderCall(call: CallView, look: Look): Rendered {

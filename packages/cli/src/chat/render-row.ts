@@ -24,10 +24,7 @@ export function renderRow(row: Row, look: Look): Rendered {
     case 'between':
       if (row.entry.kind === 'cleared')
         return final(
-          divider(
-            `The context was emptied by ${row.entry.by}. What is above is no longer seen by the model.`,
-            look,
-          ),
+          divider(`Context cleared by ${row.entry.by}. The model no longer sees the messages above.`, look),
         );
       if (row.entry.kind === 'history') return final(historyLines(row.entry.items, look));
       return final(compactionLines(row.entry, look));
@@ -50,10 +47,13 @@ function renderItem(item: Item, look: Look): Rendered {
       );
     case 'restart':
       return final(
-        divider(`The answer broke off (${item.fault.message}). Retrying, attempt ${item.attempt}.`, look),
+        divider(
+          `The answer was interrupted (${item.fault.message}). Retrying, attempt ${item.attempt}.`,
+          look,
+        ),
       );
     case 'resumed':
-      return final(divider('The server restarted, and the turn continued.', look));
+      return final(divider('The server restarted and resumed the turn.', look));
     case 'compaction':
       return final(compactionLines(item, look));
   }

@@ -130,7 +130,7 @@ describe('a server of the data folder', () => {
     await terminal.press('Enter');
     await terminal.shows(/39 40[\s\S]*❯ count to 2\n\n1 2\n[\s\S]*Send a message/);
     const all = await terminal.everything();
-    expect(all.match(/The server restarted, and the turn continued\./g)).toHaveLength(1);
+    expect(all.match(/The server restarted and resumed the turn\./g)).toHaveLength(1);
     expect(all.match(/❯ count to 40/g)).toHaveLength(1);
     await server.kill();
   });

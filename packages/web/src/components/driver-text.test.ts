@@ -23,10 +23,10 @@ test('names the node that drives, and whether the page is connected to it', () =
   expect(driverText(running({ node: HERE.id }), [HERE, THERE])).toEqual({
     look: 'plain',
     words: 'node aaaaaaaa',
-    title: 'Driven by node aaaaaaaa-1111, the one that this page is connected to. Version 1.2.3.',
+    title: 'Running on node aaaaaaaa-1111, the node this page is connected to. Version 1.2.3.',
   });
   expect(driverText(running({ node: THERE.id }), [HERE, THERE])?.title).toContain(
-    'another one than this page uses',
+    'not the node this page is connected to',
   );
 });
 

@@ -17,7 +17,7 @@ export function driverText(
     return {
       look: 'waiting',
       words: 'no node',
-      title: 'No node drives this session: one with a free place takes it up.',
+      title: 'No node is running this session yet. The next one with free capacity picks it up.',
     };
   const words = `node ${shortId(driver.node)}`;
   const node = nodes.find(({ id }) => id === driver.node);
@@ -25,12 +25,12 @@ export function driverText(
     return {
       look: 'bad',
       words: `${words} gone`,
-      title: 'The node that drives this session is gone: another one takes over.',
+      title: 'The node that ran this session is gone. Another node takes over.',
     };
-  const where = node.here ? 'the one that this page is connected to' : 'another one than this page uses';
+  const where = node.here ? 'the node this page is connected to' : 'not the node this page is connected to';
   return {
     look: 'plain',
     words,
-    title: `Driven by node ${node.id}, ${where}. Version ${node.version}.`,
+    title: `Running on node ${node.id}, ${where}. Version ${node.version}.`,
   };
 }

@@ -1,11 +1,11 @@
 const KEYS = [
   ['Ctrl+K', 'Go to a session or page'],
   ['?', 'Commands and shortcuts'],
-  ['Enter', 'Send; while the agent works, queue'],
+  ['Enter', 'Send, or queue while the agent works'],
   ['Ctrl+Enter', 'Interrupt the agent with this message'],
   ['Shift+Enter', 'New line'],
-  ['↑ ↓', 'Bring back earlier messages in an empty field'],
-  ['Escape', 'Leave the message field, to the pending approval if there is one'],
+  ['↑ ↓', 'Recall earlier messages (empty field)'],
+  ['Escape', 'Leave the message field, or go to the pending approval'],
   ['y a n e', 'Answer a pending approval: once, always, deny, explain'],
 ] as const;
 

@@ -58,7 +58,7 @@ const CANCELS = {
 const SUMMARIES: { readonly [Type in DurableEventType]: (event: DurableEvent<Type>) => string } = {
   'session.created': ({ dialect, domain, agent }) =>
     `created by ${dialect}, agent ${agent.name} of ${domain}`,
-  'history.imported': ({ items, dialect }) => `${items.length} items taken over from ${dialect}`,
+  'history.imported': ({ items, dialect }) => `${items.length} items imported from ${dialect}`,
   'session.cleared': ({ by }) => `context cleared by ${by}`,
   'session.rewound': ({ from, by }) => `rewound to before event ${from} by ${by}`,
   'session.configured': ({ model, approval, agent, by }) =>
@@ -97,7 +97,7 @@ const SUMMARIES: { readonly [Type in DurableEventType]: (event: DurableEvent<Typ
   'approval.explained': ({ text }) => quoted(text),
   'approval.answered': ({ answer, by, dialect, reason }) =>
     `${answer}, by ${by} in ${dialect}${reason === undefined ? '' : `: ${oneLine(reason)}`}`,
-  'tool.started': ({ call }) => `call ${call} begins`,
+  'tool.started': ({ call }) => `call ${call} started`,
   'call.deferred': ({ call }) => `call ${call} is deferred to a client; the session waits for its result`,
   'tool.ended': ({ outcome, parts, durationMs, untrusted }) =>
     `${outcome} after ${duration(durationMs)}: ${partsText(parts)}${untrusted ? ' (untrusted content)' : ''}`,

@@ -52,9 +52,9 @@ const tagsIn = (text: string): string[] =>
     .filter((tag) => tag !== '');
 
 const FORMATS = [
-  { format: 'markdown', ending: 'md', label: 'Markdown', about: 'to read and to paste elsewhere' },
-  { format: 'html', ending: 'html', label: 'HTML', about: 'one page, to read in a browser' },
-  { format: 'jsonl', ending: 'jsonl', label: 'JSONL', about: 'every event, can be imported again' },
+  { format: 'markdown', ending: 'md', label: 'Markdown', about: 'for reading and pasting' },
+  { format: 'html', ending: 'html', label: 'HTML', about: 'a page to open in a browser' },
+  { format: 'jsonl', ending: 'jsonl', label: 'JSONL', about: 'every event, for parlance import' },
 ] as const;
 
 export function ExportDialog({ session: { id }, onClose }: DialogProps) {

@@ -42,8 +42,8 @@ export function ShareDialog({ session, onClose }: { session: Session; onClose: (
   return (
     <Dialog title="Share session" confirm="Done" plain onClose={onClose} onConfirm={() => undefined}>
       <p>
-        Anyone with a link can read the messages up to now, without signing in. Later messages are not
-        included, nor are input and output of tools.
+        Anyone with the link can read the messages so far, without signing in. Later messages, and the input
+        and output of tools, are not included.
       </p>
       {problem && <p className="hint">{problem}</p>}
       {link ? (
@@ -60,7 +60,7 @@ export function ShareDialog({ session, onClose }: { session: Session; onClose: (
         <ul className="share-list" aria-label="Links">
           {shares.map(({ id, createdAt }) => (
             <li key={id}>
-              <span>Link of {new Date(createdAt).toLocaleString()}</span>
+              <span>Created {new Date(createdAt).toLocaleString()}</span>
               <Button look="danger" onClick={() => void revoke(id)}>
                 Revoke
               </Button>

@@ -14,8 +14,8 @@ export function Unreachable() {
   return (
     <main className="alone">
       <Empty title="Cannot reach the server" action={<Button onClick={lookAround}>Try again</Button>}>
-        {navigator.onLine ? 'It may have been stopped, or it is starting.' : 'This device is offline.'} This
-        page connects by itself as soon as the server answers.
+        {navigator.onLine ? 'It may be stopped or still starting.' : 'This device is offline.'} This page
+        reconnects automatically.
       </Empty>
     </main>
   );

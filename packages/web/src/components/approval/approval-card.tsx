@@ -77,7 +77,7 @@ export function ApprovalCard({ session, approval, from }: CardProps) {
       tabIndex={-1}
       data-state={state.status}
       data-approval={id}
-      aria-label={`Approval of ${tool}`}
+      aria-label={`Approval for ${tool}`}
     >
       <header className="approval-head">
         <Icon name="shield" />
@@ -139,9 +139,7 @@ function AskView({ ask, explanations, explaining }: AskViewProps) {
 
 function Grant({ grant }: { grant: string | undefined }) {
   if (grant === undefined)
-    return (
-      <p className="hint">“Always” is not available for this call: it would allow more than this one.</p>
-    );
+    return <p className="hint">“Always” is not available: it would allow more than this call.</p>;
   const { what, exactly, runs } = grantText(grant);
   return (
     <p className="hint">

@@ -27,10 +27,10 @@ test('describes an answer: decision, principal and dialect', () => {
     at: 1,
   };
   expect(answerText({ status: 'pending' }, false)).toBeNull();
-  expect(answerText({ status: 'lapsed' }, false)).toBe('Closed before it was answered here.');
-  expect(answerText(answered, false)).toBe('Denied by dev over agentloop.');
+  expect(answerText({ status: 'lapsed' }, false)).toBe('Closed without an answer.');
+  expect(answerText(answered, false)).toBe('Denied by dev via agentloop.');
   expect(answerText({ ...answered, reason: 'not today' }, true)).toBe('Denied by you: “not today”');
   expect(answerText({ ...answered, answer: 'once', dialect: 'broadcast', said: 'yes' }, false)).toBe(
-    'Allowed once by dev over broadcast: “yes”',
+    'Allowed once by dev via broadcast: “yes”',
   );
 });

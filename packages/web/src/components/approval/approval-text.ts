@@ -22,7 +22,7 @@ export function grantText(grant: string): {
   return { what: '', exactly: grant, runs: 'runs' };
 }
 
-const DONE = { once: 'Allowed once', always: 'Allowed always', deny: 'Denied' } as const;
+const DONE = { once: 'Allowed once', always: 'Always allowed', deny: 'Denied' } as const;
 
 /** `here`: this page gave the answer. Null while it is pending. */
 export function answerText(state: ApprovalState, here: boolean): string | null {
@@ -30,9 +30,9 @@ export function answerText(state: ApprovalState, here: boolean): string | null {
     case 'pending':
       return null;
     case 'lapsed':
-      return 'Closed before it was answered here.';
+      return 'Closed without an answer.';
     case 'answered': {
-      const who = here ? 'by you' : `by ${state.by} over ${state.dialect}`;
+      const who = here ? 'by you' : `by ${state.by} via ${state.dialect}`;
       const reason = state.reason ?? state.said;
       return `${DONE[state.answer]} ${who}${reason === undefined || reason === '' ? '.' : `: “${reason}”`}`;
     }

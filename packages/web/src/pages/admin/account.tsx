@@ -24,7 +24,8 @@ export function AccountSection() {
             </a>
           }
         >
-          The server runs in open mode: callers without a token are <code>local</code>, which has no password.
+          The server is in open mode: without signing in you are the user <code>local</code>, which has no
+          password.
         </Empty>
       ) : (
         <>

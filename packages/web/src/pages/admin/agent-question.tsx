@@ -61,7 +61,7 @@ export function AgentQuestion({ agent, domainOf, close, save }: AgentQuestionPro
             required
             maxLength={64}
             pattern="[A-Za-z0-9_\-]+"
-            title="letters, digits, - and _"
+            title="Letters, digits, - and _"
             autoComplete="off"
             spellCheck={false}
           />
@@ -107,7 +107,7 @@ export function AgentQuestion({ agent, domainOf, close, save }: AgentQuestionPro
         <input
           name="tools"
           defaultValue={agent?.tools?.join(', ')}
-          placeholder="all; or names such as read_file, search"
+          placeholder="all, or a list such as read_file, search"
           autoComplete="off"
           spellCheck={false}
         />

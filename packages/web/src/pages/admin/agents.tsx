@@ -28,7 +28,7 @@ export function AgentsSection() {
   return (
     <Section
       title="Agents"
-      whose="an admin"
+      whose="admins"
       polled={polled}
       actions={
         <Button look="primary" icon="plus" onClick={() => setAsking({ what: 'edit', agent: null })}>

@@ -32,7 +32,7 @@ export function KeysSection() {
   return (
     <Section
       title="API keys"
-      whose="a user"
+      whose="signed-in users"
       polled={polled}
       actions={
         <Button look="primary" icon="plus" onClick={() => setAsking({ what: 'add' })}>
@@ -64,7 +64,7 @@ export function KeysSection() {
           {made && <Made made={made} close={() => setMade(null)} />}
           {keys.length === 0 ? (
             <Empty title="No API keys">
-              Make one for each client, so that you can revoke them one by one.
+              Create one key per client, so that you can revoke them separately.
             </Empty>
           ) : (
             <ul className="admin-list" aria-label="API keys">
@@ -101,7 +101,7 @@ function Made({ made, close }: { made: MadeApiKey; close: () => void }) {
   return (
     <div className="card key-made" role="status">
       <p>
-        <strong>Copy the key of {made.name} now.</strong> It is not shown again: only a hash of it is stored.
+        <strong>Copy the key for {made.name} now.</strong> It will not be shown again.
       </p>
       <div className="key-text">
         <code>{made.key}</code>
@@ -128,7 +128,7 @@ function Row({ shown, foreign, revoke }: { shown: ApiKey; foreign: boolean; revo
           <Chip key={dialect}>{dialect}</Chip>
         ))}
         <p className="hint">
-          <code>plk_{id}…</code> · {dialects === null && 'all dialects · '}made {day(createdAt)} ·{' '}
+          <code>plk_{id}…</code> · {dialects === null && 'all dialects · '}created {day(createdAt)} ·{' '}
           {expiresAt === null ? 'does not expire' : `${expired ? 'expired' : 'expires'} ${day(expiresAt)}`} ·{' '}
           {lastUsedAt === null ? 'never used' : `last used ${new Date(lastUsedAt).toLocaleString()}`}
         </p>

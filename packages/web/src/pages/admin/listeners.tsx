@@ -22,12 +22,12 @@ export function ListenersSection() {
     return saved;
   }
   return (
-    <Section title="Listeners" whose="a developer or an admin" polled={polled}>
+    <Section title="Listeners" whose="developers and admins" polled={polled}>
       {(listeners) => (
         <>
           <p className="hint">
             The default listener serves every client. An extra one serves one dialect, for clients with a
-            fixed port or path. Readers of event streams use HTTP and are not counted as sockets.
+            fixed port or path. Event streams are HTTP requests and do not count as sockets.
           </p>
           {settings.value && <GivenNotice settings={settings.value} keys={['doors']} />}
           <ul className="admin-list" aria-label="Listeners">

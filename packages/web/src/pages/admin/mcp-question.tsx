@@ -31,7 +31,7 @@ export function McpQuestion({ close, add }: McpQuestionProps) {
           required
           maxLength={32}
           pattern="[A-Za-z0-9_\-]+"
-          title="letters, digits, - and _"
+          title="Letters, digits, - and _"
           placeholder="files"
           autoComplete="off"
         />
@@ -39,8 +39,8 @@ export function McpQuestion({ close, add }: McpQuestionProps) {
       <label className="field">
         Runs as
         <select value={kind} onChange={({ target }) => setKind(target.value as typeof kind)}>
-          <option value="command">a program on this machine</option>
-          <option value="url">a server at an address</option>
+          <option value="command">Program on this machine</option>
+          <option value="url">Server at a URL</option>
         </select>
       </label>
       {kind === 'command' ? (
@@ -70,7 +70,7 @@ export function McpQuestion({ close, add }: McpQuestionProps) {
         <textarea name="pairs" rows={2} spellCheck={false} autoComplete="off" />
       </label>
       <label className="check">
-        <input type="checkbox" name="trusted" /> Its results are trusted content
+        <input type="checkbox" name="trusted" /> Trust the results of its tools
       </label>
       <p className="hint">Values are stored encrypted and not shown again.</p>
     </Dialog>

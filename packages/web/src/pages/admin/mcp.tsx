@@ -41,7 +41,7 @@ export function McpSection() {
   return (
     <Section
       title="MCP servers"
-      whose="a developer or an admin"
+      whose="developers and admins"
       polled={polled}
       actions={
         isAdmin && (

@@ -23,14 +23,14 @@ const KEYS = [
 export function ModelSection() {
   const { polled, save } = useSettings();
   return (
-    <Section title="Model" whose="an admin" polled={polled}>
+    <Section title="Model" whose="admins" polled={polled}>
       {(settings) => (
         <>
           <p className="hint">
             {settings.model.provider === 'offline'
               ? 'The offline demo model is in use. It needs no key, and it is not a language model.'
               : `${settings.model.model} at ${settings.model.address} is in use.`}{' '}
-            A change applies to the next message; nothing restarts.
+            Changes apply to the next message, without a restart.
           </p>
           <GivenNotice settings={settings} keys={KEYS} />
           <ModelForm key={settings.version} settings={settings} save={save} />
@@ -158,7 +158,7 @@ function questionOf({ choice, address, key }: Fields): ModelQuestion | null {
 function keyHint({ secrets, given }: Settings, choice: Exclude<Choice, 'offline'>): string {
   const name = `${vendorOf(choice)}Key`;
   if (given[name] !== undefined) return `set by ${given[name]}`;
-  return secrets.includes(name) ? 'stored; leave empty to keep it' : '';
+  return secrets.includes(name) ? 'stored (leave empty to keep it)' : '';
 }
 
 /** A few models can be chosen with a click; the field completes the others. */
@@ -176,7 +176,7 @@ function TestResult({
   const { models } = tested;
   return (
     <Notice>
-      Connected. {models.length === 0 && 'The server lists no models: enter the name of one.'}
+      Connected. {models.length === 0 && 'The server lists no models. Enter a model name.'}
       {models.length > 0 && `${models.length} ${models.length === 1 ? 'model' : 'models'}:`}
       <span className="model-choices">
         {models.slice(0, MOST_SHOWN).map((model) => (
@@ -184,7 +184,7 @@ function TestResult({
             {model}
           </Button>
         ))}
-        {models.length > MOST_SHOWN && <span className="hint">and more in the field above</span>}
+        {models.length > MOST_SHOWN && <span className="hint">more in the field above</span>}
       </span>
     </Notice>
   );

@@ -13,7 +13,7 @@ const EVERY_MS = 2_000;
 export function NodesSection() {
   const polled = usePolled(parlance.admin.nodes, EVERY_MS);
   return (
-    <Section title="Nodes" whose="an admin" polled={polled}>
+    <Section title="Nodes" whose="admins" polled={polled}>
       {(nodes) => (
         <>
           <p className="hint">{summary(nodes)}</p>
@@ -88,7 +88,7 @@ function Row({ node }: { node: ServerNode }) {
     <tr>
       <th scope="row">
         <code title={id}>{shortId(id)}</code>
-        {here && <Chip look="busy">this one</Chip>}
+        {here && <Chip look="busy">this node</Chip>}
         {home !== null && <Chip title="PARLANCE_HOME">{home}</Chip>}
         {!alive && <Chip look="bad">gone</Chip>}
       </th>

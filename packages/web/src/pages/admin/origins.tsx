@@ -30,13 +30,13 @@ export function OriginsSection() {
 
   // Refused origins are for admins only: whoever is none sees why.
   return (
-    <Section title="Browser origins" whose="an admin" polled={refused}>
+    <Section title="Browser origins" whose="admins" polled={refused}>
       {(origins) => (
         <>
           <p className="hint">
-            Pages of this server may call it, and on a loopback address so may other pages of this machine.
-            Other pages and extensions are refused until you allow their origin. The Parlance extension needs
-            no entry: it is paired with a code.
+            The console may always call this server. On a loopback address, other pages on this machine may,
+            too. All other pages and extensions are refused until you allow their origin. The Parlance
+            extension needs no entry: it is paired with a code.
           </p>
           {polled.value && <GivenNotice settings={polled.value} keys={['allowedOrigins']} />}
           <h3>Recently refused</h3>

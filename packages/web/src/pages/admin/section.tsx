@@ -48,7 +48,7 @@ function Refused({ whose, fault }: { whose: string; fault: ParlanceError }) {
   const local = auth === 'open' && principal.id === 'local';
   return (
     <Empty
-      title={`Only for ${whose}`}
+      title={`For ${whose} only`}
       action={
         local ? (
           <a className="button button-primary" href={hrefOf({ page: 'login' })}>
@@ -59,14 +59,14 @@ function Refused({ whose, fault }: { whose: string; fault: ParlanceError }) {
     >
       {local ? (
         <>
-          You are not signed in: in open mode everyone on this machine is <code>local</code>, a developer.
-          Sign in as {whose}. The server printed the password of <code>admin</code> on its first start, unless
-          AUTH_USERS defines users.
+          You are not signed in. In open mode, everyone on this machine is the user <code>local</code> with
+          the role developer. Sign in to open this page: the server printed the password of <code>admin</code>{' '}
+          on its first start, unless AUTH_USERS defines users.
         </>
       ) : (
         <>
-          You are {principal.id} with the role {principal.role} ({fault.message.replace(/\.$/, '')}). Sign in
-          as {whose}, or ask one for help.
+          You are signed in as {principal.id} with the role {principal.role} (
+          {fault.message.replace(/\.$/, '')}). Ask an admin for access.
         </>
       )}
     </Empty>

@@ -25,7 +25,7 @@ export function UsersSection() {
   return (
     <Section
       title="Users"
-      whose="an admin"
+      whose="admins"
       polled={polled}
       actions={
         <Button look="primary" icon="plus" onClick={() => setAsking({ what: 'add' })}>
@@ -48,7 +48,7 @@ export function UsersSection() {
                   {user.name === mine && <Chip look="busy">you</Chip>}
                   <p className="hint">
                     since {new Date(user.createdAt).toLocaleDateString()}
-                    {user.fromSettings && '; defined in AUTH_USERS, which is applied at every start'}
+                    {user.fromSettings && '; managed by AUTH_USERS, which is applied at every start'}
                   </p>
                 </div>
                 <Button

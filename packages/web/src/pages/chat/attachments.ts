@@ -46,7 +46,7 @@ export function problemWith(
     return `“${file.name}” was not added: images must be PNG, JPEG, GIF or WebP.`;
   const most = isImage ? LIMITS.image : LIMITS.text;
   if (file.size > most)
-    return `“${file.name}” was not added: it has ${size(file.size)}; the limit for ${isImage ? 'an image' : 'a text file'} is ${size(most)}.`;
+    return `“${file.name}” was not added: it is ${size(file.size)}, and the limit for ${isImage ? 'images' : 'text files'} is ${size(most)}.`;
   const together = taken.reduce((sum, { bytes }) => sum + bytes, file.size);
   if (together > LIMITS.together)
     return `“${file.name}” was not added: the files of a message are limited to ${size(LIMITS.together)} in total.`;

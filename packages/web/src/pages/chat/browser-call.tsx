@@ -127,6 +127,6 @@ function stateOf({ tool, state }: CallView): { look: ChipLook; word: string } {
     case 'denied':
     case 'failed':
     case 'unknown':
-      return { look: 'bad', word: 'Did not work' };
+      return { look: 'bad', word: 'Failed' };
   }
 }

@@ -33,7 +33,7 @@ const PHASES: Readonly<Record<Exclude<CallState['phase'], 'ended'>, { look: Chip
   waiting: { look: 'waiting', word: 'Waiting for approval' },
   allowed: { look: 'busy', word: 'Allowed' },
   running: { look: 'busy', word: 'Running' },
-  deferred: { look: 'waiting', word: 'Deferred to client' },
+  deferred: { look: 'waiting', word: 'Waiting for the client' },
 };
 
 type CallProps = { readonly session: string; readonly call: CallView };

@@ -30,7 +30,7 @@ export const InputRow = memo(function InputRow({ session, input, queued = false 
       </div>
       <div className="said-under">
         {queued && (
-          <Chip look="busy" title="Starts when the current turn is over">
+          <Chip look="busy" title="Starts after the current turn">
             Queued
           </Chip>
         )}

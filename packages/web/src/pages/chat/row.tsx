@@ -22,9 +22,7 @@ export const RowView = memo(function RowView({ session, row }: { session: string
     case 'between':
       if (row.entry.kind === 'cleared')
         return (
-          <Divider>
-            The context was emptied by {row.entry.by}. What is above is no longer seen by the model.
-          </Divider>
+          <Divider>Context cleared by {row.entry.by}. The model no longer sees the messages above.</Divider>
         );
       if (row.entry.kind === 'history') return <History entry={row.entry} />;
       return <Compaction compaction={row.entry} />;
@@ -66,11 +64,11 @@ function ItemView({ session, item }: { session: string; item: Item }) {
     case 'restart':
       return (
         <Divider>
-          The answer broke off ({item.fault.message}). Retrying, attempt {item.attempt}.
+          The answer was interrupted ({item.fault.message}). Retrying, attempt {item.attempt}.
         </Divider>
       );
     case 'resumed':
-      return <Divider>The server restarted, and the turn continued.</Divider>;
+      return <Divider>The server restarted and resumed the turn.</Divider>;
     case 'compaction':
       return <Compaction compaction={item} />;
   }

@@ -57,12 +57,14 @@ export function PairPage() {
             </a>
           }
         >
-          {shown.allowed ? 'You can close this page and go on in the side panel.' : 'Nothing was connected.'}
+          {shown.allowed
+            ? 'You can close this page and continue in the side panel.'
+            : 'Nothing was connected.'}
         </Empty>
       )}
       {shown.status === 'asking' && (
         <form className="pair-form" onSubmit={submit}>
-          <p>Enter the code that the side panel of the extension shows.</p>
+          <p>Enter the code shown in the side panel of the extension.</p>
           <label className="field">
             Code
             <input

@@ -25,7 +25,7 @@ export function Extensions() {
     <section aria-labelledby="settings-extensions">
       <h2 id="settings-extensions">Browser extensions</h2>
       <p className="hint">
-        A connected extension acts as you. Install it, open its side panel and allow the code that it shows.
+        A connected extension acts as you. Install it, open its side panel and confirm the code it shows.
       </p>
       {fault && <Notice look="danger">{fault.message}</Notice>}
       {value && value.pairings.length > 0 && (

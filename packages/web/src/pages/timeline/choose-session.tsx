@@ -13,7 +13,7 @@ export function ChooseSession() {
   return (
     <Page title="Timeline">
       <p className="hint">
-        All events of a session, and beside them the exact frames on its sockets. Choose a session.
+        Choose a session to see its events and, side by side, the exact frames on its sockets.
       </p>
       <label className="field timeline-search">
         <span className="unseen">Search sessions</span>

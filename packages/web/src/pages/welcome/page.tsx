@@ -111,9 +111,9 @@ function Tokens({ server }: { server: ServerInfo }) {
       {auth === 'open' ? (
         <p>
           The server runs in <strong>open mode</strong>: clients on this machine need no token and share the
-          sessions of <code>local</code>. Clients with logins
-          {needing.length > 0 && ` (${needing.join(' and ')})`} still need one. Sessions belong to the token’s
-          user: use the same token in all clients to share them.
+          sessions of <code>local</code>. Clients with user accounts{' '}
+          {needing.length > 0 && ` (${needing.join(' and ')})`} always need one. Sessions belong to the
+          token’s user: use the same token in all clients to share them.
         </p>
       ) : (
         <p>
@@ -149,7 +149,7 @@ function OwnToken() {
       <Button icon={copied ? 'check' : 'copy'} onClick={() => void copy()}>
         {copied ? 'Copied: paste it into a terminal' : 'Copy the command that sets PARLANCE_TOKEN'}
       </Button>{' '}
-      <span className="hint">Keep it secret like your password.</span>
+      <span className="hint">Keep it as secret as your password.</span>
     </p>
   );
 }

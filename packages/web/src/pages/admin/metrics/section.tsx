@@ -14,7 +14,7 @@ export function MetricsSection() {
   useEffect(() => followMetrics(id), [id]);
   const value = figures.length === 0 ? null : figures;
   return (
-    <Section title="Metrics" whose="a developer or an admin" polled={{ value, fault, again: null }}>
+    <Section title="Metrics" whose="developers and admins" polled={{ value, fault, again: null }}>
       {(known) => {
         const now = known.at(-1)?.at ?? 0;
         return (
@@ -70,8 +70,8 @@ export function MetricsSection() {
               />
             </div>
             <p className="hint">
-              Read from <code>/metrics</code> every two seconds while this page is open, and not stored. To
-              store them, let Prometheus scrape that address.
+              Updated every two seconds while this page is open, and not stored. For a history, let Prometheus
+              scrape <code>/metrics</code>.
             </p>
           </>
         );
