@@ -126,7 +126,7 @@ describe('rounds', () => {
   });
 });
 
-const SMALL_LOAD = { streams: 2, tokens: 20, intervalMs: 2, rounds: 1, mostRounds: 1, warmUps: 1 };
+const SMALL_LOAD = { streams: 2, tokens: 20, intervalMs: 2, rounds: 1, maxRounds: 1, warmUps: 1 };
 
 test('contestants with alternating rounds are measured separately, and one that cannot start is absent', async () => {
   const broken: Contestant = {

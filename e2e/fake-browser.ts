@@ -28,7 +28,7 @@ export type Run = {
   readonly sessionId: string;
 };
 
-const MOST_CALLS = 60;
+const MAX_CALLS = 60;
 
 /**
  * Sends requests until the task has ended or asks a question. Every action must be readable by deployed
@@ -49,7 +49,7 @@ export async function browse(
   const bodies: Body[] = [];
   let report: object = {};
   let says = query;
-  for (let call = 0; call < MOST_CALLS; call++) {
+  for (let call = 0; call < MAX_CALLS; call++) {
     const page = { url: state.url, dom: site.html(state) };
     const request = { query: says, sessionId, ...page, ...ids(bodies), ...report };
     const body = await post(server, token, request);
@@ -70,7 +70,7 @@ export async function browse(
     actions.push(action);
     report = perform(site, action, { count: actions.length, state });
   }
-  throw new Error(`no end after ${MOST_CALLS} calls: ${actions.join(', ')}`);
+  throw new Error(`no end after ${MAX_CALLS} calls: ${actions.join(', ')}`);
 }
 
 const ids = (bodies: readonly Body[]): object => {

@@ -11,7 +11,7 @@ const RETRIED = /^\(pass\) .*\(attempt \d+\)/;
 /** Bun repeats the names at the end of a long run. */
 const AGAIN = /^\d+ tests? (skipped|todo|failed):$/;
 /** Only the last output of a failed test is kept. */
-const MOST_LINES = 60;
+const MAX_LINES = 60;
 
 export class Trouble {
   #rest = '';
@@ -53,7 +53,7 @@ export class Trouble {
     }
     const since = this.#since.get(this.#file) ?? [];
     since.push(line);
-    this.#since.set(this.#file, since.slice(-MOST_LINES));
+    this.#since.set(this.#file, since.slice(-MAX_LINES));
     if (line.startsWith('(fail) ')) this.#keep(this.#found);
     else if (RETRIED.test(line)) this.#keep(this.#retried);
     else if (RESULT.test(line)) this.#forget();

@@ -18,8 +18,8 @@ const OWN = 'PostgreSQL, clients on their own node';
 const ELSEWHERE = 'PostgreSQL, readers on other nodes';
 const POLLING = 'polling by hand';
 
-const LOAD = { streams: 50, tokens: 200, intervalMs: 10, rounds: 3, mostRounds: 6, warmUps: 2 };
-const QUICK = { ...LOAD, streams: 10, tokens: 50, rounds: 1, mostRounds: 1, warmUps: 1 };
+const LOAD = { streams: 50, tokens: 200, intervalMs: 10, rounds: 3, maxRounds: 6, warmUps: 2 };
+const QUICK = { ...LOAD, streams: 10, tokens: 50, rounds: 1, maxRounds: 1, warmUps: 1 };
 
 /** Short answers, since turns are measured, not tokens. */
 const SHORT = { tokens: 3, intervalMs: 1 };

@@ -15,7 +15,7 @@ const loadOf = ({ size }: Job) => ({
   tokens: 200,
   intervalMs: 10,
   rounds: 7,
-  mostRounds: 20,
+  maxRounds: 20,
   warmUps: 4,
 });
 

@@ -10,7 +10,7 @@ import type { Table } from './table.ts';
  * 25 tokens per second each, like large models: at 50, the three processes of the measurement need more than
  * two cores.
  */
-const LOAD = { streams: 500, tokens: 200, intervalMs: 40, rounds: 2, mostRounds: 4, warmUps: 1 };
+const LOAD = { streams: 500, tokens: 200, intervalMs: 40, rounds: 2, maxRounds: 4, warmUps: 1 };
 
 export const load: Table = {
   name: 'load',

@@ -15,7 +15,7 @@ export type StreamLoad = {
   readonly intervalMs: number;
   /** number of rounds that count; rounds disturbed by the host are repeated */
   readonly rounds: number;
-  readonly mostRounds: number;
+  readonly maxRounds: number;
   /** warm-up rounds: until the engine has compiled the hot code, compilation dominates */
   readonly warmUps: number;
 };
@@ -66,7 +66,7 @@ export async function measureRounds(
 ): Promise<RoundFigures> {
   progress('warming up');
   await warmUp(server, load);
-  const rounds = await quietRounds({ wanted: load.rounds, most: load.mostRounds }, (round) => {
+  const rounds = await quietRounds({ wanted: load.rounds, most: load.maxRounds }, (round) => {
     progress(`round ${round} of ${load.rounds}`);
     return measureRound(server, load);
   });

@@ -70,7 +70,7 @@ async function playRounds(entrants: readonly Entrant[], load: StreamLoad, progre
     await warmUp(server, load);
   }
   const enough = () => entrants.every(({ rounds }) => rounds.filter(isQuiet).length >= load.rounds);
-  for (let round = 0; round < load.mostRounds && !enough(); round++) {
+  for (let round = 0; round < load.maxRounds && !enough(); round++) {
     for (let turn = 0; turn < entrants.length; turn++) {
       const entrant = entrants[(round + turn) % entrants.length] as Entrant;
       progress(`round ${round + 1} of ${load.rounds}: ${entrant.name}`);

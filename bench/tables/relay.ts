@@ -71,7 +71,7 @@ function loadOf({ subject, size, quick, checkout }: Job): StreamLoad {
     tokens: quick ? 100 : 200,
     intervalMs: 10,
     rounds: quick ? 1 : slow ? 3 : 7,
-    mostRounds: quick ? 1 : slow ? 4 : 20,
+    maxRounds: quick ? 1 : slow ? 4 : 20,
     warmUps: quick || slow ? 1 : 4,
   };
 }

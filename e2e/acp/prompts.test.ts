@@ -9,7 +9,7 @@ import { type ChatRequest, type FakeModel, fakeModel, type Answer as ModelAnswer
 import { durableOf, followed } from '../server-process.ts';
 import { type Answer, choose, Editor, refusal } from './editor.ts';
 
-const MOST_STEPS = 3;
+const MAX_STEPS = 3;
 
 const touch = (file: string): ModelAnswer => ({ call: 'shell', input: { command: ['touch', file] } });
 
@@ -39,7 +39,7 @@ let root: string;
 beforeAll(async () => {
   model = fakeModel(answerTo);
   const settings = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' };
-  server = await startTestServer({ ...settings, MAX_ITERATIONS: `${MOST_STEPS}` });
+  server = await startTestServer({ ...settings, MAX_ITERATIONS: `${MAX_STEPS}` });
   root = realpathSync(server.root);
 });
 afterAll(async () => {
@@ -73,7 +73,7 @@ describe('the stop reason is', () => {
     const session = await editor.newSession(root);
     const before = model.requests.length;
     expect(await editor.prompt(session, 'an endless story')).toEqual({ stopReason: 'max_turn_requests' });
-    expect(model.requests).toHaveLength(before + MOST_STEPS);
+    expect(model.requests).toHaveLength(before + MAX_STEPS);
     expect(await editor.prompt(session, 'any story')).toEqual({ stopReason: 'end_turn' });
   });
 

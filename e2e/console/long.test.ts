@@ -8,7 +8,7 @@ import { longSession } from './long-session.ts';
 
 const TURNS = 2_000;
 /** More than the rows of a screen of 800 points with its overscan. */
-const MOST_ROWS = 120;
+const MAX_ROWS = 120;
 
 let folder: string;
 let place: Console;
@@ -35,10 +35,10 @@ describe.skipIf(NO_BROWSER)('ten thousand events', () => {
   test('in the chat: it opens at the end, and scrolls to the beginning and back', async () => {
     const page = await place.open('/sessions/long');
     await seen(page.locator('.markdown').getByText(`answer ${TURNS}`, { exact: true }));
-    expect(await page.locator('.row').count()).toBeLessThan(MOST_ROWS);
+    expect(await page.locator('.row').count()).toBeLessThan(MAX_ROWS);
     await scrolled(page, '.transcript', 'Home');
     await seen(page.locator('.said').getByText('question 1', { exact: true }));
-    expect(await page.locator('.row').count()).toBeLessThan(MOST_ROWS);
+    expect(await page.locator('.row').count()).toBeLessThan(MAX_ROWS);
     await page.getByRole('button', { name: 'Jump to latest' }).click();
     await seen(page.locator('.markdown').getByText(`answer ${TURNS}`, { exact: true }));
     expect(place.problems()).toEqual([]);
@@ -49,10 +49,10 @@ describe.skipIf(NO_BROWSER)('ten thousand events', () => {
     const page = await place.open('/timeline/long');
     const last = 1 + 5 * TURNS;
     await seen(page.getByRole('article', { name: `Event ${last}: turn.ended` }));
-    expect(await page.locator('.entries-row').count()).toBeLessThan(MOST_ROWS);
+    expect(await page.locator('.entries-row').count()).toBeLessThan(MAX_ROWS);
     await scrolled(page, '.entries', 'Home');
     await seen(page.getByRole('article', { name: 'Event 1: session.created' }));
-    expect(await page.locator('.entries-row').count()).toBeLessThan(MOST_ROWS);
+    expect(await page.locator('.entries-row').count()).toBeLessThan(MAX_ROWS);
     await page.getByRole('searchbox', { name: 'Search events and frames' }).fill('question 1234');
     await seen(page.getByRole('article', { name: `Event ${2 + 5 * 1233}: input.accepted` }));
     expect(await page.locator('.entries-row').count()).toBe(1);

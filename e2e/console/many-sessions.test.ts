@@ -7,7 +7,7 @@ import { manySessions } from './long-session.ts';
 
 const SESSIONS = 1_000;
 /** More than the rows of a screen with its overscan. */
-const MOST_ROWS = 60;
+const MAX_ROWS = 60;
 
 let folder: string;
 let place: Console;
@@ -38,12 +38,12 @@ describe.skipIf(NO_BROWSER)('many sessions', () => {
   test('the list scrolls to the oldest session, and stays there when another one changes', async () => {
     const page = await place.open('/');
     await seen(page.locator('.session-title').getByText(`question ${SESSIONS}`, { exact: true }));
-    expect(await page.evaluate(SCROLL_TO_END)).toBeLessThan(MOST_ROWS);
+    expect(await page.evaluate(SCROLL_TO_END)).toBeLessThan(MAX_ROWS);
     await say(place.server, 'session-500', 'what is new');
     await seen(page.locator('.session-title').getByText('question 1', { exact: true }));
     await page.locator('.session-list').evaluate((list) => Object.assign(list, { scrollTop: 0 }));
     await seen(page.getByRole('region', { name: 'Today' }).getByText('question 500', { exact: true }));
-    expect(await page.locator('.session-row').count()).toBeLessThan(MOST_ROWS);
+    expect(await page.locator('.session-row').count()).toBeLessThan(MAX_ROWS);
     expect(place.problems()).toEqual([]);
     await page.context().close();
   });

@@ -36,7 +36,7 @@ export type Outcome = {
   readonly violations: readonly Violation[];
 };
 
-const MOST_RECOVERY_MS = 1_000;
+const MAX_RECOVERY_MS = 1_000;
 /** Time reserved for the clients to finish, and for the check. */
 export const AFTERWARDS_MS = 20_000;
 
@@ -73,7 +73,7 @@ export async function run({ seed, kills, seconds, onTrouble = () => undefined }:
       kills: victim.kills,
       hits,
       times: [
-        { what: 'until the first acknowledged message', values: victim.recoveries, under: MOST_RECOVERY_MS },
+        { what: 'until the first acknowledged message', values: victim.recoveries, under: MAX_RECOVERY_MS },
         { what: 'of it, until the server listens', values: victim.starts },
       ],
       evidence,

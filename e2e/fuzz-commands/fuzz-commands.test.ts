@@ -2,7 +2,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { findSandbox } from '../../packages/server/src/tools/shell/sandbox.ts';
 import { Chance } from '../fuzz/random.ts';
-import { LEAST_UNASKED } from './limits.ts';
+import { MIN_AUTO_APPROVED } from './limits.ts';
 import { lineFrom } from './lines.ts';
 import { fuzzCommands } from './run.ts';
 
@@ -12,7 +12,7 @@ setDefaultTimeout(120_000);
 test('hundreds of command lines that run without approval cannot read, change or run anything outside, and many do run', async () => {
   const { judged, ran, programs, complaints } = await fuzzCommands({ seed: 1, count: 800, sandbox: null });
   expect(complaints).toEqual([]);
-  expect(ran / judged).toBeGreaterThan(LEAST_UNASKED);
+  expect(ran / judged).toBeGreaterThan(MIN_AUTO_APPROVED);
   expect(Object.keys(programs)).toEqual(
     expect.arrayContaining(['git', 'cat', 'grep', 'rg', 'find', 'ls', 'cd']),
   );
@@ -25,7 +25,7 @@ test('the same holds in the sandbox, if there is one', async () => {
     sandbox: await findSandbox(),
   });
   expect(complaints).toEqual([]);
-  expect(ran / judged).toBeGreaterThan(LEAST_UNASKED);
+  expect(ran / judged).toBeGreaterThan(MIN_AUTO_APPROVED);
 });
 
 test('a seed always gives the same lines', () => {

@@ -4,7 +4,7 @@ import { DRIVERS } from '../drivers.ts';
 import { fuzzedServer } from './server.ts';
 
 /** The most that the memory of the server may grow, in MiB. */
-const MOST_GROWTH = 400;
+const MAX_GROWTH = 400;
 
 const { values } = parseArgs({
   options: { seed: { type: 'string', default: '1' }, count: { type: 'string', default: '100000' } },
@@ -25,7 +25,7 @@ for (const line of [...complaints.slice(0, 40), ...logged.slice(0, 20)]) console
 const failures = [
   ...(complaints.length > 0 ? [`${complaints.length} complaints`] : []),
   ...(logged.length > 0 ? [`${logged.length} errors in the log`] : []),
-  ...(memoryAfter - memoryBefore > MOST_GROWTH ? [`more than ${MOST_GROWTH} MiB of growth`] : []),
+  ...(memoryAfter - memoryBefore > MAX_GROWTH ? [`more than ${MAX_GROWTH} MiB of growth`] : []),
   ...(answering.length < Object.keys(DRIVERS).length ? ['not every dialect answers'] : []),
 ];
 console.log(failures.length === 0 ? 'nothing found' : `failed: ${failures.join('; ')}`);

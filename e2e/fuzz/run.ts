@@ -103,7 +103,7 @@ export async function fuzz({ http, pid, token, seed, count, descriptions, report
 }
 
 const PATIENCE_MS = 1_000;
-const MOST_ATTEMPTS = 60;
+const MAX_ATTEMPTS = 60;
 
 /**
  * Some requests wait for an approval by another client. Null if one is not answered although nothing is
@@ -113,7 +113,7 @@ async function unlessUnanswered(
   asked: Promise<Response>,
   deny: () => Promise<void>,
 ): Promise<Response | null> {
-  for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const response = await Promise.race([asked, Bun.sleep(PATIENCE_MS).then(() => null)]);
     if (response) return response;
     await deny();

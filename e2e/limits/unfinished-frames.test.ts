@@ -10,7 +10,7 @@ const PUSHER = '/app/app-key?protocol=7';
 const PEERS = 300;
 const FRAME_BYTES = 1_048_575;
 /** The limit from docs/guides/limits.md with default settings, plus the cost of connections and requests. */
-const MOST_MEGABYTES = 64 + 16 + 32;
+const MAX_MEGABYTES = 64 + 16 + 32;
 
 const MESSAGE = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hello.' }] };
 
@@ -97,7 +97,7 @@ describe.each<[string, Shape]>([
         (await postJson(`${server.http}/v1/auth/login`, { username: 'dev', password: 'x' })).status,
       ).toBe(401);
       most = Math.max(most, megabytes(server) - before);
-      expect(most).toBeLessThan(MOST_MEGABYTES);
+      expect(most).toBeLessThan(MAX_MEGABYTES);
     },
   );
 });

@@ -17,7 +17,7 @@ import { Episodes } from './episodes.ts';
 import { killingCluster, TARGETS, type Target } from './killer.ts';
 import { ClusterLives } from './lives.ts';
 
-const MOST_RECOVERY_MS = 2_000;
+const MAX_RECOVERY_MS = 2_000;
 const NODES = 3;
 
 export async function runCluster({
@@ -64,12 +64,12 @@ export async function runCluster({
         {
           what: 'until the first acknowledged message',
           values: episodes.services,
-          under: MOST_RECOVERY_MS,
+          under: MAX_RECOVERY_MS,
         },
         {
           what: 'until an interrupted turn was resumed',
           values: episodes.resumptions(evidence.events.values(), { alone: true }),
-          under: MOST_RECOVERY_MS,
+          under: MAX_RECOVERY_MS,
         },
         {
           what: 'the same, after failures that followed quickly as well',

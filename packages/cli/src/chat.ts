@@ -90,7 +90,7 @@ const withPiped = (message: string, piped: string): string =>
   [message, piped.trimEnd()].filter((part) => part !== '').join('\n\n');
 
 /** Larger input is not a message. */
-const MOST_PIPED_BYTES = 4 * 1024 * 1024;
+const MAX_PIPED_BYTES = 4 * 1024 * 1024;
 
 /** Input from a pipe or a file; empty for a terminal or `/dev/null`. */
 async function pipedInput(): Promise<string> {
@@ -100,7 +100,7 @@ async function pipedInput(): Promise<string> {
   let size = 0;
   for await (const chunk of Bun.stdin.stream()) {
     size += chunk.length;
-    if (size > MOST_PIPED_BYTES) throw new CommandError('standard input is longer than 4 MB', 2);
+    if (size > MAX_PIPED_BYTES) throw new CommandError('standard input is longer than 4 MB', 2);
     chunks.push(chunk);
   }
   return new TextDecoder().decode(Buffer.concat(chunks));

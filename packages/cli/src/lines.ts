@@ -2,12 +2,12 @@
 import { CommandError } from './command-error.ts';
 
 /** Larger than any event, to bound memory. */
-export const MOST_BYTES = 64 * 1024 * 1024;
+export const MAX_BYTES = 64 * 1024 * 1024;
 
 /** A trailing line feed starts no line. Throws with the line number if a line is too long or not UTF-8. */
 export async function* linesOf(
   chunks: AsyncIterable<Uint8Array>,
-  mostBytes = MOST_BYTES,
+  maxBytes = MAX_BYTES,
 ): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   let pieces: Uint8Array[] = [];
@@ -16,7 +16,7 @@ export async function* linesOf(
 
   function add(piece: Uint8Array): void {
     size += piece.length;
-    if (size > mostBytes) throw new CommandError(`line ${number}: longer than ${mostBytes} bytes`, 1);
+    if (size > maxBytes) throw new CommandError(`line ${number}: longer than ${maxBytes} bytes`, 1);
     pieces.push(piece);
   }
   function take(): string {

@@ -12,7 +12,7 @@ import { copySettings, type Storage } from '@parlance/server/storage';
 import { everySession } from './every-session.ts';
 
 /** Above any real number per user or session. */
-const MOST = 1_000_000;
+const NO_LIMIT = 1_000_000;
 
 type Copied = {
   sessions: number;
@@ -51,7 +51,7 @@ export async function copyAll(from: Storage, to: Storage): Promise<Copied> {
     await to.put(user);
     copied.users++;
     for (const key of await from.apiKeys.list(user.name))
-      if ((await to.apiKeys.find(key.id)) === null && (await to.apiKeys.add(key, MOST)) === 'added')
+      if ((await to.apiKeys.find(key.id)) === null && (await to.apiKeys.add(key, NO_LIMIT)) === 'added')
         copied.keys++;
     for (const pairing of await from.pairings.list(user.name)) await to.pairings.add(pairing);
   }
@@ -81,7 +81,7 @@ export async function copyAll(from: Storage, to: Storage): Promise<Copied> {
 async function copyShares(from: Storage, to: Storage, ref: SessionRef): Promise<number> {
   let added = 0;
   for (const share of await from.shares.list(ref))
-    if ((await to.shares.add(share, MOST)) === 'added') added++;
+    if ((await to.shares.add(share, NO_LIMIT)) === 'added') added++;
   return added;
 }
 

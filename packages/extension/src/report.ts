@@ -9,7 +9,7 @@ export const pageOf = ({ url, title, dom, viewport, scrollPosition }: Snapshot) 
   scrollPosition,
 });
 
-const MOST_STATE = 10_000;
+const MAX_STATE_LENGTH = 10_000;
 
 /** `action` is the action as the server sent it; `seen` is null if the document was replaced. */
 export function reportOf(action: string, outcome: ActionOutcome, seen: Observations | null) {
@@ -40,5 +40,5 @@ function stateOf(value: unknown, dialogs: Observations['dialogs']): unknown {
 function limited(value: unknown): unknown {
   if (value === undefined) return undefined;
   const text = JSON.stringify(value);
-  return text.length <= MOST_STATE ? value : `${text.slice(0, MOST_STATE).toWellFormed()}…`;
+  return text.length <= MAX_STATE_LENGTH ? value : `${text.slice(0, MAX_STATE_LENGTH).toWellFormed()}…`;
 }

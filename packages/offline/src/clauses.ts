@@ -5,13 +5,13 @@ import { type Act, firstMatch, type Plan, type Scene, type Step } from './plan.t
 import { listen, type Utterance } from './utterance.ts';
 
 const CONNECTOR = /(?:,\s*|\s+)(?:(and\s+at\s+the\s+same\s+time)|((?:and\s+)?then)|and)\s+/gi;
-const MOST_CONNECTORS = 20;
+const MAX_CONNECTORS = 20;
 
 /** Null if the message requests no action. Splits only if both sides are actions. */
 export function planActions(utterance: Utterance, scene: Scene): Plan | null {
   const match = (clause: Utterance) => firstMatch(ACTIONS, clause, scene);
   const connectors = [...withoutQuoted(utterance.line).matchAll(CONNECTOR)];
-  if (!utterance.single || connectors.length === 0 || connectors.length > MOST_CONNECTORS)
+  if (!utterance.single || connectors.length === 0 || connectors.length > MAX_CONNECTORS)
     return match(utterance);
   const known = new Map<string, Plan | null>();
   const planOf = (text: string): Plan | null => {

@@ -2,7 +2,7 @@
 import { type Item, textIn } from './prompt.ts';
 import { shorten } from './text.ts';
 
-const LONGEST = 1_500;
+const MAX_LENGTH = 1_500;
 const NAME =
   /\b(?:my name is|call me(?! (?:when|if|later|back|once|after|at|tomorrow|maybe|a|an|the)\b)|the user's name is)\s+([\p{L}\p{M}][\p{L}\p{M}'’. -]{0,59})/iu;
 const NAME_END = /\s+(?:and|but|please|so|then|by the way|what|who)\b.*$|[.,;!?\s]+$/i;
@@ -23,7 +23,7 @@ export const knownName = (items: readonly Item[]): string | null =>
 /** At most half as long as the items, and never more than a page. */
 export function compact(items: readonly Item[]): string {
   const size = items.reduce((sum, item) => sum + textIn(item).length, 0);
-  const limit = Math.min(LONGEST, Math.max(Math.floor(size / 2), 24));
+  const limit = Math.min(MAX_LENGTH, Math.max(Math.floor(size / 2), 24));
   const name = knownName(items);
   const last = items.findLast(({ kind }) => kind === 'text');
   const head = name ? [`The user's name is ${name}.`] : [];

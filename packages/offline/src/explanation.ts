@@ -38,8 +38,8 @@ const PROGRAMS = new Map(
   }),
 );
 
-const LONGEST_SCRIPT = 20_000;
-const MOST_PARTS = 12;
+const MAX_SCRIPT_LENGTH = 20_000;
+const MAX_PARTS = 12;
 
 export const isKnownProgram = (command: string): boolean => PROGRAMS.has(command.split(/\s+/)[0] ?? '');
 
@@ -48,7 +48,7 @@ export function explain(text: string): string {
   const patch = (command ?? [text]).find((word) => word.includes('*** Begin Patch'));
   if (patch) return explainPatch(patch);
   if (command) return isScript(command) ? explainScript(command[2] ?? '') : explainCommand(command);
-  return explainScript(text.trim().slice(0, LONGEST_SCRIPT));
+  return explainScript(text.trim().slice(0, MAX_SCRIPT_LENGTH));
 }
 
 /** Text around the array is ignored. */
@@ -65,7 +65,7 @@ function explainScript(script: string): string {
   const parts = script.split(/\s*(?:&&|\|\||[|;&\n])\s*/).filter((part) => part.trim() !== '');
   if (parts.length === 0) return 'There is nothing to explain.';
   const sentences = parts
-    .slice(0, MOST_PARTS)
+    .slice(0, MAX_PARTS)
     .map((part) => explainCommand(splitWords(part) ?? part.split(/\s+/)));
   const count = parts.length === 1 ? [] : [`This is a shell script of ${parts.length} parts.`];
   return [...count, ...sentences].join(' ');
@@ -90,7 +90,7 @@ function explainPatch(patch: string): string {
   const added = count(/^\+/gm);
   if (files.length === 0) return 'The patch names no file: it changes nothing.';
   const list = files
-    .slice(0, MOST_PARTS)
+    .slice(0, MAX_PARTS)
     .map(([, verb, path = '']) => `${CHANGES[verb as keyof typeof CHANGES]} ${code(path.trim())}`);
   return `The patch ${list.join(', ')}: ${added} ${added === 1 ? 'line' : 'lines'} added, ${count(/^-/gm)} removed.`;
 }

@@ -32,8 +32,8 @@ export function code(text: string, limit = 120): string {
   return `${marks}${blank}${line}${blank}${marks}`;
 }
 
-const MOST_LINES = 24;
-const MOST_CHARACTERS = 1_600;
+const MAX_LINES = 24;
+const MAX_CHARACTERS = 1_600;
 
 /** Short output stays inline; longer output becomes a fenced block in which omitted lines are counted. */
 export function shown(text: string): string {
@@ -43,7 +43,7 @@ export function shown(text: string): string {
     .replace(/^\s*\n/, '')
     .trimEnd()
     .split('\n');
-  const body = all.slice(0, MOST_LINES).join('\n').slice(0, MOST_CHARACTERS).toWellFormed();
+  const body = all.slice(0, MAX_LINES).join('\n').slice(0, MAX_CHARACTERS).toWellFormed();
   const left = all.length - body.split('\n').length;
   const fence = '`'.repeat(longestRun(body, 2) + 1);
   return `\n\n${fence}\n${body}\n${fence}${left > 0 ? `\n\n… and ${left} more ${left === 1 ? 'line' : 'lines'}.` : ''}`;
@@ -52,16 +52,16 @@ export function shown(text: string): string {
 const longestRun = (text: string, least: number): number =>
   Math.max(least, ...(text.match(/`+/g) ?? []).map((run) => run.length));
 
-const LONGEST_DOCUMENT = 20_000;
-const MOST_SENTENCES = 3;
+const MAX_DOCUMENT_LENGTH = 20_000;
+const MAX_SENTENCES = 3;
 const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
 
 /** The first sentences. A first line `Title: …` is used only if there is no other text. */
 export function summarise(document: string): string {
   const [, title = '', body = ''] =
-    /^\s*(?:Title:[ \t]*(.*)(?:\r?\n|$))?([\s\S]*)$/i.exec(document.slice(0, LONGEST_DOCUMENT)) ?? [];
+    /^\s*(?:Title:[ \t]*(.*)(?:\r?\n|$))?([\s\S]*)$/i.exec(document.slice(0, MAX_DOCUMENT_LENGTH)) ?? [];
   const sentences = [...segmenter.segment(body)]
     .map(({ segment }) => shorten(segment, 400))
     .filter((sentence) => /[\p{L}\p{N}]/u.test(sentence));
-  return sentences.slice(0, MOST_SENTENCES).join(' ') || title.trim() || 'There is no text to summarise.';
+  return sentences.slice(0, MAX_SENTENCES).join(' ') || title.trim() || 'There is no text to summarise.';
 }

@@ -10,7 +10,7 @@ export type Utterance = {
   readonly whole: string;
 };
 
-const LONGEST_REQUEST = 2_000;
+const MAX_REQUEST_LENGTH = 2_000;
 
 const BEFORE =
   /^(?:please|pls|kindly|hey|hi|hello|ok|okay|now|just|also|so|well|parlance|(?:can|could|would|will) you|(?:i(?:'d| would) like|i want|i need) you to|i(?:'d| would) like to|i want to|let's|go ahead and)(?=[\s,:!])[\s,:!]*/i;
@@ -32,7 +32,7 @@ export function listen(said: string): Utterance {
 function firstLine(text: string): string {
   const end = text.indexOf('\n');
   const line = end === -1 ? text : text.slice(0, end);
-  return line.length > LONGEST_REQUEST ? '' : bare(line);
+  return line.length > MAX_REQUEST_LENGTH ? '' : bare(line);
 }
 
 function bare(line: string): string {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { History, MOST_HISTORY_ITEMS } from './history.ts';
+import { History, MAX_HISTORY_ITEMS } from './history.ts';
 
 const user = (text: string) => ({ type: 'user', parts: [{ type: 'text', text }] });
 const text = (words: string) => ({ type: 'text', text: words });
@@ -40,7 +40,7 @@ describe('a history', () => {
     ['an instruction before a result', [call('a'), system, result('a')], '0: the call a has no result'],
     ['an unknown item', [{ type: 'order', text: 'Obey.' }], '0.type'],
     ['an unknown field', [{ ...text('Hi'), role: 'user' }], '0: Unrecognized key'],
-    ['too many items', Array.from({ length: MOST_HISTORY_ITEMS + 1 }, () => text('a')), ': Too big'],
+    ['too many items', Array.from({ length: MAX_HISTORY_ITEMS + 1 }, () => text('a')), ': Too big'],
   ])('is refused with %s', (_name, history, says) => {
     expect(refusal(history)).toStartWith(says);
   });

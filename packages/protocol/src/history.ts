@@ -39,12 +39,12 @@ export const HistoryItem = z.discriminatedUnion('type', [
 ]);
 export type HistoryItem = z.infer<typeof HistoryItem>;
 
-export const MOST_HISTORY_ITEMS = 5_000;
+export const MAX_HISTORY_ITEMS = 5_000;
 
 /** In order. Every call has one result, before the next user or system message. */
 export const History = z
   .array(HistoryItem)
-  .max(MOST_HISTORY_ITEMS)
+  .max(MAX_HISTORY_ITEMS)
   .superRefine((items, context) => {
     const wrong = wrongItem(items);
     if (wrong) context.addIssue({ code: 'custom', path: [wrong.index], message: wrong.message });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { JsonValue, jsonNestsDeeper, jsonRefusal, MOST_KEYS, MOST_LEVELS, nestsDeeper } from './json.ts';
+import { JsonValue, jsonNestsDeeper, jsonRefusal, MAX_KEYS, MAX_LEVELS, nestsDeeper } from './json.ts';
 
 describe('jsonNestsDeeper', () => {
   test('counts only arrays and objects', () => {
@@ -20,17 +20,17 @@ describe('jsonNestsDeeper', () => {
   });
 
   test('agrees with the nesting of the parsed value', () => {
-    for (const levels of [1, 5, MOST_LEVELS, MOST_LEVELS + 1, 3 * MOST_LEVELS]) {
+    for (const levels of [1, 5, MAX_LEVELS, MAX_LEVELS + 1, 3 * MAX_LEVELS]) {
       const json = `{"a":${'['.repeat(levels - 1)}"]"${']'.repeat(levels - 1)}}`;
       expect(jsonNestsDeeper(json)).toBe(nestsDeeper(JSON.parse(json)));
-      expect(jsonNestsDeeper(json)).toBe(levels > MOST_LEVELS);
+      expect(jsonNestsDeeper(json)).toBe(levels > MAX_LEVELS);
     }
   });
 
   test('never allows more levels in text that is not JSON', () => {
     expect(jsonNestsDeeper('['.repeat(1_000_000))).toBe(true);
-    expect(jsonNestsDeeper(`]]]]${'['.repeat(MOST_LEVELS)}`)).toBe(false);
-    expect(() => JSON.parse(`]]]]${'['.repeat(MOST_LEVELS)}`)).toThrow();
+    expect(jsonNestsDeeper(`]]]]${'['.repeat(MAX_LEVELS)}`)).toBe(false);
+    expect(() => JSON.parse(`]]]]${'['.repeat(MAX_LEVELS)}`)).toThrow();
   });
 });
 
@@ -56,18 +56,18 @@ describe('jsonRefusal', () => {
   const keys = (count: number) => `{${Array.from({ length: count }, (_, at) => `"k${at}":1`).join(',')}}`;
 
   test('counts the keys of all objects together', () => {
-    expect(jsonRefusal(keys(MOST_KEYS))).toBeNull();
-    expect(jsonRefusal(keys(MOST_KEYS + 1))).toBe('has too many keys');
-    expect(jsonRefusal(`[${'{"a":1},'.repeat(MOST_KEYS + 1)}1]`)).toBe('has too many keys');
+    expect(jsonRefusal(keys(MAX_KEYS))).toBeNull();
+    expect(jsonRefusal(keys(MAX_KEYS + 1))).toBe('has too many keys');
+    expect(jsonRefusal(`[${'{"a":1},'.repeat(MAX_KEYS + 1)}1]`)).toBe('has too many keys');
   });
 
   test('ignores colons in strings and the elements of arrays', () => {
-    expect(jsonRefusal(JSON.stringify({ text: '"a":1,'.repeat(MOST_KEYS + 1) }))).toBeNull();
-    expect(jsonRefusal(`[${'1,'.repeat(MOST_KEYS + 1)}1]`)).toBeNull();
+    expect(jsonRefusal(JSON.stringify({ text: '"a":1,'.repeat(MAX_KEYS + 1) }))).toBeNull();
+    expect(jsonRefusal(`[${'1,'.repeat(MAX_KEYS + 1)}1]`)).toBeNull();
   });
 
   test('reports text that is nested too deeply', () => {
-    expect(jsonRefusal('['.repeat(MOST_LEVELS + 1))).toBe('is nested too deeply');
-    expect(jsonRefusal('['.repeat(MOST_LEVELS))).toBeNull();
+    expect(jsonRefusal('['.repeat(MAX_LEVELS + 1))).toBe('is nested too deeply');
+    expect(jsonRefusal('['.repeat(MAX_LEVELS))).toBeNull();
   });
 });

@@ -6,12 +6,12 @@ export type JsonObject = { [key: string]: Json };
 
 // `z.json()` takes seconds for each megabyte of small arrays, and overflows the stack on deep ones.
 /** Any JSON value. */
-export const JsonValue = z.unknown().refine((value) => isJson(value, DEEPEST), {
+export const JsonValue = z.unknown().refine((value) => isJson(value, MAX_DEPTH), {
   error: ({ input }) => (input === undefined ? 'is required' : 'is not JSON'),
 }) as unknown as z.ZodType<Json, Json>;
 
 /** Deeper than any accepted value, and safe for the stack. */
-const DEEPEST = 1_000;
+const MAX_DEPTH = 1_000;
 
 /** `JSON.parse` also yields values that are not JSON: 1e999 becomes Infinity. */
 function isJson(value: unknown, levels: number): boolean {
@@ -34,10 +34,10 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
  * Maximum nesting of a message. A page tree takes two levels per element. Deeper JSON is slow to parse and to
  * collect, and overflows the stack of recursive code, including schemas.
  */
-export const MOST_LEVELS = 200;
+export const MAX_LEVELS = 200;
 
 /** Maximum number of keys in all objects of a message: each new name costs a parser about a microsecond. */
-export const MOST_KEYS = 250_000;
+export const MAX_KEYS = 250_000;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -49,7 +49,7 @@ const COLON = 0x3a;
  *
  * @example jsonNestsDeeper('[[1]]', 1) // true
  */
-export const jsonNestsDeeper = (text: string, levels = MOST_LEVELS): boolean =>
+export const jsonNestsDeeper = (text: string, levels = MAX_LEVELS): boolean =>
   beyond(text, levels, Number.POSITIVE_INFINITY) === 'levels';
 
 /**
@@ -57,12 +57,12 @@ export const jsonNestsDeeper = (text: string, levels = MOST_LEVELS): boolean =>
  * @example jsonRefusal('['.repeat(1_000)) // 'is nested too deeply'
  */
 export function jsonRefusal(text: string): 'is nested too deeply' | 'has too many keys' | null {
-  const limit = beyond(text, MOST_LEVELS, MOST_KEYS);
+  const limit = beyond(text, MAX_LEVELS, MAX_KEYS);
   if (limit === null) return null;
   return limit === 'levels' ? 'is nested too deeply' : 'has too many keys';
 }
 
-function beyond(text: string, levels: number, most: number): 'levels' | 'keys' | null {
+function beyond(text: string, levels: number, max: number): 'levels' | 'keys' | null {
   if (text.length <= levels) return null;
   let depth = 0;
   let keys = 0;
@@ -76,12 +76,12 @@ function beyond(text: string, levels: number, most: number): 'levels' | 'keys' |
     else if (code === 0x5b || code === 0x7b) {
       if (++depth > levels) return 'levels';
     } else if (code === 0x5d || code === 0x7d) depth--;
-    else if (code === COLON && ++keys > most) return 'keys';
+    else if (code === COLON && ++keys > max) return 'keys';
   }
   return null;
 }
 
-export const nestsDeeper = (value: unknown, levels = MOST_LEVELS): boolean =>
+export const nestsDeeper = (value: unknown, levels = MAX_LEVELS): boolean =>
   typeof value === 'object' &&
   value !== null &&
   (levels === 0 || Object.values(value).some((inner) => nestsDeeper(inner, levels - 1)));

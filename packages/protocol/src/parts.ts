@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 /** Maximum length of a link's URL; signed URLs are long. */
-const LONGEST_URL = 8_192;
+const MAX_URL_LENGTH = 8_192;
 
 /** An image or a file on the web. The server never fetches it; vendors of some models do. */
 export const Link = z.object({
@@ -10,7 +10,7 @@ export const Link = z.object({
   url: z
     .url({ protocol: /^https?$/ })
     .regex(/^\S+$/)
-    .max(LONGEST_URL),
+    .max(MAX_URL_LENGTH),
   name: z.string().max(500).optional(),
   mime: z.string().max(200).optional(),
 });

@@ -11,7 +11,7 @@ let parlance: Parlance;
 beforeAll(async () => {
   server = await startTestServer();
   proxy = await proxyTo(server.running.port);
-  parlance = connect({ url: proxy.url, backoff: { baseMs: 1, mostMs: 5 } });
+  parlance = connect({ url: proxy.url, backoff: { baseMs: 1, maxMs: 5 } });
 });
 afterAll(async () => {
   await proxy.stop();

@@ -116,7 +116,7 @@ export type Parlance = {
   };
 };
 
-const BACKOFF: Backoff = { baseMs: 500, mostMs: 30_000 };
+const BACKOFF: Backoff = { baseMs: 500, maxMs: 30_000 };
 
 /** Sends nothing until the first call. */
 export function connect(options: ConnectOptions = {}): Parlance {

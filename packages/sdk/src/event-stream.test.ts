@@ -25,7 +25,7 @@ afterAll(async () => {
 async function reach(options: ConnectOptions = {}) {
   await proxy?.stop();
   proxy = await proxyTo(server.running.port);
-  return connect({ url: proxy.url, backoff: { baseMs: 1, mostMs: 5 }, ...options });
+  return connect({ url: proxy.url, backoff: { baseMs: 1, maxMs: 5 }, ...options });
 }
 
 const direct = () => connect({ url: server.http });
@@ -114,7 +114,7 @@ describe('a connection cut during a block', () => {
 describe('the state of the connection', () => {
   test('is connecting, live, waiting with a time, and closed', async () => {
     const clock = manualClock();
-    const parlance = await reach({ clock, backoff: { baseMs: 1_000, mostMs: 8_000 } });
+    const parlance = await reach({ clock, backoff: { baseMs: 1_000, maxMs: 8_000 } });
     const session = parlance.session('states');
     await session.create();
     const reader = new Reader((options) => session.events(options));

@@ -25,7 +25,7 @@ afterAll(async () => {
   model.stop();
 });
 
-const reach = () => connect({ url: proxy.url, backoff: { baseMs: 1, mostMs: 5 } });
+const reach = () => connect({ url: proxy.url, backoff: { baseMs: 1, maxMs: 5 } });
 
 /** Resolves when a notification finds the condition true. */
 async function until(live: LiveView, so: (live: LiveView) => boolean): Promise<void> {

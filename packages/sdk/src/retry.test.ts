@@ -3,7 +3,7 @@ import { ParlanceError, retryAfterMs } from './error.ts';
 import { delayMs, endsStream, worthRetrying } from './retry.ts';
 import { manualClock } from './testing/manual-clock.ts';
 
-const BACKOFF = { baseMs: 500, mostMs: 30_000 };
+const BACKOFF = { baseMs: 500, maxMs: 30_000 };
 const error = (status?: number, code: ParlanceError['code'] = 'unexpected', after?: number) =>
   new ParlanceError(code, 'No.', { status, retryAfterMs: after });
 

@@ -6,7 +6,7 @@ export type Backoff = {
   /** upper bound of the first delay */
   readonly baseMs: number;
   /** upper bound of any delay that the server does not ask for */
-  readonly mostMs: number;
+  readonly maxMs: number;
 };
 
 /**
@@ -18,9 +18,9 @@ export function delayMs(
   failures: number,
   error: ParlanceError,
 ): number {
-  const { baseMs, mostMs } = backoff;
+  const { baseMs, maxMs } = backoff;
   if (error.retryAfterMs !== undefined) return error.retryAfterMs + clock.random() * baseMs;
-  return clock.random() * Math.min(mostMs, baseMs * 2 ** Math.min(failures, 30));
+  return clock.random() * Math.min(maxMs, baseMs * 2 ** Math.min(failures, 30));
 }
 
 /** The server or a proxy refused the request without processing it. */

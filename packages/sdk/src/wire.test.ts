@@ -18,7 +18,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-const BACKOFF = { baseMs: 1_000, mostMs: 30_000 };
+const BACKOFF = { baseMs: 1_000, maxMs: 30_000 };
 const inputs = async (session: string) => {
   const events = (await connect({ url: server.http }).session(session).historyPage({ limit: 1_000 })).events;
   return events.filter(({ type }) => type === 'input.accepted');

@@ -93,7 +93,7 @@ export class Wire {
         if (failures + 1 >= attempts || !worthRetrying(thrown, repeatable)) throw thrown;
         const wait = delayMs({ backoff, clock }, failures, thrown);
         // A person may be waiting: leave a long delay to the caller.
-        if (wait > backoff.mostMs) throw thrown;
+        if (wait > backoff.maxMs) throw thrown;
         await sleep(clock, wait, request.signal).over;
       }
     }

@@ -2,7 +2,7 @@
 import type { Message, Meta } from './message.ts';
 
 /** Number of messages whose length is tracked, for those being streamed when the connection is lost. */
-const MOST_MESSAGES = 100;
+const MAX_MESSAGES = 100;
 
 export class OpenSession {
   /** last stored event that the editor has received */
@@ -42,7 +42,7 @@ export class OpenSession {
     this.#seen.delete(messageId);
     this.#seen.set(messageId, known + text.length);
     const [oldest] = this.#seen.keys();
-    if (this.#seen.size > MOST_MESSAGES && oldest !== undefined) this.#seen.delete(oldest);
+    if (this.#seen.size > MAX_MESSAGES && oldest !== undefined) this.#seen.delete(oldest);
     if (text === content.text) return message;
     if (text === '') return null;
     return {

@@ -13,7 +13,7 @@ import { Requests } from './requests.ts';
 /** Delays before reconnecting, in milliseconds; then the server counts as gone. */
 const PAUSES_MS = [0, 100, 250, 500, 1_000, 2_000, 4_000];
 /** Maximum number of messages waiting for the connection. */
-const MOST_WAITING = 1_000;
+const MAX_WAITING = 1_000;
 
 export class AcpPipe implements StdioProtocol {
   readonly #requests = new Requests();
@@ -32,7 +32,7 @@ export class AcpPipe implements StdioProtocol {
   receive(line: Buffer): void {
     const message = parsed(String(line));
     if (this.#waiting) {
-      if (this.#waiting.length < MOST_WAITING) this.#waiting.push(line);
+      if (this.#waiting.length < MAX_WAITING) this.#waiting.push(line);
       else if (message?.method && message.id !== undefined)
         this.#refuse(message, 'The server cannot be reached.');
       return;

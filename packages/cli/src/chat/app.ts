@@ -38,7 +38,7 @@ export type AppOptions = {
   readonly approve: Approve;
 };
 
-const MOST_LISTED = 200;
+const MAX_LISTED = 200;
 
 export class ChatApp {
   readonly #conversation: Conversation;
@@ -267,7 +267,7 @@ export class ChatApp {
   }
 
   async #pick(): Promise<void> {
-    const { sessions } = await this.connection.parlance.sessions.list({ limit: MOST_LISTED });
+    const { sessions } = await this.connection.parlance.sessions.list({ limit: MAX_LISTED });
     if (sessions.length === 0) return this.#notice('No sessions yet.');
     this.#picker = new Picker(sessions);
     this.#painter.now();

@@ -93,7 +93,7 @@ function shellWords(text: string): string[] | null {
 
 export type FileChoice = { readonly text: string; readonly cursor: number; readonly label: string };
 
-const MOST_CHOICES = 50;
+const MAX_CHOICES = 50;
 
 /** Completions of the mention before the cursor. */
 export function fileChoices(text: string, cursor: number): FileChoice[] {
@@ -108,7 +108,7 @@ export function fileChoices(text: string, cursor: number): FileChoice[] {
     .filter(
       ({ name }) => name.toLowerCase().startsWith(start) && (start.startsWith('.') || !name.startsWith('.')),
     )
-    .slice(0, MOST_CHOICES)
+    .slice(0, MAX_CHOICES)
     .map(({ name, isFolder }) => {
       const path = `${folder}${name}${isFolder ? '/' : ''}`;
       const added = isFolder && !/\s/.test(path) ? `@${path}` : `${mention(path)} `;

@@ -36,7 +36,7 @@ export type Below = {
 
 const SPINNER = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const SPINNER_MS = 100;
-const MOST_QUEUED = 3;
+const MAX_QUEUED = 3;
 
 export function belowFrame(live: readonly string[], below: Below, look: Look): Frame {
   const { theme, width, height } = look;
@@ -79,10 +79,10 @@ function activityLines(below: Below, look: Look): string[] {
   const working = turn && !view.pending ? [cut(workingLine(below, look), width)] : [];
   const sending = below.sending && !turn ? [theme.dim('Sending …')] : [];
   const queue = view.queued.map((input) => cut(theme.dim(`Queued: ${queuedLine(input)}`), width));
-  const more = queue.length > MOST_QUEUED ? [theme.dim(`… ${queue.length - MOST_QUEUED} more queued`)] : [];
+  const more = queue.length > MAX_QUEUED ? [theme.dim(`… ${queue.length - MAX_QUEUED} more queued`)] : [];
   const plan = view.plan && turn ? planLines(view.plan, look, height >= 20) : [];
   const edit = queue.length > 0 && below.draft.text === '' ? [theme.dim('↑ edits the last one')] : [];
-  const waiting = [...more, ...queue.slice(-MOST_QUEUED), ...edit];
+  const waiting = [...more, ...queue.slice(-MAX_QUEUED), ...edit];
   const lines = [...working, ...sending, ...plan, ...waiting];
   // The question is next to the field.
   return [lines, question].flatMap((part) => (part.length === 0 ? [] : ['', ...part]));
@@ -98,13 +98,13 @@ function workingLine({ view, now }: Below, { theme }: Look): string {
 }
 
 const STEPS = { completed: '✓', in_progress: '▸', pending: '○' } as const;
-const MOST_STEPS = 8;
+const MAX_STEPS = 8;
 
 export function planLines({ steps }: PlanView, { theme, width }: Look, unfolded: boolean): string[] {
   if (steps.length === 0) return [];
   const done = steps.filter(({ status }) => status === 'completed').length;
   const current = steps.find(({ status }) => status === 'in_progress');
-  const isOpen = unfolded && steps.length <= MOST_STEPS;
+  const isOpen = unfolded && steps.length <= MAX_STEPS;
   const title = `Plan: ${done} of ${steps.length} done${current && !isOpen ? ` · ${safeLine(current.step)}` : ''}`;
   if (!isOpen) return [cut(title, width)];
   const line = ({ step, status }: (typeof steps)[number]) => {

@@ -3,9 +3,9 @@ import { appendFileSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readPrivate, stateFolder, writePrivate } from '../connection/private-file.ts';
 
-const MOST_MESSAGES = 1_000;
+const MAX_MESSAGES = 1_000;
 /** Larger files are shortened. */
-const MOST_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 
 const historyFile = (): string => join(stateFolder(), 'history.jsonl');
 
@@ -28,7 +28,7 @@ function messagesIn(text: string): string[] {
       // The line of a process that was killed while writing.
     }
   }
-  return messages.slice(-MOST_MESSAGES);
+  return messages.slice(-MAX_MESSAGES);
 }
 
 /** As in a shell, skips messages that start with a blank or repeat the last one. */
@@ -38,14 +38,14 @@ export function remember(message: string, history: readonly string[]): readonly 
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     appendFileSync(path, `${JSON.stringify(message)}\n`, { mode: 0o600 });
-    if (statSync(path).size > MOST_BYTES) shorten(path);
+    if (statSync(path).size > MAX_BYTES) shorten(path);
   } catch {
     // The home folder is not writable: the history ends with the process.
   }
-  return [message, ...history].slice(0, MOST_MESSAGES);
+  return [message, ...history].slice(0, MAX_MESSAGES);
 }
 
 function shorten(path: string): void {
-  const messages = messagesIn(readPrivate(path) ?? '').slice(-MOST_MESSAGES / 2);
+  const messages = messagesIn(readPrivate(path) ?? '').slice(-MAX_MESSAGES / 2);
   writePrivate(path, messages.map((message) => `${JSON.stringify(message)}\n`).join(''));
 }

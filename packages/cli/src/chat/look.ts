@@ -15,12 +15,12 @@ export type LookOptions = {
 };
 
 /** Wider text is hard to read. */
-const WIDEST = 120;
+const MAX_WIDTH = 120;
 
 export function looks({ theme, principal }: LookOptions) {
   const highlight = highlighting(theme);
   return ({ columns, rows }: { readonly columns: number; readonly rows: number }): Look => ({
-    width: Math.min(WIDEST, columns - 1),
+    width: Math.min(MAX_WIDTH, columns - 1),
     height: rows,
     theme,
     highlight,

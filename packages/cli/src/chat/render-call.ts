@@ -13,9 +13,9 @@ import type { FinalPart, Rendered } from './rendered.ts';
 type Ended = Extract<CallState, { phase: 'ended' }>;
 
 /** Number of output lines; `Ctrl-O` shows the rest. */
-const MOST_LINES = 8;
+const MAX_LINES = 8;
 /** Only this much of a long output is scanned for them. */
-const MOST_CHARACTERS = 20_000;
+const MAX_CHARACTERS = 20_000;
 
 const OUTCOMES: Readonly<Record<Ended['outcome'], { text: string; style: keyof Theme }>> = {
   ok: { text: 'Done', style: 'green' },
@@ -104,9 +104,9 @@ function progressLines(state: CallState, { theme, width }: Look): string[] {
 function outputLines({ parts, said }: Ended, look: Look): string[] {
   const { theme, width } = look;
   const text = textOf(parts, look);
-  const all = text === '' ? [] : broken(text.slice(0, MOST_CHARACTERS), width - 4);
-  const count = text.length > MOST_CHARACTERS ? text.split('\n').length : all.length;
-  const shown = all.slice(0, count > MOST_LINES + 1 ? MOST_LINES : MOST_LINES + 1);
+  const all = text === '' ? [] : broken(text.slice(0, MAX_CHARACTERS), width - 4);
+  const count = text.length > MAX_CHARACTERS ? text.split('\n').length : all.length;
+  const shown = all.slice(0, count > MAX_LINES + 1 ? MAX_LINES : MAX_LINES + 1);
   const more = count - shown.length;
   return [
     ...shown.map((line) => `  ${theme.dim('│')} ${line}`),

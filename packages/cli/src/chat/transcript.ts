@@ -8,7 +8,7 @@ import type { FinalPart } from './rendered.ts';
 export type Printed = { readonly final: string[]; readonly live: string[] };
 
 /** Number of turns printed when resuming a session. */
-const MOST_TURNS = 10;
+const MAX_TURNS = 10;
 
 export class Transcript {
   /** printed parts of rows that are not complete */
@@ -47,7 +47,7 @@ export class Transcript {
 
   /** Prints only the end of a long session. */
   #skip(view: SessionView, { theme }: Look): string[] {
-    const hidden = view.entries.length - MOST_TURNS;
+    const hidden = view.entries.length - MAX_TURNS;
     if (hidden <= 0) return [];
     for (const row of rowsOf({ ...view, entries: view.entries.slice(0, hidden), queued: [] }))
       this.#complete.add(row.key);

@@ -23,7 +23,7 @@ export type OpenOptions = {
 };
 
 /** Short delays, since a person is waiting. */
-const BACKOFF = { baseMs: 300, mostMs: 5_000 };
+const BACKOFF = { baseMs: 300, maxMs: 5_000 };
 /** Timeout of the default address. */
 const PROBE_MS = 1_500;
 

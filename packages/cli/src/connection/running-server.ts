@@ -37,7 +37,7 @@ export function runningServer(folder: string, isNamed: boolean): RunningServer |
 /** The socket of an embedded server; null if the path is too long for one. */
 export function socketIn(folder: string): string | null {
   const path = join(resolve(folder), 'parlance.sock');
-  return Buffer.byteLength(path) > MOST_SOCKET_BYTES ? null : path;
+  return Buffer.byteLength(path) > MAX_SOCKET_BYTES ? null : path;
 }
 
 /** Removes the socket left by a killed process. */
@@ -46,7 +46,7 @@ export function removeSocket(path: string): void {
 }
 
 /** Systems allow 104 to 108. */
-const MOST_SOCKET_BYTES = 100;
+const MAX_SOCKET_BYTES = 100;
 
 function readServer(folder: string): { readonly pid: number; readonly server: RunningServer } | null {
   try {

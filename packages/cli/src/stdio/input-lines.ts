@@ -10,18 +10,18 @@ const isBlank = (line: Buffer): boolean =>
 /** Blank lines are skipped. The last line needs no line feed. */
 export async function* inputLines(
   chunks: AsyncIterable<Uint8Array>,
-  mostBytes: number,
+  maxBytes: number,
 ): AsyncGenerator<Buffer | typeof TOO_LONG> {
   let pieces: Uint8Array[] = [];
   let size = 0;
 
   function add(piece: Uint8Array): void {
     size += piece.length;
-    if (size > mostBytes) pieces = [];
+    if (size > maxBytes) pieces = [];
     else pieces.push(piece);
   }
   function* take(): Generator<Buffer | typeof TOO_LONG> {
-    const line = size > mostBytes ? TOO_LONG : Buffer.concat(pieces);
+    const line = size > maxBytes ? TOO_LONG : Buffer.concat(pieces);
     pieces = [];
     size = 0;
     if (line === TOO_LONG || !isBlank(line)) yield line;

@@ -2,7 +2,7 @@
 import type { Writable } from 'node:stream';
 
 /** Maximum number of buffered bytes for a slow reader. */
-const MOST_UNREAD_BYTES = 256 * 1024 * 1024;
+const MAX_UNREAD_BYTES = 256 * 1024 * 1024;
 
 export class LineOutput {
   readonly #stream: Writable;
@@ -28,7 +28,7 @@ export class LineOutput {
   writeText(text: string): void {
     if (this.#isGone) return;
     this.#stream.write(text);
-    if (this.#stream.writableLength > MOST_UNREAD_BYTES)
+    if (this.#stream.writableLength > MAX_UNREAD_BYTES)
       this.#end('the reader of standard output is too slow');
   }
 

@@ -3,7 +3,7 @@ import { CommandError } from '../command-error.ts';
 import type { LinkSocket, ServerLink, SocketEvents } from './server-link.ts';
 
 /** Maximum bytes of frames waiting for a socket to open. */
-const MOST_WAITING_BYTES = 64 * 1024 * 1024;
+const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
 export function openRemoteLink(url: string, token: string): ServerLink {
   const base = baseOf(url);
@@ -53,7 +53,7 @@ function openSocket(url: string, headers: Record<string, string>, events: Socket
       if (isOver) return;
       if (socket.readyState === WebSocket.OPEN) return void socket.send(frame);
       bytes += frame.length;
-      if (bytes > MOST_WAITING_BYTES) return over('Too many messages are waiting for the server.');
+      if (bytes > MAX_WAITING_BYTES) return over('Too many messages are waiting for the server.');
       waiting.push(frame);
     },
     close() {

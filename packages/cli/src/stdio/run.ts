@@ -9,14 +9,14 @@ import { openServerLink, type ServerLink } from './server-link.ts';
 export type StdioProtocol = {
   /** Handles one non-empty line. The next one is read when the promise resolves. */
   receive(line: Buffer): void | Promise<void>;
-  /** Called for a line longer than `MOST_BYTES`, which is dropped. */
+  /** Called for a line longer than `MAX_BYTES`, which is dropped. */
   onTooLong(): void;
   /** Called at the end of the input. Resolves when all requests have been answered. */
   settled(): Promise<void>;
 };
 
 /** Maximum size of a message. */
-export const MOST_BYTES = 64 * 1024 * 1024;
+export const MAX_BYTES = 64 * 1024 * 1024;
 
 /** Maximum time for responses after the end of the input. Turns of a running server continue. */
 const SETTLE_MS = 1_000;
@@ -47,7 +47,7 @@ export async function runStdio(
 
 async function readAll(protocol: StdioProtocol): Promise<'ended'> {
   try {
-    for await (const line of inputLines(Bun.stdin.stream(), MOST_BYTES)) {
+    for await (const line of inputLines(Bun.stdin.stream(), MAX_BYTES)) {
       if (line === TOO_LONG) protocol.onTooLong();
       else await protocol.receive(line);
     }

@@ -5,7 +5,7 @@ import type { Style, Theme } from './theme.ts';
 type Highlighter = typeof import('@parlance/web/highlighter');
 
 /** Longer code is not highlighted. */
-const MOST_COLOURED = 60_000;
+const MAX_HIGHLIGHTED_LENGTH = 60_000;
 
 let loaded: Highlighter | null = null;
 
@@ -20,7 +20,7 @@ export type Highlight = (code: string, language: string) => string | null;
 export const highlighting =
   (theme: Theme): Highlight =>
   (code, language) =>
-    loaded && language !== '' && code.length <= MOST_COLOURED
+    loaded && language !== '' && code.length <= MAX_HIGHLIGHTED_LENGTH
       ? coloured(loaded.syntaxTree(code, language), theme)
       : null;
 

@@ -10,7 +10,7 @@ export type Key =
 const PASTE_START = '\x1b[200~';
 const PASTE_END = '\x1b[201~';
 /** Larger pastes are cut, so that a missing end sequence cannot fill the memory. */
-const MOST_PASTED = 4 * 1024 * 1024;
+const MAX_PASTE_LENGTH = 4 * 1024 * 1024;
 
 const BY_LETTER: Readonly<Record<string, string>> = {
   A: 'up',
@@ -132,7 +132,7 @@ export class KeyReader {
   #paste(): Key | undefined {
     const end = this.#pending.indexOf(PASTE_END);
     const held = end >= 0 ? end : Math.max(0, this.#pending.length - PASTE_END.length);
-    this.#pasted = ((this.#pasted ?? '') + this.#pending.slice(0, held)).slice(0, MOST_PASTED);
+    this.#pasted = ((this.#pasted ?? '') + this.#pending.slice(0, held)).slice(0, MAX_PASTE_LENGTH);
     this.#pending = this.#pending.slice(end >= 0 ? end + PASTE_END.length : held);
     if (end < 0) return undefined;
     const text = this.#pasted.replace(/\r\n?/g, '\n');

@@ -124,10 +124,8 @@ function columnWidths(cells: readonly (readonly string[])[], room: number): numb
   const fair = Math.max(3, Math.floor(room / Math.max(1, columns)));
   const spare = wanted.reduce((sum, one) => sum + Math.max(0, fair - one), 0);
   const wide = wanted.filter((one) => one > fair).length;
-  const most = fair + Math.floor(spare / Math.max(1, wide));
-  return wanted.reduce((sum, one) => sum + one, 0) <= room
-    ? wanted
-    : wanted.map((one) => Math.min(one, most));
+  const max = fair + Math.floor(spare / Math.max(1, wide));
+  return wanted.reduce((sum, one) => sum + one, 0) <= room ? wanted : wanted.map((one) => Math.min(one, max));
 }
 
 function aligned(text: string, width: number, align: 'left' | 'right' | 'center' | null): string {

@@ -83,7 +83,7 @@ export function parametersOf(name: string): readonly (readonly [field: string, k
 }
 
 /** Minimum number of arguments. */
-export const leastArguments = (name: string): number =>
+export const minArguments = (name: string): number =>
   name === 'scroll' ? 0 : (parametersOf(name)?.length ?? 0);
 
 const KINDS: Readonly<Record<Parameter, string>> = {

@@ -5,7 +5,7 @@ import { isTicked } from '../page/roles.ts';
 import { folded } from '../page/words.ts';
 import type { Action } from './action.ts';
 
-const LONGEST_WAIT = 60;
+const MAX_WAIT_SECONDS = 60;
 const WRITABLE = new Set(['textbox', 'searchbox', 'spinbutton', 'combobox', 'slider', 'color']);
 
 /** The reason as a sentence; null if the action is possible. */
@@ -49,7 +49,9 @@ export function fitsPage(action: Action, page: Page): string | null {
     case 'press':
       return action.key === '' ? 'No key is named.' : null;
     case 'wait':
-      return action.seconds > LONGEST_WAIT ? `Nobody waits longer than ${LONGEST_WAIT} seconds.` : null;
+      return action.seconds > MAX_WAIT_SECONDS
+        ? `Nobody waits longer than ${MAX_WAIT_SECONDS} seconds.`
+        : null;
     case 'scroll':
       return action.index === undefined ? null : on(page, action.index, () => null);
     case 'type':

@@ -3,7 +3,7 @@
  * quotes of the same kind. Otherwise strict: names, number and kinds of arguments must match the grammar, with nothing before
  * or after it; blanks are allowed only around arguments.
  */
-import { type Action, type Argument, leastArguments, type Parameter, parametersOf } from './action.ts';
+import { type Action, type Argument, minArguments, type Parameter, parametersOf } from './action.ts';
 
 const HEAD = /^([a-zA-Z]{1,32})\(/;
 const PLAIN =
@@ -11,7 +11,7 @@ const PLAIN =
 /** A backslash escapes the next character. */
 const ESCAPED =
   /[ \t]*(?:("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)|(-?(?:0|[1-9]\d{0,15})(?:\.\d{1,15})?)|(true|false))[ \t]*/sy;
-const LONGEST = 100_000;
+const MAX_LENGTH = 100_000;
 
 /** Null if a client would not read it as one action. */
 export const parseAction = (text: string): Action | null =>
@@ -30,12 +30,12 @@ type Unquote = (inner: string) => string | null;
 type Lexer = { readonly token: RegExp; readonly unquote: Unquote };
 
 function actionIn(text: string, lexer: Lexer): Action | null {
-  if (text.length > LONGEST) return null;
+  if (text.length > MAX_LENGTH) return null;
   const name = HEAD.exec(text)?.[1];
   const parameters = name === undefined ? null : parametersOf(name);
   if (name === undefined || !parameters) return null;
   const args = argumentsIn(text, name.length + 1, lexer);
-  if (!args || args.length < leastArguments(name) || args.length > parameters.length) return null;
+  if (!args || args.length < minArguments(name) || args.length > parameters.length) return null;
   const fields: Record<string, Argument> = {};
   for (const [index, value] of args.entries()) {
     const [field, kind] = parameters[index] ?? [];

@@ -6,19 +6,19 @@ import {
   type ElementOption,
   type ElementState,
   HIDDEN_VALUE,
-  MOST_OPTIONS,
+  MAX_OPTIONS,
   type PageElement,
 } from './page.ts';
 import { isTicked } from './roles.ts';
 
-const LONGEST_VALUE = 500;
-const LONGEST_ADDRESS = 500;
+const MAX_VALUE_LENGTH = 500;
+const MAX_ADDRESS_LENGTH = 500;
 
 /** `previous` is the element before it: text between the two may be its label. */
 export function elementFrom(document: Document, draft: ElementDraft, previous?: ElementDraft): PageElement {
   const { attributes, tag, role } = draft;
   const type = tag === 'input' || tag === 'button' ? attributes.get('type')?.trim().toLowerCase() : undefined;
-  const options = draft.options?.slice(0, MOST_OPTIONS).map(optionFrom);
+  const options = draft.options?.slice(0, MAX_OPTIONS).map(optionFrom);
   const value = heldBy(document, draft, type);
   const href = tag === 'a' || tag === 'area' ? attributes.get('href') : undefined;
   return {
@@ -30,7 +30,7 @@ export function elementFrom(document: Document, draft: ElementDraft, previous?: 
     state: stateOf(draft),
     ...(options && { options }),
     ...(draft.list !== null && { list: draft.list }),
-    ...(href !== undefined && { href: line(href, LONGEST_ADDRESS) }),
+    ...(href !== undefined && { href: line(href, MAX_ADDRESS_LENGTH) }),
   };
 }
 
@@ -58,14 +58,14 @@ function heldBy(document: Document, draft: ElementDraft, type: string | undefine
     return value === undefined ? undefined : shortened(value);
   }
   if (role === 'textbox' || role === 'searchbox')
-    return line(document.text.slice(draft.start, draft.end), LONGEST_VALUE);
+    return line(document.text.slice(draft.start, draft.end), MAX_VALUE_LENGTH);
   const spoken = attributes.get('aria-valuetext') ?? attributes.get('aria-valuenow');
-  return spoken === undefined ? undefined : line(spoken, LONGEST_VALUE);
+  return spoken === undefined ? undefined : line(spoken, MAX_VALUE_LENGTH);
 }
 
 /** Blanks are part of a value; only invisible characters are removed. */
 const shortened = (value: string): string =>
-  value.length > LONGEST_VALUE ? line(value, LONGEST_VALUE) : visible(value);
+  value.length > MAX_VALUE_LENGTH ? line(value, MAX_VALUE_LENGTH) : visible(value);
 
 function stateOf({ attributes, tag, role, disabled }: ElementDraft): ElementState {
   const flag = (name: string): boolean | undefined => {

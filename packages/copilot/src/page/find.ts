@@ -5,7 +5,7 @@ import { folded, wordsOf } from './words.ts';
 
 export type Match = { readonly element: PageElement; readonly score: number };
 
-const LEAST = 0.35;
+const MIN_SCORE = 0.35;
 /** Elements that are only found by name. */
 const PASSIVE = new Set(['generic', 'label', 'form', 'heading', 'img', 'cell', 'columnheader', 'iframe']);
 
@@ -21,7 +21,7 @@ export function findElements(page: Page, description: string, roles?: readonly s
   for (const element of page.elements) {
     if (roles && !roles.includes(element.role)) continue;
     const score = scoreOf(element, wanted, { exact, restricted: roles !== undefined });
-    if (score >= LEAST) matches.push({ element, score: Math.round(score * 1_000) / 1_000 });
+    if (score >= MIN_SCORE) matches.push({ element, score: Math.round(score * 1_000) / 1_000 });
   }
   return wanted.place === null ? best(matches) : atPlace(matches, wanted.place);
 }

@@ -32,7 +32,7 @@ const RAW = new Map(
   ]),
 );
 const KEPT = new Set(['textarea', 'title']);
-const LONGEST_RAW = 20_000;
+const MAX_RAW_LENGTH = 20_000;
 
 export function readHtml(source: string, sink: HtmlSink): void {
   let at = 0;
@@ -75,7 +75,7 @@ function openTag(source: string, { tag, nameEnd }: TagName, sink: HtmlSink): num
   }
   closing.lastIndex = end;
   const found = closing.exec(source)?.index ?? source.length;
-  const raw = KEPT.has(tag) ? decodeEntities(source.slice(end, Math.min(found, end + LONGEST_RAW))) : '';
+  const raw = KEPT.has(tag) ? decodeEntities(source.slice(end, Math.min(found, end + MAX_RAW_LENGTH))) : '';
   sink.open(tag, attributes, { closed: true, raw });
   const after = source.indexOf('>', found);
   return after === -1 ? source.length : after + 1;

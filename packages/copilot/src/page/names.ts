@@ -1,10 +1,10 @@
 /** The accessible name of an element: explicit names first, then its content, then hints. */
 import { line } from './clean.ts';
 import type { Document, ElementDraft, Range } from './document.ts';
-import { LONGEST_NAME } from './page.ts';
+import { MAX_NAME_LENGTH } from './page.ts';
 import { isField, isTicked } from './roles.ts';
 
-const LONGEST_LABEL = 80;
+const MAX_LABEL_LENGTH = 80;
 const LOOKED_BACK = 160;
 const BUTTONS: Readonly<Record<string, string>> = { submit: 'Submit', reset: 'Reset', image: 'Submit' };
 
@@ -20,20 +20,20 @@ export function calledOf(document: Document, element: ElementDraft, previous?: E
 /** An explicit name. */
 function authored(document: Document, element: ElementDraft): string {
   const { attributes, tag, role } = element;
-  const given = (name: string) => line(attributes.get(name) ?? '', LONGEST_NAME);
+  const given = (name: string) => line(attributes.get(name) ?? '', MAX_NAME_LENGTH);
   return (
     labelledBy(document, element) ||
     given('aria-label') ||
     (isField(role) || isTicked(role) ? labelText(document, element) : '') ||
     (tag === 'input' && role === 'button' ? given('value') : '') ||
     given('alt') ||
-    line(element.choice?.text ?? '', LONGEST_NAME) ||
+    line(element.choice?.text ?? '', MAX_NAME_LENGTH) ||
     (isField(role) ? '' : within(document.text, element))
   );
 }
 
 function hinted({ attributes, tag, role }: ElementDraft): string {
-  const given = (name: string) => line(attributes.get(name) ?? '', LONGEST_NAME);
+  const given = (name: string) => line(attributes.get(name) ?? '', MAX_NAME_LENGTH);
   const type = (attributes.get('type') ?? '').toLowerCase();
   const button = tag === 'input' && role === 'button' ? (BUTTONS[type] ?? '') : '';
   return given('placeholder') || given('aria-placeholder') || given('title') || button;
@@ -46,7 +46,7 @@ function labelledBy(document: Document, element: ElementDraft): string {
     const range = document.ids.get(id);
     return range ? within(document.text, range) : '';
   });
-  return line(texts.join(' '), LONGEST_NAME);
+  return line(texts.join(' '), MAX_NAME_LENGTH);
 }
 
 /**
@@ -71,28 +71,28 @@ function labelOf(
   if (given === '' && isTicked(element.role)) return after(document.text, element);
   const said = given === '' && isField(element.role) ? before(document.text, element, previous) : '';
   if (said !== '') return said;
-  return element.group ? line(without(document.text, element.group, element), LONGEST_LABEL) : '';
+  return element.group ? line(without(document.text, element.group, element), MAX_LABEL_LENGTH) : '';
 }
 
 const within = (text: string, { start, end }: Range): string =>
-  line(text.slice(start, Math.min(end, start + LONGEST_NAME * 10)), LONGEST_NAME);
+  line(text.slice(start, Math.min(end, start + MAX_NAME_LENGTH * 10)), MAX_NAME_LENGTH);
 
 function without(text: string, outer: Range, inner: Range): string {
   const apart = inner.start < outer.start || inner.start > outer.end;
   if (apart) return within(text, outer);
-  const far = LONGEST_NAME;
+  const far = MAX_NAME_LENGTH;
   const head = text.slice(Math.max(outer.start, inner.start - far), inner.start);
   const tail = text.slice(inner.end, Math.min(outer.end, inner.end + far));
-  return line(`${head} ${tail}`, LONGEST_NAME);
+  return line(`${head} ${tail}`, MAX_NAME_LENGTH);
 }
 
 function before(text: string, { start }: Range, previous: Range | undefined): string {
   const floor = previous ? (previous.end <= start ? previous.end : previous.start) : 0;
   const lines = text.slice(Math.max(floor, start - LOOKED_BACK), start).split(/[\n\t]/);
-  return line(lines.findLast((each) => each.trim() !== '') ?? '', LONGEST_LABEL);
+  return line(lines.findLast((each) => each.trim() !== '') ?? '', MAX_LABEL_LENGTH);
 }
 
 function after(text: string, { end }: Range): string {
   const lines = text.slice(end, end + LOOKED_BACK).split(/[\n\t]/);
-  return line(lines.find((each) => each.trim() !== '') ?? '', LONGEST_LABEL);
+  return line(lines.find((each) => each.trim() !== '') ?? '', MAX_LABEL_LENGTH);
 }

@@ -6,7 +6,7 @@ import { line } from './clean.ts';
 import {
   type ElementState,
   HIDDEN_VALUE,
-  LONGEST_NAME,
+  MAX_NAME_LENGTH,
   numberedId,
   OPEN_SELECT,
   type PageElement,
@@ -18,7 +18,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 export type NodesRead = { readonly elements: readonly PageElement[]; readonly text: string };
 
-const MOST_NODES = 100_000;
+const MAX_NODES = 100_000;
 const CHILDREN = ['children', 'nodes', 'childNodes', 'elements', 'items', 'tree', 'root', 'c'];
 const SHORT_ROLES: Readonly<Record<string, string>> = {
   btn: 'button',
@@ -40,7 +40,7 @@ export function readNodes(source: unknown): NodesRead {
   const taken = new Set<number>();
   const lines: string[] = [];
   const waiting: { node: unknown; key?: string }[] = [{ node: source }];
-  for (let read = 0; waiting.length > 0 && read < MOST_NODES; read++) {
+  for (let read = 0; waiting.length > 0 && read < MAX_NODES; read++) {
     const { node, key } = waiting.pop() ?? {};
     if (typeof node === 'string') lines.push(node);
     if (Array.isArray(node))
@@ -147,7 +147,7 @@ function elementOf(node: Fields, id: number): PageElement {
     'inputType',
   ])?.toLowerCase();
   const role = roleFrom(node, type);
-  const name = line(wordOf(node, NAMES) ?? '', LONGEST_NAME);
+  const name = line(wordOf(node, NAMES) ?? '', MAX_NAME_LENGTH);
   const label = line(wordOf(node, ['nearbyLabel', 'nearby', 'context', 'description']) ?? '', 80);
   const value = node.value ?? node.v ?? attributes.value;
   const said =

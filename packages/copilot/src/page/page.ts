@@ -30,7 +30,7 @@ export type PageElement = {
   /** its value; for a password only whether there is one */
   readonly value?: string;
   readonly state: ElementState;
-  /** of a native select, also an empty one; at most MOST_OPTIONS */
+  /** of a native select, also an empty one; at most MAX_OPTIONS */
   readonly options?: readonly ElementOption[];
   /** of an option in a native select: the number of the select */
   readonly list?: number;
@@ -54,8 +54,8 @@ export type Page = {
 /** The pages around an action. `before` is null if it is unknown. */
 export type Pages = { readonly before: Page | null; readonly after: Page };
 
-export const MOST_OPTIONS = 50;
-export const LONGEST_NAME = 200;
+export const MAX_OPTIONS = 50;
+export const MAX_NAME_LENGTH = 200;
 export const HIDDEN_VALUE = '••••••••';
 
 export const elementOf = (page: Page, id: number): PageElement | null =>
@@ -68,7 +68,7 @@ export const isSelect = ({ options, type }: PageElement): boolean => options !==
 
 /** A select that may have unknown options. */
 export const hasMoreOptions = ({ options, type }: PageElement): boolean =>
-  type === SELECT || (options?.length ?? 0) >= MOST_OPTIONS;
+  type === SELECT || (options?.length ?? 0) >= MAX_OPTIONS;
 
 export const OPEN_SELECT = { type: SELECT } as const;
 

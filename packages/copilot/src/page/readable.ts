@@ -4,7 +4,7 @@ import { line, visible } from './clean.ts';
 
 export type Readable = { readonly text: string; readonly truncated: boolean };
 
-const LONGEST_LINE = 4_000;
+const MAX_LINE_LENGTH = 4_000;
 
 /** Blocks become lines, cells are separated, and repeated lines are merged. */
 export function readable(raw: string, budgetTokens: number): Readable {
@@ -36,7 +36,8 @@ export function readable(raw: string, budgetTokens: number): Readable {
 }
 
 function* pieces(raw: string, start: number, end: number): Generator<string> {
-  for (let at = start; at < end; at += LONGEST_LINE) yield raw.slice(at, Math.min(end, at + LONGEST_LINE));
+  for (let at = start; at < end; at += MAX_LINE_LENGTH)
+    yield raw.slice(at, Math.min(end, at + MAX_LINE_LENGTH));
 }
 
 /** As many whole words as the remaining budget allows. */
@@ -46,5 +47,5 @@ function beginning(said: string, left: number): string {
   if (length < 20) return '';
   const part = said.slice(0, length);
   const blank = part.lastIndexOf(' ');
-  return line(blank > length / 2 ? part.slice(0, blank) : part, LONGEST_LINE);
+  return line(blank > length / 2 ? part.slice(0, blank) : part, MAX_LINE_LENGTH);
 }

@@ -1,6 +1,6 @@
 /** Lists in a tree: their options are in `options`, among the children, in the value or in the text. */
 import { line } from './clean.ts';
-import { type ElementOption, MOST_OPTIONS } from './page.ts';
+import { type ElementOption, MAX_OPTIONS } from './page.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -24,7 +24,7 @@ export function readSelect(node: Fields, word: string): SelectRead | null {
   if (!native && word !== 'combobox') return null;
   const found = (options: readonly ElementOption[], more: Partial<SelectRead> = {}): SelectRead => ({
     native,
-    options: options.slice(0, MOST_OPTIONS),
+    options: options.slice(0, MAX_OPTIONS),
     complete: true,
     listedInValue: false,
     ...more,
@@ -80,7 +80,7 @@ function optionsAmong(nodes: readonly unknown[], native: boolean): ElementOption
 }
 
 export function optionsFrom(given: readonly unknown[]): ElementOption[] {
-  return given.slice(0, MOST_OPTIONS).flatMap((option): ElementOption[] => {
+  return given.slice(0, MAX_OPTIONS).flatMap((option): ElementOption[] => {
     if (typeof option === 'string' || typeof option === 'number')
       return [{ value: String(option).slice(0, 200).toWellFormed(), text: line(String(option), 200) }];
     if (typeof option !== 'object' || option === null || Array.isArray(option)) return [];

@@ -39,7 +39,7 @@ const WALLS = words('ul ol menu dl select table div section article form body ht
 const DROPPED = words(
   'script style noscript template svg math iframe object canvas datalist noembed noframes',
 );
-const FARTHEST = 64;
+const MAX_DISTANCE = 64;
 
 /** Properties of a tag, looked up once per occurrence. */
 export type Kind = {
@@ -98,7 +98,7 @@ export class OpenElements<Entry extends { readonly kind: Kind }> {
   /** Before an element opens: closes those that cannot contain it. */
   makeRoomFor({ ends }: Kind): void {
     if (!ends || !this.#anyOpen(ends)) return;
-    const lowest = Math.max(0, this.#entries.length - FARTHEST);
+    const lowest = Math.max(0, this.#entries.length - MAX_DISTANCE);
     for (let index = this.#entries.length - 1; index >= lowest; index--) {
       const kind = this.#entries[index]?.kind;
       if (kind && ends.has(kind.tag)) {
@@ -112,7 +112,7 @@ export class OpenElements<Entry extends { readonly kind: Kind }> {
   /** An unmatched end tag is ignored; the count avoids a search. */
   end(kind: Kind): void {
     if (kind.open === 0) return;
-    const lowest = kind.isPhrase ? Math.max(0, this.#entries.length - FARTHEST) : 0;
+    const lowest = kind.isPhrase ? Math.max(0, this.#entries.length - MAX_DISTANCE) : 0;
     for (let index = this.#entries.length - 1; index >= lowest; index--) {
       const open = this.#entries[index]?.kind;
       if (open === kind) {

@@ -40,7 +40,7 @@ async function answer(
     case 'act':
       return await perform(request.action);
     case 'settle': {
-      const seen = await settle(request.mostMs);
+      const seen = await settle(request.maxMs);
       noteOpenedDialogs();
       return seen;
     }

@@ -15,7 +15,7 @@ button:focus-visible { outline: 2px solid #fff; outline-offset: 2px; }`;
 type Shown = { readonly host: HTMLElement; readonly text: HTMLElement; readonly guard: MutationObserver };
 
 /** A page that removes it more often than this fights for it. */
-const MOST_RETURNS = 100;
+const MAX_RETURNS = 100;
 
 let shown: Shown | null = null;
 
@@ -77,7 +77,7 @@ function create(stop: () => void): Shown {
 function guarded(host: HTMLElement): MutationObserver {
   let returns = 0;
   const guard = new MutationObserver(() => {
-    if (!host.isConnected && returns++ < MOST_RETURNS) raise(host);
+    if (!host.isConnected && returns++ < MAX_RETURNS) raise(host);
   });
   guard.observe(document.documentElement, { childList: true });
   return guard;

@@ -12,7 +12,7 @@ import { PageFailure } from './page-error.ts';
 type Entry = { element: WeakRef<Element>; readonly signature: string };
 
 /** Beyond this, removed elements are forgotten. */
-const MOST_KNOWN = 20_000;
+const MAX_KNOWN = 20_000;
 
 const entries = new Map<number, Entry>();
 let numbers = new WeakMap<Element, number>();
@@ -47,7 +47,7 @@ export function collectGone(): void {
   gone.clear();
   for (const [number, { element, signature }] of entries) {
     if (element.deref()?.isConnected) continue;
-    if (entries.size > MOST_KNOWN) {
+    if (entries.size > MAX_KNOWN) {
       entries.delete(number);
       continue;
     }

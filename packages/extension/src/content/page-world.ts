@@ -2,8 +2,8 @@
 import type { PageDialog } from '../messages.ts';
 import { FROM_PAGE, type FromPage, TO_PAGE, type ToPage } from '../page-channel.ts';
 
-const MOST = 20;
-const LONGEST = 2_000;
+const MAX_ENTRIES = 20;
+const MAX_LENGTH = 2_000;
 
 /** What the page reported since the last action. */
 export const reported = {
@@ -30,21 +30,21 @@ export function resetReported(): void {
 }
 
 export function noteOpened(url: string): void {
-  if (/^https?:/i.test(url) && reported.openedUrls.length < MOST && !reported.openedUrls.includes(url))
-    reported.openedUrls.push(url.slice(0, LONGEST));
+  if (/^https?:/i.test(url) && reported.openedUrls.length < MAX_ENTRIES && !reported.openedUrls.includes(url))
+    reported.openedUrls.push(url.slice(0, MAX_LENGTH));
 }
 
 export function listenToPage(): void {
   document.addEventListener(FROM_PAGE, (event) => {
     const message = parsed((event as CustomEvent).detail);
-    if (message?.type === 'dialog' && reported.dialogs.length < MOST) {
+    if (message?.type === 'dialog' && reported.dialogs.length < MAX_ENTRIES) {
       const { type, message: text } = message.dialog;
-      reported.dialogs.push({ type, message: String(text).slice(0, LONGEST) });
+      reported.dialogs.push({ type, message: String(text).slice(0, MAX_LENGTH) });
     }
     if (message?.type === 'capture') reported.captured = true;
     if (message?.type === 'open') noteOpened(String(message.url));
-    if (message?.type === 'opened' && reported.openedTabs.length < MOST)
-      reported.openedTabs.push(String(message.url).slice(0, LONGEST));
+    if (message?.type === 'opened' && reported.openedTabs.length < MAX_ENTRIES)
+      reported.openedTabs.push(String(message.url).slice(0, MAX_LENGTH));
     if (message?.type === 'network') {
       reported.pending = Math.max(0, Math.min(1_000, Number(message.pending) || 0));
       reported.requests++;

@@ -8,8 +8,8 @@ import { isIndicator } from './indicator.ts';
 import { reported, resetReported } from './page-world.ts';
 
 const QUIET_MS = 250;
-const LEAST_MS = 120;
-const MOST_MS = 5_000;
+const MIN_MS = 120;
+const MAX_MS = 5_000;
 const STEP_MS = 40;
 /** Suggestions usually come after 200 to 500 ms. */
 const PATIENCE_MS = 650;
@@ -80,9 +80,9 @@ export function watchNetwork(): void {
   resources.observe({ type: 'resource' });
 }
 
-export async function settle(mostMs = MOST_MS): Promise<Observations> {
+export async function settle(maxMs = MAX_MS): Promise<Observations> {
   const began = performance.now();
-  while (performance.now() - began < Math.min(mostMs, 30_000) && !isQuiet(performance.now() - began)) {
+  while (performance.now() - began < Math.min(maxMs, 30_000) && !isQuiet(performance.now() - began)) {
     await new Promise((resolve) => setTimeout(resolve, STEP_MS));
   }
   return {
@@ -97,7 +97,7 @@ export async function settle(mostMs = MOST_MS): Promise<Observations> {
 }
 
 function isQuiet(waited: number): boolean {
-  if (waited < LEAST_MS || document.readyState === 'loading' || reported.pending > 0) return false;
+  if (waited < MIN_MS || document.readyState === 'loading' || reported.pending > 0) return false;
   if (!seen.mutated && !seen.network && waited < seen.patienceMs) return false;
   const calm = performance.now() - seen.changedAt >= QUIET_MS;
   const restless = waited > RESTLESS_MS && recentChanges() <= FEW_CHANGES;

@@ -18,9 +18,9 @@ const HANDLERS = PRESSES.map((type) => `on${type}` as 'onclick');
 /** as React and Vue call them */
 const PROPERTIES = ['onClick', 'onMouseDown', 'onMouseUp', 'onPointerDown', 'onPointerUp', 'onMouseEnter'];
 /** An element that listens to so many types is the root of a framework. */
-const MOST_TYPES = 5;
-const MOST_VISITED = 30_000;
-const MOST_REPORTED = 2_000;
+const MAX_TYPES = 5;
+const MAX_VISITED = 30_000;
+const MAX_REPORTED = 2_000;
 
 const listening = new WeakMap<object, Set<string>>();
 const reported = new WeakSet<Element>();
@@ -45,7 +45,7 @@ export function reportPressable(document: Document): void {
   let [visited, found] = [0, 0];
   const visit = (root: Document | ShadowRoot): void => {
     for (const element of root.querySelectorAll<HTMLElement>('*')) {
-      if (visited++ > MOST_VISITED || found > MOST_REPORTED) return;
+      if (visited++ > MAX_VISITED || found > MAX_REPORTED) return;
       const inner = element.shadowRoot ?? documentIn(element);
       if (inner) visit(inner);
       if (reported.has(element) || !reacts(element)) continue;
@@ -62,7 +62,7 @@ const documentIn = (element: Element): Document | null =>
 
 function reacts(element: HTMLElement): boolean {
   const types = listening.get(element)?.size ?? 0;
-  if (types > 0) return types < MOST_TYPES;
+  if (types > 0) return types < MAX_TYPES;
   return (
     HANDLERS.some((name) => typeof element[name] === 'function') ||
     Object.keys(element).some((key) => keepsListener(key, Reflect.get(element, key)))

@@ -4,7 +4,7 @@ import { report, state } from './state.ts';
 type View = Window & typeof globalThis;
 
 const patched = new WeakSet<View>();
-const LONGEST = 2_000;
+const MAX_LENGTH = 2_000;
 
 export function patch(view: View): void {
   if (!patched.has(view)) {
@@ -33,7 +33,7 @@ function isSameOrigin(view: View): boolean {
 function patchDialogs(view: View): void {
   const { alert, confirm, prompt, print } = view;
   const seen = (type: 'alert' | 'confirm' | 'prompt', message: unknown): void =>
-    report({ type: 'dialog', dialog: { type, message: String(message ?? '').slice(0, LONGEST) } });
+    report({ type: 'dialog', dialog: { type, message: String(message ?? '').slice(0, MAX_LENGTH) } });
   view.alert = (message?: unknown) => {
     if (!state.active) alert.call(view, String(message ?? ''));
     else seen('alert', message);
@@ -60,7 +60,7 @@ function patchOpen(view: View): void {
     const opened = open.call(view, url, target, features);
     if (state.active && url) {
       const address = URL.parse(String(url), view.document.baseURI)?.href;
-      if (address) report({ type: opened ? 'opened' : 'open', url: address.slice(0, LONGEST) });
+      if (address) report({ type: opened ? 'opened' : 'open', url: address.slice(0, MAX_LENGTH) });
     }
     return opened;
   };

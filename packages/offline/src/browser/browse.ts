@@ -10,7 +10,7 @@ import { type BrowserStep, nextAction } from './step.ts';
 import { planTask, UNKNOWN } from './task.ts';
 
 /** Number of failures of one step after which the task fails. */
-const MOST_TRIES = 3;
+const MAX_ATTEMPTS = 3;
 
 /** Null if the prompt is not a browser task. */
 export function browse(prompt: Prompt): Answer | null {
@@ -51,7 +51,7 @@ function acting(steps: readonly BrowserStep[], acts: readonly Done[], page: Page
   const sent = sendAction(next.action);
   if (!sent) return finish('failed', 'I cannot go on: the browser cannot be sent that text.');
   const { text: action, note } = sent;
-  if (tries.length >= MOST_TRIES || tries.some(({ input }) => input.action === action)) {
+  if (tries.length >= MAX_ATTEMPTS || tries.some(({ input }) => input.action === action)) {
     const why = tries.at(-1)?.text.split('\n')[0] ?? 'it did not work';
     return finish('failed', `“${step.description}” did not work. ${why}`);
   }

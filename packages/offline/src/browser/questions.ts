@@ -16,9 +16,9 @@ const EMPTY = new Set(
     'on or page price read say show site tell that the there this to was were what when where which who whose why will with you your'
   ).split(' '),
 );
-const LONGEST_ANSWER = 600;
-const MOST_LINES = 20_000;
-const MOST_PRICES = 5;
+const MAX_ANSWER_LENGTH = 600;
+const MAX_LINES = 20_000;
+const MAX_PRICES = 5;
 
 /** Null if the page has no answer. */
 export function answerFrom(page: Page, question: string): string | null {
@@ -27,8 +27,8 @@ export function answerFrom(page: Page, question: string): string | null {
   if (WHOLE.test(asked)) return says(lines.slice(0, 4).join(' '));
   const price = PRICE.test(asked);
   const wanted = [...new Set(wordsOf(asked))].filter((word) => !EMPTY.has(word));
-  const passages = passagesOf(lines.slice(0, MOST_LINES)).filter((text) => !price || MONEY.test(text));
-  if (price && wanted.length === 0) return says(passages.slice(0, MOST_PRICES).join('”, “'));
+  const passages = passagesOf(lines.slice(0, MAX_LINES)).filter((text) => !price || MONEY.test(text));
+  if (price && wanted.length === 0) return says(passages.slice(0, MAX_PRICES).join('”, “'));
   let best = { shared: Math.min(2, Math.ceil(wanted.length / 2)) - 0.5, text: '' };
   for (const text of passages) {
     const words = wordsOf(text);
@@ -46,4 +46,4 @@ const passagesOf = (lines: readonly string[]): string[] =>
   });
 
 const says = (text: string): string | null =>
-  text.trim() === '' ? null : `The page says: “${line(text, LONGEST_ANSWER)}”`;
+  text.trim() === '' ? null : `The page says: “${line(text, MAX_ANSWER_LENGTH)}”`;

@@ -13,7 +13,7 @@ type Rule = readonly [pattern: RegExp, read: (found: readonly string[], page: Pa
 const name = (said: string | undefined): string =>
   unquoted((said ?? '').replace(/^(?:the|a|an)\s+(?=["“'‘`«])/i, ''));
 
-const LONGEST_CLAUSE = 1_000;
+const MAX_CLAUSE_LENGTH = 1_000;
 
 const RULES: readonly Rule[] = [
   [
@@ -77,7 +77,7 @@ const RULES: readonly Rule[] = [
 ];
 
 export function recognise(clause: string, page: Page): Recognised {
-  if (clause.length > LONGEST_CLAUSE) return null;
+  if (clause.length > MAX_CLAUSE_LENGTH) return null;
   for (const [pattern, read] of RULES) {
     const match = pattern.exec(clause);
     const found = match && read(match.slice(1), page);

@@ -38,16 +38,16 @@ const CONNECTOR =
   /(?:\s*[,;]\s*|\s+)(?:and\s+then|after\s+that|afterwards|and\s+also|and\s+finally|and|then|finally)\s+|\s*[;,]\s+|[.!]\s+(?=\S)|\s*\n\s*/gi;
 
 /** Maximum length; a longer text is one request. */
-const MOST_CUTS = 20;
-const LONGEST_REQUEST = 2_000;
+const MAX_CUTS = 20;
+const MAX_REQUEST_LENGTH = 2_000;
 
 export type Cut = { readonly left: string; readonly rest: string };
 
 /** All positions at which one request may end and the next begin, in order; none is inside quotes. */
 export function cutsOf(text: string): Cut[] {
-  if (text.length > LONGEST_REQUEST) return [];
+  if (text.length > MAX_REQUEST_LENGTH) return [];
   const open = withoutQuoted(text);
-  return [...open.matchAll(CONNECTOR)].slice(0, MOST_CUTS).flatMap((match) => {
+  return [...open.matchAll(CONNECTOR)].slice(0, MAX_CUTS).flatMap((match) => {
     const left = text.slice(0, match.index).trim();
     const rest = text.slice(match.index + match[0].length).trim();
     return left === '' || rest === '' ? [] : [{ left, rest }];

@@ -44,12 +44,12 @@ export const found = (element: PageElement | null | undefined, what: string): Me
 export const called = ({ role, name, label, id }: PageElement): string =>
   `the ${role} “${name || label || id}”`;
 
-const LEAST = 0.5;
+const MIN_SCORE = 0.5;
 
 /** One element; if several have the same name and only their surroundings differ, a question. */
 export function meant(page: Page, target: string, roles?: readonly string[]): Meant {
   const [best, ...others] = findElements(page, target, roles);
-  if (!best || best.score < LEAST) return { missing: `“${target}”` };
+  if (!best || best.score < MIN_SCORE) return { missing: `“${target}”` };
   const equals = others.filter(({ score }) => score === best.score).map(({ element }) => element);
   const apart = equals.filter((other) => isAnother(best.element, other));
   if (apart.length === 0) return { element: best.element };

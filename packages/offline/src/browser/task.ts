@@ -12,7 +12,7 @@ export type BrowserTask =
   | { readonly question: string; readonly missing: readonly string[] };
 
 export const UNKNOWN: Page = { title: '', url: '', elements: [], shown: 0, text: '', truncated: false };
-const MOST_STEPS = 10;
+const MAX_STEPS = 10;
 const FIRST_PARTS = 3;
 
 /**
@@ -43,7 +43,7 @@ export function planTask(query: string, page: Page): BrowserTask {
     if ('missing' in found)
       return ask(`Please tell me the ${found.missing.join(' and the ')}.`, found.missing);
     steps.push(...found);
-    if (steps.length > MOST_STEPS)
+    if (steps.length > MAX_STEPS)
       return ask('That is more than ten steps. Which should I do first?', ['fewer steps']);
     rest = cut ? bare(cut.rest) : '';
   }

@@ -6,7 +6,7 @@ import { storyAbout } from './story.ts';
 const COUNT = /^count\s+to\s+([\d,._' ]+)$/i;
 const STORY = /^tell\s+(?:me\s+)?a\s+(long\s+)?story(?:\s+about\s+(.+))?$/i;
 const FAIL = /^(?:fail|simulate\s+an?\s+(?:error|failure))$/i;
-const HIGHEST = 10_000;
+const MAX_COUNT = 10_000;
 
 export const demonstrations: Intent = ({ line }) => {
   const number = COUNT.exec(line)?.[1];
@@ -17,7 +17,7 @@ export const demonstrations: Intent = ({ line }) => {
 };
 
 function counting(last: number): string {
-  if (last < 1 || last > HIGHEST) return `I count from one to at most ${HIGHEST}.`;
+  if (last < 1 || last > MAX_COUNT) return `I count from one to at most ${MAX_COUNT}.`;
   return Array.from({ length: last }, (_, index) => index + 1).join(' ');
 }
 

@@ -15,10 +15,10 @@ import { newCode, shownCode, typedCode } from './pairing-code.ts';
 /** Lifetime of a code. */
 const CODE_MS = 10 * 60_000;
 /** Maximum number of requests per address, and of wrong codes per caller, within the lifetime of a code. */
-const MOST_REQUESTS = 20;
-const MOST_WRONG = 20;
+const MAX_REQUESTS = 20;
+const MAX_WRONG_CODES = 20;
 /** Maximum number of pending requests in total. */
-const MOST_WAITING = 1_000;
+const MAX_WAITING = 1_000;
 /** Limits the number of pairings per user. */
 const PAIRINGS_PER_OWNER = 100;
 const NAME_LENGTH = 100;
@@ -30,8 +30,8 @@ export type PairingOptions = {
 };
 
 export function openPairings({ pairings, log, now = Date.now }: PairingOptions): Pairings {
-  const requested = fixedWindowLimiter({ limit: MOST_REQUESTS, windowMs: CODE_MS, now });
-  const wrong = fixedWindowLimiter({ limit: MOST_WRONG, windowMs: CODE_MS, now });
+  const requested = fixedWindowLimiter({ limit: MAX_REQUESTS, windowMs: CODE_MS, now });
+  const wrong = fixedWindowLimiter({ limit: MAX_WRONG_CODES, windowMs: CODE_MS, now });
 
   async function waitingWith(text: string, caller: Principal): Promise<PairingRequest> {
     const { allowed, resetMs } = wrong.take(caller.id);
@@ -73,7 +73,7 @@ export function openPairings({ pairings, log, now = Date.now }: PairingOptions):
         createdAt: at,
         expiresAt: at + CODE_MS,
       };
-      if (!(await pairings.request(request, MOST_WAITING)))
+      if (!(await pairings.request(request, MAX_WAITING)))
         throw new Fault('limited', 'Too many pairing requests are pending.', { retryAfterMs: 60_000 });
       log.info({ pairing: id, origin }, 'pairing requested');
       return { code: shownCode(code), token, expiresAt: request.expiresAt };

@@ -48,9 +48,9 @@ test('a new password needs at least 8 characters; a shorter existing one still m
 
 test('passwords are hashed sequentially, and a failed hash does not block the next one', async () => {
   const real = Bun.password.verify;
-  let [now, most] = [0, 0];
+  let [now, max] = [0, 0];
   const spied = spyOn(Bun.password, 'verify').mockImplementation(async (...given) => {
-    most = Math.max(most, ++now);
+    max = Math.max(max, ++now);
     try {
       return await real(...given);
     } finally {
@@ -65,7 +65,7 @@ test('passwords are hashed sequentially, and a failed hash does not block the ne
     expect(await Promise.all(tried)).toEqual([true, false, true]);
     await expect(damaged).rejects.toThrow();
     expect(await last).toBe(true);
-    expect([spied.mock.calls.length, most]).toEqual([5, 1]);
+    expect([spied.mock.calls.length, max]).toEqual([5, 1]);
   } finally {
     spied.mockRestore();
   }

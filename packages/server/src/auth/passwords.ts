@@ -20,15 +20,13 @@ const NOBODY =
   '$argon2id$v=19$m=19456,t=2,p=1$94Pn+SnyEvpYJrIkL1g3J3utx6FYPpbTmJUzSRTs43U$eNhWwr7b6WbH0yyzOFdanJT3ste9rWGDQp0yzty9ECE';
 
 /** Minimum for new passwords. Shorter existing passwords still work. */
-const LEAST_CHARACTERS = 8;
+const MIN_LENGTH = 8;
 
 /** Reason why a new password is refused, or null. Never contains the password. */
 export function newPasswordProblem(password: string): string | null {
   const problem = passwordProblem(password);
   if (problem !== null) return problem;
-  return [...password].length < LEAST_CHARACTERS
-    ? `the password has fewer than ${LEAST_CHARACTERS} characters`
-    : null;
+  return [...password].length < MIN_LENGTH ? `the password has fewer than ${MIN_LENGTH} characters` : null;
 }
 
 /** Reason why a password cannot match any user, or null. Never contains the password. */

@@ -48,7 +48,7 @@ export function openProvider(choice: ModelChoice, config: Config, log: Log): Pro
 }
 
 /** Maximum number of cached providers: sessions may name any model. */
-const MOST_OPENED = 100;
+const MAX_OPENED = 100;
 
 /** Providers for agents and sessions with their own model. Throws `invalid` if it is not available. */
 export function providersByModel(config: Config, live: LiveConfig, log: Log): (model: string) => Provider {
@@ -61,7 +61,7 @@ export function providersByModel(config: Config, live: LiveConfig, log: Log): (m
     const contextLimit = knownContextLimit(model) ?? config.contextLimit;
     const provider = openProvider(reachable(live.current, model), { ...config, contextLimit }, log);
     const [oldest] = opened.keys();
-    if (opened.size >= MOST_OPENED && oldest !== undefined) opened.delete(oldest);
+    if (opened.size >= MAX_OPENED && oldest !== undefined) opened.delete(oldest);
     opened.set(model, provider);
     return provider;
   };

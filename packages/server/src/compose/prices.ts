@@ -5,7 +5,7 @@ import type { SettingsStore } from '../core/ports/settings.ts';
 import { Price, type PriceTable } from '../dialects/shared/prices.ts';
 
 const DOCUMENT = 'prices';
-const MOST_MODELS = 1_000;
+const MAX_MODELS = 1_000;
 const ATTEMPTS = 5;
 
 const Stored = z.object({ models: z.record(z.string(), Price) });
@@ -23,8 +23,8 @@ export function openPrices(settings: SettingsStore): PriceTable {
         const { models, version } = await stored();
         const { [model]: _, ...others } = models;
         const next = price === null ? others : { ...others, [model]: price };
-        if (Object.keys(next).length > MOST_MODELS)
-          throw new Fault('invalid', `At most ${MOST_MODELS} models can have a price.`);
+        if (Object.keys(next).length > MAX_MODELS)
+          throw new Fault('invalid', `At most ${MAX_MODELS} models can have a price.`);
         if (await settings.write(DOCUMENT, { models: next }, version)) return;
       }
       throw new Fault('busy', 'Another admin is changing the prices. Try again.');

@@ -12,9 +12,9 @@ export type Door = { readonly dialect: string; readonly port: number };
 const textToNumber = (raw: unknown) =>
   typeof raw === 'string' && /^-?\d{1,15}(\.\d{1,15})?$/.test(raw.trim()) ? Number(raw) : raw;
 
-export function wholeNumber(least: number, most: number) {
-  const message = `must be a whole number from ${least} to ${most}`;
-  return z.preprocess(textToNumber, z.number(message).int(message).min(least, message).max(most, message));
+export function wholeNumber(min: number, max: number) {
+  const message = `must be a whole number from ${min} to ${max}`;
+  return z.preprocess(textToNumber, z.number(message).int(message).min(min, message).max(max, message));
 }
 
 export function fraction() {

@@ -62,9 +62,9 @@ export class AnonymousSockets {
   evictWaiting(): boolean {
     const counts = new Map<string, number>();
     for (const { address } of this.#waiting) counts.set(address, (counts.get(address) ?? 0) + 1);
-    const most = Math.max(...counts.values());
+    const max = Math.max(...counts.values());
     for (const peer of this.#waiting)
-      if (counts.get(peer.address) === most) {
+      if (counts.get(peer.address) === max) {
         this.#evict(peer);
         return true;
       }

@@ -4,9 +4,9 @@ export class ByteBudget {
   readonly #owners = new Map<string, number>();
 
   constructor(
-    private readonly most: number,
+    private readonly max: number,
     /** limit per owner */
-    private readonly share = most,
+    private readonly share = max,
   ) {}
 
   get held(): number {
@@ -16,7 +16,7 @@ export class ByteBudget {
   /** False, without taking anything, if the bytes do not fit. */
   take(bytes: number, owner: string): boolean {
     const owned = (this.#owners.get(owner) ?? 0) + bytes;
-    if (this.#held + bytes > this.most || owned > this.share) return false;
+    if (this.#held + bytes > this.max || owned > this.share) return false;
     this.#held += bytes;
     if (owned > 0) this.#owners.set(owner, owned);
     return true;

@@ -4,7 +4,7 @@ import { type Bound, checkHost, checkOrigin } from './origins.ts';
 import { isPlainOrigin, type RefusedOrigins } from './refused-origins.ts';
 
 /** Maximum number of refused origins to log; beyond it they are most likely forged. */
-const MOST_LOGGED = 1_000;
+const MAX_LOGGED = 1_000;
 
 export type OriginPolicy = {
   readonly log: Log;
@@ -23,7 +23,7 @@ export function originPolicy(
   let last = checkedHost(null, bound);
 
   function logOnce(origin: string, reason: string): void {
-    if (logged.has(origin) || logged.size >= MOST_LOGGED) return;
+    if (logged.has(origin) || logged.size >= MAX_LOGGED) return;
     logged.add(origin);
     log.warn({ origin: origin.slice(0, 200) }, `${reason}${flagFor(origin)}`);
   }

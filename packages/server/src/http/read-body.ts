@@ -10,4 +10,4 @@ export type BodySender = 'anonymous' | 'identified';
  * connection ends early.
  * @example const bytes = await readBody(request, 'identified');
  */
-export type ReadBody = (request: Request, sender: BodySender, most?: number) => Promise<Uint8Array>;
+export type ReadBody = (request: Request, sender: BodySender, max?: number) => Promise<Uint8Array>;

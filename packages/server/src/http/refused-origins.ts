@@ -4,14 +4,14 @@ import { LruMap } from '../lib/lru-map.ts';
 export type RefusedOrigin = { readonly origin: string; readonly count: number; readonly at: number };
 
 /** More than these are most likely forged. */
-const MOST = 20;
+const MAX_ORIGINS = 20;
 /** Operators paste an origin into a shell or allow it with a click, so it must be a plain name. */
 const PLAIN = /^(?:https?|chrome-extension|moz-extension):\/\/[a-z0-9.-]{1,253}(?::\d{1,5})?$/;
 
 export const isPlainOrigin = (origin: string): boolean => PLAIN.test(origin);
 
 export class RefusedOrigins {
-  readonly #origins = new LruMap<RefusedOrigin>(MOST);
+  readonly #origins = new LruMap<RefusedOrigin>(MAX_ORIGINS);
 
   record(origin: string, at = Date.now()): void {
     if (!isPlainOrigin(origin)) return;

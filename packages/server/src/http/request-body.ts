@@ -43,9 +43,9 @@ export function bodyReader(limits: BodyLimits, deps: BodyDeps): ReadBody {
     return fault;
   }
 
-  return async (request, sender, most = Number.POSITIVE_INFINITY) => {
+  return async (request, sender, max = Number.POSITIVE_INFINITY) => {
     const { limit, bytes, within } = allowed(sender);
-    const largest = Math.min(bytes, most);
+    const largest = Math.min(bytes, max);
     const tooLarge = () =>
       refused(limit, new Fault('too_large', `The body is larger than ${largest} bytes.`));
     if (Number(request.headers.get('content-length') ?? 0) > largest) throw tooLarge();
@@ -104,9 +104,9 @@ class Pace {
   ) {
     this.#deadline = setTimeout(() => this.#miss('bodyWithin'), within);
     if (bodyRate === 0) return;
-    const least = (bodyRate * rateWindowMs) / 1_000;
+    const min = (bodyRate * rateWindowMs) / 1_000;
     this.#windows = setInterval(() => {
-      if (this.received < least) this.#miss('bodyRate');
+      if (this.received < min) this.#miss('bodyRate');
       this.received = 0;
     }, rateWindowMs);
   }

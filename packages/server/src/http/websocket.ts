@@ -82,7 +82,7 @@ export function socketTransport(limits: SocketLimits, deps: SocketDeps): SocketT
     frames: limits.framesPerMinute,
     bytes: Math.max(limits.frameBytes * 4, 16 * 1024 * 1024),
   };
-  const mostRefused = Math.max(10, Math.floor(limits.framesPerMinute / 12));
+  const maxRefused = Math.max(10, Math.floor(limits.framesPerMinute / 12));
   const counts = new SocketCounts(limits);
   const anonymousSockets = new AnonymousSockets({
     places: Math.max(1, Math.floor(limits.unfinishedBytes / largestMessage(limits.frameBytes))),
@@ -95,7 +95,7 @@ export function socketTransport(limits: SocketLimits, deps: SocketDeps): SocketT
   /** Reports, in the dialect's error format, that a frame was not read. Immediate, out of order. */
   function refuse(ws: ServerWebSocket<Data>, limit: string, retryAfterMs: number): void {
     meter.add('refusals', limit);
-    if (++ws.data.refused > mostRefused) return void ws.close(1008, 'Too many messages');
+    if (++ws.data.refused > maxRefused) return void ws.close(1008, 'Too many messages');
     ws.data.connection?.onRateLimited?.(new Fault('limited', 'Too many messages.', { retryAfterMs }));
   }
 

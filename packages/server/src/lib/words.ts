@@ -13,17 +13,17 @@ export type Word = {
 };
 
 /** Longer words are cut. */
-const MOST_LETTERS = 64;
+const MAX_WORD_LENGTH = 64;
 
 const UNSPACED =
   '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}';
 const WORD = new RegExp(`[${UNSPACED}]\\p{M}*|(?:(?![${UNSPACED}])[\\p{L}\\p{M}\\p{N}_])+`, 'gu');
 
 /** At most the first `most` words. */
-export function wordsOf(text: string, most: number): Word[] {
+export function wordsOf(text: string, max: number): Word[] {
   const words: Word[] = [];
   for (const match of text.matchAll(WORD)) {
-    if (words.length >= most) break;
+    if (words.length >= max) break;
     const word = normal(match[0]);
     if (word !== '') words.push({ word, start: match.index, end: match.index + match[0].length });
   }
@@ -35,6 +35,6 @@ const normal = (word: string): string =>
     .normalize('NFKD')
     .toLowerCase()
     .replace(/[^\p{L}\p{N}_]/gu, '')
-    .slice(0, MOST_LETTERS)
+    .slice(0, MAX_WORD_LENGTH)
     .toWellFormed()
     .replaceAll('\ufffd', '');

@@ -67,11 +67,11 @@ type Thought = {
 function budgeted(thinking: Thinking, { options }: Prompt): Thinking {
   const budgetTokens = options?.reasoningTokens;
   return typeof thinking === 'object' && budgetTokens !== undefined
-    ? { budgetTokens: Math.max(LEAST_BUDGET, budgetTokens) }
+    ? { budgetTokens: Math.max(MIN_BUDGET, budgetTokens) }
     : thinking;
 }
 
-const LEAST_BUDGET = 1_024;
+const MIN_BUDGET = 1_024;
 
 function thinkingOf(thinking: Thinking, messages: readonly Message[]): Thought {
   if (thinking === 'off') return {};

@@ -22,8 +22,8 @@ export const BUG: WireFault = {
   message: "The model's answer could not be read.",
   retryable: false,
 };
-export const tooLong = (limit: AnswerLimit, most: number): WireFault => ({
-  ...answerTooLong(limit, most),
+export const tooLong = (limit: AnswerLimit, max: number): WireFault => ({
+  ...answerTooLong(limit, max),
   retryable: false,
 });
 export const ENDLESS: WireFault = {

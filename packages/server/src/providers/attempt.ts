@@ -28,7 +28,7 @@ export type AttemptOptions = {
 type Batch = readonly WireEvent[];
 
 /** Maximum length of an incomplete event, in characters. */
-const LONGEST_EVENT = 32 * 1024 * 1024;
+const MAX_EVENT_LENGTH = 32 * 1024 * 1024;
 const FIRST_BYTE_MS = 300_000;
 /** Maximum number of characters read from an error response. */
 const REFUSAL_LENGTH = 64 * 1024;
@@ -38,7 +38,7 @@ const UNLIMITED = {
   answerCalls: Number.POSITIVE_INFINITY,
 };
 /** In characters as sent: the JSON around a delta of arguments can be a hundred times as long as the delta. */
-const MOST_SILENT_CHARACTERS = 256 * 1024 * 1024;
+const MAX_SILENT_CHARACTERS = 256 * 1024 * 1024;
 
 export class Attempt<State> {
   /** host and port of the request; undefined before it is sent */
@@ -49,7 +49,7 @@ export class Attempt<State> {
   readonly #stop = new AbortController();
   /** a timeout has aborted the request */
   #tooLong = false;
-  readonly #events = new ServerSentEventParser(LONGEST_EVENT);
+  readonly #events = new ServerSentEventParser(MAX_EVENT_LENGTH);
   // Created here: a closure created in `begin` would retain the response head and the prompt.
   readonly #cancel = (): void => this.#stop.abort(this.#signal.reason);
   readonly #giveUp = (): void => {
@@ -191,7 +191,7 @@ export class Attempt<State> {
   /** The limit that the answer exceeds, as a fault. */
   #beyond(state: State, emitted: Batch, { data }: ServerSentEvent): WireFault | null {
     if (emitted.length === 0) this.#silentCharacters += data.length;
-    if (this.#silentCharacters > MOST_SILENT_CHARACTERS) return ENDLESS;
+    if (this.#silentCharacters > MAX_SILENT_CHARACTERS) return ENDLESS;
     const { argumentCharacters, answerCalls } = this.options.limits ?? UNLIMITED;
     const { calls, characters } = this.wire.held(state);
     if (calls > answerCalls) return tooLong('answerCalls', answerCalls);

@@ -1,10 +1,10 @@
 /** Parses the input of a call as a model wrote it. */
-import { isObject, type JsonObject, jsonNestsDeeper, MOST_LEVELS, nestsDeeper } from '@parlance/protocol';
+import { isObject, type JsonObject, jsonNestsDeeper, MAX_LEVELS, nestsDeeper } from '@parlance/protocol';
 import { jsonObject } from './json.ts';
 
 type CallInput = { readonly input: JsonObject; readonly malformed?: string };
 
-const TOO_DEEP: CallInput = { input: {}, malformed: `(nested deeper than ${MOST_LEVELS} levels)` };
+const TOO_DEEP: CallInput = { input: {}, malformed: `(nested deeper than ${MAX_LEVELS} levels)` };
 
 /** Empty text means no input; anything but an object is stored verbatim. */
 export function callInput(written: string): CallInput {

@@ -232,7 +232,7 @@ describe('cancellation', () => {
 
   test('during a retry delay ends the delay', async () => {
     const { url, bodies } = vendor(() => new Response('{}', { status: 503 }));
-    const retry = { attempts: 3, firstDelayMs: 60_000, longestDelayMs: 60_000, random: () => 1 };
+    const retry = { attempts: 3, firstDelayMs: 60_000, maxDelayMs: 60_000, random: () => 1 };
     for (const when of ['at once', 'later'] as const) {
       const cancel = new AbortController();
       const seen: ProviderEvent[] = [];

@@ -5,7 +5,7 @@ import { dataUrl, fileText, notShown, summaryText, systemText } from './part-tex
 import { shortId } from './short-id.ts';
 
 export const SEALER = 'openai-chat';
-const LONGEST_CALL_ID = 40;
+const MAX_CALL_ID_LENGTH = 40;
 
 type ContentPart =
   | { readonly type: 'text'; readonly text: string }
@@ -85,7 +85,7 @@ export function chatMessages({ instructions, items }: Prompt, model: string, pla
         thoughts = [];
         message.tool_calls ??= [];
         message.tool_calls.push({
-          id: shortId(item.call, LONGEST_CALL_ID),
+          id: shortId(item.call, MAX_CALL_ID_LENGTH),
           type: 'function',
           function: { name: item.tool, arguments: JSON.stringify(item.input) },
         });
@@ -98,7 +98,7 @@ export function chatMessages({ instructions, items }: Prompt, model: string, pla
         pictures.push(...images);
         messages.push({
           role: 'tool',
-          tool_call_id: shortId(item.call, LONGEST_CALL_ID),
+          tool_call_id: shortId(item.call, MAX_CALL_ID_LENGTH),
           content: text || (images.length > 0 ? 'The image follows.' : '(no output)'),
         });
         break;

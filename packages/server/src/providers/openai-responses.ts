@@ -56,7 +56,7 @@ export function openaiResponses(options: OpenaiOptions): Wire<State> {
 // Request
 
 const SEALER = 'openai-responses';
-const LONGEST_CALL_ID = 64;
+const MAX_CALL_ID_LENGTH = 64;
 
 /** Models without reasoning refuse the option. */
 const reasons = (model: string): boolean =>
@@ -103,12 +103,12 @@ function inputItems(item: PromptItem, next: PromptItem | undefined, plain: boole
       return plain || !next || !FOLLOWS.has(next.kind) ? [] : unsealed(item.sealed);
     case 'call': {
       const { call, tool, input, sealed } = item;
-      const call_id = shortId(call, LONGEST_CALL_ID);
+      const call_id = shortId(call, MAX_CALL_ID_LENGTH);
       const made = { type: 'function_call', call_id, name: tool, arguments: JSON.stringify(input) };
       return plain ? [made] : [...unsealed(sealed), made];
     }
     case 'result': {
-      const call_id = shortId(item.call, LONGEST_CALL_ID);
+      const call_id = shortId(item.call, MAX_CALL_ID_LENGTH);
       return [{ type: 'function_call_output', call_id, output: output(item.parts) }];
     }
   }

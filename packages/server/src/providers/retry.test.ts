@@ -5,7 +5,7 @@ import type { WireFault } from './wire.ts';
 const policy = (more: Partial<RetryPolicy> = {}): RetryPolicy => ({
   attempts: 5,
   firstDelayMs: 100,
-  longestDelayMs: 1000,
+  maxDelayMs: 1000,
   random: () => 1,
   ...more,
 });

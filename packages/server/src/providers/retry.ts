@@ -6,7 +6,7 @@ export type RetryPolicy = {
   readonly attempts: number;
   readonly firstDelayMs: number;
   /** a longer requested delay is not awaited */
-  readonly longestDelayMs: number;
+  readonly maxDelayMs: number;
   /** 0 to 1; injected for deterministic tests */
   readonly random: () => number;
 };
@@ -14,7 +14,7 @@ export type RetryPolicy = {
 export const DEFAULT_RETRY: RetryPolicy = {
   attempts: 4,
   firstDelayMs: 500,
-  longestDelayMs: 60_000,
+  maxDelayMs: 60_000,
   random: Math.random,
 };
 
@@ -22,8 +22,8 @@ export const DEFAULT_RETRY: RetryPolicy = {
 export function retryDelay(policy: RetryPolicy, attempt: number, fault: WireFault): number | null {
   if (!fault.retryable || attempt >= policy.attempts) return null;
   const asked = fault.retryAfterMs;
-  if (asked !== undefined && asked > policy.longestDelayMs) return null;
-  const ceiling = Math.min(policy.firstDelayMs * 2 ** (attempt - 1), policy.longestDelayMs);
+  if (asked !== undefined && asked > policy.maxDelayMs) return null;
+  const ceiling = Math.min(policy.firstDelayMs * 2 ** (attempt - 1), policy.maxDelayMs);
   const jittered = Math.round(ceiling * (0.5 + policy.random() / 2));
   return Math.max(jittered, asked ?? 0);
 }

@@ -10,11 +10,11 @@ export class Silence {
   #unsaid = 0;
   readonly #timer: ReturnType<typeof setInterval>;
 
-  constructor(ms: number, silent: () => void, mostMs = Number.POSITIVE_INFINITY) {
-    const most = Math.max(CHECKS, Math.ceil((mostMs * CHECKS) / ms));
+  constructor(ms: number, silent: () => void, maxMs = Number.POSITIVE_INFINITY) {
+    const max = Math.max(CHECKS, Math.ceil((maxMs * CHECKS) / ms));
     this.#timer = setInterval(() => {
       const isSilent = this.#unheard++ === CHECKS;
-      if (this.#unsaid++ === most || isSilent) silent();
+      if (this.#unsaid++ === max || isSilent) silent();
     }, ms / CHECKS);
   }
 

@@ -2,8 +2,8 @@
 import { Fault, isObject } from '@parlance/protocol';
 
 const TIMEOUT_MS = 10_000;
-const MOST_BYTES = 4_000_000;
-const MOST_MODELS = 2_000;
+const MAX_BYTES = 4_000_000;
+const MAX_MODELS = 2_000;
 
 export type Vendor = 'openai' | 'anthropic' | 'google';
 export type Reached = { readonly address: string; readonly key: string | undefined };
@@ -51,10 +51,10 @@ async function bodyOf(response: Response, host: string): Promise<unknown> {
   try {
     for await (const chunk of response.body ?? []) {
       bytes += chunk.length;
-      if (bytes > MOST_BYTES) break;
+      if (bytes > MAX_BYTES) break;
       chunks.push(chunk);
     }
-    if (bytes <= MOST_BYTES) return JSON.parse(new TextDecoder().decode(Buffer.concat(chunks)));
+    if (bytes <= MAX_BYTES) return JSON.parse(new TextDecoder().decode(Buffer.concat(chunks)));
   } catch (cause) {
     throw new Fault('provider_unavailable', `The answer of ${host} is not a list of models.`, { cause });
   }
@@ -66,7 +66,7 @@ function modelsIn(body: unknown, host: string): string[] {
   const listed = isObject(body) ? (body.data ?? body.models) : null;
   if (!Array.isArray(listed))
     throw new Fault('invalid', `The answer of ${host} is not a list of models. Is the path right?`);
-  const names = listed.slice(0, MOST_MODELS).flatMap((model) => {
+  const names = listed.slice(0, MAX_MODELS).flatMap((model) => {
     const name = isObject(model) ? (model.id ?? model.name) : null;
     return typeof name === 'string' && name.length <= 200 ? [name.replace(/^models\//, '')] : [];
   });

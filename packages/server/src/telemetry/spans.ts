@@ -20,7 +20,7 @@ import type { SessionRef } from '../core/ports/event-store.ts';
 import type { ModelCalled, ModelOutcome, ModelTrace, TracedState, Tracer } from '../core/ports/tracer.ts';
 
 /** Turns may wait for weeks. Beyond this number the oldest spans are closed. */
-const MOST_OPEN = 10_000;
+const MAX_OPEN = 10_000;
 
 /** When something happened in a turn. */
 type Moment = { readonly turn: TurnId; readonly at: number };
@@ -114,7 +114,7 @@ export class Spans implements Tracer {
     });
     this.#turns.set(turn, { span, context: trace.setSpan(ROOT_CONTEXT, span), calls: new Map() });
     for (const [oldest, open] of this.#turns) {
-      if (this.#turns.size <= MOST_OPEN) return;
+      if (this.#turns.size <= MAX_OPEN) return;
       close(open, at);
       this.#turns.delete(oldest);
     }

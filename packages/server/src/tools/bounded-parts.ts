@@ -2,15 +2,15 @@
 import { type Part, textPart } from '@parlance/protocol';
 import { cutText, RESULT_LIMIT } from './cut.ts';
 
-const MOST_PARTS = 100;
+const MAX_PARTS = 100;
 /** Total of all images and files of one result, as base64. */
 const BINARY_CHARACTERS = 4_000_000;
 
 /** `partOf` converts one item; omitted items are not converted. */
 export function boundedParts<Item>(given: readonly Item[], partOf: (item: Item) => Part): Part[] {
   const budget = { text: RESULT_LIMIT, binary: BINARY_CHARACTERS };
-  const parts = given.slice(0, MOST_PARTS).map((item) => within(budget, partOf(item)));
-  if (given.length > MOST_PARTS) parts.push(textPart(`[… ${given.length - MOST_PARTS} parts left out …]`));
+  const parts = given.slice(0, MAX_PARTS).map((item) => within(budget, partOf(item)));
+  if (given.length > MAX_PARTS) parts.push(textPart(`[… ${given.length - MAX_PARTS} parts left out …]`));
   return parts;
 }
 

@@ -3,7 +3,7 @@ import { tasks } from '../../shared/kept.ts';
 import { isRunning, type TaskRecord, type TaskState } from '../../shared/task-record.ts';
 
 /** Ended tasks are kept for display. */
-const MOST_KEPT = 20;
+const MAX_KEPT = 20;
 
 export const taskOf = async (session: string): Promise<TaskRecord | null> =>
   (await tasks.get())[session] ?? null;
@@ -27,7 +27,7 @@ export async function putTask(task: TaskRecord): Promise<void> {
     const { [task.session]: _, ...others } = all;
     const ended = Object.values(others).filter((other) => !isRunning(other));
     const dropped = new Set(
-      ended.slice(0, Math.max(0, ended.length - MOST_KEPT)).map(({ session }) => session),
+      ended.slice(0, Math.max(0, ended.length - MAX_KEPT)).map(({ session }) => session),
     );
     const kept = Object.entries(others).filter(([session]) => !dropped.has(session));
     return Object.fromEntries([...kept, [task.session, task]]);

@@ -8,7 +8,7 @@ import { indicate, release } from '../tabs/page.ts';
 import { BROWSER_TOOLS, type BrowserTool, type ToolTarget } from './browser-tools.ts';
 import type { ToolRequest } from './socket.ts';
 
-const MOST_SHOWN = 50;
+const MAX_SHOWN = 50;
 /** The answer must arrive before the server gives up. */
 const MARGIN_MS = 1_000;
 
@@ -108,7 +108,7 @@ async function indicated<Result>(
 }
 
 const note = (use: Pick<ToolUse, 'id' | 'tool' | 'description' | 'state'>): Promise<unknown> =>
-  toolUses.change((all) => [...all.slice(1 - MOST_SHOWN), { site: null, tab: null, at: Date.now(), ...use }]);
+  toolUses.change((all) => [...all.slice(1 - MAX_SHOWN), { site: null, tab: null, at: Date.now(), ...use }]);
 
 const update = (id: string, change: Partial<ToolUse>): Promise<unknown> =>
   toolUses.change((all) => all.map((use) => (use.id === id ? { ...use, ...change } : use)));

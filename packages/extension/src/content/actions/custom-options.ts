@@ -10,7 +10,7 @@ import { PageFailure } from '../page-error.ts';
 import { frames, reachElement } from './reach.ts';
 
 const TRIES = 20;
-const LONGEST_OPTION = 120;
+const MAX_OPTION_LENGTH = 120;
 
 /** Opens the list if none are visible. */
 export async function openOptions(element: HTMLElement): Promise<HTMLElement[]> {
@@ -57,5 +57,5 @@ const shownTexts = (): HTMLElement[] =>
   [...elementsIn(document.body)].filter((each) => {
     if (each.childElementCount > 2 || each.localName === 'option') return false;
     const text = each.textContent?.trim() ?? '';
-    return text !== '' && text.length <= LONGEST_OPTION && isRendered(each);
+    return text !== '' && text.length <= MAX_OPTION_LENGTH && isRendered(each);
   });

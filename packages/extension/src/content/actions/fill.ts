@@ -17,7 +17,7 @@ import { stepTo } from './stepping.ts';
 import { typeCharacter } from './type.ts';
 
 /** Longer texts are inserted at once. */
-const MOST_KEYS = 100;
+const MAX_KEYS = 100;
 
 export async function setValue(id: number, text: string): Promise<void> {
   await fillElement(usable(id), text);
@@ -83,7 +83,7 @@ async function replaceText(field: HTMLElement, text: string): Promise<void> {
   giveFocus(field);
   selectAll(field);
   if (!isInput(field) && !isTextArea(field)) return await replaceRegion(field, text);
-  if (text === '' || text.length > MOST_KEYS || text.includes('\n')) insertAtOnce(field, text);
+  if (text === '' || text.length > MAX_KEYS || text.includes('\n')) insertAtOnce(field, text);
   else for (const character of text) await typeCharacter(character);
   if (field.value !== text && !isFormatted(field, text)) {
     setNativeValue(field, text);

@@ -6,7 +6,7 @@ import { ancestorsOf } from '../dom/flat-tree.ts';
 import { HOVER_MARK as MARK } from '../hover-mark.ts';
 import { rulesOf } from '../snapshot/hover-hints.ts';
 
-const MOST_RULES = 5_000;
+const MAX_RULES = 5_000;
 
 export function showHoverStyles(target: Element): void {
   const root = target.ownerDocument;
@@ -39,7 +39,7 @@ function hoverRules(root: Document): string[] {
   let read = 0;
   const visit = (rules: CSSRuleList): void => {
     for (const rule of rules) {
-      if (read++ > MOST_RULES) return;
+      if (read++ > MAX_RULES) return;
       const { selectorText, style, cssRules, media } = rule as CSSStyleRule & { media?: MediaList };
       if (selectorText?.includes(':hover') && SHOWS.test(style.cssText))
         found.push(`${selectorText.replaceAll(':hover', `[${MARK}]`)} { ${style.cssText} }`);

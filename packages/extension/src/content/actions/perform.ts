@@ -23,7 +23,7 @@ import { findText, scroll } from './scroll.ts';
 import { dropdownOptions, selectDropdown } from './select.ts';
 import { press, type } from './type.ts';
 
-const MOST_WAIT_SECONDS = 60;
+const MAX_WAIT_SECONDS = 60;
 
 /** Never throws: a failure is part of the outcome. */
 export async function perform(action: PageAction): Promise<ActionOutcome> {
@@ -135,7 +135,7 @@ const READING: ReadonlySet<string> = new Set([
 ]);
 
 async function wait(seconds: number): Promise<void> {
-  if (seconds > MOST_WAIT_SECONDS)
-    throw new PageFailure('INVALID_VALUE', `The longest wait is ${MOST_WAIT_SECONDS} seconds.`);
+  if (seconds > MAX_WAIT_SECONDS)
+    throw new PageFailure('INVALID_VALUE', `The longest wait is ${MAX_WAIT_SECONDS} seconds.`);
   await new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
 }

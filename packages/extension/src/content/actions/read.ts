@@ -7,8 +7,8 @@ import { isVisible } from '../dom/visibility.ts';
 import { elementNumbered, numberOf, subjectOf } from '../numbers.ts';
 import { PageFailure } from '../page-error.ts';
 
-const LONGEST = 8_000;
-const MOST_ENTRIES = 100;
+const MAX_LENGTH = 8_000;
+const MAX_ENTRIES = 100;
 
 const secret = (element: Element): PageFailure =>
   new PageFailure(
@@ -20,10 +20,10 @@ const secret = (element: Element): PageFailure =>
 export function getText(id: number): string {
   const element = elementNumbered(id);
   if (isSecret(element)) throw secret(element);
-  if (isInput(element) || isTextArea(element)) return withoutCardNumbers(element.value.slice(0, LONGEST));
+  if (isInput(element) || isTextArea(element)) return withoutCardNumbers(element.value.slice(0, MAX_LENGTH));
   if (isSelect(element)) return [...element.selectedOptions].map(({ label }) => label).join(', ');
   const text = element.innerText ?? element.textContent ?? '';
-  return withoutCardNumbers(text.trim().slice(0, LONGEST)) || textOf(element, LONGEST);
+  return withoutCardNumbers(text.trim().slice(0, MAX_LENGTH)) || textOf(element, MAX_LENGTH);
 }
 
 export function getAttribute(id: number, name: string): string | null {
@@ -31,9 +31,9 @@ export function getAttribute(id: number, name: string): string | null {
   const wanted = name.trim().toLowerCase();
   if (wanted === 'value' && isSecret(element)) throw secret(element);
   if (wanted === 'value' && (isInput(element) || isTextArea(element) || isSelect(element)))
-    return element.value.slice(0, LONGEST);
+    return element.value.slice(0, MAX_LENGTH);
   const value = element.getAttribute(name);
-  return value === null ? null : withoutCardNumbers(value.slice(0, LONGEST));
+  return value === null ? null : withoutCardNumbers(value.slice(0, MAX_LENGTH));
 }
 
 export function isShown(id: number): boolean {
@@ -48,7 +48,7 @@ export function isEnabled(id: number): boolean {
 export function getCookies(): Record<string, string> {
   const pairs = document.cookie.split('; ').filter((pair) => pair !== '');
   return Object.fromEntries(
-    pairs.slice(0, MOST_ENTRIES).map((pair) => {
+    pairs.slice(0, MAX_ENTRIES).map((pair) => {
       const at = pair.indexOf('=');
       return at === -1 ? [pair, ''] : [pair.slice(0, at), oneLine(pair.slice(at + 1), 500)];
     }),
@@ -56,6 +56,6 @@ export function getCookies(): Record<string, string> {
 }
 
 export function getLocalStorage(): Record<string, string> {
-  const entries = Object.entries(localStorage).slice(0, MOST_ENTRIES);
+  const entries = Object.entries(localStorage).slice(0, MAX_ENTRIES);
   return Object.fromEntries(entries.map(([key, value]) => [key, oneLine(String(value), 500)]));
 }

@@ -18,7 +18,7 @@ export type Choice = {
   readonly disabled: boolean;
 };
 
-const MOST_SHOWN = 30;
+const MAX_SHOWN = 30;
 
 export async function dropdownOptions(id: number): Promise<Choice[]> {
   const element = usable(id);
@@ -133,9 +133,9 @@ const refused = (element: Element, why: string): PageFailure =>
 function missing(element: Element, value: string, options: readonly string[]): PageFailure {
   const shown = options
     .filter((text) => text !== '')
-    .slice(0, MOST_SHOWN)
+    .slice(0, MAX_SHOWN)
     .map((text) => JSON.stringify(text));
-  const more = options.length > MOST_SHOWN ? ` and ${options.length - MOST_SHOWN} more` : '';
+  const more = options.length > MAX_SHOWN ? ` and ${options.length - MAX_SHOWN} more` : '';
   return refused(
     element,
     `has no option ${JSON.stringify(value.slice(0, 100))}. It has: ${shown.join(', ')}${more}`,

@@ -9,7 +9,7 @@ import { PageFailure } from '../page-error.ts';
 import { moveAndRelease } from './drag.ts';
 import { frames, reachElement } from './reach.ts';
 
-const MOST_STEPS = 300;
+const MAX_STEPS = 300;
 
 /** Presses arrow keys until the value is reached. */
 export async function stepTo(element: HTMLElement, text: string): Promise<void> {
@@ -21,7 +21,7 @@ export async function stepTo(element: HTMLElement, text: string): Promise<void> 
     throw refuse(`takes a number (${limits}), not ${JSON.stringify(text.slice(0, 40))}`);
   if (Number.isNaN(current(element))) throw refuse('takes no text');
   giveFocus(element);
-  for (let step = 0; step < MOST_STEPS; step++) {
+  for (let step = 0; step < MAX_STEPS; step++) {
     const before = current(element);
     if (before === wanted) return;
     const key = keyNamed(wanted > before ? 'ArrowRight' : 'ArrowLeft');
@@ -44,11 +44,11 @@ export async function stepTo(element: HTMLElement, text: string): Promise<void> 
 
 /** Drags the handle along its track. False if the value is not reached. */
 async function pointTo(element: HTMLElement, wanted: number): Promise<boolean> {
-  const [least, most] = ['aria-valuemin', 'aria-valuemax'].map((name) => Number(element.getAttribute(name)));
+  const [min, max] = ['aria-valuemin', 'aria-valuemax'].map((name) => Number(element.getAttribute(name)));
   const track = trackOf(element);
-  if (!track || least === undefined || most === undefined || !(most > least)) return false;
+  if (!track || min === undefined || max === undefined || !(max > min)) return false;
   const { target, at } = await reachElement(element);
-  const share = Math.min(1, Math.max(0, (wanted - least) / (most - least)));
+  const share = Math.min(1, Math.max(0, (wanted - min) / (max - min)));
   const box = track.getBoundingClientRect();
   const isUpright = element.getAttribute('aria-orientation') === 'vertical';
   const isReversed = isUpright || getComputedStyle(track).direction === 'rtl';

@@ -11,7 +11,7 @@ import { defaultAction } from './key-defaults.ts';
 import { frames } from './reach.ts';
 
 /** Beyond this length text is inserted at once instead of key by key. */
-const MOST_KEYS = 500;
+const MAX_KEYS = 500;
 
 const focused = (): HTMLElement => activeElement(document) ?? document.body;
 
@@ -25,7 +25,7 @@ export async function type(text: string): Promise<void> {
   if (!takesText(focused()))
     throw new PageFailure('NOT_EDITABLE', 'No field has the focus: click or focus a field first.');
   if (isReadOnly(focused())) throw new PageFailure('NOT_EDITABLE', 'The focused field is read-only.');
-  if ([...text].length > MOST_KEYS) insertText(focused(), text);
+  if ([...text].length > MAX_KEYS) insertText(focused(), text);
   else for (const character of text) await typeCharacter(character);
   const target = focused();
   if (isInput(target)) expectReaction();

@@ -69,7 +69,7 @@ export function closest(element: Element, selector: string): Element | null {
   return null;
 }
 
-const MOST_VISITED = 100_000;
+const MAX_VISITED = 100_000;
 
 /** All elements below it in page order, without those below elements for which `enter` is false. */
 export function* elementsIn(
@@ -77,7 +77,7 @@ export function* elementsIn(
   enter: (element: Element) => boolean = () => true,
 ): Generator<HTMLElement> {
   const waiting: Node[] = [root];
-  for (let visited = 0; waiting.length > 0 && visited < MOST_VISITED; visited++) {
+  for (let visited = 0; waiting.length > 0 && visited < MAX_VISITED; visited++) {
     const node = waiting.pop();
     if (!node || !isElement(node)) continue;
     yield node;

@@ -6,7 +6,7 @@ import { roleOf } from './roles.ts';
 import { oneLine, textOf } from './text.ts';
 import { textBeside } from './text-beside.ts';
 
-const LONGEST = 150;
+const MAX_LENGTH = 150;
 const BUTTONS: Readonly<Record<string, string>> = { submit: 'Submit', reset: 'Reset', image: 'Submit' };
 const FIELD_ROLES = new Set([
   'textbox',
@@ -55,12 +55,12 @@ const isField = (element: Element): boolean =>
 
 /** Signs such as ★ or ✕ are no names if the title has words. */
 function contentName(element: Element): string {
-  const text = textOf(element, LONGEST);
+  const text = textOf(element, MAX_LENGTH);
   return text !== '' && !/[\p{L}\p{N}]/u.test(text) ? given(element, 'title') || text : text;
 }
 
 const given = (element: Element, attribute: string): string =>
-  oneLine(element.getAttribute(attribute) ?? '', LONGEST);
+  oneLine(element.getAttribute(attribute) ?? '', MAX_LENGTH);
 
 function labelledBy(element: Element): string {
   const ids = element.getAttribute('aria-labelledby')?.trim();
@@ -69,28 +69,28 @@ function labelledBy(element: Element): string {
   const texts = ids.split(/\s+/, 8).map((id) => {
     const target = root.getElementById(id);
     if (!target) return '';
-    return target.getAttribute('aria-label') ?? textOf(target, LONGEST) ?? '';
+    return target.getAttribute('aria-label') ?? textOf(target, MAX_LENGTH) ?? '';
   });
-  return oneLine(texts.join(' '), LONGEST);
+  return oneLine(texts.join(' '), MAX_LENGTH);
 }
 
 function labelText(element: Element): string {
   if (!isControl(element)) return '';
-  const texts = labelsOf(element).map((label) => textOf(label, LONGEST));
-  return oneLine(texts.join(' '), LONGEST);
+  const texts = labelsOf(element).map((label) => textOf(label, MAX_LENGTH));
+  return oneLine(texts.join(' '), MAX_LENGTH);
 }
 
 function pressedText(element: Element): string {
   if (!isPressedInput(element)) return '';
-  return element.type === 'image' ? '' : oneLine(element.value || (BUTTONS[element.type] ?? ''), LONGEST);
+  return element.type === 'image' ? '' : oneLine(element.value || (BUTTONS[element.type] ?? ''), MAX_LENGTH);
 }
 
 /** Icon buttons and unlabelled fields: from their markup. */
 function hinted(element: Element): string {
   const icon = element.querySelector('[title], [alt], [aria-label], svg title');
   const label = icon?.getAttribute('aria-label') || icon?.getAttribute('title') || icon?.getAttribute('alt');
-  if (label) return oneLine(label, LONGEST);
-  if (icon?.localName === 'title') return oneLine(icon.textContent ?? '', LONGEST);
+  if (label) return oneLine(label, MAX_LENGTH);
+  if (icon?.localName === 'title') return oneLine(icon.textContent ?? '', MAX_LENGTH);
   if (isInput(element) && element.type === 'image') return 'Submit';
   return (
     words(element.getAttribute('name') ?? '') || words(element.getAttribute('id') ?? '') || iconName(element)

@@ -2,9 +2,9 @@
 import { isElement, isText } from './kinds.ts';
 import { oneLine, textOf } from './text.ts';
 
-const LONGEST = 60;
+const MAX_LENGTH = 60;
 /** How many boxes around a field that contain nothing else are left. */
-const MOST_BOXES = 3;
+const MAX_BOXES = 3;
 const CONTROLS = 'input, select, textarea, button, a, [role], [tabindex], [contenteditable]';
 
 export function textBeside(field: Element): string {
@@ -34,13 +34,13 @@ const isPassedOver = (node: Node): boolean => {
 };
 
 function sideText(node: Node): string {
-  if (isText(node)) return oneLine(node.data, LONGEST);
-  return isElement(node) && isLabel(node) ? textOf(node, LONGEST) : '';
+  if (isText(node)) return oneLine(node.data, MAX_LENGTH);
+  return isElement(node) && isLabel(node) ? textOf(node, MAX_LENGTH) : '';
 }
 
 function cellBefore(field: Element): string {
   const cell = field.closest('td, dd, [role="cell"], [role="gridcell"]')?.previousElementSibling;
-  return cell && isLabel(cell) ? textOf(cell, LONGEST) : '';
+  return cell && isLabel(cell) ? textOf(cell, MAX_LENGTH) : '';
 }
 
 const ROWS = 'tr, li, [role="row"], [role="listitem"], [role="option"], article';
@@ -49,14 +49,14 @@ const ROWS = 'tr, li, [role="row"], [role="listitem"], [role="option"], article'
 function rowText(field: Element): string {
   const row = field.closest(ROWS) ?? field.parentElement;
   if (!row || row.querySelectorAll('input[type="checkbox"], input[type="radio"]').length > 1) return '';
-  const texts = [...row.children].filter(isLabel).map((each) => textOf(each, LONGEST));
-  return oneLine(texts.join(' '), LONGEST);
+  const texts = [...row.children].filter(isLabel).map((each) => textOf(each, MAX_LENGTH));
+  return oneLine(texts.join(' '), MAX_LENGTH);
 }
 
 /** Layouts wrap fields: the label is beside the box. */
 function aroundBoxes(field: Element): string {
   let box = field.parentElement;
-  for (let count = 0; box && count < MOST_BOXES; count++) {
+  for (let count = 0; box && count < MAX_BOXES; count++) {
     if (box.querySelectorAll('input, select, textarea').length > 1 || box.localName === 'form') return '';
     const text = before(box);
     if (text !== '') return text;
@@ -67,7 +67,7 @@ function aroundBoxes(field: Element): string {
 
 /** Only text, and not much. */
 const isLabel = (element: Element): boolean =>
-  (element.textContent ?? '').trim().length <= LONGEST &&
+  (element.textContent ?? '').trim().length <= MAX_LENGTH &&
   !element.matches(`${CONTROLS}, script, style`) &&
   element.querySelector(CONTROLS) === null &&
   element.checkVisibility();

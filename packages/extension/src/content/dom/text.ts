@@ -4,7 +4,7 @@ import { isElement, isInput, isSelect, isText } from './kinds.ts';
 
 const SKIPPED = new Set(['script', 'style', 'noscript', 'template', 'head', 'title', 'datalist', 'object']);
 const BLANKS = /\s+/g;
-const MOST_NODES = 2_000;
+const MAX_NODES = 2_000;
 
 export const isSkipped = (element: Element): boolean => SKIPPED.has(element.localName);
 
@@ -32,7 +32,7 @@ export function textOf(element: Element, limit: number): string {
   let left = limit * 2;
   let nodes = 0;
   const visit = (node: Node): void => {
-    if (left <= 0 || nodes++ > MOST_NODES) return;
+    if (left <= 0 || nodes++ > MAX_NODES) return;
     if (isText(node)) {
       pieces.push(node.data);
       left -= node.data.trim().length;

@@ -3,14 +3,14 @@ import type { Leaf } from './parts.ts';
 import type { Rank } from './rank.ts';
 
 /** Bytes of JSON of the whole markup; a request stays below 40 KB with it. */
-export const MOST_BYTES = 34_000;
+export const MAX_BYTES = 34_000;
 /**
  * Of a page that does not fit, what is in view comes first, then what is near. Servers show a model the beginning of what they
  * get, so that little of what is above the view is sent: its beginning, and what is just above.
  */
 const SHARES: readonly (readonly [rank: Rank, bytes: number])[] = [
-  [0, MOST_BYTES],
-  [1, MOST_BYTES],
+  [0, MAX_BYTES],
+  [1, MAX_BYTES],
   [-1, 2_500],
   [-2, 1_500],
   [2, 10_000],
@@ -19,14 +19,14 @@ const PER_ELEMENT = 22;
 
 export type Choice = { readonly chosen: ReadonlySet<Leaf>; readonly left: number };
 
-export function choose(leaves: readonly Leaf[], most = MOST_BYTES): Choice {
+export function choose(leaves: readonly Leaf[], max = MAX_BYTES): Choice {
   const prices = leaves.map(priceOf);
   const total = prices.reduce((sum, price) => sum + price, 0);
-  if (total <= most) return { chosen: new Set(leaves), left: 0 };
+  if (total <= max) return { chosen: new Set(leaves), left: 0 };
   const chosen = new Set<Leaf>();
   let spent = 0;
   for (const [rank, bytes] of SHARES) {
-    const limit = Math.min(most, spent + bytes);
+    const limit = Math.min(max, spent + bytes);
     // The nearest first.
     const indices = rank === -1 ? [...leaves.keys()].reverse() : leaves.keys();
     for (const index of indices) {

@@ -4,15 +4,15 @@ import type { Hints } from './hints.ts';
 
 const CONTROLS =
   'a[href], button, input, select, textarea, [role="button"], [role="link"], [role="tab"], [role="menuitem"], [role="checkbox"], [role="option"], [tabindex], [onclick]';
-const LONGEST_BOX = 300;
-const LONGEST_LEAF = 100;
-const MOST_CONTROLS = 5;
+const MAX_BOX_LENGTH = 300;
+const MAX_LEAF_LENGTH = 100;
+const MAX_CONTROLS = 5;
 
 const textLength = (element: Element): number => (element.textContent ?? '').trim().length;
 const isLeaf = (element: Element): boolean =>
-  textLength(element) <= LONGEST_LEAF && element.querySelector(CONTROLS) === null;
+  textLength(element) <= MAX_LEAF_LENGTH && element.querySelector(CONTROLS) === null;
 const isBox = (element: Element): boolean =>
-  textLength(element) <= LONGEST_BOX && element.querySelectorAll(CONTROLS).length <= MOST_CONTROLS;
+  textLength(element) <= MAX_BOX_LENGTH && element.querySelectorAll(CONTROLS).length <= MAX_CONTROLS;
 
 /** A press on it does something. */
 export function isPressable(element: Element, hints: Hints): boolean {
@@ -30,7 +30,7 @@ export const isPressableInside = (element: Element, { pressable }: Hints): boole
 
 /** Something appears while the pointer is over it: a menu, the actions of a row or card. */
 export const isOpener = (element: Element, hints: Hints): boolean =>
-  (hints.opens.has(element) && !isPage(element) && textLength(element) <= LONGEST_BOX) ||
+  (hints.opens.has(element) && !isPage(element) && textLength(element) <= MAX_BOX_LENGTH) ||
   holdsHiddenMenu(element);
 
 /** They listen for what they contain, or for clicks beside it. */
@@ -82,7 +82,7 @@ function isHandledAbove(element: Element, { pressable }: Hints): boolean {
 /** With controls of its own, the listener is for those. */
 const isItem = (element: Element): boolean =>
   textLength(element) > 0 &&
-  textLength(element) <= LONGEST_BOX &&
+  textLength(element) <= MAX_BOX_LENGTH &&
   element.querySelector(CONTROLS) === null &&
   hasEqual(element) &&
   element.localName !== 'td';

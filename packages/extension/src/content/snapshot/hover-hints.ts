@@ -9,8 +9,8 @@ export type HoverHints = {
 
 type Selectors = { readonly opens: readonly string[]; readonly reacts: readonly string[] };
 
-const MOST_RULES = 5_000;
-const MOST_SELECTORS = 300;
+const MAX_RULES = 5_000;
+const MAX_SELECTORS = 300;
 const SHOWS =
   /(?:^|[;{\s])(?:display|visibility|opacity|height|max-height|transform|clip-path|pointer-events|left|top)\s*:/;
 
@@ -29,7 +29,7 @@ export function hoverHints(root: Document | ShadowRoot): HoverHints {
 }
 
 function matching(root: Document | ShadowRoot, selectors: readonly string[]): ReadonlySet<Element> {
-  const list = [...new Set(selectors)].slice(0, MOST_SELECTORS);
+  const list = [...new Set(selectors)].slice(0, MAX_SELECTORS);
   // In `:is`, a selector that cannot be read does not spoil the others.
   return new Set(list.length === 0 ? [] : root.querySelectorAll(`:is(${list.join(', ')})`));
 }
@@ -62,7 +62,7 @@ function collected(all: CSSRuleList): Selectors {
   let read = 0;
   const visit = (rules: CSSRuleList): void => {
     for (const rule of rules) {
-      if (read++ > MOST_RULES) return;
+      if (read++ > MAX_RULES) return;
       const { selectorText, style, cssRules } = rule as CSSStyleRule;
       if (selectorText?.includes(':hover'))
         for (const selector of selectorText.split(/,(?![^(]*\))/)) {

@@ -27,9 +27,9 @@ export type Markup = {
   readonly close: string;
 };
 
-const LONGEST_VALUE = 600;
-const LONGEST_ADDRESS = 120;
-const MOST_OPTIONS = 50;
+const MAX_VALUE_LENGTH = 600;
+const MAX_ADDRESS_LENGTH = 120;
+const MAX_OPTIONS = 50;
 const OPTION_TEXT = 80;
 const BULLETS = '••••••••';
 
@@ -77,8 +77,8 @@ const tagOf = (element: Element): string => {
 function contentOf(element: Element, { tag, name }: { tag: string; name: string }): string {
   if (tag === 'input' || tag === 'select') return '';
   if (isTextArea(element))
-    return isSecret(element) ? '' : withoutCardNumbers(element.value.slice(0, LONGEST_VALUE));
-  if (isEditingHost(element)) return withoutCardNumbers(textOf(element, LONGEST_VALUE));
+    return isSecret(element) ? '' : withoutCardNumbers(element.value.slice(0, MAX_VALUE_LENGTH));
+  if (isEditingHost(element)) return withoutCardNumbers(textOf(element, MAX_VALUE_LENGTH));
   const text = withoutCardNumbers(textOf(element, OPTION_TEXT));
   return FIELDS.has(roleOf(element)) || saysMore(text, name) ? text : name;
 }
@@ -149,7 +149,7 @@ function inputAttributes(element: HTMLInputElement): string {
   const list = flag('list', element.hasAttribute('list'));
   if (TICKED.has(element.type) || element.type === 'file' || element.type === 'button') return type + list;
   if (!isSecret(element))
-    return type + list + attribute('value', withoutCardNumbers(element.value.slice(0, LONGEST_VALUE)));
+    return type + list + attribute('value', withoutCardNumbers(element.value.slice(0, MAX_VALUE_LENGTH)));
   // Only whether a password is filled in; of a card not even that.
   return type + (element.type === 'password' && element.value !== '' ? attribute('value', BULLETS) : '');
 }
@@ -158,17 +158,19 @@ function inputAttributes(element: HTMLInputElement): string {
 function addressOf(link: HTMLAnchorElement): string {
   const written = link.getAttribute('href') ?? '';
   if (/^(?:javascript|data|blob):/i.test(written.trim())) return '#';
-  return written.length > LONGEST_ADDRESS ? `${written.slice(0, LONGEST_ADDRESS).split('?')[0]}` : written;
+  return written.length > MAX_ADDRESS_LENGTH
+    ? `${written.slice(0, MAX_ADDRESS_LENGTH).split('?')[0]}`
+    : written;
 }
 
 /** Of long lists the first options and the selected ones. */
 export function optionsMarkup(select: HTMLSelectElement): string {
   const all = [...select.options];
   const rest = all
-    .slice(MOST_OPTIONS)
+    .slice(MAX_OPTIONS)
     .filter((option) => option.selected)
     .slice(0, 5);
-  return [...all.slice(0, MOST_OPTIONS - rest.length), ...rest].map(optionMarkup).join('');
+  return [...all.slice(0, MAX_OPTIONS - rest.length), ...rest].map(optionMarkup).join('');
 }
 
 function optionMarkup(option: HTMLOptionElement): string {

@@ -6,7 +6,7 @@ import { withoutCardNumbers } from '../dom/secrets.ts';
 import { isSkipped, oneLine } from '../dom/text.ts';
 import { clickTarget, type Point } from '../dom/visibility.ts';
 import { isIndicator } from '../indicator.ts';
-import { MOST_BYTES } from './budget.ts';
+import { MAX_BYTES } from './budget.ts';
 import { collectHints, type Hints } from './hints.ts';
 import { type Interaction, interactionOf } from './interactive.ts';
 import { isConcealed, isProxied, originOf, pictureText, siteOf, viewOf } from './looks.ts';
@@ -32,7 +32,7 @@ type Context = {
   readonly reachable: Reachable;
 };
 
-const LONGEST_TEXT = 2_000;
+const MAX_TEXT_LENGTH = 2_000;
 const STRIDE = 16;
 const STRIDE_AFTER = 100;
 /** Controls whose content is only their name or value. */
@@ -109,8 +109,8 @@ class Builder {
   /** More of its kind than can be sent was found before. What is visible on top of the page is always looked at. */
   #isTooMuch(element: Element, { origin }: Context): boolean {
     if (this.#view.seen.has(element)) return false;
-    if (this.#inView > MOST_BYTES) return true;
-    return this.#far > MOST_BYTES && isFar(rankOf(element, origin, this.#view));
+    if (this.#inView > MAX_BYTES) return true;
+    return this.#far > MAX_BYTES && isFar(rankOf(element, origin, this.#view));
   }
 
   /** Whether its tags separate it from what follows. */
@@ -230,7 +230,7 @@ class Builder {
 
   #addText(text: string, parent: Branch, rank: Rank | null): void {
     if (rank === null) return;
-    const html = escaped(withoutCardNumbers(oneLine(text, LONGEST_TEXT)));
+    const html = escaped(withoutCardNumbers(oneLine(text, MAX_TEXT_LENGTH)));
     this.#add({ kind: 'leaf', html, element: null, markup: null, rank, before: this.#before }, parent);
   }
 

@@ -28,7 +28,7 @@ export function wrapperOf(element: Element): Wrapper | null {
 export const isBlock = (style: CSSStyleDeclaration): boolean => !INLINE.test(style.display);
 
 const CARD_TAGS = new Set(['div', 'section', 'a', 'figure']);
-const MOST_ELEMENTS = 40;
+const MAX_ELEMENTS = 40;
 
 /** One of several boxes of the same kind, such as products or results: they give their buttons a context. */
 function isCard(element: Element): boolean {
@@ -37,7 +37,7 @@ function isCard(element: Element): boolean {
   if (typeof className !== 'string' || className === '') return false;
   if (!isSame(element.previousElementSibling, element) && !isSame(element.nextElementSibling, element))
     return false;
-  return element.childElementCount > 1 && element.getElementsByTagName('*').length <= MOST_ELEMENTS;
+  return element.childElementCount > 1 && element.getElementsByTagName('*').length <= MAX_ELEMENTS;
 }
 
 const isSame = (sibling: Element | null, element: Element): boolean =>

@@ -10,7 +10,7 @@ import { PageFailure } from '../page-error.ts';
 import { beginObserving } from '../settle.ts';
 import { elementSelected, type Parameters, textIn } from './parameters.ts';
 
-const LONGEST = 100_000;
+const MAX_LENGTH = 100_000;
 
 export async function runTool(tool: PageTool, parameters: Parameters): Promise<unknown> {
   beginObserving();
@@ -33,7 +33,7 @@ function extract(parameters: Parameters) {
     parameters.selector === undefined ? document.body : elementSelected(textIn(parameters, 'selector'));
   const content = isSecret(element)
     ? ''
-    : withoutCardNumbers((element.innerText ?? element.textContent ?? '').slice(0, LONGEST));
+    : withoutCardNumbers((element.innerText ?? element.textContent ?? '').slice(0, MAX_LENGTH));
   return { title: document.title, content, url: location.href, isSelection: false };
 }
 
@@ -43,7 +43,7 @@ function selectedText() {
     active && 'value' in active ? active : {};
   const inField = active && start !== null && end !== null && end > start && !isSecret(active);
   const text = inField ? active.value.slice(start, end) : (document.getSelection()?.toString() ?? '');
-  const content = withoutCardNumbers(text.slice(0, LONGEST));
+  const content = withoutCardNumbers(text.slice(0, MAX_LENGTH));
   return { title: document.title, content, url: location.href, isSelection: true };
 }
 
@@ -91,5 +91,5 @@ function access(parameters: Parameters) {
   else if (parameters.action === 'remove') localStorage.removeItem(key);
   else if (parameters.action !== 'get')
     throw new PageFailure('UNSUPPORTED', 'The action must be get, set or remove.');
-  return { key, value: localStorage.getItem(key)?.slice(0, LONGEST) ?? null };
+  return { key, value: localStorage.getItem(key)?.slice(0, MAX_LENGTH) ?? null };
 }

@@ -55,13 +55,13 @@ export function decodeBatch(text: string): Batch | 'version' | 'invalid' {
   return items.every(isItem) ? { from, generation, number, items } : 'invalid';
 }
 
-const MOST_NAME = 200;
+const MAX_NAME_LENGTH = 200;
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isName = (value: unknown): value is string =>
-  typeof value === 'string' && value.length > 0 && value.length <= MOST_NAME;
+  typeof value === 'string' && value.length > 0 && value.length <= MAX_NAME_LENGTH;
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0;
 

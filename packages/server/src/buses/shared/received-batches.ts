@@ -5,7 +5,7 @@ import type { Stamp } from './envelope.ts';
 type Heard = { generation: number; readonly numbers: Map<string, number>; at: number };
 
 /** Anyone with write access to the carrier can forge node ids. */
-const MOST_SENDERS = 10_000;
+const MAX_SENDERS = 10_000;
 
 export class ReceivedBatches {
   readonly #senders = new Map<NodeId, Heard>();
@@ -21,7 +21,7 @@ export class ReceivedBatches {
   take(channel: string, { from, generation, number }: Stamp): 'next' | 'lost' | 'repeated' {
     const known = this.#senders.get(from);
     if (!known) {
-      if (this.#senders.size >= MOST_SENDERS) this.#forgetOldest();
+      if (this.#senders.size >= MAX_SENDERS) this.#forgetOldest();
       this.#senders.set(from, { generation, numbers: new Map([[channel, number]]), at: this.now() });
       return 'next';
     }

@@ -11,7 +11,7 @@ type Waiting = {
   readonly timer: ReturnType<typeof setTimeout>;
 };
 
-const MOST_WAITING = 10_000;
+const MAX_WAITING = 10_000;
 
 export class Requests {
   readonly #waiting = new Map<number, Waiting>();
@@ -21,7 +21,7 @@ export class Requests {
   begin(to: NodeId, kind: string, timeoutMs: number): { id: number; answered: Promise<unknown> } {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const id = ++this.#last;
-    if (this.#waiting.size >= MOST_WAITING) {
+    if (this.#waiting.size >= MAX_WAITING) {
       reject(new NoAnswer('too many pending requests', 'no'));
       return { id, answered: promise };
     }

@@ -8,7 +8,7 @@ import { encodeBatch, type Stamp } from './envelope.ts';
 const FLUSH_MS = 5;
 const FULL_BATCH = 64 * 1024;
 /** Maximum size of a message. Larger ones are dropped, and their receivers detect the loss. */
-export const LARGEST_MESSAGE = 8 * 1024 * 1024;
+export const MAX_MESSAGE_LENGTH = 8 * 1024 * 1024;
 
 export type SendBatchesOptions = {
   readonly from: string;
@@ -45,7 +45,7 @@ export class SendBatches {
     const { everyone } = this.options;
     if (channel === everyone) this.#flushSingle();
     else this.flush(everyone);
-    if (item.length > LARGEST_MESSAGE) {
+    if (item.length > MAX_MESSAGE_LENGTH) {
       this.#skip(channel);
       return;
     }

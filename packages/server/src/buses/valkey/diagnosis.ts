@@ -12,7 +12,7 @@ export type Diagnosis = {
   readonly permanent: boolean;
 };
 
-const MOST_MS = 2_000;
+const MAX_MS = 2_000;
 const DEFAULT_PORT = 6379;
 /** System error codes that mean the server is unreachable. TLS errors have other codes. */
 const AWAY = /^E(CONN|HOST|NET|NOTFOUND|AI_AGAIN|TIMEDOUT|PIPE)/;
@@ -21,7 +21,7 @@ export async function diagnose(server: ValkeyServer, failure: Error): Promise<Di
   if (failure.message.startsWith('NOPERM')) return { reason: failure.message, permanent: true };
   const sockets: Socket[] = [];
   try {
-    return await deadline(tryOut(server, sockets), MOST_MS);
+    return await deadline(tryOut(server, sockets), MAX_MS);
   } catch (thrown) {
     const { code = '', message } = thrown as NodeJS.ErrnoException;
     const away = message.startsWith('no response') || AWAY.test(code);

@@ -21,7 +21,7 @@ const FIRST_ANSWER_MS = 1_000;
  * Limit of published but unacknowledged bytes. Beyond it the server does not keep up, and messages are
  * dropped.
  */
-const MOST_UNACKNOWLEDGED = 32 * 1024 * 1024;
+const MAX_UNACKNOWLEDGED = 32 * 1024 * 1024;
 
 type Live = { readonly connection: Connection; readonly probe: Probe };
 
@@ -45,7 +45,7 @@ export class ValkeyWire implements Wire {
 
   async publish(channel: string, text: string): Promise<number> {
     this.#unacknowledged += text.length;
-    if (this.#unacknowledged > MOST_UNACKNOWLEDGED) this.#lose('the server does not keep up');
+    if (this.#unacknowledged > MAX_UNACKNOWLEDGED) this.#lose('the server does not keep up');
     try {
       return await this.#run(({ connection }) => connection.speaker.publish(channel, text));
     } finally {

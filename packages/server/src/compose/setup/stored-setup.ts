@@ -12,7 +12,7 @@ import { changed, shown } from './stored-values.ts';
 const DOCUMENT = 'setup';
 const UNREADABLE =
   'The stored settings were encrypted with another AUTH_SECRET and cannot be read. Enter them again.';
-const MOST_CHARACTERS = 1_000_000;
+const MAX_CHARACTERS = 1_000_000;
 
 export type StoredSetupParts = {
   readonly config: Pick<Config, 'changeable' | 'given'>;
@@ -69,7 +69,7 @@ export class StoredSetup {
       throw new Fault('invalid', reasonOf(thrown));
     }
     const sealed = await seal(next, secret);
-    if (sealed.length > MOST_CHARACTERS) throw new Fault('too_large', 'The settings are too long.');
+    if (sealed.length > MAX_CHARACTERS) throw new Fault('too_large', 'The settings are too long.');
     const isCurrent = version === this.#loaded.version;
     if (!isCurrent || !(await settings.write(DOCUMENT, { sealed }, version)))
       throw new Fault('busy', 'The settings have changed since they were loaded. Reload them.');

@@ -10,13 +10,13 @@ type Limit = {
   readonly flag: string;
   readonly argument: string;
   readonly fallback: number;
-  readonly range: readonly [least: number, most: number];
+  readonly range: readonly [min: number, max: number];
   readonly description: string;
   readonly reached: string;
 };
 
-export const limit = ({ env, range: [least, most], ...rest }: Limit) => ({
+export const limit = ({ env, range: [min, max], ...rest }: Limit) => ({
   ...rest,
   env: [env],
-  schema: () => wholeNumber(least, most),
+  schema: () => wholeNumber(min, max),
 });

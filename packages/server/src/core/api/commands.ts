@@ -135,7 +135,7 @@ async function carryOut(
     caller,
     replaced: await replacedInput(session, command),
     approvalKnown: await approvalKnown(session, command, resolver),
-    mostQueued: limits.inputsQueued,
+    maxQueued: limits.inputsQueued,
   };
   const endsTurn = mayEndTurn(command, session.state);
   if (endsTurn) {

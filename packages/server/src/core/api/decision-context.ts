@@ -28,7 +28,7 @@ export type Caller = {
   readonly turn?: TurnId;
 };
 
-type Known = Pick<DecisionContext, 'mostQueued' | 'replaced' | 'approvalKnown'> & {
+type Known = Pick<DecisionContext, 'maxQueued' | 'replaced' | 'approvalKnown'> & {
   readonly session: LiveSession;
   readonly command: Decided;
   readonly caller: Caller;
@@ -42,7 +42,7 @@ type Sources = {
 
 /** Throws `not_found` if the command names an agent or a domain that does not exist. */
 export function decisionContext(known: Known, { catalog, now, newId }: Sources): DecisionContext {
-  const { session, command, caller, mostQueued, replaced, approvalKnown } = known;
+  const { session, command, caller, maxQueued, replaced, approvalKnown } = known;
   const creates = command.type === 'session.create' || command.type === 'input.submit';
   const chosen = creates || command.type === 'session.configure' ? command.agent : undefined;
   const domain = (creates && command.domain) || session.state.created?.domain || catalog.defaultDomain;
@@ -59,7 +59,7 @@ export function decisionContext(known: Known, { catalog, now, newId }: Sources):
     open: mayEndTurn(command, session.state) ? streamedSoFar(session.open, now) : null,
     replaced,
     approvalKnown,
-    mostQueued,
+    maxQueued,
     ids: command.type === 'input.submit' ? newIds(caller, newId) : null,
     historyInputs: historyInputs(command, newId),
   };

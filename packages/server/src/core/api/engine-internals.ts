@@ -112,7 +112,7 @@ export function assemble(parts: EngineParts): EngineInternals {
       const restMs = (parts.restMs ?? defaultRestMs)(failures);
       return Math.max(held ? HELD_MS : 0, outage ? Math.min(OUTAGE_MS, restMs) : restMs);
     },
-    mostWaiting: limits.turnsWaiting,
+    maxWaiting: limits.turnsWaiting,
   });
   network?.open(sessions);
   if (parts.cluster) askClientsElsewhere(parts.cluster.transport, deps);

@@ -35,13 +35,13 @@ const HANG: Line[] = [{ type: 'text', text: 'Wait ' }, { type: 'hang' }];
 describe('turns', () => {
   test('a session runs one turn at a time and answers inputs in order of acceptance', async () => {
     let running = 0;
-    let most = 0;
+    let max = 0;
     const inner = scriptedProvider(Array.from({ length: 20 }, (_, index) => says(`Answer ${index}`)));
     const provider: Provider = {
       ...inner,
       contextLimit: 1_000_000,
       async *stream(prompt, signal) {
-        most = Math.max(most, ++running);
+        max = Math.max(max, ++running);
         try {
           yield* inner.stream(prompt, signal);
         } finally {
@@ -55,7 +55,7 @@ describe('turns', () => {
     const durableEvents = events.filter(isDurable);
     const accepted = durableEvents.flatMap((event) => (event.type === 'input.accepted' ? [event.input] : []));
     const begun = durableEvents.flatMap((event) => (event.type === 'turn.started' ? [event.input] : []));
-    expect(most).toBe(1);
+    expect(max).toBe(1);
     expect(begun).toEqual(accepted);
     const last = inner.prompts.at(-1)?.items.filter(({ kind }) => kind === 'user');
     expect(last).toHaveLength(20);

@@ -6,7 +6,7 @@ import type { LiveSession } from '../runtime/live-session.ts';
 import { type EngineInternals, released } from './engine-internals.ts';
 
 /** Maximum delay before a session that could not be read is tried again, in milliseconds. */
-const MOST_RETRY_MS = 60_000;
+const MAX_RETRY_MS = 60_000;
 const RETRY_MS = 1_000;
 
 export type Lifecycle = ReturnType<typeof lifecycle>;
@@ -47,7 +47,7 @@ export function lifecycle(internals: EngineInternals) {
       log.error({ err: thrown, session: lease.ref.id }, 'session unreadable');
       const again = () => leases.good(lease) && !queue.draining && resume(lease, failures + 1);
       const isOutage = asFault(thrown).code === 'storage_unavailable';
-      setTimeout(again, isOutage ? RETRY_MS : Math.min(MOST_RETRY_MS, RETRY_MS * 2 ** failures)).unref();
+      setTimeout(again, isOutage ? RETRY_MS : Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** failures)).unref();
     }
   };
 

@@ -22,7 +22,7 @@ export type FoundPage = {
 type Wanted = { readonly text: string; readonly limit: number; readonly cursor?: string };
 
 /** Maximum number of events to index before a search, if the index is behind. */
-const MOST_INDEXED = 5_000;
+const MAX_INDEXED = 5_000;
 
 const FROM = { 'input.accepted': 'user', 'text.ended': 'agent', 'history.imported': 'history' } as const;
 
@@ -44,7 +44,7 @@ export function searching({ parts: { store, search } }: EngineInternals) {
       requirePermission(principal, 'chat:read');
       const terms = parseSearch(text);
       if (!search || terms.length === 0) return { messages: [], next: null, complete: true };
-      const complete = await search.update(MOST_INDEXED, principal.id);
+      const complete = await search.update(MAX_INDEXED, principal.id);
       const { hits, next } = await search.find({ ...page, terms, owner: principal.id });
       const messages = await Promise.all(hits.map((hit) => shown(hit, terms)));
       return { messages: messages.filter((message) => message !== null), next, complete };

@@ -26,7 +26,7 @@ export type ReadSession = {
 };
 
 /** Deeper than any stored value. Much deeper values could be written but not read back. */
-const MOST_DEPTH = 1_000;
+const MAX_DEPTH = 1_000;
 /** The largest value of a `Date`. */
 const LAST_MOMENT = 8.64e15;
 /** Placeholder until `session.created` names one. */
@@ -71,7 +71,7 @@ const wrong = (line: number, reason: string, cause?: unknown): Fault =>
 
 function parsed(text: string, line: number): unknown {
   // Checked before parsing, since parsers and schemas are recursive.
-  if (jsonNestsDeeper(text, MOST_DEPTH)) throw wrong(line, `the line is nested deeper than ${MOST_DEPTH}`);
+  if (jsonNestsDeeper(text, MAX_DEPTH)) throw wrong(line, `the line is nested deeper than ${MAX_DEPTH}`);
   try {
     return JSON.parse(text);
   } catch (error) {

@@ -6,7 +6,7 @@ import type { Share } from '../ports/shares.ts';
 import { storedEvents } from '../runtime/event-pages.ts';
 import type { EngineInternals } from './engine-internals.ts';
 
-const MOST_SHARES = 20;
+const MAX_SHARES = 20;
 const TOKEN_BYTES = 32;
 const TOKEN = /^[\w-]{43}$/;
 
@@ -44,10 +44,10 @@ export function sharing({ parts: { store, shares, now, newId } }: EngineInternal
       if (seq === 0) throw new Fault('not_found', 'There is no such session.');
       const token = Buffer.from(crypto.getRandomValues(new Uint8Array(TOKEN_BYTES))).toString('base64url');
       const share = { id: newId(), ref, hash: hashOf(token), seq, createdAt: now() };
-      const added = await kept.add(share, MOST_SHARES);
+      const added = await kept.add(share, MAX_SHARES);
       if (added === 'no_session') throw new Fault('not_found', 'There is no such session.');
       if (added === 'too_many')
-        throw new Fault('invalid', `A session may have at most ${MOST_SHARES} links. Revoke one first.`);
+        throw new Fault('invalid', `A session may have at most ${MAX_SHARES} links. Revoke one first.`);
       return { share, token };
     },
 

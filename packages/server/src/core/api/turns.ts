@@ -5,7 +5,7 @@ import type { IndexedTurn, TurnPage, TurnQuery } from '../ports/turn-index.ts';
 import type { EngineInternals } from './engine-internals.ts';
 
 /** Events that are indexed at once if the index is behind. */
-const MOST_INDEXED = 5_000;
+const MAX_INDEXED = 5_000;
 
 export type CountedTurns = TurnPage & {
   /** on all pages */
@@ -17,7 +17,7 @@ export type Turns = ReturnType<typeof turnQueries>;
 export function turnQueries({ parts: { search, turns: index } }: EngineInternals) {
   /** Each event is indexed once: that is a little work, unless the index is new. */
   async function update(owner: PrincipalId): Promise<void> {
-    while (search && !(await search.update(MOST_INDEXED, owner)));
+    while (search && !(await search.update(MAX_INDEXED, owner)));
   }
 
   return {

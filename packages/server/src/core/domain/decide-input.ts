@@ -35,8 +35,8 @@ export function decideInput(
   }
   const events: DurableEventBody[] = state.created ? [] : [sessionCreated(command, context)];
   const superseded = supersedes(command) ? state.turn : null;
-  if (state.turn && state.queue.length >= context.mostQueued) {
-    const message = `This session already has ${context.mostQueued} queued messages.`;
+  if (state.turn && state.queue.length >= context.maxQueued) {
+    const message = `This session already has ${context.maxQueued} queued messages.`;
     throw new Fault('limited', message, { retryAfterMs: QUEUE_RETRY_MS });
   }
   const { results = [] } = command;

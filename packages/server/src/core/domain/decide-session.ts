@@ -64,12 +64,12 @@ export function decideLabels(
 ): DurableEventBody {
   const known = Object.keys(state.labels).length;
   const merged = Object.keys({ ...state.labels, ...labels }).length;
-  if (merged > MOST_LABELS && merged > known)
-    throw new Fault('invalid', `A session may have at most ${MOST_LABELS} labels.`);
+  if (merged > MAX_LABELS && merged > known)
+    throw new Fault('invalid', `A session may have at most ${MAX_LABELS} labels.`);
   return { type: 'session.labelled', labels };
 }
 
-const MOST_LABELS = 50;
+const MAX_LABELS = 50;
 
 /** Tags are sorted and unique regardless of case. No events if the session already has these tags. */
 export function decideTags(

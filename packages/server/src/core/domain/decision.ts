@@ -26,7 +26,7 @@ export type DecisionContext = {
   /** whether the approval was requested in this session */
   readonly approvalKnown: boolean;
   /** maximum number of queued inputs */
-  readonly mostQueued: number;
+  readonly maxQueued: number;
   /** ids of the new input and its turn; null for commands that create neither */
   readonly ids: { readonly input: InputId; readonly turn: TurnId } | null;
   /** one id per user message of an imported history */

@@ -4,13 +4,13 @@ import type { SearchTerm } from '../ports/message-search.ts';
 
 export type ExcerptPart = { readonly text: string; readonly match: boolean };
 
-const MOST_WORDS = 20_000;
+const MAX_WORDS = 20_000;
 const BEFORE = 60;
 const LENGTH = 240;
 
 /** Falls back to the beginning of the text if no term matches. */
 export function excerpt(text: string, terms: readonly SearchTerm[]): ExcerptPart[] {
-  const matches = matchesIn(wordsOf(text, MOST_WORDS), terms);
+  const matches = matchesIn(wordsOf(text, MAX_WORDS), terms);
   const start = boundary(text, Math.max(0, (matches[0]?.start ?? 0) - BEFORE));
   const end = boundary(text, Math.min(text.length, start + LENGTH));
   const parts: ExcerptPart[] = [];

@@ -60,13 +60,13 @@ function toolTokens(spec: ToolSpec): number {
 }
 
 /** Cache size for agents' instructions; a server has fewer agents. */
-const MOST_INSTRUCTIONS = 100;
+const MAX_INSTRUCTIONS = 100;
 const instructions = new Map<string, number>();
 
 function instructionTokens(text: string): number {
   let tokens = instructions.get(text);
   if (tokens === undefined) {
-    if (instructions.size >= MOST_INSTRUCTIONS) instructions.clear();
+    if (instructions.size >= MAX_INSTRUCTIONS) instructions.clear();
     tokens = countTokens(text);
     instructions.set(text, tokens);
   }

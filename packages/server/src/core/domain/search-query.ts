@@ -2,7 +2,7 @@
 import { wordsOf } from '../../lib/words.ts';
 import type { SearchTerm } from '../ports/message-search.ts';
 
-const MOST_WORDS = 20;
+const MAX_WORDS = 20;
 
 /**
  * Words match in any order, "quoted words" in the given order; the last word may be a prefix. There is no
@@ -10,7 +10,7 @@ const MOST_WORDS = 20;
  */
 export function parseSearch(text: string): SearchTerm[] {
   const terms: SearchTerm[] = [];
-  let left = MOST_WORDS;
+  let left = MAX_WORDS;
   text.split('"').forEach((part, index, parts) => {
     const isQuoted = index % 2 === 1 && index < parts.length - 1;
     const groups = isQuoted ? [part] : part.split(/\s+/);

@@ -33,7 +33,7 @@ export const asking = (more: Partial<DecisionContext> = {}): DecisionContext => 
   open: null,
   replaced: null,
   approvalKnown: false,
-  mostQueued: Number.POSITIVE_INFINITY,
+  maxQueued: Number.POSITIVE_INFINITY,
   ids: { input: newId() as InputId, turn: newId() as TurnId },
   historyInputs: [],
   ...more,

@@ -20,7 +20,7 @@ const UNITS: Record<AnswerLimit, string> = {
 };
 
 /** The message names the limit by its setting. */
-export const answerTooLong = (limit: AnswerLimit, most: number): FaultData => ({
+export const answerTooLong = (limit: AnswerLimit, max: number): FaultData => ({
   code: 'answer_too_long',
-  message: `The model's answer was stopped: it has more than ${most.toLocaleString('en')} ${UNITS[limit]} (${limit}).`,
+  message: `The model's answer was stopped: it has more than ${max.toLocaleString('en')} ${UNITS[limit]} (${limit}).`,
 });

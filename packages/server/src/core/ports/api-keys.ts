@@ -29,7 +29,7 @@ export interface ApiKeyStore {
    * Durable when it resolves with `added`. Writes nothing if the owner already has `most` keys (also under
    * concurrency), or if the user does not exist. Ids must be unique.
    */
-  add(key: ApiKey, most: number): Promise<'added' | 'too_many' | 'no_user'>;
+  add(key: ApiKey, max: number): Promise<'added' | 'too_many' | 'no_user'>;
   /**
    * False if the key does not exist or does not belong to the given owner. Durable when it resolves, and
    * `RevocationStore.follow` reports it. Removing a user removes all of the user's keys in the same write.

@@ -36,7 +36,7 @@ export interface MessageSearch {
    * Indexes messages and turns appended since the last call, reading about `most` events, of one owner or of all.
    * True if the index is complete. Leaves out ephemeral sessions and skips sessions that cannot be read.
    */
-  update(most: number, owner?: PrincipalId): Promise<boolean>;
+  update(max: number, owner?: PrincipalId): Promise<boolean>;
   /** Latest messages first, without erased sessions. */
   find(query: SearchQuery): Promise<SearchPage>;
 }

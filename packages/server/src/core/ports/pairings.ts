@@ -38,7 +38,7 @@ export interface PairingStore {
    * Durable when it resolves with true; false if `most` other requests are pending or the code is taken.
    * Removes requests that had expired when this one was created.
    */
-  request(request: PairingRequest, most: number): Promise<boolean>;
+  request(request: PairingRequest, max: number): Promise<boolean>;
   /** In order of creation; may include expired ones. */
   requests(): Promise<PairingRequest[]>;
   findRequest(id: string): Promise<PairingRequest | null>;

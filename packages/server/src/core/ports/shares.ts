@@ -21,7 +21,7 @@ export interface ShareStore {
    * Durable when it resolves with `added`. Writes nothing if the session already has `most` links, or does
    * not exist.
    */
-  add(share: Share, most: number): Promise<'added' | 'too_many' | 'no_session'>;
+  add(share: Share, max: number): Promise<'added' | 'too_many' | 'no_session'>;
   /**
    * False if the session has no link with that id. Durable when it resolves. Erasing a session removes its
    * links.

@@ -34,7 +34,7 @@ export const NO_LIMITS: EngineLimits = {
 const TURNS_RETRY_MS = 2_000;
 const STORAGE_RETRY_MS = 60_000;
 /** Maximum number of owners whose session counts are cached. */
-const MOST_OWNERS = 10_000;
+const MAX_OWNERS = 10_000;
 
 const nothing = () => undefined;
 
@@ -46,7 +46,7 @@ type AdmissionDeps = {
 };
 
 export class AdmissionControl {
-  readonly #owned = new LruMap<number>(MOST_OWNERS);
+  readonly #owned = new LruMap<number>(MAX_OWNERS);
 
   constructor(private readonly deps: AdmissionDeps) {}
 
@@ -76,18 +76,18 @@ export class AdmissionControl {
    * deleted.
    */
   async #beginSession(session: LiveSession): Promise<() => void> {
-    const most = this.deps.limits.sessionsPerPrincipal;
-    if (most === Number.POSITIVE_INFINITY) return nothing;
+    const max = this.deps.limits.sessionsPerPrincipal;
+    if (max === Number.POSITIVE_INFINITY) return nothing;
     const { owner } = session.ref;
     let count = this.#owned.get(owner);
-    if (count === undefined || count >= most) {
+    if (count === undefined || count >= max) {
       // Ephemeral sessions count, too: they take the same space.
       count = await this.deps.store.count({ owner, ephemeral: 'included' });
     }
-    if (count >= most) {
+    if (count >= max) {
       this.#owned.set(owner, count);
       this.deps.meter.add('refusals', 'sessionsPerPrincipal');
-      throw new Fault('limited', `You have reached the limit of ${most} sessions; archive some first.`);
+      throw new Fault('limited', `You have reached the limit of ${max} sessions; archive some first.`);
     }
     this.#owned.set(owner, count + 1);
     return () => {
@@ -103,10 +103,10 @@ export class AdmissionControl {
   }
 
   async #checkStorage(): Promise<void> {
-    const most = this.deps.limits.storedBytes;
-    if (most === Number.POSITIVE_INFINITY || (await this.deps.store.size()) < most) return;
+    const max = this.deps.limits.storedBytes;
+    if (max === Number.POSITIVE_INFINITY || (await this.deps.store.size()) < max) return;
     this.deps.meter.add('refusals', 'storedBytes');
-    throw new Fault('overloaded', `The server has reached its storage limit of ${most} bytes.`, {
+    throw new Fault('overloaded', `The server has reached its storage limit of ${max} bytes.`, {
       retryAfterMs: STORAGE_RETRY_MS,
     });
   }

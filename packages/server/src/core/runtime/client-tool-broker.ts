@@ -37,8 +37,8 @@ export type Dispatch = {
 };
 
 /** Maximum number of attempts if the client asks for a retry. */
-const MOST_ATTEMPTS = 3;
-const MOST_RETRY_MS = 30_000;
+const MAX_ATTEMPTS = 3;
+const MAX_RETRY_MS = 30_000;
 
 export class ClientToolBroker implements ClientTools {
   readonly #clients = new Map<ConnectionId, ToolClient>();
@@ -124,12 +124,12 @@ export class ClientToolBroker implements ClientTools {
         return answer.result;
       }
       const { recoverable, retryAfterMs, kind, message } = answer;
-      if (!recoverable || retryAfterMs === undefined || attempt >= MOST_ATTEMPTS) {
+      if (!recoverable || retryAfterMs === undefined || attempt >= MAX_ATTEMPTS) {
         report({ status: 'failed', message });
         throw new Fault('tool_failed', `Tool execution failed [${kind}]: ${message}`);
       }
       report({ status: 'queued', message });
-      await sleep(Math.min(retryAfterMs, MOST_RETRY_MS), job.signal);
+      await sleep(Math.min(retryAfterMs, MAX_RETRY_MS), job.signal);
     }
   }
 

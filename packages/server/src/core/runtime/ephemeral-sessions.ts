@@ -16,7 +16,7 @@ export type EphemeralOptions = {
 };
 
 /** Maximum interval between checks. */
-const MOST_INTERVAL_MS = 60_000;
+const MAX_INTERVAL_MS = 60_000;
 /** Checks per `idleMs`, so that a node touches the sessions it uses before other nodes erase them. */
 const CHECKS = 4;
 const PAGE = 100;
@@ -47,7 +47,7 @@ export class EphemeralSessions {
     if (alone) await this.#inTurn(() => this.#eraseEach(isIdle));
     if (this.#stopped) return;
     const sweep = () => this.#inTurn(() => this.sweep());
-    this.#timer = setInterval(sweep, Math.min(alone ? idleMs : idleMs / CHECKS, MOST_INTERVAL_MS));
+    this.#timer = setInterval(sweep, Math.min(alone ? idleMs : idleMs / CHECKS, MAX_INTERVAL_MS));
     this.#timer.unref();
   }
 

@@ -21,7 +21,7 @@ import type { ObservedSession } from './snapshot.ts';
 import { TurnAbort } from './turn-abort.ts';
 
 /** After this many conflicts, a change is decided with exclusive access to the session. */
-const MOST_CONFLICTS = 3;
+const MAX_CONFLICTS = 3;
 
 type Decide = (state: SessionState) => readonly DurableEventBody[];
 
@@ -96,7 +96,7 @@ export abstract class RecordedSession extends LiveState {
       await this.#claimAgain();
     }
     let compared = !this.sources.shared;
-    for (let conflicts = 0; conflicts < MOST_CONFLICTS; ) {
+    for (let conflicts = 0; conflicts < MAX_CONFLICTS; ) {
       const written = await this.#write(decide, authority).catch(conflict);
       if (written instanceof AppendConflict) {
         conflicts++;

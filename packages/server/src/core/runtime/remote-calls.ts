@@ -18,9 +18,9 @@ import {
 const ANSWER_MS = 2_000;
 const RETRY_MS = 500;
 /** At least 30 seconds: by then another node drives the session, or none does. */
-const MOST_TRIES = 60;
+const MAX_ATTEMPTS = 60;
 /** An answer is one bus message, whose size is limited. */
-const LARGEST_RESULT = 4 * 1024 * 1024;
+const MAX_RESULT_LENGTH = 4 * 1024 * 1024;
 
 export class RemoteCalls {
   readonly #running = new Map<string, AbortController>();
@@ -70,7 +70,7 @@ export class RemoteCalls {
         report: (progress, execution) =>
           this.transport.send([from], { kind: PROGRESS, body: { id, execution, progress: { ...progress } } }),
       });
-      if (JSON.stringify(result).length <= LARGEST_RESULT) return { id, result };
+      if (JSON.stringify(result).length <= MAX_RESULT_LENGTH) return { id, result };
       return { id, fault: { code: 'tool_failed', message: 'The result is too large.' } };
     } catch (thrown) {
       if (thrown instanceof OutcomeUnknown)
@@ -83,7 +83,7 @@ export class RemoteCalls {
   /** Retries until the other node has received it: the bus may be down briefly. */
   async #deliver(body: ToolAnswer, to: NodeId): Promise<void> {
     const never = new AbortController().signal;
-    for (let tries = 0; tries < MOST_TRIES; tries++) {
+    for (let tries = 0; tries < MAX_ATTEMPTS; tries++) {
       try {
         await this.transport.request(to, { kind: ANSWER, body }, ANSWER_MS);
         return;

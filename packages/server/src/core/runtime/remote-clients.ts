@@ -22,7 +22,7 @@ type Call = Pick<RemoteToolRun, 'report'> & {
 
 const ACCEPT_MS = 1_000;
 /** Longer than three attempts with pauses, which the client's own node enforces. */
-const LONGEST_CALL_MS = 10 * 60_000;
+const MAX_CALL_MS = 10 * 60_000;
 
 const keyOf = (owner: PrincipalId): string => `c:${owner}`;
 
@@ -87,7 +87,7 @@ export class RemoteClients implements RemoteToolClients {
       this.transport.send([node], { kind: REQUEST, body: { stop: id } });
       reject(new Fault('cancelled', 'aborted'));
     };
-    const timer = setTimeout(() => reject(noAnswer()), LONGEST_CALL_MS);
+    const timer = setTimeout(() => reject(noAnswer()), MAX_CALL_MS);
     signal.addEventListener('abort', abort, { once: true });
     try {
       await Promise.race([this.#start(id, job, client), promise]);

@@ -31,7 +31,7 @@ const INTEREST_MS = 250;
 /**
  * The queue only fills up if the store hangs. Further messages are dropped, and read from the store later.
  */
-const MOST_WAITING = 10_000;
+const MAX_WAITING = 10_000;
 
 export type LinkParts = {
   readonly transport: Transport;
@@ -183,14 +183,14 @@ export class RemoteLink implements SessionLink {
   /** Runs work in order, synchronously if the queue is empty. */
   #queue(work: () => void | Promise<void>): void {
     if (this.#closed) return;
-    if (this.#waiting.length >= MOST_WAITING) return;
+    if (this.#waiting.length >= MAX_WAITING) return;
     this.#waiting.push(work);
     if (!this.#busy) this.#run();
   }
 
   #queued(work: () => Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
-      if (this.#closed || this.#waiting.length >= MOST_WAITING) resolve();
+      if (this.#closed || this.#waiting.length >= MAX_WAITING) resolve();
       else this.#queue(() => work().then(resolve, reject));
     });
   }

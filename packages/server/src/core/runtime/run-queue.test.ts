@@ -17,7 +17,7 @@ const fake = (name: string): Fake & LiveSession => {
 };
 
 /** Drives that end when the test resolves them. */
-function stageOf(atOnce: number, restMs?: (failures: number) => number, mostWaiting?: number) {
+function stageOf(atOnce: number, restMs?: (failures: number) => number, maxWaiting?: number) {
   const started: string[] = [];
   const rests: number[] = [];
   const work = new Set<string>();
@@ -38,7 +38,7 @@ function stageOf(atOnce: number, restMs?: (failures: number) => number, mostWait
       rests.push(failures);
       return restMs?.(failures) ?? 0;
     },
-    mostWaiting,
+    maxWaiting,
   });
   const end = async (name: string, went = true) => {
     drives.get(name)?.resolve(went);

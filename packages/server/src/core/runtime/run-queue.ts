@@ -12,7 +12,7 @@ export type RunQueueOptions = {
   /** delay before a session runs again after its nth consecutive failure */
   readonly restMs?: (failures: number, session: LiveSession) => number;
   /** maximum number of waiting sessions in addition to the driven ones; started work is never refused */
-  readonly mostWaiting?: number;
+  readonly maxWaiting?: number;
 };
 
 export const defaultRestMs = (failures: number): number => Math.min(60_000, 500 * 2 ** failures);
@@ -35,10 +35,10 @@ export class RunQueue {
    */
   enter(session: LiveSession): (() => void) | null {
     if (session.driving) return () => undefined;
-    const { atOnce, mostWaiting = Number.POSITIVE_INFINITY } = this.options;
+    const { atOnce, maxWaiting = Number.POSITIVE_INFINITY } = this.options;
     const before = this.#entering.get(session) ?? 0;
     const size = this.#running.size + this.#waiting.length + this.#resting.size + this.#entering.size;
-    if (before === 0 && size >= atOnce + mostWaiting) return null;
+    if (before === 0 && size >= atOnce + maxWaiting) return null;
     this.#entering.set(session, before + 1);
     return () => {
       const left = (this.#entering.get(session) ?? 1) - 1;

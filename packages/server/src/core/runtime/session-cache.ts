@@ -13,7 +13,7 @@ type Entry = {
 };
 
 /** Entries checked for each new session: more than one, so that the cache shrinks again. */
-const MOST_CHECKS = 16;
+const MAX_CHECKS = 16;
 
 export class SessionCache {
   readonly #entries = new Map<string, Entry>();
@@ -107,7 +107,7 @@ export class SessionCache {
    * suffice. Synchronous: evicting a session in use would create a second object for it.
    */
   #evict(): void {
-    let checks = MOST_CHECKS;
+    let checks = MAX_CHECKS;
     for (const [key, entry] of this.#entries) {
       if (this.#entries.size < this.keep || checks-- === 0) return;
       this.#entries.delete(key);

@@ -1,5 +1,5 @@
 /** Join after this many pieces: a small string costs more memory than its characters. */
-const MOST_PIECES = 16;
+const MAX_PIECES = 16;
 
 /** Append-only text on the token path; joined only when read. */
 export class TextBuffer {
@@ -16,7 +16,7 @@ export class TextBuffer {
   add(piece: string): void {
     this.#length += piece.length;
     this.#pieces.push(piece);
-    if (this.#pieces.length - this.#settled < MOST_PIECES) return;
+    if (this.#pieces.length - this.#settled < MAX_PIECES) return;
     this.#pieces.push(this.#pieces.splice(this.#settled).join(''));
     this.#settled++;
   }

@@ -59,14 +59,14 @@ function answersOf({ parts }: SentMessage, shown: ApprovalId): Answer[] {
 }
 
 const ALWAYS = /^(?:yes[, ]+)?always(?:\.|!+)?$/i;
-const MOST_SAID = 100;
-const MOST_REASON = 10_000;
+const MAX_ANSWER_LENGTH = 100;
+const MAX_REASON_LENGTH = 10_000;
 
 /** Anything but consent is a denial, with the text as its reason. */
 function wordsAnswer(words: string): Omit<Answer, 'approval'> {
-  const said = words.length <= MOST_SAID ? { said: words } : {};
+  const said = words.length <= MAX_ANSWER_LENGTH ? { said: words } : {};
   if (ALWAYS.test(words)) return { answer: 'always', ...said };
   const spoken = spokenAnswer(words);
   if (spoken !== null) return { answer: spoken, ...said };
-  return { answer: 'deny', reason: words.slice(0, MOST_REASON).toWellFormed(), ...said };
+  return { answer: 'deny', reason: words.slice(0, MAX_REASON_LENGTH).toWellFormed(), ...said };
 }

@@ -30,13 +30,13 @@ const inputParts = ({ parts, call }: DurableEvent<'input.accepted'>): readonly C
   parts.length === 0 && call ? [textPart(`/tool ${call.tool} ${JSON.stringify(call.input)}`)] : parts;
 
 /** Clients limit the size of an event, so large files are not repeated in the history. */
-const LARGEST_RAW = 100_000;
+const MAX_RAW_LENGTH = 100_000;
 
 function partOf(part: CorePart): Part {
   if (part.type === 'text') return part.link ? linkOf(part.link) : { text: part.text };
   const { data, mime } = part;
   const about = { mediaType: mime, ...(part.type === 'file' && { filename: part.name }) };
-  if (data.length <= LARGEST_RAW) return { raw: data, ...about };
+  if (data.length <= MAX_RAW_LENGTH) return { raw: data, ...about };
   const name = part.type === 'file' ? part.name : 'an image';
   return { text: `[${name}, ${mime}, ${Math.floor((data.length * 3) / 4)} bytes]` };
 }

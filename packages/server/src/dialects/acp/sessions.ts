@@ -20,7 +20,7 @@ export const MODES = [
 const PAGE = 200;
 const LISTED = 50;
 /** The most pages of sessions that are read for one page of the response. */
-const MOST_PAGES = 20;
+const MAX_PAGES = 20;
 
 export type Caller = { readonly principal: Principal; readonly client: Client };
 
@@ -79,7 +79,7 @@ export class Sessions {
     const { engine } = this.ctx;
     const sessions: object[] = [];
     let next = cursor ?? undefined;
-    for (let page = 0; page < MOST_PAGES; page++) {
+    for (let page = 0; page < MAX_PAGES; page++) {
       const found = await engine.list(principal, { limit: LISTED - sessions.length, cursor: next });
       for (const { ref, labels, title, updatedAt } of found.sessions) {
         const folder = labels.cwd ?? engine.root;

@@ -15,7 +15,7 @@ const KINDS: Readonly<Record<string, ToolKind>> = {
   update_plan: 'think',
 };
 
-const MOST_TITLE = 200;
+const MAX_TITLE_LENGTH = 200;
 
 export type Called = { readonly call: string; readonly tool: string; readonly input: JsonObject };
 
@@ -37,7 +37,7 @@ function titleOf(tool: string, input: JsonObject): string {
   const subject = subjectOf(input);
   const title = subject === null ? tool : KINDS[tool] === 'execute' ? subject : `${tool} ${subject}`;
   const line = title.replace(/\s+/g, ' ').trim() || tool;
-  return line.length <= MOST_TITLE ? line : `${line.slice(0, MOST_TITLE - 1)}…`;
+  return line.length <= MAX_TITLE_LENGTH ? line : `${line.slice(0, MAX_TITLE_LENGTH - 1)}…`;
 }
 
 /** The subject of the call, in one line. */

@@ -3,7 +3,7 @@ import type { ContentEvent, Message } from './events.ts';
 import type { Message as GivenMessage } from './schemas.ts';
 
 /** The client refuses an event of more than 10 MB. */
-const MOST_CHARACTERS = 8_000_000;
+const MAX_CHARACTERS = 8_000_000;
 
 export class ClientView {
   readonly #messages = new Set<string>();
@@ -36,7 +36,7 @@ export class ClientView {
   /** The messages of the thread for this client; only the latest ones if they exceed one event. */
   snapshot(messages: readonly Message[]): Message[] {
     const shown: Message[] = [];
-    let left = MOST_CHARACTERS;
+    let left = MAX_CHARACTERS;
     for (const message of messages.toReversed()) {
       const own = this.#withOwnId(message);
       left -= JSON.stringify(own).length;

@@ -10,7 +10,7 @@ import { type Body, joined, START, step } from './projection.ts';
 import { MessageBuilder, type UIMessage, type UIPart } from './ui-message.ts';
 
 /** A longer history comes in pages. */
-export const MOST_MESSAGES = 2_000;
+export const MAX_MESSAGES = 2_000;
 
 export type History = {
   readonly snapshot: SessionSnapshot;

@@ -11,7 +11,7 @@ import { sayRetryAfter } from '../shared/retry.ts';
 import { begin } from './begin.ts';
 import type { Context } from './context.ts';
 import { sentenceOf, statusOf } from './faults.ts';
-import { historyOf, MOST_MESSAGES } from './history.ts';
+import { historyOf, MAX_MESSAGES } from './history.ts';
 import { cursorOf, positionOf } from './history-window.ts';
 import { runningInput } from './log.ts';
 import { respond } from './respond.ts';
@@ -83,7 +83,7 @@ export function routes(app: Hono, given: Omit<Context, 'queue'>): void {
 
 function historyQuery(given: Record<string, string>): HistoryQuery {
   const { success, data } = HistoryQuery.safeParse(given);
-  if (!success) throw new Fault('invalid', `limit is a number from 1 to ${MOST_MESSAGES}.`);
+  if (!success) throw new Fault('invalid', `limit is a number from 1 to ${MAX_MESSAGES}.`);
   return data;
 }
 

@@ -54,14 +54,14 @@ export type AssistantBlock = z.output<typeof AssistantBlock>;
 const SystemContent = z.union([z.string(), z.array(z.union([TextBlock, otherThan('text')]))]);
 export type SystemContent = z.output<typeof SystemContent>;
 
-const MOST_BLOCKS = 1_000;
+const MAX_BLOCKS = 1_000;
 
 export const Message = z.discriminatedUnion('role', [
   z.object({ role: z.literal('system'), content: SystemContent.nullish() }),
-  z.object({ role: z.literal('user'), content: z.union([z.string(), z.array(UserBlock).max(MOST_BLOCKS)]) }),
+  z.object({ role: z.literal('user'), content: z.union([z.string(), z.array(UserBlock).max(MAX_BLOCKS)]) }),
   z.object({
     role: z.literal('assistant'),
-    content: z.union([z.string(), z.array(AssistantBlock).max(MOST_BLOCKS)]),
+    content: z.union([z.string(), z.array(AssistantBlock).max(MAX_BLOCKS)]),
   }),
 ]);
 export type Message = z.output<typeof Message>;

@@ -11,7 +11,7 @@ import { LeftBehind } from './left-behind.ts';
 import { KEPT_MS, Orphans, type Peer } from './orphans.ts';
 import type { State } from './projection.ts';
 
-const MOST_WAITING = 100;
+const MAX_WAITING = 100;
 
 /** messages between nodes */
 const CONTINUED = 'conversation.continued';
@@ -112,7 +112,7 @@ const isApproval = (body: object): boolean => (body as Body).type === 'tool_appr
 async function ownWaiting(engine: Engine, principal: Principal): Promise<SessionRef[]> {
   // Listed with the role of a user: an admin's list would include all users.
   const owner: Principal = { ...principal, role: 'user' };
-  const page = { limit: MOST_WAITING, status: ['waiting'], archived: 'included' } as const;
+  const page = { limit: MAX_WAITING, status: ['waiting'], archived: 'included' } as const;
   const { sessions } = await engine.list(owner, page);
   return sessions.filter(({ dialect }) => dialect === 'conversations').map(({ ref }) => ref);
 }

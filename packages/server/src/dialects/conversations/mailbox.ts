@@ -9,7 +9,7 @@ type BufferedFrame = { readonly body: Body; readonly key: string | null; readonl
 /**
  * Room for the largest answer, as chunks and as a whole. A full mailbox is dropped: the history has the answer.
  */
-const MOST_CHARACTERS = 16_000_000;
+const MAX_CHARACTERS = 16_000_000;
 
 export class Mailbox implements Subscriber {
   readonly hidden = true;
@@ -26,7 +26,7 @@ export class Mailbox implements Subscriber {
   /** Buffers the pieces of one message as one frame. */
   send(text: string, frame?: object): void {
     if (!this.open || !frame) return;
-    if (this.#size > MOST_CHARACTERS) {
+    if (this.#size > MAX_CHARACTERS) {
       this.onFull();
       return;
     }

@@ -18,7 +18,7 @@ import { Mailbox } from './mailbox.ts';
 import { pieces, type State } from './projection.ts';
 
 export const KEPT_MS = 60_000;
-const MOST_PER_USER = 32;
+const MAX_PER_USER = 32;
 
 /** A socket and its authenticated user. */
 export type Peer = { readonly socket: Socket; readonly principal: Principal };
@@ -142,7 +142,7 @@ export class Orphans {
     const orphan: Orphan = { user, ref, mailbox, unsent, position: null, placed, expiry };
     const others = this.#of(user);
     this.#orphans.set(user, [...others, orphan]);
-    if (others[0] && others.length >= MOST_PER_USER) this.#drop(others[0]);
+    if (others[0] && others.length >= MAX_PER_USER) this.#drop(others[0]);
     return orphan;
   }
 

@@ -47,7 +47,7 @@ export function directCall(content: string): DirectCall | undefined {
   if (!/^\/tool(?:\s|$)/.test(content)) return undefined;
   const [, tool, input] = /^\/tool\s+(\S+)\s+(\{[\s\S]*\})$/.exec(content) ?? [];
   if (!tool || !input) throw new Fault('tool_invalid', 'Call a tool with /tool <id> <JSON object>');
-  if (jsonNestsDeeper(input, MOST_LEVELS))
+  if (jsonNestsDeeper(input, MAX_LEVELS))
     throw new Fault('tool_invalid', 'The parameters are nested too deeply');
   const parameters = parsedJson(input);
   const parsed = DirectCall.safeParse({ tool, input: parameters });
@@ -55,7 +55,7 @@ export function directCall(content: string): DirectCall | undefined {
   return parsed.data;
 }
 
-const MOST_LEVELS = 100;
+const MAX_LEVELS = 100;
 
 function parsedJson(text: string): unknown {
   try {

@@ -14,8 +14,8 @@ import { conversationObject, healthObject } from './objects.ts';
 import { body, fitting } from './request-body.ts';
 import {
   ListQuery,
+  MAX_MESSAGES,
   MessagesQuery,
-  MOST_MESSAGES,
   NewConversation,
   ToolRunsQuery,
   WorkflowLogsQuery,
@@ -91,7 +91,7 @@ export function routes(app: Hono, ctx: RouteContext): void {
   api.get('/conversations/:id', async (c) => {
     const principal = await caller(c);
     const found = await record(principal, c.req.param('id'));
-    const messages = await latestMessages(engine, found, MOST_MESSAGES);
+    const messages = await latestMessages(engine, found, MAX_MESSAGES);
     return c.json(conversationObject(found, principal, messages));
   });
 

@@ -1,7 +1,7 @@
 /** Request schemas of the REST endpoints. */
 import { z } from 'zod';
 
-export const MOST_MESSAGES = 1_000;
+export const MAX_MESSAGES = 1_000;
 
 /** The states of a tool call. */
 export const RUN_STATUSES = [
@@ -26,12 +26,12 @@ export const NewConversation = z.object({
   agent_id: z.string().min(1).nullish(),
 });
 
-const upTo = (most: number) =>
+const upTo = (max: number) =>
   z
     .string()
     .regex(/^\d{1,6}$/, 'must be a whole number')
     .transform(Number)
-    .pipe(z.number().min(1).max(most));
+    .pipe(z.number().min(1).max(max));
 
 /** An empty parameter counts as absent. */
 const filled = z
@@ -42,5 +42,5 @@ const filled = z
 export const ListQuery = z.object({ limit: upTo(100).default(20), cursor: filled, domain_id: filled });
 export const AgentsQuery = z.object({ domain_id: filled });
 export const ToolRunsQuery = z.object({ limit: upTo(100).default(20) });
-export const WorkflowLogsQuery = z.object({ limit: upTo(MOST_MESSAGES).default(100) });
-export const MessagesQuery = z.object({ limit: upTo(MOST_MESSAGES).default(100) });
+export const WorkflowLogsQuery = z.object({ limit: upTo(MAX_MESSAGES).default(100) });
+export const MessagesQuery = z.object({ limit: upTo(MAX_MESSAGES).default(100) });

@@ -19,14 +19,14 @@ export type ToolRun = {
 };
 
 /** A list reads the ends of the conversations that changed last. */
-const MOST_CONVERSATIONS = 50;
-const MOST_EVENTS = 500;
+const MAX_CONVERSATIONS = 50;
+const MAX_EVENTS = 500;
 /** The most pages read for a single run, from the end of its conversation. */
-const MOST_PAGES = 100;
+const MAX_PAGES = 100;
 
 /** The latest runs, newest first. */
 export async function latestRuns(engine: Engine, principal: Principal, limit: number): Promise<ToolRun[]> {
-  const page = { limit: MOST_CONVERSATIONS, archived: 'included' } as const;
+  const page = { limit: MAX_CONVERSATIONS, archived: 'included' } as const;
   let runs: ToolRun[] = [];
   for (const record of (await engine.list(principal, page)).sessions) {
     const last = runs[limit - 1];
@@ -50,7 +50,7 @@ export async function findRun(engine: Engine, principal: Principal, id: string):
   const record = ref && (await engine.record(ref));
   if (!record) return null;
   let events: DurableEvent[] = [];
-  for (let page = 0, end = record.head; page < MOST_PAGES && end > 0; page++, end -= MOST_EVENTS) {
+  for (let page = 0, end = record.head; page < MAX_PAGES && end > 0; page++, end -= MAX_EVENTS) {
     events = [...(await eventsBefore(engine, record, end)).filter(isOfCall), ...events];
     const runs = runsOf(record.ref, events);
     const found = runs.get(id) ?? [...runs.values()].find((run) => run.id === id);
@@ -60,7 +60,7 @@ export async function findRun(engine: Engine, principal: Principal, id: string):
 }
 
 const eventsBefore = (engine: Engine, { ref }: SessionRecord, end: number): Promise<DurableEvent[]> => {
-  const after = Math.max(0, end - MOST_EVENTS);
+  const after = Math.max(0, end - MAX_EVENTS);
   return engine.events(ref, after, end - after);
 };
 

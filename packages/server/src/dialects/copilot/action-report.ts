@@ -41,11 +41,11 @@ export function reportedAction(
   };
 }
 
-const LONGEST_RESULT = 10_000;
+const MAX_RESULT_LENGTH = 10_000;
 
 /** The value returned by a reading action such as `getText`. */
 const returned = (state: unknown): string[] =>
-  state === undefined || state === null ? [] : [renderReturned(state, LONGEST_RESULT)];
+  state === undefined || state === null ? [] : [renderReturned(state, MAX_RESULT_LENGTH)];
 
 /** The picture of a `screenshot` action, by its signature: PNG or JPEG. */
 function pictureIn(action: Action | undefined, data: string | null | undefined): Part[] {

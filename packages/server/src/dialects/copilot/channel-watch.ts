@@ -8,7 +8,7 @@ import { followedElsewhere } from './followed-elsewhere.ts';
 
 const PREFIX = 'private-session-';
 /** The most sessions that are followed without a known subscriber; the oldest is dropped. */
-const MOST_FOLLOWED = 1_000;
+const MAX_FOLLOWED = 1_000;
 
 export const sessionChannel = (sessionId: string): string => PREFIX + sessionId;
 
@@ -61,7 +61,7 @@ export function watchChannels<State>(
     followed.set(key, begun);
     elsewhere.began(ref);
     for (const [oldest, { subscriber }] of followed) {
-      if (followed.size <= MOST_FOLLOWED) break;
+      if (followed.size <= MAX_FOLLOWED) break;
       log.debug({ channel: subscriber.channel }, 'stopped following channel');
       disconnect(oldest);
     }

@@ -6,10 +6,10 @@ import { Uuid } from './schemas.ts';
 const text = (limit: number) => z.string().max(limit);
 
 /** A value with more than `most` characters of JSON is refused. */
-const tree = (most: number) =>
+const tree = (max: number) =>
   JsonValue.refine(
-    (value) => JSON.stringify(value).length <= most,
-    `must have at most ${most} characters of JSON`,
+    (value) => JSON.stringify(value).length <= max,
+    `must have at most ${max} characters of JSON`,
   );
 
 /** `maxDom` is the size limit of a page in each of its formats, in characters. */

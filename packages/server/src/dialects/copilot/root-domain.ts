@@ -6,7 +6,7 @@ const SHARED = new Set(
 );
 
 /** The maximum length of a session label. */
-const LONGEST_LABEL = 2_000;
+const MAX_LABEL_LENGTH = 2_000;
 
 /** The root domain. A single name or an IP address is its own. Empty if the address has no host. */
 export function rootDomain(url: string): string {
@@ -26,6 +26,6 @@ export function addressOf(text: string): string | null {
 
 /** The labels by which a session is found. */
 export const siteLabels = (url: string): { url: string; domain: string } => ({
-  url: url.slice(0, LONGEST_LABEL),
+  url: url.slice(0, MAX_LABEL_LENGTH),
   domain: rootDomain(url),
 });

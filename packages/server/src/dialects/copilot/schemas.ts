@@ -10,8 +10,8 @@ const wholeNumber = z
   .string()
   .regex(/^\d{1,9}$/, 'must be a whole number')
   .transform(Number);
-const upTo = (most: number, otherwise: number) =>
-  filled(wholeNumber.pipe(z.number().min(1).max(most)).default(otherwise));
+const upTo = (max: number, otherwise: number) =>
+  filled(wholeNumber.pipe(z.number().min(1).max(max)).default(otherwise));
 
 /** Any version and variant: clients generate these ids. */
 export const Uuid = z.guid('must be a UUID');

@@ -4,7 +4,7 @@ import { type Inputs, NO_INPUTS, trackInputs } from '../shared/inputs.ts';
 import { startTask, stepTask, type TaskState } from './task-state.ts';
 
 /** More than one: a call that waits for a superseded task still reads it. */
-const MOST_TASKS = 8;
+const MAX_TASKS = 8;
 
 export type TaskList = {
   /** in order of start */
@@ -21,7 +21,7 @@ export function trackTasks(before: TaskList, event: DurableEvent): TaskList {
   const { at } = event;
   if (event.type === 'turn.started') {
     const query = textOf(before.inputs[event.input]?.parts.slice(0, 1) ?? []);
-    const kept = [...before.tasks].slice(1 - MOST_TASKS);
+    const kept = [...before.tasks].slice(1 - MAX_TASKS);
     return { tasks: new Map([...kept, [event.turn, startTask(event.turn, query, at)]]), inputs, at };
   }
   const task = 'turn' in event && event.turn ? before.tasks.get(event.turn) : undefined;

@@ -25,7 +25,7 @@ export const formOf = (pending: PendingApproval, version: string) => ({
   requestedSchema: SCHEMA,
 });
 
-const MOST_SHOWN = 4_000;
+const MAX_SHOWN = 4_000;
 
 function formText({ tool, ask }: PendingApproval): string {
   const { description, command, patch } = ask;
@@ -34,7 +34,7 @@ function formText({ tool, ask }: PendingApproval): string {
   return `Approval for the tool ${tool}: ${description}${details}`;
 }
 
-const cut = (text: string): string => (text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text);
+const cut = (text: string): string => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
 
 // Ids of requests to the client
 

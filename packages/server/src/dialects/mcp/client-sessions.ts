@@ -2,11 +2,11 @@
 import type { PrincipalId } from '@parlance/protocol';
 import { LruMap } from '../../lib/lru-map.ts';
 
-const MOST_SESSIONS = 10_000;
-const MOST_SUBSCRIPTIONS = 1_000;
+const MAX_SESSIONS = 10_000;
+const MAX_SUBSCRIPTIONS = 1_000;
 
 export class ClientSessions {
-  #sessions = new LruMap<Set<string>>(MOST_SESSIONS);
+  #sessions = new LruMap<Set<string>>(MAX_SESSIONS);
   readonly #ended = new EventTarget();
 
   begin(principal: PrincipalId, session: string): void {
@@ -17,7 +17,7 @@ export class ClientSessions {
   subscribe(principal: PrincipalId, session: string, uri: string): boolean {
     const uris = this.#sessions.get(nameOf(principal, session));
     if (!uris) return true;
-    if (uris.size >= MOST_SUBSCRIPTIONS && !uris.has(uri)) return false;
+    if (uris.size >= MAX_SUBSCRIPTIONS && !uris.has(uri)) return false;
     uris.add(uri);
     return true;
   }
@@ -33,7 +33,7 @@ export class ClientSessions {
 
   /** Forgets all sessions. */
   forget(): void {
-    this.#sessions = new LruMap(MOST_SESSIONS);
+    this.#sessions = new LruMap(MAX_SESSIONS);
   }
 
   /** Calls `ended` when the client ends the session. Returns a function that stops it. */

@@ -11,13 +11,13 @@ export type CallKey = {
 };
 
 /** The most cancelled calls that are remembered, because their clients may try to resume the streams. */
-const MOST_CANCELLED = 1_000;
+const MAX_CANCELLED = 1_000;
 
 const nothing = () => undefined;
 
 export class OpenCalls {
   readonly #calls = new Map<string, () => void>();
-  readonly #cancelled = new LruMap<true>(MOST_CANCELLED);
+  readonly #cancelled = new LruMap<true>(MAX_CANCELLED);
 
   /** Returns a function that removes the call. */
   add(key: CallKey, cancel: () => void): () => void {

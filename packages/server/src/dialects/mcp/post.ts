@@ -24,7 +24,7 @@ import { answerApproval } from './tools/continued.ts';
 
 export type Posted = { readonly principal: Principal; readonly request: Request };
 
-const MOST_IN_BATCH = 50;
+const MAX_BATCH_SIZE = 50;
 
 /** Throws a `Fault` if the request is refused as a whole. */
 export async function answerMessage(ctx: Context, posted: Posted, body: unknown): Promise<Response> {
@@ -58,8 +58,8 @@ export async function answerBatch(
   bodies: readonly unknown[],
 ): Promise<Response> {
   const { principal, request } = posted;
-  if (bodies.length === 0 || bodies.length > MOST_IN_BATCH)
-    throw new ProtocolFault('request', `A batch has 1 to ${MOST_IN_BATCH} messages.`);
+  if (bodies.length === 0 || bodies.length > MAX_BATCH_SIZE)
+    throw new ProtocolFault('request', `A batch has 1 to ${MAX_BATCH_SIZE} messages.`);
   const messages = bodies.map((body): Message => {
     const message = messageOf(body);
     if (!message || (message.kind === 'request' && message.method === 'initialize'))

@@ -8,7 +8,7 @@ import { latestMessages, transcript } from './messages.ts';
 const BASE = 'parlance://sessions/';
 const MIME = 'text/markdown';
 const PAGE = 100;
-const MOST_MESSAGES = 1_000;
+const MAX_MESSAGES = 1_000;
 
 export const uriOf = (session: string): string => BASE + encodeURIComponent(session);
 
@@ -42,7 +42,7 @@ export async function readResource(engine: Engine, principal: Principal, { uri }
   const ref = await resourceNamed(engine, principal, uri);
   const record = await engine.record(ref);
   if (!record) throw notFound(uri);
-  const messages = await latestMessages(engine, record, MOST_MESSAGES);
+  const messages = await latestMessages(engine, record, MAX_MESSAGES);
   const text = `# ${titleOf(record)}\n\n${transcript(messages)}`;
   return { contents: [{ uri, mimeType: MIME, text }] };
 }

@@ -34,7 +34,7 @@ export async function streamActivity(stream: EventStream, source: ActivitySource
 /** Changes of connections are sent at most this often. */
 const GATHER_MS = 100;
 /** If more sessions change at once, one event without counts is sent: counting is not free. */
-const MOST_AT_ONCE = 50;
+const MAX_CONCURRENT = 50;
 
 /** Sends `session.attached`; its `session` is null if all sessions of an owner changed. Returns a function that stops it. */
 function sendAttached(stream: EventStream, { connections, principal }: ActivitySource): () => void {
@@ -44,7 +44,7 @@ function sendAttached(stream: EventStream, { connections, principal }: ActivityS
     timer = undefined;
     const changed = [...places.values()];
     places.clear();
-    const many = changed.length > MOST_AT_ONCE;
+    const many = changed.length > MAX_CONCURRENT;
     for (const place of many ? changed.slice(0, 1) : changed) {
       const [session, owner] = typeof place === 'string' ? [null, place] : [place.id, place.owner];
       const attached = typeof place === 'string' || many ? {} : connections.of(place);

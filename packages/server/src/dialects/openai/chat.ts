@@ -146,11 +146,11 @@ function questionOf({ models }: Context, asked: Asked, body: ChatRequest): Quest
 function optionsOf(body: ChatRequest): TurnTerms['options'] {
   const { stop, response_format: format, tool_choice: choice } = body;
   const effort = ReasoningEffort.safeParse(body.reasoning_effort).data;
-  const most = body.max_completion_tokens ?? body.max_tokens;
+  const max = body.max_completion_tokens ?? body.max_tokens;
   return {
     ...(body.temperature != null && { temperature: body.temperature }),
     ...(body.top_p != null && { topP: body.top_p }),
-    ...(most != null && { maxOutputTokens: most }),
+    ...(max != null && { maxOutputTokens: max }),
     ...(stop != null && { stop: typeof stop === 'string' ? [stop] : stop }),
     ...(format && { responseFormat: formatOf(format) }),
     ...(effort && { reasoningEffort: effort }),

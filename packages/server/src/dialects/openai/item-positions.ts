@@ -11,10 +11,10 @@ import { itemsOf } from './conversation-items.ts';
 export type Log = Pick<SessionRecord, 'ref' | 'head' | 'createdAt'>;
 
 const PAGE = 500;
-const MOST_SESSIONS = 50;
+const MAX_SESSIONS = 50;
 
 export class ItemPositions {
-  readonly #sessions = new LruMap<Positions>(MOST_SESSIONS);
+  readonly #sessions = new LruMap<Positions>(MAX_SESSIONS);
   readonly #queue = new KeyedQueue();
 
   constructor(private readonly engine: Pick<Engine, 'events'>) {}

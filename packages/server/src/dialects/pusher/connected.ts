@@ -16,18 +16,18 @@ type Entry = {
 };
 
 /** A client that renews its token and keeps its socket depends on both; more than this many is abuse. */
-const MOST_TOKENS = 16;
+const MAX_TOKENS = 16;
 
 const newSocketId = (): string => `${randomInt(1, 2 ** 47)}.${randomInt(1, 2 ** 47)}`;
 
 export class Connected {
   readonly #entries = new Map<string, Entry>();
 
-  constructor(private readonly most: { readonly sockets: number; readonly channelsPerSocket: number }) {}
+  constructor(private readonly max: { readonly sockets: number; readonly channelsPerSocket: number }) {}
 
   /** Adds the socket under a new id; null if the limit is reached. */
   add(close: Client['close']): Client | null {
-    if (this.#entries.size >= this.most.sockets) return null;
+    if (this.#entries.size >= this.max.sockets) return null;
     let id = newSocketId();
     while (this.#entries.has(id)) id = newSocketId();
     const client = { id, close };
@@ -52,7 +52,7 @@ export class Connected {
   dependOn(id: string, token: string, watch: (ended: (reason: string) => void) => () => void): boolean {
     const entry = this.#entries.get(id);
     if (!entry || entry.tokens.has(token)) return true;
-    if (entry.tokens.size >= MOST_TOKENS) return false;
+    if (entry.tokens.size >= MAX_TOKENS) return false;
     entry.tokens.set(
       token,
       watch((reason) => entry.client.close(CODES.goingAway, reason)),
@@ -94,7 +94,7 @@ export class Connected {
   /** Allows the socket to subscribe to the channel. Does nothing for unknown sockets and beyond the limit. */
   permit(id: string, channel: string): void {
     const permitted = this.#entries.get(id)?.permitted;
-    if (permitted && permitted.size < this.most.channelsPerSocket) permitted.add(channel);
+    if (permitted && permitted.size < this.max.channelsPerSocket) permitted.add(channel);
   }
 
   /** Whether the channel was permitted. A permit is valid once. */

@@ -93,7 +93,7 @@ async function asked<Schema extends z.ZodType>(
   schema: Schema,
   { readBody }: Pick<Context, 'readBody'>,
 ): Promise<z.output<Schema>> {
-  const bytes = await readBody(c.req.raw, 'identified', MOST_BYTES);
+  const bytes = await readBody(c.req.raw, 'identified', MAX_BYTES);
   const isJson = c.req.header('content-type')?.includes('json') ?? false;
   const body = isJson ? parseBody(bytes) : { value: formOf(bytes) };
   const fits = schema.safeParse('problem' in body ? undefined : body.value);
@@ -105,7 +105,7 @@ const formOf = (bytes: Uint8Array): object =>
   Object.fromEntries(new URLSearchParams(new TextDecoder().decode(bytes)));
 
 /** Requests have a socket id and a channel name, which are far smaller. */
-const MOST_BYTES = 16_384;
+const MAX_BYTES = 16_384;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 

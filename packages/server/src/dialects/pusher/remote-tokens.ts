@@ -12,7 +12,7 @@ export type RemoteTokensParts = {
 
 const ANSWER_MS = 1_000;
 const RETRY_MS = 1_000;
-const MOST_TRIES = 60;
+const MAX_ATTEMPTS = 60;
 
 export class RemoteTokens {
   /** functions that stop a watch, by node, socket and token */
@@ -53,7 +53,7 @@ export class RemoteTokens {
   /** Retries until the node has closed the socket or has failed: the bus may be down briefly. */
   async #close(node: string, socket: string, reason: string): Promise<void> {
     const { transport, log } = this.parts;
-    for (let tries = 0; tries < MOST_TRIES; tries++) {
+    for (let tries = 0; tries < MAX_ATTEMPTS; tries++) {
       try {
         await transport.request(node, { kind: KINDS.close, body: { socket, reason } }, ANSWER_MS);
         return;

@@ -14,7 +14,7 @@ export interface Body {
 }
 
 /** Pauses the socket if more characters than this are unread. */
-const MOST_WAITING = 1024 * 1024;
+const MAX_WAITING = 1024 * 1024;
 
 type Pending = { resolve(piece: string | null): void; reject(thrown: unknown): void };
 
@@ -65,7 +65,7 @@ export class BodyQueue implements Body {
     }
     this.#waiting.push(piece);
     this.#characters += piece.length;
-    if (this.#paused || this.#characters <= MOST_WAITING) return;
+    if (this.#paused || this.#characters <= MAX_WAITING) return;
     this.#paused = true;
     (this.#decompression ?? this.source).pause();
   }

@@ -2,9 +2,9 @@
 import { badResponse } from './error.ts';
 
 /** Chunks of up to 4 GB. */
-const MOST_DIGITS = 8;
+const MAX_DIGITS = 8;
 /** Extensions and trailers are ignored, up to this length. */
-const MOST_SKIPPED = 16 * 1024;
+const MAX_SKIPPED = 16 * 1024;
 
 const CR = 0x0d;
 const LF = 0x0a;
@@ -92,14 +92,14 @@ export class ChunkedDecoder {
   #digit(byte: number): Expected {
     const value = digitOf(byte);
     this.#digits += 1;
-    must(value !== -1 && this.#digits <= MOST_DIGITS);
+    must(value !== -1 && this.#digits <= MAX_DIGITS);
     this.#left = this.#left * 16 + value;
     return 'size';
   }
 
   #skip(expected: Expected): Expected {
     this.#skipped += 1;
-    must(this.#skipped <= MOST_SKIPPED);
+    must(this.#skipped <= MAX_SKIPPED);
     return expected;
   }
 }

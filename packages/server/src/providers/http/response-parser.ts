@@ -4,7 +4,7 @@ import { badResponse, HttpError } from './error.ts';
 
 export type Head = { readonly status: number; readonly headers: Headers };
 
-const LONGEST_HEAD = 64 * 1024;
+const MAX_HEAD_LENGTH = 64 * 1024;
 
 /** How the end of a body is known (RFC 9112, 6.3). */
 type Framing =
@@ -56,7 +56,7 @@ export class ResponseParser {
     let unread = this.#begun.length === 0 ? bytes : Buffer.concat([this.#begun, bytes]);
     for (;;) {
       const end = unread.indexOf('\r\n\r\n');
-      if ((end === -1 ? unread.length : end) > LONGEST_HEAD)
+      if ((end === -1 ? unread.length : end) > MAX_HEAD_LENGTH)
         throw badResponse('The head of the answer is too long.');
       if (end === -1) {
         this.#begun = unread;

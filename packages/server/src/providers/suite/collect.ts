@@ -26,7 +26,7 @@ export async function collect(
     contextLimit: 100_000,
     idleMs: 10_000,
     http,
-    retry: { attempts: 1, firstDelayMs: 0, longestDelayMs: 0, random: () => 0 },
+    retry: { attempts: 1, firstDelayMs: 0, maxDelayMs: 0, random: () => 0 },
   });
   const events: ProviderEvent[] = [];
   for await (const event of provider.stream(prompt, new AbortController().signal)) events.push(event);

@@ -30,7 +30,7 @@ export const OPTIONS: HttpProviderOptions = {
   model: 'words-1',
   contextLimit: 1000,
   idleMs: 5000,
-  retry: { attempts: 3, firstDelayMs: 2, longestDelayMs: 50, random: () => 1 },
+  retry: { attempts: 3, firstDelayMs: 2, maxDelayMs: 50, random: () => 1 },
 };
 
 /** Resources of a test, closed after it. */

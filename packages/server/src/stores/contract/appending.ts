@@ -93,7 +93,7 @@ export function appendingContract(implementation: Implementation): void {
 
   test('concurrent appends to many sessions are all written', () =>
     withStore(implementation, async (store) => {
-      const count = Math.min(1_500, (implementation.mostWaiting ?? Number.POSITIVE_INFINITY) / 2);
+      const count = Math.min(1_500, (implementation.maxWaiting ?? Number.POSITIVE_INFINITY) / 2);
       const refs = Array.from({ length: count }, (_, index) => refOf(`owner-${index % 7}`, `s${index}`));
       await Promise.all(
         refs.flatMap((each) => [

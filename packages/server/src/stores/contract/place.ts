@@ -16,7 +16,7 @@ export type Implementation = {
   /** Reason why its tests cannot run on this machine. */
   readonly skip?: string;
   /** Maximum number of waiting appends; more are refused as `overloaded`. */
-  readonly mostWaiting?: number;
+  readonly maxWaiting?: number;
   /** Reason why only one node can use it; tests with two nodes are skipped. */
   readonly singleNode?: string;
 };

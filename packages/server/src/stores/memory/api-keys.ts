@@ -13,10 +13,10 @@ export function memoryApiKeys(hasUser: (name: string) => boolean, changed: () =>
         (one, other) => one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1),
       ),
 
-    add(key: ApiKey, most: number): 'added' | 'too_many' | 'no_user' {
+    add(key: ApiKey, max: number): 'added' | 'too_many' | 'no_user' {
       const [id, owner, name] = [storable(key.id), storable(key.owner), storable(key.name)];
       if (!hasUser(owner)) return 'no_user';
-      if (of(owner).length >= most) return 'too_many';
+      if (of(owner).length >= max) return 'too_many';
       if (keys.has(id)) throw new Error('an API key with this id exists');
       keys.set(id, { ...key, id, owner, name, dialects: key.dialects?.map(storable) ?? null });
       return 'added';

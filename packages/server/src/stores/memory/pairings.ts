@@ -10,11 +10,11 @@ export function memoryPairings(hasUser: (name: string) => boolean, changed: () =
   const named = (owner: string | null) => (owner === null ? null : storable(owner));
 
   return {
-    request(given: PairingRequest, most: number): boolean {
+    request(given: PairingRequest, max: number): boolean {
       for (const { id, expiresAt } of [...requests.values()])
         if (expiresAt <= given.createdAt) requests.delete(id);
       const isTaken = [...requests.values()].some(({ code }) => code === given.code);
-      if (requests.size >= most || isTaken) return false;
+      if (requests.size >= max || isTaken) return false;
       requests.set(given.id, { ...given, name: storable(given.name), origin: storable(given.origin) });
       return true;
     },

@@ -11,8 +11,8 @@ export function memoryShares() {
   return {
     find: (hash: string): Share | null => shares.find((share) => share.hash === hash) ?? null,
     list: (ref: SessionRef): Share[] => shares.filter(isOf(ref)),
-    add(share: Share, most: number): 'added' | 'too_many' {
-      if (shares.filter(isOf(share.ref)).length >= most) return 'too_many';
+    add(share: Share, max: number): 'added' | 'too_many' {
+      if (shares.filter(isOf(share.ref)).length >= max) return 'too_many';
       shares = [...shares, { ...share, ref: storableRef(share.ref) }];
       return 'added';
     },

@@ -125,8 +125,8 @@ export function openMemoryStore(options: EventOptions = {}, database = new Memor
     shares: {
       find: whileOpen(shares.find),
       list: whileOpen(shares.list),
-      add: whileOpen((share, most) =>
-        sessions.load(share.ref) ? shares.add(share, most) : ('no_session' as const),
+      add: whileOpen((share, max) =>
+        sessions.load(share.ref) ? shares.add(share, max) : ('no_session' as const),
       ),
       remove: whileOpen(shares.remove),
     },

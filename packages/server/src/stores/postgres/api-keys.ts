@@ -36,13 +36,13 @@ export const prepareApiKeys = (database: Database) => ({
   },
 
   /** Locks the user, so that no other node adds a key of the same owner between count and insert. */
-  add: (key: ApiKey, most: number): Promise<'added' | 'too_many' | 'no_user'> =>
+  add: (key: ApiKey, max: number): Promise<'added' | 'too_many' | 'no_user'> =>
     database.transaction(async ({ query }) => {
       const owner = storable(key.owner);
       const [user] = await query('SELECT name FROM users WHERE name = $1 FOR UPDATE', [owner]);
       if (!user) return 'no_user';
       const [counted] = await query('SELECT count(*) AS keys FROM api_keys WHERE owner = $1', [owner]);
-      if (Number(counted?.keys) >= most) return 'too_many';
+      if (Number(counted?.keys) >= max) return 'too_many';
       await query(
         `INSERT INTO api_keys (id, owner, name, role, dialects, hash, created_at, expires_at, last_used_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,

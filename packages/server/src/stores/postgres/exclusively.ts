@@ -8,7 +8,7 @@ import { bucketOf } from './bucket.ts';
 import { CommitUnknown, type Database, inTime, type Statements } from './database.ts';
 
 /** The server ends an idle transaction earlier: work that takes longer has lost its lock. */
-const LONGEST_MS = 10_000;
+const MAX_TRANSACTION_MS = 10_000;
 
 /** `missing`: the session does not exist, and nothing was done. */
 export type Locked<Result> = { readonly value: Result } | 'missing';
@@ -27,7 +27,8 @@ export async function whileLocked<Result>(
   let done: Locked<Result> = 'missing';
   try {
     await database.transaction(async (statements) => {
-      if (await lockRow(statements, ref)) done = { value: await inTime(work(statements), LONGEST_MS) };
+      if (await lockRow(statements, ref))
+        done = { value: await inTime(work(statements), MAX_TRANSACTION_MS) };
     });
     return done;
   } catch (error) {

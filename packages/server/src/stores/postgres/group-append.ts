@@ -9,8 +9,8 @@ import type { Append, Appended } from './append.ts';
 
 const GROUPS_IN_FLIGHT = 2;
 /** Larger groups gain nothing, and their sessions would wait for each other. */
-const MOST_IN_GROUP = 128;
-const MOST_CHARACTERS_IN_GROUP = 4 * 1024 * 1024;
+const MAX_GROUP_SIZE = 128;
+const MAX_GROUP_CHARACTERS = 4 * 1024 * 1024;
 
 export type QueueLimits = { readonly writes: number; readonly characters: number };
 export const QUEUE_LIMITS: QueueLimits = { writes: 1_000, characters: 16 * 1024 * 1024 };
@@ -96,7 +96,7 @@ export function groupAppend({ write, onCommit, limits = QUEUE_LIMITS }: GroupApp
     for (const one of waiting) {
       const { key, characters: own } = one.append;
       const fits =
-        group.length < MOST_IN_GROUP && (group.length === 0 || size + own <= MOST_CHARACTERS_IN_GROUP);
+        group.length < MAX_GROUP_SIZE && (group.length === 0 || size + own <= MAX_GROUP_CHARACTERS);
       if (!fits || seen.has(key) || busy.has(key)) rest.push(one);
       else {
         group.push(one);

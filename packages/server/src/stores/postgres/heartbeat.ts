@@ -40,7 +40,7 @@ export type HeartbeatOptions = {
 };
 
 /** A larger difference to the database clock is logged, in milliseconds. */
-const MOST_SKEW_MS = 10_000;
+const MAX_SKEW_MS = 10_000;
 
 export interface Heartbeat {
   /** false if this node has fenced itself */
@@ -141,7 +141,7 @@ export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
   function compareClocks(time: number, tookMs: number): void {
     const skewMs = timeOfDay() - tookMs / 2 - time;
     const wasSkewed = isSkewed;
-    isSkewed = Math.abs(skewMs) > Math.max(MOST_SKEW_MS, tookMs);
+    isSkewed = Math.abs(skewMs) > Math.max(MAX_SKEW_MS, tookMs);
     if (!isSkewed || wasSkewed) return;
     const seconds = Math.round(skewMs / 1_000);
     const how = `${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} the clock of the database`;

@@ -29,7 +29,7 @@ const FREE = `
   )`;
 
 /** Below PostgreSQL's maximum for LIMIT. */
-const MOST = 2 ** 31 - 1;
+const MAX_INT = 2 ** 31 - 1;
 
 const heldIn = (row: Row): Held => ({
   ref: { owner: PrincipalId.parse(row.owner), id: SessionId.parse(row.id) },
@@ -56,7 +56,7 @@ export function openLeases({ node, home, database, heartbeat, held, onLost }: Le
         `SELECT row, owner, id, epoch FROM sessions WHERE status = 'running' AND driver = $1
            AND NOT EXISTS (SELECT 1 FROM unnest($2::bigint[]) AS held (row) WHERE held.row = sessions.row)
          LIMIT $3`,
-        [node, question.held.map(({ row }) => row), Math.min(limit, MOST)],
+        [node, question.held.map(({ row }) => row), Math.min(limit, MAX_INT)],
       )
       .catch((error) => {
         held.drop(question);
@@ -118,7 +118,7 @@ export function openLeases({ node, home, database, heartbeat, held, onLost }: Le
          )
          UPDATE sessions SET driver = $1, epoch = nextval('epochs') FROM free WHERE sessions.row = free.row
          RETURNING sessions.row, owner, id, epoch`,
-        [node, home, heartbeat.mayDepose, Math.min(limit, MOST)],
+        [node, home, heartbeat.mayDepose, Math.min(limit, MAX_INT)],
       );
       const taken = rows.map(learn);
       return [...taken, ...(await unknown(limit - taken.length))];

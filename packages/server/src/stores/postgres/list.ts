@@ -28,8 +28,8 @@ export const prepareList =
       whereOf(one === null ? conditions : [...conditions, `status = ${values.add(one)}`]),
     );
     // one extra row shows whether there is a next page
-    const most = values.add(limit + offset + 1);
-    const selected = branches.map((where) => `(${SELECT_RECORD} ${where} ${ORDER} LIMIT ${most}::bigint)`);
+    const max = values.add(limit + offset + 1);
+    const selected = branches.map((where) => `(${SELECT_RECORD} ${where} ${ORDER} LIMIT ${max}::bigint)`);
     const rows = await database.query(
       `SELECT * FROM (${selected.join(' UNION ALL ')}) AS found
        ${ORDER} LIMIT ${values.add(limit + 1)}::bigint OFFSET ${values.add(offset)}::bigint`,

@@ -32,7 +32,7 @@ const named = (owner: string | null): string | null => (owner === null ? null : 
 
 export const preparePairings = (database: Database) => ({
   /** Concurrent requests may slightly exceed `most`. */
-  async request(given: PairingRequest, most: number): Promise<boolean> {
+  async request(given: PairingRequest, max: number): Promise<boolean> {
     const { id, hash, origin, name, createdAt, code, expiresAt } = given;
     await database.query('DELETE FROM pairing_requests WHERE expires_at <= $1', [createdAt]);
     const added = await database.query(
@@ -40,7 +40,7 @@ export const preparePairings = (database: Database) => ({
        SELECT $1::text, $2::text, $3::text, $4::text, $5::bigint, $6::text, $7::bigint
        WHERE (SELECT count(*) FROM pairing_requests) < $8
        ON CONFLICT (code) DO NOTHING RETURNING 1 AS one`,
-      [id, hash, storable(origin), storable(name), createdAt, code, expiresAt, most],
+      [id, hash, storable(origin), storable(name), createdAt, code, expiresAt, max],
     );
     return added.length > 0;
   },

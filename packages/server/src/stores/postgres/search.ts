@@ -83,8 +83,8 @@ export function prepareSearch(database: Statements, read: Read) {
   }
 
   return {
-    async update(most: number, owner?: PrincipalId): Promise<boolean> {
-      for (let left = most; left > 0; ) {
+    async update(max: number, owner?: PrincipalId): Promise<boolean> {
+      for (let left = max; left > 0; ) {
         const indexed = await indexNext(owner);
         if (indexed === 0) return true;
         left -= indexed;

@@ -41,7 +41,7 @@ export const prepareShares = (database: Database) => ({
   },
 
   /** Locks the session, so that it is not erased and no other node adds a share between count and insert. */
-  add: (share: Share, most: number): Promise<'added' | 'too_many' | 'no_session'> =>
+  add: (share: Share, max: number): Promise<'added' | 'too_many' | 'no_session'> =>
     database.transaction(async ({ query }) => {
       const [session] = await query(
         'SELECT row FROM sessions WHERE bucket = $1 AND owner = $2 AND id = $3 FOR UPDATE',
@@ -51,7 +51,7 @@ export const prepareShares = (database: Database) => ({
       const [counted] = await query('SELECT count(*) AS shares FROM shares WHERE session = $1', [
         session.row,
       ]);
-      if (Number(counted?.shares) >= most) return 'too_many';
+      if (Number(counted?.shares) >= max) return 'too_many';
       await query('INSERT INTO shares (hash, id, session, seq, created_at) VALUES ($1, $2, $3, $4, $5)', [
         share.hash,
         share.id,

@@ -66,7 +66,7 @@ export const openNode = (url: string, options: Partial<PostgresOptions> = {}): P
 
 export const postgresImplementation = (server: () => TestServer): Implementation => ({
   skip: noPostgres ? 'PostgreSQL is not installed' : undefined,
-  mostWaiting: 1_000,
+  maxWaiting: 1_000,
   async place() {
     const { newDatabase, giveBack } = server();
     const url = await newDatabase();

@@ -11,7 +11,7 @@ import { inTime, openDatabase } from './database.ts';
 const CHANNEL = 'parlance';
 const INTERVAL_MS = 20;
 /** PostgreSQL rejects payloads of 8,000 bytes. */
-const MOST_BYTES = 7_900;
+const MAX_BYTES = 7_900;
 /** matches all sessions */
 const ALL = '*';
 /** Timeout for notifications, in milliseconds. */
@@ -63,7 +63,7 @@ export async function openWakeUps(
     tags = new Set();
     sending = true;
     try {
-      const payload = joined.length > MOST_BYTES ? ALL : joined;
+      const payload = joined.length > MAX_BYTES ? ALL : joined;
       await sender.query('SELECT pg_notify($1, $2)', [CHANNEL, payload]);
     } catch (error) {
       log.debug({ err: error }, 'wake-up notification failed');

@@ -5,14 +5,14 @@ import { wordsOf } from '../../lib/words.ts';
 import { storable } from './text.ts';
 
 /** Words beyond this number are not indexed. */
-const MOST_WORDS = 20_000;
+const MAX_WORDS = 20_000;
 
 export type IndexedMessage = { readonly seq: number; readonly at: number; readonly words: readonly string[] };
 
 export const indexedMessages = (events: readonly DurableEvent[]): IndexedMessage[] =>
   events.flatMap((event) => {
     const text = messageText(event);
-    const words = text === null ? [] : wordsOf(text, MOST_WORDS).map(({ word }) => word);
+    const words = text === null ? [] : wordsOf(text, MAX_WORDS).map(({ word }) => word);
     return words.length === 0 ? [] : [{ seq: event.seq, at: timeOf(event), words }];
   });
 

@@ -48,10 +48,10 @@ export function prepareApiKeys(database: Database) {
   );
 
   // IMMEDIATE: another process must not add between the count and the insert.
-  const add = database.transaction((key: ApiKey, most: number) => {
+  const add = database.transaction((key: ApiKey, max: number) => {
     const owner = storable(key.owner);
     if (hasUser.get(owner) === null) return 'no_user';
-    if ((count.get(owner)?.keys ?? 0) >= most) return 'too_many';
+    if ((count.get(owner)?.keys ?? 0) >= max) return 'too_many';
     const dialects = key.dialects && JSON.stringify(key.dialects.map(storable));
     insert.run({ ...key, id: storable(key.id), owner, name: storable(key.name), dialects });
     return 'added';
@@ -69,7 +69,7 @@ export function prepareApiKeys(database: Database) {
       (owner === undefined ? selectAll.all() : selectOf.all(storable(owner))).map((found) =>
         ApiKeyRow.parse(found),
       ),
-    add: (key: ApiKey, most: number): 'added' | 'too_many' | 'no_user' => add(key, most),
+    add: (key: ApiKey, max: number): 'added' | 'too_many' | 'no_user' => add(key, max),
     remove: (id: string, owner?: string): boolean =>
       (owner === undefined ? remove.run(storable(id)) : removeOf.run(storable(id), storable(owner))).changes >
       0,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isFull } from './errors.ts';
 
 /** Below this, the store counts as full, although small writes may still fit. */
-const LEAST_FREE_BYTES = 1024 * 1024;
+const MIN_FREE_BYTES = 1024 * 1024;
 
 /** Rows are written in whole pages, together with their indexes. */
 const OVERHEAD_BYTES = 256 * 1024;
@@ -34,7 +34,7 @@ export function watchFreeSpace(folder: string): FreeSpace {
     async check() {
       const { blocks, bavail, bsize } = await statfs(folder);
       // Some file systems report no block count.
-      if (blocks > 0 && bavail * bsize < LEAST_FREE_BYTES) throw new NoSpace('hardly anything is free');
+      if (blocks > 0 && bavail * bsize < MIN_FREE_BYTES) throw new NoSpace('hardly anything is free');
       if (refused === null) return;
       const wanted = refused;
       await tryToWrite(join(folder, SCRATCH_FILE), wanted + OVERHEAD_BYTES);

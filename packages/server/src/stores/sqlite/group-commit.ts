@@ -7,8 +7,8 @@ import type { Log } from './log.ts';
 import { prepareTransaction } from './transaction.ts';
 
 /** A group of this size is written immediately, inside the call that filled it, which bounds the queue. */
-const MOST_WRITES = 1_000;
-const MOST_CHARACTERS = 16 * 1024 * 1024;
+const MAX_WRITES = 1_000;
+const MAX_CHARACTERS = 16 * 1024 * 1024;
 
 type Asker = { resolve(): void; reject(reason: unknown): void };
 type Waiting<Write> = Asker & { readonly write: Write };
@@ -116,7 +116,7 @@ export function groupCommit<Write>(
       new Promise((resolve, reject) => {
         group.push({ write, resolve, reject });
         characters += size;
-        if (group.length >= MOST_WRITES || characters >= MOST_CHARACTERS) writeAndSync();
+        if (group.length >= MAX_WRITES || characters >= MAX_CHARACTERS) writeAndSync();
         else schedule();
       }),
     flush: () =>

@@ -61,9 +61,9 @@ export function preparePairings(database: Database) {
   );
 
   // IMMEDIATE: another process must not add between the count and the insert.
-  const request = database.transaction((given: PairingRequest, most: number): boolean => {
+  const request = database.transaction((given: PairingRequest, max: number): boolean => {
     expire.run(given.createdAt);
-    if ((count.get()?.requests ?? 0) >= most) return false;
+    if ((count.get()?.requests ?? 0) >= max) return false;
     return (
       insertRequest.run({ ...given, name: storable(given.name), origin: storable(given.origin) }).changes > 0
     );
@@ -79,7 +79,7 @@ export function preparePairings(database: Database) {
   });
 
   return {
-    request: (given: PairingRequest, most: number): boolean => request.immediate(given, most),
+    request: (given: PairingRequest, max: number): boolean => request.immediate(given, max),
     requests: (): PairingRequest[] => selectRequests.all().map((row) => RequestRow.parse(row)),
     findRequest: (id: string): PairingRequest | null => requestIn(selectRequest.get(storable(id))),
     requestWith: (code: string): PairingRequest | null => requestIn(selectCode.get(storable(code))),

@@ -90,8 +90,8 @@ export function prepareSearch(database: Database, read: Read, turns: ReturnType<
   }).immediate;
 
   return {
-    update(most: number, owner?: PrincipalId): boolean {
-      for (let left = most; left > 0; ) {
+    update(max: number, owner?: PrincipalId): boolean {
+      for (let left = max; left > 0; ) {
         const indexed = indexNext(owner);
         if (indexed === 0) return true;
         left -= indexed;

@@ -40,11 +40,11 @@ export function prepareShares(database: Database) {
   );
 
   // IMMEDIATE: another process must not add between the count and the insert.
-  const add = database.transaction((share: Share, most: number) => {
+  const add = database.transaction((share: Share, max: number) => {
     const { owner, id: session } = storableRef(share.ref);
     const found = findSession.get(owner, session);
     if (!found) return 'no_session';
-    if ((count.get(found.row)?.shares ?? 0) >= most) return 'too_many';
+    if ((count.get(found.row)?.shares ?? 0) >= max) return 'too_many';
     const { hash, id, seq, createdAt } = share;
     insert.run({ hash, id, seq, createdAt, row: found.row });
     return 'added';
@@ -59,7 +59,7 @@ export function prepareShares(database: Database) {
       const { owner, id } = storableRef(ref);
       return selectOf.all(owner, id).map((row) => ShareRow.parse(row));
     },
-    add: (share: Share, most: number): 'added' | 'too_many' | 'no_session' => add(share, most),
+    add: (share: Share, max: number): 'added' | 'too_many' | 'no_session' => add(share, max),
     remove(ref: SessionRef, share: string): boolean {
       const { owner, id } = storableRef(ref);
       return remove.run(share, owner, id).changes > 0;

@@ -27,7 +27,7 @@ export type EngineOptions = {
   readonly answers: () => Promise<boolean>;
 };
 
-const MOST_STARTING_MS = 20_000;
+const MAX_START_MS = 20_000;
 
 export async function runEngine(options: EngineOptions): Promise<Engine> {
   const { url, port, folder, start, answers } = options;
@@ -37,7 +37,7 @@ export async function runEngine(options: EngineOptions): Promise<Engine> {
    * may still hold its memory or port.
    */
   const ready = async (): Promise<void> => {
-    const deadline = performance.now() + MOST_STARTING_MS;
+    const deadline = performance.now() + MAX_START_MS;
     while (!(await answers())) {
       const { exitCode } = process;
       if (performance.now() > deadline)

@@ -8,8 +8,8 @@ import { z } from 'zod';
 import { defineTool, type Tool } from '../../core/ports/tool.ts';
 import { actsSoFar, beginsStep, hasPlan } from './recall.ts';
 
-const MOST_ACTIONS = 50;
-const MOST_WITHOUT_PROGRESS = 5;
+const MAX_ACTIONS = 50;
+const MAX_FAILED_IN_A_ROW = 5;
 
 const Thought = z
   .string()
@@ -68,9 +68,9 @@ const act = defineTool({
       throw new Fault('tool_failed', 'End the task with browser_finish.');
     }
     const acts = actsSoFar(eventsSinceIdle);
-    if (acts.count >= MOST_ACTIONS)
-      throw new Fault('tool_failed', `The task has had ${MOST_ACTIONS} actions: end it.`);
-    if (acts.failedInARow >= MOST_WITHOUT_PROGRESS) {
+    if (acts.count >= MAX_ACTIONS)
+      throw new Fault('tool_failed', `The task has had ${MAX_ACTIONS} actions: end it.`);
+    if (acts.failedInARow >= MAX_FAILED_IN_A_ROW) {
       throw new Fault(
         'tool_failed',
         'Nothing has come of the last five actions: ask the user, or end the task as failed.',

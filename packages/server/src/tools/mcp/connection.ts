@@ -53,12 +53,12 @@ export type McpTrouble = { readonly at: number; readonly message: string };
 
 const START_MS = 30_000;
 const PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 60_000;
+const MAX_PAUSE_MS = 60_000;
 /** After this uptime, the delays start again from the first. */
 const WELL_MS = 60_000;
-const MOST_TOOLS = 256;
+const MAX_TOOLS = 256;
 /** Number of output lines kept for admins. */
-const MOST_LINES = 200;
+const MAX_LINES = 200;
 const DEFINITION_CHARACTERS = 64_000;
 
 export class McpConnection {
@@ -173,7 +173,7 @@ export class McpConnection {
 
   readonly #keep = (line: string): void => {
     this.#output.push(line);
-    if (this.#output.length > MOST_LINES) this.#output.shift();
+    if (this.#output.length > MAX_LINES) this.#output.shift();
   };
 
   async #newClient(): Promise<Client> {
@@ -205,7 +205,7 @@ export class McpConnection {
 
   #learn(listed: readonly Definition[]): void {
     const fitting = listed.filter((tool) => JSON.stringify(tool).length <= DEFINITION_CHARACTERS);
-    const kept = fitting.slice(0, MOST_TOOLS);
+    const kept = fitting.slice(0, MAX_TOOLS);
     if (kept.length < listed.length) {
       const leftOut = listed.length - kept.length;
       this.#options.log.warn({ server: this.#name, leftOut }, 'MCP tools left out: too many or too large');
@@ -227,8 +227,8 @@ export class McpConnection {
   }
 
   #pause(): void {
-    const most = Math.min(LONGEST_PAUSE_MS, (this.#options.pauseMs ?? PAUSE_MS) * 2 ** this.#failures++);
-    const timer = setTimeout(() => void this.start(), most * (0.5 + Math.random() / 2));
+    const max = Math.min(MAX_PAUSE_MS, (this.#options.pauseMs ?? PAUSE_MS) * 2 ** this.#failures++);
+    const timer = setTimeout(() => void this.start(), max * (0.5 + Math.random() / 2));
     timer.unref();
     this.#state = { phase: 'pausing', timer };
   }

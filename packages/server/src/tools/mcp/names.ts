@@ -1,6 +1,6 @@
 /** Names of MCP tools for models: `mcp_<server>_<tool>`, in characters that all vendors accept. */
 
-const LONGEST = 64;
+const MAX_LENGTH = 64;
 
 export type ToolKey = { readonly server: string; readonly tool: string };
 
@@ -14,7 +14,7 @@ export function toolNames(keys: readonly ToolKey[]): string[] {
   for (const name of plain) uses.set(name, (uses.get(name) ?? 0) + 1);
   return keys.map((key, index) => {
     const name = plain[index] ?? '';
-    const exact = name === `mcp_${key.server}_${key.tool}` && name.length <= LONGEST;
+    const exact = name === `mcp_${key.server}_${key.tool}` && name.length <= MAX_LENGTH;
     return exact && uses.get(name) === 1 ? name : marked(name, key);
   });
 }
@@ -27,5 +27,5 @@ function marked(name: string, { server, tool }: ToolKey): string {
     .update(JSON.stringify([server, tool]))
     .digest('hex')
     .slice(0, 8);
-  return `${name.slice(0, LONGEST - 1 - mark.length)}_${mark}`;
+  return `${name.slice(0, MAX_LENGTH - 1 - mark.length)}_${mark}`;
 }

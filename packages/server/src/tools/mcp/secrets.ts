@@ -2,13 +2,13 @@
 import type { McpServer } from './servers.ts';
 
 /** Shorter values are common words, which would be redacted everywhere. */
-const SHORTEST = 6;
+const MIN_LENGTH = 6;
 
 export type Redact = (text: string) => string;
 
 export function redactorFor(server: McpServer): Redact {
   const secrets = secretsOf(server)
-    .filter((secret) => secret.length >= SHORTEST)
+    .filter((secret) => secret.length >= MIN_LENGTH)
     .sort((a, b) => b.length - a.length);
   return (text) => secrets.reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), text);
 }

@@ -9,7 +9,7 @@ import { hunkLines } from './rewrite.ts';
 export type PatchedFiles = NonNullable<Ask['files']>;
 
 /** Of all deleted files together; more than anybody reads before deciding. */
-const MOST_CHARACTERS = 100_000;
+const MAX_CHARACTERS = 100_000;
 
 /** Where each hunk begins, and what deleted files contain. A file that is missing, too long or not text is left out. */
 export async function previewOf(
@@ -18,7 +18,7 @@ export async function previewOf(
   base: string,
 ): Promise<PatchedFiles> {
   const files: PatchedFiles = [];
-  let room = MOST_CHARACTERS;
+  let room = MAX_CHARACTERS;
   for (const change of changes) {
     if (change.kind === 'add') continue;
     const { path } = change;

@@ -13,8 +13,8 @@ import { indexStaysInside } from './git-index.ts';
 import { linksStayInside, type Scope } from './links.ts';
 
 const HEAD = /^(ref: refs\/[^\s\0]+|[0-9a-f]{40})\n?$/;
-const MOST_BYTES = 1_000_000;
-const MOST_INDEX_BYTES = 64_000_000;
+const MAX_BYTES = 1_000_000;
+const MAX_INDEX_BYTES = 64_000_000;
 /** Rewritten or left out: they name programs, other folders, or belong to other commands. */
 const NOT_SHOWN = new Set([
   ...['HEAD', 'config', 'config.worktree', 'hooks', 'info', 'commondir', 'gitdir', 'modules', 'worktrees'],
@@ -52,7 +52,7 @@ async function indexOf(git: string, scope: Scope): Promise<Index | null> {
   const path = join(git, 'index');
   const entry = await entryOf(path);
   if (!entry) return 'none';
-  if (!entry.isFile() || entry.size > MOST_INDEX_BYTES) return null;
+  if (!entry.isFile() || entry.size > MAX_INDEX_BYTES) return null;
   const bytes = await readFile(path);
   return indexStaysInside(bytes, scope) ? { bytes, changed: entry.mtime } : null;
 }
@@ -182,5 +182,5 @@ const entryOf = (path: string) =>
 /** Only for a regular file of a reasonable size. */
 async function textOf(path: string): Promise<string | null> {
   const entry = await entryOf(path);
-  return entry?.isFile() && entry.size <= MOST_BYTES ? readFile(path, 'utf8') : null;
+  return entry?.isFile() && entry.size <= MAX_BYTES ? readFile(path, 'utf8') : null;
 }

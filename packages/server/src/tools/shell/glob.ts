@@ -7,7 +7,7 @@ import type { Word } from './script.ts';
 type Token = { readonly star: boolean; readonly matches: (character: string) => boolean };
 type Segment = { readonly literal: string; readonly tokens: readonly Token[] | null };
 
-const MOST_NAMES = 2_000;
+const MAX_NAMES = 2_000;
 
 /**
  * The words that a shell would substitute for `word` in the real folder `cwd`; the word itself if nothing matches. Null if
@@ -33,7 +33,7 @@ export async function expandGlob(word: Word, cwd: string, scope: Scope): Promise
       );
       next.push(...fitting.map((name) => path + name + slash));
     }
-    if (next.length > MOST_NAMES) return null;
+    if (next.length > MAX_NAMES) return null;
     found = next;
   }
   const there = found.filter((path) => targetOf(cwd, path).kind !== 'missing');

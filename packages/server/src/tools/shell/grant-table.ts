@@ -30,7 +30,7 @@ export type Operands =
   /** a script, which is part of the grant */
   | 'script';
 
-export type Covered = { readonly options: OptionTable; readonly operands: Operands; readonly most?: number };
+export type Covered = { readonly options: OptionTable; readonly operands: Operands; readonly max?: number };
 
 const covered = (operands: Operands, flags = '', values = ''): Covered => ({
   options: optionTable(flags, values),
@@ -157,7 +157,7 @@ export const PLAIN = table({
   tr: covered('text', '-c -d -s'),
   tree: covered('paths', '-a -d -f -h -s', '-L -I -P'),
   uname: covered('none', '-a -s -r -m -n'),
-  uniq: { ...covered('files', '-c -d -u -i'), most: 1 },
+  uniq: { ...covered('files', '-c -d -u -i'), max: 1 },
   uptime: covered('none', '-p -s'),
   whoami: covered('none'),
 });

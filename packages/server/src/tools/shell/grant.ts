@@ -98,7 +98,7 @@ function coveredCommand(
   place: GrantPlace,
 ): string | null {
   const operands = operandsOf(words, covered);
-  if (!operands || operands.length > (covered.most ?? Number.POSITIVE_INFINITY)) return null;
+  if (!operands || operands.length > (covered.max ?? Number.POSITIVE_INFINITY)) return null;
   const [first, ...rest] = operands;
   const inside = (path: string) => isInside(path, place);
   switch (covered.operands) {

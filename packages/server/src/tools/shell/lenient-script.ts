@@ -24,11 +24,11 @@ export const fixedWord = (text: string): LooseWord => ({ text, known: text, spli
 
 export const isOpen = (word: LooseWord): boolean => word.known !== word.text;
 
-const LONGEST_SCRIPT = 65_536;
-const DEEPEST_SUBSTITUTION = 16;
+const MAX_SCRIPT_LENGTH = 65_536;
+const MAX_SUBSTITUTION_DEPTH = 16;
 
 export function readLeniently(script: string, depth = 0): LooseScript {
-  if (script.length > LONGEST_SCRIPT || depth > DEEPEST_SUBSTITUTION)
+  if (script.length > MAX_SCRIPT_LENGTH || depth > MAX_SUBSTITUTION_DEPTH)
     return { commands: [], readable: false };
   return new Reader(script, depth).read();
 }
@@ -278,7 +278,7 @@ class Reader {
 
   /** Returns the position after the closing parenthesis. */
   #substitution(from: number): number {
-    if (this.depth >= DEEPEST_SUBSTITUTION) {
+    if (this.depth >= MAX_SUBSTITUTION_DEPTH) {
       this.#readable = false;
       return this.script.length;
     }

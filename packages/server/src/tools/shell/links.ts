@@ -19,8 +19,8 @@ export type Target =
   | { readonly kind: 'unclear' };
 
 const UNCLEAR: Target = { kind: 'unclear' };
-const MOST_LINKS = 40;
-const MOST_SEGMENTS = 64;
+const MAX_LINKS = 40;
+const MAX_SEGMENTS = 64;
 
 /**
  * Resolves `path` from the real folder `cwd`. Unlike `path.resolve`, `..` after a link leads to the parent of the link's
@@ -28,7 +28,7 @@ const MOST_SEGMENTS = 64;
  */
 export function targetOf(cwd: string, path: string): Target {
   const todo = path.split(sep).reverse();
-  if (todo.length > MOST_SEGMENTS) return UNCLEAR;
+  if (todo.length > MAX_SEGMENTS) return UNCLEAR;
   let at = isAbsolute(path) ? sep : cwd;
   let stats = lstatOf(at);
   let links = 0;
@@ -47,7 +47,7 @@ export function targetOf(cwd: string, path: string): Target {
       return { kind: 'missing', path: join(at, ...todo.reverse()) };
     }
     if (!stats?.isSymbolicLink()) continue;
-    if (++links > MOST_LINKS) return UNCLEAR;
+    if (++links > MAX_LINKS) return UNCLEAR;
     const link = readlinkSync(at);
     linkEnds = Math.min(linkEnds, todo.length);
     todo.push(...link.split(sep).reverse());
@@ -75,7 +75,7 @@ export function isOpen(path: string, { root, hide }: Scope): boolean {
 }
 
 /** Number of entries that are checked for links; a larger folder counts as one with links. */
-const MOST_ENTRIES = 50_000;
+const MAX_ENTRIES = 50_000;
 
 /**
  * Whether a search that follows links from `folders` stays in scope. `depth` 1 checks the links in the folders themselves.
@@ -95,7 +95,7 @@ export async function linksStayInside(
     const found = await readdir(folder.path, { withFileTypes: true }).catch(() => null);
     if (!found) return false;
     entries += found.length;
-    if (entries > MOST_ENTRIES) return false;
+    if (entries > MAX_ENTRIES) return false;
     for (const entry of found) {
       const path = join(folder.path, entry.name);
       if (entry.isDirectory() && folder.depth > 1) todo.push({ path, depth: folder.depth - 1 });

@@ -11,8 +11,8 @@ import { isAssignment, isOpaque, replaced, unwrap, type Wrapped } from './wrappe
 export type NormalForm = Required<Pick<RuleSubjects, 'normalised' | 'partial'>>;
 
 /** Longer commands are matched literally and otherwise count as unknown. */
-const LONGEST_COMMAND = 65_536;
-const DEEPEST_NESTING = 8;
+const MAX_COMMAND_LENGTH = 65_536;
+const MAX_NESTING = 8;
 const SHELLS = new Set(['bash', 'sh', 'zsh', 'dash', 'ksh', 'ash', 'mksh', 'fish', 'rbash']);
 const SHELL_OPTIONS = optionTable(
   '-a -b -e -f -h -i -k -l -m -n -p -r -s -t -u -v -x -B -C -E -H -P -T --login --norc --noprofile --posix --restricted --verbose --noediting',
@@ -26,7 +26,7 @@ const FIND_ACTIONS = new Set(['-exec', '-execdir', '-ok', '-okdir']);
 export function normalForm(argv: readonly string[]): NormalForm {
   const found = new Found();
   const words = argv.map(fixedWord);
-  if (argv.join(' ').length > LONGEST_COMMAND) {
+  if (argv.join(' ').length > MAX_COMMAND_LENGTH) {
     found.add(baseName(argv[0] ?? ''), words.slice(1));
     found.unknown();
   } else addCommand(found, words, 0);
@@ -52,7 +52,7 @@ class Found {
 }
 
 function addScript(found: Found, script: string, depth: number): void {
-  const { commands, readable } = depth > DEEPEST_NESTING ? UNREAD : readLeniently(script);
+  const { commands, readable } = depth > MAX_NESTING ? UNREAD : readLeniently(script);
   if (!readable) found.unknown();
   for (const command of commands) addCommand(found, withoutKeywords(command), depth);
 }
@@ -80,7 +80,7 @@ function addCommand(found: Found, all: readonly LooseWord[], depth: number): voi
   if (!program) return;
   const name = baseName(program.text);
   found.add(name, words);
-  if (isOpen(program) || isOpaque(name) || depth > DEEPEST_NESTING) found.unknown();
+  if (isOpen(program) || isOpaque(name) || depth > MAX_NESTING) found.unknown();
   else if (SHELLS.has(name)) addShell(found, words, depth + 1);
   else if (name === 'eval') addEvaluated(found, words, depth + 1);
   else addProgram(found, { name, words }, depth);

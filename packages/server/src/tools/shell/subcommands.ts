@@ -90,14 +90,14 @@ function runsCommands(subcommand: string, words: readonly LooseWord[]): boolean 
   return GIT_RUNNERS.has(subcommand) || (runs !== undefined && words.some(({ text }) => runs.test(text)));
 }
 
-const MOST_READINGS = 16;
+const MAX_READINGS = 16;
 
 /** For an unknown program, the word after an option is its value or the subcommand: both readings are returned. */
 function subcommandReadings(words: readonly LooseWord[]): readonly Reading[] {
   const found: Reading[] = [];
   let at = 0;
   while (at < words.length) {
-    if (found.length > MOST_READINGS) return [{ words, alias: true }, ...found];
+    if (found.length > MAX_READINGS) return [{ words, alias: true }, ...found];
     const start = at;
     while (isOption(words[at]?.text ?? '')) at++;
     if (at === start) break;

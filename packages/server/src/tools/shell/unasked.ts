@@ -28,10 +28,10 @@ export type Asked = {
 };
 
 /** Limits, since each of these makes the check slower, and a read-only command has few. */
-const MOST_CHARACTERS = 100_000;
-const MOST_STEPS = 30;
-const MOST_WORDS = 500;
-const MOST_GLOBS = 20;
+const MAX_CHARACTERS = 100_000;
+const MAX_STEPS = 30;
+const MAX_WORDS = 500;
+const MAX_GLOBS = 20;
 
 /** Null if approval is needed. Valid only at the time of the call. */
 export async function planUnasked({ command, workdir, scope, home }: Asked): Promise<Unasked | null> {
@@ -39,9 +39,9 @@ export async function planUnasked({ command, workdir, scope, home }: Asked): Pro
   if (folder.kind !== 'folder' || !isOpen(folder.path, scope)) return null;
   const judge = new ScriptJudge(scope, home);
   const script = scriptOf(command);
-  if (script !== null && script.length > MOST_CHARACTERS) return null;
+  if (script !== null && script.length > MAX_CHARACTERS) return null;
   if (script === null) {
-    if (command.length > MOST_WORDS) return null;
+    if (command.length > MAX_WORDS) return null;
     const argv = await judge.simple(command.map(plainWord), [folder.path]);
     return argv && { argv, workdir: folder.path, usesGit: argv[0] === 'git' };
   }
@@ -55,7 +55,7 @@ export async function planUnasked({ command, workdir, scope, home }: Asked): Pro
 function isLong(steps: readonly Step[]): boolean {
   const words = steps.flatMap((step) => step.words);
   const globs = words.filter(({ glob }) => glob);
-  return steps.length > MOST_STEPS || words.length > MOST_WORDS || globs.length > MOST_GLOBS;
+  return steps.length > MAX_STEPS || words.length > MAX_WORDS || globs.length > MAX_GLOBS;
 }
 
 /** Without the shell's startup files, which could give the programs another meaning. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ApprovalView, approvalView } from '../turn-result.ts';
 import { dataResult, defineTool } from './tool.ts';
 
-const MOST = 100;
+const MAX_APPROVALS = 100;
 
 export const listApprovals = defineTool({
   name: 'list_approvals',
@@ -12,7 +12,7 @@ export const listApprovals = defineTool({
   output: z.object({ approvals: z.array(ApprovalView.extend({ session: z.string() })) }),
   readOnly: true,
   async run({ engine }, { principal }) {
-    const { waiting } = await engine.approvals(principal, { limit: MOST });
+    const { waiting } = await engine.approvals(principal, { limit: MAX_APPROVALS });
     const approvals = waiting.flatMap(({ ref, approvals }) =>
       approvals.map((pending) => ({ ...approvalView(pending), session: ref.id })),
     );

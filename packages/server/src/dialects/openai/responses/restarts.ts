@@ -11,9 +11,9 @@ import type { Context } from '../context.ts';
 export type Position = { readonly number: number; readonly index: number };
 
 const LABEL = 'openai.restarts';
-const MOST_CHARACTERS = 2_000;
+const MAX_CHARACTERS = 2_000;
 /** The most events of a discarded step that a reader can have received. */
-const MOST_VOID = 100_000;
+const MAX_VOID = 100_000;
 
 type Named = { readonly ref: SessionRef; readonly principal: Principal };
 
@@ -41,7 +41,7 @@ export class Restarts {
       const entries = (await labelOf(this.ctx, this.named)).split(' ').filter((entry) => entry !== '');
       if (entries.some((entry) => entry.startsWith(`${restarted}:`))) return;
       entries.push([restarted, number, index].join(':'));
-      while (entries.join(' ').length > MOST_CHARACTERS) entries.shift();
+      while (entries.join(' ').length > MAX_CHARACTERS) entries.shift();
       const labels = { [LABEL]: entries.join(' ') };
       await engine.send(ref, { type: 'session.label', labels }, { principal, dialect: 'openai' });
     } catch (thrown) {
@@ -67,7 +67,7 @@ const positionsIn = (label: string): Map<number, Position> =>
  */
 export function positionAfter(now: Position, after: number): Position {
   const unknown = after + 1 - now.number;
-  if (unknown <= 0 || unknown > MOST_VOID) return now;
+  if (unknown <= 0 || unknown > MAX_VOID) return now;
   // Each of these events may have started an item.
   return { number: after + 1, index: now.index + unknown };
 }

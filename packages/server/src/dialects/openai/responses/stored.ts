@@ -97,11 +97,11 @@ export async function listInputItems(ctx: Context, named: Named): Promise<Respon
 async function resultsBefore({ engine }: Context, { ref, start, head }: Segment): Promise<DurableEvent[]> {
   const { results = [] } = head.data;
   if (start.type !== 'input.accepted' || results.length === 0) return [];
-  const first = Math.max(0, start.seq - 1 - MOST_RESULTS);
+  const first = Math.max(0, start.seq - 1 - MAX_RESULTS);
   const events = await engine.events(ref, first, start.seq - 1 - first);
   return events.filter(
     ({ at, ...event }) => at === start.at && event.type === 'tool.ended' && results.includes(event.call),
   );
 }
 
-const MOST_RESULTS = 300;
+const MAX_RESULTS = 300;

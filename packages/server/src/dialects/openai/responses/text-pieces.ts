@@ -3,7 +3,7 @@
  * model streams it: a stored text has the same events, with the same numbers, as when it was streamed.
  */
 
-const LONGEST = 32;
+const MAX_LENGTH = 32;
 /** Scripts from this code point on are written without spaces. */
 const UNSPACED = 0x2e80;
 
@@ -40,5 +40,5 @@ function endsPiece(text: string, at: number, length: number): boolean {
   const code = text.charCodeAt(at);
   const isHalf = code >= 0xd800 && code < 0xdc00;
   if (isHalf) return false;
-  return code <= 0x20 || code >= UNSPACED || length >= LONGEST;
+  return code <= 0x20 || code >= UNSPACED || length >= MAX_LENGTH;
 }

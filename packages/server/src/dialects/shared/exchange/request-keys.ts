@@ -12,7 +12,7 @@ export const KEY = '@exchange.key';
 const KEYS = 'exchange.keys';
 
 const SHORT = 16;
-const MOST_CHARACTERS = 2_000;
+const MAX_CHARACTERS = 2_000;
 
 type Labels = SessionRecord['labels'];
 
@@ -20,7 +20,7 @@ type Labels = SessionRecord['labels'];
 export function keyLabels(labels: Labels, key: string, seq: number): Record<string, string> {
   const known = (labels[KEYS] ?? '').split(' ').filter((entry) => entry !== '' && !isOf(entry, key));
   const entries = [...known, `${key.slice(0, SHORT)}:${seq}`];
-  while (entries.join(' ').length > MOST_CHARACTERS) entries.shift();
+  while (entries.join(' ').length > MAX_CHARACTERS) entries.shift();
   return { [KEY]: key, [KEYS]: entries.join(' ') };
 }
 
