@@ -6,6 +6,9 @@ import { type Door, loadConfig } from '../config/config.ts';
 import type { Dialect } from '../dialects/shared/dialect.ts';
 import { type RunningServer, startServer } from '../main.ts';
 import { TestClient } from './client.ts';
+import { hashQuickly } from './quick-passwords.ts';
+
+hashQuickly();
 
 export type TestServer = {
   readonly running: RunningServer;
