@@ -82,14 +82,15 @@ async function diagramPage(): Promise<string> {
   );
 }
 
+/** Writes an icon; returns its URL. */
+const icon = async (name: string): Promise<string> =>
+  asset(name, new Uint8Array(await Bun.file(join(ROOM, 'src', name)).arrayBuffer()));
+
 /** Replaces the names of icons by their URLs. */
 async function withIcons(text: string): Promise<string> {
   let replaced = text;
-  for (const name of [...new Bun.Glob('icon*.{svg,png}').scanSync(join(ROOM, 'src'))].sort()) {
-    const icon = new Uint8Array(await Bun.file(join(ROOM, 'src', name)).arrayBuffer());
-    if (text.includes(`"${name}"`))
-      replaced = replaced.replaceAll(`"${name}"`, `"${await asset(name, icon)}"`);
-  }
+  for (const name of [...new Bun.Glob('icon*.{svg,png}').scanSync(join(ROOM, 'src'))].sort())
+    if (text.includes(`"${name}"`)) replaced = replaced.replaceAll(`"${name}"`, `"${await icon(name)}"`);
   return replaced;
 }
 
@@ -122,6 +123,8 @@ async function build(): Promise<void> {
       'process.env.NODE_ENV': '"production"',
       KATEX_STYLE: JSON.stringify(await katexStyle()),
       DIAGRAM_PAGE: JSON.stringify(await diagramPage()),
+      LOGO: JSON.stringify(await icon('icon.svg')),
+      APP_ICON: JSON.stringify(await icon('icon-192.png')),
     },
   });
   const styles = await Bun.build({ entrypoints: [join(ROOM, 'src/styles/index.css')], minify: true });

@@ -1,5 +1,5 @@
 /**
- * Opens the console while its server cannot be reached. Keeps the page and what it loads at once, and nothing else:
+ * Opens the console while its server cannot be reached, and the session of a notification that is clicked. Keeps the page and what it loads at once, and nothing else:
  * answers of the server are never stored. A new build is shown by the next reload, because the page itself is always
  * asked for first.
  */
@@ -9,7 +9,15 @@ declare const SHELL: { readonly name: string; readonly files: readonly string[] 
 
 type Lasting = Event & { waitUntil(work: Promise<unknown>): void };
 type Fetching = Event & { readonly request: Request; respondWith(response: Promise<Response>): void };
-const worker = self as unknown as { skipWaiting(): Promise<void> };
+type Clicked = Lasting & {
+  readonly notification: Notification & { readonly data: { readonly session: string } };
+};
+type Tab = { readonly url: string; focus(): Promise<unknown>; postMessage(message: unknown): void };
+type Tabs = {
+  matchAll(options: { type: 'window'; includeUncontrolled: boolean }): Promise<readonly Tab[]>;
+  openWindow(url: string): Promise<unknown>;
+};
+const worker = self as unknown as { skipWaiting(): Promise<void>; readonly clients: Tabs };
 
 const PREFIX = 'parlance-shell-';
 const CACHE = PREFIX + SHELL.name;
@@ -17,6 +25,11 @@ const CACHE = PREFIX + SHELL.name;
 addEventListener('install', (event) => (event as Lasting).waitUntil(store()));
 addEventListener('activate', (event) => (event as Lasting).waitUntil(forgetOlder()));
 addEventListener('fetch', (event) => answer(event as Fetching));
+addEventListener('notificationclick', (event) => {
+  const { notification } = event as Clicked;
+  notification.close();
+  (event as Clicked).waitUntil(openSession(notification.data.session));
+});
 
 async function store(): Promise<void> {
   const cache = await caches.open(CACHE);
@@ -55,3 +68,16 @@ const kept = async (request: Request): Promise<Response> =>
 /** What varies with the request, such as the encoding, is undone when a response is stored. */
 const find = async (url: string): Promise<Response | undefined> =>
   (await caches.open(CACHE)).match(url, { ignoreVary: true });
+
+/** In the tab that was used last, or in a new one. */
+async function openSession(session: string): Promise<void> {
+  const tabs = await worker.clients.matchAll({ type: 'window', includeUncontrolled: true });
+  // The server has other pages, such as the documentation.
+  const tab = tabs.find(({ url }) => new URL(url).pathname === '/');
+  if (tab === undefined) {
+    await worker.clients.openWindow(`/#/sessions/${encodeURIComponent(session)}`);
+    return;
+  }
+  tab.postMessage({ type: 'session.open', session });
+  await tab.focus();
+}

@@ -1,6 +1,7 @@
 /** Navigation: the pages, and the searchable session list. */
 import { IconButton } from '../components/button.tsx';
 import { Icon } from '../components/icon.tsx';
+import { Logo } from '../components/logo.tsx';
 import { hrefOf, type Route } from '../router.ts';
 import { useApprovals } from '../state/approvals.ts';
 import { logOut, useServer } from '../state/server.ts';
@@ -13,6 +14,7 @@ export function Sidebar({ route }: { route: Route }) {
   return (
     <aside className="sidebar" id="sidebar" aria-label="Navigation">
       <a className="brand" href={hrefOf({ page: 'new' })}>
+        <Logo />
         Parlance
       </a>
       <a className="button button-primary new-chat" href={hrefOf({ page: 'new' })}>

@@ -1,7 +1,9 @@
-/** Desktop notifications while the page is hidden: approvals and finished turns. */
-import type { ActivityEvent } from '@parlance/sdk';
-import { go } from '../router.ts';
+/** Desktop notifications for approvals and finished turns, while no tab of the console is visible. */
+import { type ActivityEvent, ParlanceError, type Session } from '@parlance/sdk';
 import { onActivity } from './activity.ts';
+import { isAnyTabSeen, markSeen, whileSeen } from './presence.ts';
+import { access, parlance } from './server.ts';
+import { closeNotifications, followClicks, showNotification } from './show-notification.ts';
 import { readStorage, writeStorage } from './storage.ts';
 import { store, useStore } from './store.ts';
 
@@ -26,31 +28,67 @@ function set(on: boolean): void {
   writeStorage('local', NAME, on ? 'on' : null);
 }
 
-/** The text for an event; null if it is none to interrupt somebody for. */
-export function noticeOf(event: ActivityEvent): { readonly title: string; readonly body: string } | null {
+/** Events that are worth an interruption. */
+type Noticed = Extract<ActivityEvent, { type: 'approval.requested' | 'turn.ended' | 'turn.failed' }>;
+
+const isNoticed = (event: ActivityEvent): event is Noticed =>
+  event.type === 'approval.requested' || event.type === 'turn.ended' || event.type === 'turn.failed';
+
+function textOf(event: Noticed): string {
   switch (event.type) {
     case 'approval.requested':
-      return { title: 'Needs approval', body: event.ask.description };
+      return `Needs approval: ${event.ask.description}`;
     case 'turn.ended':
-      return { title: 'Finished', body: 'The agent has answered.' };
+      return 'The agent has finished.';
     case 'turn.failed':
-      return { title: 'Failed', body: event.fault.message };
-    default:
-      return null;
+      return `Failed: ${event.fault.message}`;
   }
 }
 
+/** Until stopped. Notifications are closed when the console is visible again. */
 export function followNotifications(): () => void {
-  return onActivity((event) => {
-    if (!wanted.get() || document.visibilityState === 'visible' || !canNotify()) return;
-    const notice = noticeOf(event);
-    if (notice === null || !('session' in event) || event.session === null) return;
-    const id = event.session;
-    const shown = new Notification(notice.title, { body: notice.body, tag: id });
-    shown.onclick = () => {
-      window.focus();
-      go({ page: 'session', id });
-      shown.close();
-    };
+  const stops = [
+    onActivity((event) => {
+      if (isNoticed(event)) notify(event).catch((reason) => console.info('no notification:', reason));
+    }),
+    whileSeen(() => {
+      void closeNotifications();
+      return () => undefined;
+    }),
+    markSeen(),
+    followClicks(),
+  ];
+  return () => {
+    for (const stop of stops) stop();
+  };
+}
+
+async function notify(event: Noticed): Promise<void> {
+  if (!wanted.get() || !canNotify() || !concerns(event) || (await isAnyTabSeen())) return;
+  const session = await sessionOf(event);
+  // Clients of model APIs begin an ephemeral session for each request.
+  if (session === null || (session.ephemeral && event.type !== 'approval.requested')) return;
+  await showNotification({
+    session: session.id,
+    title: session.title || 'Untitled',
+    body: textOf(event),
   });
+}
+
+/** Admins receive the events of all users, and may answer their approvals. */
+function concerns(event: Noticed): boolean {
+  const now = access.get();
+  if (now.status !== 'in') return false;
+  const { id, permissions } = now.about.principal;
+  return event.type === 'approval.requested' ? permissions.includes('tool:approve') : event.owner === id;
+}
+
+/** Null if it was deleted since, or cannot be read now. */
+async function sessionOf({ session }: Noticed): Promise<Session | null> {
+  try {
+    return await parlance.session(session).get();
+  } catch (thrown) {
+    if (!(thrown instanceof ParlanceError)) throw thrown;
+    return null;
+  }
 }

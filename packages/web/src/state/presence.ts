@@ -75,3 +75,20 @@ export function whileSeenOrFirst(name: string, begin: () => () => void): () => v
     finish();
   };
 }
+
+const SEEN = 'parlance.seen';
+
+/** Marks this tab for `isAnyTabSeen` while it is visible. Returns the stop function. */
+export const markSeen = (): (() => void) =>
+  whileSeen(() => {
+    const hidden = Promise.withResolvers<void>();
+    void navigator.locks?.request(SEEN, { mode: 'shared' }, () => hidden.promise);
+    return hidden.resolve;
+  });
+
+/** Whether this tab or another one of this browser is visible. */
+export async function isAnyTabSeen(): Promise<boolean> {
+  if (seen()) return true;
+  const locks = await navigator.locks?.query();
+  return locks?.held?.some(({ name }) => name === SEEN) ?? false;
+}

@@ -2,6 +2,7 @@
 import { ParlanceError } from '@parlance/sdk';
 import { type FormEvent, useEffect, useState } from 'react';
 import { Button } from '../../components/button.tsx';
+import { Logo } from '../../components/logo.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { currentPlace, go, hrefOf } from '../../router.ts';
 import { logIn, useAccess } from '../../state/server.ts';
@@ -33,6 +34,7 @@ export function LoginPage({ expired }: { expired: boolean }) {
   return (
     <main className="alone">
       <form className="login" onSubmit={submit}>
+        <Logo />
         <h1>Sign in to Parlance</h1>
         {expired && problem === null && <Notice>You have been signed out. Sign in again.</Notice>}
         {problem !== null && <Notice look="danger">{problem}</Notice>}

@@ -1,0 +1,92 @@
+/** Desktop notifications, as the service worker shows them while the console is in the background. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { connect } from '@parlance/sdk';
+import type { Page } from 'playwright-core';
+import { NO_BROWSER } from './chromium.ts';
+import { type Console, openConsole, say, seen } from './console.ts';
+
+let place: Console;
+let page: Page;
+
+/** Headless tabs are always visible, so the visibility is overridden. */
+const setVisibility = (page: Page, state: 'hidden' | 'visible') =>
+  page.evaluate(`Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => '${state}' });
+    document.dispatchEvent(new Event('visibilitychange'))`);
+
+/** Waits until this many are shown; returns their texts. */
+const shown = (count: number): Promise<string[]> =>
+  page.evaluate(`(async () => {
+    const registration = await navigator.serviceWorker.ready;
+    for (;;) {
+      const all = await registration.getNotifications();
+      if (all.length === ${count}) return all.map(({ title, body }) => title + ' | ' + body).sort();
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+  })()`);
+
+/** As the browser does when the notification of a session is clicked. */
+async function click(session: string): Promise<void> {
+  const [worker] = page.context().serviceWorkers();
+  if (!worker) throw new Error('there is no service worker');
+  await worker.evaluate(`(async () => {
+    const [notification] = await registration.getNotifications({ tag: '${session}' });
+    dispatchEvent(new NotificationEvent('notificationclick', { notification }));
+  })()`);
+}
+
+describe.skipIf(NO_BROWSER)('notifications', () => {
+  beforeAll(async () => {
+    place = await openConsole();
+    page = await place.open('/settings', { permissions: ['notifications'] });
+    await page.evaluate('navigator.serviceWorker.ready.then(() => true)');
+  });
+  afterAll(() => place?.stop());
+  afterEach(() => expect(place.problems()).toEqual([]));
+
+  test('while the page is hidden, finished turns, failures and approvals are shown with their session', async () => {
+    await page.getByRole('button', { name: 'Turn on' }).click();
+    await seen(page.getByRole('button', { name: 'Turn off' }));
+    await setVisibility(page, 'hidden');
+    await say(place.server, 'finished', 'Hello there');
+    await say(place.server, 'failed', 'simulate an error');
+    await say(place.server, 'asks', 'run touch new.txt');
+    const texts = await shown(3);
+    expect(texts[0]).toBe('Hello there | The agent has finished.');
+    expect(texts[1]).toStartWith('run touch new.txt | Needs approval: ');
+    expect(texts[2]).toStartWith('simulate an error | Failed: ');
+  });
+
+  test('a click opens the session in the console, and the others are closed when it is visible', async () => {
+    await click('asks');
+    await page.waitForURL(/#\/sessions\/asks$/);
+    await shown(2);
+    await setVisibility(page, 'visible');
+    expect(await shown(0)).toEqual([]);
+  });
+
+  test('nothing is shown while another tab is visible, or for sessions that no list shows', async () => {
+    const other = await place.openBeside(page, '/settings');
+    await seen(other.getByRole('heading', { name: 'Notifications' }));
+    await setVisibility(page, 'hidden');
+    await say(place.server, 'watched', 'Hello');
+    await seen(page.locator('.session-row').getByText('Hello', { exact: true }));
+    await setVisibility(other, 'hidden');
+    const brief = connect({ url: place.server.http }).session('brief');
+    await brief.create({ ephemeral: true });
+    await brief.submit('unlisted');
+    await say(place.server, 'later', 'Hello again');
+    expect(await shown(1)).toEqual(['Hello again | The agent has finished.']);
+    await other.close();
+    await setVisibility(page, 'visible');
+  });
+
+  test('after they are turned off, nothing is shown', async () => {
+    await page.goto(`${place.server.http}/#/settings`);
+    await page.getByRole('button', { name: 'Turn off' }).click();
+    await setVisibility(page, 'hidden');
+    await say(place.server, 'quiet', 'Psst');
+    await seen(page.locator('.session-row').getByText('Psst', { exact: true }));
+    expect(await shown(0)).toEqual([]);
+    await setVisibility(page, 'visible');
+  });
+});
