@@ -94,9 +94,14 @@ async function withIcons(text: string): Promise<string> {
   return replaced;
 }
 
-/** The service worker, with the files that it keeps: the page, and what the page loads at once. */
+/** Scripts that render content, which is not there without the server. */
+const RENDERERS = /^assets\/(?:katex|highlight|draw-diagram)-/;
+
+/** The service worker, with the files that it keeps: the page, what it loads at once, and its other scripts. */
 async function serviceWorker(page: string): Promise<string> {
-  const loaded = Object.keys(files).filter((path) => page.includes(`"/${path}"`));
+  const isKept = (path: string) =>
+    page.includes(`"/${path}"`) || (/^assets\/.+\.js$/.test(path) && !RENDERERS.test(path));
+  const loaded = Object.keys(files).filter(isKept);
   const shell = { name: Bun.hash(page).toString(36), files: ['/', ...loaded.map((path) => `/${path}`)] };
   const built = await Bun.build({
     entrypoints: [join(ROOM, 'src/service-worker.ts')],

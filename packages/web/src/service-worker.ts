@@ -1,5 +1,5 @@
 /**
- * Opens the console while its server cannot be reached, and the session of a notification that is clicked. Keeps the page and what it loads at once, and nothing else:
+ * Opens the console while its server cannot be reached, and the session of a notification that is clicked. Keeps the page and its scripts, and nothing else:
  * answers of the server are never stored. A new build is shown by the next reload, because the page itself is always
  * asked for first.
  */

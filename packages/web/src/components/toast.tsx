@@ -15,7 +15,8 @@ const drop = (id: number) => toasts.set(toasts.get().filter((toast) => toast.id 
 
 export function toast(text: string, action?: ToastAction): void {
   const id = ++last;
-  toasts.set([...toasts.get().slice(-2), { id, text, action }]);
+  const others = toasts.get().filter((other) => other.text !== text);
+  toasts.set([...others.slice(-2), { id, text, action }]);
   setTimeout(() => drop(id), action ? SHOWN_WITH_ACTION_MS : SHOWN_MS);
 }
 

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import { Button } from '../components/button.tsx';
 import { Notice } from '../components/notice.tsx';
-import { useConnection } from '../state/activity.ts';
+import { useConnection, useDisconnected } from '../state/activity.ts';
 
 /** Short interruptions are not shown. */
 const GRACE_MS = 1_200;
@@ -9,8 +9,7 @@ const GRACE_MS = 1_200;
 /** Shows that the connection is lost, why, and when the next attempt is. */
 export function ConnectionBar() {
   const connection = useConnection();
-  const broken =
-    connection.status === 'waiting' || (connection.status === 'connecting' && connection.failures > 0);
+  const broken = useDisconnected();
   const [shown, setShown] = useState(false);
   const [now, setNow] = useState(Date.now);
 

@@ -2,17 +2,19 @@
 import type { FoundMessage } from '@parlance/sdk';
 import { Button } from '../components/button.tsx';
 import { hrefOf } from '../router.ts';
+import { useShownFault } from '../state/activity.ts';
 import { useMessageSearch } from '../state/message-search.ts';
 
 const FROM = { user: 'You', agent: 'Answer', history: 'Imported' } as const;
 
 export function FoundMessages({ query }: { query: string }) {
-  const { messages, complete, hasMore, loading, fault, more } = useMessageSearch(query);
+  const { messages, complete, hasMore, loading, fault: last, more } = useMessageSearch(query);
+  const fault = useShownFault(last);
   return (
     <section aria-label="Messages" aria-busy={loading}>
       <h2 className="session-day">Messages</h2>
       {fault && <p className="hint">{fault.message}</p>}
-      {!loading && !fault && messages.length === 0 && <p className="hint">No messages match.</p>}
+      {!loading && !last && messages.length === 0 && <p className="hint">No messages match.</p>}
       <ul>
         {messages.map((message) => (
           <Found key={`${message.session} ${message.seq}`} message={message} />

@@ -3,6 +3,7 @@ import type { Session } from '@parlance/sdk';
 import { useState } from 'react';
 import { Button, IconButton } from '../components/button.tsx';
 import { Icon } from '../components/icon.tsx';
+import { useShownFault } from '../state/activity.ts';
 import { type SessionList as Listed, useSessions } from '../state/sessions.ts';
 import { useTags } from '../state/tags.ts';
 import { FoundMessages } from './found-messages.tsx';
@@ -80,8 +81,10 @@ export function Sessions({ chosen }: { chosen: string | null }) {
 
 type HintProps = { readonly list: Listed; readonly searched: string; readonly archived: boolean };
 
-function Hint({ list: { sessions, loading, fault }, searched, archived }: HintProps) {
-  if (sessions.length > 0 || (loading && !fault)) return null;
+function Hint({ list: { sessions, loading, fault: last }, searched, archived }: HintProps) {
+  const fault = useShownFault(last);
+  if (sessions.length > 0 || (loading && !last)) return null;
+  if (last && !fault) return null;
   if (fault) return <p className="hint">{fault.message}</p>;
   if (searched !== '') return <p className="hint">No titles match “{searched}”.</p>;
   return (

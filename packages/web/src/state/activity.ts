@@ -1,5 +1,6 @@
 /** One activity stream for the whole page; lists and badges follow from it. */
-import type { ActivityEvent, ConnectionState } from '@parlance/sdk';
+import type { ActivityEvent, ConnectionState, ParlanceError } from '@parlance/sdk';
+import { useEffect, useState } from 'react';
 import { whileSeenOrFirst } from './presence.ts';
 import { parlance } from './server.ts';
 import { store, useStore } from './store.ts';
@@ -9,6 +10,33 @@ const heard = new Set<(event: ActivityEvent) => void>();
 /** State of the activity connection, shown in the layout. */
 export const connection = store<ConnectionState>({ status: 'connecting', failures: 0 });
 export const useConnection = (): ConnectionState => useStore(connection);
+
+/** Whether the connection is lost, which the layout shows. */
+export function useDisconnected(): boolean {
+  const now = useConnection();
+  return now.status === 'waiting' || (now.status === 'connecting' && now.failures > 0);
+}
+
+/** Other connections of a page follow within this time. */
+const REST_MS = 3_000;
+
+/** Whether the connection is lost or was until now: pages do not repeat what the layout shows. */
+export function useDisconnectedLately(): boolean {
+  const isDisconnected = useDisconnected();
+  const [wasDisconnected, setWas] = useState(false);
+  useEffect(() => {
+    if (isDisconnected) return setWas(true);
+    const timer = setTimeout(() => setWas(false), REST_MS);
+    return () => clearTimeout(timer);
+  }, [isDisconnected]);
+  return isDisconnected || wasDisconnected;
+}
+
+/** The error to show in a page. */
+export function useShownFault(fault: ParlanceError | null): ParlanceError | null {
+  const isDisconnected = useDisconnectedLately();
+  return isDisconnected && fault?.code === 'unreachable' ? null : fault;
+}
 
 /** Called for each event from now on; after `ready` and `missed`, refetch. */
 export function onActivity(listener: (event: ActivityEvent) => void): () => void {

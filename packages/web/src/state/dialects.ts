@@ -3,6 +3,7 @@ import { type Dialect, type DialectList, ParlanceError } from '@parlance/sdk';
 import { useEffect } from 'react';
 
 import { toast } from '../components/toast.tsx';
+import { onActivity } from './activity.ts';
 import { parlance } from './server.ts';
 import { store, useStore } from './store.ts';
 
@@ -11,7 +12,10 @@ let reading = false;
 
 /** Null until the server has answered. */
 export function useDialects(): DialectList | null {
-  useEffect(() => void read(), []);
+  useEffect(() => {
+    void read();
+    return onActivity(({ type }) => type === 'ready' && void read());
+  }, []);
   return useStore(dialects);
 }
 
@@ -22,7 +26,8 @@ async function read(): Promise<void> {
     dialects.set(await parlance.dialects());
   } catch (thrown) {
     if (!(thrown instanceof ParlanceError)) throw thrown;
-    toast(thrown.message);
+    // Read again when the connection is back.
+    if (thrown.code !== 'unreachable') toast(thrown.message);
   } finally {
     reading = false;
   }

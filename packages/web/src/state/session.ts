@@ -3,6 +3,7 @@
  */
 import { type ConnectionState, EMPTY, type LiveView, type SessionView } from '@parlance/sdk';
 import { useEffect, useState, useSyncExternalStore } from 'react';
+import { onActivity } from './activity.ts';
 import { whileSeen } from './presence.ts';
 import { parlance, useServer } from './server.ts';
 
@@ -43,7 +44,9 @@ export function useSession(id: string): FollowedSession {
       whileSeen(() => {
         const opened = parlance.session(id).live(remembered.get(name));
         setLive(opened);
+        const unfollow = onActivity(({ type }) => type === 'ready' && opened.retryNow());
         return () => {
+          unfollow();
           remember(name, opened.view());
           opened.close();
         };

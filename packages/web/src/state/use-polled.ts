@@ -1,8 +1,9 @@
-/** Fetches data, once or periodically. */
+/** Fetches data, once or periodically, and again after the connection was lost. */
 
 import type { CallOptions } from '@parlance/sdk';
 import { ParlanceError } from '@parlance/sdk';
 import { useCallback, useEffect, useState } from 'react';
+import { onActivity } from './activity.ts';
 
 export type Polled<Value> = {
   /** the last value; null before the first response */
@@ -41,6 +42,12 @@ export function usePolled<Value>(
       clearTimeout(timer);
     };
   }, [ask, everyMs, round]);
+
+  const isCut = polled.fault?.code === 'unreachable';
+  useEffect(
+    () => (isCut ? onActivity(({ type }) => type === 'ready' && again()) : undefined),
+    [isCut, again],
+  );
 
   return { ...polled, again };
 }

@@ -5,6 +5,7 @@ import { Button } from '../../components/button.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { hrefOf } from '../../router.ts';
+import { useShownFault } from '../../state/activity.ts';
 import { useServer } from '../../state/server.ts';
 import type { Polled } from '../../state/use-polled.ts';
 
@@ -19,7 +20,8 @@ type SectionProps<Value> = {
 };
 
 export function Section<Value>({ title, polled, whose, actions, children }: SectionProps<Value>) {
-  const { value, fault, again } = polled;
+  const { value, again } = polled;
+  const fault = useShownFault(polled.fault);
   const refused = fault?.code === 'forbidden';
   return (
     <section

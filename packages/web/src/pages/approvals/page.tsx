@@ -4,20 +4,22 @@ import { Empty } from '../../components/empty.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { Page } from '../../components/page.tsx';
 import { hrefOf } from '../../router.ts';
+import { useShownFault } from '../../state/activity.ts';
 import { useApprovals } from '../../state/approvals.ts';
 import { useServer } from '../../state/server.ts';
 import { WaitingExtensions } from '../pair/waiting.tsx';
 import { nameOf, useInbox, useTitles } from './use-inbox.ts';
 
 export function ApprovalsPage() {
-  const { loading, fault } = useApprovals();
+  const { loading, ...approvals } = useApprovals();
+  const fault = useShownFault(approvals.fault);
   const inbox = useInbox();
   const titles = useTitles(inbox);
   const mine = useServer().principal.id;
   return (
     <Page title="Approvals">
       {fault && <Notice look="danger">{fault.message}</Notice>}
-      {!loading && !fault && inbox.length === 0 && (
+      {!loading && !approvals.fault && inbox.length === 0 && (
         <Empty
           title="No approvals waiting"
           action={

@@ -1,13 +1,14 @@
 import type { ConnectionState } from '@parlance/sdk';
 import { Button } from '../../components/button.tsx';
 import { Chip } from '../../components/chip.tsx';
-import { useConnection } from '../../state/activity.ts';
+import { useDisconnectedLately } from '../../state/activity.ts';
 
 type ChipProps = { readonly connection: ConnectionState; readonly retryNow: () => void };
 
 /** Whether the view is up to date. If the server cannot be reached at all, the bar above the page says so. */
 export function ConnectionChip({ connection, retryNow }: ChipProps) {
-  const isReachable = useConnection().status === 'live';
+  const isDisconnected = useDisconnectedLately();
+  if (isDisconnected && connection.status !== 'live') return null;
   switch (connection.status) {
     case 'live':
       return (
@@ -18,7 +19,6 @@ export function ConnectionChip({ connection, retryNow }: ChipProps) {
     case 'connecting':
       return <Chip look="busy">{connection.failures > 0 ? 'Reconnecting …' : 'Connecting …'}</Chip>;
     case 'waiting':
-      if (!isReachable) return null;
       return (
         <>
           <Chip look="waiting" title={connection.fault.message}>

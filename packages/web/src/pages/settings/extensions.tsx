@@ -6,13 +6,15 @@ import { Dialog } from '../../components/dialog.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { attempt, toast } from '../../components/toast.tsx';
 import { hrefOf } from '../../router.ts';
+import { useShownFault } from '../../state/activity.ts';
 import { parlance } from '../../state/server.ts';
 import { usePolled } from '../../state/use-polled.ts';
 
 const list = () => parlance.pairings.list();
 
 export function Extensions() {
-  const { value, fault, again } = usePolled(list);
+  const { value, again, ...polled } = usePolled(list);
+  const fault = useShownFault(polled.fault);
   const [asking, setAsking] = useState<Pairing | null>(null);
 
   async function revoke({ id, name }: Pairing): Promise<void> {

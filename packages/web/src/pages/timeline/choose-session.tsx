@@ -4,12 +4,14 @@ import { Chip } from '../../components/chip.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Page } from '../../components/page.tsx';
 import { hrefOf } from '../../router.ts';
+import { useShownFault } from '../../state/activity.ts';
 import { useSessions } from '../../state/sessions.ts';
 
 /** Choose the session of the timeline. */
 export function ChooseSession() {
   const [query, setQuery] = useState('');
-  const { sessions, hasMore, loading, fault, more } = useSessions({ query, archived: false });
+  const { sessions, hasMore, loading, more, ...list } = useSessions({ query, archived: false });
+  const fault = useShownFault(list.fault);
   return (
     <Page title="Timeline">
       <p className="hint">
@@ -25,7 +27,7 @@ export function ChooseSession() {
         />
       </label>
       {fault && <Empty title="Cannot load sessions">{fault.message}</Empty>}
-      {!fault && !loading && sessions.length === 0 && (
+      {!list.fault && !loading && sessions.length === 0 && (
         <Empty
           title={query === '' ? 'No sessions yet' : 'No matching sessions'}
           action={<a href={hrefOf({ page: 'playground' })}>Start one in the playground</a>}

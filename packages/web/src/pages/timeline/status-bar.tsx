@@ -4,6 +4,7 @@ import { Chip } from '../../components/chip.tsx';
 import { DriverChip } from '../../components/driver-chip.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { clockTime } from '../../entries/cell.tsx';
+import { useDisconnectedLately } from '../../state/activity.ts';
 import { isRunning, MOST_FRAMES, type Timeline } from './feed.ts';
 
 type StatusBarProps = {
@@ -20,10 +21,11 @@ const counted = (value: number, one: string): string => `${number(value)} ${one}
 
 export function StatusBar({ session, timeline, indented, onIndent, onRetry, onClear }: StatusBarProps) {
   const { connection, paused, waiting, dropped, missed, since, attached, erased, reading } = timeline;
+  const isDisconnected = useDisconnectedLately();
   const attachedNow = Object.entries(attached);
   return (
     <>
-      {connection.status === 'waiting' && (
+      {connection.status === 'waiting' && !isDisconnected && (
         <Notice look="warning" action={<Button onClick={onRetry}>Try now</Button>}>
           Disconnected: {connection.fault.message} Events are loaded after reconnecting; frames sent meanwhile
           are missed.

@@ -1,5 +1,6 @@
 /** Metrics of the last minutes, kept in the page because the server keeps none. Polled while the section is shown. */
 import { ParlanceError } from '@parlance/sdk';
+import { onActivity } from '../../../state/activity.ts';
 import { parlance } from '../../../state/server.ts';
 import { store } from '../../../state/store.ts';
 import { type Figures, figuresOf } from './figures.ts';
@@ -37,7 +38,9 @@ export function followMetrics(principal: string): () => void {
   };
   let timer: ReturnType<typeof setTimeout> | undefined;
   void again();
+  const unfollow = onActivity(({ type }) => type === 'ready' && void look(over.signal));
   return () => {
+    unfollow();
     over.abort();
     clearTimeout(timer);
   };
