@@ -112,7 +112,11 @@ test('a second server on the folder is refused, and the first is not affected', 
   await using first = await startProcess(folder);
   await submit(first, 'mine', 'echo one');
   const data = join(folder, 'data');
-  expect(await startOn(data)).toEqual(refused(`another Parlance server is using ${data}`));
+  expect(await startOn(data)).toEqual(
+    refused(
+      `another Parlance server is using ${data}: open ${first.http}, or choose another folder with --data FOLDER`,
+    ),
+  );
   expect(await submit(first, 'mine', 'echo two')).toBe(true);
 });
 

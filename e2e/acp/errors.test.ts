@@ -86,7 +86,7 @@ test('a data folder in use by a server is refused in one line', async () => {
   const { code, errors } = await editor.end();
   expect([code, errors, editor.output]).toEqual([
     1,
-    `parlance: another Parlance server is using ${server.data}\n`,
+    `parlance: another Parlance server is using ${server.data}: stop it, or choose another folder with --data FOLDER\n`,
     '',
   ]);
 });

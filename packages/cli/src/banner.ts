@@ -1,26 +1,49 @@
 /** The startup message on a terminal. */
+import { hostname } from 'node:os';
 import type { Config } from '@parlance/server/config';
 import { version } from '../package.json' with { type: 'json' };
 
 const LISTENS_EVERYWHERE = new Set(['0.0.0.0', '::']);
 
-type Model = Config['model'];
+export type Started = {
+  /** may have been set up in the console since */
+  readonly model: Config['model'];
+  /** address for a browser on this machine */
+  readonly url: string;
+  /** password of the user `admin`, if this start created it */
+  readonly adminPassword: string | null;
+};
 
-/** `model` may have been set up in the console since. */
-export function bannerOf(config: Config, model: Model, url: string): string {
-  const rows: [name: string, value: string][] = [
-    ['Open', LISTENS_EVERYWHERE.has(config.host) ? `${url} (or any name of this machine)` : url],
-    ['Model', modelOf(model)],
+type Row = readonly [name: string, ...lines: readonly string[]];
+
+const INDENT = ' '.repeat(13);
+
+export function bannerOf(config: Config, { model, url, adminPassword }: Started): string {
+  const rows: readonly Row[] = [
+    ['Open', url, ...elsewhere(config, url)],
+    ['Model', ...modelLines(model)],
     ['Sign-in', config.auth === 'open' ? 'not required on this machine' : 'required'],
+    ...(adminPassword === null ? [] : [['Admin', ...adminLines(config, adminPassword)] as const]),
     ['Data', config.database === undefined ? config.data : 'PostgreSQL'],
     ['Workspace', config.cwd],
   ];
-  const lines = rows.map(([name, value]) => `  ${name.padEnd(11)}${value}`);
-  return `\n  Parlance ${version}\n\n${lines.join('\n')}\n\n  Press Ctrl-C to stop.\n`;
+  const shown = rows.map(([name, ...lines]) => `  ${name.padEnd(11)}${lines.join(`\n${INDENT}`)}`);
+  return `\n  Parlance ${version}\n\n${shown.join('\n')}\n\n  Press Ctrl-C to stop.\n`;
 }
 
-function modelOf(model: Model): string {
-  if (model.provider !== 'offline') return `${model.model} (${model.provider})`;
-  const more = ' '.repeat(13);
-  return `offline demo model: connect a real one with “Connect a model” on the page,\n${more}or with OPENAI_API_KEY, ANTHROPIC_API_KEY or GOOGLE_API_KEY; OPENAI_BASE_URL\n${more}is for Ollama, vLLM and the like`;
+const elsewhere = ({ host }: Config, url: string): readonly string[] =>
+  LISTENS_EVERYWHERE.has(host) ? [`http://${hostname()}:${new URL(url).port} from other machines`] : [];
+
+function modelLines(model: Started['model']): readonly string[] {
+  if (model.provider !== 'offline') return [`${model.model} (${model.provider})`];
+  return [
+    'offline demo model: connect a real one with “Connect a model” on the page,',
+    'or with OPENAI_API_KEY, ANTHROPIC_API_KEY or GOOGLE_API_KEY; OPENAI_BASE_URL',
+    'is for Ollama, vLLM and the like',
+  ];
 }
+
+const adminLines = ({ auth }: Config, password: string): readonly string[] => [
+  `user admin, password ${password} (shown only this time)`,
+  ...(auth === 'open' ? ['needed to manage users, MCP servers, listeners and origins'] : []),
+];

@@ -190,7 +190,7 @@ describe.skipIf(noPostgres)('commands on the database of several nodes', () => {
       { cwd },
     );
     expect(away.stderr).toMatch(
-      /^parlance: postgres:\/\/127\.0\.0\.1:1\/none cannot be used: it does not answer \(.*\)\n$/,
+      /^parlance: postgres:\/\/127\.0\.0\.1:1\/none cannot be used: it does not answer; check that it runs, and the address in DATABASE_URL \(.*\)\n$/,
     );
     expect(away.stderr).not.toContain('secret');
     expect(await parlance(['import', 'folder', '--as', 'x'])).toEqual(refused(2, '--as is for files'));

@@ -33,6 +33,8 @@ test('an unknown command prints one line and exits 2', async () => {
     stdout: '',
     stderr: 'parlance: unknown command "sing" (parlance --help lists them)\n',
   });
+  const { stderr } = await runParlance(['sevre'], { cwd });
+  expect(stderr).toBe('parlance: unknown command "sevre" (did you mean serve?)\n');
 });
 
 test('without a command, prints the usage and exits 2', async () => {

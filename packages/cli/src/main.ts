@@ -71,8 +71,16 @@ async function run([command, ...rest]: string[]): Promise<number | null> {
       complain(USAGE);
       return 2;
     default:
-      throw new CommandError(`unknown command "${command}" (parlance --help lists them)`, 2);
+      throw new CommandError(await unknownCommand(command), 2);
   }
+}
+
+async function unknownCommand(command: string): Promise<string> {
+  const { closest } = await import('@parlance/server/config');
+  const commands = [...USAGE.matchAll(/^ {2}(\w+) /gm)].map(([, name = '']) => name);
+  const meant = closest(command, commands);
+  const hint = meant === null ? 'parlance --help lists them' : `did you mean ${meant}?`;
+  return `unknown command "${command}" (${hint})`;
 }
 
 try {

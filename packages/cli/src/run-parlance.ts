@@ -1,7 +1,7 @@
 /** Runs the command line as a process, for tests. */
 import { join } from 'node:path';
 
-const PARLANCE = join(import.meta.dir, '../bin/parlance');
+export const PARLANCE = join(import.meta.dir, '../bin/parlance');
 
 export type Outcome = { readonly code: number; readonly stdout: string; readonly stderr: string };
 export type RunOptions = {

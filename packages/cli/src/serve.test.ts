@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from 'bun:test';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runParlance, spawnParlance } from './run-parlance.ts';
+import { PARLANCE, runParlance, spawnParlance } from './run-parlance.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'parlance-serve-'));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -25,11 +25,16 @@ async function readLines(stream: ReadableStream<Uint8Array>, count: number): Pro
 describe('without a server', () => {
   const cwd = newFolder();
 
-  test('--help lists the settings with their defaults', async () => {
+  test('--help lists ten common settings with their defaults, --help all lists every one', async () => {
+    const settings = (text: string) => text.match(/^ {2}\S/gm)?.length ?? 0;
     const { code, stdout } = await runParlance(['serve', '--help'], { cwd });
-    expect(code).toBe(0);
+    expect([code, settings(stdout)]).toEqual([0, 10]);
     expect(stdout).toContain('--port PORT');
     expect(stdout).toContain('default: 3000');
+    expect(stdout).toContain('parlance serve --help all lists all settings.');
+    const all = await runParlance(['serve', '--help', 'all'], { cwd });
+    expect(settings(all.stdout)).toBeGreaterThan(50);
+    expect(all.stdout).toContain('--max-steps COUNT');
   });
 
   test('an invalid setting prints one line and exits 2', async () => {
@@ -38,6 +43,36 @@ describe('without a server', () => {
       stdout: '',
       stderr: 'parlance: --port must be a whole number from 0 to 65535, not "many"\n',
     });
+  });
+
+  const LINES: Record<string, [args: string[], env: Record<string, string>, line: string]> = {
+    'a misspelt flag': [['--prot', '1'], {}, 'unknown flag --prot (did you mean --port?)'],
+    'a flag that npm took': [
+      ['4000'],
+      { npm_lifecycle_event: 'start', npm_config_port: 'true' },
+      'npm took --port for its own: write npm start -- --port …',
+    ],
+    'a config file that does not exist': [
+      ['--config', 'none.json'],
+      {},
+      '--config names none.json, which does not exist',
+    ],
+  };
+  for (const [what, [args, env, line]] of Object.entries(LINES))
+    test(`${what} is explained in one line`, async () => {
+      expect(await runParlance(['serve', ...args], { cwd, env })).toEqual({
+        code: 2,
+        stdout: '',
+        stderr: `parlance: ${line}\n`,
+      });
+    });
+
+  test('a wrong value in the config file is named with line and column', async () => {
+    await Bun.write(join(cwd, 'own.json'), '{\n  "port": 3000,\n  "approval": "always"\n}\n');
+    const { code, stderr } = await runParlance(['serve', '--config', 'own.json'], { cwd });
+    const line =
+      'approval in own.json must be one of suggest, auto-edit, full-auto, not "always": line 3, column 3';
+    expect([code, stderr]).toEqual([2, `parlance: ${line}\n`]);
   });
 
   const UNSAFE: Record<string, [env: Record<string, string>, says: string]> = {
@@ -70,6 +105,37 @@ test('a data folder that cannot be made is named, with the flag for another one'
     stdout: '',
     stderr: `parlance: the data folder ${data} cannot be made or written (a file is in its place): choose another with --data FOLDER\n`,
   });
+});
+
+const canBecomeNobody = process.getuid?.() === 0 && Bun.which('setpriv') !== null;
+
+test.skipIf(!canBecomeNobody)(
+  'a data folder of somebody else is named, with the flag for another one',
+  async () => {
+    const folder = newFolder();
+    chmodSync(root, 0o755);
+    chmodSync(folder, 0o755);
+    const nobody = ['setpriv', '--reuid=65534', '--clear-groups'];
+    const args = ['serve', '--port', '0', '--data', join(folder, 'data')];
+    const child = Bun.spawn([...nobody, 'sh', PARLANCE, ...args], {
+      cwd: '/',
+      env: { PATH: process.env.PATH ?? '', npm_lifecycle_event: 'start' },
+      stderr: 'pipe',
+    });
+    expect(await child.stderr.text()).toMatch(
+      /^parlance: \S+\/data cannot be used: it cannot be written to; choose another folder with npm start -- --data \(EACCES.*\)\n$/,
+    );
+    expect(await child.exited).toBe(1);
+  },
+);
+
+test('a host that is not an address of this machine is named, with the flag for another one', async () => {
+  const { code, stderr } = await runParlance(
+    ['serve', '--host', '192.0.2.1', '--auth', 'required', '--log-level', 'silent'],
+    { cwd: newFolder() },
+  );
+  const line = 'host 192.0.2.1 is not an address of this machine: choose another with --host ADDRESS';
+  expect([code, stderr]).toEqual([1, `parlance: ${line}\n`]);
 });
 
 describe('with a server', () => {

@@ -39,13 +39,16 @@ export async function serve(argv: readonly string[]): Promise<number | null> {
   const server = await started.catch(async (error: unknown) => {
     throw await explainStart(error, config);
   });
-  if (server.adminPassword !== null)
-    complain(`created user admin with password ${server.adminPassword} (shown once)`);
-  withdraw = announceServer(config.data, { url: urlOf(ownHost(server.host), server.port) });
+  const { adminPassword } = server;
+  const hasBanner = process.stdout.isTTY;
+  if (adminPassword !== null && !hasBanner)
+    complain(`created user admin with password ${adminPassword} (shown once)`);
+  const url = urlOf(ownHost(server.host), server.port);
+  withdraw = announceServer(config.data, { url });
   console.log(`parlance listening on ${urlOf(server.host, server.port)}`);
   for (const listener of server.doors)
     console.log(`parlance door ${listener.dialect} on ${urlOf(server.host, listener.port)}`);
-  if (process.stdout.isTTY) console.log(bannerOf(config, server.model(), urlOf(server.host, server.port)));
+  if (hasBanner) console.log(bannerOf(config, { model: server.model(), url, adminPassword }));
   if (process.stderr.isTTY) waiting = () => waitingLine(server.running(), config.grace);
   return null;
 }

@@ -43,6 +43,8 @@ test('a person is shown where to open it, which model answers, and how to stop',
   expect(screen()).toContain('offline demo model: connect a real one with “Connect a model” on the page');
   expect(screen()).toContain(`Data       ${join(folder, 'data')}`);
   expect(screen()).toContain(`Workspace  ${folder}`);
+  expect(screen()).toContain('Sign-in    not required on this machine');
+  expect(screen()).toMatch(/Admin +user admin, password \S{20,} \(shown only this time\)\r\n/);
   child.terminal?.write('\x03');
   expect(await child.exited).toBe(0);
 });
@@ -69,7 +71,7 @@ test('Ctrl-C reports what it waits for, and a second one stops immediately', asy
     }),
   });
   child.terminal?.write('\x03');
-  await shows(/waiting up to 600 s for 1 running turn/);
+  await shows(/waiting up to 600 s for 1 running turn; .*Press Ctrl-C again to stop immediately\./);
   await Bun.sleep(250);
   child.terminal?.write('\x03');
   expect(await child.exited).toBe(1);

@@ -16,4 +16,5 @@ export {
 export { type Contents, checkedContents, copyDatabase } from './stores/sqlite/backup.ts';
 export { DATABASE_FILE } from './stores/sqlite/connection.ts';
 export { storageError } from './stores/sqlite/errors.ts';
+export { FolderInUse } from './stores/sqlite/lock.ts';
 export { openSqliteStore } from './stores/sqlite/open.ts';

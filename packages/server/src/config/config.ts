@@ -11,6 +11,7 @@ import { parse } from './parse.ts';
 import { SETTING_KEYS, type SETTINGS, type SettingKey } from './settings.ts';
 import { type Environment, type Given, readSources } from './sources.ts';
 
+export { closest } from '../lib/closest.ts';
 export { type Changeable, STORED_KEYS, type StoredKey, type StoredSettings } from './changeable.ts';
 export { beginDataFolder } from './data-folder.ts';
 export { ConfigError } from './error.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { positionOfError } from './json-position.ts';
+import { positionOfError, positionOfValue } from './json-position.ts';
 
 const INVALID: [text: string, line: number, column: number][] = [
   ['', 1, 1],
@@ -29,3 +29,14 @@ for (const text of VALID)
     JSON.parse(text);
     expect(positionOfError(text)).toBeNull();
   });
+
+test('a value is located, or what contains it', () => {
+  const text =
+    '{\n  "rules": [{ "port": 1 }],\n  "port": true,\n  "agents": [\n    {},\n    { "id": "a b" }\n  ]\n}';
+  const at = (...path: PropertyKey[]) => positionOfValue(text, path);
+  expect(at('port')).toEqual({ line: 3, column: 3 });
+  expect(at('rules', 0, 'port')).toEqual({ line: 2, column: 15 });
+  expect(at('agents', 1, 'id')).toEqual({ line: 6, column: 7 });
+  expect(at('agents', 0, 'id')).toEqual({ line: 5, column: 5 });
+  expect(at('missing')).toEqual({ line: 1, column: 1 });
+});

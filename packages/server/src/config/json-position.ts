@@ -1,4 +1,4 @@
-/** Locates JSON syntax errors, which the runtime's parser does not report. */
+/** Locates syntax errors and values in JSON, which the runtime's parser does not report. */
 
 const TOKEN =
   /[ \t\r\n]*(?:([{}[\],:])|("(?:[^"\\\p{Cc}]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*")|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)/uy;
@@ -15,33 +15,55 @@ export function positionOfError(text: string): Position | null {
   return isJson ? null : positionOf(text, scanner.at);
 }
 
-/** The first place at which the text, which is JSON, has the name of a field. */
-export function positionOfKey(text: string, key: string): Position {
-  const at = text.search(new RegExp(`${RegExp.escape(JSON.stringify(key))}\\s*:`));
-  return positionOf(text, Math.max(at, 0));
+/** The position of a value in a text that is JSON, or of the innermost object or list on the way to it. */
+export function positionOfValue(text: string, path: readonly PropertyKey[]): Position {
+  const scanner = new Scanner(text, path);
+  scanner.value();
+  return positionOf(text, scanner.found);
 }
 
 class Scanner {
   at = 0;
+  /** start of the value at `wanted`, as far as it exists; an entry of an object starts with its name */
+  found = 0;
+  /** how much of `wanted` leads to `found` */
+  #depth = 0;
 
-  constructor(private readonly text: string) {}
+  constructor(
+    private readonly text: string,
+    private readonly wanted: readonly PropertyKey[] = [],
+  ) {}
 
   isAtEnd(): boolean {
     this.#skipSpace();
     return this.at === this.text.length;
   }
 
-  value(): boolean {
+  /** `depth`: how much of `wanted` leads to this value; null if it leads elsewhere. */
+  value(depth: number | null = 0): boolean {
     const token = this.#peek();
     if (token === null) return false;
-    if (token.mark === '{') return this.#list('}', () => this.#entry());
-    if (token.mark === '[') return this.#list(']', () => this.value());
+    if (token.mark === '{') return this.#list('}', () => this.#entry(depth));
+    if (token.mark === '[') {
+      let index = 0;
+      return this.#list(']', () => this.value(this.#inside(depth, index++)));
+    }
     return token.mark === undefined && this.#take(token.end);
   }
 
-  #entry(): boolean {
+  #entry(depth: number | null): boolean {
     const name = this.#peek();
-    return name?.text !== undefined && this.#take(name.end) && this.#mark(':') && this.value();
+    if (name?.text === undefined) return false;
+    const inside = this.#inside(depth, JSON.parse(name.text));
+    return this.#take(name.end) && this.#mark(':') && this.value(inside);
+  }
+
+  /** The depth of the next value, which is noted if it is on the way. */
+  #inside(depth: number | null, key: PropertyKey): number | null {
+    if (depth === null || this.wanted[depth] !== key) return null;
+    this.#skipSpace();
+    if (depth + 1 > this.#depth) [this.#depth, this.found] = [depth + 1, this.at];
+    return depth + 1;
   }
 
   #list(end: string, item: () => boolean): boolean {

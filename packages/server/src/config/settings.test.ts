@@ -91,9 +91,9 @@ describe('reads', () => {
 });
 
 const refusals: [argv: string[], variables: Record<string, string>, line: string][] = [
-  [['--prot', '1'], {}, 'unknown flag --prot (--help lists them)'],
-  [['--auth-secret=hunter2'], {}, 'unknown flag --auth-secret (--help lists them)'],
-  [['extra'], {}, 'unexpected argument "extra"'],
+  [['--prot', '1'], {}, 'unknown flag --prot (did you mean --port?)'],
+  [['--auth-secret=hunter2'], {}, 'unknown flag --auth-secret (--help all lists them)'],
+  [['extra'], {}, 'unexpected argument "extra" (flags start with --)'],
   [['--port'], {}, '--port needs a value'],
   [['--port', '--host', 'x'], {}, '--port needs a value'],
   [['--port='], {}, '--port needs a value'],

@@ -71,18 +71,32 @@ describe('sources', () => {
 });
 
 const files: [why: string, file: string | object, line: string][] = [
-  ['an unknown key', { prot: 1 }, 'parlance.json has an unknown setting "prot": line 1, column 2'],
+  [
+    'an unknown key',
+    { prot: 1 },
+    'parlance.json has an unknown setting "prot" (did you mean "port"?): line 1, column 2',
+  ],
+  [
+    'an unknown key that is not similar to any',
+    '{\n  "colour": "red"\n}',
+    'parlance.json has an unknown setting "colour": line 2, column 3',
+  ],
   ['text that is not JSON', '{"authSecret": "hunter2', 'parlance.json is not valid JSON: line 1, column 16'],
   ['JSON that is not an object', [], 'parlance.json must hold a JSON object'],
   [
     'a value of the wrong type',
     { port: true },
-    'port in parlance.json must be a whole number from 0 to 65535',
+    'port in parlance.json must be a whole number from 0 to 65535: line 1, column 2',
+  ],
+  [
+    'a wrong value inside of a list',
+    '{\n  "port": 1,\n  "agents": [\n    { "id": "a b", "name": "A", "instructions": "x" }\n  ]\n}',
+    'agents in parlance.json must have 1 to 64 letters, digits, - and _: line 4, column 7',
   ],
   [
     'a user without a role',
     { authUsers: [{ name: 'ann', password: 'hunter2' }] },
-    'authUsers in parlance.json entry 1 has a role that is not one of admin, developer, user',
+    'authUsers in parlance.json entry 1 has a role that is not one of admin, developer, user: line 1, column 15',
   ],
 ];
 

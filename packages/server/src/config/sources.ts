@@ -2,9 +2,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { isObject } from '@parlance/protocol';
+import { closest } from '../lib/closest.ts';
 import { isRegistered, registryIn } from './data-folder.ts';
 import { ConfigError } from './error.ts';
-import { positionOfError, positionOfKey } from './json-position.ts';
+import { type Position, positionOfError, positionOfValue } from './json-position.ts';
 import { CONFIG_FILE, SETTING_KEYS, SETTINGS, type Setting, type SettingKey } from './settings.ts';
 
 export type Given = {
@@ -13,6 +14,8 @@ export type Given = {
   readonly raw: unknown;
   /** the folder of the config file, if the value is from there */
   readonly folder?: string;
+  /** where the config file has the value, or what is inside of it */
+  readonly position?: (inside: readonly PropertyKey[]) => Position;
 };
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -34,9 +37,9 @@ function readFlags(argv: readonly string[]): Flags {
   for (const word of words) {
     const equals = word.indexOf('=');
     const flag = equals === -1 ? word : word.slice(0, equals);
-    if (!flag.startsWith('-')) throw new ConfigError(`unexpected argument "${word}"`);
+    if (!flag.startsWith('-')) throw new ConfigError(`unexpected argument "${word}" (flags start with --)`);
     const key = BY_FLAG.get(flag);
-    if (key === undefined) throw new ConfigError(`unknown flag ${flag} (--help lists them)`);
+    if (key === undefined) throw new ConfigError(unknownFlag(flag));
     const value = equals === -1 ? words.next().value : word.slice(equals + 1);
     if (value === undefined || value === '' || (equals === -1 && value.startsWith('--')))
       throw new ConfigError(`${flag} needs a value`);
@@ -45,6 +48,11 @@ function readFlags(argv: readonly string[]): Flags {
     given.set(key, { label: flag, raw });
   }
   return given;
+}
+
+function unknownFlag(flag: string): string {
+  const meant = closest(flag, [...BY_FLAG.keys()]);
+  return `unknown flag ${flag} (${meant === null ? '--help all lists them' : `did you mean ${meant}?`})`;
 }
 
 function readVariable(setting: Setting, env: Environment): Given | undefined {
@@ -98,16 +106,22 @@ function readFile(file: ConfigFile): Map<SettingKey, Given> {
   const folder = dirname(file.path);
   const text = readText(file);
   for (const [key, raw] of Object.entries(parseObject(text, file.name))) {
-    if (!isKey(key)) {
-      const { line, column } = positionOfKey(text, key);
-      throw new ConfigError(`${file.name} has an unknown setting "${key}": line ${line}, column ${column}`);
-    }
+    const position = (inside: readonly PropertyKey[]) => positionOfValue(text, [key, ...inside]);
+    if (!isKey(key)) throw new ConfigError(unknownSetting(key, file.name, position([])));
     if (key === 'data' && file.asked === null)
       throw new ConfigError(`data in ${file.name} cannot name another data folder`);
-    given.set(key, { label: `${key} in ${file.name}`, raw, folder });
+    given.set(key, { label: `${key} in ${file.name}`, raw, folder, position });
   }
   return given;
 }
+
+function unknownSetting(key: string, file: string, position: Position): string {
+  const meant = closest(key, SETTING_KEYS);
+  const suggestion = meant === null ? '' : ` (did you mean "${meant}"?)`;
+  return `${file} has an unknown setting "${key}"${suggestion}: ${placeOf(position)}`;
+}
+
+export const placeOf = ({ line, column }: Position): string => `line ${line}, column ${column}`;
 
 function parseObject(content: string, name: string): Record<string, unknown> {
   let value: unknown;
@@ -115,8 +129,8 @@ function parseObject(content: string, name: string): Record<string, unknown> {
     value = JSON.parse(content);
   } catch {
     // The parser's message quotes the text, which may contain secrets: neither the message nor its cause repeats it.
-    const { line, column } = positionOfError(content) ?? { line: 1, column: 1 };
-    throw new ConfigError(`${name} is not valid JSON: line ${line}, column ${column}`);
+    const position = positionOfError(content) ?? { line: 1, column: 1 };
+    throw new ConfigError(`${name} is not valid JSON: ${placeOf(position)}`);
   }
   if (!isObject(value)) throw new ConfigError(`${name} must hold a JSON object`);
   return value;

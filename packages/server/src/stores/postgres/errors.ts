@@ -8,7 +8,7 @@ type Trouble = { readonly client: string; readonly operator: string };
 
 const AWAY: Trouble = {
   client: 'The database of the server cannot be reached.',
-  operator: 'it does not answer',
+  operator: 'it does not answer; check that it runs, and the address in DATABASE_URL',
 };
 const BUSY: Trouble = { client: 'The database of the server is busy.', operator: 'it is too slow' };
 const FULL: Trouble = {
@@ -21,10 +21,13 @@ const READ_ONLY: Trouble = {
 };
 const DENIED: Trouble = {
   client: 'The server may not use its database.',
-  operator: 'it refuses the user, the password or an access right',
+  operator: 'it refuses the user, the password or an access right; check DATABASE_URL',
 };
 const DAMAGED: Trouble = { client: 'The stored data of the server is damaged.', operator: 'it is damaged' };
-const MISSING: Trouble = { client: 'The server has no database.', operator: 'there is no such database' };
+const MISSING: Trouble = {
+  client: 'The server has no database.',
+  operator: 'there is no such database; create it',
+};
 
 /** By SQLSTATE; two characters match a whole class. */
 const BY_STATE: Readonly<Record<string, Trouble>> = {

@@ -122,7 +122,7 @@ describe.skipIf(noPostgres)('an unusable database is reported in one line:', () 
 
   test('nothing listens there', async () => {
     await expect(failing('postgres://parlance:secret@127.0.0.1:1/parlance')).rejects.toThrow(
-      /^postgres:\/\/127\.0\.0\.1:1\/parlance cannot be used: it does not answer \(/,
+      /^postgres:\/\/127\.0\.0\.1:1\/parlance cannot be used: it does not answer; check that it runs, and the address in DATABASE_URL \(/,
     );
   });
 
@@ -130,7 +130,7 @@ describe.skipIf(noPostgres)('an unusable database is reported in one line:', () 
     const url = new URL(server().engine.url);
     url.pathname = '/missing';
     await expect(failing(url.href)).rejects.toThrow(
-      /cannot be used: there is no such database \(.*"missing" does not exist\)$/,
+      /cannot be used: there is no such database; create it \(.*"missing" does not exist\)$/,
     );
   });
 
@@ -138,7 +138,7 @@ describe.skipIf(noPostgres)('an unusable database is reported in one line:', () 
     const url = new URL(server().engine.url);
     url.username = 'nobody';
     await expect(failing(url.href)).rejects.toThrow(
-      /cannot be used: it refuses the user, the password or an access right \(/,
+      /cannot be used: it refuses the user, the password or an access right; check DATABASE_URL \(/,
     );
   });
 
@@ -149,7 +149,7 @@ describe.skipIf(noPostgres)('an unusable database is reported in one line:', () 
     await sql.unsafe('CREATE ROLE guest LOGIN');
     url.username = 'guest';
     await expect(failing(url.href)).rejects.toThrow(
-      /it refuses the user, the password or an access right \(permission denied/,
+      /it refuses the user, the password or an access right; check DATABASE_URL \(permission denied/,
     );
   });
 
@@ -159,7 +159,7 @@ describe.skipIf(noPostgres)('an unusable database is reported in one line:', () 
     engine.pause();
     try {
       await expect(failing(url)).rejects.toThrow(
-        /cannot be used: it does not answer \(the database did not answer within 2000 ms\)/,
+        /cannot be used: it does not answer; .* \(the database did not answer within 2000 ms\)/,
       );
     } finally {
       engine.resume();

@@ -6,7 +6,12 @@ import { Database, SQLiteError } from 'bun:sqlite';
 import { chmodSync, closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Returns the release function. Throws if another server holds the lock. */
+/** Another server uses the data folder. */
+export class FolderInUse extends Error {
+  override readonly name = 'FolderInUse';
+}
+
+/** Returns the release function. Throws `FolderInUse` if another server holds the lock. */
 export function lockFolder(folder: string): () => void {
   const path = join(folder, 'parlance.lock');
   closeSync(openSync(path, 'a', 0o600));
@@ -18,7 +23,7 @@ export function lockFolder(folder: string): () => void {
   } catch (error) {
     database.close(true);
     if (!isBusy(error)) throw error;
-    throw new Error(`another Parlance server is using ${folder}`, { cause: error });
+    throw new FolderInUse(`another Parlance server is using ${folder}`, { cause: error });
   }
   return () => database.close(true);
 }
