@@ -16,7 +16,7 @@ import { defaultCatalog } from '../../packages/server/src/compose/domains.ts';
 import { evolve } from '../../packages/server/src/core/domain/evolve.ts';
 import { checkpointOf, recordOf } from '../../packages/server/src/core/domain/session-record.ts';
 import {
-  atRest,
+  isIdle,
   initialState,
   type SessionState,
 } from '../../packages/server/src/core/domain/session-state.ts';
@@ -100,7 +100,7 @@ export async function writeSessions(data: string, sessions: number): Promise<voi
       const envelope = { session: ref.id, id: crypto.randomUUID(), at: from + index * 1_000, seq: place + 1 };
       const event: DurableEvent = { ...body, ...envelope };
       state = evolve(state, event);
-      if (atRest(state)) rested = state;
+      if (isIdle(state)) rested = state;
       return event;
     });
     await store.append(0, events, recordOf(ref, state, rested && checkpointOf(rested)));

@@ -1,6 +1,6 @@
 /** User administration at run time. */
 import { Fault } from '@parlance/protocol';
-import type { KeptUser, User, UserStore } from '../core/ports/users.ts';
+import type { StoredUser, User, UserStore } from '../core/ports/users.ts';
 import type { Account, Accounts } from '../http/accounts.ts';
 import type { Authenticator } from '../http/authenticator.ts';
 import { oneAfterAnother } from './one-after-another.ts';
@@ -25,7 +25,7 @@ export function openAccounts({ users, authenticator, named, now = Date.now }: Ac
     fromSettings: named.includes(name),
   });
 
-  async function existing(name: string): Promise<KeptUser> {
+  async function existing(name: string): Promise<StoredUser> {
     const user = nameProblem(name) === null ? await users.find(name) : null;
     if (user === null) throw new Fault('not_found', 'There is no such user.');
     return user;

@@ -6,7 +6,7 @@ import type { LoginAttempts, LoginLimits } from '../core/ports/login-attempts.ts
 import { type Meter, NO_METER } from '../core/ports/meter.ts';
 import type { PairingStore } from '../core/ports/pairings.ts';
 import type { RevocationStore } from '../core/ports/revocations.ts';
-import type { KeptUser, UserStore } from '../core/ports/users.ts';
+import type { StoredUser, UserStore } from '../core/ports/users.ts';
 import type { Authenticator } from '../http/authenticator.ts';
 import { isApiKey } from '../http/request-identity.ts';
 import { LruMap } from '../lib/lru-map.ts';
@@ -37,7 +37,7 @@ export type AuthenticatorOptions = {
   readonly now?: () => number;
 };
 
-const principalOf = (user: KeptUser): Principal => ({
+const principalOf = (user: StoredUser): Principal => ({
   id: PrincipalId.parse(user.name),
   role: user.role,
   permissions: ROLE_PERMISSIONS[user.role],
@@ -69,13 +69,13 @@ export function openAuthenticator(options: AuthenticatorOptions): Authenticator 
   const find = async (name: string) => (nameProblem(name) === null ? users.find(name) : null);
 
   /** holders by token id, cached while the store allows it */
-  let kept = new LruMap<KeptUser>(MAX_KEPT);
+  let kept = new LruMap<StoredUser>(MAX_KEPT);
 
   /**
    * Null if the token was revoked, or its user was removed or changed: each change of a user increments the
    * token version.
    */
-  async function holderOf({ id, name, tokenVersion }: TokenClaims): Promise<KeptUser | null> {
+  async function holderOf({ id, name, tokenVersion }: TokenClaims): Promise<StoredUser | null> {
     const known = revocations.mayKeep?.() ? kept.get(id) : undefined;
     if (known) return known;
     // A change during the reads replaces the map, so that outdated results are not cached.
@@ -121,7 +121,7 @@ export function openAuthenticator(options: AuthenticatorOptions): Authenticator 
     live.recheck();
   });
 
-  async function holding(token: string): Promise<{ claims: TokenClaims; user: KeptUser }> {
+  async function holding(token: string): Promise<{ claims: TokenClaims; user: StoredUser }> {
     const claims = await tokens.verify(token);
     const user = await holderOf(claims);
     if (user === null) throw notValid();

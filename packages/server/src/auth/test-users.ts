@@ -1,8 +1,8 @@
 /** In-memory users and revocations for the tests in this folder. */
 import type { RevocationStore } from '../core/ports/revocations.ts';
-import type { KeptUser, User, UserStore } from '../core/ports/users.ts';
+import type { StoredUser, User, UserStore } from '../core/ports/users.ts';
 
-const kept = (user: User): KeptUser => ({ ...user, tokenVersion: crypto.randomUUID() });
+const kept = (user: User): StoredUser => ({ ...user, tokenVersion: crypto.randomUUID() });
 
 export function usersInMemory(...given: User[]): UserStore & { readonly writes: User[] } {
   const byName = new Map(given.map((user) => [user.name, kept(user)]));

@@ -153,10 +153,10 @@ export function agentCatalog(
   { agents, domains }: OwnAgents,
   dialects: readonly Pick<Dialect, 'catalog'>[],
 ): AgentCatalog {
-  const brought = dialects.flatMap(({ catalog }) => catalog ?? []);
+  const fromDialects = dialects.flatMap(({ catalog }) => catalog ?? []);
   const catalog = new AgentCatalog(
-    byId([...DOMAINS, ...brought.flatMap((one) => one.domains)], domains),
-    byId([...AGENTS, ...brought.flatMap((one) => one.agents)], agents),
+    byId([...DOMAINS, ...fromDialects.flatMap((one) => one.domains)], domains),
+    byId([...AGENTS, ...fromDialects.flatMap((one) => one.agents)], agents),
     'software_development',
   );
   for (const domain of catalog.domains)

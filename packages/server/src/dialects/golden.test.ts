@@ -9,7 +9,7 @@ import {
   readTranscript,
   toLines,
   transcriptPath,
-  UNBORN,
+  NEW_SESSION,
 } from '../testing/transcripts.ts';
 import { PROJECTED } from './index.ts';
 
@@ -53,7 +53,7 @@ for (const dialect of PROJECTED) {
     test('a delta does not grow the state', () => {
       const events = readTranscript('plain-answer');
       const last = events.findLastIndex((event) => event.type === 'text.delta');
-      let state = dialect.projection.start(UNBORN);
+      let state = dialect.projection.start(NEW_SESSION);
       for (const event of events.slice(0, last)) [state] = dialect.projection.step(state, event);
       const [after] = dialect.projection.step(state, events[last] as SessionEvent);
       expect(after).toBe(state);

@@ -17,7 +17,7 @@ import {
 } from '@opentelemetry/api';
 import type { AgentRef, CallId, DurableEvent, TurnId, Usage } from '@parlance/protocol';
 import type { SessionRef } from '../core/ports/event-store.ts';
-import type { ModelCalled, ModelOutcome, ModelTrace, TracedState, Tracer } from '../core/ports/tracer.ts';
+import type { ModelCallInfo, ModelOutcome, ModelTrace, TracedState, Tracer } from '../core/ports/tracer.ts';
 
 /** Turns may wait for weeks. Beyond this number the oldest spans are closed. */
 const MAX_OPEN = 10_000;
@@ -63,7 +63,7 @@ export class Spans implements Tracer {
     }
   }
 
-  modelCalled(call: ModelCalled): ModelTrace {
+  startModelCall(call: ModelCallInfo): ModelTrace {
     const { provider, model, session, turn, task } = call;
     const parent = turn === undefined ? undefined : this.#turns.get(turn);
     const asked = { 'gen_ai.provider.name': PROVIDERS[provider] ?? provider, 'gen_ai.request.model': model };
@@ -80,7 +80,7 @@ export class Spans implements Tracer {
     });
     return {
       retried: (code) => span.addEvent('retry', { 'error.type': code }),
-      over: (outcome) => endModelCall(span, outcome),
+      end: (outcome) => endModelCall(span, outcome),
     };
   }
 

@@ -64,7 +64,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       await say(engine, 'Test it');
       await found;
       await engine.send(SESSION, { type: 'approval.answer', answer: 'once' }, CALLER);
-      await engine.rested(SESSION);
+      await engine.whenIdle(SESSION);
       await engine.send(SESSION, { type: 'approval.answer', answer: 'deny' }, CALLER);
     },
   ),

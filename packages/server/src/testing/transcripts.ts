@@ -35,7 +35,7 @@ export const goldenNames = (dialect: string): string[] =>
     : [];
 
 /** An empty session. */
-export const UNBORN: SessionSnapshot = {
+export const NEW_SESSION: SessionSnapshot = {
   ref: { owner: LOCAL.id, id: 'session-1' as SessionId },
   seq: 0,
   created: null,
@@ -65,7 +65,7 @@ export const UNBORN: SessionSnapshot = {
 
 /** The frames that a socket of the dialect receives, one per line; frames that some sockets do not receive are marked. */
 export function projected(dialect: ProjectedDialect, events: readonly SessionEvent[]): string {
-  let state = dialect.projection.start(UNBORN);
+  let state = dialect.projection.start(NEW_SESSION);
   const lines: unknown[] = [];
   for (const event of events) {
     const [next, frames] = dialect.projection.step(state, event);

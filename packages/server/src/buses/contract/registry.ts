@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'bun:test';
-import type { Followed } from '../../core/ports/transport.ts';
+import type { FollowedEntries } from '../../core/ports/transport.ts';
 import { delivered, type Implementation, isDown, isUp, Nodes, note, until } from './network.ts';
 
-const has = (followed: Followed, ...nodes: string[]): Promise<void> =>
+const has = (followed: FollowedEntries, ...nodes: string[]): Promise<void> =>
   until(() => followed.nodes.join() === nodes.join());
 
 export function registryContract(implementation: Implementation): void {

@@ -2,7 +2,7 @@
 import type { NodeId } from '../../core/ports/lease.ts';
 import type { Log } from '../../core/ports/logger.ts';
 import type { Meter } from '../../core/ports/meter.ts';
-import { type Followed, NoAnswer, type NodeMessage, type Transport } from '../../core/ports/transport.ts';
+import { type FollowedEntries, NoAnswer, type NodeMessage, type Transport } from '../../core/ports/transport.ts';
 import { Channels } from './channels.ts';
 import { Listeners } from './listeners.ts';
 import { type Answer, type Receive, Receiver } from './receiver.ts';
@@ -37,7 +37,7 @@ const monotonic = (): number => performance.now();
 export class CarriedTransport implements Transport {
   readonly node: NodeId;
   readonly registry: NodeRegistry;
-  readonly others: Followed;
+  readonly others: FollowedEntries;
   up = false;
   readonly #wire: Wire;
   readonly #carrier: RegistryCarrier;

@@ -1,9 +1,9 @@
 /** A follower's view of the entries of other nodes under some keys. */
 import type { NodeId } from '../../core/ports/lease.ts';
-import type { Entry, Followed } from '../../core/ports/transport.ts';
+import type { Entry, FollowedEntries } from '../../core/ports/transport.ts';
 import type { Mirror } from './mirror.ts';
 
-export class FollowedKeys implements Followed {
+export class FollowedKeys implements FollowedEntries {
   nodes: readonly NodeId[] = [];
   entries: readonly Entry[] = [];
   readonly #listeners = new Set<() => void>();

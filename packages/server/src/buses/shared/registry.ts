@@ -1,6 +1,6 @@
 /** The registry of a transport: the entries of this node, and mirrors of other nodes' entries. */
 import type { NodeId } from '../../core/ports/lease.ts';
-import type { Followed, OwnEntry, Registry } from '../../core/ports/transport.ts';
+import type { FollowedEntries, OwnEntry, Registry } from '../../core/ports/transport.ts';
 import { type Announcement, readAnnouncement } from './entry-member.ts';
 import { FollowedKeys } from './followed-keys.ts';
 import { Mirror } from './mirror.ts';
@@ -41,7 +41,7 @@ export class NodeRegistry implements Registry {
     return this.#own.add(key, entry);
   }
 
-  follow(keys: readonly string[]): Followed {
+  follow(keys: readonly string[]): FollowedEntries {
     const mirrors = keys.map((key) => this.#mirrorOf(key));
     const ready = readAll(
       mirrors.filter(({ readAt }) => readAt === 0),

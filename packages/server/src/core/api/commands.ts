@@ -53,8 +53,8 @@ export function commands(internals: EngineInternals, queries: Pick<Queries, 'loo
     return sessions.use(ref, async (session) => {
       const leave = await admission.admit(session, command);
       try {
-        const events = await carryOut(internals, session, { command, caller });
-        if (!session.role.isElsewhere) queue.wake(session);
+        const events = await execute(internals, session, { command, caller });
+        if (!session.role.isRemote) queue.wake(session);
         return { seq: session.state.seq, events };
       } catch (thrown) {
         admission.failed(thrown);
@@ -112,18 +112,18 @@ async function withRealFolder(command: Command, { folders }: EngineInternals['pa
 }
 
 /** Whether the command needs more of the state than its decision reads. */
-const readsBeforehand = (command: Command): boolean =>
+const needsRead = (command: Command): boolean =>
   command.type === 'approval.explain' ||
   command.type === 'context.compact' ||
   (command.type === 'turn.cancel' && command.turn !== undefined) ||
   (command.type === 'input.submit' && command.replaces !== undefined);
 
-async function carryOut(
+async function execute(
   { parts, deps, limits, resolver, queue }: EngineInternals,
   session: LiveSession,
   { command, caller }: { readonly command: Command; readonly caller: Caller },
 ): Promise<DurableEvent[]> {
-  if (readsBeforehand(command)) await session.fresh();
+  if (needsRead(command)) await session.fresh();
   if (command.type === 'input.submit')
     checkLinks({ ...command, agent: command.answeredBy ?? command.agent }, session, deps);
   if (command.type === 'approval.explain') return explain(session, deps, command.approval);

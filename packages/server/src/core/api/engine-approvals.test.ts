@@ -106,7 +106,7 @@ test('approvals can be answered while another session is unreadable', async () =
   expect((await engine.approvals(LOCAL, { limit: 10 })).waiting.map(({ ref }) => ref)).toEqual([SESSION]);
   expect(lines).toEqual(['session unreadable']);
   await engine.answer(approval, { answer: 'once' }, CALLER);
-  await engine.rested(SESSION);
+  await engine.whenIdle(SESSION);
 });
 
 const ignore = () => undefined;

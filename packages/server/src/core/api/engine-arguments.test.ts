@@ -27,7 +27,7 @@ describe('streamed arguments of a call', () => {
     const written = [writes(''), writes('{"word"'), writes(':"a"}')];
     const stage = await setStage([calls('lookup', { word: 'a' }, { before: written }), says('Done.')]);
     await say(stage.engine, 'Go');
-    await stage.engine.rested(SESSION);
+    await stage.engine.whenIdle(SESSION);
     expect(deltas(stage.events).map(({ call, tool, offset, text }) => [call, tool, offset, text])).toEqual([
       ['call_1', 'lookup', 0, ''],
       ['call_1', 'lookup', 0, '{"word"'],
@@ -55,7 +55,7 @@ describe('streamed arguments of a call', () => {
     const restarted = stage.happens('step.restarted');
     await say(stage.engine, 'Go');
     await restarted;
-    await stage.engine.rested(SESSION);
+    await stage.engine.whenIdle(SESSION);
     const from = stage.events.findIndex(({ type }) => type === 'step.restarted');
     expect(deltas(stage.events.slice(from)).map(({ offset, text }) => [offset, text])).toEqual([
       [0, '{"wo'],
@@ -76,7 +76,7 @@ describe('streamed arguments of a call', () => {
       says('Done.'),
     ]);
     await say(stage.engine, 'Go');
-    await stage.engine.rested(SESSION);
+    await stage.engine.whenIdle(SESSION);
     const requested = stage.events.flatMap((event) => (event.type === 'call.requested' ? [event.call] : []));
     expect(deltas(stage.events).map(({ call }) => call)).toEqual(requested);
     expect(new Set(requested).size).toBe(2);

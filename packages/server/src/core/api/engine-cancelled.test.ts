@@ -43,7 +43,7 @@ describe('a call cancelled while its approval is being determined', () => {
       await reached;
       await stage.engine.send(SESSION, command, CALLER);
       allow();
-      await stage.engine.rested(SESSION);
+      await stage.engine.whenIdle(SESSION);
       await quiet();
       expect(runs).toEqual([]);
       expect(stage.events.map(({ type }) => type)).not.toContain('tool.started');
@@ -135,9 +135,9 @@ test('discards the output of a step that is repeated after a compaction', async 
     says('Whole.'),
   ]);
   await say(stage.engine, 'First');
-  await stage.engine.rested(SESSION);
+  await stage.engine.whenIdle(SESSION);
   await say(stage.engine, 'Second');
-  await stage.engine.rested(SESSION);
+  await stage.engine.whenIdle(SESSION);
   const texts = stage.events.flatMap((event) => (event.type === 'text.ended' ? [event.text] : []));
   expect(texts).toEqual(['First answer.', 'Whole.']);
   const blocks = stage.events.flatMap((event) => (event.type === 'text.delta' ? [event.block] : []));

@@ -54,7 +54,7 @@ test('a tool runs on a client connected to another node', async () => {
   await say(driver.engine, 'Open it');
   const execution = await asked;
   expect(other.engine.clients.answer(BROWSER, execution, { ok: true, result: 'opened' })).toBe(true);
-  await driver.engine.rested(SESSION);
+  await driver.engine.whenIdle(SESSION);
   expect(await endOf(cluster)).toMatchObject({ outcome: 'ok', parts: [textPart('opened')] });
   const progress = driver.events.filter(({ type }) => type === 'call.progress');
   expect(progress).not.toEqual([]);
@@ -65,7 +65,7 @@ test('a tool has an unknown outcome if the node of its client fails', async () =
   await say(driver.engine, 'Open it');
   await asked;
   other.kill();
-  await driver.engine.rested(SESSION);
+  await driver.engine.whenIdle(SESSION);
   expect(await endOf(cluster)).toMatchObject({ outcome: 'unknown' });
 });
 
@@ -74,6 +74,6 @@ test('a tool running on a client has an unknown outcome if its turn is supersede
   await say(driver.engine, 'Open it');
   await asked;
   await say(driver.engine, 'Never mind', 'supersede');
-  await driver.engine.rested(SESSION);
+  await driver.engine.whenIdle(SESSION);
   expect(await endOf(cluster)).toMatchObject({ outcome: 'unknown', interrupted: true });
 });

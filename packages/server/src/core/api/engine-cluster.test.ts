@@ -79,7 +79,7 @@ describe('a session that a node drives', () => {
     await there.engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
     await cancelled;
     await say(there.engine, 'Go on');
-    await there.engine.rested(SESSION);
+    await there.engine.whenIdle(SESSION);
     const events = await stored(cluster);
     expect(typesOf(events).filter((type) => type === 'turn.cancelled')).toHaveLength(1);
     expect(there.provider.prompts).toHaveLength(1);
@@ -126,7 +126,7 @@ describe('a node that is deposed', () => {
     await say(here.engine, 'Go');
     await taking.promise;
     await there.engine.recover();
-    await there.engine.rested(SESSION);
+    await there.engine.whenIdle(SESSION);
     expect(runs).toBe(0);
     expect(typesOf(await stored(cluster)).filter((type) => type === 'turn.ended')).toHaveLength(1);
   });
@@ -143,7 +143,7 @@ describe('a node without contact to the store', () => {
     await quiet();
     expect(node.provider.prompts).toHaveLength(1);
     node.fence(true);
-    await node.engine.rested(SESSION);
+    await node.engine.whenIdle(SESSION);
     expect(typesOf(await stored(cluster)).slice(3)).toEqual([
       'step.restarted',
       'text.ended',
@@ -159,13 +159,13 @@ describe('a node without contact to the store', () => {
 
 test('a turn continues after the store briefly refuses its events, and is not recorded as failed', async () => {
   const cluster = new StageCluster();
-  const node = await cluster.open([says('Lost.'), says('Kept.')], { parts: { restMs: () => 1, log: QUIET } });
+  const node = await cluster.open([says('Lost.'), says('Kept.')], { parts: { retryDelayMs: () => 1, log: QUIET } });
   opened.push(node);
   await node.engine.watch(SESSION, (event) => {
     if (event.type === 'text.delta' && event.text === 'Lost.') node.refuse(1);
   });
   await say(node.engine, 'Hi');
-  await node.engine.rested(SESSION);
+  await node.engine.whenIdle(SESSION);
   expect(typesOf(await stored(cluster)).slice(3)).toEqual([
     'step.restarted',
     'text.ended',
@@ -178,14 +178,14 @@ test('a turn continues after its context is briefly unreadable, and is not recor
   const cluster = new StageCluster();
   const [before] = await openNodes(cluster, [says('One.')]);
   await say(before.engine, 'Hi');
-  await before.engine.rested(SESSION);
-  const node = await cluster.open([says('Two.')], { parts: { restMs: () => 1, log: QUIET } });
+  await before.engine.whenIdle(SESSION);
+  const node = await cluster.open([says('Two.')], { parts: { retryDelayMs: () => 1, log: QUIET } });
   opened.push(node);
   await node.engine.watch(SESSION, (event) => {
     if (event.type === 'turn.started') node.refuseReads(1);
   });
   await say(node.engine, 'Go on');
-  await node.engine.rested(SESSION);
+  await node.engine.whenIdle(SESSION);
   const types = typesOf(await stored(cluster));
   expect(types).not.toContain('turn.failed');
   expect(types.slice(-4)).toEqual(['step.restarted', 'text.ended', 'step.ended', 'turn.ended']);
@@ -195,7 +195,7 @@ test('detects that a failover replaced the last events of a session', async () =
   const cluster = new StageCluster();
   const [before] = await openNodes(cluster, [says('One.')]);
   await say(before.engine, 'Hi');
-  await before.engine.rested(SESSION);
+  await before.engine.whenIdle(SESSION);
   const lost = await stored(cluster);
   const record = await cluster.store.load(SESSION);
   if (!record) throw new Error('there is no session');
@@ -227,13 +227,13 @@ describe('a node that is behind', () => {
     await here.engine.snapshot(SESSION);
     expect((await there.engine.snapshot(SESSION)).seq).toBe(0);
     await say(here.engine, 'Run ls');
-    await here.engine.rested(SESSION);
+    await here.engine.whenIdle(SESSION);
     const { approval } = await there.engine.snapshot(SESSION);
     expect(approval).not.toBeNull();
     expect((await there.engine.approvals(CALLER.principal, { limit: 10 })).waiting).toHaveLength(1);
     // The node that receives the answer becomes the driver.
     await there.engine.send(SESSION, { type: 'approval.answer', answer: 'once' }, CALLER);
-    await there.engine.rested(SESSION);
+    await there.engine.whenIdle(SESSION);
     expect(there.provider.prompts).toHaveLength(1);
     expect(here.provider.prompts).toHaveLength(1);
     expect(typesOf(await stored(cluster))).not.toContain('turn.resumed');
@@ -266,7 +266,7 @@ describe('a node that is behind', () => {
     opened.push(ahead, behind);
     for (const { engine } of [ahead, behind]) {
       await say(engine, 'Hi');
-      await engine.rested(SESSION);
+      await engine.whenIdle(SESSION);
     }
     expect(new Set((await stored(cluster)).map(({ at }) => at))).toEqual(new Set([2_000_000_000_000]));
   });

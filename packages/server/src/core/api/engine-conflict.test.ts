@@ -20,11 +20,11 @@ describe('a session changed by another process', () => {
     const first = await setStage([says('One.'), says('Three.')], { store });
     const second = await setStage([says('Two.')], { store });
     await say(first.engine, 'first');
-    await first.engine.rested(SESSION);
+    await first.engine.whenIdle(SESSION);
     await say(second.engine, 'second');
-    await second.engine.rested(SESSION);
+    await second.engine.whenIdle(SESSION);
     await say(first.engine, 'third');
-    await first.engine.rested(SESSION);
+    await first.engine.whenIdle(SESSION);
 
     const events = await store.read(SESSION, 0, 100);
     expect(inputs(events)).toEqual([textPart('first'), textPart('second'), textPart('third')]);
@@ -65,7 +65,7 @@ describe('a session changed by another process', () => {
     const cancelled = first.happens('turn.cancelled');
     await say(first.engine, 'go on');
     await cancelled;
-    await first.engine.rested(SESSION);
+    await first.engine.whenIdle(SESSION);
     const events = await store.read(SESSION, 0, 100);
     expect(events.filter(({ type }) => type === 'turn.cancelled')).toHaveLength(1);
     expect(events.at(-1)?.type).toBe('turn.ended');
@@ -86,7 +86,7 @@ describe('a session changed by another process', () => {
       async append(expected, events, record) {
         if (rivals-- > 0) {
           await say(rival.engine, 'me first');
-          await rival.engine.rested(SESSION);
+          await rival.engine.whenIdle(SESSION);
         }
         return inner.append(expected, events, record).catch((thrown: unknown) => {
           if (thrown instanceof AppendConflict) conflicts++;
@@ -96,7 +96,7 @@ describe('a session changed by another process', () => {
     };
     const { engine } = await setStage([says('At last.')], { store });
     await say(engine, 'now me');
-    await engine.rested(SESSION);
+    await engine.whenIdle(SESSION);
     expect(conflicts).toBe(3);
     const events = await inner.read(SESSION, 0, 1_000);
     expect(numbers(events)).toEqual(upTo(events.length));
@@ -111,7 +111,7 @@ describe('a session that did not exist', () => {
     expect((await first.engine.snapshot(SESSION)).seq).toBe(0);
     const second = await setStage([says('Hello.')], { store });
     await say(second.engine, 'Hi');
-    await second.engine.rested(SESSION);
+    await second.engine.whenIdle(SESSION);
     const { seq } = await second.engine.snapshot(SESSION);
     expect((await first.engine.snapshot(SESSION)).seq).toBe(seq);
     expect(first.events.filter(isDurable)).toEqual(await store.read(SESSION, 0, 100));
@@ -131,7 +131,7 @@ test('after a failed append the session matches the log, even if the events were
   await expect(say(engine, 'Hi')).rejects.toThrow('the connection broke');
   lie = false;
   await say(engine, 'Again');
-  await engine.rested(SESSION);
+  await engine.whenIdle(SESSION);
   const durableEvents = await store.read(SESSION, 0, 100);
   expect(inputs(durableEvents)).toEqual([textPart('Hi'), textPart('Again')]);
   expect(numbers(durableEvents)).toEqual(upTo(durableEvents.length));

@@ -29,7 +29,7 @@ describe('a store that fails', () => {
     expect(events).toEqual([]);
     expect(await engine.snapshot(SESSION)).toMatchObject({ seq: 0, created: null, turn: null, queued: 0 });
     await say(engine, 'Kept');
-    await engine.rested(SESSION);
+    await engine.whenIdle(SESSION);
     const durableEvents = await store.read(SESSION, 0, 100);
     expect(
       durableEvents.flatMap((durable) => (durable.type === 'input.accepted' ? [durable.parts] : [])),
@@ -50,7 +50,7 @@ describe('a store that fails', () => {
       interrupted: true,
     });
     await say(engine, 'Again');
-    await engine.rested(SESSION);
+    await engine.whenIdle(SESSION);
     expect((await engine.record(SESSION))?.status).toBe('idle');
   });
 
@@ -71,7 +71,7 @@ describe('a store that fails', () => {
     const failed = happens('turn.failed');
     await say(engine, 'Do it');
     await failed;
-    await engine.rested(SESSION);
+    await engine.whenIdle(SESSION);
     expect(runs).toBe(1);
     expect(endOf(events)?.outcome).toBe('unknown');
   });
@@ -81,7 +81,7 @@ describe('a store that fails', () => {
     const answers = Array.from({ length: 10 }, () => says('Hello.'));
     const { engine, happens, provider } = await setStage(answers, {
       store,
-      parts: { log: quietLog, restMs: () => NEVER },
+      parts: { log: quietLog, retryDelayMs: () => NEVER },
     });
     const delta = happens('text.delta');
     await say(engine, 'Hi');
@@ -94,7 +94,7 @@ describe('a store that fails', () => {
 
     store.fail(0);
     await say(engine, 'Are you back?');
-    await engine.rested(SESSION);
+    await engine.whenIdle(SESSION);
     const durableEvents = await store.read(SESSION, 0, 100);
     expect(durableEvents.filter(({ type }) => type === 'turn.ended')).toHaveLength(2);
     expect(durableEvents.map(({ seq }) => seq)).toEqual(durableEvents.map((_, index) => index + 1));
@@ -110,7 +110,7 @@ describe('a store that fails', () => {
         store,
         parts: {
           log: quietLog,
-          restMs: (failures) => {
+          retryDelayMs: (failures) => {
             rests.push(failures);
             return 0;
           },
@@ -145,12 +145,12 @@ describe('an event that could not be read back', () => {
     const { engine, store } = await setStage(answers, { tools: [broken], parts: { log: quietLog } });
     for (const text of ['Show it', 'And again']) {
       await say(engine, text);
-      await engine.rested(SESSION);
+      await engine.whenIdle(SESSION);
       expect((await engine.record(SESSION))?.status).toBe('failed');
     }
     const again = await setStage([says('Fine.')], { store });
     await say(again.engine, 'Still there?');
-    await again.engine.rested(SESSION);
+    await again.engine.whenIdle(SESSION);
     expect((await again.engine.record(SESSION))?.status).toBe('idle');
   });
 });
@@ -163,7 +163,7 @@ describe('a tool', () => {
       parts: { log: quietLog },
     });
     await say(engine, 'Do it');
-    await engine.rested(SESSION);
+    await engine.whenIdle(SESSION);
     expect((await engine.record(SESSION))?.status).toBe('idle');
     const reported = provider.prompts[1]?.items.at(-1);
     const ended = endOf(events);
@@ -238,7 +238,7 @@ describe('a tool', () => {
     await begun.promise;
     await engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
     await say(engine, 'And now?');
-    await engine.rested(SESSION);
+    await engine.whenIdle(SESSION);
     expect(endOf(events)).toMatchObject({ outcome: 'unknown', interrupted: true });
     expect(events.filter(isDurable).at(-1)?.type).toBe('turn.ended');
   });
@@ -251,7 +251,7 @@ describe('a tool', () => {
     ];
     const { engine, events, provider } = await setStage([twice, says('Both.')]);
     await say(engine, 'Look up a and b');
-    await engine.rested(SESSION);
+    await engine.whenIdle(SESSION);
     const ended = events.flatMap((event) => (event.type === 'tool.ended' ? [event.parts] : []));
     expect(ended).toEqual([[textPart('a: a word')], [textPart('b: a word')]]);
     const items = provider.prompts[1]?.items ?? [];

@@ -30,10 +30,10 @@ describe('a session with imported history', () => {
   test('calls no model on import, and includes the whole conversation in the next prompt', async () => {
     const { engine, provider } = await setStage([says('Elbe.')]);
     await engine.send(SESSION, create(RIVERS), CALLER);
-    await engine.rested(SESSION);
+    await engine.whenIdle(SESSION);
     expect(provider.prompts).toHaveLength(0);
     await say(engine, 'A fourth?');
-    await engine.rested(SESSION);
+    await engine.whenIdle(SESSION);
     expect(provider.prompts[0]?.items.map(brief)).toEqual([
       'user Name two rivers',
       'reasoning Two.',
@@ -54,7 +54,7 @@ describe('a session with imported history', () => {
     await expect(engine.send(SESSION, go, CALLER)).rejects.toThrow('The message is empty.');
     await engine.send(SESSION, create(RIVERS.slice(0, 6)), CALLER);
     await engine.send(SESSION, go, CALLER);
-    await engine.rested(SESSION);
+    await engine.whenIdle(SESSION);
     expect(provider.prompts[0]?.items.map(brief)).toEqual([
       'user Name two rivers',
       'reasoning Two.',
@@ -89,7 +89,7 @@ describe('a session with imported history', () => {
     await first.engine.send(SESSION, create(RIVERS), CALLER);
     const second = await setStage([says('Elbe.')], { store: first.store });
     await say(second.engine, 'A fourth?');
-    await second.engine.rested(SESSION);
+    await second.engine.whenIdle(SESSION);
     expect(second.provider.prompts[0]?.items).toHaveLength(RIVERS.length + 1);
   });
 
@@ -99,7 +99,7 @@ describe('a session with imported history', () => {
     const [, second] = events.flatMap((event) => (event.type === 'history.imported' ? [event.input] : []));
     const parts = [textPart('And a lake?')];
     await engine.send(SESSION, { type: 'input.submit', parts, replaces: second }, CALLER);
-    await engine.rested(SESSION);
+    await engine.whenIdle(SESSION);
     expect(provider.prompts[0]?.items.slice(-2).map(brief)).toEqual([
       'text Rhine and Rhone.',
       'user And a lake?',
@@ -122,7 +122,7 @@ describe('a session with imported history', () => {
     const { engine, events } = await setStage([], { parts: { provider } });
     await engine.send(SESSION, create(history), CALLER);
     await say(engine, 'And now?');
-    await engine.rested(SESSION);
+    await engine.whenIdle(SESSION);
     expect(events.some(({ type }) => type === 'context.compacted')).toBe(true);
     const items = provider.prompts.at(-1)?.items.map(brief) ?? [];
     expect(items[0]).toBe('summary They asked.');
@@ -133,7 +133,7 @@ describe('a session with imported history', () => {
   test('is not changed by a second import', async () => {
     const { engine, events } = await setStage([says('Hello.')]);
     await say(engine, 'Hi');
-    await engine.rested(SESSION);
+    await engine.whenIdle(SESSION);
     const before = events.length;
     const receipt = await engine.send(SESSION, create(RIVERS), CALLER);
     expect(receipt.events).toEqual([]);

@@ -19,7 +19,7 @@ import type { LiveSession } from '../runtime/live-session.ts';
 import { RemoteCalls } from '../runtime/remote-calls.ts';
 import { RemoteClients } from '../runtime/remote-clients.ts';
 import { RemoteNetwork } from '../runtime/remote-network.ts';
-import { defaultRestMs, RunQueue } from '../runtime/run-queue.ts';
+import { defaultRetryDelayMs, RunQueue } from '../runtime/run-queue.ts';
 import { SearchIndexer } from '../runtime/search-indexer.ts';
 import { SessionCache } from '../runtime/session-cache.ts';
 import { SessionMetrics } from '../runtime/session-metrics.ts';
@@ -59,9 +59,9 @@ export type EngineParts = Omit<TurnDeps, 'clients' | 'meter' | 'tracer'> & {
   /** how long to keep an unused ephemeral session, in milliseconds; 10 minutes by default */
   readonly ephemeralIdleMs?: number;
   /** number of unused sessions to keep in memory */
-  readonly keptInMemory?: number;
+  readonly cachedSessions?: number;
   /** delay before a session runs again after its nth consecutive failure; 1 s, 2 s, … by default */
-  readonly restMs?: (failures: number) => number;
+  readonly retryDelayMs?: (failures: number) => number;
 };
 
 export type EngineInternals = {
@@ -102,15 +102,15 @@ export function assemble(parts: EngineParts): EngineInternals {
   const sessions = new SessionCache(
     { ...parts, shared: parts.cluster !== undefined, network, onCommitted },
     catalog.first(catalog.defaultDomain),
-    parts.keptInMemory ?? KEPT_IN_MEMORY,
+    parts.cachedSessions ?? KEPT_IN_MEMORY,
   );
   const queue = new RunQueue({
     drive: leasedDrive(parts, deps),
     hasWork,
     atOnce: parts.turnsAtOnce,
-    restMs(failures, { held, outage }) {
-      const restMs = (parts.restMs ?? defaultRestMs)(failures);
-      return Math.max(held ? HELD_MS : 0, outage ? Math.min(OUTAGE_MS, restMs) : restMs);
+    retryDelayMs(failures, { held, outage }) {
+      const retryDelayMs = (parts.retryDelayMs ?? defaultRetryDelayMs)(failures);
+      return Math.max(held ? HELD_MS : 0, outage ? Math.min(OUTAGE_MS, retryDelayMs) : retryDelayMs);
     },
     maxWaiting: limits.turnsWaiting,
   });
@@ -145,7 +145,7 @@ const leasedDrive =
       if (!(await session.claim())) return true;
       session.resume();
       await deps.clients.following(ref.owner, () => drive(session, deps, () => stopping() || role.isLost));
-      const went = !hasWork(session) || (role.isHere && !session.abandoned);
+      const went = !hasWork(session) || (role.isDriver && !session.abandoned);
       // This node has fenced itself, or has paused the turn for another node.
       session.outage = !went;
       return went;
@@ -165,7 +165,7 @@ const leasedDrive =
 
 /** Sessions driven by another node have no work for this one. */
 const hasWork = (session: LiveSession): boolean =>
-  !session.role.isElsewhere && nextAction(session.state).kind !== 'idle';
+  !session.role.isRemote && nextAction(session.state).kind !== 'idle';
 
 /** A lease that cannot be released ends with this node. */
 export async function released(session: LiveSession, log: Log, stopping: boolean): Promise<void> {

@@ -177,7 +177,7 @@ test('a session is not idle while its turn is superseded', async () => {
   await say(engine, 'First');
   await provider.hanging;
   let rested = false;
-  const resting = engine.rested(SESSION).then(() => {
+  const resting = engine.whenIdle(SESSION).then(() => {
     rested = true;
   });
   const second = happens('turn.started');

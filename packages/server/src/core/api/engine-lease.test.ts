@@ -24,12 +24,12 @@ test('the lease is released when the session is idle, and another node can conti
   const [store, table] = [openMemoryStore(), new LeaseTable()];
   const here = await setStage([says('One.')], { store, leases: openMemoryLeases(table, store) });
   await say(here.engine, 'first');
-  await here.engine.rested(SESSION);
+  await here.engine.whenIdle(SESSION);
   await here.engine.drain(1_000);
   expect(table.held.size).toBe(0);
   const there = await setStage([says('Two.')], { store, leases: openMemoryLeases(table, store) });
   await say(there.engine, 'second');
-  await there.engine.rested(SESSION);
+  await there.engine.whenIdle(SESSION);
   expect(there.provider.prompts).toHaveLength(1);
 });
 

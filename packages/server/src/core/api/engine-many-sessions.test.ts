@@ -42,7 +42,7 @@ async function crowded(others: number): Promise<{ store: EventStore; approval: A
   const store = openMemoryStore();
   const stage = await setStage([ask], { store });
   await say(stage.engine, 'Run ls');
-  await stage.engine.rested(SESSION);
+  await stage.engine.whenIdle(SESSION);
   const record = await store.load(SESSION);
   const [created] = await store.read(SESSION, 0, 1);
   const approval = record?.approval;
@@ -70,7 +70,7 @@ async function rowsRead(others: number): Promise<Record<string, number>> {
   const start = await read(() => engine.recover());
   const approvals = await read(() => engine.approvals(LOCAL, { limit: 50 }));
   const answered = await read(answer);
-  await engine.rested(SESSION);
+  await engine.whenIdle(SESSION);
   const late = await read(async () => {
     await expect(answer()).rejects.toMatchObject({ code: 'no_approval' });
   });
@@ -89,7 +89,7 @@ test('approvals are listed page by page, the most recently changed session first
   for (const ref of refs) {
     const parts = [textPart('Run ls')];
     await engine.send(ref, { type: 'input.submit', parts, mode: 'queue' }, CALLER);
-    await engine.rested(ref);
+    await engine.whenIdle(ref);
   }
   const first = await engine.approvals(LOCAL, { limit: 2 });
   expect(first.waiting.map(({ ref }) => String(ref.id))).toEqual(['third', 'second']);
@@ -110,13 +110,13 @@ describe('an answered approval is known', () => {
     await say(before.engine, 'Run ls many times');
     const approvals: ApprovalId[] = [];
     for (let index = 0; index < REPEATED; index++) {
-      await before.engine.rested(SESSION);
+      await before.engine.whenIdle(SESSION);
       const approval = (await before.engine.snapshot(SESSION)).approval?.approval;
       if (!approval) throw new Error(`approval ${index} did not come`);
       approvals.push(approval);
       await before.engine.send(SESSION, { type: 'approval.answer', answer: 'once' }, CALLER);
     }
-    await before.engine.rested(SESSION);
+    await before.engine.whenIdle(SESSION);
 
     const { engine } = await setStage([], { store });
     for (const approval of [approvals.at(0), approvals.at(-1)]) {
@@ -134,7 +134,7 @@ describe('an answered approval is known', () => {
     const { turn } = await started;
     const key = { kind: 'turn', id: turn } as const;
     expect(await engine.lookup(LOCAL, key)).toEqual(SESSION);
-    await engine.rested(SESSION);
+    await engine.whenIdle(SESSION);
     expect(await engine.lookup(LOCAL, key)).toEqual(SESSION);
     const stranger = { ...LOCAL, id: 'stranger' as typeof LOCAL.id, role: 'user' as const };
     expect(await engine.lookup(stranger, key)).toBeNull();

@@ -78,7 +78,7 @@ class RandomRun {
   }
 
   async open(): Promise<StageNode> {
-    const parts = { provider: slowModel(this.random), restMs: () => 1, log: QUIET };
+    const parts = { provider: slowModel(this.random), retryDelayMs: () => 1, log: QUIET };
     const node = await this.cluster.open([], { parts });
     await node.engine.recover();
     return node;

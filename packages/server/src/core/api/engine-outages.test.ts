@@ -81,7 +81,7 @@ test('readers of all sessions of an owner miss no event of a session that was un
 
 test('a turn is retried soon after a store outage, regardless of the backoff', async () => {
   const cluster = new StageCluster();
-  const node = await openNode(cluster, [says('Lost.'), says('Kept.')], { parts: { restMs: () => 600_000 } });
+  const node = await openNode(cluster, [says('Lost.'), says('Kept.')], { parts: { retryDelayMs: () => 600_000 } });
   await node.engine.watch(SESSION, (event) => {
     if (event.type === 'text.delta' && event.text === 'Lost.') node.refuse(1);
   });
@@ -133,7 +133,7 @@ test('a new watcher receives the current position from nodes that have stored ev
   const cluster = new StageCluster();
   const here = await openNode(cluster, [says('Yes.')]);
   await say(here.engine, 'Hi');
-  await here.engine.rested(SESSION);
+  await here.engine.whenIdle(SESSION);
   const head = Promise.withResolvers<unknown>();
   const late = cluster.network.open('late', { log: QUIET });
   late.on(HEAD, (body) => head.resolve(body));

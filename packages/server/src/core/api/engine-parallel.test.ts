@@ -65,7 +65,7 @@ describe('calls of one answer', () => {
     end('b');
     expect((await second).call).toBe('call_2' as never);
     end('a');
-    await stage.engine.rested(SESSION);
+    await stage.engine.whenIdle(SESSION);
     expect(callEvents(stage)).toEqual([
       'tool.started call_1',
       'tool.started call_2',
@@ -90,7 +90,7 @@ describe('calls of one answer', () => {
       return append(expected, events, record);
     };
     await say(stage.engine, 'Go');
-    await stage.engine.rested(SESSION);
+    await stage.engine.whenIdle(SESSION);
     expect(appends[1]).toEqual([
       'call.requested',
       'call.requested',
@@ -113,7 +113,7 @@ describe('calls of one answer', () => {
     await begun('c');
     expect(running).toEqual(['b', 'c']);
     for (const name of ['b', 'c']) end(name);
-    await stage.engine.rested(SESSION);
+    await stage.engine.whenIdle(SESSION);
     expect(durable(stage).at(-1)?.type).toBe('turn.ended');
   });
 
@@ -123,7 +123,7 @@ describe('calls of one answer', () => {
     await say(stage.engine, 'Go');
     await asked;
     await stage.engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
-    await stage.engine.rested(SESSION);
+    await stage.engine.whenIdle(SESSION);
     const ended = durable(stage).flatMap((event) => (event.type === 'tool.ended' ? [event.outcome] : []));
     expect(ended).toEqual(['unknown', 'unknown', 'aborted']);
     expect(durable(stage).at(-1)?.type).toBe('turn.cancelled');
@@ -149,7 +149,7 @@ describe('a call that waits for an approval', () => {
     expect([...running, ...asking.running]).toEqual(['a', 'x']);
     end('a');
     asking.end('x');
-    await stage.engine.rested(SESSION);
+    await stage.engine.whenIdle(SESSION);
     expect(durable(stage).at(-1)?.type).toBe('turn.ended');
   });
 
@@ -159,11 +159,11 @@ describe('a call that waits for an approval', () => {
       says('Done.'),
     ]);
     await say(stage.engine, 'Go');
-    await stage.engine.rested(SESSION);
+    await stage.engine.whenIdle(SESSION);
     expect((await stage.engine.record(SESSION))?.status).toBe('waiting');
     expect(stage.provider.prompts).toHaveLength(1);
     await stage.engine.send(SESSION, { type: 'approval.answer', answer: 'once' }, CALLER);
-    await stage.engine.rested(SESSION);
+    await stage.engine.whenIdle(SESSION);
     expect(stage.provider.prompts[1]?.items.map((item) => ('call' in item ? item.call : item.kind))).toEqual([
       'user',
       'call_1',
@@ -179,7 +179,7 @@ describe('a call that waits for an approval', () => {
       says('Done.'),
     ]);
     await say(stage.engine, 'Go');
-    await stage.engine.rested(SESSION);
+    await stage.engine.whenIdle(SESSION);
     const { approval, approvals } = await stage.engine.snapshot(SESSION);
     expect(approvals.map(({ call }) => String(call))).toEqual(['call_1', 'call_2']);
     expect(approval).toEqual(approvals[0] ?? null);
@@ -193,7 +193,7 @@ describe('a call that waits for an approval', () => {
       code: 'no_approval',
     });
     await stage.engine.send(SESSION, { type: 'approval.answer', answer: 'once' }, CALLER);
-    await stage.engine.rested(SESSION);
+    await stage.engine.whenIdle(SESSION);
     const outcomes = durable(stage).flatMap((event) =>
       event.type === 'tool.ended' ? [[String(event.call), event.outcome]] : [],
     );
@@ -223,7 +223,7 @@ describe('an exclusive call', () => {
     alone.end('y');
     await begun('b');
     end('b');
-    await stage.engine.rested(SESSION);
+    await stage.engine.whenIdle(SESSION);
     expect(callEvents(stage)).toEqual(
       [1, 2, 3, 4].flatMap((n) => [`tool.started call_${n}`, `tool.ended call_${n}`]),
     );
@@ -237,14 +237,14 @@ describe('an exclusive call', () => {
       { tools: [edit.tool] },
     );
     await say(stage.engine, 'Go');
-    await stage.engine.rested(SESSION);
+    await stage.engine.whenIdle(SESSION);
     expect(callEvents(stage)).toEqual([
       'tool.started call_3',
       'approval.requested call_1',
       'tool.ended call_3',
     ]);
     await stage.engine.send(SESSION, { type: 'approval.answer', answer: 'deny' }, CALLER);
-    await stage.engine.rested(SESSION);
+    await stage.engine.whenIdle(SESSION);
     expect(callEvents(stage).slice(3)).toEqual(['tool.ended call_1', 'approval.requested call_2']);
   });
 
@@ -260,6 +260,6 @@ describe('an exclusive call', () => {
     await Promise.all([maybe.begun('x'), maybe.begun('y')]);
     expect(maybe.running).toEqual(['x', 'y']);
     for (const name of ['x', 'y']) maybe.end(name);
-    await stage.engine.rested(SESSION);
+    await stage.engine.whenIdle(SESSION);
   });
 });

@@ -66,7 +66,7 @@ describe('after the process was killed', () => {
       { after: [says('Whole.')] },
     );
     expect(await stage.engine.recover()).toBe(1);
-    await stage.engine.rested(SESSION);
+    await stage.engine.whenIdle(SESSION);
     expect(typesOf(await events()).slice(3)).toEqual([
       'reasoning.ended',
       'turn.resumed',
@@ -101,7 +101,7 @@ describe('after the process was killed', () => {
       { after: [says('I do not know.')], tools: [effect] },
     );
     await stage.engine.recover();
-    await stage.engine.rested(SESSION);
+    await stage.engine.whenIdle(SESSION);
     expect(runs).toBe(1);
     const ended = (await events()).find((event) => event.type === 'tool.ended');
     expect(ended).toMatchObject({ outcome: 'unknown' });
@@ -132,7 +132,7 @@ describe('after the process was killed', () => {
       { after: [says('I see.')], tools: [look] },
     );
     await stage.engine.recover();
-    await stage.engine.rested(SESSION);
+    await stage.engine.whenIdle(SESSION);
     expect(runs).toBe(2);
     expect((await events()).find((event) => event.type === 'tool.ended')).toMatchObject({ outcome: 'ok' });
   });
@@ -143,7 +143,7 @@ describe('after the process was killed', () => {
       [calls('shell', { command: ['ls'] })],
       async ({ engine }) => {
         await say(engine, 'Run ls');
-        await engine.rested(SESSION);
+        await engine.whenIdle(SESSION);
         approval = (await engine.snapshot(SESSION)).approval?.approval;
         await say(engine, 'And then?');
       },
@@ -155,7 +155,7 @@ describe('after the process was killed', () => {
     } = await stage.engine.approvals(LOCAL, { limit: 10 });
     expect(waiting?.approval?.approval).toBe(approval as ApprovalId);
     await stage.engine.answer(approval as ApprovalId, { answer: 'once' }, CALLER);
-    await stage.engine.rested(SESSION);
+    await stage.engine.whenIdle(SESSION);
     const types = typesOf(await events());
     expect(types).not.toContain('turn.resumed');
     expect(types.filter((type) => type === 'turn.ended')).toHaveLength(2);
@@ -174,7 +174,7 @@ describe('after the process was killed', () => {
       { after: [says('1'), says('2'), says('3')] },
     );
     await stage.engine.recover();
-    await stage.engine.rested(SESSION);
+    await stage.engine.whenIdle(SESSION);
     const users = stage.provider.prompts
       .at(-1)
       ?.items.flatMap((item) => (item.kind === 'user' ? item.parts : []));
@@ -193,7 +193,7 @@ describe('after the process was killed', () => {
     );
     await say(stage.engine, 'Second');
     await stage.engine.recover();
-    await stage.engine.rested(SESSION);
+    await stage.engine.whenIdle(SESSION);
     const types = typesOf(await events());
     expect(types.filter((type) => type === 'turn.resumed')).toHaveLength(1);
     expect(types.filter((type) => type === 'turn.ended')).toHaveLength(2);
@@ -234,7 +234,7 @@ describe('after the process was killed', () => {
     const log = { ...quietLog, error: (_: object, message: string) => errors.push(message) };
     const { engine } = await setStage([says('Whole.')], { ids, store, parts: { log } });
     expect(await engine.recover()).toBe(2);
-    await engine.rested(SESSION);
+    await engine.whenIdle(SESSION);
     expect((await engine.record(SESSION))?.status).toBe('idle');
     expect(errors).toEqual(['session unreadable']);
   });
@@ -266,7 +266,7 @@ describe('draining', () => {
     expect((await engine.record(SESSION))?.status).toBe('running');
     const next = await setStage([says('Two.')], { store });
     expect(await next.engine.recover()).toBe(1);
-    await next.engine.rested(SESSION);
+    await next.engine.whenIdle(SESSION);
     expect(typesOf(await next.engine.events(SESSION, 0, 100)).filter((t) => t === 'turn.ended')).toHaveLength(
       2,
     );
@@ -282,7 +282,7 @@ describe('draining', () => {
     expect((await engine.record(SESSION))?.status).toBe('running');
     const next = await setStage([says('Whole.')], { store });
     await next.engine.recover();
-    await next.engine.rested(SESSION);
+    await next.engine.whenIdle(SESSION);
     expect((await next.engine.record(SESSION))?.status).toBe('idle');
   });
 });

@@ -32,9 +32,9 @@ test('tools, instructions and options of an input apply to its turn only', async
   const options = { temperature: 0.5, maxOutputTokens: 100 };
   const more = { tools: [WEATHER], agentTools: false, instructions: 'Rhyme.', options };
   await engine.send(SESSION, submit(more), CALLER);
-  await engine.rested(SESSION);
+  await engine.whenIdle(SESSION);
   await say(engine, 'Again');
-  await engine.rested(SESSION);
+  await engine.whenIdle(SESSION);
   const [first, second] = provider.prompts;
   expect(first).toMatchObject({ instructions: 'Rhyme.', tools: [WEATHER], options });
   expect(second?.options).toBeUndefined();
@@ -47,7 +47,7 @@ test('context is appended to the agent’s or caller’s instructions, in its tu
   const { engine, provider } = await setStage([says('One.'), says('Two.'), says('Three.')]);
   for (const more of [{ context: 'It rains.' }, { context: 'It rains.', instructions: 'Rhyme.' }, {}]) {
     await engine.send(SESSION, submit(more), CALLER);
-    await engine.rested(SESSION);
+    await engine.whenIdle(SESSION);
   }
   const [first, second, third] = provider.prompts.map(({ instructions }) => instructions);
   expect(first).toStartWith('Be brief.');
@@ -60,7 +60,7 @@ test('the caller’s tools are added to the agent’s, and replace those with th
   const { engine, provider } = await setStage([says('Done.')]);
   const tools = [WEATHER, { ...WEATHER, name: 'lookup' }];
   await engine.send(SESSION, submit({ tools }), CALLER);
-  await engine.rested(SESSION);
+  await engine.whenIdle(SESSION);
   const offered = provider.prompts[0]?.tools ?? [];
   expect(offered.filter(({ name }) => name === 'lookup')).toEqual([{ ...WEATHER, name: 'lookup' }]);
   expect(offered.map(({ name }) => name)).toContain('shell');
@@ -69,7 +69,7 @@ test('the caller’s tools are added to the agent’s, and replace those with th
 test('calls of the caller’s tools wait for its answers in parallel, also in another process', async () => {
   const first = await setStage([asksForBoth]);
   await first.engine.send(SESSION, submit({ tools: [WEATHER], instructions: 'Rhyme.' }), CALLER);
-  await first.engine.rested(SESSION);
+  await first.engine.whenIdle(SESSION);
   const deferred = first.events.flatMap((event) =>
     event.type === 'call.deferred' ? [String(event.call)] : [],
   );
@@ -83,7 +83,7 @@ test('calls of the caller’s tools wait for its answers in parallel, also in an
   expect(await open()).toEqual(['one']);
   expect(second.provider.prompts).toHaveLength(0);
   await second.engine.send(SESSION, answer('one', 'sun'), CALLER);
-  await second.engine.rested(SESSION);
+  await second.engine.whenIdle(SESSION);
   const [prompt] = second.provider.prompts;
   expect(prompt?.instructions).toBe('Rhyme.');
   expect(prompt?.tools).toContainEqual(WEATHER);
@@ -96,7 +96,7 @@ test('calls of the caller’s tools wait for its answers in parallel, also in an
 test('an answer may change the terms for the rest of its turn', async () => {
   const { engine, provider } = await setStage([asksForBoth, says('Done.'), says('Again.')]);
   await engine.send(SESSION, submit({ tools: [WEATHER], instructions: 'Rhyme.' }), CALLER);
-  await engine.rested(SESSION);
+  await engine.whenIdle(SESSION);
   await engine.send(SESSION, answer('one', 'sun'), CALLER);
   const terms = { agentTools: false, instructions: 'In prose.' };
   const attributes = { request: 'second' };
@@ -106,10 +106,10 @@ test('an answer may change the terms for the rest of its turn', async () => {
     CALLER,
   );
   expect(events).toMatchObject([{ type: 'tool.ended', terms, attributes }]);
-  await engine.rested(SESSION);
+  await engine.whenIdle(SESSION);
   expect(provider.prompts[1]).toMatchObject({ instructions: 'In prose.', tools: [] });
   await say(engine, 'Again');
-  await engine.rested(SESSION);
+  await engine.whenIdle(SESSION);
   expect(provider.prompts[2]?.instructions).toStartWith('Be brief.');
 });
 
@@ -117,10 +117,10 @@ test('the answer to an approval may change the terms', async () => {
   const asks = calls('shell', { command: ['npm', 'test'] });
   const { engine, provider } = await setStage([asks, says('Done.')]);
   await say(engine, 'Go');
-  await engine.rested(SESSION);
+  await engine.whenIdle(SESSION);
   const terms = { agentTools: false, instructions: 'In prose.' };
   await engine.send(SESSION, { type: 'approval.answer', answer: 'deny', terms }, CALLER);
-  await engine.rested(SESSION);
+  await engine.whenIdle(SESSION);
   expect(provider.prompts[1]).toMatchObject({ instructions: 'In prose.', tools: [] });
 });
 

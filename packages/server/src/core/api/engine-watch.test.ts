@@ -180,11 +180,11 @@ test('a watcher of an owner receives events of all its sessions and of no other 
   const received: string[] = [];
   const stop = engine.watchOwner(SESSION.owner, (event) => received.push(event.session));
   await say(engine, 'Hi');
-  await engine.rested(SESSION);
+  await engine.whenIdle(SESSION);
   expect(new Set(received)).toEqual(new Set([SESSION.id]));
   const count = received.length;
   stop();
   await say(engine, 'Hi');
-  await engine.rested(SESSION);
+  await engine.whenIdle(SESSION);
   expect(received).toHaveLength(count);
 });

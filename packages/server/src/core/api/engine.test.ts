@@ -51,7 +51,7 @@ describe('turns', () => {
     };
     const { engine, events } = await setStage([], { parts: { provider } });
     await Promise.all(Array.from({ length: 20 }, (_, index) => say(engine, `Question ${index}`)));
-    await engine.rested(SESSION);
+    await engine.whenIdle(SESSION);
     const durableEvents = events.filter(isDurable);
     const accepted = durableEvents.flatMap((event) => (event.type === 'input.accepted' ? [event.input] : []));
     const begun = durableEvents.flatMap((event) => (event.type === 'turn.started' ? [event.input] : []));
@@ -66,7 +66,7 @@ describe('turns', () => {
     await submit(engine, ref('slow'), 'Hi');
     await provider.hanging;
     await submit(engine, ref('quick'), 'Hi');
-    await engine.rested(ref('quick'));
+    await engine.whenIdle(ref('quick'));
     expect((await engine.snapshot(ref('slow'))).turn).not.toBeNull();
   });
 
@@ -78,7 +78,7 @@ describe('turns', () => {
     await quiet();
     expect(provider.prompts).toHaveLength(1);
     await engine.send(ref('first'), { type: 'turn.cancel' }, CALLER);
-    await engine.rested(ref('second'));
+    await engine.whenIdle(ref('second'));
     expect(provider.prompts).toHaveLength(2);
   });
 
@@ -96,7 +96,7 @@ describe('turns', () => {
   test('an empty model answer ends the turn, without a block', async () => {
     const { engine, events } = await setStage([says()]);
     await say(engine, 'Hi');
-    await engine.rested(SESSION);
+    await engine.whenIdle(SESSION);
     expect(typesOf(events.filter(isDurable)).slice(3)).toEqual(['step.ended', 'turn.ended']);
   });
 
@@ -174,7 +174,7 @@ describe('rights', () => {
     for (const caller of [dev, uma]) {
       const where = await engine.resolve(caller.principal, 'shared');
       await engine.send(where, input(`I am ${caller.principal.id}`), caller);
-      await engine.rested(where);
+      await engine.whenIdle(where);
     }
     const titles = await Promise.all(
       ['dev', 'uma'].map(async (owner) => (await engine.record(ref('shared', owner)))?.title),
@@ -186,7 +186,7 @@ describe('rights', () => {
     const { engine } = await setStage([says('Hello.')]);
     const where = ref('private', 'dev');
     await engine.send(where, input('Hi'), dev);
-    await engine.rested(where);
+    await engine.whenIdle(where);
     await expect(engine.send(where, input('Hi'), uma)).rejects.toMatchObject({ code: 'not_found' });
     for (const command of ['turn.cancel', 'session.clear', 'context.compact', 'approval.explain'] as const) {
       await expect(engine.send(where, { type: command }, uma)).rejects.toMatchObject({ code: 'not_found' });
@@ -199,10 +199,10 @@ describe('rights', () => {
     const { engine } = await setStage([says('One.'), says('Two.'), says('Three.')]);
     const where = ref('work', 'dev');
     await engine.send(where, input('Hi'), dev);
-    await engine.rested(where);
+    await engine.whenIdle(where);
     expect(await engine.find(ada.principal, 'work')).toEqual(where);
     await engine.send(where, input('From the admin'), ada);
-    await engine.rested(where);
+    await engine.whenIdle(where);
     expect((await engine.list(ada.principal, { limit: 10 })).sessions).toHaveLength(1);
     await engine.send(ref('work', 'ada'), input('My own'), ada);
     expect(await engine.resolve(ada.principal, 'work')).toEqual(ref('work', 'ada'));
@@ -212,7 +212,7 @@ describe('rights', () => {
     const { engine } = await setStage([asks, says('Done.')]);
     const where = ref('asks', 'uma');
     await engine.send(where, input('Run it'), uma);
-    await engine.rested(where);
+    await engine.whenIdle(where);
     const {
       waiting: [waiting],
     } = await engine.approvals(uma.principal, { limit: 10 });
@@ -225,14 +225,14 @@ describe('rights', () => {
     expect((await engine.approvals(dev.principal, { limit: 10 })).waiting).toEqual([]);
     expect((await engine.approvals(ada.principal, { limit: 10 })).waiting).toHaveLength(1);
     await engine.answer(approval, { answer: 'once' }, ada);
-    await engine.rested(where);
+    await engine.whenIdle(where);
     expect((await engine.record(where))?.status).toBe('idle');
   });
 
   test('the first answer wins; later answers fail, and unknown approvals are not found', async () => {
     const { engine } = await setStage([asks, says('Done.'), asks]);
     await say(engine, 'Run it');
-    await engine.rested(SESSION);
+    await engine.whenIdle(SESSION);
     const approval = (await engine.snapshot(SESSION)).approval?.approval as ApprovalId;
     const answers = await Promise.allSettled(
       ['once', 'deny', 'always'].map((answer) =>
@@ -246,9 +246,9 @@ describe('rights', () => {
     await expect(engine.answer('none' as ApprovalId, { answer: 'once' }, CALLER)).rejects.toMatchObject({
       code: 'not_found',
     });
-    await engine.rested(SESSION);
+    await engine.whenIdle(SESSION);
     await say(engine, 'Run it again');
-    await engine.rested(SESSION);
+    await engine.whenIdle(SESSION);
     const second = (await engine.snapshot(SESSION)).approval?.approval as ApprovalId;
     await engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
     await expect(engine.answer(second, { answer: 'once' }, CALLER)).rejects.toMatchObject({

@@ -86,8 +86,8 @@ export function lifecycle(internals: EngineInternals) {
       });
   };
 
-  const lose = (session: LiveSession): void => {
-    if (session.role.isHere || !session.role.holdsLease) return;
+  const deposeIfLost = (session: LiveSession): void => {
+    if (session.role.isDriver || !session.role.holdsLease) return;
     session.depose().catch((err) => log.warn({ err, session: session.ref.id }, 'failed to read session'));
   };
 
@@ -97,7 +97,7 @@ export function lifecycle(internals: EngineInternals) {
     else
       for (const ref of lost) {
         const session = sessions.loaded(ref);
-        if (session) lose(session);
+        if (session) deposeIfLost(session);
       }
   });
 

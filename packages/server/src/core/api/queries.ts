@@ -12,7 +12,7 @@ import {
 import { EMPTY, evolveContext } from '../domain/context.ts';
 import { historyOf, promptItems } from '../domain/history.ts';
 import { promptTokens } from '../domain/prompt-tokens.ts';
-import { restedGrants } from '../domain/standing-grants.ts';
+import { grantsAtCheckpoint } from '../domain/standing-grants.ts';
 import type {
   LookupKey,
   SessionFilter,
@@ -110,7 +110,7 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
       const { sessions: records, next } = await list(principal, { ...page, ephemeral: 'included' });
       const standing: GrantPage['standing'][number][] = [];
       await eachReadable(records, log, async (record) => {
-        const grants = restedGrants(record) ?? (await snapshot(record.ref)).grants;
+        const grants = grantsAtCheckpoint(record) ?? (await snapshot(record.ref)).grants;
         if (grants.length > 0) standing.push({ record, grants });
       });
       return { standing, next };

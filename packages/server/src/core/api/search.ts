@@ -19,7 +19,7 @@ export type FoundPage = {
   readonly complete: boolean;
 };
 
-type Wanted = { readonly text: string; readonly limit: number; readonly cursor?: string };
+type SearchRequest = { readonly text: string; readonly limit: number; readonly cursor?: string };
 
 /** Maximum number of events to index before a search, if the index is behind. */
 const MAX_INDEXED = 5_000;
@@ -40,7 +40,7 @@ export function searching({ parts: { store, search } }: EngineInternals) {
 
   return {
     /** Latest messages first. Matches words and "quoted phrases"; the last word may be a prefix. */
-    async search(principal: Principal, { text, ...page }: Wanted): Promise<FoundPage> {
+    async search(principal: Principal, { text, ...page }: SearchRequest): Promise<FoundPage> {
       requirePermission(principal, 'chat:read');
       const terms = parseSearch(text);
       if (!search || terms.length === 0) return { messages: [], next: null, complete: true };

@@ -13,7 +13,7 @@ import { says } from '../../testing/scripted-provider.ts';
 import { CALLER, SESSION, setStage } from '../../testing/stage.ts';
 import { readTranscript } from '../../testing/transcripts.ts';
 import { evolve } from '../domain/evolve.ts';
-import { atRest, initialState } from '../domain/session-state.ts';
+import { isIdle, initialState } from '../domain/session-state.ts';
 import type { EventStore, SessionRef } from '../ports/event-store.ts';
 import { exportedLines } from './session-export.ts';
 import { checkSessions, readSessions, writeSession } from './session-import.ts';
@@ -32,7 +32,7 @@ function lastRest(events: readonly DurableEvent[]): number | undefined {
   const rests: number[] = [];
   for (const event of events) {
     state = evolve(state, event);
-    if (atRest(state)) rests.push(event.seq);
+    if (isIdle(state)) rests.push(event.seq);
   }
   return rests.at(-1);
 }

@@ -13,7 +13,7 @@ import {
 import { z } from 'zod';
 import { evolve } from '../domain/evolve.ts';
 import { checkpointOf, recordOf } from '../domain/session-record.ts';
-import { atRest, initialState, type SessionState } from '../domain/session-state.ts';
+import { isIdle, initialState, type SessionState } from '../domain/session-state.ts';
 import { type EventStore, type SessionRecord, type SessionRef, sessionKey } from '../ports/event-store.ts';
 import { storedEvents } from '../runtime/event-pages.ts';
 
@@ -121,13 +121,13 @@ function folded(ref: SessionRef, read: readonly DurableEvent[], line: number): R
   let idleState: SessionState | null = null;
   for (const event of events) {
     state = evolve(state, event);
-    if (atRest(state)) idleState = state;
+    if (isIdle(state)) idleState = state;
   }
   return { ref, events, record: recordOf(ref, state, idleState && checkpointOf(idleState)), line };
 }
 
 /** Whether the session has been imported before. Throws `invalid` if a different session has that name. */
-export async function isThere(store: EventStore, { ref, events, line }: ReadSession): Promise<boolean> {
+export async function alreadyImported(store: EventStore, { ref, events, line }: ReadSession): Promise<boolean> {
   const record = await store.load(ref);
   if (!record) return false;
   const other = wrong(line, `${ref.owner} already has a different session ${ref.id}`);
@@ -153,14 +153,14 @@ export async function checkSessions(
     if (seen.has(key))
       throw wrong(session.line, `session ${session.ref.id} of ${session.ref.owner} occurs twice`);
     seen.add(key);
-    await isThere(store, session);
+    await alreadyImported(store, session);
   }
   return seen.size;
 }
 
 /** Atomic. False if the same session already exists. */
 export async function writeSession(store: EventStore, session: ReadSession): Promise<boolean> {
-  if (await isThere(store, session)) return false;
+  if (await alreadyImported(store, session)) return false;
   await store.append(0, session.events, session.record);
   return true;
 }

@@ -21,9 +21,9 @@ const nothing = () => undefined;
 
 export function subscriptions({ parts: { bus }, sessions, network }: EngineInternals) {
   /** Subscribes to all sessions of the owner, or of all owners if null. */
-  const hear = (owner: PrincipalId | null, sink: Sink): (() => void) => {
+  const subscribeOwners = (owner: PrincipalId | null, sink: Sink): (() => void) => {
     const unsubscribe = owner === null ? bus.subscribeAll(sink) : bus.subscribeOwner(owner, sink);
-    const endInterest = network?.hear(owner) ?? nothing;
+    const endInterest = network?.followOwner(owner) ?? nothing;
     return () => {
       unsubscribe();
       endInterest();
@@ -61,16 +61,16 @@ export function subscriptions({ parts: { bus }, sessions, network }: EngineInter
       }),
 
     /** Calls `sink` with each new event of any session of the owner. */
-    watchOwner: hear,
+    watchOwner: subscribeOwners,
 
     /** Like `watchOwner`, for the principal's sessions; for an admin, all sessions. */
     watchAll(principal: Principal, sink: Sink): () => void {
       requirePermission(principal, 'chat:read');
-      return hear(principal.role === 'admin' ? null : principal.id, sink);
+      return subscribeOwners(principal.role === 'admin' ? null : principal.id, sink);
     },
 
     /** Resolves when the session is idle or waits for a person. */
-    rested: (ref: SessionRef): Promise<void> =>
+    whenIdle: (ref: SessionRef): Promise<void> =>
       sessions.use(ref, async (session) => {
         const endInterest = session.link?.watch() ?? nothing;
         try {

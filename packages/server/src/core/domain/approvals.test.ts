@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { Ask } from '@parlance/protocol';
-import { approvalHash, type Judged, judge, spokenAnswer } from './approvals.ts';
+import { approvalHash, type PolicyInput, applyPolicy, answerInText } from './approvals.ts';
 
 const ask = (more: Partial<Ask> = {}): Ask => ({
   kind: 'command',
@@ -9,7 +9,7 @@ const ask = (more: Partial<Ask> = {}): Ask => ({
   ...more,
 });
 
-const call = (more: Partial<Judged> = {}): Judged => ({
+const call = (more: Partial<PolicyInput> = {}): PolicyInput => ({
   tools: ['shell'],
   mode: 'suggest',
   rules: [],
@@ -23,40 +23,40 @@ const call = (more: Partial<Judged> = {}): Judged => ({
 describe('the mode', () => {
   test('a call without an approval request runs in every mode', () => {
     for (const mode of ['suggest', 'auto-edit', 'full-auto'] as const) {
-      expect(judge(call({ mode, ask: null }))).toBe('run');
+      expect(applyPolicy(call({ mode, ask: null }))).toBe('run');
     }
   });
 
   test('suggest requires approval for everything that is not granted, except browser actions', () => {
     for (const kind of ['command', 'edit', 'other'] as const)
-      expect(judge(call({ ask: ask({ kind }) }))).toBe('ask');
-    expect(judge(call({ ask: ask({ kind: 'browser' }) }))).toBe('run');
+      expect(applyPolicy(call({ ask: ask({ kind }) }))).toBe('ask');
+    expect(applyPolicy(call({ ask: ask({ kind: 'browser' }) }))).toBe('run');
   });
 
   test('auto-edit allows edits and nothing else', () => {
     const kinds = ['edit', 'command', 'other'] as const;
-    const verdicts = kinds.map((kind) => judge(call({ mode: 'auto-edit', ask: ask({ kind }) })));
+    const verdicts = kinds.map((kind) => applyPolicy(call({ mode: 'auto-edit', ask: ask({ kind }) })));
     expect(verdicts).toEqual(['run', 'ask', 'ask']);
   });
 
   test('full-auto requires no approval', () => {
-    expect(judge(call({ mode: 'full-auto' }))).toBe('run');
+    expect(applyPolicy(call({ mode: 'full-auto' }))).toBe('run');
   });
 });
 
 test('a standing grant covers exactly the named action', () => {
   const grants = ['shell:git status', ''];
-  expect(judge(call({ ask: ask({ grant: 'shell:git status' }), grants }))).toBe('run');
-  expect(judge(call({ ask: ask({ grant: 'shell:git push' }), grants }))).toBe('ask');
-  expect(judge(call({ grants }))).toBe('ask');
+  expect(applyPolicy(call({ ask: ask({ grant: 'shell:git status' }), grants }))).toBe('run');
+  expect(applyPolicy(call({ ask: ask({ grant: 'shell:git push' }), grants }))).toBe('ask');
+  expect(applyPolicy(call({ grants }))).toBe('ask');
 });
 
 test('after untrusted content in the turn, grants, auto-edit and browser actions require approval', () => {
   const tainted = true;
-  expect(judge(call({ tainted, ask: ask({ grant: 'a' }), grants: ['a'] }))).toBe('ask');
-  expect(judge(call({ tainted, mode: 'auto-edit', ask: ask({ kind: 'edit' }) }))).toBe('ask');
-  expect(judge(call({ tainted, ask: ask({ kind: 'browser' }) }))).toBe('ask');
-  expect(judge(call({ tainted, ask: null }))).toBe('run');
+  expect(applyPolicy(call({ tainted, ask: ask({ grant: 'a' }), grants: ['a'] }))).toBe('ask');
+  expect(applyPolicy(call({ tainted, mode: 'auto-edit', ask: ask({ kind: 'edit' }) }))).toBe('ask');
+  expect(applyPolicy(call({ tainted, ask: ask({ kind: 'browser' }) }))).toBe('ask');
+  expect(applyPolicy(call({ tainted, ask: null }))).toBe('run');
 });
 
 describe('rules', () => {
@@ -67,7 +67,7 @@ describe('rules', () => {
     { tool: 'shell', pattern: 'make (all)', decision: 'allow' },
     { tool: 'echo', pattern: '*', decision: 'ask' },
   ] as const;
-  const cases: [string, Partial<Judged>, 'run' | 'ask' | 'deny'][] = [
+  const cases: [string, Partial<PolicyInput>, 'run' | 'ask' | 'deny'][] = [
     ['the strictest match wins', { subjects: { literal: ['npm test'] } }, 'ask'],
     ['an allowed command runs', { subjects: { literal: ['make (all)'] } }, 'run'],
     ['a pattern is not a regular expression', { subjects: { literal: ['make all'] } }, 'ask'],
@@ -93,7 +93,7 @@ describe('rules', () => {
     ],
   ];
   for (const [name, more, verdict] of cases)
-    test(name, () => expect(judge(call({ rules, ...more }))).toBe(verdict));
+    test(name, () => expect(applyPolicy(call({ rules, ...more }))).toBe(verdict));
 });
 
 test('the hash changes with anything that is shown or executed', () => {
@@ -110,8 +110,8 @@ test('the hash changes with anything that is shown or executed', () => {
 
 test('only a message that consists of a yes or no word is an answer', () => {
   for (const word of ['yes', ' Y ', 'APPROVE\n', 'Yes.', 'yes!!', 'ok', 'Okay.'])
-    expect(spokenAnswer(word)).toBe('once');
-  for (const word of ['no', 'n', ' Deny', 'No.', 'NO! ']) expect(spokenAnswer(word)).toBe('deny');
+    expect(answerInText(word)).toBe('once');
+  for (const word of ['no', 'n', ' Deny', 'No.', 'NO! ']) expect(answerInText(word)).toBe('deny');
   for (const word of [
     '',
     '.',
@@ -124,5 +124,5 @@ test('only a message that consists of a yes or no word is an answer', () => {
     'ok...',
     'yes. no.',
   ])
-    expect(spokenAnswer(word)).toBeNull();
+    expect(answerInText(word)).toBeNull();
 });

@@ -9,7 +9,7 @@ import { decisionOf, type Rule } from './rules.ts';
  */
 export type { ApprovalMode, Rule };
 
-export type Judged = {
+export type PolicyInput = {
   /** names of the tool in rules */
   readonly tools: readonly string[];
   readonly mode: ApprovalMode;
@@ -24,12 +24,12 @@ export type Judged = {
 };
 
 /** Applies rules first, the strictest match wins; then the mode, then standing grants. */
-export function judge(call: Judged): 'run' | 'ask' | 'deny' {
+export function applyPolicy(call: PolicyInput): 'run' | 'ask' | 'deny' {
   const { mode, ask, grants, tainted } = call;
-  const ruled = decisionOf(call.rules, call.tools, call.subjects);
-  if (ruled === 'deny') return 'deny';
-  if (ruled === 'ask') return 'ask';
-  if (ruled === 'allow' || ask === null || mode === 'full-auto') return 'run';
+  const byRules = decisionOf(call.rules, call.tools, call.subjects);
+  if (byRules === 'deny') return 'deny';
+  if (byRules === 'ask') return 'ask';
+  if (byRules === 'allow' || ask === null || mode === 'full-auto') return 'run';
   // Untrusted content may contain instructions for the model, which standing grants do not cover.
   if (tainted) return 'ask';
   if (ask.kind === 'browser') return 'run';
@@ -38,13 +38,13 @@ export function judge(call: Judged): 'run' | 'ask' | 'deny' {
 }
 
 /** For a call that runs. `approved`: a grant or a rule allows it, regardless of the mode. */
-export function permissionOf(call: Judged): Permission {
+export function permissionOf(call: PolicyInput): Permission {
   if (call.ask === null) return 'safe';
-  return judge({ ...call, mode: 'suggest' }) === 'run' ? 'approved' : 'mode';
+  return applyPolicy({ ...call, mode: 'suggest' }) === 'run' ? 'approved' : 'mode';
 }
 
 /** The approval request without invisible or reordering characters, for all dialects. */
-export const plainly = (ask: Ask): Ask => ({
+export const withVisibleText = (ask: Ask): Ask => ({
   ...ask,
   command: ask.command.map(visible),
   ...(ask.patch === undefined ? {} : { patch: visible(ask.patch) }),
@@ -71,7 +71,7 @@ const NO = /^(?:no|n|deny)(?:\.|!+)?$/i;
  * Reads a chat message that consists of a single word of consent or refusal, for dialects without approval
  * frames. A word followed by a question mark or dots is ambiguous and does not count.
  */
-export function spokenAnswer(text: string): 'once' | 'deny' | null {
+export function answerInText(text: string): 'once' | 'deny' | null {
   const word = text.trim();
   if (YES.test(word)) return 'once';
   return NO.test(word) ? 'deny' : null;

@@ -19,7 +19,7 @@ import {
   submit,
   thinking,
   types,
-  unborn,
+  newSession,
   waiting,
 } from './test-phases.ts';
 
@@ -155,7 +155,7 @@ describe('inputs', () => {
   });
 
   test('a title is one short line of the first message', () => {
-    const state = give(unborn, submit(`  a\n\tlong ${'story '.repeat(100)}`));
+    const state = give(newSession, submit(`  a\n\tlong ${'story '.repeat(100)}`));
     expect(state.title).toStartWith('a long story');
     expect(state.title).toHaveLength(80);
     expect(give(state, submit('Second')).title).toBe(state.title);
@@ -219,7 +219,7 @@ describe('approvals', () => {
     expect(codeOf(waiting, { approval: 'earlier' }, true)).toBe('no_approval');
     expect(codeOf(allowed, { approval: 'never' })).toBe('not_found');
     expect(codeOf(waiting, { approval: 'never' })).toBe('not_found');
-    expect(codeOf(unborn, { approval: APPROVAL })).toBe('not_found');
+    expect(codeOf(newSession, { approval: APPROVAL })).toBe('not_found');
   });
 
   test('an unanswered approval of an ended turn counts as answered', () => {

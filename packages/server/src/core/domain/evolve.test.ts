@@ -9,7 +9,7 @@ import {
 } from '@parlance/protocol';
 import type { Decided } from './decision.ts';
 import { nextAction } from './next-action.ts';
-import { atRest, type SessionState, statusOf } from './session-state.ts';
+import { isIdle, type SessionState, statusOf } from './session-state.ts';
 import {
   allowed,
   callId,
@@ -29,7 +29,7 @@ test('the status and the next action follow from the state in every phase', () =
     phase,
     statusOf(state),
     nextAction(state).kind,
-    atRest(state),
+    isIdle(state),
   ]);
   expect(seen).toEqual([
     ['unborn', 'idle', 'idle', true],

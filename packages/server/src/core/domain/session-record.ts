@@ -1,10 +1,10 @@
 /** The session record that is stored with the events. */
 import type { SessionRecord, SessionRef } from '../ports/event-store.ts';
-import { atRest, type SessionState, STATE_VERSION, statusOf, waitingCall } from './session-state.ts';
+import { isIdle, type SessionState, STATE_VERSION, statusOf, waitingCall } from './session-state.ts';
 
 /** Null if the session is not idle: the previous checkpoint is kept. */
 export const checkpointOf = (state: SessionState): SessionRecord['checkpoint'] =>
-  atRest(state) ? { version: STATE_VERSION, seq: state.seq, state: JSON.stringify(state) } : null;
+  isIdle(state) ? { version: STATE_VERSION, seq: state.seq, state: JSON.stringify(state) } : null;
 
 export const recordOf = (
   ref: SessionRef,

@@ -146,7 +146,7 @@ export const initialState = (agent: AgentRef): SessionState => ({
   cutAt: 0,
 });
 
-export const atRest = (state: SessionState): boolean => state.turn === null && state.queue.length === 0;
+export const isIdle = (state: SessionState): boolean => state.turn === null && state.queue.length === 0;
 
 export type WaitingCall = Extract<OpenCall, { phase: 'waiting' }>;
 
@@ -174,6 +174,6 @@ export const awaitsAnswer = ({ calls }: Turn): boolean =>
 
 export function statusOf(state: SessionState): SessionStatus {
   if (state.turn && awaitsAnswer(state.turn)) return 'waiting';
-  if (!atRest(state)) return 'running';
+  if (!isIdle(state)) return 'running';
   return state.failed ? 'failed' : 'idle';
 }

@@ -4,6 +4,6 @@ import type { SessionRecord } from '../ports/event-store.ts';
 import { restoredState } from './checkpoint.ts';
 
 /** Null if the checkpoint is outdated: the events must be read then. */
-export function restedGrants({ checkpoint, head }: SessionRecord): readonly string[] | null {
+export function grantsAtCheckpoint({ checkpoint, head }: SessionRecord): readonly string[] | null {
   return checkpoint?.seq === head ? (restoredState(checkpoint)?.grants ?? null) : null;
 }

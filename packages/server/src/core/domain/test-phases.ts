@@ -65,8 +65,8 @@ export const inTurn = (state: SessionState, make: (turn: TurnId) => DurableEvent
 };
 export const callId = 'call-1' as CallId;
 
-export const unborn = initialState(CODER);
-export const thinking = give(unborn, submit('Hi'));
+export const newSession = initialState(CODER);
+export const thinking = give(newSession, submit('Hi'));
 export const queued = give(thinking, submit('And then?'));
 export const requested = inTurn(thinking, (turn) => [
   { type: 'call.requested', turn, call: callId, tool: 'shell', input: { command: 'ls' } },
@@ -91,7 +91,7 @@ export const failed = inTurn(thinking, (turn) => [
   { type: 'turn.failed', turn, fault: { code: 'internal', message: 'broken' }, durationMs: 1 },
 ]);
 
-export const PHASES = { unborn, idle, failed, thinking, queued, requested, waiting, allowed, running };
+export const PHASES = { unborn: newSession, idle, failed, thinking, queued, requested, waiting, allowed, running };
 
 export const outcomeOf = (
   state: SessionState,

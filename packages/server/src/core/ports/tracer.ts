@@ -3,7 +3,7 @@ import type { AgentRef, CallId, DurableEvent, FaultCode, TurnId, Usage } from '@
 import type { SessionRef } from './event-store.ts';
 import type { Prompt } from './provider.ts';
 
-export type ModelCalled = {
+export type ModelCallInfo = {
   readonly provider: string;
   readonly model: string;
   readonly task: Prompt['task'];
@@ -22,7 +22,7 @@ export type ModelTrace = {
   /** The request was retried. */
   retried(code: FaultCode): void;
   /** Called once. */
-  over(outcome: ModelOutcome): void;
+  end(outcome: ModelOutcome): void;
 };
 
 /** The part of the session state that traces use. */
@@ -36,11 +36,11 @@ export type TracedState = {
 export interface Tracer {
   /** Called for each stored event with the state before it. */
   onCommitted(ref: SessionRef, event: DurableEvent, before: TracedState): void;
-  modelCalled(call: ModelCalled): ModelTrace;
+  startModelCall(call: ModelCallInfo): ModelTrace;
 }
 
 const nothing = () => undefined;
-const NO_TRACE: ModelTrace = { retried: nothing, over: nothing };
+const NO_TRACE: ModelTrace = { retried: nothing, end: nothing };
 
 /** For servers and tests without traces. */
-export const NO_TRACER: Tracer = { onCommitted: nothing, modelCalled: () => NO_TRACE };
+export const NO_TRACER: Tracer = { onCommitted: nothing, startModelCall: () => NO_TRACE };

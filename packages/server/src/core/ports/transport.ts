@@ -51,7 +51,7 @@ export interface Transport {
   onLost(listener: (from: NodeId) => void): () => void;
   readonly registry: Registry;
   /** The other nodes of the cluster. */
-  readonly others: Followed;
+  readonly others: FollowedEntries;
   /** Removes the entries of this node. */
   close(): Promise<void>;
 }
@@ -67,7 +67,7 @@ export interface Registry {
    */
   add(key: string, entry?: OwnEntry): () => void;
   /** The other nodes' entries under these keys, kept up to date until closed. */
-  follow(keys: readonly string[]): Followed;
+  follow(keys: readonly string[]): FollowedEntries;
   /** Drops the entries of a node that is gone. If it reappears, they are read again. */
   forget(node: NodeId): void;
 }
@@ -77,7 +77,7 @@ export type OwnEntry = { readonly id: string; readonly value: Json };
 
 export type Entry = OwnEntry & { readonly key: string; readonly node: NodeId };
 
-export interface Followed {
+export interface FollowedEntries {
   /** Nodes with an entry under one of the keys. The array is replaced only on changes. */
   readonly nodes: readonly NodeId[];
   readonly entries: readonly Entry[];

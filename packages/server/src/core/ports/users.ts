@@ -9,12 +9,12 @@ export type User = {
 };
 
 /** Every `put` creates a new `tokenVersion`; versions are never reused for the same name. */
-export type KeptUser = User & { readonly tokenVersion: string };
+export type StoredUser = User & { readonly tokenVersion: string };
 
 export interface UserStore {
-  find(name: string): Promise<KeptUser | null>;
+  find(name: string): Promise<StoredUser | null>;
   /** Sorted by name. */
-  everyone(): Promise<KeptUser[]>;
+  everyone(): Promise<StoredUser[]>;
   /** Adds the user, or replaces the one with that name. Durable when it resolves. */
   put(user: User): Promise<void>;
   /** False if the user does not exist. */

@@ -41,10 +41,10 @@ export async function selectCalls(
   let orderedWaits = false;
   for (const call of calls) {
     const ordered = deps.tools.get(call.tool)?.exclusive === 'always';
-    const underWay = running.get(call.call);
+    const runningCall = running.get(call.call);
     if (call.phase === 'waiting') orderedWaits ||= ordered;
-    if (underWay?.alone || (call.phase === 'deferred' && ordered)) return selection;
-    if (underWay || call.phase === 'waiting' || call.phase === 'deferred') continue;
+    if (runningCall?.alone || (call.phase === 'deferred' && ordered)) return selection;
+    if (runningCall || call.phase === 'waiting' || call.phase === 'deferred') continue;
     if (ordered && orderedWaits) continue;
     const plan =
       call.phase === 'running'

@@ -47,14 +47,14 @@ describe('compacting on demand', () => {
     release();
     for (const text of ['One', 'Two']) {
       await say(engine, text);
-      await engine.rested(SESSION);
+      await engine.whenIdle(SESSION);
     }
     const { events, seq } = await engine.send(SESSION, compact, CALLER);
     expect(events.map(({ type }) => type)).toEqual(['context.compacted']);
     expect(events[0]?.seq).toBe(seq);
     expect(asked).toHaveLength(1);
     await say(engine, 'Three');
-    await engine.rested(SESSION);
+    await engine.whenIdle(SESSION);
     const kinds = prompts.at(-1)?.items.map(({ kind }) => kind);
     expect(kinds).toEqual(['summary', 'user', 'text', 'user']);
   });
@@ -68,7 +68,7 @@ describe('compacting on demand', () => {
     await expect(engine.send(SESSION, compact, CALLER)).rejects.toMatchObject({ code: 'busy' });
     await engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
     await say(engine, 'Two');
-    await engine.rested(SESSION);
+    await engine.whenIdle(SESSION);
     await engine.send(SESSION, compact, CALLER);
     await expect(engine.send(SESSION, compact, CALLER)).rejects.toMatchObject({ code: 'nothing_to_compact' });
   });
@@ -80,15 +80,15 @@ describe('compacting on demand', () => {
       says('Three.'),
     ]);
     await say(engine, 'One');
-    await engine.rested(SESSION);
+    await engine.whenIdle(SESSION);
     const compacting = engine.send(SESSION, compact, CALLER);
     await reached;
     await say(engine, 'Two');
-    await engine.rested(SESSION);
+    await engine.whenIdle(SESSION);
     release();
     await compacting;
     await say(engine, 'Three');
-    await engine.rested(SESSION);
+    await engine.whenIdle(SESSION);
     const kinds = prompts.at(-1)?.items.map(({ kind }) => kind);
     expect(kinds).toEqual(['summary', 'user', 'text', 'user']);
     const reloaded = await setStage([], { store });
@@ -99,7 +99,7 @@ describe('compacting on demand', () => {
   test('does not restore a context that was cleared while the summary was written', async () => {
     const { engine, reached, release } = await talk([says(LONG)]);
     await say(engine, 'One');
-    await engine.rested(SESSION);
+    await engine.whenIdle(SESSION);
     const compacting = engine.send(SESSION, compact, CALLER);
     await reached;
     await engine.send(SESSION, { type: 'session.clear' }, CALLER);
@@ -111,7 +111,7 @@ describe('compacting on demand', () => {
   test('compacts once if requested twice concurrently', async () => {
     const { engine, release, events } = await talk([says(LONG)]);
     await say(engine, 'One');
-    await engine.rested(SESSION);
+    await engine.whenIdle(SESSION);
     const both = Promise.allSettled([1, 2].map(() => engine.send(SESSION, compact, CALLER)));
     release();
     expect((await both).map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
@@ -122,7 +122,7 @@ describe('compacting on demand', () => {
     const { engine, release } = await talk([says(LONG)], ['', null]);
     release();
     await say(engine, 'One');
-    await engine.rested(SESSION);
+    await engine.whenIdle(SESSION);
     const before = await engine.contextUse(SESSION);
     for (let attempt = 0; attempt < 2; attempt++)
       await expect(engine.send(SESSION, compact, CALLER)).rejects.toMatchObject({
@@ -164,9 +164,9 @@ describe('compacting before a step', () => {
     const { engine, asked, prompts, release, events } = await talk(answers);
     release();
     await say(engine, 'One');
-    await engine.rested(SESSION);
+    await engine.whenIdle(SESSION);
     await say(engine, 'Two');
-    await engine.rested(SESSION);
+    await engine.whenIdle(SESSION);
     expect(events.filter(isDurable).at(-1)?.type).toBe('turn.ended');
     expect(asked).toHaveLength(1);
     const items = prompts.at(-1)?.items ?? [];
@@ -180,12 +180,12 @@ describe('compacting before a step', () => {
     const huge = 'word '.repeat(800);
     const { engine, reached, release, events } = await talk([says(huge)]);
     await say(engine, 'One');
-    await engine.rested(SESSION);
+    await engine.whenIdle(SESSION);
     await say(engine, 'Two');
     await reached;
     await engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
     release();
-    await engine.rested(SESSION);
+    await engine.whenIdle(SESSION);
     await quiet();
     expect(events.filter(({ type }) => type === 'context.compacted')).toEqual([]);
     expect(events.filter(isDurable).at(-1)?.type).toBe('turn.cancelled');

@@ -46,15 +46,15 @@ const INSTRUCTIONS =
 /**
  * The request to the session's model, its abort signal, and the authority for the append (default: driver).
  */
-type Asked = { readonly request: Request; readonly signal: AbortSignal; readonly authority?: Authority };
+type CompactionRequest = { readonly request: Request; readonly signal: AbortSignal; readonly authority?: Authority };
 
 /** Runs before a step: compacts if the context exceeds the threshold. Never drops the running turn. */
 export async function compactIfFull(
   session: LiveSession,
   deps: TurnDeps,
-  asked: Asked & { readonly turn: Turn },
+  options: CompactionRequest & { readonly turn: Turn },
 ): Promise<void> {
-  const { request, turn } = asked;
+  const { request, turn } = options;
   const { strategy, threshold } = deps.context;
   if (strategy === 'none') return;
   const context = await session.context();
@@ -67,16 +67,16 @@ export async function compactIfFull(
   const budget = (room * context.tokens) / Math.max(1, tokens - constant);
   const cut = cutContext(context, budget, context.turns.at(-1)?.started);
   if (!cut) return;
-  await compact(session, deps, { ...asked, cut, holds: (state) => state.turn?.id === turn.id });
+  await compact(session, deps, { ...options, cut, holds: (state) => state.turn?.id === turn.id });
 }
 
 /** Runs on demand. Throws if there is nothing to compact, or if another compaction finished first. */
 export async function compactNow(
   session: LiveSession,
   deps: TurnDeps,
-  asked: Pick<Asked, 'signal'> & Partial<Asked>,
+  options: Pick<CompactionRequest, 'signal'> & Partial<CompactionRequest>,
 ): Promise<DurableEvent[]> {
-  const { request = nextRequest(session, deps), signal, authority } = asked;
+  const { request = nextRequest(session, deps), signal, authority } = options;
   const context = await session.context();
   const running = session.state.turn ? context.turns.at(-1)?.started : undefined;
   const budget = KEPT_SHARE * Math.min(request.provider.contextLimit, context.tokens);
@@ -90,13 +90,13 @@ export async function compactNow(
 /**
  * Runs after the vendor rejected the prompt as too long, once per step. True if the prompt is shorter now.
  */
-export async function compactForVendor(session: LiveSession, deps: TurnDeps, asked: Asked): Promise<boolean> {
+export async function compactForVendor(session: LiveSession, deps: TurnDeps, options: CompactionRequest): Promise<boolean> {
   const last = session.eventsSinceIdle.findLast(
     (event) => event.type === 'step.ended' || event.type === 'context.compacted',
   );
   if (last?.type === 'context.compacted') return false;
   try {
-    await compactNow(session, deps, asked);
+    await compactNow(session, deps, options);
     return true;
   } catch (thrown) {
     if (asFault(thrown).code === 'nothing_to_compact') return false;
@@ -104,7 +104,7 @@ export async function compactForVendor(session: LiveSession, deps: TurnDeps, ask
   }
 }
 
-type Compacting = Asked & {
+type Compacting = CompactionRequest & {
   readonly cut: Cut;
   /** whether the compaction is still valid */
   readonly holds: (state: SessionState) => boolean;
@@ -158,7 +158,7 @@ async function measured(
 async function summaryOf(
   session: LiveSession,
   deps: TurnDeps,
-  { request, signal, cut }: Asked & { readonly cut: Cut },
+  { request, signal, cut }: CompactionRequest & { readonly cut: Cut },
 ): Promise<string> {
   const { provider } = request;
   const material = cut.dropped.map(pruned);

@@ -15,12 +15,12 @@ export class DriverRole {
   ) {}
 
   /** Whether this node may call the model and run tools. Checked right before a side effect. */
-  get isHere(): boolean {
+  get isDriver(): boolean {
     return this.#lease !== null && this.leases.good(this.#lease);
   }
 
   /** Whether another node drives the session. */
-  get isElsewhere(): boolean {
+  get isRemote(): boolean {
     return this.#elsewhere;
   }
 
@@ -40,14 +40,14 @@ export class DriverRole {
 
   /** Call after an append with the driver that it returned. */
   became(driver: Driver | null): void {
-    if (driver?.node === this.leases.node) this.took({ ref: this.ref, epoch: driver.epoch });
+    if (driver?.node === this.leases.node) this.acquired({ ref: this.ref, epoch: driver.epoch });
     else {
       this.#lease = null;
       this.#elsewhere = driver !== null;
     }
   }
 
-  took(lease: Lease): void {
+  acquired(lease: Lease): void {
     this.#elsewhere = false;
     if (this.#lease?.epoch !== lease.epoch) this.#lease = lease;
   }
@@ -58,7 +58,7 @@ export class DriverRole {
   }
 
   /** Call if the session has no work and therefore no driver. */
-  rested(): void {
+  becameIdle(): void {
     this.#lease = null;
     this.#elsewhere = false;
   }
@@ -75,7 +75,7 @@ export class DriverRole {
   /** False if another node drives the session. */
   async claim(): Promise<boolean> {
     const lease = await this.leases.claim(this.ref);
-    if (lease) this.took(lease);
+    if (lease) this.acquired(lease);
     else this.deposed();
     return lease !== null;
   }

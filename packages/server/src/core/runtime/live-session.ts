@@ -69,7 +69,7 @@ export class LiveSession extends RecordedSession {
    */
   async fresh(): Promise<void> {
     if (!this.sources.shared) return;
-    const { isHere } = this.role;
+    const { isDriver: isHere } = this.role;
     await this.compare().catch((thrown) => {
       if (!isHere || !this.isOutage(thrown)) throw thrown;
     });
@@ -116,7 +116,7 @@ export class LiveSession extends RecordedSession {
   /** Continues a turn from the log after another node or an earlier process. */
   async takeOver(lease: Lease): Promise<void> {
     const { seq } = this.state;
-    const wasElsewhere = this.role.isElsewhere;
+    const wasElsewhere = this.role.isRemote;
     await this.#took(lease);
     // A session that only waited in the queue here has not streamed anything.
     if (!this.driving || wasElsewhere || this.state.seq > seq) this.resumeTurn();
@@ -174,7 +174,7 @@ export class LiveSession extends RecordedSession {
     await this.changes.run(async () => {
       const [first] = events.filter(({ seq }) => seq > this.state.seq);
       // A driver trusts only the store, not messages.
-      if (first && (this.role.isHere || first.seq !== this.state.seq + 1)) await this.catchUp();
+      if (first && (this.role.isDriver || first.seq !== this.state.seq + 1)) await this.catchUp();
       else for (const event of events) if (event.seq === this.state.seq + 1) this.follow(event);
       if (!this.driving && first) this.resumeTurn();
       if (this.role.isReplacedBy(driver)) this.lost();
@@ -216,7 +216,7 @@ export class LiveSession extends RecordedSession {
   async #took(lease: Lease): Promise<void> {
     await this.changes.run(async () => {
       await this.moved();
-      this.role.took(lease);
+      this.role.acquired(lease);
     });
   }
 }

@@ -1,7 +1,7 @@
 import type { AgentRef, DurableEvent } from '@parlance/protocol';
 import type { Context } from '../domain/context.ts';
 import { evolve } from '../domain/evolve.ts';
-import { atRest, initialState, type SessionState } from '../domain/session-state.ts';
+import { isIdle, initialState, type SessionState } from '../domain/session-state.ts';
 import type { EventStore, SessionRef } from '../ports/event-store.ts';
 import { ContextReader } from './context-reader.ts';
 import { storedEvents } from './event-pages.ts';
@@ -60,7 +60,7 @@ export abstract class LiveState {
     this.#context.apply(event);
     if (closesBlock(event, this.open)) this.open = null;
     this.openArguments.apply(event);
-    if (atRest(this.state)) {
+    if (isIdle(this.state)) {
       this.eventsSinceIdle = [];
       this.messageCountAtIdle = this.state.messageCount;
     } else this.eventsSinceIdle.push(event);

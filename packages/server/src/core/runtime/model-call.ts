@@ -1,7 +1,7 @@
 /** Metrics and trace of one model call. */
 import type { FaultCode, Usage } from '@parlance/protocol';
 import type { Meter } from '../ports/meter.ts';
-import type { ModelCalled, ModelOutcome, ModelTrace, Tracer } from '../ports/tracer.ts';
+import type { ModelCallInfo, ModelOutcome, ModelTrace, Tracer } from '../ports/tracer.ts';
 
 export type Observers = { readonly meter: Meter; readonly tracer: Tracer };
 
@@ -12,9 +12,9 @@ export class ModelCall implements Disposable {
 
   constructor(
     private readonly observers: Observers,
-    called: ModelCalled,
+    called: ModelCallInfo,
   ) {
-    this.#trace = observers.tracer.modelCalled(called);
+    this.#trace = observers.tracer.startModelCall(called);
   }
 
   retried(code: FaultCode): void {
@@ -37,6 +37,6 @@ export class ModelCall implements Disposable {
 
   #end(outcome: ModelOutcome): void {
     this.#over = true;
-    this.#trace.over(outcome);
+    this.#trace.end(outcome);
   }
 }

@@ -15,7 +15,7 @@ import { contextAfter, estimateOf } from './context-use.ts';
 import { ModelCall } from './model-call.ts';
 import { blockEnd, type OpenBlock, openBlock } from './open-block.ts';
 import { promptOf, type Request, requestBy } from './prompt.ts';
-import { type CallsBegun, startCalls } from './tool-calls.ts';
+import { type StartedCalls, startCalls } from './tool-calls.ts';
 import { endTurn } from './turn-end.ts';
 
 type Step = {
@@ -31,7 +31,7 @@ type Step = {
  * Returns the calls that the step ended with, if any. Throws a `Fault` if the model fails. Records nothing
  * more once the turn is cancelled.
  */
-export async function callModel(active: ActiveTurn): Promise<CallsBegun | null> {
+export async function callModel(active: ActiveTurn): Promise<StartedCalls | null> {
   const { session, deps, turn, signal } = active;
   if (turn.steps >= deps.maxSteps) {
     throw new Fault('too_many_steps', `The turn was stopped after ${turn.steps} steps.`);
@@ -41,7 +41,7 @@ export async function callModel(active: ActiveTurn): Promise<CallsBegun | null> 
   const request = requestBy(turn.agent.id, session, deps);
   await compactIfFull(session, deps, { turn, request, signal });
   const prompt = await promptOf(session, request);
-  if (!session.role.isHere) return null;
+  if (!session.role.isDriver) return null;
   const { name, model } = request.provider;
   using modelCall = new ModelCall(deps, {
     provider: name,
@@ -146,7 +146,7 @@ async function restartStep(step: Step, event: Extract<ProviderEvent, { type: 're
 async function endStep(
   step: Step,
   event: Extract<ProviderEvent, { type: 'ended' }>,
-): Promise<CallsBegun | null> {
+): Promise<StartedCalls | null> {
   const { active, request, modelCall, calls } = step;
   const { session, deps, turn } = active;
   const { usage, stop } = event;

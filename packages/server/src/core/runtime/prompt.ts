@@ -67,7 +67,7 @@ export function requestFor(agent: Agent, { terms, owner, deps }: RequestOf): Omi
     tools: [...offeredTo(deps, agent.id, terms).values()]
       .filter((tool) => tool.available?.(owner) ?? true)
       .map(toolSpec),
-    trim: deps.trim ?? asTheyAre,
+    trim: deps.trim ?? unchanged,
   };
 }
 
@@ -93,7 +93,7 @@ export const providerOf = (
   return (model !== undefined && providerFor?.(model)) || provider;
 };
 
-const asTheyAre = (items: PromptItem[]): readonly PromptItem[] => items;
+const unchanged = (items: PromptItem[]): readonly PromptItem[] => items;
 
 /** The tools that the agent names, or all of them, plus those of the turn's caller. */
 export function offeredTo(

@@ -2,7 +2,7 @@
 import { type ApprovalId, type DurableEvent, Fault, textPart } from '@parlance/protocol';
 import { waitingCall } from '../domain/session-state.ts';
 import type { Prompt, Provider } from '../ports/provider.ts';
-import type { ModelCalled } from '../ports/tracer.ts';
+import type { ModelCallInfo } from '../ports/tracer.ts';
 import type { LiveSession } from './live-session.ts';
 import { ModelCall, type Observers } from './model-call.ts';
 
@@ -14,7 +14,7 @@ const EXPLANATION_INSTRUCTIONS =
 /** A model and the observers of its calls. */
 export type ModelAccess = Observers & { readonly provider: Provider };
 
-type CompletionOptions = Pick<ModelCalled, 'session' | 'turn'> & { readonly signal: AbortSignal };
+type CompletionOptions = Pick<ModelCallInfo, 'session' | 'turn'> & { readonly signal: AbortSignal };
 
 /** The complete answer of the model. Throws a `Fault` if it fails. */
 export async function complete(

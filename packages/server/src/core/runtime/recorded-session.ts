@@ -87,7 +87,7 @@ export abstract class RecordedSession extends LiveState {
     super.apply(event, state);
     if (statusOf(this.state) === 'running') return;
     this.interrupted = null;
-    this.role.rested();
+    this.role.becameIdle();
   }
 
   async #decided(decide: Decide, authority: Authority): Promise<DurableEvent[]> {
@@ -121,7 +121,7 @@ export abstract class RecordedSession extends LiveState {
 
   /** A turn that was waiting for an answer has released its lease. */
   async #claimAgain(): Promise<void> {
-    if (this.role.isElsewhere || !(await this.role.claim())) throw new Deposed(this.ref, this.role.epoch);
+    if (this.role.isRemote || !(await this.role.claim())) throw new Deposed(this.ref, this.role.epoch);
   }
 
   /** Catches up if the log has new events; otherwise costs one cheap read. */
@@ -229,7 +229,7 @@ export abstract class RecordedSession extends LiveState {
       this.channel.publish(event, this.observed);
     }
     this.role.became(written.driver);
-    if (this.role.isElsewhere) this.abort.now();
+    if (this.role.isRemote) this.abort.now();
     this.link?.committed(events, written.driver);
     this.#report(events, before);
     return events;

@@ -11,7 +11,7 @@ import {
   type ToolClient,
 } from '../ports/client-tools.ts';
 import type { NodeId } from '../ports/lease.ts';
-import { type Entry, type Followed, NoAnswer, type Transport } from '../ports/transport.ts';
+import { type Entry, type FollowedEntries, NoAnswer, type Transport } from '../ports/transport.ts';
 import { ANSWER, Offer, PROGRESS, REQUEST, ToolAnswer, ToolProgress } from './remote-tool-messages.ts';
 
 type Call = Pick<RemoteToolRun, 'report'> & {
@@ -27,7 +27,7 @@ const MAX_CALL_MS = 10 * 60_000;
 const keyOf = (owner: PrincipalId): string => `c:${owner}`;
 
 export class RemoteClients implements RemoteToolClients {
-  readonly #followed = new Map<PrincipalId, { readonly entries: Followed; count: number }>();
+  readonly #followed = new Map<PrincipalId, { readonly entries: FollowedEntries; count: number }>();
   readonly #calls = new Map<string, Call>();
 
   constructor(

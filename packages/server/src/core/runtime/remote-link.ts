@@ -4,7 +4,7 @@ import { statusOf } from '../domain/session-state.ts';
 import type { Driver, Leases, NodeId } from '../ports/lease.ts';
 import type { Meter } from '../ports/meter.ts';
 import { type SessionRef, sessionKey } from '../ports/session-ref.ts';
-import type { Followed, Transport } from '../ports/transport.ts';
+import type { FollowedEntries, Transport } from '../ports/transport.ts';
 import type { WakeUps } from '../ports/wake-up.ts';
 import { endsArguments } from './open-arguments.ts';
 import type { Delta } from './open-block.ts';
@@ -54,7 +54,7 @@ const isDelta = (event: EphemeralEvent): event is Delta =>
 export const watchKey = (ref: SessionRef): string => `w:${sessionKey(ref)}`;
 
 export class RemoteLink implements SessionLink {
-  readonly #watchers: Followed;
+  readonly #watchers: FollowedEntries;
   #interest: { count: number; readonly end: () => void } | null = null;
   /** highest known epoch; events of an earlier driver are ignored */
   #epoch = 0;
@@ -131,7 +131,7 @@ export class RemoteLink implements SessionLink {
   async join(): Promise<void> {
     const { session } = this;
     await session.fresh();
-    if (session.role.isHere || statusOf(session.state) !== 'running') return;
+    if (session.role.isDriver || statusOf(session.state) !== 'running') return;
     // Messages that arrive during the request are queued behind its response.
     await this.#queued(() => this.#rejoin());
   }
@@ -139,7 +139,7 @@ export class RemoteLink implements SessionLink {
   async stop(): Promise<void> {
     const { session } = this;
     await session.fresh();
-    if (session.role.isHere || statusOf(session.state) !== 'running') return;
+    if (session.role.isDriver || statusOf(session.state) !== 'running') return;
     await this.#queued(async () => {
       const position = await this.#ask(STOP);
       this.#stopped = position && this.#driver;
@@ -219,7 +219,7 @@ export class RemoteLink implements SessionLink {
     const { session } = this;
     const { event, epoch, seq } = live;
     if (!isDelta(event) && event.type !== 'call.arguments.delta') return session.pass(event);
-    if (epoch < this.#epoch || session.role.isHere) return;
+    if (epoch < this.#epoch || session.role.isDriver) return;
     this.#heardOf({ node: from, epoch });
     const show = () => (isDelta(event) ? this.#show(event, live) : this.#showArguments(event, seq));
     // Earlier events have not arrived yet.

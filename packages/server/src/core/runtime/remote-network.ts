@@ -54,7 +54,7 @@ export class RemoteNetwork implements SessionNetwork {
   readonly #heard = new Map<string, number>();
   readonly #ends: (() => void)[] = [];
   /** sessions with new events that could not be read, and the last event that local subscribers have seen */
-  readonly #unread = new Map<string, Unread>();
+  readonly #unread = new Map<string, UnreadSession>();
   #sessions: SessionCache | null = null;
   #others: readonly NodeId[] = [];
   #comparing = false;
@@ -127,7 +127,7 @@ export class RemoteNetwork implements SessionNetwork {
   }
 
   /** Subscribes this node to all sessions of the owner, or of all owners if null. */
-  hear(owner: PrincipalId | null): () => void {
+  followOwner(owner: PrincipalId | null): () => void {
     const key = owner === null ? EVERYONE : ofOwner(owner);
     const end = this.parts.transport.registry.add(key);
     this.#heard.set(key, (this.#heard.get(key) ?? 0) + 1);
@@ -166,19 +166,19 @@ export class RemoteNetwork implements SessionNetwork {
 
   #driven(ref: SessionRef): LiveSession {
     const session = this.#sessions?.loaded(ref);
-    if (!session?.role.isHere) throw new Error('this node does not drive the session');
+    if (!session?.role.isDriver) throw new Error('this node does not drive the session');
     return session;
   }
 
   #followed(): LiveSession[] {
     const all = [...(this.#sessions?.all() ?? [])];
-    return all.filter((session) => !session.role.isHere && session.link?.followed);
+    return all.filter((session) => !session.role.isDriver && session.link?.followed);
   }
 
   /** Messages may have been lost: events of a driver, or answers to calls that wait here. */
   #joinAll(): void {
     for (const session of this.#sessions?.all() ?? [])
-      if (session.role.isHere ? waitingCalls(session.state).length > 0 : session.link?.followed)
+      if (session.role.isDriver ? waitingCalls(session.state).length > 0 : session.link?.followed)
         this.#catchUp(session);
   }
 
@@ -202,7 +202,7 @@ export class RemoteNetwork implements SessionNetwork {
     this.#unread.clear();
     const reads = unread.map(async ({ ref, seen }) => {
       const session = this.#sessions?.loaded(ref);
-      if (!this.#isHeard(ref.owner) && !session?.role.isHere && !session?.link?.followed) return;
+      if (!this.#isHeard(ref.owner) && !session?.role.isDriver && !session?.link?.followed) return;
       await this.#sessions
         ?.use(ref, upToDate, seen)
         .catch((err) => this.#notRead({ ref, state: { seq: seen } }, err));
@@ -232,13 +232,13 @@ export class RemoteNetwork implements SessionNetwork {
   /** Includes sessions driven here: an answer stored by another node lets a call continue. */
   #wakeUp(concerns: (ref: SessionRef) => boolean): void {
     for (const session of this.#sessions?.all() ?? []) {
-      const isConcerned = session.role.isHere || session.link?.followed;
+      const isConcerned = session.role.isDriver || session.link?.followed;
       if (isConcerned && concerns(session.ref)) session.compare().catch((err) => this.#notRead(session, err));
     }
   }
 
   #notRead(
-    { ref, state }: Pick<Unread, 'ref'> & { state: { seq?: number | undefined } },
+    { ref, state }: Pick<UnreadSession, 'ref'> & { state: { seq?: number | undefined } },
     err: unknown,
   ): void {
     this.parts.log.warn({ err, session: ref.id }, 'failed to read session');
@@ -247,10 +247,10 @@ export class RemoteNetwork implements SessionNetwork {
   }
 }
 
-type Unread = { readonly ref: SessionRef; readonly seen: number | undefined };
+type UnreadSession = { readonly ref: SessionRef; readonly seen: number | undefined };
 
 const upToDate = async (session: LiveSession): Promise<void> =>
-  session.role.isHere ? session.compare() : session.link?.join();
+  session.role.isDriver ? session.compare() : session.link?.join();
 
 const positionIn = ({ role, state, open, openArguments }: LiveSession) =>
   positionOf({ epoch: role.epoch, seq: state.seq }, open, openArguments);

@@ -17,7 +17,7 @@ const fake = (name: string): Fake & LiveSession => {
 };
 
 /** Drives that end when the test resolves them. */
-function stageOf(atOnce: number, restMs?: (failures: number) => number, maxWaiting?: number) {
+function stageOf(atOnce: number, retryDelayMs?: (failures: number) => number, maxWaiting?: number) {
   const started: string[] = [];
   const rests: number[] = [];
   const work = new Set<string>();
@@ -34,9 +34,9 @@ function stageOf(atOnce: number, restMs?: (failures: number) => number, maxWaiti
     drive,
     hasWork: (session) => work.has(nameOf(session)),
     atOnce,
-    restMs: (failures) => {
+    retryDelayMs: (failures) => {
       rests.push(failures);
-      return restMs?.(failures) ?? 0;
+      return retryDelayMs?.(failures) ?? 0;
     },
     maxWaiting,
   });

@@ -10,12 +10,12 @@ export type RunQueueOptions = {
   /** maximum number of concurrently driven sessions */
   readonly atOnce: number;
   /** delay before a session runs again after its nth consecutive failure */
-  readonly restMs?: (failures: number, session: LiveSession) => number;
+  readonly retryDelayMs?: (failures: number, session: LiveSession) => number;
   /** maximum number of waiting sessions in addition to the driven ones; started work is never refused */
   readonly maxWaiting?: number;
 };
 
-export const defaultRestMs = (failures: number): number => Math.min(60_000, 500 * 2 ** failures);
+export const defaultRetryDelayMs = (failures: number): number => Math.min(60_000, 500 * 2 ** failures);
 
 export class RunQueue {
   readonly #running = new Map<LiveSession, Promise<void>>();
@@ -91,15 +91,15 @@ export class RunQueue {
   #start(session: LiveSession): void {
     const run = this.options
       .drive(session, () => this.#stopping)
-      .then((went) => {
+      .then((succeeded) => {
         this.#running.delete(session);
         session.driving = false;
-        if (went || !this.options.hasWork(session)) this.#failures.delete(session);
+        if (succeeded || !this.options.hasWork(session)) this.#failures.delete(session);
         const next = this.#waiting.shift();
         if (next) this.#start(next);
         if (this.#stopping || !this.options.hasWork(session)) return;
         // Work may have arrived after the driver's last check.
-        if (went) this.wake(session);
+        if (succeeded) this.wake(session);
         else this.#rest(session);
       });
     this.#running.set(session, run);
@@ -109,11 +109,11 @@ export class RunQueue {
   #rest(session: LiveSession): void {
     const failures = (this.#failures.get(session) ?? 0) + 1;
     this.#failures.set(session, failures);
-    const { restMs = defaultRestMs } = this.options;
+    const { retryDelayMs = defaultRetryDelayMs } = this.options;
     session.driving = true;
     this.#resting.set(
       session,
-      setTimeout(() => this.wake(session), restMs(failures, session)),
+      setTimeout(() => this.wake(session), retryDelayMs(failures, session)),
     );
   }
 

@@ -14,12 +14,12 @@ const submit = (engine: Stage['engine'], index: number, text: string) =>
 
 test('unused sessions are evicted, and nothing is lost', async () => {
   const store = openMemoryStore();
-  const { engine, provider } = await setStage([], { store, parts: { keptInMemory: 3 } });
+  const { engine, provider } = await setStage([], { store, parts: { cachedSessions: 3 } });
   for (let round = 0; round < 3; round++) {
     await Promise.all(
       Array.from({ length: 20 }, async (_, index) => {
         await submit(engine, index, `Round ${round}`);
-        await engine.rested(ref(index));
+        await engine.whenIdle(ref(index));
       }),
     );
   }
@@ -33,14 +33,14 @@ test('unused sessions are evicted, and nothing is lost', async () => {
 });
 
 test('sessions stay while they are watched, driven or requested, however many others are loaded', async () => {
-  const { engine, provider } = await setStage([HANG], { parts: { keptInMemory: 1 } });
+  const { engine, provider } = await setStage([HANG], { parts: { cachedSessions: 1 } });
   const seen: string[] = [];
   await engine.watch(ref(0), (event) => seen.push(event.type));
   await submit(engine, 0, 'Hi');
   await provider.hanging;
   for (let index = 1; index < 10; index++) {
     await submit(engine, index, 'Hi');
-    await engine.rested(ref(index));
+    await engine.whenIdle(ref(index));
   }
   await engine.send(ref(0), { type: 'turn.cancel' }, CALLER);
   expect(seen).toContain('turn.cancelled');
@@ -48,18 +48,18 @@ test('sessions stay while they are watched, driven or requested, however many ot
 });
 
 test('a session with a pending approval can be evicted, and is loaded again for the answer', async () => {
-  const { engine } = await setStage([calls('shell', { command: ['ls'] })], { parts: { keptInMemory: 1 } });
+  const { engine } = await setStage([calls('shell', { command: ['ls'] })], { parts: { cachedSessions: 1 } });
   await submit(engine, 0, 'Run ls');
-  await engine.rested(ref(0));
+  await engine.whenIdle(ref(0));
   for (let index = 1; index < 5; index++) {
     await submit(engine, index, 'Hi');
-    await engine.rested(ref(index));
+    await engine.whenIdle(ref(index));
   }
   const {
     waiting: [waiting],
   } = await engine.approvals(LOCAL, { limit: 10 });
   await engine.answer(waiting?.approval?.approval as ApprovalId, { answer: 'once' }, CALLER);
-  await engine.rested(ref(0));
+  await engine.whenIdle(ref(0));
   const types = (await engine.events(ref(0), 0, 100)).map(({ type }) => type);
   expect(types).not.toContain('turn.resumed');
   expect(types.at(-1)).toBe('turn.ended');
@@ -75,11 +75,11 @@ test('a session is loaded once for concurrent requests, and can be evicted in be
       return record;
     },
   };
-  const { engine } = await setStage([], { store, parts: { keptInMemory: 1 } });
+  const { engine } = await setStage([], { store, parts: { cachedSessions: 1 } });
   const work = Array.from({ length: 200 }, (_, index) => submit(engine, (index * 7) % 5, `Input ${index}`));
   await Promise.all(work);
   for (let index = 0; index < 5; index++) {
-    await engine.rested(ref(index));
+    await engine.whenIdle(ref(index));
     const events = await inner.read(ref(index), 0, 1_000);
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => at + 1));
     expect(events.filter(({ type }) => type === 'turn.ended')).toHaveLength(40);
@@ -100,6 +100,6 @@ test('a session that failed to load is loaded again by the next request', async 
   await expect(submit(engine, 1, 'Hi')).rejects.toThrow('the disk is gone');
   broken = false;
   await submit(engine, 1, 'Hi');
-  await engine.rested(ref(1));
+  await engine.whenIdle(ref(1));
   expect((await engine.record(ref(1)))?.status).toBe('idle');
 });

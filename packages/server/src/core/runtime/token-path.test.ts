@@ -51,7 +51,7 @@ async function measure(tokens: number, dialects: typeof PROJECTED, offers = fals
   }
   const stringify = spyOn(JSON, 'stringify');
   await say(engine, 'Go');
-  await engine.rested(SESSION);
+  await engine.whenIdle(SESSION);
   const encodes = stringify.mock.calls.length;
   stringify.mockRestore();
   return { appends: store.appends(), encodes, sent, atToken, events };

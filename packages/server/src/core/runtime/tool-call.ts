@@ -1,6 +1,6 @@
 /** Plans one call of a turn: whether it is valid, and whether it may run. */
 import { type ApprovalId, type Ask, type DurableEventBody, textPart } from '@parlance/protocol';
-import { approvalHash, type Judged, judge, permissionOf, plainly } from '../domain/approvals.ts';
+import { approvalHash, type PolicyInput, applyPolicy, permissionOf, withVisibleText } from '../domain/approvals.ts';
 import type { OpenCall } from '../domain/session-state.ts';
 import { unknownOutcome } from '../domain/turn-events.ts';
 import type { ActiveTurn } from './active-turn.ts';
@@ -43,14 +43,14 @@ export async function planCall(active: ActiveTurn, call: OpenCall, tainted: bool
     exclusive === 'always' || (exclusive === 'if-asked' && (ask !== null || call.phase === 'allowed'));
   if (call.phase !== 'requested')
     return { kind: 'run', runnable: { ...possible, permission: 'approved' }, alone };
-  const judged = judgedCall(active, call, { ...possible, ask, tainted, folder });
-  switch (judge(judged)) {
+  const input = policyInput(active, call, { ...possible, ask, tainted, folder });
+  switch (applyPolicy(input)) {
     case 'deny':
       return { kind: 'end', event: callDenied(active, call) };
     case 'ask':
-      return { kind: 'ask', ask: plainly(withFolder(ask ?? plainAsk(call), folder.root, deps)) };
+      return { kind: 'ask', ask: withVisibleText(withFolder(ask ?? defaultAsk(call), folder.root, deps)) };
     case 'run':
-      return { kind: 'run', runnable: { ...possible, permission: permissionOf(judged) }, alone };
+      return { kind: 'run', runnable: { ...possible, permission: permissionOf(input) }, alone };
   }
 }
 
@@ -69,7 +69,7 @@ export function planInterrupted({ deps, turn }: ActiveTurn, call: OpenCall): Cal
   return { kind: 'end', event };
 }
 
-function judgedCall(
+function policyInput(
   { session, deps, turn }: ActiveTurn,
   call: OpenCall,
   {
@@ -78,8 +78,8 @@ function judgedCall(
     ask,
     tainted,
     folder,
-  }: Possible & Pick<Judged, 'ask' | 'tainted'> & { readonly folder: SessionFolder },
-): Judged {
+  }: Possible & Pick<PolicyInput, 'ask' | 'tainted'> & { readonly folder: SessionFolder },
+): PolicyInput {
   const { approvalMode, grants } = session.state;
   return {
     tools: [call.tool, ...(tool.ruledAs?.(input) ?? [])],
@@ -93,7 +93,7 @@ function judgedCall(
 }
 
 /** For a call that needs approval only because of a rule. */
-const plainAsk = ({ tool, input }: OpenCall): Ask => ({
+const defaultAsk = ({ tool, input }: OpenCall): Ask => ({
   kind: 'other',
   command: [tool, JSON.stringify(input)],
   description: `Uses ${tool}.`,

@@ -7,12 +7,12 @@ import { approvalRequested, type CallPlan } from './tool-call.ts';
 import { deferCall, runTool } from './tool-run.ts';
 
 /** Calls started with the end of a step, and the plans already made for the others. */
-export type CallsBegun = {
+export type StartedCalls = {
   readonly started: readonly StartedCall[];
   readonly plans: ReadonlyMap<CallId, CallPlan>;
 };
 
-const NOTHING_BEGUN: CallsBegun = { started: [], plans: new Map() };
+const NO_STARTED_CALLS: StartedCalls = { started: [], plans: new Map() };
 
 type EndedCall = { readonly call: CallId; readonly events: readonly DurableEventBody[] };
 
@@ -25,7 +25,7 @@ const toolStarted = ({ turn }: ActiveTurn, { call }: OpenCall): DurableEventBody
 /** Maximum delay of the end of a step while deciding which calls start with it, in milliseconds. */
 const PLANNING_MS = 250;
 
-async function soon<Result>(result: Promise<Result>, otherwise: Result): Promise<Result> {
+async function withinPlanningTime<Result>(result: Promise<Result>, otherwise: Result): Promise<Result> {
   const late = Promise.withResolvers<Result>();
   const timer = setTimeout(() => late.resolve(otherwise), PLANNING_MS);
   return Promise.race([result, late.promise]).finally(() => clearTimeout(timer));
@@ -36,7 +36,7 @@ export async function startCalls(
   active: ActiveTurn,
   requested: readonly DurableEventBody<'call.requested'>[],
   events: readonly DurableEventBody[],
-): Promise<CallsBegun> {
+): Promise<StartedCalls> {
   const calls = requested.map(
     ({ call, tool, input, malformed }): OpenCall => ({
       call,
@@ -49,7 +49,7 @@ export async function startCalls(
   const tainted = active.session.state.turn?.tainted ?? false;
   const { start, settle } = active.stopping()
     ? NOTHING
-    : await soon(selectCalls(active, calls, { running: new Map(), plans: new Map(), tainted }), NOTHING);
+    : await withinPlanningTime(selectCalls(active, calls, { running: new Map(), plans: new Map(), tainted }), NOTHING);
   const recorded = await record(active, [...events, ...start.map(({ call }) => toolStarted(active, call))]);
   return {
     started: recorded.length > 0 ? start : [],
@@ -61,12 +61,12 @@ export async function startCalls(
  * Runs the open calls of the turn until each has an outcome or waits for an answer. Records the end of a call
  * as soon as it is known, together with the start of calls that waited for it.
  */
-export async function runTools(active: ActiveTurn, begun = NOTHING_BEGUN): Promise<void> {
+export async function runTools(active: ActiveTurn, startedCalls = NO_STARTED_CALLS): Promise<void> {
   const { session, signal } = active;
   const running: Running = new Map();
   const ended: EndedCall[] = [];
   const failures: unknown[] = [];
-  let { plans } = begun;
+  let { plans } = startedCalls;
   let wake = Promise.withResolvers<void>();
   const launch = (started: StartedCall): void => {
     const { call, runnable } = started;
@@ -84,12 +84,12 @@ export async function runTools(active: ActiveTurn, begun = NOTHING_BEGUN): Promi
     if (event.type === 'approval.answered') wake.resolve();
   });
   try {
-    for (const started of begun.started) launch(started);
+    for (const started of startedCalls.started) launch(started);
     for (;;) {
       wake = Promise.withResolvers();
       const pass = { running, ended: ended.splice(0), plans, launch };
       const progressed = await advance(current(active), pass);
-      plans = NOTHING_BEGUN.plans;
+      plans = NO_STARTED_CALLS.plans;
       if (failures.length > 0) throw failures[0];
       if (signal.aborted || session.role.isLost) return;
       if (progressed) continue;
@@ -108,7 +108,7 @@ type Running = Map<CallId, StartedCall & { readonly run: Promise<unknown> }>;
 type Pass = {
   readonly running: Running;
   readonly ended: readonly EndedCall[];
-  readonly plans: CallsBegun['plans'];
+  readonly plans: StartedCalls['plans'];
   readonly launch: (started: StartedCall) => void;
 };
 
@@ -123,11 +123,11 @@ async function advance(active: ActiveTurn, { running, ended, plans, launch }: Pa
   const { calls, tainted } = active.turn;
   const results = calls.flatMap(({ call }) => ended.find((one) => one.call === call)?.events ?? []);
   const open = calls.filter(({ call }) => !ended.some((one) => one.call === call));
-  const { start, settle } = holdsBack(active, results)
+  const { start, settle } = isPaused(active, results)
     ? NOTHING
     : await selectCalls(active, open, { running, plans, tainted: tainted || results.some(taints) });
   const settled: DurableEventBody[] = [];
-  for (const planned of settle) settled.push(...(await settledBy(active, planned)));
+  for (const planned of settle) settled.push(...(await settlingEvents(active, planned)));
   const events = [...results, ...settled, ...start.map(({ call }) => toolStarted(active, call))];
   if (events.length === 0) return false;
   const recorded = await record(active, events);
@@ -138,12 +138,12 @@ async function advance(active: ActiveTurn, { running, ended, plans, launch }: Pa
 const NOTHING: Selection = { start: [], settle: [] };
 
 /** No call starts while the server is stopping, or before a handoff is complete. */
-const holdsBack = ({ stopping, signal }: ActiveTurn, results: readonly DurableEventBody[]): boolean =>
+const isPaused = ({ stopping, signal }: ActiveTurn, results: readonly DurableEventBody[]): boolean =>
   stopping() || signal.aborted || results.some(({ type }) => type === 'agent.changed');
 
 const taints = (event: DurableEventBody): boolean => event.type === 'tool.ended' && event.untrusted === true;
 
-async function settledBy(active: ActiveTurn, { call, plan }: PlannedCall): Promise<DurableEventBody[]> {
+async function settlingEvents(active: ActiveTurn, { call, plan }: PlannedCall): Promise<DurableEventBody[]> {
   switch (plan.kind) {
     case 'ask':
       return [approvalRequested(active, call, plan.ask)];

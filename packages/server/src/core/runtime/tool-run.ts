@@ -17,7 +17,7 @@ export async function runTool(
   runnable: Runnable,
 ): Promise<DurableEventBody[] | null> {
   const { session, deps, turn, signal } = active;
-  if (signal.aborted || session.state.turn?.id !== turn.id || !session.role.isHere) return null;
+  if (signal.aborted || session.state.turn?.id !== turn.id || !session.role.isDriver) return null;
   const startedAt = deps.now();
   // A tool that ignores its signal must not block the session.
   const result = await Promise.race([toolResult(active, call, runnable), aborted(signal)]);

@@ -19,7 +19,7 @@ import { endTurn, failTurn } from './turn-end.ts';
  */
 export async function drive(session: LiveSession, deps: TurnDeps, stopping: () => boolean): Promise<void> {
   if (session.interrupted) await resumeTurn(session, session.interrupted);
-  while (!stopping() && session.role.isHere && !session.abandoned) {
+  while (!stopping() && session.role.isDriver && !session.abandoned) {
     const action = nextAction(session.state);
     if (action.kind === 'idle') return;
     if (action.kind === 'startTurn') await startTurn(session);
@@ -36,9 +36,9 @@ async function advance(active: ActiveTurn, action: TurnAction): Promise<void> {
   try {
     switch (kind) {
       case 'callModel': {
-        const begun = await callModel(active);
+        const startedCalls = await callModel(active);
         kind = 'runTools';
-        return begun ? await runTools(active, begun) : undefined;
+        return startedCalls ? await runTools(active, startedCalls) : undefined;
       }
       case 'runTools':
         return await runTools(active);

@@ -45,10 +45,10 @@ export type State = {
 
 /** Also used to replay a session from its first event. */
 export function start({ ref, open, title }: SessionSnapshot): State {
-  return { ...REST, session: ref.id, inputs: NO_INPUTS, block: open?.block ?? null, titled: title !== '' };
+  return { ...IDLE, session: ref.id, inputs: NO_INPUTS, block: open?.block ?? null, titled: title !== '' };
 }
 
-const REST = { calls: NO_CALLS, approvals: NO_APPROVALS, block: null, via: undefined };
+const IDLE = { calls: NO_CALLS, approvals: NO_APPROVALS, block: null, via: undefined };
 
 export function step(before: State, event: SessionEvent): Stepped<State, Body> {
   const calls = trackCalls(before.calls, event);
@@ -150,11 +150,11 @@ function shown(before: State, state: State, event: SessionEvent): Stepped<State,
     }
     case 'turn.ended':
     case 'turn.cancelled':
-      return [{ ...state, ...REST }, say(...usage(event.context))];
+      return [{ ...state, ...IDLE }, say(...usage(event.context))];
     case 'turn.failed': {
       const [failed] = say(thought(event.fault.message, event.id));
       const used = say(...usage(event.context));
-      return [{ ...state, ...REST }, failed ? [exceptFor(failed, state.via), ...used] : used];
+      return [{ ...state, ...IDLE }, failed ? [exceptFor(failed, state.via), ...used] : used];
     }
     case 'session.created':
     case 'session.archived':

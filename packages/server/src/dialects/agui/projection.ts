@@ -49,7 +49,7 @@ export type State = {
   readonly shown: boolean;
 };
 
-export const REST: State = {
+export const IDLE: State = {
   turn: null,
   answers: 0,
   texts: 0,
@@ -59,7 +59,7 @@ export const REST: State = {
   shown: false,
 };
 
-export const projection: Projection<State, Piece> = { start: () => REST, step, attach };
+export const projection: Projection<State, Piece> = { start: () => IDLE, step, attach };
 
 /** The output being streamed so far, for a reader of the log: its events, and the state after them. */
 export function join(state: State, { open, openArguments }: SessionSnapshot): Stepped<State, Piece> {
@@ -84,7 +84,7 @@ function step(state: State, event: SessionEvent): Stepped<State, Piece> {
   switch (event.type) {
     case 'turn.started':
       return [
-        { ...REST, turn: event.turn },
+        { ...IDLE, turn: event.turn },
         [{ body: { turn: event.turn, kind: 'started', input: event.input } }],
       ];
     case 'input.cancelled':
@@ -245,7 +245,7 @@ function restart(state: State, turn: TurnId): Stepped<State, Piece> {
   const { calls, shown } = state;
   const closed = bodies(turn, closing(state));
   const isVoid: { readonly body: Piece }[] = shown ? [{ body: { turn, kind: 'void' } }] : [];
-  return [{ ...REST, turn, answers: state.answers + 1, calls }, [...closed, ...isVoid]];
+  return [{ ...IDLE, turn, answers: state.answers + 1, calls }, [...closed, ...isVoid]];
 }
 
 /** Closes everything that is open. */
@@ -256,7 +256,7 @@ function end(state: State, last: Piece): Stepped<State, Piece> {
   const { turn } = last;
   const isVoid: { readonly body: Piece }[] =
     state.writing.length > 0 ? [{ body: { turn, kind: 'void' } }] : [];
-  return [REST, [...bodies(turn, closing(state)), ...isVoid, { body: last }]];
+  return [IDLE, [...bodies(turn, closing(state)), ...isVoid, { body: last }]];
 }
 
 type CallEvent = Extract<SessionEvent, { readonly turn: TurnId; readonly call: unknown }>;

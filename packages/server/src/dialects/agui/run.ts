@@ -10,7 +10,7 @@ import type { Context } from './context.ts';
 import type { AguiEvent, ContentEvent, Outcome } from './events.ts';
 import { legacyOutcome } from './legacy-outcome.ts';
 import { Past, type PastPiece } from './past.ts';
-import { closing, join, type Piece, projection, REST, type State } from './projection.ts';
+import { closing, join, type Piece, projection, IDLE, type State } from './projection.ts';
 import { Spent } from './spent.ts';
 import { readTranscript, Transcript } from './transcript.ts';
 
@@ -29,7 +29,7 @@ export class Run {
   readonly #spent = new Spent();
   /** turns that are shown */
   readonly #shown = new Set<TurnId>();
-  #state: State = REST;
+  #state: State = IDLE;
   /** past events; null once they were sent */
   #past: Past | null = new Past();
   /** pieces that arrive while a snapshot is made; null otherwise */
@@ -194,7 +194,7 @@ export class Run {
       else if (this.#isShown()) this.#finish({ type: 'success', pendingToolCallIds: pending });
     };
     // More may follow at the same moment.
-    this.ctx.engine.rested(this.parts.begun.ref).then(rest, (thrown) => this.#fail(thrown));
+    this.ctx.engine.whenIdle(this.parts.begun.ref).then(rest, (thrown) => this.#fail(thrown));
   }
 
   #finish(outcome: Outcome): void {

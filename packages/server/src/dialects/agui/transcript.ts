@@ -6,10 +6,10 @@ import type { Message } from './events.ts';
 import { importedMessages } from './imported.ts';
 import { MessageList } from './message-list.ts';
 import { settles } from './past.ts';
-import { projection, REST, type State } from './projection.ts';
+import { projection, IDLE, type State } from './projection.ts';
 
 export class Transcript {
-  state: State = REST;
+  state: State = IDLE;
   readonly #list = new MessageList();
   /** messages before this index stay if the model's answer is interrupted */
   #settled = 0;

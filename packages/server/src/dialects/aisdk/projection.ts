@@ -6,12 +6,12 @@ import type { SessionEvent, TurnId } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/api/index.ts';
 import { type Frame, NONE, type Projection, type Stepped } from '../shared/projection.ts';
 import type { Chunk, FinishReason } from './chunks.ts';
-import { type Changed, isWaiting, REST, type State, withCall } from './state.ts';
+import { type Changed, isWaiting, IDLE, type State, withCall } from './state.ts';
 import { approvalAnswered, approvalRequested, argumentsWritten, callRequested, toolEnded } from './tools.ts';
 
 export type Body = { readonly turn: TurnId } & ({ readonly chunk: Chunk } | { readonly waits: true });
 
-export const START: State = { ...REST, declared: {} };
+export const START: State = { ...IDLE, declared: {} };
 
 export const projection: Projection<State, Body> = {
   start: () => START,
@@ -41,7 +41,7 @@ export function step(state: State, event: SessionEvent): Stepped<State, Body> {
     case 'turn.started': {
       const { turn, input } = event;
       const { [input]: pageTools = [], ...declared } = state.declared;
-      return [{ ...REST, turn, pageTools, declared }, framesOf(turn, { type: 'start', messageId: turn })];
+      return [{ ...IDLE, turn, pageTools, declared }, framesOf(turn, { type: 'start', messageId: turn })];
     }
     case 'text.delta':
     case 'reasoning.delta':
@@ -170,6 +170,6 @@ function checked(turn: TurnId, [state, chunks]: Changed): Stepped<State, Body> {
 }
 
 const ended = ({ declared }: State, turn: TurnId, chunks: readonly Chunk[]): Stepped<State, Body> => [
-  { ...REST, declared },
+  { ...IDLE, declared },
   framesOf(turn, ...chunks),
 ];

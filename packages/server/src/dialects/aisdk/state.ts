@@ -37,7 +37,7 @@ export type State = {
 /** The new state, and the chunks that the change adds to the message. */
 export type Changed = readonly [State, readonly Chunk[]];
 
-export const REST: Omit<State, 'declared'> = {
+export const IDLE: Omit<State, 'declared'> = {
   turn: null,
   step: 'none',
   block: null,

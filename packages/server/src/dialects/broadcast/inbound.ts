@@ -27,7 +27,7 @@ export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>):
     const queued = await sendChat(engine, { ref, text: message, named: name !== '', arrivedAt }, caller);
     if (queued) await hub.show(ref, socket);
     // Chats of one socket are queued: the next is read when this one is answered or waits for an approval.
-    await engine.rested(ref);
+    await engine.whenIdle(ref);
   }
 
   return {

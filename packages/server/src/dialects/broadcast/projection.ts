@@ -31,7 +31,7 @@ export type State = {
 };
 
 function start(now: SessionSnapshot): State {
-  return { ...REST, inputs: NO_INPUTS, session_id: now.created?.named === false ? undefined : now.ref.id };
+  return { ...IDLE, inputs: NO_INPUTS, session_id: now.created?.named === false ? undefined : now.ref.id };
 }
 
 function step(before: State, event: SessionEvent): Stepped<State, Body> {
@@ -90,11 +90,11 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'agent.changed':
       return [state, say(thinking(`${event.from.name} hands over to ${event.to.name}: ${event.reason}`))];
     case 'turn.ended':
-      return [{ ...state, ...REST }, say({ type: 'agent_message', message: state.text ?? state.result })];
+      return [{ ...state, ...IDLE }, say({ type: 'agent_message', message: state.text ?? state.result })];
     case 'turn.failed':
-      return [{ ...state, ...REST }, say(error(FAULTS[event.fault.code](event.fault.message)))];
+      return [{ ...state, ...IDLE }, say(error(FAULTS[event.fault.code](event.fault.message)))];
     case 'turn.cancelled':
-      return [{ ...state, ...REST }, say(error(CANCELLED[event.reason]))];
+      return [{ ...state, ...IDLE }, say(error(CANCELLED[event.reason]))];
     case 'input.accepted':
     case 'history.imported':
     case 'session.cleared':
@@ -128,7 +128,7 @@ function attach(state: State, now: SessionSnapshot): Body[] {
   ];
 }
 
-const REST = { calls: NO_CALLS, approvals: NO_APPROVALS, text: null, result: '' };
+const IDLE = { calls: NO_CALLS, approvals: NO_APPROVALS, text: null, result: '' };
 const question = (shown: DurableEvent<'approval.requested'> | null): Body[] =>
   shown
     ? [thinking(waitingWords(shown.ask)), { type: 'agent_message', message: questionWords(shown.ask) }]

@@ -66,7 +66,7 @@ test('an orphan is dropped after the time limit, and its session is no longer wa
   expect(watching()).toBe(1);
   while (watching() > 0) await Bun.sleep(1);
   await say(engine, 'Hi');
-  await engine.rested(SESSION);
+  await engine.whenIdle(SESSION);
   const late = fakeSocket();
   await orphans.inherit({ socket: late, principal: LOCAL }, null);
   expect(late.sent).toEqual([]);
@@ -78,7 +78,7 @@ test('a conversation that was taken over is not dropped later', async () => {
   const socket = fakeSocket();
   await orphans.inherit({ socket, principal: LOCAL }, null);
   await say(engine, 'Hi');
-  await engine.rested(SESSION);
+  await engine.whenIdle(SESSION);
   expect(socket.sent.at(-1)).toBe('workflow_step_complete');
   expect(watching()).toBe(1);
 });
@@ -98,7 +98,7 @@ test('a former admin inherits no conversation of others', async () => {
   const socket = fakeSocket();
   await orphans.inherit({ socket, principal }, null);
   await say(engine, 'Hi');
-  await engine.rested(SESSION);
+  await engine.whenIdle(SESSION);
   expect(socket.sent).toEqual([]);
   expect(watching()).toBe(0);
 });
@@ -110,7 +110,7 @@ test('a socket that closes before it takes over leaves the orphans to the next o
   gone.open = false;
   await orphans.inherit({ socket: gone, principal: LOCAL }, null);
   await say(engine, 'Hi');
-  await engine.rested(SESSION);
+  await engine.whenIdle(SESSION);
   const next = fakeSocket();
   await orphans.inherit({ socket: next, principal: LOCAL }, null);
   expect(next.sent).toEqual([
@@ -136,7 +136,7 @@ test('a conversation that continues on another node is not sent by this one', as
   const other = refOf(2);
   for (const ref of [SESSION, other]) await here.orphans.keep(ref, LOCAL.id);
   await say(engine, 'Hi');
-  await engine.rested(SESSION);
+  await engine.whenIdle(SESSION);
   // Messages on the bus arrive in order.
   there.continued(SESSION, LOCAL.id);
   const arrived = Promise.withResolvers<void>();
@@ -147,7 +147,7 @@ test('a conversation that continues on another node is not sent by this one', as
   await here.orphans.inherit({ socket, principal: LOCAL }, null);
   expect(socket.sent).toEqual([]);
   await engine.send(other, { type: 'input.submit', parts: [textPart('Hi')] }, CALLER);
-  await engine.rested(other);
+  await engine.whenIdle(other);
   expect(socket.sent).toContain('message_complete');
   await Promise.all(nodes.map((node) => node.engine.drain(0)));
 });

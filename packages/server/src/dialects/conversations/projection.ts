@@ -5,7 +5,7 @@ import type { Pieces } from '../../http/connection.ts';
 import { trackCalls } from '../shared/calls.ts';
 import { type Frame, NONE, type Projection, type Stepped } from '../shared/projection.ts';
 import { approvalRequired, type Body, chunk, type ErrorCode, errorBody, thought } from './bodies.ts';
-import { BETWEEN_BLOCKS, REST, type State, spend } from './state.ts';
+import { BETWEEN_BLOCKS, IDLE, type State, spend } from './state.ts';
 import { outcomeText, REJECTED } from './tool-outcome.ts';
 import {
   agentChanged,
@@ -31,7 +31,7 @@ export const pieces: Pieces<Body> = {
 export const projection: Projection<State, Body> = { start, step, attach, pieces };
 
 function start({ ref, agent }: Pick<SessionSnapshot, 'ref' | 'agent'>): State {
-  return { ...REST, conversationId: ref.id, agent, directInputs: [], begun: null };
+  return { ...IDLE, conversationId: ref.id, agent, directInputs: [], begun: null };
 }
 
 /** The state before the first event of a log. */
@@ -83,12 +83,12 @@ export function step(before: State, event: SessionEvent): Stepped<State, Body> {
       return [state.direct ? { ...state, texts: [content] } : state, toolEnded(state, event)];
     }
     case 'turn.ended':
-      return [{ ...state, ...REST }, answered(state, event)];
+      return [{ ...state, ...IDLE }, answered(state, event)];
     case 'turn.failed':
-      return [{ ...state, ...REST }, failure(event, 'stream_error', event.fault.message)];
+      return [{ ...state, ...IDLE }, failure(event, 'stream_error', event.fault.message)];
     case 'turn.cancelled': {
       const cancelled = () => failure(event, 'cancelled', 'Stream cancelled');
-      return [{ ...state, ...REST }, event.reason === 'denied' ? answered(state, event) : cancelled()];
+      return [{ ...state, ...IDLE }, event.reason === 'denied' ? answered(state, event) : cancelled()];
     }
     case 'session.created':
     case 'input.cancelled':

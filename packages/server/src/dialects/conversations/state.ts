@@ -32,7 +32,7 @@ export type State = {
 
 export const BETWEEN_BLOCKS = '\n\n';
 export const NOTHING: Meter = { since: 0, tokens: 0 };
-export const REST = {
+export const IDLE = {
   calls: NO_CALLS,
   direct: false,
   message: '',

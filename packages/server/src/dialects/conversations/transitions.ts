@@ -15,7 +15,7 @@ import {
   thought,
   toolExecuted,
 } from './bodies.ts';
-import { BETWEEN_BLOCKS, measured, REST, type State } from './state.ts';
+import { BETWEEN_BLOCKS, measured, IDLE, type State } from './state.ts';
 import { resultOf } from './tool-outcome.ts';
 
 export const frames = (...bodies: Body[]): Frame<Body>[] => bodies.map((body) => ({ body }));
@@ -29,7 +29,7 @@ export function turnStarted(
   const meter = { since: at, tokens: 0 };
   const state = {
     ...before,
-    ...REST,
+    ...IDLE,
     message: turn,
     agent,
     direct,

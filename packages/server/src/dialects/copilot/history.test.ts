@@ -38,13 +38,13 @@ async function longSession(): Promise<Engine> {
   for (const [turn, count] of actions.entries()) {
     await say(engine, `Question ${turn}`);
     for (let action = 0; action < count; action++) {
-      await engine.rested(SESSION);
+      await engine.whenIdle(SESSION);
       const [deferred] = (await engine.snapshot(SESSION)).deferred;
       if (!deferred) throw new Error('no call is pending');
       const { call } = deferred;
       await engine.send(SESSION, { type: 'call.answer', call, parts: [textPart('ok')] }, CALLER);
     }
-    await engine.rested(SESSION);
+    await engine.whenIdle(SESSION);
   }
   return engine;
 }

@@ -220,7 +220,7 @@ export function interactions(ctx: Context) {
 
   /** The task once the session is idle. The projection keeps superseded tasks for a while. */
   async function answered({ ref, page, projected }: Call, taskId: TurnId): Promise<Interaction> {
-    await engine.rested(ref);
+    await engine.whenIdle(ref);
     const snapshot = projected.snapshot();
     const state = projected.state().tasks.tasks.get(taskId);
     const task = state

@@ -53,13 +53,13 @@ test('a subscriber with a cursor receives every event once and in order, at any 
   for (const moment of MOMENTS) {
     const { engine } = await setStage([says('Hello.'), says('Again.')]);
     await say(engine, 'Hi');
-    await engine.rested(SESSION);
+    await engine.whenIdle(SESSION);
     const hub = new SubscriptionHub(engine, events, { log: quietLog });
     const reader = new LogReader((after, limit) => engine.events(SESSION, after, limit));
     const second = say(engine, 'More');
     await ticks(moment);
     await Promise.all([hub.subscribe(SESSION, reader, { cursor: reader, shown: NOTHING }), second]);
-    await engine.rested(SESSION);
+    await engine.whenIdle(SESSION);
     await quiet();
     const stored = await engine.events(SESSION, 0, 100);
     expect({ moment, seen: reader.seen }).toEqual({ moment, seen: stored.map(({ seq }) => seq) });
@@ -72,7 +72,7 @@ test('a subscriber with a cursor receives every event once and in order, at any 
 test('an unreadable log rejects a subscription with a cursor and leaves no watcher', async () => {
   const { engine } = await setStage([says('Hello.')]);
   await say(engine, 'Hi');
-  await engine.rested(SESSION);
+  await engine.whenIdle(SESSION);
   const hub = new SubscriptionHub(engine, events, { log: quietLog });
   const reader = new LogReader(() => Promise.reject(new Error('unreadable')));
   await expect(hub.subscribe(SESSION, reader, { cursor: reader })).rejects.toThrow('unreadable');
@@ -100,7 +100,7 @@ test('a pipe is a subscriber: one frame per line, the same frames as any other',
   await hub.subscribe(SESSION, pipe);
   await hub.subscribe(SESSION, other);
   await say(engine, 'Hi');
-  await engine.rested(SESSION);
+  await engine.whenIdle(SESSION);
   hub.leave(pipe);
   pipe.close(1000, 'done');
   const lines = (await new Response(process.stdout).text()).trimEnd().split('\n');
@@ -125,7 +125,7 @@ test('a subscription moves to a successor without a gap or a second snapshot', a
   await hub.subscribe(SESSION, first);
   hub.replace(SESSION, first, second);
   await say(engine, 'Hi');
-  await engine.rested(SESSION);
+  await engine.whenIdle(SESSION);
   expect(first.sent).toEqual([]);
   expect(second.sent).toHaveLength(2);
 });

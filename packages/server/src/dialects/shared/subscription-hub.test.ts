@@ -61,7 +61,7 @@ test('subscribers that join and leave at any moment are cleaned up and do not af
       await Promise.all([briefly, gone, joined]);
       const before = brief.sent.length;
       await say(engine, 'Hi');
-      await engine.rested(SESSION);
+      await engine.whenIdle(SESSION);
       await quiet();
       expect({ joins, leaves, sent: stays.sent.length }).toEqual({ joins, leaves, sent: 9 });
       expect(brief.sent).toHaveLength(before);
@@ -79,7 +79,7 @@ test('a subscriber that subscribes twice, at once or later, receives everything 
   await Promise.all([hub.subscribe(SESSION, subscriber), hub.subscribe(SESSION, subscriber)]);
   await hub.subscribe(SESSION, subscriber);
   await say(engine, 'Hi');
-  await engine.rested(SESSION);
+  await engine.whenIdle(SESSION);
   expect(new Set(subscriber.sent).size).toBe(subscriber.sent.length);
   expect(subscriber.sent).toHaveLength(8);
 });
@@ -90,12 +90,12 @@ test('a subscriber of an owner receives nothing after it leaves', async () => {
   const [brief, stays] = [fakeSubscriber('brief'), fakeSubscriber('stays')];
   for (const subscriber of [brief, stays]) hub.subscribeOwner(LOCAL.id, subscriber);
   await say(engine, 'Hi');
-  await engine.rested(SESSION);
+  await engine.whenIdle(SESSION);
   expect(brief.sent).toEqual(stays.sent);
   leave(hub, brief);
   const before = brief.sent.length;
   await say(engine, 'Again');
-  await engine.rested(SESSION);
+  await engine.whenIdle(SESSION);
   expect(brief.sent).toHaveLength(before);
   expect(stays.sent.length).toBeGreaterThan(before);
 });
@@ -118,10 +118,10 @@ test('the state of an idle session is dropped, and kept while the next input is 
     fakeSubscriber('owner'),
   );
   await Promise.all([say(engine, 'First'), say(engine, 'Second')]);
-  await engine.rested(SESSION);
+  await engine.whenIdle(SESSION);
   expect(beginnings()).toBe(1);
   await say(engine, 'Third');
-  await engine.rested(SESSION);
+  await engine.whenIdle(SESSION);
   expect(beginnings()).toBe(2);
   for (const title of ['a', 'b']) await engine.send(SESSION, { type: 'session.rename', title }, CALLER);
   expect(beginnings()).toBe(4);
@@ -138,6 +138,6 @@ test('a subscription to an unreadable session is rejected and can be retried', a
   broken = false;
   await hub.subscribe(SESSION, subscriber);
   await say(engine, 'Hi');
-  await engine.rested(SESSION);
+  await engine.whenIdle(SESSION);
   expect(subscriber.sent.length).toBeGreaterThan(0);
 });

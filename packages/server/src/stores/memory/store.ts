@@ -4,7 +4,7 @@ import type { ApiKeyStore } from '../../core/ports/api-keys.ts';
 import type { PairingStore } from '../../core/ports/pairings.ts';
 import type { PreferenceStore } from '../../core/ports/preferences.ts';
 import type { RevocationStore } from '../../core/ports/revocations.ts';
-import type { KeptUser, User, UserStore } from '../../core/ports/users.ts';
+import type { StoredUser, User, UserStore } from '../../core/ports/users.ts';
 import { Followers } from '../shared/followers.ts';
 import { joined, type Store } from '../shared/joined.ts';
 import { openness } from '../shared/openness.ts';
@@ -157,7 +157,7 @@ function memoryPreferences() {
 }
 
 function memoryUsers(changed: () => void) {
-  const users = new Map<string, KeptUser>();
+  const users = new Map<string, StoredUser>();
   return {
     has: (name: string) => users.has(storable(name)),
     find: (name: string) => users.get(storable(name)) ?? null,

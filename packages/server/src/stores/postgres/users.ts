@@ -1,6 +1,6 @@
 import { Role } from '@parlance/protocol';
 import { z } from 'zod';
-import type { KeptUser, User } from '../../core/ports/users.ts';
+import type { StoredUser, User } from '../../core/ports/users.ts';
 import { storable } from '../shared/text.ts';
 import type { Statements } from './database.ts';
 
@@ -19,11 +19,11 @@ const SELECT_USER =
 const CHANGED = 'UPDATE cluster SET changes = changes + 1';
 
 export const prepareUsers = (database: Statements) => ({
-  async find(name: string): Promise<KeptUser | null> {
+  async find(name: string): Promise<StoredUser | null> {
     const [found] = await database.query(`${SELECT_USER} WHERE name = $1`, [storable(name)]);
     return found ? UserRow.parse(found) : null;
   },
-  async everyone(): Promise<KeptUser[]> {
+  async everyone(): Promise<StoredUser[]> {
     return (await database.query(`${SELECT_USER} ORDER BY name`)).map((found) => UserRow.parse(found));
   },
   async put({ name, role, passwordHash, createdAt }: User): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite';
 import { Role } from '@parlance/protocol';
 import { z } from 'zod';
-import type { KeptUser, User } from '../../core/ports/users.ts';
+import type { StoredUser, User } from '../../core/ports/users.ts';
 import { storable } from '../shared/text.ts';
 
 const UserRow = z.object({
@@ -26,11 +26,11 @@ export function prepareUsers(database: Database) {
   const remove = database.prepare<unknown, [string]>('DELETE FROM users WHERE name = ?');
 
   return {
-    find(name: string): KeptUser | null {
+    find(name: string): StoredUser | null {
       const found = select.get(storable(name));
       return found ? UserRow.parse(found) : null;
     },
-    everyone: (): KeptUser[] => selectAll.all().map((found) => UserRow.parse(found)),
+    everyone: (): StoredUser[] => selectAll.all().map((found) => UserRow.parse(found)),
     put({ name, role, passwordHash, createdAt }: User): void {
       upsert.run({ name: storable(name), role, passwordHash, createdAt });
     },

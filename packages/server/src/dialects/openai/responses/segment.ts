@@ -1,7 +1,7 @@
 /** A segment of a session: the events after the request of a response, until its turn waits or ends. */
 import { type DurableEvent, type Principal, type TurnTerms, turnTermsOf } from '@parlance/protocol';
 import { labelKey, type SessionRef } from '../../../core/api/index.ts';
-import { projection, REST, type State } from '../../shared/exchange/pieces.ts';
+import { projection, IDLE, type State } from '../../shared/exchange/pieces.ts';
 import type { Followed } from '../../shared/exchange/reading.ts';
 import { followedIn } from '../../shared/exchange/request-keys.ts';
 import { latestEvents } from '../../shared/latest-events.ts';
@@ -91,7 +91,7 @@ type Before = { readonly state: State; readonly terms: TurnTerms };
 
 /** The state of a turn before the event that continues it. */
 async function before({ engine }: Context, ref: SessionRef, start: DurableEvent): Promise<Before> {
-  if (start.type !== 'tool.ended' && start.type !== 'approval.answered') return { state: REST, terms: {} };
+  if (start.type !== 'tool.ended' && start.type !== 'approval.answered') return { state: IDLE, terms: {} };
   for await (const { events, whole } of latestEvents(engine, { ref, head: start.seq - 1 }, PAGE)) {
     const begun = events.find(
       (event): event is DurableEvent<'turn.started'> =>
@@ -102,9 +102,9 @@ async function before({ engine }: Context, ref: SessionRef, start: DurableEvent)
     );
     if (input < 0 && !whole) continue;
     const own = events.slice(Math.max(input, 0)).filter((event) => isOf(event, start.turn, begun?.input));
-    return { state: own.reduce(stateAfter, REST), terms: own.reduce(termsAfter, {}) };
+    return { state: own.reduce(stateAfter, IDLE), terms: own.reduce(termsAfter, {}) };
   }
-  return { state: REST, terms: {} };
+  return { state: IDLE, terms: {} };
 }
 
 const isOf = (event: DurableEvent, turn: string, input: string | undefined): boolean =>

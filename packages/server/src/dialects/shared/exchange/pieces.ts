@@ -64,7 +64,7 @@ export type State = {
   readonly calls: readonly OpenCall[];
 };
 
-export const REST: State = { block: null, calls: [] };
+export const IDLE: State = { block: null, calls: [] };
 
 export const projection: Projection<State, Piece> = { start, step, attach };
 
@@ -84,7 +84,7 @@ function attach(_state: State, { open, openArguments }: SessionSnapshot): Piece[
 function step(state: State, event: SessionEvent): Stepped<State, Piece> {
   switch (event.type) {
     case 'turn.started':
-      return [REST, [{ body: { turn: event.turn, kind: 'started', input: event.input } }]];
+      return [IDLE, [{ body: { turn: event.turn, kind: 'started', input: event.input } }]];
     case 'input.cancelled':
       return [state, [{ body: { turn: event.turn, kind: 'withdrawn', input: event.input } }]];
     case 'text.delta':
@@ -143,11 +143,11 @@ function step(state: State, event: SessionEvent): Stepped<State, Piece> {
       return changed(state, { turn, call, to: null }, result);
     }
     case 'turn.ended':
-      return [REST, [{ body: { turn: event.turn, kind: 'ended' } }]];
+      return [IDLE, [{ body: { turn: event.turn, kind: 'ended' } }]];
     case 'turn.failed':
-      return [REST, [{ body: { turn: event.turn, kind: 'failed', fault: event.fault } }]];
+      return [IDLE, [{ body: { turn: event.turn, kind: 'failed', fault: event.fault } }]];
     case 'turn.cancelled':
-      return [REST, [{ body: { turn: event.turn, kind: 'failed', fault: CANCELLED } }]];
+      return [IDLE, [{ body: { turn: event.turn, kind: 'failed', fault: CANCELLED } }]];
     case 'session.created':
     case 'history.imported':
     case 'session.cleared':

@@ -1,7 +1,7 @@
 /** Follows the turn that a request started, or that it continued with the caller's results. */
 import { Fault, type InputId, isDurable, type SessionEvent, type TurnId } from '@parlance/protocol';
 import type { Engine, SessionRef, Watch } from '../../../core/api/index.ts';
-import { type Piece, projection, REST, type State } from './pieces.ts';
+import { type Piece, projection, IDLE, type State } from './pieces.ts';
 
 export type Followed = {
   /** the input whose turn is read last; null if there is none */
@@ -46,7 +46,7 @@ export class Reading {
   static async open(
     engine: Pick<Engine, 'watch'>,
     ref: SessionRef,
-    { after, state = REST }: { readonly after: number | 'now'; readonly state?: State },
+    { after, state = IDLE }: { readonly after: number | 'now'; readonly state?: State },
   ): Promise<Reading> {
     const reading = new Reading(ref, state);
     await engine.watch(ref, (event) => reading.#take(event), {
