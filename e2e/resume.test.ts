@@ -7,7 +7,7 @@ import { DATABASE_FILE } from '../packages/server/src/stores/sqlite/connection.t
 import { openSqliteStore } from '../packages/server/src/stores/sqlite/open.ts';
 import { calls } from '../packages/server/src/testing/scripted-provider.ts';
 import { startTestServer } from '../packages/server/src/testing/server.ts';
-import { SESSION, say, setStage } from '../packages/server/src/testing/stage.ts';
+import { SESSION, say, createHarness } from '../packages/server/src/testing/harness.ts';
 import { followed } from './server-process.ts';
 
 /** Leaves a session with a call that was recorded but not evaluated, as after a crash. */
@@ -25,7 +25,7 @@ async function leaveUnjudged(data: string): Promise<void> {
     },
   };
   const command = ['bash', '-lc', 'touch made'];
-  const { engine } = await setStage([calls('shell', { command })], { store: broken });
+  const { engine } = await createHarness([calls('shell', { command })], { store: broken });
   await say(engine, 'Make a file.');
   await recorded.promise;
   await store.close();

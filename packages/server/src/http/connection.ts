@@ -50,7 +50,7 @@ export interface Socket extends Subscriber {
   /** The parameters of path and query that its route names; absent if it names none. */
   readonly params?: Readonly<Record<string, string>> | undefined;
   /** Sets the dialect that the socket is counted under. */
-  speaks(dialect: string): void;
+  setDialect(dialect: string): void;
   /** True if its reader is behind, so that frames are buffered. Absent if unknown. */
   readonly behind?: boolean;
   /** Encodes a frame and sends it to this socket only. */
@@ -73,7 +73,7 @@ export interface Connection {
   /** The principal that has authenticated in a frame; absent if the dialect has no such frame. */
   identified?(): Principal | null;
   /** True if an authenticated caller has authorized the peer, which itself stays anonymous. */
-  vouched?(): boolean;
+  isAuthorized?(): boolean;
   /**
    * False until the peer has done something that is costly for an anonymous peer; until then, its frames must
    * be small. Absent if only the token matters.

@@ -2,7 +2,7 @@
 import { Fault, type Principal } from '@parlance/protocol';
 import type { Authenticator } from './authenticator.ts';
 
-export const maySpeak = ({ dialects }: Principal, dialect: string | null): boolean =>
+export const mayUseDialect = ({ dialects }: Principal, dialect: string | null): boolean =>
   dialects === undefined || (dialect !== null && dialects.includes(dialect));
 
 /**
@@ -13,7 +13,7 @@ export const forDialect = (authenticator: Authenticator, dialect: string | null)
   ...authenticator,
   async verify(token, address) {
     const principal = await authenticator.verify(token, address);
-    if (maySpeak(principal, dialect)) return principal;
+    if (mayUseDialect(principal, dialect)) return principal;
     throw new Fault('forbidden', 'The API key is limited to other dialects.');
   },
 });

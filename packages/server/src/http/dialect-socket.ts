@@ -112,7 +112,7 @@ export class DialectSocket implements Socket {
     return this.sendBuffer.behind;
   }
 
-  speaks(dialect: string): void {
+  setDialect(dialect: string): void {
     this.ws.data.dialect = dialect;
   }
 

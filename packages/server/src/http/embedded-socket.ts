@@ -94,7 +94,7 @@ export class InProcessSocket implements Socket {
     return promise;
   }
 
-  speaks(): void {
+  setDialect(): void {
     // Not counted: there is only one client.
   }
 

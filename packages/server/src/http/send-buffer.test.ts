@@ -10,7 +10,7 @@ const PIECES: Pieces = {
 };
 
 /** A wire whose reader reads on demand; `room` is the number of frames that fit before. */
-function stage(limit = 1_000) {
+function harness(limit = 1_000) {
   const sent: string[] = [];
   const seen = { room: 1, coalesced: 0, caughtUp: 0, gaveUp: 0, closed: 0 };
   const sendBuffer = new SendBuffer(
@@ -39,7 +39,7 @@ function stage(limit = 1_000) {
 }
 
 test('frames of a slow reader are joined, and sent in order when it has caught up', () => {
-  const { sendBuffer, seen, send, drain, texts } = stage();
+  const { sendBuffer, seen, send, drain, texts } = harness();
   send('a', '1');
   expect(sendBuffer.behind).toBe(false);
   for (const text of ['2', '3', '4']) send('a', text);
@@ -55,7 +55,7 @@ test('frames of a slow reader are joined, and sent in order when it has caught u
 });
 
 test('a reader that falls behind again while catching up loses nothing', () => {
-  const { sendBuffer, seen, send, drain, texts } = stage();
+  const { sendBuffer, seen, send, drain, texts } = harness();
   for (const block of ['a', 'b', 'c', 'd', 'e']) send(block, '.');
   drain(0);
   expect(sendBuffer.behind).toBe(true);
@@ -67,7 +67,7 @@ test('a reader that falls behind again while catching up loses nothing', () => {
 });
 
 test('frames that cannot be joined wait individually, between those that can', () => {
-  const { sendBuffer, send, drain, sent } = stage();
+  const { sendBuffer, send, drain, sent } = harness();
   send('a', '1');
   send('a', '2');
   send('a', '3');
@@ -78,7 +78,7 @@ test('frames that cannot be joined wait individually, between those that can', (
 });
 
 test('joined pieces count as their text, regardless of their number', () => {
-  const { seen, send, drain, texts } = stage(5_000);
+  const { seen, send, drain, texts } = harness(5_000);
   const numbers = Array.from({ length: 1_200 }, (_, index) => `${index} `);
   for (const text of numbers) send('a', text);
   expect(seen.gaveUp).toBe(0);
@@ -93,7 +93,7 @@ test('joined pieces count as their text, regardless of their number', () => {
 });
 
 test('a reader that is too far behind is disconnected once, and receives nothing more', () => {
-  const { sendBuffer, seen, send, drain, sent } = stage(1_000);
+  const { sendBuffer, seen, send, drain, sent } = harness(1_000);
   for (let index = 0; index < 200; index++) send(`block-${index}`, 'some text');
   expect(seen).toMatchObject({ gaveUp: 1, closed: 1 });
   const before = sent.length;
@@ -104,7 +104,7 @@ test('a reader that is too far behind is disconnected once, and receives nothing
 });
 
 test('a single large frame does not disconnect a reader', () => {
-  const { seen, sendBuffer, drain, sent } = stage(1_000);
+  const { seen, sendBuffer, drain, sent } = harness(1_000);
   sendBuffer.send('1');
   sendBuffer.send('2');
   sendBuffer.send('x'.repeat(5_000));
@@ -117,7 +117,7 @@ const unsent = (sendBuffer: SendBuffer, cut: boolean) =>
   (sendBuffer.unsent(cut) as Piece[]).map(({ block, text }) => block + text);
 
 test('unsent frames include buffered ones, and after a cut the one in flight', () => {
-  const { sendBuffer, send, drain } = stage();
+  const { sendBuffer, send, drain } = harness();
   send('a', '1');
   expect(unsent(sendBuffer, true)).toEqual([]);
   send('a', '2');
@@ -136,7 +136,7 @@ test('unsent frames include buffered ones, and after a cut the one in flight', (
 });
 
 test('unsent frames of a disconnected reader include the one that exceeded the limit', () => {
-  const { sendBuffer, seen, send } = stage(30);
+  const { sendBuffer, seen, send } = harness(30);
   for (const text of ['1', '2', '3', '4']) send('a', text);
   for (const text of ['5', '6']) send('b', text);
   expect(seen.gaveUp).toBe(1);

@@ -54,7 +54,7 @@ export class SocketCounts {
   }
 
   /** Marks the socket as authorized, without a principal. */
-  vouch(place: Place): null {
+  authorize(place: Place): null {
     if (place.unknown) this.#unknown--;
     place.unknown = false;
     return null;
@@ -64,7 +64,7 @@ export class SocketCounts {
    * Assigns the socket to the principal. Returns a refusal, and assigns none, if the principal has too many.
    */
   identify(place: Place, principal: string): Refusal | null {
-    this.vouch(place);
+    this.authorize(place);
     if (place.principal === principal) return null;
     if (place.principal !== null) add(this.#principals, place.principal, -1);
     place.principal = null;

@@ -103,11 +103,11 @@ export function socketTransport(limits: SocketLimits, deps: SocketDeps): SocketT
   function look(ws: ServerWebSocket<Data>): void {
     const { connection, place, peer, open } = ws.data;
     const principal = connection?.identified?.() ?? null;
-    if (!open || (principal === null && connection?.vouched?.() !== true)) return;
+    if (!open || (principal === null && connection?.isAuthorized?.() !== true)) return;
     clearTimeout(ws.data.deadline);
     ws.data.peer = null;
     if (peer) anonymousSockets.leave(peer, false);
-    const refusal = principal ? counts.identify(place, principal.id) : counts.vouch(place);
+    const refusal = principal ? counts.identify(place, principal.id) : counts.authorize(place);
     if (!refusal) return;
     meter.add('refusals', refusal.limit);
     ws.close(1013, refusal.reason);

@@ -9,9 +9,9 @@ import { LeaseTable, type MemoryLeases, openMemoryLeases } from '../stores/memor
 import { openMemoryStore } from '../stores/memory/store.ts';
 import { ExclusiveSessions, withLeases } from '../stores/memory/with-leases.ts';
 import type { Line } from './scripted-provider.ts';
-import { countingIds, type Stage, type StageOptions, setStage } from './stage.ts';
+import { countingIds, type Harness, type HarnessOptions, createHarness } from './harness.ts';
 
-export type StageNode = Stage & {
+export type HarnessNode = Harness & {
   readonly leases: MemoryLeases;
   readonly transport: Transport;
   /** Kills the process: its later writes no longer reach the store. */
@@ -34,7 +34,7 @@ const SWEEP_MS = 5;
 const ignore = () => undefined;
 const QUIET: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
-export class StageCluster {
+export class HarnessCluster {
   readonly store: EventStore = openMemoryStore();
   readonly network = openMemoryNetwork();
   readonly #table = new LeaseTable();
@@ -55,7 +55,7 @@ export class StageCluster {
     return this.#living;
   }
 
-  async open(answers: readonly (readonly Line[])[], options: StageOptions = {}): Promise<StageNode> {
+  async open(answers: readonly (readonly Line[])[], options: HarnessOptions = {}): Promise<HarnessNode> {
     let dead = false;
     let healthy = true;
     let replaced = false;
@@ -101,7 +101,7 @@ export class StageCluster {
       // The lock of a dead node is released.
       exclusively: (ref, work) => plain.exclusively(ref, (log) => Promise.race([work(log), killed.promise])),
     };
-    const stage = await setStage(answers, {
+    const harness = await createHarness(answers, {
       ids: this.#ids,
       ...options,
       store: { ...this.store, append, read },
@@ -123,7 +123,7 @@ export class StageCluster {
     });
     const living = this.#living;
     return {
-      ...stage,
+      ...harness,
       leases,
       transport,
       kill() {

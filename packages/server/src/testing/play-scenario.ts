@@ -1,27 +1,27 @@
 /** Plays one scenario on the real engine with a scripted model, and returns its events. */
 import type { Json, SessionEvent } from '@parlance/protocol';
 import { calls, type Line, USAGE } from './scripted-provider.ts';
-import { CALLER, countingIds, SESSION, type Stage, say, setStage } from './stage.ts';
+import { CALLER, countingIds, SESSION, type Harness, say, createHarness } from './harness.ts';
 
 export type Scenario = () => Promise<readonly SessionEvent[]>;
 
 type End = { readonly last?: SessionEvent['type']; readonly turns?: number };
 
 /** Runs `act` on a stage with these answers until the last of `turns` turns has ended. */
-export const played =
+export const scenario =
   (
     answers: Line[][],
-    act: (stage: Stage) => Promise<unknown>,
+    act: (harness: Harness) => Promise<unknown>,
     { last = 'turn.ended', turns = 1 }: End = {},
   ): Scenario =>
   async () => {
-    const stage = await setStage(answers);
+    const harness = await createHarness(answers);
     const ended = (async () => {
-      for (let turn = 0; turn < turns; turn++) await stage.happens(last);
+      for (let turn = 0; turn < turns; turn++) await harness.nextEvent(last);
     })();
-    await act(stage);
+    await act(harness);
     await ended;
-    return stage.events;
+    return harness.events;
   };
 
 export const asks = calls(
@@ -35,28 +35,28 @@ export const answerWith = (...wanted: (readonly [tool: string, input: Record<str
   { type: 'ended', usage: USAGE, stop: 'calls' },
 ];
 
-export async function answered(stage: Stage, command: object): Promise<void> {
-  const asked = stage.happens('approval.requested');
-  await say(stage.engine, 'run the tests');
+export async function answered(harness: Harness, command: object): Promise<void> {
+  const asked = harness.nextEvent('approval.requested');
+  await say(harness.engine, 'run the tests');
   await asked;
-  await stage.engine.send(SESSION, { type: 'approval.answer', ...command } as never, CALLER);
+  await harness.engine.send(SESSION, { type: 'approval.answer', ...command } as never, CALLER);
 }
 
 /** Answers before and after the kill. */
-type Lives = { readonly answers: Line[][]; readonly after: Line[][] };
+type KilledRun = { readonly answers: Line[][]; readonly after: Line[][] };
 
 /** The first process dies at `at`; a second one continues from the same store. */
 export const killed =
-  (text: string, at: (stage: Stage) => Promise<unknown>, { answers, after }: Lives): Scenario =>
+  (text: string, at: (harness: Harness) => Promise<unknown>, { answers, after }: KilledRun): Scenario =>
   async () => {
     const ids = countingIds();
-    const first = await setStage(answers, { ids });
+    const first = await createHarness(answers, { ids });
     const dead = at(first);
     await say(first.engine, text);
     await dead;
     const before = [...first.events];
-    const second = await setStage(after, { ids, store: first.store });
-    const ended = second.happens('turn.ended');
+    const second = await createHarness(after, { ids, store: first.store });
+    const ended = second.nextEvent('turn.ended');
     await second.engine.recover();
     await ended;
     return [...before, ...second.events];

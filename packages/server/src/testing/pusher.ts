@@ -52,7 +52,7 @@ export class FakeClock implements Clock {
   }
 }
 
-type Told = AnyFrame & { event: string; channel?: string; data: Record<string, unknown>; user_id?: string };
+type PusherFrame = AnyFrame & { event: string; channel?: string; data: Record<string, unknown>; user_id?: string };
 
 /** A raw protocol client. */
 export class RawPusher {
@@ -79,7 +79,7 @@ export class RawPusher {
   }
 
   /** The next event with that name, with its data parsed; skips earlier events. */
-  async received(event: string): Promise<Told> {
+  async received(event: string): Promise<PusherFrame> {
     const frame = await this.client.next((frame) => frame.event === event);
     const data = typeof frame.data === 'string' ? JSON.parse(frame.data) : frame.data;
     return { ...frame, event, data };
@@ -100,7 +100,7 @@ export class RawPusher {
     this.send('pusher:subscribe', { channel, auth, channel_data });
   }
 
-  async subscribe(channel: string, member?: object): Promise<Told> {
+  async subscribe(channel: string, member?: object): Promise<PusherFrame> {
     this.ask(channel, member);
     return this.received('pusher_internal:subscription_succeeded');
   }

@@ -3,16 +3,16 @@
  * golden file for every one of them.
  */
 import { type CallId, type HistoryItem, textPart } from '@parlance/protocol';
-import { answered, answerWith, asks, killed, played, type Scenario } from './play-scenario.ts';
+import { answered, answerWith, asks, killed, scenario, type Scenario } from './play-scenario.ts';
 import { calls, says } from './scripted-provider.ts';
-import { CALLER, SESSION, say } from './stage.ts';
+import { CALLER, SESSION, say } from './harness.ts';
 
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
-  'plain-answer': played([says('Hello ', 'there.')], ({ engine }) => say(engine, 'Hi')),
+  'plain-answer': scenario([says('Hello ', 'there.')], ({ engine }) => say(engine, 'Hi')),
 
-  'message-replaced': played(
+  'message-replaced': scenario(
     [says('Paris.'), says('Rome.')],
-    async ({ engine, happens, events }) => {
+    async ({ engine, nextEvent: happens, events }) => {
       const ended = happens('turn.ended');
       await say(engine, 'The capital of France?');
       await ended;
@@ -23,18 +23,18 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     { turns: 2 },
   ),
 
-  configured: played([says('Hello.')], async ({ engine }) => {
+  configured: scenario([says('Hello.')], async ({ engine }) => {
     await engine.send(SESSION, { type: 'session.create' }, CALLER);
     await engine.send(SESSION, { type: 'session.configure', approval: 'auto-edit' }, CALLER);
     await say(engine, 'Hi');
   }),
 
-  reasoning: played(
+  reasoning: scenario(
     [[{ type: 'reasoning', text: 'They ' }, { type: 'reasoning', text: 'greet me.' }, ...says('Hello.')]],
     ({ engine }) => say(engine, 'Hi'),
   ),
 
-  'tool-call': played(
+  'tool-call': scenario(
     [
       calls('lookup', { word: 'parlance' }, { before: [{ type: 'text', text: 'Let me look.' }] }),
       says('It is ', 'a word.'),
@@ -42,7 +42,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     ({ engine }) => say(engine, 'What is parlance?'),
   ),
 
-  'parallel-calls': played(
+  'parallel-calls': scenario(
     [
       answerWith(['lookup', { word: 'one' }], ['broken', {}], ['lookup', { word: 'two' }]),
       says('Both are words.'),
@@ -50,7 +50,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     ({ engine }) => say(engine, 'What are one and two?'),
   ),
 
-  'parallel-approvals': played(
+  'parallel-approvals': scenario(
     [
       answerWith(
         ['shell', { command: ['npm', 'test'] }],
@@ -59,7 +59,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       ),
       says('Tested.'),
     ],
-    async ({ engine, happens }) => {
+    async ({ engine, nextEvent: happens }) => {
       const found = happens('tool.ended');
       await say(engine, 'Test it');
       await found;
@@ -69,33 +69,33 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     },
   ),
 
-  'tool-failure': played([calls('broken', {}), says('It did not work.')], ({ engine }) =>
+  'tool-failure': scenario([calls('broken', {}), says('It did not work.')], ({ engine }) =>
     say(engine, 'Try it'),
   ),
 
-  'approval-yes': played([asks, says('All green.')], (stage) => answered(stage, { answer: 'once' })),
+  'approval-yes': scenario([asks, says('All green.')], (harness) => answered(harness, { answer: 'once' })),
 
-  'approval-no': played([asks, says('Then I will not.')], (stage) =>
-    answered(stage, { answer: 'deny', reason: 'not now' }),
+  'approval-no': scenario([asks, says('Then I will not.')], (harness) =>
+    answered(harness, { answer: 'deny', reason: 'not now' }),
   ),
 
-  'approval-no-exit': played([asks], (stage) => answered(stage, { answer: 'deny', exit: true }), {
+  'approval-no-exit': scenario([asks], (harness) => answered(harness, { answer: 'deny', exit: true }), {
     last: 'turn.cancelled',
   }),
 
-  'approval-explained': played([asks, says('It runs the tests.'), says('Done.')], async (stage) => {
-    const asked = stage.happens('approval.requested');
-    await say(stage.engine, 'run the tests');
+  'approval-explained': scenario([asks, says('It runs the tests.'), says('Done.')], async (harness) => {
+    const asked = harness.nextEvent('approval.requested');
+    await say(harness.engine, 'run the tests');
     await asked;
-    await stage.engine.send(SESSION, { type: 'approval.explain' }, CALLER);
-    await stage.engine.send(SESSION, { type: 'approval.answer', answer: 'always' }, CALLER);
+    await harness.engine.send(SESSION, { type: 'approval.explain' }, CALLER);
+    await harness.engine.send(SESSION, { type: 'approval.answer', answer: 'always' }, CALLER);
   }),
 
-  'approval-by-word': played([asks, says('Done.')], (stage) =>
-    answered(stage, { answer: 'once', said: 'yes' }),
+  'approval-by-word': scenario([asks, says('Done.')], (harness) =>
+    answered(harness, { answer: 'once', said: 'yes' }),
   ),
 
-  'failure-mid-stream': played(
+  'failure-mid-stream': scenario(
     [
       [
         { type: 'text', text: 'Half an ' },
@@ -106,7 +106,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     { last: 'turn.failed' },
   ),
 
-  'retry-mid-stream': played(
+  'retry-mid-stream': scenario(
     [
       [
         { type: 'text', text: 'Half an ' },
@@ -122,7 +122,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     ({ engine }) => say(engine, 'Hi'),
   ),
 
-  'sealed-reasoning': played(
+  'sealed-reasoning': scenario(
     [
       [
         { type: 'reasoning', text: 'They greet me.' },
@@ -134,7 +134,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     ({ engine }) => say(engine, 'Hi'),
   ),
 
-  'malformed-call': played(
+  'malformed-call': scenario(
     [
       [
         { type: 'call', call: 'call_1', tool: 'lookup', input: {}, malformed: '{"word":' },
@@ -145,7 +145,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     ({ engine }) => say(engine, 'Hi'),
   ),
 
-  cancel: played(
+  cancel: scenario(
     [[{ type: 'text', text: 'This takes ' }, { type: 'hang' }]],
     async ({ engine, provider }) => {
       await say(engine, 'Count');
@@ -155,7 +155,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     { last: 'turn.cancelled' },
   ),
 
-  supersede: played(
+  supersede: scenario(
     [[{ type: 'text', text: 'The first ' }, { type: 'hang' }], says('The second answer.')],
     async ({ engine, provider }) => {
       await say(engine, 'First');
@@ -164,20 +164,20 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     },
   ),
 
-  'supersede-in-a-call': played([calls('endless', {}), says('The second answer.')], async (stage) => {
-    const started = stage.happens('tool.started');
-    await say(stage.engine, 'First');
+  'supersede-in-a-call': scenario([calls('endless', {}), says('The second answer.')], async (harness) => {
+    const started = harness.nextEvent('tool.started');
+    await say(harness.engine, 'First');
     await started;
-    await say(stage.engine, 'Second', 'supersede');
+    await say(harness.engine, 'Second', 'supersede');
   }),
 
-  queue: played(
+  queue: scenario(
     [says('One.'), says('Two.')],
     ({ engine }) => Promise.all([say(engine, 'First'), say(engine, 'Second')]),
     { turns: 2 },
   ),
 
-  'queue-cancelled': played([says('One.')], async ({ engine }) => {
+  'queue-cancelled': scenario([says('One.')], async ({ engine }) => {
     const [, second] = await Promise.all([say(engine, 'First'), say(engine, 'Second')]);
     const queued = second.events.find((event) => event.type === 'input.accepted');
     await engine.send(SESSION, { type: 'turn.cancel', turn: queued?.turn }, CALLER);
@@ -188,12 +188,12 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     after: [says('A whole ', 'answer.')],
   }),
 
-  'resume-call-lost': killed('Go', (stage) => stage.happens('tool.started'), {
+  'resume-call-lost': killed('Go', (harness) => harness.nextEvent('tool.started'), {
     answers: [calls('endless', {})],
     after: [says('I do not know whether it happened.')],
   }),
 
-  'streamed-arguments': played(
+  'streamed-arguments': scenario(
     [
       calls(
         'lookup',
@@ -220,7 +220,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     ({ engine }) => say(engine, 'What is parlance?'),
   ),
 
-  history: played([says('The third is the Rhone.')], async ({ engine }) => {
+  history: scenario([says('The third is the Rhone.')], async ({ engine }) => {
     const call = 'call_0' as CallId;
     const history: HistoryItem[] = [
       { type: 'user', parts: [textPart('Name a river')] },
@@ -235,7 +235,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     await say(engine, 'And a third?');
   }),
 
-  continued: played([says('It is sunny.')], async ({ engine }) => {
+  continued: scenario([says('It is sunny.')], async ({ engine }) => {
     const call = 'call_0' as CallId;
     const history: HistoryItem[] = [
       { type: 'user', parts: [textPart('The weather?')] },
@@ -246,30 +246,30 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     await engine.send(SESSION, { type: 'input.submit', parts: [], continues: true }, CALLER);
   }),
 
-  'deferred-call': played(
+  'deferred-call': scenario(
     [
       calls('errand', { what: 'click' }, { before: [{ type: 'text', text: 'Please click.' }] }),
       says('It was clicked.'),
     ],
-    async (stage) => {
-      const deferred = stage.happens('call.deferred');
-      await say(stage.engine, 'Click it');
+    async (harness) => {
+      const deferred = harness.nextEvent('call.deferred');
+      await say(harness.engine, 'Click it');
       const { call } = await deferred;
       const parts = [{ type: 'text', text: 'clicked' } as const];
-      await stage.engine.send(SESSION, { type: 'call.answer', call, parts }, CALLER);
+      await harness.engine.send(SESSION, { type: 'call.answer', call, parts }, CALLER);
     },
   ),
 
-  'final-failure': played([calls('errand-end', { why: 'It cannot be done.' })], ({ engine }) =>
+  'final-failure': scenario([calls('errand-end', { why: 'It cannot be done.' })], ({ engine }) =>
     say(engine, 'Do it'),
   ),
 
-  handoff: played(
+  handoff: scenario(
     [calls('handoff', { agent: 'tester', reason: 'It needs tests' }), says('I am the tester.')],
     ({ engine }) => say(engine, 'Test it'),
   ),
 
-  'direct-call': played([], ({ engine }) =>
+  'direct-call': scenario([], ({ engine }) =>
     engine.send(
       SESSION,
       { type: 'input.submit', parts: [], call: { tool: 'lookup', input: { word: 'parlance' } } },
@@ -277,24 +277,24 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     ),
   ),
 
-  compaction: played(
+  compaction: scenario(
     [says('word '.repeat(800)), says('They asked twice.'), says('Yes.')],
-    async (stage) => {
-      const first = stage.happens('turn.ended');
-      await say(stage.engine, 'First');
+    async (harness) => {
+      const first = harness.nextEvent('turn.ended');
+      await say(harness.engine, 'First');
       await first;
-      await say(stage.engine, 'Second');
+      await say(harness.engine, 'Second');
     },
     { turns: 2 },
   ),
 
-  clear: played(
+  clear: scenario(
     [says('Hello.')],
-    async (stage) => {
-      const ended = stage.happens('turn.ended');
-      await say(stage.engine, 'Hi');
+    async (harness) => {
+      const ended = harness.nextEvent('turn.ended');
+      await say(harness.engine, 'Hi');
       await ended;
-      await stage.engine.send(SESSION, { type: 'session.clear' }, CALLER);
+      await harness.engine.send(SESSION, { type: 'session.clear' }, CALLER);
     },
     { last: 'session.cleared' },
   ),

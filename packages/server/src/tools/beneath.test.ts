@@ -9,7 +9,7 @@ import { applyPatchTool } from './patch/tool.ts';
 import { readFile } from './read-file.ts';
 import { saveFile } from './save-file.ts';
 import { searchFiles } from './search/tool.ts';
-import { contextIn, faultOf, textFrom, type Workshop, workshop } from './testing.ts';
+import { contextIn, faultOf, textFrom, type ToolFixture, toolFixture } from './testing.ts';
 
 const OPEN = { hide: [] };
 const reader = readFile(OPEN);
@@ -17,15 +17,15 @@ const saver = saveFile(OPEN);
 const patcher = applyPatchTool(OPEN);
 
 const patch = (text: string) => ({ patch: `*** Begin Patch\n${text}\n*** End Patch` });
-const run = (tool: Tool, place: Workshop, input: object) => textFrom(tool, input, contextIn(place.root));
+const run = (tool: Tool, place: ToolFixture, input: object) => textFrom(tool, input, contextIn(place.root));
 
 function faultOnly(thrown: unknown): void {
   if (!(thrown instanceof Fault)) throw thrown;
 }
 
 describe('links that stay inside the root work', () => {
-  async function linked(): Promise<Workshop> {
-    const place = await workshop();
+  async function linked(): Promise<ToolFixture> {
+    const place = await toolFixture();
     await place.write('real/deep/a.txt', 'a\n');
     await symlink('real', join(place.root, 'relative'));
     await symlink(join(place.root, 'real/deep'), join(place.root, 'absolute'));
@@ -55,7 +55,7 @@ describe('links that stay inside the root work', () => {
 });
 
 test('links that lead outside, in a loop or nowhere are refused', async () => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   await Bun.write(join(place.outside, 'a.txt'), 'outside');
   await symlink('..', join(place.root, 'up'));
   await symlink(place.outside, join(place.root, 'absolute'));
@@ -72,7 +72,7 @@ test('links that lead outside, in a loop or nowhere are refused', async () => {
 });
 
 test('no folder is created if the file may not be written', async () => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   await place.write('data/key', 'x');
   await place.write('code/a.ts', 'x');
   const guard = { hide: [join(place.root, 'data')], readOnly: [join(place.root, 'code')] };
@@ -89,8 +89,8 @@ test('no folder is created if the file may not be written', async () => {
 });
 
 describe('a git folder, whatever path leads to it', () => {
-  async function withLinkedGit(): Promise<Workshop> {
-    const place = await workshop();
+  async function withLinkedGit(): Promise<ToolFixture> {
+    const place = await toolFixture();
     for (const path of ['store/HEAD', 'store/config', 'store/objects/x', 'store/refs/x', 'store/hooks/x'])
       await place.write(path, 'x\n');
     await symlink('store', join(place.root, '.git'));
@@ -122,7 +122,7 @@ describe('a git folder, whatever path leads to it', () => {
   });
 
   test('cannot be assembled file by file without approval; files with the same names in other folders can', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     for (const path of ['lib/config', 'lib/objects/x', 'lib/refs/x', 'docs/HEAD', 'src/config'])
       await run(saver, place, { path, content: 'x' });
     expect((await saver.approval({ path: 'lib/HEAD', content: 'x' }, { root: place.root }))?.kind).toBe(
@@ -134,7 +134,7 @@ describe('a git folder, whatever path leads to it', () => {
 });
 
 test('descriptors are closed when the call ends', async () => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   await place.write('a/b/c.txt', 'c');
   const open = async () => (await readdir('/proc/self/fd')).length;
   const before = await open();
@@ -152,10 +152,10 @@ describe.skipIf(process.platform !== 'linux')('a folder swapped for a link does 
   /** More rounds than that until `worked`: the swap may come in between each time. */
   async function raced(
     rounds: number,
-    use: (place: Workshop, round: number) => Promise<unknown>,
-    worked: (place: Workshop) => Promise<boolean> = async () => true,
-  ): Promise<{ place: Workshop; said: string }> {
-    const place = await workshop();
+    use: (place: ToolFixture, round: number) => Promise<unknown>,
+    worked: (place: ToolFixture) => Promise<boolean> = async () => true,
+  ): Promise<{ place: ToolFixture; said: string }> {
+    const place = await toolFixture();
     const far = join(place.outside, 'far');
     await mkdir(join(far, 'sub'), { recursive: true });
     for (const folder of [far, join(place.root, 'box')]) {
@@ -219,11 +219,11 @@ describe.skipIf(process.platform !== 'linux')('a folder swapped for a link does 
 
   test('for patching: add, change, move and delete', async () => {
     /** While it is swapped, a folder may be gone in the middle of a listing. */
-    const hasMoved = async ({ root }: Workshop) => {
+    const hasMoved = async ({ root }: ToolFixture) => {
       const paths = await readdir(root, { recursive: true }).catch(() => []);
       return paths.some((path) => path.includes('moved-'));
     };
-    const patchAll = async (place: Workshop, round: number) => {
+    const patchAll = async (place: ToolFixture, round: number) => {
       const added = `box/sub/added-${round}.txt`;
       const steps = [
         `*** Add File: ${added}\n+x`,

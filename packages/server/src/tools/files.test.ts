@@ -5,12 +5,12 @@ import { listFiles } from './list-files.ts';
 import { readFile } from './read-file.ts';
 import { matchesOf } from './search/matches.ts';
 import { searchFiles } from './search/tool.ts';
-import { contextIn, faultOf, textFrom, type Workshop, workshop } from './testing.ts';
+import { contextIn, faultOf, textFrom, type ToolFixture, toolFixture } from './testing.ts';
 
 const ripgrep = Bun.which('rg');
 
-async function withEscapes(): Promise<Workshop> {
-  const place = await workshop();
+async function withEscapes(): Promise<ToolFixture> {
+  const place = await toolFixture();
   await Bun.write(join(place.outside, 'secret.txt'), 'secret outside\n');
   await symlink(place.outside, join(place.root, 'up'));
   await symlink(join(place.outside, 'secret.txt'), join(place.root, 'secret-link'));
@@ -46,7 +46,7 @@ describe('every reading tool', () => {
   });
 
   test('reports missing files', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     for (const tool of tools([])) {
       const fault = await faultOf(textFrom(tool, { path: 'none', query: 'x' }, contextIn(place.root)));
       expect(fault.message).toContain('There is no');
@@ -59,11 +59,11 @@ describe('every reading tool', () => {
 });
 
 describe('read_file', () => {
-  const read = (place: Workshop, input: object) =>
+  const read = (place: ToolFixture, input: object) =>
     textFrom(readFile({ hide: [] }), input, contextIn(place.root));
 
   test('returns the text', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     await place.write('a.txt', 'one\ntwo ä\n');
     await place.write('b.txt', 'no newline');
     await place.write('empty', '');
@@ -74,7 +74,7 @@ describe('read_file', () => {
   });
 
   test('returns pages of lines and the offset of the next page', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     await place.write('a.txt', Array.from({ length: 3_000 }, (_, index) => `${index + 1}\n`).join(''));
     expect(await read(place, { path: 'a.txt', offset: 2, limit: 2 })).toBe(
       '2\n3\n[… more lines follow; go on with offset 4 …]\n',
@@ -87,7 +87,7 @@ describe('read_file', () => {
   });
 
   test('is bounded for large files, and every line is reachable', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     await place.write('large.txt', `${'x'.repeat(99)}\n`.repeat(20_000));
     const page = await read(place, { path: 'large.txt' });
     expect(page.length).toBeLessThan(61_000);
@@ -96,7 +96,7 @@ describe('read_file', () => {
   });
 
   test('cuts a line of 1 MB without splitting a character', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     await place.write('long.txt', `x${'😀'.repeat(250_000)}\nend\n`);
     const page = await read(place, { path: 'long.txt' });
     expect(page.length).toBeLessThan(3_000);
@@ -107,20 +107,20 @@ describe('read_file', () => {
   });
 
   test('joins characters that are split between chunks', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     const line = `${'€'.repeat(500)}\n`;
     await place.write('wide.txt', `x\n${line.repeat(100)}`);
     expect(await read(place, { path: 'wide.txt' })).toBe(`x\n${line.repeat(100)}`);
   });
 
   test('reports binary files', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     await place.write('image.png', new Uint8Array([0x89, 0x50, 0, 1, 2]));
     expect(await read(place, { path: 'image.png' })).toBe('image.png is a binary file of 5 bytes.');
   });
 
   test('refuses folders and pipes', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     Bun.spawnSync(['mkfifo', join(place.root, 'pipe')]);
     expect((await faultOf(read(place, { path: '.' }))).message).toContain('is a folder');
     expect((await faultOf(read(place, { path: 'pipe' }))).message).toContain('not a regular file');
@@ -128,11 +128,11 @@ describe('read_file', () => {
 });
 
 describe('list_files', () => {
-  const list = (place: Workshop, input: object, hide: string[] = []) =>
+  const list = (place: ToolFixture, input: object, hide: string[] = []) =>
     textFrom(listFiles({ hide }), input, contextIn(place.root));
 
   test('lists one level, or as many as requested', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     await place.write('src/deep/a.ts', '');
     await place.write('b.md', '');
     await place.write('node_modules/x/y.js', '');
@@ -150,7 +150,7 @@ describe('list_files', () => {
   });
 
   test('returns pages', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     for (let index = 0; index < 1_005; index++) await place.write(`f${String(index).padStart(4, '0')}`, '');
     const page = await list(place, {});
     expect(page).toEndWith('f0999\n[… more entries follow; go on with offset 1001 …]');
@@ -158,18 +158,18 @@ describe('list_files', () => {
   });
 
   test('reports an empty folder', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     expect(await list(place, {})).toBe('The folder is empty.');
   });
 });
 
 for (const program of ripgrep ? [null, ripgrep] : [null]) {
   describe(program ? 'search_files with ripgrep' : 'search_files without ripgrep', () => {
-    const search = (place: Workshop, input: object, hide: string[] = []) =>
+    const search = (place: ToolFixture, input: object, hide: string[] = []) =>
       textFrom(searchFiles({ hide, ripgrep: program }), input, contextIn(place.root));
 
     test('finds literal text, and patterns if requested', async () => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       await place.write('src/a.ts', 'const a = f(x);\nconst b = 2;\n');
       await place.write('b.md', 'f(x) explained\n');
       await place.write('.git/config', 'f(x)');
@@ -184,7 +184,7 @@ for (const program of ripgrep ? [null, ripgrep] : [null]) {
     });
 
     test('an invalid pattern is a fault', async () => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       await place.write('a', 'x');
       expect((await faultOf(search(place, { query: '(', regex: true }))).code).toBe('tool_invalid');
     });
@@ -199,7 +199,7 @@ for (const program of ripgrep ? [null, ripgrep] : [null]) {
     });
 
     test('returns pages', async () => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       await place.write('a.txt', 'word\n'.repeat(205));
       const page = await search(place, { query: 'word' });
       expect(page.split('\n').length).toBe(201);
@@ -208,13 +208,13 @@ for (const program of ripgrep ? [null, ripgrep] : [null]) {
     });
 
     test('cuts a line of 1 MB', async () => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       await place.write('a.txt', `word ${'x'.repeat(1_000_000)}\n`);
       expect((await search(place, { query: 'word' })).length).toBeLessThan(500);
     });
 
     test('stops on abort', async () => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       await place.write('a.txt', 'word\n');
       const tool = searchFiles({ hide: [], ripgrep: program });
       const aborted = contextIn(place.root, { signal: AbortSignal.abort() });
@@ -224,7 +224,7 @@ for (const program of ripgrep ? [null, ripgrep] : [null]) {
 }
 
 test('the plain search does not run code named by a configuration file in the working directory', async () => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   await place.write('bunfig.toml', 'preload = ["./evil.ts"]\n');
   await place.write('evil.ts', `await Bun.write(${JSON.stringify(join(place.root, 'ran'))}, 'x');\n`);
   await textFrom(searchFiles({ hide: [], ripgrep: null }), { query: 'preload' }, contextIn(place.root));

@@ -10,13 +10,13 @@ import { saveFile } from './save-file.ts';
 import { searchFiles } from './search/tool.ts';
 import { findSandbox } from './shell/sandbox.ts';
 import { shell } from './shell/tool.ts';
-import { contextIn, faultOf, textFrom, use, type Workshop, workshop } from './testing.ts';
+import { contextIn, faultOf, textFrom, use, type ToolFixture, toolFixture } from './testing.ts';
 
 const sandbox = await findSandbox();
 // In CI the sandbox must be available: a skipped escape attempt proves nothing.
 const skipped = !sandbox && !process.env.CI;
 
-const guarded = (place: Workshop, guard: ReturnType<typeof openGuard>) => ({
+const guarded = (place: ToolFixture, guard: ReturnType<typeof openGuard>) => ({
   place,
   guard,
   async [Symbol.asyncDispose]() {
@@ -26,7 +26,7 @@ const guarded = (place: Workshop, guard: ReturnType<typeof openGuard>) => ({
 });
 
 /** Everything that tools can read in the folder, to search for a secret. */
-async function allThatIsSeen(place: Workshop, guard: Guard, path: string): Promise<string> {
+async function allThatIsSeen(place: ToolFixture, guard: Guard, path: string): Promise<string> {
   const context = contextIn(place.root);
   const looks = [
     textFrom(readFile(guard), { path }, context),
@@ -38,7 +38,7 @@ async function allThatIsSeen(place: Workshop, guard: Guard, path: string): Promi
   return said.join('\n');
 }
 
-async function inSandbox(place: Workshop, guard: Guard, script: string) {
+async function inSandbox(place: ToolFixture, guard: Guard, script: string) {
   const tool = shell('shell', withGuard(guard, { sandbox }));
   const result = await use(tool, { command: ['bash', '-c', script] }, contextIn(place.root));
   return { output: String(result.data?.output), exitCode: Number(result.data?.exit_code) };
@@ -46,7 +46,7 @@ async function inSandbox(place: Workshop, guard: Guard, script: string) {
 
 describe('a hidden folder', () => {
   async function withData() {
-    const place = await workshop();
+    const place = await toolFixture();
     await place.write('var/data/key', 'secret of the server\n');
     await place.write('var/log', 'harmless\n');
     const guard = openGuard({ hide: [join(place.root, 'var/data')] });
@@ -90,7 +90,7 @@ describe('a hidden folder', () => {
 
 describe('a hidden file', () => {
   async function withConfig() {
-    const place = await workshop();
+    const place = await toolFixture();
     await place.write('conf/settings.json', '{ "openaiKey": "secret" }\n');
     await place.write('conf/tsconfig.json', '{}\n');
     const guard = openGuard({ hide: [join(place.root, 'conf/settings.json')] });
@@ -139,7 +139,7 @@ describe('a hidden file', () => {
 
 describe("the server's code in the working directory", () => {
   async function withCode() {
-    const place = await workshop();
+    const place = await toolFixture();
     await place.write('server/packages/main.ts', 'code');
     await mkdir(join(place.root, 'server/workspace'));
     const guard = openGuard({
@@ -194,7 +194,7 @@ describe("the server's code in the working directory", () => {
 });
 
 test('a missing path is hidden by its name, and a deleted one hides nothing else', async () => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   const guard = openGuard({ hide: [join(place.root, 'later')] });
   await place.write('later/key', 'secret');
   expect(await allThatIsSeen(place, guard, 'later/key')).not.toMatch(/secret$|key$/m);

@@ -7,7 +7,7 @@ import { ClientToolBroker } from '../core/api/index.ts';
 import type { ClientRequest } from '../core/ports/client-tools.ts';
 import type { Tool } from '../core/ports/tool.ts';
 import { builtInTools } from './index.ts';
-import { contextIn, faultOf, use, workshop } from './testing.ts';
+import { contextIn, faultOf, use, toolFixture } from './testing.ts';
 
 const OWNER = PrincipalId.parse('local');
 const clients = new ClientToolBroker();
@@ -67,7 +67,7 @@ describe('save_file', () => {
   const tool = named('save_file');
 
   test('writes under the root and creates folders', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     const input = { path: 'notes/a.txt', content: 'grüße' };
     expect(await use(tool, input, contextIn(place.root))).toEqual({
       parts: [{ type: 'text', text: 'Saved notes/a.txt (7 bytes).' }],
@@ -78,7 +78,7 @@ describe('save_file', () => {
   });
 
   test('needs approval and shows exactly what it writes', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     const input = { path: 'a.txt', content: 'x' };
     expect(await tool.approval(input, place)).toEqual({
       kind: 'edit',
@@ -99,7 +99,7 @@ describe('save_file', () => {
   );
 
   test('does not write through a link that leads outside', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     await symlink(place.outside, join(place.root, 'up'));
     await symlink(join(place.outside, 'new'), join(place.root, 'dangling'));
     for (const path of ['up/x', 'dangling']) {
@@ -110,7 +110,7 @@ describe('save_file', () => {
   });
 
   test('a folder at the path is a fault', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     await place.write('folder/a', '');
     await faultOf(use(tool, { path: 'folder', content: '' }, contextIn(place.root)));
     await faultOf(use(tool, { path: 'folder/a/b', content: '' }, contextIn(place.root)));

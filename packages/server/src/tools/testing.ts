@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { CallId, Fault, PrincipalId, SessionId, textOf } from '@parlance/protocol';
 import type { Tool, ToolContext, ToolResult } from '../core/ports/tool.ts';
 
-export type Workshop = AsyncDisposable & {
+export type ToolFixture = AsyncDisposable & {
   /** the working directory; its parent is outside and temporary as well */
   readonly root: string;
   readonly outside: string;
@@ -13,7 +13,7 @@ export type Workshop = AsyncDisposable & {
   read(path: string): Promise<string>;
 };
 
-export async function workshop(): Promise<Workshop> {
+export async function toolFixture(): Promise<ToolFixture> {
   const outside = await realpath(await mkdtemp(join(tmpdir(), 'parlance-tools-')));
   const root = join(outside, 'root');
   await mkdir(root);

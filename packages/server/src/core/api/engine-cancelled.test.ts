@@ -3,7 +3,7 @@ import { type Ask, type CommandInput, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { controlledStore } from '../../testing/controlled-store.ts';
 import { calls, says, scriptedProvider, USAGE } from '../../testing/scripted-provider.ts';
-import { CALLER, SESSION, say, setStage } from '../../testing/stage.ts';
+import { CALLER, SESSION, say, createHarness } from '../../testing/harness.ts';
 import { quiet } from '../../testing/ticks.ts';
 import type { Provider, ProviderEvent } from '../ports/provider.ts';
 import { defineTool } from '../ports/tool.ts';
@@ -38,16 +38,16 @@ describe('a call cancelled while its approval is being determined', () => {
   for (const [name, command] of Object.entries(CANCELS)) {
     test(`is neither started nor run: ${name}`, async () => {
       const { tool, reached, allow, runs } = lateTool();
-      const stage = await setStage([calls('late', {}), says('Then not.')], { tools: [tool] });
-      await say(stage.engine, 'Delete it');
+      const harness = await createHarness([calls('late', {}), says('Then not.')], { tools: [tool] });
+      await say(harness.engine, 'Delete it');
       await reached;
-      await stage.engine.send(SESSION, command, CALLER);
+      await harness.engine.send(SESSION, command, CALLER);
       allow();
-      await stage.engine.whenIdle(SESSION);
+      await harness.engine.whenIdle(SESSION);
       await quiet();
       expect(runs).toEqual([]);
-      expect(stage.events.map(({ type }) => type)).not.toContain('tool.started');
-      const count = (type: string) => stage.events.filter((event) => event.type === type).length;
+      expect(harness.events.map(({ type }) => type)).not.toContain('tool.started');
+      const count = (type: string) => harness.events.filter((event) => event.type === type).length;
       expect(count('tool.ended')).toBe(count('call.requested'));
     });
   }
@@ -85,22 +85,22 @@ describe('after a cancel is decided but before it is recorded', () => {
   async function cancelling() {
     const store = controlledStore();
     const model = dictated();
-    const stage = await setStage([], { store, parts: { provider: model.provider } });
-    const shown = stage.happens('text.delta');
-    await say(stage.engine, 'Go');
+    const harness = await createHarness([], { store, parts: { provider: model.provider } });
+    const shown = harness.nextEvent('text.delta');
+    await say(harness.engine, 'Go');
     const offer = await model.asked;
     model.yields({ type: 'text', text: 'Half' });
     await shown;
     const held = store.hold('before');
-    const cancelled = stage.engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
+    const cancelled = harness.engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
     await held.reached;
     const finish = async () => {
       await quiet();
       held.release();
       await cancelled;
       await quiet();
-      const deltas = stage.events.flatMap((event) => (event.type === 'text.delta' ? [event.text] : []));
-      const ended = stage.events.flatMap((event) => (event.type === 'text.ended' ? [event.text] : []));
+      const deltas = harness.events.flatMap((event) => (event.type === 'text.delta' ? [event.text] : []));
+      const ended = harness.events.flatMap((event) => (event.type === 'text.ended' ? [event.text] : []));
       return { deltas, ended };
     };
     return { model, offer, finish };
@@ -128,18 +128,18 @@ test('discards the output of a step that is repeated after a compaction', async 
     type: 'failed',
     fault: { code: 'context_too_long', message: 'The prompt is too long.' },
   };
-  const stage = await setStage([
+  const harness = await createHarness([
     says('First answer.'),
     [{ type: 'text', text: 'Half ' }, tooLong],
     says('A summary.'),
     says('Whole.'),
   ]);
-  await say(stage.engine, 'First');
-  await stage.engine.whenIdle(SESSION);
-  await say(stage.engine, 'Second');
-  await stage.engine.whenIdle(SESSION);
-  const texts = stage.events.flatMap((event) => (event.type === 'text.ended' ? [event.text] : []));
+  await say(harness.engine, 'First');
+  await harness.engine.whenIdle(SESSION);
+  await say(harness.engine, 'Second');
+  await harness.engine.whenIdle(SESSION);
+  const texts = harness.events.flatMap((event) => (event.type === 'text.ended' ? [event.text] : []));
   expect(texts).toEqual(['First answer.', 'Whole.']);
-  const blocks = stage.events.flatMap((event) => (event.type === 'text.delta' ? [event.block] : []));
+  const blocks = harness.events.flatMap((event) => (event.type === 'text.delta' ? [event.block] : []));
   expect(new Set(blocks).size).toBe(3);
 });

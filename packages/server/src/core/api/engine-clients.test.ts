@@ -3,9 +3,9 @@ import { afterEach, expect, test } from 'bun:test';
 import type { ConnectionId, DurableEvent } from '@parlance/protocol';
 import { textPart } from '@parlance/protocol';
 import { z } from 'zod';
-import { StageCluster, type StageNode } from '../../testing/nodes.ts';
+import { HarnessCluster, type HarnessNode } from '../../testing/nodes.ts';
 import { calls, says } from '../../testing/scripted-provider.ts';
-import { CALLER, SESSION, say } from '../../testing/stage.ts';
+import { CALLER, SESSION, say } from '../../testing/harness.ts';
 import { defineTool } from '../ports/tool.ts';
 
 const BROWSER = 'browser' as ConnectionId;
@@ -21,7 +21,7 @@ const openUrl = defineTool({
   },
 });
 
-let opened: StageNode[] = [];
+let opened: HarnessNode[] = [];
 afterEach(async () => {
   await Promise.all(opened.map(({ engine }) => engine.drain(0)));
   opened = [];
@@ -29,7 +29,7 @@ afterEach(async () => {
 
 /** A driving node, and another one with a browser. `asked` resolves with the execution id. */
 async function twoNodes() {
-  const cluster = new StageCluster();
+  const cluster = new HarnessCluster();
   const driver = await cluster.open([calls('open_url', {}), says('Done.')], { tools: [openUrl] });
   const other = await cluster.open([]);
   opened = [driver, other];
@@ -44,7 +44,7 @@ async function twoNodes() {
   return { cluster, driver, other, asked: asked.promise };
 }
 
-async function endOf(cluster: StageCluster): Promise<DurableEvent<'tool.ended'> | undefined> {
+async function endOf(cluster: HarnessCluster): Promise<DurableEvent<'tool.ended'> | undefined> {
   const events = await cluster.store.read(SESSION, 0, 100);
   return events.find((event) => event.type === 'tool.ended');
 }

@@ -2,9 +2,9 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import { type DurableEvent, isDurable, textPart } from '@parlance/protocol';
 import { z } from 'zod';
-import { StageCluster, type StageNode } from '../../testing/nodes.ts';
+import { HarnessCluster, type HarnessNode } from '../../testing/nodes.ts';
 import { calls, type Line, says } from '../../testing/scripted-provider.ts';
-import { CALLER, SESSION, say } from '../../testing/stage.ts';
+import { CALLER, SESSION, say } from '../../testing/harness.ts';
 import { quiet } from '../../testing/ticks.ts';
 import { defineTool } from '../ports/tool.ts';
 
@@ -12,20 +12,20 @@ const ignore = () => undefined;
 const QUIET = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 const HANG: Line[] = [{ type: 'text', text: 'Half ' }, { type: 'hang' }];
 
-let opened: StageNode[] = [];
+let opened: HarnessNode[] = [];
 afterEach(async () => {
   await Promise.all(opened.map(({ engine }) => engine.drain(0)));
   opened = [];
 });
 
-async function openNodes(cluster: StageCluster, ...answers: (readonly (readonly Line[])[])[]) {
-  const nodes: StageNode[] = [];
+async function openNodes(cluster: HarnessCluster, ...answers: (readonly (readonly Line[])[])[]) {
+  const nodes: HarnessNode[] = [];
   for (const each of answers) nodes.push(await cluster.open(each));
   opened.push(...nodes);
-  return nodes as [StageNode, StageNode, StageNode];
+  return nodes as [HarnessNode, HarnessNode, HarnessNode];
 }
 
-const stored = (cluster: StageCluster): Promise<DurableEvent[]> => cluster.store.read(SESSION, 0, 1_000);
+const stored = (cluster: HarnessCluster): Promise<DurableEvent[]> => cluster.store.read(SESSION, 0, 1_000);
 const typesOf = (events: readonly DurableEvent[]) => events.map(({ type }) => type);
 
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
@@ -34,7 +34,7 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
 
 describe('a session that a node drives', () => {
   test('is taken over when the node fails, and its streamed output is discarded', async () => {
-    const cluster = new StageCluster();
+    const cluster = new HarnessCluster();
     const [here, there] = await openNodes(cluster, [HANG], [says('Whole.')]);
     await here.engine.recover();
     await there.engine.recover();
@@ -52,10 +52,10 @@ describe('a session that a node drives', () => {
   });
 
   test('is not resumed by another node that only reads it or queues an input', async () => {
-    const cluster = new StageCluster();
+    const cluster = new HarnessCluster();
     const [here, there] = await openNodes(cluster, [calls('endless', {}), says('Done.')], []);
     await there.engine.recover();
-    const started = here.happens('tool.started');
+    const started = here.nextEvent('tool.started');
     await say(here.engine, 'Hi');
     await started;
     expect((await there.engine.snapshot(SESSION)).turn).not.toBeNull();
@@ -70,12 +70,12 @@ describe('a session that a node drives', () => {
   });
 
   test('stops and records nothing more if another node cancels it', async () => {
-    const cluster = new StageCluster();
+    const cluster = new HarnessCluster();
     const [here, there] = await openNodes(cluster, [calls('endless', {})], [says('Next.')]);
-    const started = here.happens('tool.started');
+    const started = here.nextEvent('tool.started');
     await say(here.engine, 'Hi');
     await started;
-    const cancelled = here.happens('turn.cancelled');
+    const cancelled = here.nextEvent('turn.cancelled');
     await there.engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
     await cancelled;
     await say(there.engine, 'Go on');
@@ -87,7 +87,7 @@ describe('a session that a node drives', () => {
   });
 
   test('is handed over by a drain', async () => {
-    const cluster = new StageCluster();
+    const cluster = new HarnessCluster();
     const [here, there] = await openNodes(cluster, [HANG], [says('Whole.')]);
     await there.engine.recover();
     await say(here.engine, 'Hi');
@@ -100,7 +100,7 @@ describe('a session that a node drives', () => {
 
 describe('a node that is deposed', () => {
   test('starts no tool and records nothing, even before it notices', async () => {
-    const cluster = new StageCluster();
+    const cluster = new HarnessCluster();
     let runs = 0;
     const effect = defineTool({
       name: 'effect',
@@ -134,7 +134,7 @@ describe('a node that is deposed', () => {
 
 describe('a node without contact to the store', () => {
   test('stops the model, and resumes the turn with a restarted step', async () => {
-    const cluster = new StageCluster();
+    const cluster = new HarnessCluster();
     const [node] = await openNodes(cluster, [HANG, says('Whole.')]);
     await node.engine.recover();
     await say(node.engine, 'Hi');
@@ -158,7 +158,7 @@ describe('a node without contact to the store', () => {
 });
 
 test('a turn continues after the store briefly refuses its events, and is not recorded as failed', async () => {
-  const cluster = new StageCluster();
+  const cluster = new HarnessCluster();
   const node = await cluster.open([says('Lost.'), says('Kept.')], { parts: { retryDelayMs: () => 1, log: QUIET } });
   opened.push(node);
   await node.engine.watch(SESSION, (event) => {
@@ -175,7 +175,7 @@ test('a turn continues after the store briefly refuses its events, and is not re
 });
 
 test('a turn continues after its context is briefly unreadable, and is not recorded as failed', async () => {
-  const cluster = new StageCluster();
+  const cluster = new HarnessCluster();
   const [before] = await openNodes(cluster, [says('One.')]);
   await say(before.engine, 'Hi');
   await before.engine.whenIdle(SESSION);
@@ -192,7 +192,7 @@ test('a turn continues after its context is briefly unreadable, and is not recor
 });
 
 test('detects that a failover replaced the last events of a session', async () => {
-  const cluster = new StageCluster();
+  const cluster = new HarnessCluster();
   const [before] = await openNodes(cluster, [says('One.')]);
   await say(before.engine, 'Hi');
   await before.engine.whenIdle(SESSION);
@@ -218,7 +218,7 @@ test('detects that a failover replaced the last events of a session', async () =
 
 describe('a node that is behind', () => {
   test('decides and responds based on events acknowledged by other nodes', async () => {
-    const cluster = new StageCluster();
+    const cluster = new HarnessCluster();
     const [here, there] = await openNodes(
       cluster,
       [calls('shell', { command: ['ls'] }), says('Done.')],
@@ -245,7 +245,7 @@ describe('a node that is behind', () => {
   });
 
   test('sees them even if it drives the session and messages are lost', async () => {
-    const cluster = new StageCluster();
+    const cluster = new HarnessCluster();
     const [here, there] = await openNodes(cluster, [HANG], []);
     await say(here.engine, 'Hi');
     await here.provider.hanging;
@@ -260,7 +260,7 @@ describe('a node that is behind', () => {
   });
 
   test('writes no event older than the previous one, even if its clock is behind', async () => {
-    const cluster = new StageCluster();
+    const cluster = new HarnessCluster();
     const ahead = await cluster.open([says('Yes.')], { parts: { now: () => 2_000_000_000_000 } });
     const behind = await cluster.open([says('Yes.')], { parts: { now: () => 1_000_000_000_000 } });
     opened.push(ahead, behind);
@@ -272,7 +272,7 @@ describe('a node that is behind', () => {
   });
 
   test('accepts each input once if several nodes send concurrently', async () => {
-    const cluster = new StageCluster();
+    const cluster = new HarnessCluster();
     const answers = Array.from({ length: 30 }, () => says('Yes.'));
     const nodes = await openNodes(cluster, answers, answers, answers);
     for (const { engine } of nodes) await engine.recover();

@@ -5,7 +5,7 @@ import { openMemoryBus } from '../../buses/memory/bus.ts';
 import { openMemoryStore } from '../../stores/memory/store.ts';
 import { controlledStore } from '../../testing/controlled-store.ts';
 import { calls, says } from '../../testing/scripted-provider.ts';
-import { CALLER, countingIds, SESSION, say, setStage } from '../../testing/stage.ts';
+import { CALLER, countingIds, SESSION, say, createHarness } from '../../testing/harness.ts';
 import { AppendConflict } from '../ports/event-store.ts';
 import { LiveSession } from '../runtime/live-session.ts';
 
@@ -17,8 +17,8 @@ const upTo = (last: number) => Array.from({ length: last }, (_, index) => index 
 describe('a session changed by another process', () => {
   test('is reloaded from its last event, watchers are notified, and the command is executed', async () => {
     const store = openMemoryStore();
-    const first = await setStage([says('One.'), says('Three.')], { store });
-    const second = await setStage([says('Two.')], { store });
+    const first = await createHarness([says('One.'), says('Three.')], { store });
+    const second = await createHarness([says('Two.')], { store });
     await say(first.engine, 'first');
     await first.engine.whenIdle(SESSION);
     await say(second.engine, 'second');
@@ -54,15 +54,15 @@ describe('a session changed by another process', () => {
 
   test('stops if the other process cancels the turn, and records nothing more', async () => {
     const store = openMemoryStore();
-    const first = await setStage([calls('endless', {}), says('Next.')], { store });
-    const started = first.happens('tool.started');
+    const first = await createHarness([calls('endless', {}), says('Next.')], { store });
+    const started = first.nextEvent('tool.started');
     await say(first.engine, 'begin');
     await started;
-    const second = await setStage([], { store });
+    const second = await createHarness([], { store });
     const { turn } = await second.engine.snapshot(SESSION);
     expect(turn).not.toBeNull();
     await second.engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
-    const cancelled = first.happens('turn.cancelled');
+    const cancelled = first.nextEvent('turn.cancelled');
     await say(first.engine, 'go on');
     await cancelled;
     await first.engine.whenIdle(SESSION);
@@ -77,7 +77,7 @@ describe('a session changed by another process', () => {
     const inner = openMemoryStore();
     let conflicts = 0;
     let rivals = 3;
-    const rival = await setStage(
+    const rival = await createHarness(
       Array.from({ length: 10 }, () => says('Me.')),
       { store: inner },
     );
@@ -94,7 +94,7 @@ describe('a session changed by another process', () => {
         });
       },
     };
-    const { engine } = await setStage([says('At last.')], { store });
+    const { engine } = await createHarness([says('At last.')], { store });
     await say(engine, 'now me');
     await engine.whenIdle(SESSION);
     expect(conflicts).toBe(3);
@@ -107,9 +107,9 @@ describe('a session changed by another process', () => {
 describe('a session that did not exist', () => {
   test('is found at the next request if another process created it', async () => {
     const store = openMemoryStore();
-    const first = await setStage([], { store });
+    const first = await createHarness([], { store });
     expect((await first.engine.snapshot(SESSION)).seq).toBe(0);
-    const second = await setStage([says('Hello.')], { store });
+    const second = await createHarness([says('Hello.')], { store });
     await say(second.engine, 'Hi');
     await second.engine.whenIdle(SESSION);
     const { seq } = await second.engine.snapshot(SESSION);
@@ -127,7 +127,7 @@ test('after a failed append the session matches the log, even if the events were
     if (lie) throw new Error('the connection broke before the answer came');
     return driver;
   };
-  const { engine, events } = await setStage([says('Hello.'), says('Hello.')], { store });
+  const { engine, events } = await createHarness([says('Hello.'), says('Hello.')], { store });
   await expect(say(engine, 'Hi')).rejects.toThrow('the connection broke');
   lie = false;
   await say(engine, 'Again');

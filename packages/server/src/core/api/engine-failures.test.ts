@@ -3,7 +3,7 @@ import { type DurableEvent, isDurable, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { controlledStore } from '../../testing/controlled-store.ts';
 import { calls, says, USAGE } from '../../testing/scripted-provider.ts';
-import { CALLER, SESSION, say, setStage } from '../../testing/stage.ts';
+import { CALLER, SESSION, say, createHarness } from '../../testing/harness.ts';
 import { quiet } from '../../testing/ticks.ts';
 import { defineTool, type Tool, type ToolResult } from '../ports/tool.ts';
 
@@ -23,7 +23,7 @@ const endOf = (events: readonly unknown[]): DurableEvent<'tool.ended'> | undefin
 describe('a store that fails', () => {
   test('once: the caller gets an error, nothing has changed, and the session continues', async () => {
     const store = controlledStore();
-    const { engine, events } = await setStage([says('Hello.')], { store, parts: { log: quietLog } });
+    const { engine, events } = await createHarness([says('Hello.')], { store, parts: { log: quietLog } });
     store.fail(1);
     await expect(say(engine, 'Lost')).rejects.toThrow('the disk is full');
     expect(events).toEqual([]);
@@ -40,7 +40,7 @@ describe('a store that fails', () => {
   test('once, inside a turn: the turn fails with a reason, and the next one is answered', async () => {
     const store = controlledStore();
     const answers = [says('Lost.'), says('Hello.')];
-    const { engine, happens, events } = await setStage(answers, { store, parts: { log: quietLog } });
+    const { engine, nextEvent: happens, events } = await createHarness(answers, { store, parts: { log: quietLog } });
     store.fail(1, 'turn.ended');
     const failed = happens('turn.failed');
     await say(engine, 'Hi');
@@ -63,7 +63,7 @@ describe('a store that fails', () => {
       return { parts: [textPart('done')] };
     });
     const answers = [calls('effect', {}), says('Next.')];
-    const { engine, happens, events } = await setStage(answers, {
+    const { engine, nextEvent: happens, events } = await createHarness(answers, {
       store,
       tools: [effect],
       parts: { log: quietLog },
@@ -79,7 +79,7 @@ describe('a store that fails', () => {
   test('permanently: the session backs off instead of calling the model repeatedly', async () => {
     const store = controlledStore();
     const answers = Array.from({ length: 10 }, () => says('Hello.'));
-    const { engine, happens, provider } = await setStage(answers, {
+    const { engine, nextEvent: happens, provider } = await createHarness(answers, {
       store,
       parts: { log: quietLog, retryDelayMs: () => NEVER },
     });
@@ -104,7 +104,7 @@ describe('a store that fails', () => {
   test('temporarily: the session continues when the store is back', async () => {
     const store = controlledStore();
     const rests: number[] = [];
-    const { engine, happens, events, provider } = await setStage(
+    const { engine, nextEvent: happens, events, provider } = await createHarness(
       Array.from({ length: 5 }, () => says('Hello.')),
       {
         store,
@@ -142,13 +142,13 @@ describe('an event that could not be read back', () => {
       calls('broken_image', {}),
       [{ type: 'ended', usage: { ...USAGE, inputTokens: Number.NaN }, stop: 'done' } as const],
     ];
-    const { engine, store } = await setStage(answers, { tools: [broken], parts: { log: quietLog } });
+    const { engine, store } = await createHarness(answers, { tools: [broken], parts: { log: quietLog } });
     for (const text of ['Show it', 'And again']) {
       await say(engine, text);
       await engine.whenIdle(SESSION);
       expect((await engine.record(SESSION))?.status).toBe('failed');
     }
-    const again = await setStage([says('Fine.')], { store });
+    const again = await createHarness([says('Fine.')], { store });
     await say(again.engine, 'Still there?');
     await again.engine.whenIdle(SESSION);
     expect((await again.engine.record(SESSION))?.status).toBe('idle');
@@ -158,7 +158,7 @@ describe('an event that could not be read back', () => {
 describe('a tool', () => {
   /** The outcome of one call, as reported to the model. */
   async function outcomeOf(name: string, input: object, tools: Tool[] = []) {
-    const { engine, events, provider } = await setStage([calls(name, input), says('I see.')], {
+    const { engine, events, provider } = await createHarness([calls(name, input), says('I see.')], {
       tools,
       parts: { log: quietLog },
     });
@@ -233,7 +233,7 @@ describe('a tool', () => {
       begun.resolve();
       return new Promise(() => undefined);
     });
-    const { engine, events } = await setStage([calls('deaf', {}), says('Next.')], { tools: [deaf] });
+    const { engine, events } = await createHarness([calls('deaf', {}), says('Next.')], { tools: [deaf] });
     await say(engine, 'Do it');
     await begun.promise;
     await engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
@@ -249,7 +249,7 @@ describe('a tool', () => {
       { type: 'call', call: 'same', tool: 'lookup', input: { word: 'b' } } as const,
       { type: 'ended', usage: USAGE, stop: 'calls' } as const,
     ];
-    const { engine, events, provider } = await setStage([twice, says('Both.')]);
+    const { engine, events, provider } = await createHarness([twice, says('Both.')]);
     await say(engine, 'Look up a and b');
     await engine.whenIdle(SESSION);
     const ended = events.flatMap((event) => (event.type === 'tool.ended' ? [event.parts] : []));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { type CallId, type CommandInput, type HistoryItem, isDurable, textPart } from '@parlance/protocol';
 import { says, scriptedProvider } from '../../testing/scripted-provider.ts';
-import { CALLER, SESSION, say, setStage } from '../../testing/stage.ts';
+import { CALLER, SESSION, say, createHarness } from '../../testing/harness.ts';
 import { brief } from '../domain/test-context-events.ts';
 
 const user = (text: string, key?: string): HistoryItem => ({ type: 'user', parts: [textPart(text)], key });
@@ -28,7 +28,7 @@ const RIVERS = [
 
 describe('a session with imported history', () => {
   test('calls no model on import, and includes the whole conversation in the next prompt', async () => {
-    const { engine, provider } = await setStage([says('Elbe.')]);
+    const { engine, provider } = await createHarness([says('Elbe.')]);
     await engine.send(SESSION, create(RIVERS), CALLER);
     await engine.whenIdle(SESSION);
     expect(provider.prompts).toHaveLength(0);
@@ -49,7 +49,7 @@ describe('a session with imported history', () => {
   });
 
   test('continues from trailing results without another message', async () => {
-    const { engine, provider } = await setStage([says('Rhine and Rhone.')]);
+    const { engine, provider } = await createHarness([says('Rhine and Rhone.')]);
     const go: CommandInput = { type: 'input.submit', parts: [], continues: true };
     await expect(engine.send(SESSION, go, CALLER)).rejects.toThrow('The message is empty.');
     await engine.send(SESSION, create(RIVERS.slice(0, 6)), CALLER);
@@ -66,7 +66,7 @@ describe('a session with imported history', () => {
   });
 
   test('has one event per user message, and a message count and title in lists', async () => {
-    const { engine, events } = await setStage([]);
+    const { engine, events } = await createHarness([]);
     await engine.send(SESSION, create([text('Welcome.'), ...RIVERS]), CALLER);
     const imported = events.flatMap((event) => (event.type === 'history.imported' ? [event] : []));
     expect(imported.map(({ items, dialect }) => [items.length, dialect])).toEqual([
@@ -85,16 +85,16 @@ describe('a session with imported history', () => {
   });
 
   test('keeps it in another process', async () => {
-    const first = await setStage([]);
+    const first = await createHarness([]);
     await first.engine.send(SESSION, create(RIVERS), CALLER);
-    const second = await setStage([says('Elbe.')], { store: first.store });
+    const second = await createHarness([says('Elbe.')], { store: first.store });
     await say(second.engine, 'A fourth?');
     await second.engine.whenIdle(SESSION);
     expect(second.provider.prompts[0]?.items).toHaveLength(RIVERS.length + 1);
   });
 
   test('can be rewound to one of its messages', async () => {
-    const { engine, events, provider } = await setStage([says('Elbe.')]);
+    const { engine, events, provider } = await createHarness([says('Elbe.')]);
     await engine.send(SESSION, create(RIVERS), CALLER);
     const [, second] = events.flatMap((event) => (event.type === 'history.imported' ? [event.input] : []));
     const parts = [textPart('And a lake?')];
@@ -107,7 +107,7 @@ describe('a session with imported history', () => {
   });
 
   test('accepts each imported message only once', async () => {
-    const { engine, events } = await setStage([]);
+    const { engine, events } = await createHarness([]);
     await engine.send(SESSION, create([user('Hi', 'message-1'), text('Hello.')]), CALLER);
     const submit: CommandInput = { type: 'input.submit', parts: [textPart('Hi')] };
     const { events: accepted } = await engine.send(SESSION, submit, { ...CALLER, key: 'message-1' });
@@ -119,7 +119,7 @@ describe('a session with imported history', () => {
     const long = 'word '.repeat(400);
     const history = [1, 2, 3, 4].flatMap((n) => [user(`question ${n}`), text(`${long}${n}`)]);
     const provider = { ...scriptedProvider([says('They asked.'), says('Done.')]), contextLimit: 2_000 };
-    const { engine, events } = await setStage([], { parts: { provider } });
+    const { engine, events } = await createHarness([], { parts: { provider } });
     await engine.send(SESSION, create(history), CALLER);
     await say(engine, 'And now?');
     await engine.whenIdle(SESSION);
@@ -131,7 +131,7 @@ describe('a session with imported history', () => {
   });
 
   test('is not changed by a second import', async () => {
-    const { engine, events } = await setStage([says('Hello.')]);
+    const { engine, events } = await createHarness([says('Hello.')]);
     await say(engine, 'Hi');
     await engine.whenIdle(SESSION);
     const before = events.length;
@@ -141,7 +141,7 @@ describe('a session with imported history', () => {
   });
 
   test('is not created if the history is invalid', async () => {
-    const { engine } = await setStage([]);
+    const { engine } = await createHarness([]);
     for (const history of [[result('a')], [call('a')], [user('Hi'), call('a'), user('More')]]) {
       await expect(engine.send(SESSION, create(history), CALLER)).rejects.toMatchObject({
         code: 'invalid',

@@ -9,7 +9,7 @@ import {
 } from '@parlance/protocol';
 import { controlledStore } from '../../testing/controlled-store.ts';
 import { calls, type Line, says } from '../../testing/scripted-provider.ts';
-import { CALLER, SESSION, type Stage, say, setStage } from '../../testing/stage.ts';
+import { CALLER, SESSION, type Harness, say, createHarness } from '../../testing/harness.ts';
 import { quiet, ticks } from '../../testing/ticks.ts';
 
 const tell = (text: string): Line => ({ type: 'text', text });
@@ -54,37 +54,37 @@ function checkEvents(events: readonly DurableEvent[]): void {
 /** Sends two inputs and runs `act` after the given number of ticks; false if everything had ended by then. */
 async function actAt(
   moment: number,
-  act: (stage: Stage) => Promise<unknown>,
+  act: (harness: Harness) => Promise<unknown>,
   store = controlledStore(),
-): Promise<{ stage: Stage; before: boolean }> {
-  const stage = await setStage(SCRIPT, { store });
-  const sent = Promise.all([say(stage.engine, 'First'), say(stage.engine, 'Second')]);
+): Promise<{ harness: Harness; before: boolean }> {
+  const harness = await createHarness(SCRIPT, { store });
+  const sent = Promise.all([say(harness.engine, 'First'), say(harness.engine, 'Second')]);
   await ticks(moment);
-  const before = durableOf(stage.events).filter(({ type }) => type === 'turn.ended').length < 2;
-  await act(stage);
+  const before = durableOf(harness.events).filter(({ type }) => type === 'turn.ended').length < 2;
+  await act(harness);
   await sent;
   await quiet();
-  return { stage, before };
+  return { harness, before };
 }
 
 test('a cancel at any moment ends the turn cleanly or finds none, and the next input is answered', async () => {
   let cancelled = 0;
   for (let moment = 0; ; moment++) {
     const refused: string[] = [];
-    const { stage, before } = await actAt(moment, ({ engine }) =>
+    const { harness, before } = await actAt(moment, ({ engine }) =>
       engine.send(SESSION, { type: 'turn.cancel' }, CALLER).catch((thrown) => {
         refused.push(thrown instanceof Fault ? thrown.code : String(thrown));
       }),
     );
-    const ends = durableOf(stage.events).filter(({ type }) => type === 'turn.cancelled');
+    const ends = durableOf(harness.events).filter(({ type }) => type === 'turn.cancelled');
     expect({ moment, refused, ends: ends.length }).toEqual({
       moment,
       refused: ends.length === 0 ? ['no_turn'] : [],
       ends: ends.length,
     });
     cancelled += ends.length;
-    checkEvents(durableOf(stage.events));
-    checkBlocks(stage.events);
+    checkEvents(durableOf(harness.events));
+    checkBlocks(harness.events);
     if (!before) break;
   }
   expect(cancelled).toBeGreaterThan(40);
@@ -92,10 +92,10 @@ test('a cancel at any moment ends the turn cleanly or finds none, and the next i
 
 test('a superseding message at any moment ends the turn cleanly, and each input starts one turn', async () => {
   for (let moment = 0; ; moment++) {
-    const { stage, before } = await actAt(moment, ({ engine }) => say(engine, 'Third', 'supersede'));
-    const events = durableOf(stage.events);
+    const { harness, before } = await actAt(moment, ({ engine }) => say(engine, 'Third', 'supersede'));
+    const events = durableOf(harness.events);
     checkEvents(events);
-    checkBlocks(stage.events);
+    checkBlocks(harness.events);
     const begun = events.flatMap((event) => (event.type === 'turn.started' ? [event.input] : []));
     expect(new Set(begun).size).toBe(3);
     if (!before) break;
@@ -104,15 +104,15 @@ test('a superseding message at any moment ends the turn cleanly, and each input 
 
 test('a clear at any moment leaves no trace of the turn in the next prompt', async () => {
   for (let moment = 0; ; moment++) {
-    const { stage, before } = await actAt(moment, ({ engine }) =>
+    const { harness, before } = await actAt(moment, ({ engine }) =>
       engine.send(SESSION, { type: 'session.clear' }, CALLER),
     );
-    checkEvents(durableOf(stage.events));
-    checkBlocks(stage.events);
-    const cleared = durableOf(stage.events).findIndex(({ type }) => type === 'session.cleared');
-    const begun = durableOf(stage.events).findLastIndex(({ type }) => type === 'turn.started');
+    checkEvents(durableOf(harness.events));
+    checkBlocks(harness.events);
+    const cleared = durableOf(harness.events).findIndex(({ type }) => type === 'session.cleared');
+    const begun = durableOf(harness.events).findLastIndex(({ type }) => type === 'turn.started');
     if (cleared >= 0 && cleared < begun) {
-      const items = stage.provider.prompts.at(-1)?.items ?? [];
+      const items = harness.provider.prompts.at(-1)?.items ?? [];
       expect(items[0]).toMatchObject({ kind: 'user', parts: [{ text: 'Second' }] });
     }
     if (!before) break;
@@ -123,7 +123,7 @@ test('a cancel that cannot be stored, at any moment, changes nothing: the turn c
   for (let moment = 0; ; moment++) {
     const store = controlledStore();
     store.fail(1, 'turn.cancelled');
-    const { stage, before } = await actAt(
+    const { harness, before } = await actAt(
       moment,
       ({ engine }) =>
         engine.send(SESSION, { type: 'turn.cancel' }, CALLER).then(
@@ -132,16 +132,16 @@ test('a cancel that cannot be stored, at any moment, changes nothing: the turn c
         ),
       store,
     );
-    const events = durableOf(stage.events);
+    const events = durableOf(harness.events);
     expect(events.filter(({ type }) => type === 'turn.ended')).toHaveLength(2);
     checkEvents(events);
-    checkBlocks(stage.events);
+    checkBlocks(harness.events);
     if (!before) break;
   }
 });
 
 test('an input repeated with its key does not disturb its running turn', async () => {
-  const { engine, provider, happens, events } = await setStage([
+  const { engine, provider, nextEvent: happens, events } = await createHarness([
     [tell('This takes '), { type: 'hang' }],
     says('Never.'),
   ]);
@@ -159,7 +159,7 @@ test('an input repeated with its key does not disturb its running turn', async (
 });
 
 test('a refused cancel stops nothing', async () => {
-  const { engine, provider, happens } = await setStage([[tell('Half '), { type: 'hang' }]]);
+  const { engine, provider, nextEvent: happens } = await createHarness([[tell('Half '), { type: 'hang' }]]);
   const delta = happens('text.delta');
   await say(engine, 'Hi');
   await delta;
@@ -170,7 +170,7 @@ test('a refused cancel stops nothing', async () => {
 });
 
 test('a session is not idle while its turn is superseded', async () => {
-  const { engine, provider, happens } = await setStage([
+  const { engine, provider, nextEvent: happens } = await createHarness([
     [tell('One '), { type: 'hang' }],
     [tell('Two '), { type: 'hang' }],
   ]);

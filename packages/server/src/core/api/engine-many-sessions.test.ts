@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { type ApprovalId, LOCAL, type SessionId, textPart } from '@parlance/protocol';
 import { openMemoryStore } from '../../stores/memory/store.ts';
 import { calls, says } from '../../testing/scripted-provider.ts';
-import { CALLER, SESSION, type Stage, say, setStage } from '../../testing/stage.ts';
+import { CALLER, SESSION, type Harness, say, createHarness } from '../../testing/harness.ts';
 import type { EventStore, SessionRecord, SessionRef } from '../ports/event-store.ts';
 
 const ask = calls('shell', { command: ['ls'] });
@@ -40,9 +40,9 @@ function counted(store: EventStore): { store: EventStore; rows: () => number } {
 /** A store with one session that waits for approval, and many idle, failed or deferred ones. */
 async function crowded(others: number): Promise<{ store: EventStore; approval: ApprovalId }> {
   const store = openMemoryStore();
-  const stage = await setStage([ask], { store });
-  await say(stage.engine, 'Run ls');
-  await stage.engine.whenIdle(SESSION);
+  const harness = await createHarness([ask], { store });
+  await say(harness.engine, 'Run ls');
+  await harness.engine.whenIdle(SESSION);
   const record = await store.load(SESSION);
   const [created] = await store.read(SESSION, 0, 1);
   const approval = record?.approval;
@@ -60,7 +60,7 @@ async function crowded(others: number): Promise<{ store: EventStore; approval: A
 async function rowsRead(others: number): Promise<Record<string, number>> {
   const { store: kept, approval } = await crowded(others);
   const { store, rows } = counted(kept);
-  const { engine }: Stage = await setStage([says('Done.')], { store });
+  const { engine }: Harness = await createHarness([says('Done.')], { store });
   const read = async (work: () => Promise<unknown>) => {
     const before = rows();
     await work();
@@ -84,7 +84,7 @@ test('startup, listing and answering approvals read as many rows with 1,000 sess
 });
 
 test('approvals are listed page by page, the most recently changed session first', async () => {
-  const { engine } = await setStage([ask, ask, ask]);
+  const { engine } = await createHarness([ask, ask, ask]);
   const refs = ['first', 'second', 'third'].map(refOf);
   for (const ref of refs) {
     const parts = [textPart('Run ls')];
@@ -103,7 +103,7 @@ describe('an answered approval is known', () => {
 
   test('after a restart, however many approvals followed', async () => {
     const store = openMemoryStore();
-    const before = await setStage([...Array.from({ length: REPEATED }, () => ask), says('Done.')], {
+    const before = await createHarness([...Array.from({ length: REPEATED }, () => ask), says('Done.')], {
       store,
       parts: { maxSteps: REPEATED + 2 },
     });
@@ -118,7 +118,7 @@ describe('an answered approval is known', () => {
     }
     await before.engine.whenIdle(SESSION);
 
-    const { engine } = await setStage([], { store });
+    const { engine } = await createHarness([], { store });
     for (const approval of [approvals.at(0), approvals.at(-1)]) {
       if (!approval) throw new Error('nothing was asked');
       expect(await engine.lookup(LOCAL, { kind: 'approval', id: approval })).toEqual(SESSION);
@@ -128,7 +128,7 @@ describe('an answered approval is known', () => {
   });
 
   test('a turn is found by its id, running or ended, by its owner and by an admin', async () => {
-    const { engine, happens } = await setStage([says('Done.')]);
+    const { engine, nextEvent: happens } = await createHarness([says('Done.')]);
     const started = happens('turn.started');
     await say(engine, 'Go');
     const { turn } = await started;

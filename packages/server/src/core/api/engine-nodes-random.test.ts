@@ -4,8 +4,8 @@
  */
 import { expect, test } from 'bun:test';
 import { type DurableEvent, isDurable, type SessionEvent } from '@parlance/protocol';
-import { StageCluster, type StageNode } from '../../testing/nodes.ts';
-import { CALLER, SESSION, say } from '../../testing/stage.ts';
+import { HarnessCluster, type HarnessNode } from '../../testing/nodes.ts';
+import { CALLER, SESSION, say } from '../../testing/harness.ts';
 import type { Provider } from '../ports/provider.ts';
 
 const SEEDS = (process.env.SEEDS ?? '1 2').split(' ').map(Number);
@@ -62,8 +62,8 @@ type Mode = 'nothing' | 'the bus' | 'nodes';
 
 class RandomRun {
   readonly random: () => number;
-  readonly cluster: StageCluster;
-  readonly nodes: StageNode[] = [];
+  readonly cluster: HarnessCluster;
+  readonly nodes: HarnessNode[] = [];
   readonly accepted = new Set<string>();
   /** inputs whose node was killed before it responded */
   readonly unanswered = new Set<string>();
@@ -74,10 +74,10 @@ class RandomRun {
     private readonly fails: Mode,
   ) {
     this.random = randomBy(seed);
-    this.cluster = new StageCluster(() => this.random() * 3);
+    this.cluster = new HarnessCluster(() => this.random() * 3);
   }
 
-  async open(): Promise<StageNode> {
+  async open(): Promise<HarnessNode> {
     const parts = { provider: slowModel(this.random), retryDelayMs: () => 1, log: QUIET };
     const node = await this.cluster.open([], { parts });
     await node.engine.recover();

@@ -1,18 +1,18 @@
 /** Subscribers on other nodes than the driver. */
 import { afterEach, describe, expect, test } from 'bun:test';
 import { isDurable, type SessionEvent, type SessionId, textPart } from '@parlance/protocol';
-import { StageCluster, type StageNode } from '../../testing/nodes.ts';
+import { HarnessCluster, type HarnessNode } from '../../testing/nodes.ts';
 import { calls, type Line, says, USAGE } from '../../testing/scripted-provider.ts';
-import { CALLER, SESSION, say } from '../../testing/stage.ts';
+import { CALLER, SESSION, say } from '../../testing/harness.ts';
 import { writtenModel } from '../../testing/written-model.ts';
 
-let opened: StageNode[] = [];
+let opened: HarnessNode[] = [];
 afterEach(async () => {
   await Promise.all(opened.map(({ engine }) => engine.drain(0)));
   opened = [];
 });
 
-async function openNode(cluster: StageCluster, ...given: Parameters<StageCluster['open']>) {
+async function openNode(cluster: HarnessCluster, ...given: Parameters<HarnessCluster['open']>) {
   const node = await cluster.open(...given);
   opened.push(node);
   return node;
@@ -26,11 +26,11 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
 
 const textIn = (events: readonly SessionEvent[]): string =>
   events.map((event) => (event.type === 'text.delta' ? event.text : '')).join('');
-const has = (node: Pick<StageNode, 'events'>, type: SessionEvent['type']): boolean =>
+const has = (node: Pick<HarnessNode, 'events'>, type: SessionEvent['type']): boolean =>
   node.events.some((event) => event.type === type);
 
 /** Durable events as stored, each once and in order, and all deltas of a block before its end. */
-async function expectWhole(cluster: StageCluster, events: readonly SessionEvent[], text: string) {
+async function expectWhole(cluster: HarnessCluster, events: readonly SessionEvent[], text: string) {
   expect(events.filter(isDurable)).toEqual(await cluster.store.read(SESSION, 0, 1_000));
   expect(textIn(events)).toBe(text);
   const end = events.findIndex(({ type }) => type === 'text.ended');
@@ -39,7 +39,7 @@ async function expectWhole(cluster: StageCluster, events: readonly SessionEvent[
 
 describe('readers on another node', () => {
   test('receive every event once and in order, like those on the driver', async () => {
-    const cluster = new StageCluster();
+    const cluster = new HarnessCluster();
     const model = writtenModel();
     const here = await openNode(cluster, [], { parts: { provider: model.provider } });
     const there = await openNode(cluster, []);
@@ -57,7 +57,7 @@ describe('readers on another node', () => {
   });
 
   test('that join in the middle of a block receive its text so far', async () => {
-    const cluster = new StageCluster();
+    const cluster = new HarnessCluster();
     const model = writtenModel();
     const here = await openNode(cluster, [], { parts: { provider: model.provider } });
     await say(here.engine, 'Hi');
@@ -77,7 +77,7 @@ describe('readers on another node', () => {
   });
 
   test('receive the arguments of a call while they are streamed on another node', async () => {
-    const cluster = new StageCluster();
+    const cluster = new HarnessCluster();
     const part = (text: string): Line => ({
       type: 'arguments',
       index: 0,
@@ -99,12 +99,12 @@ describe('readers on another node', () => {
   });
 
   test('that join while arguments are streamed, or miss a part, receive all of them once', async () => {
-    const cluster = new StageCluster();
+    const cluster = new HarnessCluster();
     const model = writtenModel();
     const here = await openNode(cluster, [], { parts: { provider: model.provider } });
     const write = (text: string) =>
       model.say({ type: 'arguments', index: 0, call: 'call_1', tool: 'lookup', text });
-    const argumentsIn = async (node: StageNode) =>
+    const argumentsIn = async (node: HarnessNode) =>
       (await node.engine.snapshot(SESSION)).openArguments.map(({ text }) => text).join();
     await say(here.engine, 'Hi');
     await model.begun;
@@ -124,7 +124,7 @@ describe('readers on another node', () => {
   });
 
   test('keep an ephemeral session that is unused on the other nodes', async () => {
-    const cluster = new StageCluster();
+    const cluster = new HarnessCluster();
     const ref = { ...SESSION, id: 'brief' as SessionId };
     const parts = { ephemeralIdleMs: 1 };
     const there = await openNode(cluster, [], { parts });
@@ -142,7 +142,7 @@ describe('readers on another node', () => {
   });
 
   test('keep an ephemeral session without a bus; unused ones are erased', async () => {
-    const cluster = new StageCluster();
+    const cluster = new HarnessCluster();
     cluster.network.down();
     const parts = { ephemeralIdleMs: 400, now: Date.now };
     const [there, here] = [await openNode(cluster, [], { parts }), await openNode(cluster, [], { parts })];
@@ -160,7 +160,7 @@ describe('readers on another node', () => {
   });
 
   test('receive the whole text without a bus, block by block', async () => {
-    const cluster = new StageCluster();
+    const cluster = new HarnessCluster();
     cluster.network.down();
     const here = await openNode(cluster, [says('One ', 'two.')]);
     const there = await openNode(cluster, []);
@@ -170,7 +170,7 @@ describe('readers on another node', () => {
   });
 
   test('miss nothing if the bus fails and recovers in the middle of a block', async () => {
-    const cluster = new StageCluster();
+    const cluster = new HarnessCluster();
     const model = writtenModel();
     const here = await openNode(cluster, [], { parts: { provider: model.provider } });
     const there = await openNode(cluster, []);
@@ -190,7 +190,7 @@ describe('readers on another node', () => {
   });
 
   test('receive all sessions of an owner, including those not in memory', async () => {
-    const cluster = new StageCluster();
+    const cluster = new HarnessCluster();
     const here = await openNode(cluster, [says('Yes.')]);
     const there = await openNode(cluster, []);
     const received: SessionEvent[] = [];
@@ -213,7 +213,7 @@ describe('readers on another node', () => {
   });
 
   test('of all sessions of an owner receive each event with the session state of that moment', async () => {
-    const cluster = new StageCluster();
+    const cluster = new HarnessCluster();
     const model = writtenModel();
     const here = await openNode(cluster, [], { parts: { provider: model.provider } });
     const there = await openNode(cluster, []);
@@ -248,7 +248,7 @@ describe('readers on another node', () => {
   });
 
   test('are notified that the session was erased', async () => {
-    const cluster = new StageCluster();
+    const cluster = new HarnessCluster();
     const here = await openNode(cluster, [says('Yes.')]);
     const there = await openNode(cluster, []);
     await say(here.engine, 'Hi');
@@ -260,7 +260,7 @@ describe('readers on another node', () => {
 });
 
 test('a session erased while the bus was down is reported as erased, then as new', async () => {
-  const cluster = new StageCluster();
+  const cluster = new HarnessCluster();
   const here = await openNode(cluster, [says('One.'), says('Two.')]);
   const there = await openNode(cluster, []);
   await say(here.engine, 'Hi');
@@ -275,7 +275,7 @@ test('a session erased while the bus was down is reported as erased, then as new
 
 describe('an interruption through another node', () => {
   test('keeps exactly the streamed text, and the driver sends nothing more', async () => {
-    const cluster = new StageCluster();
+    const cluster = new HarnessCluster();
     const model = writtenModel();
     const here = await openNode(cluster, [], { parts: { provider: model.provider } });
     const there = await openNode(cluster, []);
@@ -294,7 +294,7 @@ describe('an interruption through another node', () => {
   });
 
   test('with a new input moves the session to the node of the input', async () => {
-    const cluster = new StageCluster();
+    const cluster = new HarnessCluster();
     const model = writtenModel();
     const here = await openNode(cluster, [], { parts: { provider: model.provider } });
     const there = await openNode(cluster, [says('Instead.')]);
@@ -315,7 +315,7 @@ describe('an interruption through another node', () => {
   });
 
   test('that fails lets the driver continue', async () => {
-    const cluster = new StageCluster();
+    const cluster = new HarnessCluster();
     const model = writtenModel();
     const here = await openNode(cluster, [], { parts: { provider: model.provider } });
     const there = await openNode(cluster, []);
@@ -335,7 +335,7 @@ describe('an interruption through another node', () => {
 });
 
 test('a replaced driver adds nothing to the output of the new one', async () => {
-  const cluster = new StageCluster();
+  const cluster = new HarnessCluster();
   const [old, fresh] = [writtenModel(), writtenModel()];
   const here = await openNode(cluster, [], { parts: { provider: old.provider } });
   const there = await openNode(cluster, [], { parts: { provider: fresh.provider } });
@@ -359,7 +359,7 @@ test('a replaced driver adds nothing to the output of the new one', async () => 
 });
 
 test('a call approved through another node continues while another one runs', async () => {
-  const cluster = new StageCluster();
+  const cluster = new HarnessCluster();
   const both: Line[] = [
     { type: 'call', call: 'one', tool: 'endless', input: {} },
     { type: 'call', call: 'two', tool: 'shell', input: { command: ['ls'] } },
@@ -367,7 +367,7 @@ test('a call approved through another node continues while another one runs', as
   ];
   const here = await openNode(cluster, [both]);
   const there = await openNode(cluster, []);
-  const asked = there.happens('approval.requested');
+  const asked = there.nextEvent('approval.requested');
   await say(here.engine, 'Go');
   await asked;
   await there.engine.send(SESSION, { type: 'approval.answer', answer: 'once' }, CALLER);

@@ -1,9 +1,9 @@
 /** Brief outages of the store at critical moments: no subscriber hangs. */
 import { afterEach, expect, test } from 'bun:test';
 import { isDurable, type SessionEvent, type SessionId, textPart } from '@parlance/protocol';
-import { StageCluster, type StageNode } from '../../testing/nodes.ts';
+import { HarnessCluster, type HarnessNode } from '../../testing/nodes.ts';
 import { says, USAGE } from '../../testing/scripted-provider.ts';
-import { CALLER, SESSION, say } from '../../testing/stage.ts';
+import { CALLER, SESSION, say } from '../../testing/harness.ts';
 import { writtenModel } from '../../testing/written-model.ts';
 import { watchKey } from '../runtime/remote-link.ts';
 import { HEAD } from '../runtime/remote-messages.ts';
@@ -12,13 +12,13 @@ const ignore = () => undefined;
 const QUIET = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 const ALWAYS = Number.POSITIVE_INFINITY;
 
-let opened: StageNode[] = [];
+let opened: HarnessNode[] = [];
 afterEach(async () => {
   await Promise.all(opened.map(({ engine }) => engine.drain(0)));
   opened = [];
 });
 
-async function openNode(cluster: StageCluster, ...given: Parameters<StageCluster['open']>) {
+async function openNode(cluster: HarnessCluster, ...given: Parameters<HarnessCluster['open']>) {
   const node = await cluster.open(...given);
   opened.push(node);
   return node;
@@ -28,11 +28,11 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 1));
 }
 
-const has = ({ events }: Pick<StageNode, 'events'>, type: SessionEvent['type']): boolean =>
+const has = ({ events }: Pick<HarnessNode, 'events'>, type: SessionEvent['type']): boolean =>
   events.some((event) => event.type === type);
 
 test('readers on another node receive the end of a turn that was unreadable when the bus came back', async () => {
-  const cluster = new StageCluster();
+  const cluster = new HarnessCluster();
   const model = writtenModel();
   const here = await openNode(cluster, [], { parts: { provider: model.provider } });
   const there = await openNode(cluster, []);
@@ -53,7 +53,7 @@ test('readers on another node receive the end of a turn that was unreadable when
 });
 
 test('readers of all sessions of an owner miss no event of a session that was unreadable at first', async () => {
-  const cluster = new StageCluster();
+  const cluster = new HarnessCluster();
   const here = await openNode(cluster, [says('Yes.')]);
   const there = await openNode(cluster, []);
   const received: SessionEvent[] = [];
@@ -80,7 +80,7 @@ test('readers of all sessions of an owner miss no event of a session that was un
 });
 
 test('a turn is retried soon after a store outage, regardless of the backoff', async () => {
-  const cluster = new StageCluster();
+  const cluster = new HarnessCluster();
   const node = await openNode(cluster, [says('Lost.'), says('Kept.')], { parts: { retryDelayMs: () => 600_000 } });
   await node.engine.watch(SESSION, (event) => {
     if (event.type === 'text.delta' && event.text === 'Lost.') node.refuse(1);
@@ -90,7 +90,7 @@ test('a turn is retried soon after a store outage, regardless of the backoff', a
 });
 
 test('a driver that was disconnected from the bus sees an answer given during that time', async () => {
-  const cluster = new StageCluster();
+  const cluster = new HarnessCluster();
   const here = await openNode(cluster, [
     [
       { type: 'call', call: 'held', tool: 'endless', input: {} },
@@ -112,7 +112,7 @@ test('a driver that was disconnected from the bus sees an answer given during th
 });
 
 test('readers on another node receive events that a node stored but did not send before it died', async () => {
-  const cluster = new StageCluster();
+  const cluster = new HarnessCluster();
   const model = writtenModel();
   const here = await openNode(cluster, [], { parts: { provider: model.provider } });
   const there = await openNode(cluster, []);
@@ -130,7 +130,7 @@ test('readers on another node receive events that a node stored but did not send
 });
 
 test('a new watcher receives the current position from nodes that have stored events', async () => {
-  const cluster = new StageCluster();
+  const cluster = new HarnessCluster();
   const here = await openNode(cluster, [says('Yes.')]);
   await say(here.engine, 'Hi');
   await here.engine.whenIdle(SESSION);

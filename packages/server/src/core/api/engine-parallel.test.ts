@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { type ApprovalId, type Ask, type DurableEvent, type Json, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { type Line, says, USAGE } from '../../testing/scripted-provider.ts';
-import { CALLER, SESSION, type Stage, say, setStage } from '../../testing/stage.ts';
+import { CALLER, SESSION, type Harness, say, createHarness } from '../../testing/harness.ts';
 import { defineTool, type Tool } from '../ports/tool.ts';
 
 /** One answer with several calls, numbered from 1. */
@@ -46,9 +46,9 @@ function held(options: Partial<Tool> = {}) {
 }
 
 const named = (name: string) => ['held', { name }] as const;
-const durable = (stage: Stage) => stage.events.filter((event): event is DurableEvent => 'seq' in event);
-const callEvents = (stage: Stage) =>
-  durable(stage).flatMap((event) =>
+const durable = (harness: Harness) => harness.events.filter((event): event is DurableEvent => 'seq' in event);
+const callEvents = (harness: Harness) =>
+  durable(harness).flatMap((event) =>
     event.type === 'tool.started' || event.type === 'tool.ended' || event.type === 'approval.requested'
       ? [`${event.type} ${event.call}`]
       : [],
@@ -57,40 +57,40 @@ const callEvents = (stage: Stage) =>
 describe('calls of one answer', () => {
   test('run in parallel, and the model receives their results in call order', async () => {
     const { tool, running, begun, end } = held();
-    const stage = await setStage([answer(named('a'), named('b')), says('Done.')], { tools: [tool] });
-    await say(stage.engine, 'Go');
+    const harness = await createHarness([answer(named('a'), named('b')), says('Done.')], { tools: [tool] });
+    await say(harness.engine, 'Go');
     await Promise.all([begun('a'), begun('b')]);
     expect(running).toEqual(['a', 'b']);
-    const second = stage.happens('tool.ended');
+    const second = harness.nextEvent('tool.ended');
     end('b');
     expect((await second).call).toBe('call_2' as never);
     end('a');
-    await stage.engine.whenIdle(SESSION);
-    expect(callEvents(stage)).toEqual([
+    await harness.engine.whenIdle(SESSION);
+    expect(callEvents(harness)).toEqual([
       'tool.started call_1',
       'tool.started call_2',
       'tool.ended call_2',
       'tool.ended call_1',
     ]);
-    const results = stage.provider.prompts[1]?.items.flatMap((item) =>
+    const results = harness.provider.prompts[1]?.items.flatMap((item) =>
       item.kind === 'result' ? [item.call] : [],
     );
     expect(results).toEqual(['call_1', 'call_2']);
   });
 
   test('are started by the append that ends their step', async () => {
-    const stage = await setStage([
+    const harness = await createHarness([
       answer(['lookup', { word: 'a' }], ['lookup', { word: 'b' }]),
       says('Done.'),
     ]);
     const appends: string[][] = [];
-    const append = stage.store.append.bind(stage.store);
-    stage.store.append = (expected, events, record) => {
+    const append = harness.store.append.bind(harness.store);
+    harness.store.append = (expected, events, record) => {
       appends.push(events.map(({ type }) => type));
       return append(expected, events, record);
     };
-    await say(stage.engine, 'Go');
-    await stage.engine.whenIdle(SESSION);
+    await say(harness.engine, 'Go');
+    await harness.engine.whenIdle(SESSION);
     expect(appends[1]).toEqual([
       'call.requested',
       'call.requested',
@@ -102,31 +102,31 @@ describe('calls of one answer', () => {
 
   test('run up to the server’s limit; the others start when one ends', async () => {
     const { tool, running, begun, end } = held();
-    const stage = await setStage([answer(named('a'), named('b'), named('c')), says('Done.')], {
+    const harness = await createHarness([answer(named('a'), named('b'), named('c')), says('Done.')], {
       tools: [tool],
       parts: { parallelCalls: 2 },
     });
-    await say(stage.engine, 'Go');
+    await say(harness.engine, 'Go');
     await Promise.all([begun('a'), begun('b')]);
     expect(running).toEqual(['a', 'b']);
     end('a');
     await begun('c');
     expect(running).toEqual(['b', 'c']);
     for (const name of ['b', 'c']) end(name);
-    await stage.engine.whenIdle(SESSION);
-    expect(durable(stage).at(-1)?.type).toBe('turn.ended');
+    await harness.engine.whenIdle(SESSION);
+    expect(durable(harness).at(-1)?.type).toBe('turn.ended');
   });
 
   test('all stop on cancel', async () => {
-    const stage = await setStage([answer(['endless', {}], ['endless', {}], ['shell', { command: ['ls'] }])]);
-    const asked = stage.happens('approval.requested');
-    await say(stage.engine, 'Go');
+    const harness = await createHarness([answer(['endless', {}], ['endless', {}], ['shell', { command: ['ls'] }])]);
+    const asked = harness.nextEvent('approval.requested');
+    await say(harness.engine, 'Go');
     await asked;
-    await stage.engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
-    await stage.engine.whenIdle(SESSION);
-    const ended = durable(stage).flatMap((event) => (event.type === 'tool.ended' ? [event.outcome] : []));
+    await harness.engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
+    await harness.engine.whenIdle(SESSION);
+    const ended = durable(harness).flatMap((event) => (event.type === 'tool.ended' ? [event.outcome] : []));
     expect(ended).toEqual(['unknown', 'unknown', 'aborted']);
-    expect(durable(stage).at(-1)?.type).toBe('turn.cancelled');
+    expect(durable(harness).at(-1)?.type).toBe('turn.cancelled');
   });
 });
 
@@ -137,34 +137,34 @@ describe('a call that waits for an approval', () => {
       name: 'asking',
       approval: () => ({ kind: 'other', command: [], description: 'It asks.' }),
     });
-    const stage = await setStage([answer(['asking', { name: 'x' }], named('a')), says('Done.')], {
+    const harness = await createHarness([answer(['asking', { name: 'x' }], named('a')), says('Done.')], {
       tools: [tool, asking.tool],
     });
-    const asked = stage.happens('approval.requested');
-    await say(stage.engine, 'Go');
+    const asked = harness.nextEvent('approval.requested');
+    await say(harness.engine, 'Go');
     await Promise.all([asked, begun('a')]);
-    expect((await stage.engine.record(SESSION))?.status).toBe('running');
-    await stage.engine.send(SESSION, { type: 'approval.answer', answer: 'once' }, CALLER);
+    expect((await harness.engine.record(SESSION))?.status).toBe('running');
+    await harness.engine.send(SESSION, { type: 'approval.answer', answer: 'once' }, CALLER);
     await asking.begun('x');
     expect([...running, ...asking.running]).toEqual(['a', 'x']);
     end('a');
     asking.end('x');
-    await stage.engine.whenIdle(SESSION);
-    expect(durable(stage).at(-1)?.type).toBe('turn.ended');
+    await harness.engine.whenIdle(SESSION);
+    expect(durable(harness).at(-1)?.type).toBe('turn.ended');
   });
 
   test('keeps the session waiting after the others have ended', async () => {
-    const stage = await setStage([
+    const harness = await createHarness([
       answer(['shell', { command: ['ls'] }], ['lookup', { word: 'a' }]),
       says('Done.'),
     ]);
-    await say(stage.engine, 'Go');
-    await stage.engine.whenIdle(SESSION);
-    expect((await stage.engine.record(SESSION))?.status).toBe('waiting');
-    expect(stage.provider.prompts).toHaveLength(1);
-    await stage.engine.send(SESSION, { type: 'approval.answer', answer: 'once' }, CALLER);
-    await stage.engine.whenIdle(SESSION);
-    expect(stage.provider.prompts[1]?.items.map((item) => ('call' in item ? item.call : item.kind))).toEqual([
+    await say(harness.engine, 'Go');
+    await harness.engine.whenIdle(SESSION);
+    expect((await harness.engine.record(SESSION))?.status).toBe('waiting');
+    expect(harness.provider.prompts).toHaveLength(1);
+    await harness.engine.send(SESSION, { type: 'approval.answer', answer: 'once' }, CALLER);
+    await harness.engine.whenIdle(SESSION);
+    expect(harness.provider.prompts[1]?.items.map((item) => ('call' in item ? item.call : item.kind))).toEqual([
       'user',
       'call_1',
       'call_2',
@@ -174,27 +174,27 @@ describe('a call that waits for an approval', () => {
   });
 
   test('can be one of several, answered in any order', async () => {
-    const stage = await setStage([
+    const harness = await createHarness([
       answer(['shell', { command: ['one'] }], ['shell', { command: ['two'] }]),
       says('Done.'),
     ]);
-    await say(stage.engine, 'Go');
-    await stage.engine.whenIdle(SESSION);
-    const { approval, approvals } = await stage.engine.snapshot(SESSION);
+    await say(harness.engine, 'Go');
+    await harness.engine.whenIdle(SESSION);
+    const { approval, approvals } = await harness.engine.snapshot(SESSION);
     expect(approvals.map(({ call }) => String(call))).toEqual(['call_1', 'call_2']);
     expect(approval).toEqual(approvals[0] ?? null);
-    expect((await stage.engine.approvals(CALLER.principal, { limit: 10 })).waiting).toHaveLength(1);
+    expect((await harness.engine.approvals(CALLER.principal, { limit: 10 })).waiting).toHaveLength(1);
     const second = approvals[1]?.approval as ApprovalId;
-    await stage.engine.answer(second, { answer: 'deny' }, CALLER);
-    expect((await stage.engine.snapshot(SESSION)).approvals.map(({ call }) => String(call))).toEqual([
+    await harness.engine.answer(second, { answer: 'deny' }, CALLER);
+    expect((await harness.engine.snapshot(SESSION)).approvals.map(({ call }) => String(call))).toEqual([
       'call_1',
     ]);
-    await expect(stage.engine.answer(second, { answer: 'once' }, CALLER)).rejects.toMatchObject({
+    await expect(harness.engine.answer(second, { answer: 'once' }, CALLER)).rejects.toMatchObject({
       code: 'no_approval',
     });
-    await stage.engine.send(SESSION, { type: 'approval.answer', answer: 'once' }, CALLER);
-    await stage.engine.whenIdle(SESSION);
-    const outcomes = durable(stage).flatMap((event) =>
+    await harness.engine.send(SESSION, { type: 'approval.answer', answer: 'once' }, CALLER);
+    await harness.engine.whenIdle(SESSION);
+    const outcomes = durable(harness).flatMap((event) =>
       event.type === 'tool.ended' ? [[String(event.call), event.outcome]] : [],
     );
     expect(outcomes).toEqual([
@@ -208,11 +208,11 @@ describe('an exclusive call', () => {
   test('runs alone, in order', async () => {
     const { tool, running, begun, end } = held();
     const alone = held({ name: 'alone', exclusive: 'always' });
-    const stage = await setStage(
+    const harness = await createHarness(
       [answer(named('a'), ['alone', { name: 'x' }], ['alone', { name: 'y' }], named('b')), says('Done.')],
       { tools: [tool, alone.tool] },
     );
-    await say(stage.engine, 'Go');
+    await say(harness.engine, 'Go');
     await begun('a');
     end('a');
     await alone.begun('x');
@@ -223,8 +223,8 @@ describe('an exclusive call', () => {
     alone.end('y');
     await begun('b');
     end('b');
-    await stage.engine.whenIdle(SESSION);
-    expect(callEvents(stage)).toEqual(
+    await harness.engine.whenIdle(SESSION);
+    expect(callEvents(harness)).toEqual(
       [1, 2, 3, 4].flatMap((n) => [`tool.started call_${n}`, `tool.ended call_${n}`]),
     );
   });
@@ -232,34 +232,34 @@ describe('an exclusive call', () => {
   test('requests its approval when the calls before it have ended', async () => {
     const ask: Ask = { kind: 'edit', command: [], description: 'It edits.' };
     const edit = held({ name: 'edit', exclusive: 'always', approval: () => ask });
-    const stage = await setStage(
+    const harness = await createHarness(
       [answer(['edit', { name: 'x' }], ['edit', { name: 'y' }], ['lookup', { word: 'a' }]), says('Done.')],
       { tools: [edit.tool] },
     );
-    await say(stage.engine, 'Go');
-    await stage.engine.whenIdle(SESSION);
-    expect(callEvents(stage)).toEqual([
+    await say(harness.engine, 'Go');
+    await harness.engine.whenIdle(SESSION);
+    expect(callEvents(harness)).toEqual([
       'tool.started call_3',
       'approval.requested call_1',
       'tool.ended call_3',
     ]);
-    await stage.engine.send(SESSION, { type: 'approval.answer', answer: 'deny' }, CALLER);
-    await stage.engine.whenIdle(SESSION);
-    expect(callEvents(stage).slice(3)).toEqual(['tool.ended call_1', 'approval.requested call_2']);
+    await harness.engine.send(SESSION, { type: 'approval.answer', answer: 'deny' }, CALLER);
+    await harness.engine.whenIdle(SESSION);
+    expect(callEvents(harness).slice(3)).toEqual(['tool.ended call_1', 'approval.requested call_2']);
   });
 
   test('runs in parallel if it is exclusive only when asked, and needs no approval', async () => {
     const maybe = held({ name: 'maybe', exclusive: 'if-asked' });
-    const stage = await setStage(
+    const harness = await createHarness(
       [answer(['maybe', { name: 'x' }], ['maybe', { name: 'y' }]), says('Done.')],
       {
         tools: [maybe.tool],
       },
     );
-    await say(stage.engine, 'Go');
+    await say(harness.engine, 'Go');
     await Promise.all([maybe.begun('x'), maybe.begun('y')]);
     expect(maybe.running).toEqual(['x', 'y']);
     for (const name of ['x', 'y']) maybe.end(name);
-    await stage.engine.whenIdle(SESSION);
+    await harness.engine.whenIdle(SESSION);
   });
 });

@@ -13,7 +13,7 @@ import { z } from 'zod';
 import { openMemoryStore } from '../../stores/memory/store.ts';
 import { controlledStore } from '../../testing/controlled-store.ts';
 import { calls, type Line, says, scriptedProvider, USAGE } from '../../testing/scripted-provider.ts';
-import { CALLER, countingIds, SESSION, type Stage, say, setStage } from '../../testing/stage.ts';
+import { CALLER, countingIds, SESSION, type Harness, say, createHarness } from '../../testing/harness.ts';
 import { quiet } from '../../testing/ticks.ts';
 import type { EventStore } from '../ports/event-store.ts';
 import type { Provider } from '../ports/provider.ts';
@@ -38,16 +38,16 @@ function mortal(store: EventStore): { store: EventStore; die(): void } {
 /** Runs `act` in a process that is then killed, and starts the next one on the same store. */
 async function restarted(
   answers: Line[][],
-  act: (stage: Stage) => Promise<unknown>,
+  act: (harness: Harness) => Promise<unknown>,
   { after, tools = [] }: { after: Line[][]; tools?: Tool[] },
-): Promise<{ stage: Stage; events: () => Promise<DurableEvent[]> }> {
+): Promise<{ harness: Harness; events: () => Promise<DurableEvent[]> }> {
   const ids = countingIds();
   const disk = openMemoryStore();
   const { store, die } = mortal(disk);
-  await act(await setStage(answers, { store, ids, tools }));
+  await act(await createHarness(answers, { store, ids, tools }));
   die();
-  const stage = await setStage(after, { store: disk, ids, tools });
-  return { stage, events: () => disk.read(SESSION, 0, 1_000) };
+  const harness = await createHarness(after, { store: disk, ids, tools });
+  return { harness, events: () => disk.read(SESSION, 0, 1_000) };
 }
 
 const contiguous = (events: readonly DurableEvent[]) =>
@@ -57,7 +57,7 @@ const typesOf = (events: readonly SessionEvent[]): string[] =>
 
 describe('after the process was killed', () => {
   test('a running turn resumes: the unfinished step is repeated and left out of the prompt', async () => {
-    const { stage, events } = await restarted(
+    const { harness, events } = await restarted(
       [HANG],
       async ({ engine, provider }) => {
         await say(engine, 'Hi');
@@ -65,8 +65,8 @@ describe('after the process was killed', () => {
       },
       { after: [says('Whole.')] },
     );
-    expect(await stage.engine.recover()).toBe(1);
-    await stage.engine.whenIdle(SESSION);
+    expect(await harness.engine.recover()).toBe(1);
+    await harness.engine.whenIdle(SESSION);
     expect(typesOf(await events()).slice(3)).toEqual([
       'reasoning.ended',
       'turn.resumed',
@@ -75,7 +75,7 @@ describe('after the process was killed', () => {
       'turn.ended',
     ]);
     contiguous(await events());
-    expect(stage.provider.prompts[0]?.items).toEqual([{ kind: 'user', parts: [textPart('Hi')] }]);
+    expect(harness.provider.prompts[0]?.items).toEqual([{ kind: 'user', parts: [textPart('Hi')] }]);
   });
 
   test('a running tool gets an unknown outcome and does not run again', async () => {
@@ -92,7 +92,7 @@ describe('after the process was killed', () => {
         return new Promise(() => undefined);
       },
     });
-    const { stage, events } = await restarted(
+    const { harness, events } = await restarted(
       [calls('effect', {})],
       async ({ engine }) => {
         await say(engine, 'Do it');
@@ -100,12 +100,12 @@ describe('after the process was killed', () => {
       },
       { after: [says('I do not know.')], tools: [effect] },
     );
-    await stage.engine.recover();
-    await stage.engine.whenIdle(SESSION);
+    await harness.engine.recover();
+    await harness.engine.whenIdle(SESSION);
     expect(runs).toBe(1);
     const ended = (await events()).find((event) => event.type === 'tool.ended');
     expect(ended).toMatchObject({ outcome: 'unknown' });
-    expect(stage.provider.prompts[0]?.items.map(({ kind }) => kind)).toEqual(['user', 'call', 'result']);
+    expect(harness.provider.prompts[0]?.items.map(({ kind }) => kind)).toEqual(['user', 'call', 'result']);
   });
 
   test('a repeatable tool runs again', async () => {
@@ -123,7 +123,7 @@ describe('after the process was killed', () => {
         return new Promise(() => undefined);
       },
     });
-    const { stage, events } = await restarted(
+    const { harness, events } = await restarted(
       [calls('look', {})],
       async ({ engine }) => {
         await say(engine, 'Look');
@@ -131,15 +131,15 @@ describe('after the process was killed', () => {
       },
       { after: [says('I see.')], tools: [look] },
     );
-    await stage.engine.recover();
-    await stage.engine.whenIdle(SESSION);
+    await harness.engine.recover();
+    await harness.engine.whenIdle(SESSION);
     expect(runs).toBe(2);
     expect((await events()).find((event) => event.type === 'tool.ended')).toMatchObject({ outcome: 'ok' });
   });
 
   test('a pending approval keeps its id and can be answered', async () => {
     let approval: ApprovalId | undefined;
-    const { stage, events } = await restarted(
+    const { harness, events } = await restarted(
       [calls('shell', { command: ['ls'] })],
       async ({ engine }) => {
         await say(engine, 'Run ls');
@@ -149,13 +149,13 @@ describe('after the process was killed', () => {
       },
       { after: [says('Done.'), says('Nothing more.')] },
     );
-    expect(await stage.engine.recover()).toBe(0);
+    expect(await harness.engine.recover()).toBe(0);
     const {
       waiting: [waiting],
-    } = await stage.engine.approvals(LOCAL, { limit: 10 });
+    } = await harness.engine.approvals(LOCAL, { limit: 10 });
     expect(waiting?.approval?.approval).toBe(approval as ApprovalId);
-    await stage.engine.answer(approval as ApprovalId, { answer: 'once' }, CALLER);
-    await stage.engine.whenIdle(SESSION);
+    await harness.engine.answer(approval as ApprovalId, { answer: 'once' }, CALLER);
+    await harness.engine.whenIdle(SESSION);
     const types = typesOf(await events());
     expect(types).not.toContain('turn.resumed');
     expect(types.filter((type) => type === 'turn.ended')).toHaveLength(2);
@@ -163,7 +163,7 @@ describe('after the process was killed', () => {
   });
 
   test('queued inputs are answered in order', async () => {
-    const { stage, events } = await restarted(
+    const { harness, events } = await restarted(
       [HANG],
       async ({ engine, provider }) => {
         await say(engine, 'First');
@@ -173,9 +173,9 @@ describe('after the process was killed', () => {
       },
       { after: [says('1'), says('2'), says('3')] },
     );
-    await stage.engine.recover();
-    await stage.engine.whenIdle(SESSION);
-    const users = stage.provider.prompts
+    await harness.engine.recover();
+    await harness.engine.whenIdle(SESSION);
+    const users = harness.provider.prompts
       .at(-1)
       ?.items.flatMap((item) => (item.kind === 'user' ? item.parts : []));
     expect(users).toEqual(['First', 'Second', 'Third'].map(textPart));
@@ -183,7 +183,7 @@ describe('after the process was killed', () => {
   });
 
   test('an input before the recovery resumes the turn, once', async () => {
-    const { stage, events } = await restarted(
+    const { harness, events } = await restarted(
       [HANG],
       async ({ engine, provider }) => {
         await say(engine, 'First');
@@ -191,17 +191,17 @@ describe('after the process was killed', () => {
       },
       { after: [says('1'), says('2')] },
     );
-    await say(stage.engine, 'Second');
-    await stage.engine.recover();
-    await stage.engine.whenIdle(SESSION);
+    await say(harness.engine, 'Second');
+    await harness.engine.recover();
+    await harness.engine.whenIdle(SESSION);
     const types = typesOf(await events());
     expect(types.filter((type) => type === 'turn.resumed')).toHaveLength(1);
     expect(types.filter((type) => type === 'turn.ended')).toHaveLength(2);
-    expect(stage.provider.prompts[0]?.items).toEqual([{ kind: 'user', parts: [textPart('First')] }]);
+    expect(harness.provider.prompts[0]?.items).toEqual([{ kind: 'user', parts: [textPart('First')] }]);
   });
 
   test('a turn cancelled before the recovery is not resumed', async () => {
-    const { stage, events } = await restarted(
+    const { harness, events } = await restarted(
       [HANG],
       async ({ engine, provider }) => {
         await say(engine, 'First');
@@ -209,17 +209,17 @@ describe('after the process was killed', () => {
       },
       { after: [] },
     );
-    await stage.engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
-    await stage.engine.recover();
+    await harness.engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
+    await harness.engine.recover();
     await quiet();
     expect(typesOf(await events())).not.toContain('turn.resumed');
-    expect(stage.provider.prompts).toEqual([]);
+    expect(harness.provider.prompts).toEqual([]);
   });
 
   test('an unreadable session does not prevent the recovery of the others', async () => {
     const broken: SessionRef = { owner: LOCAL.id, id: 'broken' as SessionId };
     const ids = countingIds();
-    const first = await setStage([HANG, HANG], { ids });
+    const first = await createHarness([HANG, HANG], { ids });
     const input = { type: 'input.submit', parts: [textPart('Hi')] } as CommandInput;
     for (const ref of [broken, SESSION]) await first.engine.send(ref, input, CALLER);
     await quiet();
@@ -232,7 +232,7 @@ describe('after the process was killed', () => {
     };
     const errors: string[] = [];
     const log = { ...quietLog, error: (_: object, message: string) => errors.push(message) };
-    const { engine } = await setStage([says('Whole.')], { ids, store, parts: { log } });
+    const { engine } = await createHarness([says('Whole.')], { ids, store, parts: { log } });
     expect(await engine.recover()).toBe(2);
     await engine.whenIdle(SESSION);
     expect((await engine.record(SESSION))?.status).toBe('idle');
@@ -252,7 +252,7 @@ describe('draining', () => {
         yield { type: 'ended', usage: USAGE, stop: 'done' };
       },
     };
-    const { engine, happens } = await setStage([], { store, parts: { provider } });
+    const { engine, nextEvent: happens } = await createHarness([], { store, parts: { provider } });
     const delta = happens('text.delta');
     await say(engine, 'First');
     await delta;
@@ -264,7 +264,7 @@ describe('draining', () => {
     await expect(say(engine, 'Third')).rejects.toMatchObject({ code: 'shutting_down' });
     await quiet();
     expect((await engine.record(SESSION))?.status).toBe('running');
-    const next = await setStage([says('Two.')], { store });
+    const next = await createHarness([says('Two.')], { store });
     expect(await next.engine.recover()).toBe(1);
     await next.engine.whenIdle(SESSION);
     expect(typesOf(await next.engine.events(SESSION, 0, 100)).filter((t) => t === 'turn.ended')).toHaveLength(
@@ -273,14 +273,14 @@ describe('draining', () => {
   });
 
   test('stops turns that exceed the grace period and records nothing, so that the next process resumes them', async () => {
-    const { engine, provider, store } = await setStage([HANG, says('Never.')]);
+    const { engine, provider, store } = await createHarness([HANG, says('Never.')]);
     await say(engine, 'First');
     await provider.hanging;
     expect(await engine.drain(0)).toBe(false);
     await quiet();
     expect(provider.prompts).toHaveLength(1);
     expect((await engine.record(SESSION))?.status).toBe('running');
-    const next = await setStage([says('Whole.')], { store });
+    const next = await createHarness([says('Whole.')], { store });
     await next.engine.recover();
     await next.engine.whenIdle(SESSION);
     expect((await next.engine.record(SESSION))?.status).toBe('idle');

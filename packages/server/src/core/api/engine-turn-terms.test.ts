@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { type CallId, type CommandInput, textPart } from '@parlance/protocol';
 import { calls, type Line, says, USAGE } from '../../testing/scripted-provider.ts';
-import { CALLER, SESSION, say, setStage } from '../../testing/stage.ts';
+import { CALLER, SESSION, say, createHarness } from '../../testing/harness.ts';
 
 const WEATHER = {
   name: 'weather',
@@ -28,7 +28,7 @@ const answer = (call: string, text: string): CommandInput => ({
 });
 
 test('tools, instructions and options of an input apply to its turn only', async () => {
-  const { engine, provider } = await setStage([says('One.'), says('Two.')]);
+  const { engine, provider } = await createHarness([says('One.'), says('Two.')]);
   const options = { temperature: 0.5, maxOutputTokens: 100 };
   const more = { tools: [WEATHER], agentTools: false, instructions: 'Rhyme.', options };
   await engine.send(SESSION, submit(more), CALLER);
@@ -44,7 +44,7 @@ test('tools, instructions and options of an input apply to its turn only', async
 });
 
 test('context is appended to the agent’s or caller’s instructions, in its turn only', async () => {
-  const { engine, provider } = await setStage([says('One.'), says('Two.'), says('Three.')]);
+  const { engine, provider } = await createHarness([says('One.'), says('Two.'), says('Three.')]);
   for (const more of [{ context: 'It rains.' }, { context: 'It rains.', instructions: 'Rhyme.' }, {}]) {
     await engine.send(SESSION, submit(more), CALLER);
     await engine.whenIdle(SESSION);
@@ -57,7 +57,7 @@ test('context is appended to the agent’s or caller’s instructions, in its tu
 });
 
 test('the caller’s tools are added to the agent’s, and replace those with the same name', async () => {
-  const { engine, provider } = await setStage([says('Done.')]);
+  const { engine, provider } = await createHarness([says('Done.')]);
   const tools = [WEATHER, { ...WEATHER, name: 'lookup' }];
   await engine.send(SESSION, submit({ tools }), CALLER);
   await engine.whenIdle(SESSION);
@@ -67,7 +67,7 @@ test('the caller’s tools are added to the agent’s, and replace those with th
 });
 
 test('calls of the caller’s tools wait for its answers in parallel, also in another process', async () => {
-  const first = await setStage([asksForBoth]);
+  const first = await createHarness([asksForBoth]);
   await first.engine.send(SESSION, submit({ tools: [WEATHER], instructions: 'Rhyme.' }), CALLER);
   await first.engine.whenIdle(SESSION);
   const deferred = first.events.flatMap((event) =>
@@ -76,7 +76,7 @@ test('calls of the caller’s tools wait for its answers in parallel, also in an
   expect(deferred).toEqual(['one', 'two']);
   expect((await first.engine.record(SESSION))?.status).toBe('waiting');
 
-  const second = await setStage([says('Done.')], { store: first.store });
+  const second = await createHarness([says('Done.')], { store: first.store });
   const open = async () => (await second.engine.snapshot(SESSION)).deferred.map(({ call }) => String(call));
   expect(await open()).toEqual(['one', 'two']);
   await second.engine.send(SESSION, answer('two', 'snow'), CALLER);
@@ -94,7 +94,7 @@ test('calls of the caller’s tools wait for its answers in parallel, also in an
 });
 
 test('an answer may change the terms for the rest of its turn', async () => {
-  const { engine, provider } = await setStage([asksForBoth, says('Done.'), says('Again.')]);
+  const { engine, provider } = await createHarness([asksForBoth, says('Done.'), says('Again.')]);
   await engine.send(SESSION, submit({ tools: [WEATHER], instructions: 'Rhyme.' }), CALLER);
   await engine.whenIdle(SESSION);
   await engine.send(SESSION, answer('one', 'sun'), CALLER);
@@ -115,7 +115,7 @@ test('an answer may change the terms for the rest of its turn', async () => {
 
 test('the answer to an approval may change the terms', async () => {
   const asks = calls('shell', { command: ['npm', 'test'] });
-  const { engine, provider } = await setStage([asks, says('Done.')]);
+  const { engine, provider } = await createHarness([asks, says('Done.')]);
   await say(engine, 'Go');
   await engine.whenIdle(SESSION);
   const terms = { agentTools: false, instructions: 'In prose.' };
@@ -125,7 +125,7 @@ test('the answer to an approval may change the terms', async () => {
 });
 
 test('refuses tool names that no model API accepts, and options out of range', async () => {
-  const { engine } = await setStage([]);
+  const { engine } = await createHarness([]);
   const bad = [{ tools: [{ ...WEATHER, name: 'a b' }] }, { options: { temperature: 3 } }];
   for (const more of bad)
     await expect(engine.send(SESSION, submit(more), CALLER)).rejects.toMatchObject({ code: 'invalid' });

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { type DurableEvent, isDurable, type SessionEvent } from '@parlance/protocol';
 import { openMemoryStore } from '../../stores/memory/store.ts';
 import { calls, type Line, says } from '../../testing/scripted-provider.ts';
-import { SESSION, say, setStage } from '../../testing/stage.ts';
+import { SESSION, say, createHarness } from '../../testing/harness.ts';
 import { delayed, quiet, ticks } from '../../testing/ticks.ts';
 import type { SessionSnapshot, Sink } from './index.ts';
 
@@ -45,7 +45,7 @@ async function joinAt(
   delays: [number, number],
 ): Promise<Watched | null> {
   const store = delayed(openMemoryStore(), ...delays);
-  const { engine, happens } = await setStage(SCRIPT, { store });
+  const { engine, nextEvent: happens } = await createHarness(SCRIPT, { store });
   let over = false;
   const ended = happens('turn.ended').then(() => {
     over = true;
@@ -128,7 +128,7 @@ for (const delays of DELAYS) {
 
 test('a watcher that reconnects receives missed events once', async () => {
   for (let cursor = 0; cursor <= DURABLE.length; cursor++) {
-    const { engine, happens } = await setStage(SCRIPT);
+    const { engine, nextEvent: happens } = await createHarness(SCRIPT);
     const ended = happens('turn.ended');
     await say(engine, 'What is a?');
     await ended;
@@ -143,7 +143,7 @@ test('a watcher that reconnects receives missed events once', async () => {
 });
 
 test('a watcher that disconnects mid-turn cancels nothing', async () => {
-  const { engine, happens, events } = await setStage(SCRIPT);
+  const { engine, nextEvent: happens, events } = await createHarness(SCRIPT);
   const watch = await engine.watch(SESSION, () => undefined, { after: 0 });
   const delta = happens('text.delta');
   const ended = happens('turn.ended');
@@ -163,7 +163,7 @@ test('a watcher that throws affects neither other watchers nor the session', asy
     warn: ignore,
     error: (_: object, message: string) => errors.push(message),
   };
-  const { engine, happens, events } = await setStage(SCRIPT, { parts: { log } });
+  const { engine, nextEvent: happens, events } = await createHarness(SCRIPT, { parts: { log } });
   await engine.watch(SESSION, () => {
     throw new Error('a bug in a projection');
   });
@@ -176,7 +176,7 @@ test('a watcher that throws affects neither other watchers nor the session', asy
 });
 
 test('a watcher of an owner receives events of all its sessions and of no other owner', async () => {
-  const { engine } = await setStage(SCRIPT);
+  const { engine } = await createHarness(SCRIPT);
   const received: string[] = [];
   const stop = engine.watchOwner(SESSION.owner, (event) => received.push(event.session));
   await say(engine, 'Hi');

@@ -13,7 +13,7 @@ import {
 } from '@parlance/protocol';
 import { controlledStore } from '../../testing/controlled-store.ts';
 import { calls, type Line, says, scriptedProvider } from '../../testing/scripted-provider.ts';
-import { CALLER, SESSION, say, setStage } from '../../testing/stage.ts';
+import { CALLER, SESSION, say, createHarness } from '../../testing/harness.ts';
 import { quiet } from '../../testing/ticks.ts';
 import type { Provider } from '../ports/provider.ts';
 import type { Engine } from './engine.ts';
@@ -49,7 +49,7 @@ describe('turns', () => {
         }
       },
     };
-    const { engine, events } = await setStage([], { parts: { provider } });
+    const { engine, events } = await createHarness([], { parts: { provider } });
     await Promise.all(Array.from({ length: 20 }, (_, index) => say(engine, `Question ${index}`)));
     await engine.whenIdle(SESSION);
     const durableEvents = events.filter(isDurable);
@@ -62,7 +62,7 @@ describe('turns', () => {
   });
 
   test('sessions run concurrently', async () => {
-    const { engine, provider } = await setStage([HANG, says('Not held up.')]);
+    const { engine, provider } = await createHarness([HANG, says('Not held up.')]);
     await submit(engine, ref('slow'), 'Hi');
     await provider.hanging;
     await submit(engine, ref('quick'), 'Hi');
@@ -71,7 +71,7 @@ describe('turns', () => {
   });
 
   test('the number of concurrent turns is limited: the next starts when one ends', async () => {
-    const { engine, provider } = await setStage([HANG, says('Now me.')], { parts: { turnsAtOnce: 1 } });
+    const { engine, provider } = await createHarness([HANG, says('Now me.')], { parts: { turnsAtOnce: 1 } });
     await submit(engine, ref('first'), 'Hi');
     await provider.hanging;
     await submit(engine, ref('second'), 'Hi');
@@ -86,7 +86,7 @@ describe('turns', () => {
     const again = Array.from({ length: 5 }, (_, index) =>
       calls('lookup', { word: 'a' }, { call: `call_${index}` }),
     );
-    const { engine, happens, events } = await setStage(again, { parts: { maxSteps: 3 } });
+    const { engine, nextEvent: happens, events } = await createHarness(again, { parts: { maxSteps: 3 } });
     const failed = happens('turn.failed');
     await say(engine, 'Go on for ever');
     expect((await failed).fault.code).toBe('too_many_steps');
@@ -94,14 +94,14 @@ describe('turns', () => {
   });
 
   test('an empty model answer ends the turn, without a block', async () => {
-    const { engine, events } = await setStage([says()]);
+    const { engine, events } = await createHarness([says()]);
     await say(engine, 'Hi');
     await engine.whenIdle(SESSION);
     expect(typesOf(events.filter(isDurable)).slice(3)).toEqual(['step.ended', 'turn.ended']);
   });
 
   test('a model stream without an end event fails the turn and keeps the text', async () => {
-    const { engine, happens, events } = await setStage([[{ type: 'text', text: 'Half' }]]);
+    const { engine, nextEvent: happens, events } = await createHarness([[{ type: 'text', text: 'Half' }]]);
     const failed = happens('turn.failed');
     await say(engine, 'Hi');
     expect((await failed).fault.code).toBe('provider_unavailable');
@@ -121,7 +121,7 @@ describe('turns', () => {
         throw new Error('secret key sk-1');
       },
     };
-    const { engine, happens } = await setStage([], { parts: { provider, log } });
+    const { engine, nextEvent: happens } = await createHarness([], { parts: { provider, log } });
     const failed = happens('turn.failed');
     await say(engine, 'Hi');
     expect((await failed).fault).toEqual({ code: 'internal', message: 'Something went wrong.' });
@@ -132,7 +132,7 @@ describe('turns', () => {
 describe('an acknowledgement', () => {
   test('resolves after the input is stored, and watchers are not notified earlier', async () => {
     const store = controlledStore();
-    const { engine, events } = await setStage([says('Hello.')], { store });
+    const { engine, events } = await createHarness([says('Hello.')], { store });
     const held = store.hold('before');
     let acknowledged = false;
     const sent = say(engine, 'Hi').then((receipt) => {
@@ -151,7 +151,7 @@ describe('an acknowledgement', () => {
   });
 
   test('rejects with a fault if the command is invalid', async () => {
-    const { engine } = await setStage([]);
+    const { engine } = await createHarness([]);
     const parts = Array.from({ length: 101 }, () => textPart('x'));
     await expect(engine.send(SESSION, { type: 'input.submit', parts }, CALLER)).rejects.toMatchObject({
       code: 'invalid',
@@ -170,7 +170,7 @@ describe('rights', () => {
   const asks = calls('shell', { command: ['ls'] });
 
   test('two principals can use the same id for different sessions', async () => {
-    const { engine } = await setStage([says('For dev.'), says('For uma.')]);
+    const { engine } = await createHarness([says('For dev.'), says('For uma.')]);
     for (const caller of [dev, uma]) {
       const where = await engine.resolve(caller.principal, 'shared');
       await engine.send(where, input(`I am ${caller.principal.id}`), caller);
@@ -183,7 +183,7 @@ describe('rights', () => {
   });
 
   test('a session of another principal behaves as if it did not exist, for every command', async () => {
-    const { engine } = await setStage([says('Hello.')]);
+    const { engine } = await createHarness([says('Hello.')]);
     const where = ref('private', 'dev');
     await engine.send(where, input('Hi'), dev);
     await engine.whenIdle(where);
@@ -196,7 +196,7 @@ describe('rights', () => {
   });
 
   test('an admin can read and continue sessions of others; its own take precedence', async () => {
-    const { engine } = await setStage([says('One.'), says('Two.'), says('Three.')]);
+    const { engine } = await createHarness([says('One.'), says('Two.'), says('Three.')]);
     const where = ref('work', 'dev');
     await engine.send(where, input('Hi'), dev);
     await engine.whenIdle(where);
@@ -209,7 +209,7 @@ describe('rights', () => {
   });
 
   test('an approval stays pending if the principal may not answer it', async () => {
-    const { engine } = await setStage([asks, says('Done.')]);
+    const { engine } = await createHarness([asks, says('Done.')]);
     const where = ref('asks', 'uma');
     await engine.send(where, input('Run it'), uma);
     await engine.whenIdle(where);
@@ -230,7 +230,7 @@ describe('rights', () => {
   });
 
   test('the first answer wins; later answers fail, and unknown approvals are not found', async () => {
-    const { engine } = await setStage([asks, says('Done.'), asks]);
+    const { engine } = await createHarness([asks, says('Done.'), asks]);
     await say(engine, 'Run it');
     await engine.whenIdle(SESSION);
     const approval = (await engine.snapshot(SESSION)).approval?.approval as ApprovalId;

@@ -10,7 +10,7 @@ import {
 import { openMemoryStore } from '../../stores/memory/store.ts';
 import { SCENARIOS } from '../../testing/scenarios.ts';
 import { says } from '../../testing/scripted-provider.ts';
-import { CALLER, SESSION, setStage } from '../../testing/stage.ts';
+import { CALLER, SESSION, createHarness } from '../../testing/harness.ts';
 import { readTranscript } from '../../testing/transcripts.ts';
 import { evolve } from '../domain/evolve.ts';
 import { isIdle, initialState } from '../domain/session-state.ts';
@@ -74,7 +74,7 @@ describe('an exported session', () => {
         const record = await store.load(SESSION);
         expect([record?.head, record?.checkpoint?.seq]).toEqual([head, lastRest(events.slice(0, head))]);
         // The engine can read it.
-        const { engine } = await setStage([], { store });
+        const { engine } = await createHarness([], { store });
         expect((await engine.snapshot(SESSION)).seq).toBe(head);
         expect(await imported(store, text)).toEqual([false]);
         expect(await fileOf(await store.read(SESSION, 0, 1_000))).toBe(text);
@@ -87,12 +87,12 @@ describe('an exported session', () => {
     const asked = events.findIndex(({ type }) => type === 'approval.requested');
     const store = openMemoryStore();
     await imported(store, await fileOf(events.slice(0, asked + 1)));
-    const stage = await setStage([says('All tests pass.')], { store });
-    const ended = stage.happens('turn.ended');
+    const harness = await createHarness([says('All tests pass.')], { store });
+    const ended = harness.nextEvent('turn.ended');
     const {
       waiting: [waiting],
-    } = await stage.engine.approvals(LOCAL, { limit: 10 });
-    await stage.engine.answer(waiting?.approval?.approval ?? ('' as never), { answer: 'once' }, CALLER);
+    } = await harness.engine.approvals(LOCAL, { limit: 10 });
+    await harness.engine.answer(waiting?.approval?.approval ?? ('' as never), { answer: 'once' }, CALLER);
     await ended;
     expect((await store.load(SESSION))?.status).toBe('idle');
   });
@@ -103,11 +103,11 @@ describe('an exported session', () => {
     const store = openMemoryStore();
     await imported(store, await fileOf(events.slice(0, started + 1)));
     expect((await store.load(SESSION))?.status).toBe('running');
-    const stage = await setStage([says('Hello.')], { store });
-    const ended = stage.happens('turn.ended');
-    expect(await stage.engine.recover()).toBe(1);
+    const harness = await createHarness([says('Hello.')], { store });
+    const ended = harness.nextEvent('turn.ended');
+    expect(await harness.engine.recover()).toBe(1);
     await ended;
-    expect(stage.events.map(({ type }) => type)).toContain('turn.resumed');
+    expect(harness.events.map(({ type }) => type)).toContain('turn.resumed');
   });
 
   test('can be imported under another name and for another owner', async () => {

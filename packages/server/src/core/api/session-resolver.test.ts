@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { LOCAL, type Principal, PrincipalId, ROLE_PERMISSIONS, type Role } from '@parlance/protocol';
 import { calls } from '../../testing/scripted-provider.ts';
-import { CALLER, SESSION, say, setStage } from '../../testing/stage.ts';
+import { CALLER, SESSION, say, createHarness } from '../../testing/harness.ts';
 
 const principal = (name: string, role: Role): Principal => ({
   id: PrincipalId.parse(name),
@@ -10,7 +10,7 @@ const principal = (name: string, role: Role): Principal => ({
 });
 
 test('archived sessions are not listed, but their pending approvals are', async () => {
-  const { engine, happens } = await setStage([calls('shell', { command: ['ls'] })]);
+  const { engine, nextEvent: happens } = await createHarness([calls('shell', { command: ['ls'] })]);
   const asked = happens('approval.requested');
   await say(engine, 'List them');
   const { approval } = await asked;
@@ -25,7 +25,7 @@ test('archived sessions are not listed, but their pending approvals are', async 
 });
 
 test('a session of another principal is foreign, except to admins and to principals with a session of that name', async () => {
-  const { engine } = await setStage([]);
+  const { engine } = await createHarness([]);
   const [uma, ada] = [principal('uma', 'user'), principal('ada', 'admin')];
   const foreign = (who: Principal) => engine.foreign(who, SESSION.id);
   expect(await foreign(uma)).toBe(false);
@@ -41,7 +41,7 @@ test('a session of another principal is foreign, except to admins and to princip
 });
 
 test('an admin gets the oldest session with the id', async () => {
-  const { engine } = await setStage([]);
+  const { engine } = await createHarness([]);
   const [aaa, ada] = [principal('aaa', 'user'), principal('ada', 'admin')];
   await say(engine, 'Mine');
   await engine.send(

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { isDurable } from '@parlance/protocol';
 import { openMemoryStore } from '../../stores/memory/store.ts';
 import { says } from '../../testing/scripted-provider.ts';
-import { CALLER, SESSION, say, setStage } from '../../testing/stage.ts';
+import { CALLER, SESSION, say, createHarness } from '../../testing/harness.ts';
 import { readTranscript } from '../../testing/transcripts.ts';
 import { restoredState } from './checkpoint.ts';
 import { evolve } from './evolve.ts';
@@ -37,7 +37,7 @@ test('a session opens from an older checkpoint, and its next checkpoint is curre
   const store = openMemoryStore();
   // More than its events count, which shows that they were not folded again.
   await store.append(0, events, recordOf(SESSION, state, older(41)));
-  const { engine, happens } = await setStage([says('Again.')], { store });
+  const { engine, nextEvent: happens } = await createHarness([says('Again.')], { store });
   expect((await engine.snapshot(SESSION)).messageCount).toBe(41);
   await engine.send(SESSION, { type: 'session.label', labels: { a: 'b' } }, CALLER);
   expect(restoredState((await store.load(SESSION))?.checkpoint ?? null)?.messageCount).toBe(41);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { isDurable, textPart } from '@parlance/protocol';
 import { calls, type Line, says, scriptedProvider } from '../../testing/scripted-provider.ts';
-import { CALLER, SESSION, say, setStage } from '../../testing/stage.ts';
+import { CALLER, SESSION, say, createHarness } from '../../testing/harness.ts';
 import { quiet } from '../../testing/ticks.ts';
 import type { Prompt, Provider } from '../ports/provider.ts';
 
@@ -37,8 +37,8 @@ const LONG = 'word '.repeat(300);
 
 async function talk(answers: Line[][], summaries?: (string | null)[]) {
   const model = summarising(answers, summaries);
-  const stage = await setStage([], { parts: { provider: model.provider } });
-  return { ...stage, ...model };
+  const harness = await createHarness([], { parts: { provider: model.provider } });
+  return { ...harness, ...model };
 }
 
 describe('compacting on demand', () => {
@@ -91,7 +91,7 @@ describe('compacting on demand', () => {
     await engine.whenIdle(SESSION);
     const kinds = prompts.at(-1)?.items.map(({ kind }) => kind);
     expect(kinds).toEqual(['summary', 'user', 'text', 'user']);
-    const reloaded = await setStage([], { store });
+    const reloaded = await createHarness([], { store });
     const use = await reloaded.engine.contextUse(SESSION);
     expect(use).toEqual(await engine.contextUse(SESSION));
   });
@@ -134,7 +134,7 @@ describe('compacting on demand', () => {
 
 test('a restarted summary contains nothing of the first attempt', async () => {
   const fault = { code: 'provider_unavailable', message: 'The model broke off.' } as const;
-  const { engine } = await setStage([
+  const { engine } = await createHarness([
     [
       { type: 'text', text: 'Half a ' },
       { type: 'retrying', attempt: 2, delayMs: 0, fault },

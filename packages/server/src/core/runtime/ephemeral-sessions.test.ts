@@ -39,7 +39,7 @@ const callDeferred: DurableEventBody[] = [
   { type: 'call.deferred', turn: TURN, call: 'call-1' as CallId },
 ];
 
-function stage({ alone = false, store = openMemoryStore() } = {}) {
+function harness({ alone = false, store = openMemoryStore() } = {}) {
   const clock = { at: 10_000 };
   const now = () => clock.at;
   let ids = 0;
@@ -67,7 +67,7 @@ function stage({ alone = false, store = openMemoryStore() } = {}) {
 
 describe('an ephemeral session', () => {
   test('is erased after the idle time; ordinary sessions are kept', async () => {
-    const { create, after } = stage();
+    const { create, after } = harness();
     await create('brief', [created()]);
     await create('kept', [created(false)]);
     expect(await after(0)).toEqual(['brief', 'kept']);
@@ -76,21 +76,21 @@ describe('an ephemeral session', () => {
   });
 
   test('stays while its turn runs', async () => {
-    const { create, after } = stage();
+    const { create, after } = harness();
     await create('running', [created(), ...turnStarted]);
     expect(await after(0)).toEqual(['running']);
     expect(await after(100 * IDLE_MS)).toEqual(['running']);
   });
 
   test('is erased even if a client has left a call unanswered', async () => {
-    const { create, after } = stage();
+    const { create, after } = harness();
     await create('waiting', [created(), ...turnStarted, ...callDeferred]);
     expect(await after(0)).toEqual(['waiting']);
     expect(await after(IDLE_MS)).toEqual([]);
   });
 
   test('stays while it is watched, and for the idle time afterwards', async () => {
-    const { create, after, sessions } = stage();
+    const { create, after, sessions } = harness();
     await create('watched', [created()]);
     const stop = await sessions.use(ref('watched'), async ({ channel }) => channel.subscribe(ignore));
     expect(await after(0)).toEqual(['watched']);
@@ -101,7 +101,7 @@ describe('an ephemeral session', () => {
   });
 
   test('stays while it is requested', async () => {
-    const { create, after, sessions } = stage();
+    const { create, after, sessions } = harness();
     await create('polled', [created()]);
     for (let time = 0; time < 5; time++) {
       await sessions.use(ref('polled'), async () => undefined);
@@ -111,7 +111,7 @@ describe('an ephemeral session', () => {
   });
 
   test('is not erased during a command, and its subscribers receive the end', async () => {
-    const { create, sessions, store } = stage();
+    const { create, sessions, store } = harness();
     await create('busy', [created()]);
     const command = Promise.withResolvers<void>();
     const working = sessions.use(ref('busy'), () => command.promise);
@@ -129,7 +129,7 @@ describe('an ephemeral session', () => {
       if (given.id === 'stuck') throw new Error('the disk is full');
       return memory.erase(given);
     };
-    const { create, after } = stage({ store: { ...memory, erase: broken } });
+    const { create, after } = harness({ store: { ...memory, erase: broken } });
     for (const id of ['a', 'stuck', 'z']) await create(id, [created()]);
     await after(0);
     expect(await after(IDLE_MS)).toEqual(['stuck']);
@@ -150,9 +150,9 @@ describe('at startup', () => {
   ])(
     'erases idle sessions of an earlier process: %p, if no other process uses the store',
     async (alone, stays) => {
-      const before = stage();
+      const before = harness();
       for (const [id, events] of left) await before.create(id, events);
-      const { ephemeral, store } = stage({ alone, store: before.store });
+      const { ephemeral, store } = harness({ alone, store: before.store });
       await ephemeral.start();
       await ephemeral.stop();
       const { sessions } = await store.list({ ephemeral: 'included', limit: 100 });

@@ -140,15 +140,15 @@ test('a session without work takes no slot', async () => {
 
 describe('a queue with one running and one waiting slot', () => {
   const full = () => {
-    const stage = stageOf(1, () => NEVER, 1);
+    const harness = stageOf(1, () => NEVER, 1);
     const sessions = [fake('a'), fake('b')] as const;
-    stage.work.add('a').add('b').add('c');
+    harness.work.add('a').add('b').add('c');
     for (const session of sessions) {
-      const leave = stage.queue.enter(session);
-      stage.queue.wake(session);
+      const leave = harness.queue.enter(session);
+      harness.queue.wake(session);
       leave?.();
     }
-    return { ...stage, sessions };
+    return { ...harness, sessions };
   };
 
   test('refuses a third session, but accepts more work for its own', () => {

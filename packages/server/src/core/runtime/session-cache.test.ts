@@ -2,19 +2,19 @@ import { expect, test } from 'bun:test';
 import { type ApprovalId, LOCAL, type SessionId, textPart } from '@parlance/protocol';
 import { openMemoryStore } from '../../stores/memory/store.ts';
 import { calls, type Line } from '../../testing/scripted-provider.ts';
-import { CALLER, type Stage, setStage } from '../../testing/stage.ts';
+import { CALLER, type Harness, createHarness } from '../../testing/harness.ts';
 import { ticks } from '../../testing/ticks.ts';
 import type { SessionRef } from '../api/index.ts';
 import type { EventStore } from '../ports/event-store.ts';
 
 const HANG: Line[] = [{ type: 'text', text: 'Half ' }, { type: 'hang' }];
 const ref = (index: number): SessionRef => ({ owner: LOCAL.id, id: `s${index}` as SessionId });
-const submit = (engine: Stage['engine'], index: number, text: string) =>
+const submit = (engine: Harness['engine'], index: number, text: string) =>
   engine.send(ref(index), { type: 'input.submit', parts: [textPart(text)] }, CALLER);
 
 test('unused sessions are evicted, and nothing is lost', async () => {
   const store = openMemoryStore();
-  const { engine, provider } = await setStage([], { store, parts: { cachedSessions: 3 } });
+  const { engine, provider } = await createHarness([], { store, parts: { cachedSessions: 3 } });
   for (let round = 0; round < 3; round++) {
     await Promise.all(
       Array.from({ length: 20 }, async (_, index) => {
@@ -33,7 +33,7 @@ test('unused sessions are evicted, and nothing is lost', async () => {
 });
 
 test('sessions stay while they are watched, driven or requested, however many others are loaded', async () => {
-  const { engine, provider } = await setStage([HANG], { parts: { cachedSessions: 1 } });
+  const { engine, provider } = await createHarness([HANG], { parts: { cachedSessions: 1 } });
   const seen: string[] = [];
   await engine.watch(ref(0), (event) => seen.push(event.type));
   await submit(engine, 0, 'Hi');
@@ -48,7 +48,7 @@ test('sessions stay while they are watched, driven or requested, however many ot
 });
 
 test('a session with a pending approval can be evicted, and is loaded again for the answer', async () => {
-  const { engine } = await setStage([calls('shell', { command: ['ls'] })], { parts: { cachedSessions: 1 } });
+  const { engine } = await createHarness([calls('shell', { command: ['ls'] })], { parts: { cachedSessions: 1 } });
   await submit(engine, 0, 'Run ls');
   await engine.whenIdle(ref(0));
   for (let index = 1; index < 5; index++) {
@@ -75,7 +75,7 @@ test('a session is loaded once for concurrent requests, and can be evicted in be
       return record;
     },
   };
-  const { engine } = await setStage([], { store, parts: { cachedSessions: 1 } });
+  const { engine } = await createHarness([], { store, parts: { cachedSessions: 1 } });
   const work = Array.from({ length: 200 }, (_, index) => submit(engine, (index * 7) % 5, `Input ${index}`));
   await Promise.all(work);
   for (let index = 0; index < 5; index++) {
@@ -96,7 +96,7 @@ test('a session that failed to load is loaded again by the next request', async 
       return inner.load(given);
     },
   };
-  const { engine } = await setStage([], { store });
+  const { engine } = await createHarness([], { store });
   await expect(submit(engine, 1, 'Hi')).rejects.toThrow('the disk is gone');
   broken = false;
   await submit(engine, 1, 'Hi');

@@ -5,7 +5,7 @@ import { SubscriptionHub } from '../../dialects/shared/subscription-hub.ts';
 import type { Subscriber } from '../../http/connection.ts';
 import { controlledStore } from '../../testing/controlled-store.ts';
 import { scriptedProvider, USAGE } from '../../testing/scripted-provider.ts';
-import { SESSION, say, setStage } from '../../testing/stage.ts';
+import { SESSION, say, createHarness } from '../../testing/harness.ts';
 import type { Provider } from '../ports/provider.ts';
 
 const WATCHERS = 10;
@@ -33,7 +33,7 @@ async function measure(tokens: number, dialects: typeof PROJECTED, offers = fals
     },
   };
   const store = controlledStore();
-  const { engine } = await setStage([], { store, parts: { provider } });
+  const { engine } = await createHarness([], { store, parts: { provider } });
   for (const dialect of dialects) {
     const hub = new SubscriptionHub(engine, dialect.projection, { log: quietLog });
     for (let index = 0; index < WATCHERS; index++) {

@@ -9,9 +9,9 @@ import {
 } from '@parlance/protocol';
 import type { Engine, SessionRef, Watch } from '../../core/api/index.ts';
 import type { Socket } from '../../http/connection.ts';
-import { StageCluster, type StageNode } from '../../testing/nodes.ts';
+import { HarnessCluster, type HarnessNode } from '../../testing/nodes.ts';
 import { says } from '../../testing/scripted-provider.ts';
-import { CALLER, countingIds, SESSION, say, setStage } from '../../testing/stage.ts';
+import { CALLER, countingIds, SESSION, say, createHarness } from '../../testing/harness.ts';
 import { SubscriptionHub } from '../shared/subscription-hub.ts';
 import { Inheritance } from './inheritance.ts';
 import { Orphans } from './orphans.ts';
@@ -32,15 +32,15 @@ function fakeSocket(): FakeSocket {
     sent,
     send,
     sendFrame: (frame) => send(JSON.stringify(frame)),
-    speaks: ignore,
+    setDialect: ignore,
     tap: ignore,
     close: ignore,
   };
 }
 
 /** The orphans of an engine, and a counter of its watched sessions. */
-async function stage(keptMs?: number) {
-  const { engine } = await setStage([says('Hello.')]);
+async function harness(keptMs?: number) {
+  const { engine } = await createHarness([says('Hello.')]);
   let watching = 0;
   const watch: Engine['watch'] = (ref, sink, options) => {
     const begin = (began: Watch) => {
@@ -61,7 +61,7 @@ async function stage(keptMs?: number) {
 const refOf = (id: number): SessionRef => ({ owner: LOCAL.id, id: `session-${id}` as SessionId });
 
 test('an orphan is dropped after the time limit, and its session is no longer watched', async () => {
-  const { engine, orphans, watching } = await stage(1);
+  const { engine, orphans, watching } = await harness(1);
   await orphans.keep(SESSION, LOCAL.id);
   expect(watching()).toBe(1);
   while (watching() > 0) await Bun.sleep(1);
@@ -73,7 +73,7 @@ test('an orphan is dropped after the time limit, and its session is no longer wa
 });
 
 test('a conversation that was taken over is not dropped later', async () => {
-  const { engine, orphans, watching } = await stage();
+  const { engine, orphans, watching } = await harness();
   await orphans.keep(SESSION, LOCAL.id);
   const socket = fakeSocket();
   await orphans.inherit({ socket, principal: LOCAL }, null);
@@ -84,7 +84,7 @@ test('a conversation that was taken over is not dropped later', async () => {
 });
 
 test('beyond the limit the oldest orphan is dropped', async () => {
-  const { orphans, watching } = await stage();
+  const { orphans, watching } = await harness();
   for (let id = 0; id < 40; id++) await orphans.keep(refOf(id), LOCAL.id);
   expect(watching()).toBe(32);
   for (let id = 40; id < 45; id++) await orphans.keep(refOf(id), 'other' as PrincipalId);
@@ -92,7 +92,7 @@ test('beyond the limit the oldest orphan is dropped', async () => {
 });
 
 test('a former admin inherits no conversation of others', async () => {
-  const { engine, orphans, watching } = await stage();
+  const { engine, orphans, watching } = await harness();
   const principal: Principal = { ...LOCAL, id: 'ada' as PrincipalId, role: 'developer' };
   await orphans.keep(SESSION, principal.id);
   const socket = fakeSocket();
@@ -104,7 +104,7 @@ test('a former admin inherits no conversation of others', async () => {
 });
 
 test('a socket that closes before it takes over leaves the orphans to the next one', async () => {
-  const { engine, orphans } = await stage();
+  const { engine, orphans } = await harness();
   await orphans.keep(SESSION, LOCAL.id);
   const gone = fakeSocket();
   gone.open = false;
@@ -124,14 +124,14 @@ test('a socket that closes before it takes over leaves the orphans to the next o
 });
 
 test('a conversation that continues on another node is not sent by this one', async () => {
-  const cluster = new StageCluster();
+  const cluster = new HarnessCluster();
   const nodes = await Promise.all([cluster.open([says('Hello.')]), cluster.open([])]);
   const inheritances = nodes.map(({ engine }) => {
     const hub = new SubscriptionHub<State>(engine, projection as never, { log: quietLog });
     return new Inheritance(hub, { engine, log: quietLog, newId: countingIds(), now: Date.now });
   });
   const [here, there] = inheritances;
-  const [{ engine }] = nodes as [StageNode, StageNode];
+  const [{ engine }] = nodes as [HarnessNode, HarnessNode];
   if (!here || !there) throw new Error('there are two nodes');
   const other = refOf(2);
   for (const ref of [SESSION, other]) await here.orphans.keep(ref, LOCAL.id);

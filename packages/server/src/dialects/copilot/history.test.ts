@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Engine, SessionSnapshot } from '../../core/api/index.ts';
 import { defineTool } from '../../core/ports/tool.ts';
 import { calls, type Line, says } from '../../testing/scripted-provider.ts';
-import { CALLER, SESSION, say, setStage } from '../../testing/stage.ts';
+import { CALLER, SESSION, say, createHarness } from '../../testing/harness.ts';
 import { latestMessages, messagesOf } from './history.ts';
 import type { CopilotMessage } from './message.ts';
 
@@ -31,7 +31,7 @@ async function longSession(): Promise<Engine> {
     for (let action = 0; action < (actions[turn] ?? 0); action++) answers.push(clicking(turn * 100 + action));
     answers.push(says(`Answer ${turn}`));
   }
-  const { engine } = await setStage(answers, {
+  const { engine } = await createHarness(answers, {
     tools: [act],
     parts: { maxSteps: 100, context: { strategy: 'none', threshold: 1 } },
   });

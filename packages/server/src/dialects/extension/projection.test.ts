@@ -235,7 +235,7 @@ test('a client that disconnected during the token check receives no tool calls',
       return open;
     },
     sendFrame: (frame) => void (open && sent.push(frame)),
-    speaks: () => undefined,
+    setDialect: () => undefined,
     tap: () => undefined,
     send: () => undefined,
     close: () => undefined,

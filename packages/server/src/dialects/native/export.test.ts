@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type DurableEvent, parseDurableEvent, SessionHeader } from '@parlance/protocol';
 import { startTestServer, type TestServer } from '../../testing/server.ts';
-import { CALLER, SESSION, setStage } from '../../testing/stage.ts';
+import { CALLER, SESSION, createHarness } from '../../testing/harness.ts';
 import { exportAnswer } from './export.ts';
 
 let server: TestServer;
@@ -75,7 +75,7 @@ test('a session of another user is not found, except by an admin; a valid token 
 });
 
 test('a session erased before its first page is read is reported as gone', async () => {
-  const { engine } = await setStage([]);
+  const { engine } = await createHarness([]);
   await engine.send(SESSION, { type: 'session.create' }, CALLER);
   const record = await engine.record(SESSION);
   if (!record) throw new Error('the session was not created');

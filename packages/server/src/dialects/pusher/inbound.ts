@@ -155,7 +155,7 @@ export function openPusher(socket: Socket, handshake: Handshake, server: PusherS
     },
     onRateLimited: (fault) => sendError(CODES.clientEventRefused, retryWords(fault)),
     // Anyone can sign with the default secret.
-    vouched: () =>
+    isAuthorized: () =>
       here !== null && (connected.isVouchedFor(here.client.id) || (!server.application.known && signed())),
     established: () => subscribed.size > 0 || user !== null,
     closed: gone,

@@ -1,6 +1,6 @@
 /** Finds the dialect of an address, from the `listen` entries. */
 import type { Connection, Socket } from '../../http/connection.ts';
-import { maySpeak } from '../../http/dialect-scope.ts';
+import { mayUseDialect } from '../../http/dialect-scope.ts';
 import type { Dialect, Inbound } from './dialect.ts';
 import { httpRoutes, type SocketRoute, socketRoutes } from './listen.ts';
 import { type Candidate, openAt } from './protocol-detection.ts';
@@ -64,8 +64,8 @@ function candidatesOf({ dialect, inbound }: ServedDialect): Candidate[] {
   const { open } = inbound;
   if (!open) return [];
   const named = (socket: Socket): Connection => {
-    socket.speaks(dialect.name);
-    return socket.principal && !maySpeak(socket.principal, dialect.name) ? limited(socket) : open(socket);
+    socket.setDialect(dialect.name);
+    return socket.principal && !mayUseDialect(socket.principal, dialect.name) ? limited(socket) : open(socket);
   };
   return socketRoutes(dialect.listen).map((route) => ({ route, open: named }));
 }

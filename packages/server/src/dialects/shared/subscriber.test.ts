@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import type { ConnectionId, DurableEvent, SessionEvent } from '@parlance/protocol';
 import type { Subscriber } from '../../http/connection.ts';
 import { says } from '../../testing/scripted-provider.ts';
-import { SESSION, say, setStage } from '../../testing/stage.ts';
+import { SESSION, say, createHarness } from '../../testing/harness.ts';
 import { quiet, ticks } from '../../testing/ticks.ts';
 import { agentloop } from '../agentloop/dialect.ts';
 import { broadcast } from '../broadcast/dialect.ts';
@@ -51,7 +51,7 @@ const events = {
 test('a subscriber with a cursor receives every event once and in order, at any point of the turn', async () => {
   const lives = new Set<number>();
   for (const moment of MOMENTS) {
-    const { engine } = await setStage([says('Hello.'), says('Again.')]);
+    const { engine } = await createHarness([says('Hello.'), says('Again.')]);
     await say(engine, 'Hi');
     await engine.whenIdle(SESSION);
     const hub = new SubscriptionHub(engine, events, { log: quietLog });
@@ -70,7 +70,7 @@ test('a subscriber with a cursor receives every event once and in order, at any 
 });
 
 test('an unreadable log rejects a subscription with a cursor and leaves no watcher', async () => {
-  const { engine } = await setStage([says('Hello.')]);
+  const { engine } = await createHarness([says('Hello.')]);
   await say(engine, 'Hi');
   await engine.whenIdle(SESSION);
   const hub = new SubscriptionHub(engine, events, { log: quietLog });
@@ -81,7 +81,7 @@ test('an unreadable log rejects a subscription with a cursor and leaves no watch
 });
 
 test('a pipe is a subscriber: one frame per line, the same frames as any other', async () => {
-  const { engine } = await setStage([says('Hello ', 'there.')]);
+  const { engine } = await createHarness([says('Hello ', 'there.')]);
   const hub = new SubscriptionHub(engine, agentloop.projection, { log: quietLog });
   const process = Bun.spawn(['cat'], { stdin: 'pipe', stdout: 'pipe' });
   const sent: string[] = [];
@@ -109,7 +109,7 @@ test('a pipe is a subscriber: one frame per line, the same frames as any other',
 });
 
 test('a subscription moves to a successor without a gap or a second snapshot', async () => {
-  const { engine } = await setStage([says('Hello.')]);
+  const { engine } = await createHarness([says('Hello.')]);
   const hub = new SubscriptionHub(engine, broadcast.projection, { log: quietLog });
   const subscriber = (id: string) => {
     const sent: string[] = [];

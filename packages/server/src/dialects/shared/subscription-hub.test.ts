@@ -3,7 +3,7 @@ import { type ConnectionId, LOCAL } from '@parlance/protocol';
 import type { Engine, Watch } from '../../core/api/index.ts';
 import type { Subscriber } from '../../http/connection.ts';
 import { says } from '../../testing/scripted-provider.ts';
-import { CALLER, SESSION, say, setStage } from '../../testing/stage.ts';
+import { CALLER, SESSION, say, createHarness } from '../../testing/harness.ts';
 import { quiet, ticks } from '../../testing/ticks.ts';
 import { native } from '../native/dialect.ts';
 import type { Projection } from './projection.ts';
@@ -51,7 +51,7 @@ const MOMENTS = Array.from({ length: 16 }, (_, index) => index);
 test('subscribers that join and leave at any moment are cleaned up and do not affect others', async () => {
   for (const joins of MOMENTS) {
     for (const leaves of MOMENTS) {
-      const { engine } = await setStage([says('Hello ', 'there.')]);
+      const { engine } = await createHarness([says('Hello ', 'there.')]);
       const { engine: watched, watching } = counted(engine);
       const hub = new SubscriptionHub(watched, native.projection, { log: quietLog });
       const [brief, stays] = [fakeSubscriber('brief'), fakeSubscriber('stays')];
@@ -73,7 +73,7 @@ test('subscribers that join and leave at any moment are cleaned up and do not af
 });
 
 test('a subscriber that subscribes twice, at once or later, receives everything once', async () => {
-  const { engine } = await setStage([says('Hello.')]);
+  const { engine } = await createHarness([says('Hello.')]);
   const hub = new SubscriptionHub(engine, native.projection, { log: quietLog });
   const subscriber = fakeSubscriber('twice');
   await Promise.all([hub.subscribe(SESSION, subscriber), hub.subscribe(SESSION, subscriber)]);
@@ -85,7 +85,7 @@ test('a subscriber that subscribes twice, at once or later, receives everything 
 });
 
 test('a subscriber of an owner receives nothing after it leaves', async () => {
-  const { engine } = await setStage([says('Hello.'), says('Again.')]);
+  const { engine } = await createHarness([says('Hello.'), says('Again.')]);
   const hub = new SubscriptionHub(engine, native.projection, { log: quietLog });
   const [brief, stays] = [fakeSubscriber('brief'), fakeSubscriber('stays')];
   for (const subscriber of [brief, stays]) hub.subscribeOwner(LOCAL.id, subscriber);
@@ -110,7 +110,7 @@ function countingProjection(): { projection: Projection<number>; beginnings: () 
 }
 
 test('the state of an idle session is dropped, and kept while the next input is queued', async () => {
-  const { engine } = await setStage([says('One.'), says('Two.'), says('Three.')]);
+  const { engine } = await createHarness([says('One.'), says('Two.'), says('Three.')]);
   await engine.send(SESSION, { type: 'session.create' }, CALLER);
   const { projection, beginnings } = countingProjection();
   new SubscriptionHub(engine, projection, { log: quietLog }).subscribeOwner(
@@ -128,7 +128,7 @@ test('the state of an idle session is dropped, and kept while the next input is 
 });
 
 test('a subscription to an unreadable session is rejected and can be retried', async () => {
-  const { engine } = await setStage([]);
+  const { engine } = await createHarness([]);
   let broken = true;
   const watch: Engine['watch'] = (...given) =>
     broken ? Promise.reject(new Error('not an event')) : engine.watch(...given);

@@ -14,7 +14,7 @@ const idsOf = (group: readonly Append[]) =>
 const WRITTEN: Appended = { written: true, row: 1, driver: null };
 
 /** The test resolves the groups. */
-function stage(limits?: QueueLimits) {
+function harness(limits?: QueueLimits) {
   const sent: { readonly ids: string; answer(answers: Appended[]): void; fail(reason: unknown): void }[] = [];
   const commits: number[] = [];
   const groups = groupAppend({
@@ -32,7 +32,7 @@ function stage(limits?: QueueLimits) {
 
 describe('grouped appends', () => {
   test('that wait together are sent together, two groups at a time, while later ones are collected', async () => {
-    const { sent, groups, tick, commits } = stage();
+    const { sent, groups, tick, commits } = harness();
     const first = ['a', 'b', 'c'].map((id) => groups.add(appendTo(id)));
     await tick();
     void groups.add(appendTo('d'));
@@ -49,7 +49,7 @@ describe('grouped appends', () => {
   });
 
   test('to one session are sent sequentially, in order', async () => {
-    const { sent, groups, tick } = stage();
+    const { sent, groups, tick } = harness();
     const appends = [0, 1, 2].map((expected) => groups.add(appendTo('a', expected)));
     const other = groups.add(appendTo('b'));
     for (const ids of ['a0 b0', 'a1', 'a2']) {
@@ -62,7 +62,7 @@ describe('grouped appends', () => {
   });
 
   test('are refused individually, and fail together', async () => {
-    const { sent, groups, tick, commits } = stage();
+    const { sent, groups, tick, commits } = harness();
     const outcomes = ['a', 'b'].map((id) => outcomeOf(groups.add(appendTo(id))));
     await tick();
     sent[0]?.answer([{ written: false, reason: new AppendConflict(refOf('ada', 'a'), 0, 1) }, WRITTEN]);
@@ -76,10 +76,10 @@ describe('grouped appends', () => {
   });
 
   test('are refused as overloaded if too many appends or bytes wait', async () => {
-    const { groups } = stage({ writes: 3, characters: 1_000_000 });
+    const { groups } = harness({ writes: 3, characters: 1_000_000 });
     for (const id of ['a', 'b', 'c']) void groups.add(appendTo(id));
     expect(() => groups.add(appendTo('d'))).toThrow('cannot keep up');
-    const large = stage({ writes: 3, characters: 10_000 });
+    const large = harness({ writes: 3, characters: 10_000 });
     // Larger than the queue, but the only one in it.
     void large.groups.add(appendTo('a', 0, 'x'.repeat(20_000)));
     expect(() => large.groups.add(appendTo('b'))).toThrow('cannot keep up');
@@ -88,7 +88,7 @@ describe('grouped appends', () => {
   });
 
   test('wait for exclusive work on their session, which waits for earlier appends', async () => {
-    const { sent, groups, tick } = stage();
+    const { sent, groups, tick } = harness();
     const before = groups.add(appendTo('a'));
     const order: string[] = [];
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -10,7 +10,7 @@ import { NO_LOG } from './testing.ts';
 const ME = 'this node';
 
 /** A heartbeat with a fake database and clock. */
-function stage(leaseMs?: number) {
+function harness(leaseMs?: number) {
   const clock = { now: 1_000 };
   const reported: (string | readonly SessionRef[])[] = [];
   const answers: { beat: Row; timeline: string; takesMs: number; fails: boolean } = {
@@ -47,7 +47,7 @@ function stage(leaseMs?: number) {
 
 describe('a heartbeat', () => {
   test('keeps the node healthy for 1.1 s after it was sent', async () => {
-    const { heartbeat, clock, answers } = stage();
+    const { heartbeat, clock, answers } = harness();
     expect(heartbeat.healthy).toBe(false);
     answers.takesMs = 400;
     await heartbeat.beat();
@@ -63,7 +63,7 @@ describe('a heartbeat', () => {
   });
 
   test('that is late keeps the node from declaring others dead for one lease', async () => {
-    const lateIn: Record<string, (staged: ReturnType<typeof stage>) => Promise<void>> = {
+    const lateIn: Record<string, (staged: ReturnType<typeof harness>) => Promise<void>> = {
       'a slow answer': async ({ heartbeat, answers }) => {
         answers.takesMs = 501;
         await heartbeat.beat();
@@ -78,7 +78,7 @@ describe('a heartbeat', () => {
       },
     };
     for (const [reason, happens] of Object.entries(lateIn)) {
-      const staged = stage();
+      const staged = harness();
       const { heartbeat, answers, clock } = staged;
       await heartbeat.beat();
       expect([reason, heartbeat.mayDepose]).toEqual([reason, true]);
@@ -96,7 +96,7 @@ describe('a heartbeat', () => {
   });
 
   test('to a server that has just started lets the node declare others dead only after one lease', async () => {
-    const { heartbeat, clock, answers } = stage();
+    const { heartbeat, clock, answers } = harness();
     answers.beat = { ...answers.beat, uptime: 1_000 };
     await heartbeat.beat();
     expect([heartbeat.healthy, heartbeat.mayDepose]).toEqual([true, false]);
@@ -106,7 +106,7 @@ describe('a heartbeat', () => {
   });
 
   test('reports changed users once, and a failover only if another server was promoted', async () => {
-    const { heartbeat, reported, answers } = stage();
+    const { heartbeat, reported, answers } = harness();
     await heartbeat.beat();
     await heartbeat.beat();
     expect(reported).toEqual([]);
@@ -125,7 +125,7 @@ describe('a heartbeat', () => {
   });
 
   test('reports sessions that another node has taken, once', async () => {
-    const { heartbeat, reported, held, answers } = stage();
+    const { heartbeat, reported, held, answers } = harness();
     const [one, two] = [refOf('ada', 'one'), refOf('ada', 'two')];
     held.learn(one, 1, { node: ME, epoch: 5 });
     held.learn(two, 2, { node: ME, epoch: 6 });
@@ -139,7 +139,7 @@ describe('a heartbeat', () => {
   });
 
   test('reports once that its clock differs from the database clock', async () => {
-    const { answers, heartbeat, warnings } = stage();
+    const { answers, heartbeat, warnings } = harness();
     for (const time of [995_000, 1_005_000]) {
       answers.beat = { ...answers.beat, time };
       await heartbeat.beat();
@@ -156,7 +156,7 @@ describe('a heartbeat', () => {
   });
 
   test('reports the bus state of other nodes', async () => {
-    const { heartbeat, answers } = stage();
+    const { heartbeat, answers } = harness();
     await heartbeat.beat();
     expect(heartbeat.busDown).toBe(false);
     heartbeat.setBusDown(true);
@@ -169,7 +169,7 @@ describe('a heartbeat', () => {
   });
 
   test('allows newer events when all living nodes can read them', async () => {
-    const { heartbeat, reported, answers } = stage();
+    const { heartbeat, reported, answers } = harness();
     answers.beat = { ...answers.beat, event_version: 1, oldest: 1 };
     await heartbeat.beat();
     expect([heartbeat.eventVersion, reported]).toEqual([1, []]);
@@ -183,7 +183,7 @@ describe('a heartbeat', () => {
   });
 
   test('does not make a node healthy that cannot read the events of the others', async () => {
-    const { heartbeat, answers } = stage();
+    const { heartbeat, answers } = harness();
     answers.beat = { ...answers.beat, event_version: 4 };
     await heartbeat.beat();
     expect(heartbeat.healthy).toBe(false);
@@ -191,7 +191,7 @@ describe('a heartbeat', () => {
   });
 
   test('that fails fences the node and reports it once, until the next success', async () => {
-    const { heartbeat, reported, answers } = stage(150);
+    const { heartbeat, reported, answers } = harness(150);
     await heartbeat.beat();
     answers.fails = true;
     heartbeat.start();

@@ -2,13 +2,13 @@
 import { describe, expect, test } from 'bun:test';
 import { textOf } from '@parlance/protocol';
 import { toolSpec } from '../../core/runtime/prompt.ts';
-import { contextIn, faultOf, use, type Workshop, workshop } from '../testing.ts';
+import { contextIn, faultOf, use, type ToolFixture, toolFixture } from '../testing.ts';
 import { eventually, MISBEHAVING, opened } from './testing.ts';
 
 const TOKEN = 'token-that-nobody-may-see';
 const context = contextIn('/');
 
-const misbehaving = (place: Workshop, more: object = {}) => ({
+const misbehaving = (place: ToolFixture, more: object = {}) => ({
   bad: {
     command: process.execPath,
     args: [MISBEHAVING],
@@ -18,7 +18,7 @@ const misbehaving = (place: Workshop, more: object = {}) => ({
   },
 });
 
-const logOf = async (place: Workshop): Promise<string[]> => (await place.read('log')).trim().split('\n');
+const logOf = async (place: ToolFixture): Promise<string[]> => (await place.read('log')).trim().split('\n');
 const said = (call: ReturnType<typeof use>) =>
   call.then(
     ({ parts }) => textOf(parts),
@@ -26,7 +26,7 @@ const said = (call: ReturnType<typeof use>) =>
   );
 
 test('the schema of a server is passed to the model unchanged, under names that vendors accept', async () => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   await using mcp = await opened(misbehaving(place));
   for (const tool of mcp.tools()) {
     expect(tool.name).toMatch(/^mcp_bad_[A-Za-z0-9_-]{1,56}$/);
@@ -36,7 +36,7 @@ test('the schema of a server is passed to the model unchanged, under names that 
 });
 
 test('a killed server is restarted; until then its tools report a fault', async () => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   await using mcp = await opened(misbehaving(place), 300);
   const say = mcp.named('mcp_bad_say');
   const pid = Number((await logOf(place))[0]?.split(' ')[1]);
@@ -50,7 +50,7 @@ test('a killed server is restarted; until then its tools report a fault', async 
 });
 
 test('a server that dies during a call leaves the outcome unknown', async () => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   await using mcp = await opened(misbehaving(place));
   const { message } = await faultOf(use(mcp.named('mcp_bad_die'), {}, context));
   expect(message).toBe('The MCP server bad was lost during the call; the outcome is unknown.');
@@ -58,7 +58,7 @@ test('a server that dies during a call leaves the outcome unknown', async () => 
 });
 
 test('a server that dies immediately is not restarted in a hot loop', async () => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   await place.write(
     'dies.ts',
     "require('node:fs').appendFileSync('log', Date.now() + '\\n'); process.exit(1);",
@@ -73,7 +73,7 @@ test('a server that dies immediately is not restarted in a hot loop', async () =
 });
 
 test('a missing server does not delay the others', async () => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   await using mcp = await opened({
     ...misbehaving(place),
     gone: { command: '/nowhere/at/all' },
@@ -85,7 +85,7 @@ test('a missing server does not delay the others', async () => {
 });
 
 test('changed tools are offered when the server lists them', async () => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   await using mcp = await opened(misbehaving(place));
   let changes = 0;
   const end = mcp.onChange(() => changes++);
@@ -96,7 +96,7 @@ test('changed tools are offered when the server lists them', async () => {
 });
 
 test('a call that times out is cancelled at the server', async () => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   await using mcp = await opened(misbehaving(place, { timeoutMs: 1_000 }));
   const { message } = await faultOf(use(mcp.named('mcp_bad_hang'), {}, context));
   expect(message).toBe('The MCP server bad did not answer within 1 s.');
@@ -105,7 +105,7 @@ test('a call that times out is cancelled at the server', async () => {
 });
 
 test('an abort cancels the call at the server', async () => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   await using mcp = await opened(misbehaving(place));
   const abort = new AbortController();
   const call = faultOf(use(mcp.named('mcp_bad_hang'), {}, contextIn('/', { signal: abort.signal })));
@@ -115,7 +115,7 @@ test('an abort cancels the call at the server', async () => {
 });
 
 test('standard error of a server is logged without its secrets', async () => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   await using mcp = await opened(misbehaving(place));
   await eventually(() => mcp.lines.some((line) => line.includes('the token is [secret]')));
   const refused = await use(mcp.named('mcp_bad_refuse'), {}, context);
@@ -126,7 +126,7 @@ test('standard error of a server is logged without its secrets', async () => {
 
 describe('responses', () => {
   test('of every kind become storable parts', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     await using mcp = await opened(misbehaving(place));
     const { parts } = await use(mcp.named('mcp_bad_odd'), {}, context);
     expect(parts).toEqual([
@@ -140,7 +140,7 @@ describe('responses', () => {
   });
 
   test('are bounded in size', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     await using mcp = await opened(misbehaving(place));
     const { parts, data } = await use(mcp.named('mcp_bad_large'), {}, context);
     expect(parts.length).toBeLessThanOrEqual(101);
@@ -152,7 +152,7 @@ describe('responses', () => {
   });
 
   test("without end stop the server's process and do not fill our memory", async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     await using mcp = await opened(misbehaving(place));
     expect((await faultOf(use(mcp.named('mcp_bad_huge'), {}, context))).message).toContain('was lost');
     expect(await eventually(() => said(use(mcp.named('mcp_bad_say'), { text: 'back' }, context)))).toBe(
@@ -161,7 +161,7 @@ describe('responses', () => {
   });
 
   test('that are invalid are a fault', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     await using mcp = await opened(misbehaving(place));
     const { message } = await faultOf(use(mcp.named('mcp_bad_nonsense'), {}, context));
     expect(message).toBe('The answer of the MCP server bad cannot be read.');
@@ -169,7 +169,7 @@ describe('responses', () => {
 });
 
 test('closing stops the process without a restart', async () => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   const mcp = await opened(misbehaving(place));
   const say = mcp.named('mcp_bad_say');
   const pid = Number((await logOf(place))[0]?.split(' ')[1]);

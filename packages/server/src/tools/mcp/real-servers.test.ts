@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { createServer } from 'node:net';
 import { type Part, textOf } from '@parlance/protocol';
-import { contextIn, faultOf, use, workshop } from '../testing.ts';
+import { contextIn, faultOf, use, toolFixture } from '../testing.ts';
 import { EVERYTHING, eventually, FILESYSTEM, opened } from './testing.ts';
 
 const bun = process.execPath;
@@ -126,7 +126,7 @@ describe('server-filesystem', () => {
   const files = (root: string) => ({ files: { command: bun, args: [FILESYSTEM, root], trusted: true } });
 
   test('reads without approval and writes with approval, inside its folder', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     await place.write('a.txt', 'words');
     await using mcp = await opened(files(place.root));
     const read = mcp.named('mcp_files_read_text_file');

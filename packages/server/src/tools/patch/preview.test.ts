@@ -1,15 +1,15 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { contextIn, use, type Workshop, workshop } from '../testing.ts';
+import { contextIn, use, type ToolFixture, toolFixture } from '../testing.ts';
 import { applyPatchTool } from './tool.ts';
 
 const patch = (...lines: string[]) => ['*** Begin Patch', ...lines, '*** End Patch'].join('\n');
 
-const filesOf = async (place: Workshop, text: string, hide: string[] = []) =>
+const filesOf = async (place: ToolFixture, text: string, hide: string[] = []) =>
   (await applyPatchTool({ hide }).approval({ patch: text }, { root: place.root }))?.files;
 
 test('an approval shows where each hunk begins, as it will be applied', async () => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   await place.write('a.txt', 'one\ntwo\nthree\ntwo\nend\n');
   const text = patch('*** Update File: a.txt', '@@ three', '-two', '+zwei', '@@', ' end', '+more');
   expect(await filesOf(place, text)).toEqual([{ path: 'a.txt', hunks: [4, 5] }]);
@@ -18,7 +18,7 @@ test('an approval shows where each hunk begins, as it will be applied', async ()
 });
 
 test('a deleted file is shown with its content, unless it is not text or very long', async () => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   await place.write('gone.txt', 'last\nwords\n');
   await place.write('long.txt', 'x'.repeat(100_001));
   await Bun.write(join(place.root, 'picture.bin'), new Uint8Array([0xff, 0xfe, 0x00]));
@@ -29,14 +29,14 @@ test('a deleted file is shown with its content, unless it is not text or very lo
 });
 
 test('a hunk that does not match and a new file are left out', async () => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   await place.write('a.txt', 'one\n');
   const text = patch('*** Update File: a.txt', '-two', '+zwei', '*** Add File: b.txt', '+b');
   expect(await filesOf(place, text)).toBeUndefined();
 });
 
 test('a hidden file is not read', async () => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   await place.write('secret.txt', 'a password');
   const text = patch('*** Delete File: secret.txt');
   expect(await filesOf(place, text, [join(place.root, 'secret.txt')])).toBeUndefined();

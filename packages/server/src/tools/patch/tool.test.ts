@@ -1,17 +1,17 @@
 import { expect, test } from 'bun:test';
 import { chmod, lstat, mkdir, readdir, rm, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { contextIn, faultOf, use, type Workshop, workshop } from '../testing.ts';
+import { contextIn, faultOf, use, type ToolFixture, toolFixture } from '../testing.ts';
 import { applyPatchTool } from './tool.ts';
 
 const tool = applyPatchTool({ hide: [] });
 const patch = (...lines: string[]) => ['*** Begin Patch', ...lines, '*** End Patch'].join('\n');
-const apply = (place: Workshop, text: string) => use(tool, { patch: text }, contextIn(place.root));
-const approve = (place: Workshop, text: string, hide: string[] = []) =>
+const apply = (place: ToolFixture, text: string) => use(tool, { patch: text }, contextIn(place.root));
+const approve = (place: ToolFixture, text: string, hide: string[] = []) =>
   Promise.resolve(applyPatchTool({ hide }).approval({ patch: text }, { root: place.root }));
 
 test('adds, changes, moves and deletes, and lists its changes', async () => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   await place.write('change.txt', 'a\nb\n');
   await place.write('move.txt', 'x\n');
   await place.write('gone.txt', 'x');
@@ -45,7 +45,7 @@ test('adds, changes, moves and deletes, and lists its changes', async () => {
 });
 
 test('stops at the first failure: earlier changes stay, and the output lists them', async () => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   await place.write('b.txt', 'first\nsecond\n');
   const result = await apply(
     place,
@@ -80,7 +80,7 @@ test.each([
   ['changing what is not text', ['*** Update File: binary', '+x'], 'binary: it is not text in UTF-8'],
   ['going through a file', ['*** Add File: a/b', '+x'], undefined],
 ])('%s fails', async (_, lines, reason) => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   await place.write('a', 'a\n');
   await place.write('c', 'c\n');
   await place.write('binary', new Uint8Array([0xff, 0xfe, 0x80]));
@@ -106,7 +106,7 @@ const ESCAPES = [
 ];
 
 test.each(ESCAPES.map((lines) => [lines]))('never leaves the root: %j', async (lines) => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   await Bun.write(join(place.outside, 'target'), 'target\n');
   await place.write('inside', 'inside\n');
   await symlink(place.outside, join(place.root, 'folder-link'));
@@ -124,7 +124,7 @@ test.each(ESCAPES.map((lines) => [lines]))('never leaves the root: %j', async (l
 });
 
 test('a symlink swap between approval and application is detected', async () => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   await place.write('folder/a.txt', 'a\n');
   const text = patch('*** Add File: folder/b.txt', '+x');
   expect((await approve(place, text))?.kind).toBe('edit');
@@ -135,7 +135,7 @@ test('a symlink swap between approval and application is detected', async () => 
 });
 
 test('a link that stays inside is followed for a change, and deleted itself', async () => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   await place.write('real', 'a\n');
   await symlink('real', join(place.root, 'link'));
   await apply(place, patch('*** Update File: link', '-a', '+b'));
@@ -146,7 +146,7 @@ test('a link that stays inside is followed for a change, and deleted itself', as
 });
 
 test('a root that is a link works', async () => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   await symlink(place.root, join(place.outside, 'alias'));
   const root = join(place.outside, 'alias');
   await use(tool, { patch: patch('*** Add File: a', '+x') }, contextIn(root));
@@ -155,7 +155,7 @@ test('a root that is a link works', async () => {
 });
 
 test('the approval shows the patch', async () => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   const text = patch('*** Add File: a', '+x', '*** Delete File: b');
   expect(await approve(place, text)).toEqual({
     kind: 'edit',
@@ -167,7 +167,7 @@ test('the approval shows the patch', async () => {
 });
 
 test('adding and moving onto existing files replaces them, and the approval states it', async () => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   for (const name of ['a', 'b', 'c']) await place.write(name, `old ${name}\n`);
   await chmod(join(place.root, 'a'), 0o755);
   const text = patch('*** Add File: a', '+new', '*** Update File: b', '*** Move to: c', '-old b', '+moved');
@@ -185,7 +185,7 @@ test('adding and moving onto existing files replaces them, and the approval stat
 });
 
 test('a move onto itself and a file created by the patch replace nothing', async () => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   await place.write('a', 'x\n');
   const text = patch(
     '*** Update File: a',
@@ -204,7 +204,7 @@ test('a move onto itself and a file created by the patch replace nothing', async
 });
 
 test('an approved patch does not replace a file that appeared after the approval', async () => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   const text = patch('*** Add File: a', '+x');
   const asked = { type: 'approval.requested', call: 'call', ask: await approve(place, text) } as never;
   await place.write('a', 'precious\n');
@@ -214,7 +214,7 @@ test('an approved patch does not replace a file that appeared after the approval
 });
 
 test('an indented file header is context if the file has that line', async () => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   const text = patch('*** Update File: guide', '@@', '-old', '+new', ' *** Delete File: a');
   await place.write('a', 'x\n');
   await place.write('guide', 'old\n*** Delete File: a\n');
@@ -227,13 +227,13 @@ test('an indented file header is context if the file has that line', async () =>
 });
 
 test('a text that is not a patch needs no approval: it fails and changes nothing', async () => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   expect(await approve(place, 'no patch')).toBeNull();
   expect((await faultOf(apply(place, 'no patch'))).code).toBe('tool_invalid');
 });
 
 test('a patch to a git folder is more than an edit, and no standing grant covers it', async () => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   await mkdir(join(place.root, '.git'));
   await symlink('.git', join(place.root, 'link'));
   for (const path of [
@@ -249,7 +249,7 @@ test('a patch to a git folder is more than an edit, and no standing grant covers
 });
 
 test('the hidden folder is closed', async () => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   const hide = [join(place.root, '.data')];
   await place.write('.data/key', 'secret\n');
   const text = patch('*** Update File: .data/key', '-secret', '+mine');
@@ -260,7 +260,7 @@ test('the hidden folder is closed', async () => {
 });
 
 test('an abort stops before the next file', async () => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   const context = contextIn(place.root, { signal: AbortSignal.abort() });
   const result = await use(tool, { patch: patch('*** Add File: a', '+x') }, context);
   expect(result.data?.output).toBe('The patch stopped: it was aborted\nNothing was applied.');

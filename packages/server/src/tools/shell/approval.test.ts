@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Ask } from '@parlance/protocol';
-import { workshop } from '../testing.ts';
+import { toolFixture } from '../testing.ts';
 import decisions from './decisions.json';
 import type { Sandbox } from './sandbox.ts';
 import { git, repositoryIn, unaskedOutput } from './testing.ts';
@@ -15,7 +15,7 @@ const sandbox: Sandbox = {
 };
 
 /** A repository with the files that the table names. */
-const table = await workshop();
+const table = await toolFixture();
 beforeAll(async () => {
   await repositoryIn(table.root);
   for (const path of ['README.md', 'a.ts', 'b.ts', 'src/a.ts']) await table.write(path, 'word\n');
@@ -57,7 +57,7 @@ test.each([
   ['rg --ignore-file=/etc/passwd x'],
   ['cat up/environ'],
 ])('reading outside the working directory needs approval, with a sandbox and without: %s', async (script) => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   await symlink('/proc/1', join(place.root, 'up'));
   const command = ['bash', '-lc', script];
   for (const kept of [sandbox, null]) {
@@ -83,7 +83,7 @@ test.each([
   [['bash', '-lc', `apply_patch << "PATCH"\n${PATCH}\nPATCH\n`]],
   [['sh', '-c', `apply_patch <<EOF\n${PATCH}\nEOF`]],
 ])('a patch passed to the shell is approved as a patch: %j', async (command) => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   const expected: Ask = {
     kind: 'edit',
     command: ['apply_patch', PATCH],
@@ -113,7 +113,7 @@ test.each([
   ['echo .data/*'],
   ['git diff'],
 ])('without a sandbox, reading the hidden folder needs approval: %s', async (script) => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   await repositoryIn(place.root);
   await place.write('.data/key', 'secret');
   git(place.root, 'add', '.data/key');
@@ -140,7 +140,7 @@ test.each([
 ])(
   'without a sandbox, a search leaves the hidden folder out, whatever an ignore file says: %s',
   async (script) => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     await place.write('.data/key', 'secret');
     await place.write('src/a.ts', 'no secret');
     await symlink('.', join(place.root, 'self'));
@@ -174,7 +174,7 @@ test.each([
   ['ls -R'],
   ['find . -name key'],
 ])('without a sandbox, reading elsewhere needs no approval: %s', async (script) => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   await repositoryIn(place.root);
   await place.write('src/a.ts', 'word');
   await mkdir(join(place.root, '.data'));

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { mkdir, rename, symlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Workshop, workshop } from '../testing.ts';
+import { type ToolFixture, toolFixture } from '../testing.ts';
 import { namesInIndex } from './git-index.ts';
 import { findSandbox } from './sandbox.ts';
 import { bash, git, repositoryIn, unaskedOutput } from './testing.ts';
@@ -10,7 +10,7 @@ import { bash, git, repositoryIn, unaskedOutput } from './testing.ts';
 const found = await findSandbox();
 
 /** Adds an entry with a name that git itself would refuse. */
-async function track(place: Workshop, name: string): Promise<void> {
+async function track(place: ToolFixture, name: string): Promise<void> {
   const placeholder = 'y'.repeat(name.length);
   const blob = git(place.root, 'rev-parse', 'HEAD:a.txt').trim();
   git(place.root, 'update-index', '--add', '--cacheinfo', `100644,${blob},${placeholder}`);
@@ -21,11 +21,11 @@ async function track(place: Workshop, name: string): Promise<void> {
   await Bun.write(join(place.root, '.git/index'), Buffer.concat([content, sum]));
 }
 
-const indexIn = async ({ root }: Workshop) => Buffer.from(await Bun.file(join(root, '.git/index')).bytes());
+const indexIn = async ({ root }: ToolFixture) => Buffer.from(await Bun.file(join(root, '.git/index')).bytes());
 
 for (const sandbox of found ? [null, found] : [null]) {
   describe(`an index that leads out, ${sandbox ? 'in the sandbox' : 'without a sandbox'}`, () => {
-    const output = (place: Workshop, script: string) =>
+    const output = (place: ToolFixture, script: string) =>
       unaskedOutput(place, { command: bash(script) }, { sandbox, hide: [] });
 
     test.each([
@@ -38,7 +38,7 @@ for (const sandbox of found ? [null, found] : [null]) {
       'a//b',
       'bad\xff',
     ])('asks for the name %j', async (name) => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       await repositoryIn(place.root);
       await Bun.write(join(place.outside, 'secret'), 'secret\n');
       expect(await output(place, 'git diff')).toContain('+two');
@@ -49,7 +49,7 @@ for (const sandbox of found ? [null, found] : [null]) {
     });
 
     test('runs for names that only look unusual', async () => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       await repositoryIn(place.root);
       for (const name of ['..a/b', 'a/.github/x', 'c...d', 'ü/ß', 'x'.repeat(200), '-x', 'a b'])
         await place.write(name, 'three\n');
@@ -65,7 +65,7 @@ for (const sandbox of found ? [null, found] : [null]) {
     });
 
     test('needs approval if a tracked folder became a link', async () => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       await repositoryIn(place.root);
       await place.write('folder/secret', 'mine\n');
       git(place.root, 'add', 'folder');
@@ -83,14 +83,14 @@ for (const sandbox of found ? [null, found] : [null]) {
       ['version 4', ['update-index', '--index-version', '4']],
       ['a split index', ['update-index', '--split-index']],
     ])('asks for %s', async (_, words) => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       await repositoryIn(place.root);
       git(place.root, ...words);
       expect(await output(place, 'git diff')).toBeNull();
     });
 
     test('needs approval if the index is truncated, is a folder, or has a wrong length', async () => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       await repositoryIn(place.root);
       const index = await indexIn(place);
       const path = join(place.root, '.git/index');
@@ -107,7 +107,7 @@ for (const sandbox of found ? [null, found] : [null]) {
     });
 
     test.each(['parlance.json', '.data'])('asks if the hidden %s is tracked', async (name) => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       await repositoryIn(place.root);
       const hide = [join(place.root, name)];
       const run = (...command: string[]) => unaskedOutput(place, { command }, { sandbox, hide });
@@ -123,7 +123,7 @@ for (const sandbox of found ? [null, found] : [null]) {
     });
 
     test('a file changed in the same second as the index is shown: the copy has the time of the index', async () => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       await repositoryIn(place.root);
       const then = new Date('2020-01-01');
       const file = join(place.root, 'a.txt');

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { workshop } from '../testing.ts';
+import { toolFixture } from '../testing.ts';
 import { grantFor } from './grant.ts';
 
 /** A root with files, folders and links that lead out of it, and a folder beside it. */
 async function place() {
-  const shop = await workshop();
+  const shop = await toolFixture();
   const { root } = shop;
   for (const folder of ['src', 'out', 'hidden', '.git', 'bare/objects', 'evil', 'half', 'z'])
     await mkdir(join(root, folder), { recursive: true });

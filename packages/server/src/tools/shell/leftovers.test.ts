@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { chmod, readdir, rename, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { contextIn, use, type Workshop, workshop } from '../testing.ts';
+import { contextIn, use, type ToolFixture, toolFixture } from '../testing.ts';
 import { parseConfig, writeConfig } from './git-config.ts';
 import { watchLeftovers } from './leftovers.ts';
 import { findSandbox } from './sandbox.ts';
@@ -12,7 +12,7 @@ const sandbox = await findSandbox();
 // In CI the sandbox must be available: a skipped attempt proves nothing.
 const skipped = !sandbox && !process.env.CI;
 
-async function run(place: Workshop, script: string, approved = false): Promise<string> {
+async function run(place: ToolFixture, script: string, approved = false): Promise<string> {
   const tool = shell('shell', { sandbox, hide: [] });
   const context = contextIn(place.root, { permission: approved ? 'approved' : 'mode' });
   return String((await use(tool, { command: ['bash', '-c', script] }, context)).data?.output);
@@ -34,7 +34,7 @@ function git(cwd: string, ...args: string[]): string {
 describe.skipIf(skipped)('after an unapproved command', () => {
   /** Leaves a program that writes a file where git runs it. */
   async function withCanary() {
-    const place = await workshop();
+    const place = await toolFixture();
     const canary = join(place.outside, 'canary');
     await place.write('evil.sh', `#!/bin/sh\necho run >> ${canary}\n`);
     await chmod(join(place.root, 'evil.sh'), 0o755);
@@ -140,14 +140,14 @@ describe.skipIf(skipped)('after an unapproved command', () => {
     });
 
   test('a folder that its owner cannot list is opened and searched', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     await run(place, "mkdir -p a/b $'\\xff'/c; chmod 0311 a/b a $'\\xff'");
     expect((await stat(join(place.root, 'a/b'))).mode & 0o777).toBe(0o711);
     expect(await readdir(place.root)).toContainEqual(expect.stringMatching(/set-aside$/));
   });
 
   test('a repository below a name that is not UTF-8 stays unchanged', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     const shell = (script: string) => Bun.spawnSync(['bash', '-c', script], { cwd: place.root });
     shell("git init -q $'caf\\xe9'");
     expect(await run(place, 'echo x > x')).toBe('');
@@ -163,7 +163,7 @@ describe.skipIf(skipped)('after an unapproved command', () => {
   });
 
   test('a plain new repository is left unchanged and works', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     const output = await run(
       place,
       'git init -q -b main && git config user.name a && git config user.email a@b && echo a > a && git add a && git commit -qm one && git remote add origin https://example.org/r.git && git log --oneline',
@@ -176,7 +176,7 @@ describe.skipIf(skipped)('after an unapproved command', () => {
   });
 
   test('existing settings of a repository in a subfolder stay, and only new ones are removed', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     git(place.root, 'init', '-q', 'lib');
     git(join(place.root, 'lib'), 'config', 'core.pager', 'less -F');
     await place.write('lib/.git/hooks/pre-push', '#!/bin/sh\n');
@@ -192,7 +192,7 @@ describe.skipIf(skipped)('after an unapproved command', () => {
   });
 
   test('concurrent changes of the user in the repository of the working directory are kept', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     git(place.root, 'init', '-q');
     const watch = await watchLeftovers({ root: place.root, hide: [] });
     git(place.root, 'config', 'core.pager', 'less -F');
@@ -201,7 +201,7 @@ describe.skipIf(skipped)('after an unapproved command', () => {
   });
 
   test('a work tree keeps its link to the repository', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     git(place.root, 'init', '-q');
     git(place.root, 'commit', '-q', '--allow-empty', '-m', 'one');
     expect(await run(place, 'git worktree add -q ./tree HEAD && git -C tree log --oneline')).toEndWith(
@@ -211,7 +211,7 @@ describe.skipIf(skipped)('after an unapproved command', () => {
   });
 
   test('a data folder created by the command does not configure a server', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     await place.write('old/.parlance/config.json', '{}');
     const output = await run(place, 'mkdir -p sub/.parlance && echo "{}" > sub/.parlance/config.json');
     expect(output).toContain('sub/.parlance was renamed');
@@ -221,7 +221,7 @@ describe.skipIf(skipped)('after an unapproved command', () => {
 });
 
 test('concurrent commands cannot pass off leftovers as existing before', async () => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   const bounds = { root: place.root, hide: [] };
   const first = await watchLeftovers(bounds);
   git(place.root, 'init', '-q');

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'bun:test';
 import { mkdir, readdir, symlink } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { contextIn, use, type Workshop, workshop } from '../testing.ts';
+import { contextIn, use, type ToolFixture, toolFixture } from '../testing.ts';
 import { findSandbox } from './sandbox.ts';
 import { shell } from './tool.ts';
 
@@ -16,14 +16,14 @@ describe.skipIf(skipped)('escape attempts in the sandbox (skipped if bubblewrap 
     if (!sandbox) throw new Error('bubblewrap does not work on this machine');
   });
 
-  const run = async (place: Workshop, script: string, hide: string[] = []) => {
+  const run = async (place: ToolFixture, script: string, hide: string[] = []) => {
     const tool = shell('shell', { sandbox, hide });
     const result = await use(tool, { command: ['bash', '-c', script] }, contextIn(place.root));
     return { output: String(result.data?.output), exitCode: Number(result.data?.exit_code) };
   };
 
   test('writing outside the root fails', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     for (const path of [
       '/etc/parlance-escape',
       '/usr/parlance-escape',
@@ -39,7 +39,7 @@ describe.skipIf(skipped)('escape attempts in the sandbox (skipped if bubblewrap 
   });
 
   test('a read-only command can write nothing', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     const tool = shell('shell', { sandbox, hide: [] });
     const view = { root: place.root, workdir: place.root, hide: [], looks: true };
     const inside = await sandbox?.enter(['sh', '-c', 'ls; touch made'], view);
@@ -52,14 +52,14 @@ describe.skipIf(skipped)('escape attempts in the sandbox (skipped if bubblewrap 
   });
 
   test('/tmp is private', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     const name = `parlance-private-${crypto.randomUUID()}`;
     expect((await run(place, `echo x > /tmp/${name} && cat /tmp/${name}`)).output).toBe('x\n');
     expect(await Bun.file(`/tmp/${name}`).exists()).toBe(false);
   });
 
   test('writing through a symbolic link that leads outside fails', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     await Bun.write(join(place.outside, 'target'), 'before');
     await symlink(join(place.outside, 'target'), join(place.root, 'link'));
     await run(place, 'echo after > link; ln -s /etc etc; echo x > etc/parlance-escape');
@@ -68,7 +68,7 @@ describe.skipIf(skipped)('escape attempts in the sandbox (skipped if bubblewrap 
   });
 
   test('the network is unreachable: /dev/tcp, DNS and programs', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     let reached = 0;
     using server = Bun.serve({
       port: 0,
@@ -89,12 +89,12 @@ describe.skipIf(skipped)('escape attempts in the sandbox (skipped if bubblewrap 
   });
 
   test('sockets of services in /run are not visible', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     expect((await run(place, 'find /run -type s')).output).toBe('');
   });
 
   test('killing other processes fails', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     const victim = Bun.spawn(['sleep', '600']);
     try {
       expect((await run(place, `kill -9 ${victim.pid}`)).exitCode).not.toBe(0);
@@ -107,14 +107,14 @@ describe.skipIf(skipped)('escape attempts in the sandbox (skipped if bubblewrap 
   });
 
   test('the environment of the server is not readable from /proc', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     const { output } = await run(place, "cat /proc/[0-9]*/cmdline | tr '\\0' ' '");
     expect(output).not.toContain('bun');
     expect((await run(place, `cat /proc/${process.pid}/environ`)).exitCode).not.toBe(0);
   });
 
   test('the hidden folder is empty, inside the root and outside', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     await place.write('.data/key', 'secret');
     await mkdir(join(place.outside, 'data'));
     await Bun.write(join(place.outside, 'data', 'key'), 'secret');
@@ -127,7 +127,7 @@ describe.skipIf(skipped)('escape attempts in the sandbox (skipped if bubblewrap 
   });
 
   test('git hooks and config cannot be written, replaced or redirected; git itself still works', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     Bun.spawnSync(['git', 'init', '-q'], { cwd: place.root });
     const config = await place.read('.git/config');
     const attempts = [
@@ -152,14 +152,14 @@ describe.skipIf(skipped)('escape attempts in the sandbox (skipped if bubblewrap 
   });
 
   test('a missing hooks folder cannot be created', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     Bun.spawnSync(['git', 'init', '-q', '--template='], { cwd: place.root });
     await run(place, 'mkdir -p .git/hooks; echo x > .git/hooks/pre-commit');
     expect(await Bun.file(join(place.root, '.git/hooks/pre-commit')).exists()).toBe(false);
   });
 
   test('no privilege is left or can be gained', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     const { output } = await run(place, 'grep -E "^(CapEff|NoNewPrivs)" /proc/self/status');
     expect(output).toMatch(/CapEff:\s+0+\n/);
     expect(output).toMatch(/NoNewPrivs:\s+1/);

@@ -1,12 +1,12 @@
 /** Shared parts of tests of unapproved commands: a hostile repository, and a command judged and run as the core does. */
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { contextIn, use, type Workshop } from '../testing.ts';
+import { contextIn, use, type ToolFixture } from '../testing.ts';
 import { type ShellOptions, shell } from './tool.ts';
 
 /** The output of a command that runs without approval; null if it needs one. */
 export async function unaskedOutput(
-  place: Workshop,
+  place: ToolFixture,
   input: { command: string[]; workdir?: string },
   options: ShellOptions,
 ): Promise<string | null> {
@@ -27,7 +27,7 @@ export type Canary = {
 };
 
 /** Inside the root, where a sandboxed program can leave its mark too. */
-export async function canaryIn({ root }: Workshop): Promise<Canary> {
+export async function canaryIn({ root }: ToolFixture): Promise<Canary> {
   const program = join(root, 'canary.sh');
   const mark = join(root, 'mark');
   await Bun.write(program, `#!/bin/sh\necho sang >> '${mark}'\ncat\n`);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { contextIn, faultOf, use, type Workshop, workshop } from '../testing.ts';
+import { contextIn, faultOf, use, type ToolFixture, toolFixture } from '../testing.ts';
 import { findSandbox } from './sandbox.ts';
 import { shell } from './tool.ts';
 
@@ -12,7 +12,7 @@ const found = await findSandbox();
 const sleepFor = (test: number) => `6${process.pid}${test}`;
 
 /** Resolves when the file exists and is not empty. */
-async function appears(place: Workshop, path: string): Promise<string> {
+async function appears(place: ToolFixture, path: string): Promise<string> {
   for (;;) {
     const text = await place.read(path).catch(() => '');
     if (text !== '') return text;
@@ -23,10 +23,10 @@ async function appears(place: Workshop, path: string): Promise<string> {
 for (const sandbox of found ? [null, found] : [null]) {
   describe(sandbox ? 'shell in the sandbox' : 'shell without a sandbox', () => {
     const tool = shell('shell', { sandbox, hide: [] });
-    const run = (place: Workshop, input: object) => use(tool, input, contextIn(place.root));
+    const run = (place: ToolFixture, input: object) => use(tool, input, contextIn(place.root));
 
     test('returns output, exit code and duration', async () => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       const result = await run(place, { command: ['echo', 'hello'] });
       expect(result.parts).toEqual([{ type: 'text', text: 'hello\n' }]);
       expect(result.data).toMatchObject({ output: 'hello\n', exit_code: 0 });
@@ -35,7 +35,7 @@ for (const sandbox of found ? [null, found] : [null]) {
     });
 
     test('joins both outputs in write order', async () => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       const command = ['sh', '-c', 'echo 1; echo 2 >&2; echo 3; echo 4 >&2; exit 3'];
       const result = await run(place, { command });
       expect(result.data).toMatchObject({ output: '1\n2\n3\n4\n', exit_code: 3 });
@@ -43,21 +43,21 @@ for (const sandbox of found ? [null, found] : [null]) {
     });
 
     test('arguments reach the program unchanged', async () => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       const words = ['$HOME', '`id`', 'a b', "it's", '*', '--', ''];
       const result = await run(place, { command: ['printf', '[%s]', ...words] });
       expect(result.data?.output).toBe(words.map((word) => `[${word}]`).join(''));
     });
 
     test('reports a command without output', async () => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       const result = await run(place, { command: ['true'] });
       expect(result.parts).toEqual([{ type: 'text', text: '(no output, exit code 0)' }]);
       expect(result.data?.output).toBe('');
     });
 
     test('runs in the workdir and can write there', async () => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       await place.write('sub/a.txt', 'a');
       const result = await run(place, { command: ['sh', '-c', 'pwd; echo b > b.txt'], workdir: 'sub' });
       expect(result.data?.output).toBe(`${place.root}/sub\n`);
@@ -65,7 +65,7 @@ for (const sandbox of found ? [null, found] : [null]) {
     });
 
     test('a workdir outside the root is refused', async () => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       await symlink(place.outside, join(place.root, 'link'));
       for (const workdir of ['..', '/', 'link', '../root/..']) {
         const fault = await faultOf(run(place, { command: ['touch', 'made'], workdir }));
@@ -75,7 +75,7 @@ for (const sandbox of found ? [null, found] : [null]) {
     });
 
     test('a missing workdir, or a file, is a fault', async () => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       await place.write('file', 'x');
       for (const workdir of ['none', 'file']) {
         expect((await faultOf(run(place, { command: ['ls'], workdir }))).code).toBe('tool_failed');
@@ -83,7 +83,7 @@ for (const sandbox of found ? [null, found] : [null]) {
     });
 
     test('a missing program has exit code 127', async () => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       for (const program of ['no-such-program', './no-such-program']) {
         const result = await run(place, { command: [program] });
         expect(result.failed).toBe(true);
@@ -93,7 +93,7 @@ for (const sandbox of found ? [null, found] : [null]) {
     });
 
     test('the environment contains no secret', async () => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       process.env.PARLANCE_TEST_API_KEY = 'do-not-show';
       try {
         const result = await run(place, { command: ['env'] });
@@ -105,7 +105,7 @@ for (const sandbox of found ? [null, found] : [null]) {
     });
 
     test('1 MB of output is cut to head and tail', async () => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       const result = await run(place, { command: ['sh', '-c', 'echo first; seq 200000; echo last'] });
       const output = String(result.data?.output);
       expect(output.length).toBeLessThan(11_000);
@@ -115,7 +115,7 @@ for (const sandbox of found ? [null, found] : [null]) {
     });
 
     test('100 MB of output are not held in memory', async () => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       Bun.gc(true);
       const before = process.memoryUsage().rss;
       const command = ['head', '-c', '100000000', '/dev/zero'];
@@ -125,7 +125,7 @@ for (const sandbox of found ? [null, found] : [null]) {
     }, 60_000);
 
     test('a timeout has exit code 124 and a message, and the output until then is returned', async () => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       const result = await run(place, { command: ['sh', '-c', 'echo begun; sleep 600'], timeout: 300 });
       expect(result.data).toMatchObject({
         exit_code: 124,
@@ -135,21 +135,21 @@ for (const sandbox of found ? [null, found] : [null]) {
     });
 
     test('a timeout kills grandchildren', async () => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       const script = `sh -c 'sleep ${sleepFor(1)} & wait' & wait`;
       await run(place, { command: ['sh', '-c', script], timeout: 300 });
       await noneRuns(sleepFor(1));
     });
 
     test('background processes end with the command', async () => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       const result = await run(place, { command: ['sh', '-c', `sleep ${sleepFor(2)} & echo done`] });
       expect(result.data).toMatchObject({ output: 'done\n', exit_code: 0 });
       await noneRuns(sleepFor(2));
     });
 
     test('an abort kills the command and cancels the call', async () => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       const abort = new AbortController();
       const command = ['sh', '-c', `echo up > up; sleep ${sleepFor(3)} & wait`];
       const call = use(tool, { command, timeout: 60_000 }, contextIn(place.root, { signal: abort.signal }));
@@ -160,7 +160,7 @@ for (const sandbox of found ? [null, found] : [null]) {
     });
 
     test('an abort right after the start, or before it, leaves nothing running', async () => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       for (let round = 0; round < 10; round++) {
         const abort = new AbortController();
         const call = use(
@@ -176,12 +176,12 @@ for (const sandbox of found ? [null, found] : [null]) {
     });
 
     test('a command that reads standard input finds it empty', async () => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       expect((await run(place, { command: ['cat'] })).data).toMatchObject({ output: '', exit_code: 0 });
     });
 
     test('a patch passed to the shell is applied, relative to the workdir', async () => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       await place.write('sub/b.txt', 'b\n');
       const patch = '*** Begin Patch\n*** Update File: b.txt\n-b\n+c\n*** End Patch';
       const command = ['bash', '-lc', `apply_patch <<'EOF'\n${patch}\nEOF`];
@@ -198,14 +198,14 @@ describe('without a sandbox', () => {
     `${clear} setsid sh -c 'echo $$ > pid; exec sleep ${seconds}' & while ! [ -s pid ]; do :; done; echo done`;
 
   test('a process that left its group neither delays the result nor outlives the command', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     const result = await use(tool, { command: ['sh', '-c', daemon(sleepFor(5))] }, contextIn(place.root));
     expect(result.data).toMatchObject({ output: 'done\n', exit_code: 0 });
     await noneRuns(sleepFor(5));
   });
 
   test('a process that also cleared its environment is killed with a stopped command', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     const script = `${daemon(sleepFor(6), 'env -i PATH="$PATH"')}; sleep 600`;
     const result = await use(tool, { command: ['sh', '-c', script], timeout: 2_000 }, contextIn(place.root));
     expect(result.data).toMatchObject({ exit_code: 124 });
@@ -213,7 +213,7 @@ describe('without a sandbox', () => {
   });
 
   test('a concurrent command and its background processes are not affected', async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     const other = use(
       tool,
       { command: ['sh', '-c', 'echo > up; until [ -e go ]; do sleep 0.01; done; echo fine'] },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { mkdir, rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { contextIn, faultOf, use, type Workshop, workshop } from '../testing.ts';
+import { contextIn, faultOf, use, type ToolFixture, toolFixture } from '../testing.ts';
 import { findSandbox } from './sandbox.ts';
 import { bash, canaryIn, git, hostileSettings, repositoryIn, unaskedOutput } from './testing.ts';
 import { shell } from './tool.ts';
@@ -14,13 +14,13 @@ if (process.env.CI) test('bubblewrap works on this machine', () => expect(found)
 for (const sandbox of found ? [null, found] : [null]) {
   const options = { sandbox, hide: [] };
   describe(`unapproved git, ${sandbox ? 'in the sandbox' : 'without a sandbox'}`, () => {
-    const output = (place: Workshop, script: string, workdir?: string) =>
+    const output = (place: ToolFixture, script: string, workdir?: string) =>
       unaskedOutput(place, { command: bash(script), ...(workdir ? { workdir } : {}) }, options);
 
     test.each(Object.keys(hostileSettings('')))(
       'runs no program for %s, and shows what it should',
       async (name) => {
-        await using place = await workshop();
+        await using place = await toolFixture();
         await repositoryIn(place.root);
         const canary = await canaryIn(place);
         const config = `${await place.read('.git/config')}${hostileSettings(canary.program)[name]}`;
@@ -41,7 +41,7 @@ for (const sandbox of found ? [null, found] : [null]) {
     );
 
     test('runs no program of included configuration files', async () => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       await repositoryIn(place.root);
       const canary = await canaryIn(place);
       await place.write('more', hostileSettings(canary.program)['filter.<driver>.clean'] ?? '');
@@ -55,7 +55,7 @@ for (const sandbox of found ? [null, found] : [null]) {
     });
 
     test('does not enter a submodule, which has its own configuration', async () => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       const canary = await canaryIn(place);
       await repositoryIn(place.root);
       const inner = join(place.root, 'vendor/lib');
@@ -76,7 +76,7 @@ for (const sandbox of found ? [null, found] : [null]) {
     });
 
     test('fetches nothing for a missing object', async () => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       await repositoryIn(place.root);
       const canary = await canaryIn(place);
       const promisor = `[remote "origin"]\nurl = ext::${canary.program}\npromisor = true\n[protocol]\nallow = always\n`;
@@ -88,7 +88,7 @@ for (const sandbox of found ? [null, found] : [null]) {
     });
 
     test('changes nothing, and knows the tracked branch', async () => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       await repositoryIn(place.root);
       git(place.root, 'update-ref', 'refs/remotes/origin/main', 'HEAD');
       git(place.root, 'config', 'branch.main.remote', 'origin');
@@ -101,7 +101,7 @@ for (const sandbox of found ? [null, found] : [null]) {
     });
 
     test('works in a subfolder of the repository', async () => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       await repositoryIn(place.root);
       await place.write('src/b.txt', 'b');
       expect(await output(place, 'cd src && git status --short')).toContain(' M ../a.txt');
@@ -113,7 +113,7 @@ for (const sandbox of found ? [null, found] : [null]) {
       ['a folder that is laid out like a repository', 'vendor/bare'],
       ['a folder in one of them', 'vendor/lib/deep'],
     ])('asks in %s', async (_, folder) => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       await repositoryIn(place.root);
       const canary = await canaryIn(place);
       await repositoryIn(join(place.root, 'vendor/lib'));
@@ -132,7 +132,7 @@ for (const sandbox of found ? [null, found] : [null]) {
       expect(await canary.sang()).toBe(false);
     });
 
-    const layouts: Record<string, (place: Workshop) => Promise<unknown>> = {
+    const layouts: Record<string, (place: ToolFixture) => Promise<unknown>> = {
       'is missing': (place) => rm(join(place.root, '.git'), { recursive: true }),
       'is a file': async (place) => {
         await rename(join(place.root, '.git'), join(place.root, 'elsewhere'));
@@ -152,7 +152,7 @@ for (const sandbox of found ? [null, found] : [null]) {
       'has no HEAD': (place) => rm(join(place.root, '.git/HEAD')),
     };
     test.each(Object.keys(layouts))('asks if .git %s', async (name) => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       await repositoryIn(place.root);
       expect(await output(place, 'git status')).not.toBeNull();
       await layouts[name]?.(place);
@@ -175,7 +175,7 @@ for (const sandbox of found ? [null, found] : [null]) {
       ['git diff ../root/../secret a.txt'],
       ['git -C . status'],
     ])('asks for %s', async (script) => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       await repositoryIn(place.root);
       expect(await output(place, script)).toBeNull();
     });
@@ -193,7 +193,7 @@ for (const sandbox of found ? [null, found] : [null]) {
       ['compares files outside', ['diff', '--', '-x/../../secret', 'a.txt']],
       ['compares the input', ['diff', '--', '-', 'a.txt']],
     ])('asks for an option that takes `--` or another option as its value and %s: %j', async (_, words) => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       await repositoryIn(place.root);
       await mkdir(join(place.root, '-x'));
       expect(await unaskedOutput(place, { command: ['git', ...words] }, options)).toBeNull();
@@ -211,13 +211,13 @@ for (const sandbox of found ? [null, found] : [null]) {
       ['git branch --sort=-committerdate', '* main'],
       ['git branch -a --contains', '* main'],
     ])('runs %s, where the values are values', async (script, shown) => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       await repositoryIn(place.root);
       expect(await output(place, script)).toContain(shown);
     });
 
     test('a program with this name in the working directory is not run', async () => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       await repositoryIn(place.root);
       const canary = await canaryIn(place);
       const bin = join(place.root, 'node_modules/.bin');
@@ -234,7 +234,7 @@ for (const sandbox of found ? [null, found] : [null]) {
     });
 
     test('a command that became unsafe after it was judged does not run', async () => {
-      await using place = await workshop();
+      await using place = await toolFixture();
       await repositoryIn(place.root);
       await place.write('vendor/lib/b.txt', 'b');
       const canary = await canaryIn(place);

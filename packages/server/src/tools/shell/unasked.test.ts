@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { link, mkdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { contextIn, faultOf, use, type Workshop, workshop } from '../testing.ts';
+import { contextIn, faultOf, use, type ToolFixture, toolFixture } from '../testing.ts';
 import { findSandbox } from './sandbox.ts';
 import { bash, repositoryIn, unaskedOutput } from './testing.ts';
 import { shell } from './tool.ts';
@@ -14,8 +14,8 @@ const HOME = process.env.HOME;
  * A root with links that lead outside in `linked`, and none in `plain`. HOME is outside and contains the secret, like the
  * target of the links.
  */
-async function rootWithLinks(): Promise<Workshop> {
-  const place = await workshop();
+async function rootWithLinks(): Promise<ToolFixture> {
+  const place = await toolFixture();
   await Bun.write(join(place.outside, 'home/.ssh/id_rsa'), SECRET);
   await Bun.write(join(place.outside, 'secret'), SECRET);
   for (const path of ['a.txt', 'plain/a.txt', 'plain/deep/b.txt', 'linked/c.txt', 'linked/sub/d.txt'])
@@ -97,7 +97,7 @@ const ATTACKS: [attack: string, harmless: string, shown: string][] = [
 
 for (const sandbox of found ? [null, found] : [null]) {
   describe(`reading outside the working directory, ${sandbox ? 'with' : 'without'} a sandbox`, () => {
-    let place: Workshop;
+    let place: ToolFixture;
     beforeAll(async () => {
       place = await rootWithLinks();
     });
@@ -156,7 +156,7 @@ for (const sandbox of found ? [null, found] : [null]) {
 for (const sandbox of found ? [null, found] : [null]) {
   const where = sandbox ? 'in the sandbox' : 'without a sandbox';
   test(`a hard link to the config file needs approval, and so do searches that may find it, ${where}`, async () => {
-    await using place = await workshop();
+    await using place = await toolFixture();
     await repositoryIn(place.root);
     await place.write('src/b.txt', 'b\n');
     const config = join(place.outside, 'parlance.json');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { Dialect, DialectList } from '@parlance/sdk';
 import { listedDialects } from '../../../../server/src/testing/listed-dialects.ts';
-import { spokenAt } from '../../../../server/src/testing/spoken-at.ts';
+import { socketDialect } from '../../../../server/src/testing/socket-dialect.ts';
 import { addressOf, shownAddress, socketUrl } from './address.ts';
 import { inSession, readDraft, validityOf, writeDraft } from './draft.ts';
 import { learn } from './learn.ts';
@@ -51,7 +51,7 @@ describe('an address', () => {
       const { pathname, searchParams } = new URL(
         socketUrl('https://here', { ...call, dialect: named(name) }),
       );
-      expect(spokenAt(pathname, true)).toBe(name);
+      expect(socketDialect(pathname, true)).toBe(name);
       expect(Object.fromEntries(searchParams)).toEqual({ session: 'a b', token: 'se&cret' });
     }
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { Dialect, DialectList } from '@parlance/sdk';
 import { listedDialects } from '../../../../server/src/testing/listed-dialects.ts';
-import { spokenAt } from '../../../../server/src/testing/spoken-at.ts';
+import { socketDialect } from '../../../../server/src/testing/socket-dialect.ts';
 import { type Command, shellWord, wscatCommand } from './wscat.ts';
 
 const list: DialectList = await listedDialects();
@@ -38,7 +38,7 @@ describe('a frame as a wscat command', () => {
   test('connects to a path at which the server speaks that dialect', () => {
     for (const dialect of ['extension', 'broadcast', 'agentloop', 'conversations']) {
       const path = /ws:\/\/[^/]+(\/\w+)\?/.exec(command({ dialect: named(dialect) }))?.[1] ?? '';
-      expect(spokenAt(path, false)).toBe(dialect);
+      expect(socketDialect(path, false)).toBe(dialect);
     }
   });
 

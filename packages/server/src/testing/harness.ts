@@ -21,17 +21,17 @@ import { type Line, type ScriptedProvider, scriptedProvider } from './scripted-p
 export const SESSION: SessionRef = { owner: LOCAL.id, id: 'session-1' as SessionId };
 export const CALLER: Caller = { principal: LOCAL, dialect: 'native' };
 
-export type Stage = {
+export type Harness = {
   readonly engine: Engine;
   readonly provider: ScriptedProvider;
   readonly store: EventStore;
   /** all events of the session, in order */
   readonly events: SessionEvent[];
   /** resolves with the next event of that type */
-  happens<Type extends SessionEvent['type']>(type: Type): Promise<Extract<SessionEvent, { type: Type }>>;
+  nextEvent<Type extends SessionEvent['type']>(type: Type): Promise<Extract<SessionEvent, { type: Type }>>;
 };
 
-export type StageOptions = {
+export type HarnessOptions = {
   readonly store?: EventStore;
   /** by default a separate node whose leases exclude nobody */
   readonly leases?: MemoryLeases;
@@ -43,10 +43,10 @@ export type StageOptions = {
   readonly parts?: Partial<EngineParts>;
 };
 
-export async function setStage(
+export async function createHarness(
   answers: readonly (readonly Line[])[],
-  options: StageOptions = {},
-): Promise<Stage> {
+  options: HarnessOptions = {},
+): Promise<Harness> {
   const provider = scriptedProvider(answers);
   const store = options.store ?? openMemoryStore();
   const leases = options.leases ?? openMemoryLeases(new LeaseTable(), store);
@@ -91,7 +91,7 @@ export async function setStage(
     provider,
     store,
     events,
-    happens(type) {
+    nextEvent(type) {
       const { promise, resolve } = Promise.withResolvers<never>();
       waiting.add({ type, resolve });
       return promise;

@@ -7,9 +7,9 @@ const served = DIALECTS.map((dialect) => ({ dialect, inbound: { open: () => ({})
 const route = socketRouter(served);
 
 /** The dialect opened at the path before the first frame; null if none. */
-export function spokenAt(path: string, hasToken: boolean): string | null {
-  const spoken: string[] = [];
-  const socket = { speaks: (dialect: string) => void spoken.push(dialect) } as unknown as Socket;
+export function socketDialect(path: string, hasToken: boolean): string | null {
+  const opened: string[] = [];
+  const socket = { speaks: (dialect: string) => void opened.push(dialect) } as unknown as Socket;
   route(new URL(path, 'http://127.0.0.1'), hasToken)?.open(socket);
-  return spoken[0] ?? null;
+  return opened[0] ?? null;
 }
