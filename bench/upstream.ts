@@ -8,12 +8,12 @@ import type { Socket } from 'bun';
 import { tokenText } from './measure/answer-check.ts';
 import { nowMicros } from './measure/clock.ts';
 import { markdownTokens } from './measure/markdown-answer.ts';
-import { WIRES, type Wire, type WireName } from './upstream-wires.ts';
+import { type ApiName, UPSTREAM_APIS, type UpstreamApi } from './upstream-apis.ts';
 
 type Peer = { received: Buffer; unsent: string };
 type Answer = {
   readonly socket: Socket<Peer>;
-  readonly wire: Wire;
+  readonly api: UpstreamApi;
   readonly id: string;
   readonly before: string;
   readonly after: string;
@@ -104,19 +104,19 @@ function whole(socket: Socket<Peer>, body: string, status = '200 OK'): void {
 }
 
 /** A model with this name answers immediately: some servers request a title in addition to the answer. */
-function stream(socket: Socket<Peer>, name: WireName, body: string): void {
-  const wire = WIRES[name];
+function stream(socket: Socket<Peer>, name: ApiName, body: string): void {
+  const api = UPSTREAM_APIS[name];
   const id = String(++answers);
-  const [before, after] = wire.around(id);
+  const [before, after] = api.around(id);
   send(socket, 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n');
-  send(socket, chunked(wire.begin(id)));
+  send(socket, chunked(api.begin(id)));
   if (/"model": ?"bench-title"/.test(body)) {
-    send(socket, `${chunked(`${before}A title${after}${wire.end(id, 'A title', 2)}`)}0\r\n\r\n`);
+    send(socket, `${chunked(`${before}A title${after}${api.end(id, 'A title', 2)}`)}0\r\n\r\n`);
     return;
   }
   const begun: Answer = {
     socket,
-    wire,
+    api,
     id,
     before,
     after,
@@ -128,14 +128,14 @@ function stream(socket: Socket<Peer>, name: WireName, body: string): void {
 }
 
 function step(answer: Answer, phase: Set<Answer>): void {
-  const { socket, wire, id, before, after } = answer;
+  const { socket, api, id, before, after } = answer;
   const number = answer.sent++;
   const token = markdown ? (markdown[number] ?? '') : tokenText(number, nowMicros());
   if (answer.keepText) answer.text += token;
   send(socket, chunked(before + token + after));
   if (answer.sent < tokens) return;
   phase.delete(answer);
-  send(socket, `${chunked(wire.end(id, answer.text, tokens))}0\r\n\r\n`);
+  send(socket, `${chunked(api.end(id, answer.text, tokens))}0\r\n\r\n`);
 }
 
 const began = performance.now();

@@ -1,7 +1,7 @@
 /** Models that do not stop, for each model API: endless text, reasoning, arguments or calls. */
 
-export const ENDLESS_WIRES = ['chat', 'responses', 'anthropic', 'google'] as const;
-export type EndlessWire = (typeof ENDLESS_WIRES)[number];
+export const ENDLESS_APIS = ['chat', 'responses', 'anthropic', 'google'] as const;
+export type EndlessApi = (typeof ENDLESS_APIS)[number];
 export const ENDLESS_KINDS = ['text', 'reasoning', 'arguments', 'calls'] as const;
 export type EndlessKind = (typeof ENDLESS_KINDS)[number];
 
@@ -39,7 +39,7 @@ const anthropicCall = (index: number): object =>
 const MESSAGE_START = { type: 'message_start', message: { usage: { input_tokens: 1, output_tokens: 1 } } };
 const googlePart = (part: object): object => ({ candidates: [{ content: { parts: [part] } }] });
 
-const WIRES: Record<EndlessWire, Pieces> = {
+const WIRES: Record<EndlessApi, Pieces> = {
   chat: {
     text: { first: [], more: () => chatDelta({ content: WORDS }) },
     reasoning: { first: [], more: () => chatDelta({ reasoning_content: WORDS }) },
@@ -84,7 +84,7 @@ const WIRES: Record<EndlessWire, Pieces> = {
   },
 };
 
-const SETTINGS: Record<EndlessWire, (url: string) => Record<string, string>> = {
+const SETTINGS: Record<EndlessApi, (url: string) => Record<string, string>> = {
   chat: (url) => ({ OPENAI_BASE_URL: url, OPENAI_API_KEY: 'key', OPENAI_API: 'chat', MODEL: 'endless' }),
   responses: (url) => ({
     OPENAI_BASE_URL: url,
@@ -97,7 +97,7 @@ const SETTINGS: Record<EndlessWire, (url: string) => Record<string, string>> = {
 };
 
 /** `patient`: later answers are short and end; Chat Completions only. */
-export function endlessModel(wire: EndlessWire, kind: EndlessKind, patient = false): EndlessModel {
+export function endlessModel(wire: EndlessApi, kind: EndlessKind, patient = false): EndlessModel {
   const closed = Promise.withResolvers<void>();
   let asked = 0;
   const server = Bun.serve({

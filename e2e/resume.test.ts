@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DATABASE_FILE } from '../packages/server/src/stores/sqlite/connection.ts';
 import { openSqliteStore } from '../packages/server/src/stores/sqlite/open.ts';
+import { createHarness, SESSION, say } from '../packages/server/src/testing/harness.ts';
 import { calls } from '../packages/server/src/testing/scripted-provider.ts';
 import { startTestServer } from '../packages/server/src/testing/server.ts';
-import { SESSION, say, createHarness } from '../packages/server/src/testing/harness.ts';
 import { followed } from './server-process.ts';
 
 /** Leaves a session with a call that was recorded but not evaluated, as after a crash. */

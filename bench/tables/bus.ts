@@ -1,7 +1,7 @@
 /** Events between two nodes over Valkey or Redis: cost for sender and receiver, and delay. */
 import { encodeBatch, encodeItem } from '../../packages/server/src/buses/shared/envelope.ts';
+import { ValkeyCarrier } from '../../packages/server/src/buses/valkey/carrier.ts';
 import { openValkeyTransport } from '../../packages/server/src/buses/valkey/transport.ts';
-import { ValkeyWire } from '../../packages/server/src/buses/valkey/wire.ts';
 import type { Transport } from '../../packages/server/src/core/ports/transport.ts';
 import { redisProgram, startRedis } from '../../packages/server/src/testing/engines/redis.ts';
 import { Absent } from '../contestants/contestant.ts';
@@ -72,7 +72,7 @@ const paced =
 /** Without the transport's timer, which would put more events into a message. */
 async function fullSpeed(url: string): Promise<Send> {
   const connected = Promise.withResolvers<void>();
-  const wire = new ValkeyWire({ url }, ['bench', 'bench:full'], {
+  const api = new ValkeyCarrier({ url }, ['bench', 'bench:full'], {
     connected: connected.resolve,
     disconnected: (reason) => {
       throw new Error(reason);
@@ -86,7 +86,7 @@ async function fullSpeed(url: string): Promise<Send> {
     for (let message = 0; message < messages; message++) {
       const items = Array.from({ length: events }, (_, event) => encodeItem(delta(event)));
       const stamp = { from: 'full speed', generation: 1, number: ++number };
-      publishing.push(wire.publish('parlance:bench:receiver', encodeBatch(stamp, items)));
+      publishing.push(api.publish('parlance:bench:receiver', encodeBatch(stamp, items)));
       if (publishing.length < IN_FLIGHT) continue;
       await Promise.all(publishing);
       publishing = [];

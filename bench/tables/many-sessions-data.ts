@@ -16,8 +16,8 @@ import { defaultCatalog } from '../../packages/server/src/compose/domains.ts';
 import { evolve } from '../../packages/server/src/core/domain/evolve.ts';
 import { checkpointOf, recordOf } from '../../packages/server/src/core/domain/session-record.ts';
 import {
-  isIdle,
   initialState,
+  isIdle,
   type SessionState,
 } from '../../packages/server/src/core/domain/session-state.ts';
 import { openSqliteStore } from '../../packages/server/src/stores/sqlite/open.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { type DurableEvent, textOf } from '../../packages/protocol/src/index.ts';
 import { startTestServer } from '../../packages/server/src/testing/server.ts';
-import { ENDLESS_KINDS, ENDLESS_WIRES, type EndlessKind, endlessModel } from '../endless-model.ts';
+import { ENDLESS_APIS, ENDLESS_KINDS, type EndlessKind, endlessModel } from '../endless-model.ts';
 import { fakeModel } from '../fake-model.ts';
 import { followed, postJson, submit } from '../server-process.ts';
 
@@ -21,7 +21,7 @@ const SAYS: Record<EndlessKind, RegExp> = {
 const over = (events: readonly DurableEvent[]): boolean =>
   events.some(({ type }) => type === 'turn.failed' || type === 'turn.ended' || type === 'turn.cancelled');
 
-describe.each(ENDLESS_WIRES.map((wire) => [wire]))('%s', (wire) => {
+describe.each(ENDLESS_APIS.map((wire) => [wire]))('%s', (wire) => {
   test.each(ENDLESS_KINDS.map((kind) => [kind]))('endless %s are stopped', async (kind) => {
     const model = endlessModel(wire, kind);
     const server = await startTestServer({ ...model.settings, ...LIMITS });

@@ -48,7 +48,7 @@ export type ContentRequest =
     }
   /** executes it and answers at once; `settle` follows */
   | { readonly kind: 'act'; readonly action: PageAction }
-  /** answers when the page is quiet, at the latest after `mostMs` (5,000) */
+  /** answers when the page is quiet, at the latest after `maxMs` (5,000) */
   | { readonly kind: 'settle'; readonly maxMs?: number }
   | { readonly kind: 'tool'; readonly tool: PageTool; readonly parameters: Readonly<Record<string, unknown>> }
   /** hides secrets, and the indicator, for a picture */

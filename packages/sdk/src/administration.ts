@@ -11,8 +11,8 @@ import type {
   Settings,
   User,
 } from './answers.ts';
+import type { HttpClient } from './http-client.ts';
 import type { CallOptions } from './session.ts';
-import type { Wire } from './wire.ts';
 
 /** Omitted fields keep their value. */
 export type UserChange = { readonly role?: Role; readonly password?: string };
@@ -66,56 +66,56 @@ export type Administration = {
   metrics(options?: CallOptions): Promise<string>;
 };
 
-export function administration(wire: Wire): Administration {
+export function administration(http: HttpClient): Administration {
   const path = '/v1/admin/users';
   const of = (name: string) => `${path}/${encodeURIComponent(name)}`;
   return {
     users: {
       async list({ signal } = {}) {
-        return (await wire.json<{ users: User[] }>({ path, signal })).users;
+        return (await http.json<{ users: User[] }>({ path, signal })).users;
       },
-      add: (body, { signal } = {}) => wire.json({ method: 'POST', path, body, signal }),
-      change: (name, body, { signal } = {}) => wire.json({ method: 'PATCH', path: of(name), body, signal }),
+      add: (body, { signal } = {}) => http.json({ method: 'POST', path, body, signal }),
+      change: (name, body, { signal } = {}) => http.json({ method: 'PATCH', path: of(name), body, signal }),
       async remove(name, { signal } = {}) {
-        await wire.response({ method: 'DELETE', path: of(name), signal });
+        await http.response({ method: 'DELETE', path: of(name), signal });
       },
       async logout(name, { signal } = {}) {
-        await wire.response({ method: 'POST', path: `${of(name)}/logout`, signal });
+        await http.response({ method: 'POST', path: `${of(name)}/logout`, signal });
       },
     },
     async setPrice(model, price, { signal } = {}) {
-      await wire.response({ method: 'POST', path: '/v1/admin/prices', body: { model, price }, signal });
+      await http.response({ method: 'POST', path: '/v1/admin/prices', body: { model, price }, signal });
     },
     async keys({ signal } = {}) {
-      return (await wire.json<{ keys: ApiKey[] }>({ path: '/v1/admin/keys', signal })).keys;
+      return (await http.json<{ keys: ApiKey[] }>({ path: '/v1/admin/keys', signal })).keys;
     },
     async nodes({ signal } = {}) {
-      return (await wire.json<{ nodes: ServerNode[] }>({ path: '/v1/admin/nodes', signal })).nodes;
+      return (await http.json<{ nodes: ServerNode[] }>({ path: '/v1/admin/nodes', signal })).nodes;
     },
     async listeners({ signal } = {}) {
-      return (await wire.json<{ doors: Listener[] }>({ path: '/v1/admin/doors', signal })).doors;
+      return (await http.json<{ doors: Listener[] }>({ path: '/v1/admin/doors', signal })).doors;
     },
     async mcp({ signal } = {}) {
-      return (await wire.json<{ servers: McpServer[] }>({ path: '/v1/admin/mcp', signal })).servers;
+      return (await http.json<{ servers: McpServer[] }>({ path: '/v1/admin/mcp', signal })).servers;
     },
     async restartMcp(name, { signal } = {}) {
       const path = `/v1/admin/mcp/${encodeURIComponent(name)}/restart`;
-      await wire.response({ method: 'POST', path, signal });
+      await http.response({ method: 'POST', path, signal });
     },
     settings: {
-      read: ({ signal } = {}) => wire.json({ path: '/v1/admin/settings', signal }),
+      read: ({ signal } = {}) => http.json({ path: '/v1/admin/settings', signal }),
       change: (body, { signal } = {}) =>
-        wire.json({ method: 'PATCH', path: '/v1/admin/settings', body, signal }),
+        http.json({ method: 'PATCH', path: '/v1/admin/settings', body, signal }),
     },
     async models(body, { signal } = {}) {
       const request = { method: 'POST', path: '/v1/admin/models', body, signal } as const;
-      return (await wire.json<{ models: string[] }>(request)).models;
+      return (await http.json<{ models: string[] }>(request)).models;
     },
     async refusedOrigins({ signal } = {}) {
-      return (await wire.json<{ refused: RefusedOrigin[] }>({ path: '/v1/admin/origins', signal })).refused;
+      return (await http.json<{ refused: RefusedOrigin[] }>({ path: '/v1/admin/origins', signal })).refused;
     },
     async metrics({ signal } = {}) {
-      return (await wire.response({ path: '/metrics', signal })).text();
+      return (await http.response({ path: '/metrics', signal })).text();
     },
   };
 }

@@ -1,8 +1,8 @@
 /** The caller's API keys. Requires a login: an API key cannot manage keys. */
 import type { Role } from '@parlance/protocol';
 import type { ApiKey, MadeApiKey } from './answers.ts';
+import type { HttpClient } from './http-client.ts';
 import type { CallOptions } from './session.ts';
-import type { Wire } from './wire.ts';
 
 export type WantedKey = {
   readonly name: string;
@@ -23,15 +23,15 @@ export type ApiKeys = {
   revoke(id: string, options?: CallOptions): Promise<void>;
 };
 
-export function apiKeys(wire: Wire): ApiKeys {
+export function apiKeys(http: HttpClient): ApiKeys {
   const path = '/v1/keys';
   return {
     async list({ signal } = {}) {
-      return (await wire.json<{ keys: ApiKey[] }>({ path, signal })).keys;
+      return (await http.json<{ keys: ApiKey[] }>({ path, signal })).keys;
     },
-    add: (body, { signal } = {}) => wire.json({ method: 'POST', path, body, signal }),
+    add: (body, { signal } = {}) => http.json({ method: 'POST', path, body, signal }),
     async revoke(id, { signal } = {}) {
-      await wire.response({ method: 'DELETE', path: `${path}/${encodeURIComponent(id)}`, signal });
+      await http.response({ method: 'DELETE', path: `${path}/${encodeURIComponent(id)}`, signal });
     },
   };
 }

@@ -46,12 +46,12 @@ export type FollowedSession = {
 };
 
 /** What to wait for: the turn of an input, by its key, or a turn. */
-export type Awaited = { readonly after: number; readonly key?: string; readonly turn?: TurnId };
+export type AwaitedTurn = { readonly after: number; readonly key?: string; readonly turn?: TurnId };
 
 /** Throws a `ParlanceError` with the code of the failure, or `cancelled`. */
 export async function answerTo(
   session: FollowedSession,
-  awaited: Awaited,
+  target: AwaitedTurn,
   options: FollowOptions,
 ): Promise<Answer> {
   const stop = new AbortController();
@@ -61,14 +61,14 @@ export async function answerTo(
   let isLive = false;
   let input: string | null = null;
   try {
-    for await (const event of session.events({ after: awaited.after, signal })) {
+    for await (const event of session.events({ after: target.after, signal })) {
       view = fold(view, event);
       options.onEvent?.(event);
       if (event.type === 'session.erased') throw new ParlanceError('not_found', 'The session was erased.');
-      if (event.type === 'input.accepted' && event.key === awaited.key) input = event.input;
+      if (event.type === 'input.accepted' && event.key === target.key) input = event.input;
       if (event.type === 'input.cancelled' && event.input === input) throw cancelled('cancelled');
       isLive ||= event.type === 'snapshot';
-      const turn = turnIn(view, awaited);
+      const turn = turnIn(view, target);
       if (!turn) continue;
       if (event.type === 'text.delta' && event.turn === turn.turn) options.onText?.(event.text);
       const answer = answerOf(turn);
@@ -83,7 +83,7 @@ export async function answerTo(
   }
 }
 
-const turnIn = (view: SessionView, { key, turn }: Awaited): TurnView | undefined =>
+const turnIn = (view: SessionView, { key, turn }: AwaitedTurn): TurnView | undefined =>
   view.entries.findLast(
     (entry): entry is TurnView =>
       entry.kind === 'turn' && (turn === undefined ? entry.input?.key === key : entry.turn === turn),

@@ -19,12 +19,12 @@ import { type ApiKeys, apiKeys } from './api-keys.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { DialectList } from './dialects.ts';
 import { ParlanceError } from './error.ts';
+import { type Fetch, HttpClient } from './http-client.ts';
 import { newKey } from './key.ts';
 import { type Pairings, pairings } from './pairings.ts';
 import type { WatchOptions } from './reconnecting-stream.ts';
 import type { Backoff } from './retry.ts';
 import { type CallOptions, SessionHandle } from './session.ts';
-import { type Fetch, Wire } from './wire.ts';
 
 export type ConnectOptions = {
   /** for example `http://127.0.0.1:3000`; default in browsers: the page's origin */
@@ -122,7 +122,7 @@ const BACKOFF: Backoff = { baseMs: 500, maxMs: 30_000 };
 export function connect(options: ConnectOptions = {}): Parlance {
   const clock = options.clock ?? systemClock;
   const backoff = options.backoff ?? BACKOFF;
-  const wire = new Wire({
+  const http = new HttpClient({
     url: (options.url ?? '').replace(/\/+$/, ''),
     fetch: options.fetch ?? ((url, init) => fetch(url, init)),
     clock,
@@ -130,11 +130,11 @@ export function connect(options: ConnectOptions = {}): Parlance {
     attempts: options.attempts ?? 4,
     timeoutMs: options.timeoutMs ?? 30_000,
   });
-  wire.token = options.token ?? null;
-  const stream = { wire, clock, backoff, silenceMs: options.silenceMs ?? 45_000 };
+  http.token = options.token ?? null;
+  const stream = { http, clock, backoff, silenceMs: options.silenceMs ?? 45_000 };
 
   const list = ({ signal, ...query }: Page = {}): Promise<SessionPage> =>
-    wire.json({ path: '/v1/sessions', query, signal });
+    http.json({ path: '/v1/sessions', query, signal });
 
   async function* all(options: Omit<Page, 'cursor'> = {}): AsyncGenerator<Session, void> {
     for (let cursor: string | null | undefined; cursor !== null; ) {
@@ -153,7 +153,7 @@ export function connect(options: ConnectOptions = {}): Parlance {
     type ListPage = Record<Name, Item[]> & { next: string | null };
     const items: Item[] = [];
     for (let cursor: string | null | undefined; cursor !== null; ) {
-      const page: ListPage = await wire.json({ path, query: { cursor, limit: 500 }, signal });
+      const page: ListPage = await http.json({ path, query: { cursor, limit: 500 }, signal });
       items.push(...page[name]);
       cursor = page.next;
     }
@@ -161,32 +161,32 @@ export function connect(options: ConnectOptions = {}): Parlance {
   }
 
   async function login(path: string, body: object, signal: AbortSignal | undefined): Promise<Login> {
-    const answer = await wire.fetchOnce({ method: 'POST', path, body, signal });
+    const answer = await http.fetchOnce({ method: 'POST', path, body, signal });
     const { access_token: token, role } = (await answer.json()) as { access_token: string; role: Role };
-    wire.token = token;
+    http.token = token;
     return { token, role };
   }
 
   return {
     get token() {
-      return wire.token;
+      return http.token;
     },
     set token(token) {
-      wire.token = token;
+      http.token = token;
     },
-    server: ({ signal } = {}) => wire.json({ path: '/v1/server', signal }),
+    server: ({ signal } = {}) => http.json({ path: '/v1/server', signal }),
     async models({ signal } = {}) {
-      return (await wire.json<{ models: string[] }>({ path: '/v1/server/models', signal })).models;
+      return (await http.json<{ models: string[] }>({ path: '/v1/server/models', signal })).models;
     },
-    dialects: ({ signal } = {}) => wire.json({ path: '/v1/dialects', signal }),
+    dialects: ({ signal } = {}) => http.json({ path: '/v1/dialects', signal }),
     session: (id = newKey()) => new SessionHandle(id as SessionId, stream),
     sessions: {
       list,
       all,
       search: (q, { signal, ...page } = {}) =>
-        wire.json({ path: '/v1/search', query: { q, ...page }, signal }),
+        http.json({ path: '/v1/search', query: { q, ...page }, signal }),
       async tags({ signal } = {}) {
-        const { tags } = await wire.json<{ tags: TagCount[] }>({ path: '/v1/tags', signal });
+        const { tags } = await http.json<{ tags: TagCount[] }>({ path: '/v1/tags', signal });
         return tags;
       },
     },
@@ -194,35 +194,35 @@ export function connect(options: ConnectOptions = {}): Parlance {
     approvals: {
       list: ({ signal } = {}) => everyPage<'approvals', Approval>('/v1/approvals', 'approvals', signal),
       answer: (id, body, { signal } = {}) =>
-        wire.json({ method: 'POST', path: `/v1/approvals/${encodeURIComponent(id)}`, body, signal }),
+        http.json({ method: 'POST', path: `/v1/approvals/${encodeURIComponent(id)}`, body, signal }),
     },
     grants: {
       list: ({ signal } = {}) => everyPage<'grants', StandingGrant>('/v1/grants', 'grants', signal),
     },
     async prices({ signal } = {}) {
-      const { prices } = await wire.json<{ prices: Record<string, Price> }>({ path: '/v1/prices', signal });
+      const { prices } = await http.json<{ prices: Record<string, Price> }>({ path: '/v1/prices', signal });
       return prices;
     },
-    keys: apiKeys(wire),
-    pairings: pairings(wire),
-    admin: administration(wire),
+    keys: apiKeys(http),
+    pairings: pairings(http),
+    admin: administration(http),
     auth: {
       login: (username, password, { signal } = {}) => login('/v1/auth/login', { username, password }, signal),
       changePassword: (old, password, { signal } = {}) =>
         login('/v1/auth/password', { old, new: password }, signal),
       async logout({ signal } = {}) {
         try {
-          await wire.response({ method: 'POST', path: '/v1/auth/logout', signal });
+          await http.response({ method: 'POST', path: '/v1/auth/logout', signal });
         } catch (thrown) {
           // An expired token counts as logged out.
           if (!(thrown instanceof ParlanceError && thrown.code === 'unauthenticated')) throw thrown;
         } finally {
-          wire.token = null;
+          http.token = null;
         }
       },
       async me({ signal } = {}) {
         type Answer = { sub: string; role: Role; perms: Permission[] };
-        const { sub, role, perms } = await wire.json<Answer>({ path: '/v1/auth/me', signal });
+        const { sub, role, perms } = await http.json<Answer>({ path: '/v1/auth/me', signal });
         return { id: sub, role, permissions: perms };
       },
     },

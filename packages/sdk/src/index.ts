@@ -22,6 +22,7 @@ export { type ConnectOptions, connect, type Page, type Parlance } from './connec
 export type * from './dialects.ts';
 export { ParlanceError, type ParlanceErrorCode } from './error.ts';
 export type { EventsOptions } from './event-stream.ts';
+export type { Fetch } from './http-client.ts';
 export type { LiveView } from './live-view.ts';
 export type { Pairings } from './pairings.ts';
 export type { ConnectionState, WatchOptions } from './reconnecting-stream.ts';
@@ -36,4 +37,3 @@ export type {
   SubmitOptions,
 } from './session.ts';
 export * from './view.ts';
-export type { Fetch } from './wire.ts';

@@ -1,7 +1,7 @@
 /** Browser extensions: the caller's own, and pending requests. */
 import type { OwnPairing, Pairing, PairingList, PairingRequest } from './answers.ts';
+import type { HttpClient } from './http-client.ts';
 import type { CallOptions } from './session.ts';
-import type { Wire } from './wire.ts';
 
 export type Pairings = {
   /** In order of approval; `waiting` is empty unless the server is in open mode. */
@@ -21,25 +21,25 @@ export type Pairings = {
   end(options?: CallOptions): Promise<void>;
 };
 
-export function pairings(wire: Wire): Pairings {
+export function pairings(http: HttpClient): Pairings {
   const path = '/v1/pairings';
   const answer = (code: string, allow: boolean, signal?: AbortSignal) =>
     ({ method: 'POST', path: `${path}/answer`, body: { code, allow }, signal }) as const;
   return {
-    list: ({ signal } = {}) => wire.json({ path, signal }),
+    list: ({ signal } = {}) => http.json({ path, signal }),
     find: (code, { signal } = {}) =>
-      wire.json({ method: 'POST', path: `${path}/find`, body: { code }, repeatable: true, signal }),
-    allow: (code, { signal } = {}) => wire.json(answer(code, true, signal)),
+      http.json({ method: 'POST', path: `${path}/find`, body: { code }, repeatable: true, signal }),
+    allow: (code, { signal } = {}) => http.json(answer(code, true, signal)),
     async deny(code, { signal } = {}) {
-      await wire.response(answer(code, false, signal));
+      await http.response(answer(code, false, signal));
     },
     async revoke(id, { signal } = {}) {
-      await wire.response({ method: 'DELETE', path: `${path}/${encodeURIComponent(id)}`, signal });
+      await http.response({ method: 'DELETE', path: `${path}/${encodeURIComponent(id)}`, signal });
     },
-    request: (name, { signal } = {}) => wire.json({ method: 'POST', path, body: { name }, signal }),
-    own: ({ signal } = {}) => wire.json({ path: `${path}/own`, signal }),
+    request: (name, { signal } = {}) => http.json({ method: 'POST', path, body: { name }, signal }),
+    own: ({ signal } = {}) => http.json({ path: `${path}/own`, signal }),
     async end({ signal } = {}) {
-      await wire.response({ method: 'DELETE', path: `${path}/own`, signal });
+      await http.response({ method: 'DELETE', path: `${path}/own`, signal });
     },
   };
 }

@@ -3,8 +3,8 @@
 import { type ServerSentEvent, ServerSentEventParser } from '@parlance/protocol/server-sent-events';
 import { type Clock, sleep } from './clock.ts';
 import { ParlanceError } from './error.ts';
+import type { HttpClient, HttpRequest } from './http-client.ts';
 import { type Backoff, delayMs, endsStream } from './retry.ts';
-import type { Wire, WireRequest } from './wire.ts';
 
 /** `connecting` lasts until history has been replayed; `live`: everything up to now has been yielded. */
 export type ConnectionState =
@@ -30,7 +30,7 @@ export type WatchOptions = {
 };
 
 export type StreamContext = {
-  readonly wire: Wire;
+  readonly http: HttpClient;
   readonly clock: Clock;
   readonly backoff: Backoff;
   /** A connection is dropped after this silence. The server sends a keep-alive every 15 s. */
@@ -39,7 +39,7 @@ export type StreamContext = {
 
 export type Source<Event> = {
   /** the request that continues after the events taken so far */
-  request(): Pick<WireRequest, 'path' | 'headers'>;
+  request(): Pick<HttpRequest, 'path' | 'headers'>;
   /** Events to yield. Throws if the stream is malformed; the connection is then reopened. */
   take(frame: ServerSentEvent): readonly Event[];
   /** true for the event that ends the replay of history */
@@ -97,10 +97,10 @@ const lost = (thrown: unknown): ParlanceError =>
 
 /** Frames of one connection, in the batches in which they arrived. */
 async function* framesOf(
-  { wire, clock, silenceMs }: StreamContext,
-  request: WireRequest,
+  { http, clock, silenceMs }: StreamContext,
+  request: HttpRequest,
 ): AsyncGenerator<ServerSentEvent[], void> {
-  const response = await wire.fetchOnce({
+  const response = await http.fetchOnce({
     ...request,
     headers: { accept: 'text/event-stream', ...request.headers },
   });

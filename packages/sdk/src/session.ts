@@ -31,13 +31,13 @@ export type SendOptions = CallOptions & {
   readonly key?: string;
 };
 
-type Of<Type extends CommandInput['type']> = Omit<Extract<CommandInput, { type: Type }>, 'type'>;
+type CommandOptions<Type extends CommandInput['type']> = Omit<Extract<CommandInput, { type: Type }>, 'type'>;
 
-export type SubmitOptions = SendOptions & Omit<Of<'input.submit'>, 'parts'>;
+export type SubmitOptions = SendOptions & Omit<CommandOptions<'input.submit'>, 'parts'>;
 
 export type AskOptions = SubmitOptions & FollowOptions;
 
-export type AnswerOptions = CallOptions & Omit<Of<'approval.answer'>, 'answer' | 'approval'>;
+export type AnswerOptions = CallOptions & Omit<CommandOptions<'approval.answer'>, 'answer' | 'approval'>;
 
 /** `key` is also in the event `input.accepted`, so that a client recognises its own input. */
 export type InputReceipt = Receipt & { readonly key: string };
@@ -63,7 +63,7 @@ const REPEATABLE: Readonly<Record<Command['type'], boolean>> = {
 };
 
 /** Commands whose response waits for the model. */
-const PATIENT: ReadonlySet<string> = new Set(['approval.explain', 'context.compact']);
+const WITHOUT_TIMEOUT: ReadonlySet<string> = new Set(['approval.explain', 'context.compact']);
 
 export class SessionHandle {
   constructor(
@@ -73,25 +73,25 @@ export class SessionHandle {
 
   /** The session and its current state. */
   async get({ signal }: CallOptions = {}): Promise<SessionDetails> {
-    return this.context.wire.json({ path: this.#path(), signal });
+    return this.context.http.json({ path: this.#path(), signal });
   }
 
   /** Sends any command of the protocol. Durable when it resolves. */
   async send(command: CommandInput, { key, signal }: SendOptions = {}): Promise<Receipt> {
     const keyed = key ?? (command.type === 'input.submit' ? newKey() : undefined);
-    return this.context.wire.json({
+    return this.context.http.json({
       method: 'POST',
       path: this.#path('/commands'),
       headers: keyed === undefined ? {} : { 'idempotency-key': keyed },
       body: command,
       signal,
       repeatable: REPEATABLE[command.type],
-      patient: PATIENT.has(command.type),
+      noTimeout: WITHOUT_TIMEOUT.has(command.type),
     });
   }
 
   /** Creates the session; does nothing if it exists. */
-  async create({ signal, ...fields }: CallOptions & Of<'session.create'> = {}): Promise<Receipt> {
+  async create({ signal, ...fields }: CallOptions & CommandOptions<'session.create'> = {}): Promise<Receipt> {
     return this.send({ type: 'session.create', ...fields }, { signal });
   }
 
@@ -149,7 +149,7 @@ export class SessionHandle {
     limit,
     signal,
   }: CallOptions & { after?: number; limit?: number } = {}): Promise<DurableEventPage> {
-    return this.context.wire.json({ path: this.#path('/events'), query: { after, limit }, signal });
+    return this.context.http.json({ path: this.#path('/events'), query: { after, limit }, signal });
   }
 
   /** All durable events so far, read page by page. */
@@ -169,16 +169,16 @@ export class SessionHandle {
     format,
     signal,
   }: CallOptions & { format?: 'jsonl' | 'markdown' | 'html' } = {}): Promise<Response> {
-    return this.context.wire.response({ path: this.#path('/export'), query: { format }, signal });
+    return this.context.http.response({ path: this.#path('/export'), query: { format }, signal });
   }
 
   /** Creates a link that shows the session as it is now to anyone who has the link. */
   async share({ signal }: CallOptions = {}): Promise<MadeShare> {
-    return this.context.wire.json({ method: 'POST', path: this.#path('/shares'), signal });
+    return this.context.http.json({ method: 'POST', path: this.#path('/shares'), signal });
   }
 
   async shares({ signal }: CallOptions = {}): Promise<readonly Share[]> {
-    const { shares } = await this.context.wire.json<{ shares: Share[] }>({
+    const { shares } = await this.context.http.json<{ shares: Share[] }>({
       path: this.#path('/shares'),
       signal,
     });
@@ -187,11 +187,11 @@ export class SessionHandle {
 
   async unshare(id: string, { signal }: CallOptions = {}): Promise<void> {
     const path = this.#path(`/shares/${encodeURIComponent(id)}`);
-    await this.context.wire.response({ method: 'DELETE', path, signal });
+    await this.context.http.response({ method: 'DELETE', path, signal });
   }
 
   /** Stops the running turn, or only `turn`, even if its input is still queued. */
-  async cancel({ turn, signal }: CallOptions & Of<'turn.cancel'> = {}): Promise<Receipt> {
+  async cancel({ turn, signal }: CallOptions & CommandOptions<'turn.cancel'> = {}): Promise<Receipt> {
     return this.send({ type: 'turn.cancel', turn }, { signal });
   }
 
@@ -224,7 +224,10 @@ export class SessionHandle {
   }
 
   /** Sets model, approval mode and agent of this session; null: the server's default. */
-  async configure({ signal, ...fields }: CallOptions & Of<'session.configure'>): Promise<Receipt> {
+  async configure({
+    signal,
+    ...fields
+  }: CallOptions & CommandOptions<'session.configure'>): Promise<Receipt> {
     return this.send({ type: 'session.configure', ...fields }, { signal });
   }
 
@@ -251,12 +254,12 @@ export class SessionHandle {
 
   /** Deletes the session and all its events. */
   async erase({ signal }: CallOptions = {}): Promise<void> {
-    await this.context.wire.response({ method: 'DELETE', path: this.#path(), signal });
+    await this.context.http.response({ method: 'DELETE', path: this.#path(), signal });
   }
 
   /** Standing grants of this session. */
   async grants({ signal }: CallOptions = {}): Promise<readonly string[]> {
-    const { grants } = await this.context.wire.json<{ grants: string[] }>({
+    const { grants } = await this.context.http.json<{ grants: string[] }>({
       path: this.#path('/grants'),
       signal,
     });
@@ -266,7 +269,7 @@ export class SessionHandle {
   /** Revokes a standing grant. */
   async revoke(grant: string, { signal }: CallOptions = {}): Promise<void> {
     const path = this.#path(`/grants/${encodeURIComponent(grant)}`);
-    await this.context.wire.json({ method: 'DELETE', path, signal });
+    await this.context.http.json({ method: 'DELETE', path, signal });
   }
 
   #path(rest = ''): string {

@@ -182,7 +182,7 @@ function withEvent(view: SessionView, event: DurableEvent): SessionView {
     case 'call.requested':
       return inTurn(view, event, (turn) => turns.withItem(turn, calls.requestedCall(event)));
     case 'approval.requested':
-      return withPending(inCall(view, event, (call) => calls.awaited(call, event)));
+      return withPending(inCall(view, event, (call) => calls.approvalRequested(call, event)));
     case 'approval.explained':
       return withPending(inTurn(view, event, (turn) => calls.explained(turn, event)));
     case 'approval.answered': {
@@ -214,20 +214,22 @@ function withEvent(view: SessionView, event: DurableEvent): SessionView {
   return view;
 }
 
-type OfTurn = {
+type TurnEventType = {
   [T in DurableEventType]: DurableEvent<T> extends { turn: unknown } ? T : never;
 }[DurableEventType];
-type OfCall = { [T in OfTurn]: DurableEvent<T> extends { call: unknown } ? T : never }[OfTurn];
+type CallEventType = {
+  [T in TurnEventType]: DurableEvent<T> extends { call: unknown } ? T : never;
+}[TurnEventType];
 
 const inTurn = (
   view: SessionView,
-  event: DurableEvent<OfTurn>,
+  event: DurableEvent<TurnEventType>,
   change: (turn: TurnView) => TurnView,
 ): SessionView => turns.inTurn(view, event.turn, change);
 
 const inCall = (
   view: SessionView,
-  event: DurableEvent<OfCall>,
+  event: DurableEvent<CallEventType>,
   change: Parameters<typeof calls.inCall>[2],
 ): SessionView => inTurn(view, event, (turn) => calls.inCall(turn, event.call, change));
 
@@ -254,9 +256,9 @@ function withPending(view: SessionView): SessionView {
 function statusOf(view: SessionView, event: DurableEvent): SessionView['status'] {
   const turn = view.entries.findLast((entry) => entry.kind === 'turn');
   if (turn?.state.status === 'running') {
-    const rested = view.status === 'waiting';
-    const mayRest = rested || event.type === 'approval.requested' || event.type === 'call.deferred';
-    return mayRest && turn.items.some(waitsForSomeone) ? 'waiting' : 'running';
+    const wasWaiting = view.status === 'waiting';
+    const mayWait = wasWaiting || event.type === 'approval.requested' || event.type === 'call.deferred';
+    return mayWait && turn.items.some(waitsForSomeone) ? 'waiting' : 'running';
   }
   if (view.queued.length > 0) return 'running';
   return turn?.state.status === 'failed' ? 'failed' : 'idle';

@@ -16,7 +16,7 @@ export type AskState = {
   readonly error: ParlanceError | null;
 };
 
-export type UsedAsk = AskState & {
+export type UseAskResult = AskState & {
   readonly session: SessionHandle;
   /** Resolves with null if the turn failed (see `error`), or another question followed. */
   ask(input: string | Part[], options?: SubmitOptions): Promise<Answer | null>;
@@ -28,14 +28,14 @@ export type UsedAsk = AskState & {
 const IDLE: AskState = { status: 'idle', text: '', approval: null, error: null };
 
 /** Events after which earlier text is not the answer. */
-const STARTS_ANEW: ReadonlySet<string> = new Set(['step.restarted', 'turn.resumed', 'tool.ended']);
+const RESETS_TEXT: ReadonlySet<string> = new Set(['step.restarted', 'turn.resumed', 'tool.ended']);
 
 /**
  * One question at a time, with its streamed answer. Without a name, uses a new session.
  * @example
  * const { ask, text, status, approval, decide } = useAsk();
  */
-export function useAsk(id?: string): UsedAsk {
+export function useAsk(id?: string): UseAskResult {
   const client = useParlance();
   const session = useMemo(() => client.session(id), [client, id]);
   const [state, setState] = useState(IDLE);
@@ -56,7 +56,7 @@ export function useAsk(id?: string): UsedAsk {
       setState({ ...IDLE, status: 'running' });
       const follow: FollowOptions = {
         onText: (text) => update((before) => ({ text: before.text + text })),
-        onEvent: ({ type }) => STARTS_ANEW.has(type) && update(() => ({ text: '' })),
+        onEvent: ({ type }) => RESETS_TEXT.has(type) && update(() => ({ text: '' })),
         async onApproval(approval, { signal }) {
           update(() => ({ approval, status: 'waiting' }));
           const decided = await new Promise<ApprovalDecision>((resolve) => {

@@ -6,7 +6,7 @@ import type { SessionView } from '../view.ts';
 import { useParlance } from './context.ts';
 import { sessionStore } from './session-store.ts';
 
-export type UsedSession = {
+export type UseSessionResult = {
   /** messages, calls, approvals, status; kept up to date */
   readonly view: SessionView;
   readonly connection: ConnectionState;
@@ -25,7 +25,7 @@ export type UsedSession = {
  * @example
  * const { view, submit } = useSession('notes');
  */
-export function useSession(id: string): UsedSession {
+export function useSession(id: string): UseSessionResult {
   const client = useParlance();
   const store = sessionStore(client, id);
   const view = useSyncExternalStore(store.subscribe, store.view, store.view);

@@ -8,7 +8,7 @@ import { perKey, shared } from './shared.ts';
 
 export type SessionsQuery = Omit<Page, 'cursor' | 'signal'>;
 
-export type UsedSessions = {
+export type UseSessionsResult = {
   /** most recently changed first */
   readonly sessions: readonly Session[];
   readonly isLoading: boolean;
@@ -21,18 +21,22 @@ export type UsedSessions = {
 /** Minimum time between two reads of the list. */
 const REST_MS = 200;
 
-type Heard = ActivityEvent | { readonly type: 'refused'; readonly error: ParlanceError };
+type StreamEvent = ActivityEvent | { readonly type: 'refused'; readonly error: ParlanceError };
 
 /** One stream for all lists of a client. */
 const activityOf = perKey((client: Parlance) =>
-  shared<Heard>((emit) => {
+  shared<StreamEvent>((emit) => {
     const stop = new AbortController();
     void follow(client, emit, stop.signal);
     return () => stop.abort();
   }),
 );
 
-async function follow(client: Parlance, emit: (event: Heard) => void, signal: AbortSignal): Promise<void> {
+async function follow(
+  client: Parlance,
+  emit: (event: StreamEvent) => void,
+  signal: AbortSignal,
+): Promise<void> {
   try {
     for await (const event of client.activity({ signal })) emit(event);
   } catch (error) {
@@ -64,9 +68,9 @@ const NOTHING = { sessions: [], isLoading: true, error: null, hasMore: false } a
  * @example
  * const { sessions, hasMore, more } = useSessions({ limit: 30, q: search });
  */
-export function useSessions(query: SessionsQuery = {}): UsedSessions {
+export function useSessions(query: SessionsQuery = {}): UseSessionsResult {
   const client = useParlance();
-  const [list, setList] = useState<Omit<UsedSessions, 'more'>>(NOTHING);
+  const [list, setList] = useState<Omit<UseSessionsResult, 'more'>>(NOTHING);
   const [pages, setPages] = useState(1);
   const asked = JSON.stringify(query);
 

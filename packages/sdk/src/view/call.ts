@@ -40,7 +40,7 @@ const changed = (call: CallView, event: DurableEvent, change: CallChange): CallV
   seqs: [...call.seqs, event.seq],
 });
 
-export function awaited(call: CallView, event: DurableEvent<'approval.requested'>): CallView {
+export function approvalRequested(call: CallView, event: DurableEvent<'approval.requested'>): CallView {
   const approval: ApprovalView = {
     approval: event.approval,
     turn: event.turn,

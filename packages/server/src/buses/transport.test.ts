@@ -13,7 +13,7 @@ async function memoryNetwork(): Promise<TestNetwork> {
     kill: async () => network.down(),
     restart: async () => network.up(),
     cut: async ({ node }) => network.cut(node),
-    mend: async ({ node }) => network.mend(node),
+    repair: async ({ node }) => network.repair(node),
     inject: async (channel, text) => network.inject(channel, text),
     stop: async () => undefined,
   };

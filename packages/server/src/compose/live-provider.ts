@@ -23,7 +23,7 @@ export function liveProvider(config: Config, live: LiveConfig, log: Log): Provid
     get counts() {
       return current.counts ?? false;
     },
-    takes: (link) => current.takes?.(link) ?? false,
+    acceptsLink: (link) => current.acceptsLink?.(link) ?? false,
     stream: (prompt, signal, take) => current.stream(prompt, signal, take),
   };
 }

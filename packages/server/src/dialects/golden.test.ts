@@ -4,12 +4,12 @@ import { SCENARIOS } from '../testing/scenarios.ts';
 import {
   goldenNames,
   goldenPath,
+  NEW_SESSION,
   projected,
   readText,
   readTranscript,
   toLines,
   transcriptPath,
-  NEW_SESSION,
 } from '../testing/transcripts.ts';
 import { PROJECTED } from './index.ts';
 

@@ -5,7 +5,7 @@ import type { Meter } from '../core/ports/meter.ts';
 import type { Peer } from './anonymous-sockets.ts';
 import type { Connection, FrameTap, OnTokenRevoked, Pieces, Socket } from './connection.ts';
 import type { ReceiveQueue } from './receive-queue.ts';
-import type { Lag, SendBuffer, Wire } from './send-buffer.ts';
+import type { FrameWriter, Lag, SendBuffer } from './send-buffer.ts';
 import type { Place } from './socket-counts.ts';
 import type { TokenBucket } from './token-bucket.ts';
 
@@ -54,7 +54,7 @@ export type Data = {
 };
 
 /** One object per socket and no closures: there are thousands of them. */
-export class SocketWire implements Wire, Lag {
+export class SocketWriter implements FrameWriter, Lag {
   constructor(
     private readonly ws: ServerWebSocket<Data>,
     private readonly meter: Meter,

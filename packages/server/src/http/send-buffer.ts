@@ -6,7 +6,7 @@
 import { TextBuffer } from '../core/api/index.ts';
 import type { Pieces } from './connection.ts';
 
-export type Wire = {
+export type FrameWriter = {
   /** -1 if the reader is behind; the frame is sent anyway */
   sendText(text: string): number;
   /** The reader is too slow and does not receive the `dropped` frames. No more frames are accepted. */
@@ -23,7 +23,7 @@ export type Lag = {
   gaveUp(): void;
 };
 
-type Held = {
+type BufferedFrame = {
   /** the encoded frame, as long as nothing was appended to it */
   readonly text: string;
   readonly frame: object | undefined;
@@ -34,24 +34,24 @@ type Held = {
 };
 
 export class SendBuffer {
-  #held: Held[] | null = null;
+  #buffered: BufferedFrame[] | null = null;
   /** the frame in flight when the reader fell behind */
-  #leaving: Held | null = null;
+  #inFlight: BufferedFrame | null = null;
   /** frames buffered when the reader was disconnected */
-  #dropped: readonly Held[] = [];
+  #dropped: readonly BufferedFrame[] = [];
   #size = 0;
   #since = 0;
-  #gone = false;
+  #disconnected = false;
 
   constructor(
-    private readonly wire: Wire,
+    private readonly writer: FrameWriter,
     private readonly lag: Lag,
     /** maximum number of buffered characters before the next frame exceeds the limit */
     private readonly limit: number,
   ) {}
 
   get behind(): boolean {
-    return this.#held !== null;
+    return this.#buffered !== null;
   }
 
   /**
@@ -59,13 +59,13 @@ export class SendBuffer {
    * reader has been disconnected.
    */
   send(text: string, frame?: object, pieces?: Pieces): boolean {
-    if (this.#held) this.#hold(text, frame, pieces);
-    else if (!this.#gone && this.wire.sendText(text) === -1) {
-      this.#held = [];
-      this.#leaving = heldOf(text, frame, pieces);
+    if (this.#buffered) this.#buffer(text, frame, pieces);
+    else if (!this.#disconnected && this.writer.sendText(text) === -1) {
+      this.#buffered = [];
+      this.#inFlight = bufferedFrame(text, frame, pieces);
       this.#since = performance.now();
     }
-    return !this.#gone;
+    return !this.#disconnected;
   }
 
   /**
@@ -73,36 +73,36 @@ export class SendBuffer {
    * Pieces of one text are joined.
    */
   unsent(cut: boolean): object[] {
-    const leaving = cut && this.#leaving ? [this.#leaving] : [];
-    return [...leaving, ...(this.#held ?? this.#dropped)].flatMap((one) => wholeOf(one) ?? []);
+    const inFlight = cut && this.#inFlight ? [this.#inFlight] : [];
+    return [...inFlight, ...(this.#buffered ?? this.#dropped)].flatMap((one) => wholeOf(one) ?? []);
   }
 
   /** The reader has caught up with the socket: sends the buffered frames. */
   drained(): void {
-    const held = this.#held;
-    if (!held) return;
-    this.#held = null;
-    this.#leaving = null;
-    for (let index = 0; index < held.length; index++) {
-      const one = held[index] as Held;
+    const buffered = this.#buffered;
+    if (!buffered) return;
+    this.#buffered = null;
+    this.#inFlight = null;
+    for (let index = 0; index < buffered.length; index++) {
+      const one = buffered[index] as BufferedFrame;
       this.#size -= sizeOf(one);
-      if (this.wire.sendText(this.#encoded(one)) !== -1) continue;
+      if (this.writer.sendText(this.#encoded(one)) !== -1) continue;
       // Behind again: buffer the rest. For metrics, the reader was behind all the time.
-      this.#held = held.slice(index + 1);
-      this.#leaving = one;
+      this.#buffered = buffered.slice(index + 1);
+      this.#inFlight = one;
       return;
     }
     this.lag.caughtUp(performance.now() - this.#since);
   }
 
-  #hold(text: string, frame: object | undefined, pieces: Pieces | undefined): void {
-    const held = this.#held ?? [];
+  #buffer(text: string, frame: object | undefined, pieces: Pieces | undefined): void {
+    const buffered = this.#buffered ?? [];
     // Checked before the frame is added, since a large frame is not the reader's fault.
     if (this.#size > this.limit) {
-      this.#disconnect([...held, heldOf(text, frame, pieces)]);
+      this.#disconnect([...buffered, bufferedFrame(text, frame, pieces)]);
       return;
     }
-    const last = held.at(-1);
+    const last = buffered.at(-1);
     const key = keyOf(frame, pieces);
     if (last && frame && pieces && key !== null && key === last.key && pieces === last.pieces) {
       const piece = pieces.text(frame);
@@ -110,31 +110,35 @@ export class SendBuffer {
       this.#size += piece.length;
       this.lag.coalesced();
     } else {
-      held.push(heldOf(text, frame, pieces));
+      buffered.push(bufferedFrame(text, frame, pieces));
       this.#size += text.length;
     }
   }
 
-  #disconnect(dropped: readonly Held[]): void {
-    this.#gone = true;
-    this.#held = null;
+  #disconnect(dropped: readonly BufferedFrame[]): void {
+    this.#disconnected = true;
+    this.#buffered = null;
     this.#dropped = dropped;
     this.lag.gaveUp();
-    this.wire.disconnect(dropped.map((one) => one.frame));
+    this.writer.disconnect(dropped.map((one) => one.frame));
   }
 
-  #encoded(one: Held): string {
+  #encoded(one: BufferedFrame): string {
     if (one.more.length === 0) return one.text;
     const whole = wholeOf(one);
     if (!whole) return one.text;
-    return this.wire.encode?.(whole) ?? JSON.stringify(whole);
+    return this.writer.encode?.(whole) ?? JSON.stringify(whole);
   }
 }
 
 const keyOf = (frame: object | undefined, pieces: Pieces | undefined): string | null =>
   (frame && pieces?.key(frame)) ?? null;
 
-const heldOf = (text: string, frame: object | undefined, pieces: Pieces | undefined): Held => ({
+const bufferedFrame = (
+  text: string,
+  frame: object | undefined,
+  pieces: Pieces | undefined,
+): BufferedFrame => ({
   text,
   frame,
   pieces,
@@ -143,7 +147,7 @@ const heldOf = (text: string, frame: object | undefined, pieces: Pieces | undefi
 });
 
 /** The frame with all text appended to it. */
-const wholeOf = ({ frame, pieces, more }: Held): object | undefined =>
+const wholeOf = ({ frame, pieces, more }: BufferedFrame): object | undefined =>
   frame && pieces && more.length > 0 ? pieces.with(frame, pieces.text(frame) + more) : frame;
 
-const sizeOf = ({ text, more }: Held): number => text.length + more.length;
+const sizeOf = ({ text, more }: BufferedFrame): number => text.length + more.length;

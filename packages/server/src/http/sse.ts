@@ -4,7 +4,7 @@ import type { Log } from '../core/ports/logger.ts';
 import { type Meter, NO_METER } from '../core/ports/meter.ts';
 import type { EventStream, OnTokenRevoked, OpenStream, Pieces } from './connection.ts';
 import { requestIdOf } from './request-id.ts';
-import { type Lag, SendBuffer, type Wire } from './send-buffer.ts';
+import { type FrameWriter, type Lag, SendBuffer } from './send-buffer.ts';
 
 const KEEP_ALIVE_MS = 15_000;
 const KEEP_ALIVE = ': still here\n\n';
@@ -65,7 +65,7 @@ class StreamLag implements Lag {
   }
 }
 
-class ResponseStream implements EventStream, Wire {
+class ResponseStream implements EventStream, FrameWriter {
   readonly id = crypto.randomUUID() as string as ConnectionId;
   open = true;
   #direct: Direct | null = null;

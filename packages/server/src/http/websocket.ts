@@ -5,7 +5,7 @@ import type { Log } from '../core/ports/logger.ts';
 import { type Meter, NO_METER } from '../core/ports/meter.ts';
 import { AnonymousSockets, type Peer } from './anonymous-sockets.ts';
 import type { ByteBudget } from './byte-budget.ts';
-import { type Data, DialectSocket, type Opening, SocketWire } from './dialect-socket.ts';
+import { type Data, DialectSocket, type Opening, SocketWriter } from './dialect-socket.ts';
 import { readFrame } from './read-frame.ts';
 import { ReceiveQueue } from './receive-queue.ts';
 import { SendBuffer } from './send-buffer.ts';
@@ -162,8 +162,8 @@ export function socketTransport(limits: SocketLimits, deps: SocketDeps): SocketT
         return;
       }
       try {
-        const wire = new SocketWire(ws, meter);
-        const sendBuffer = new SendBuffer(wire, wire, limits.heldCharacters);
+        const writer = new SocketWriter(ws, meter);
+        const sendBuffer = new SendBuffer(writer, writer, limits.heldCharacters);
         ws.data.sendBuffer = sendBuffer;
         const connection = accept(new DialectSocket(ws, sendBuffer));
         const receiveQueue = new ReceiveQueue((thrown) => failed(thrown, ws.data), receiveLimits);

@@ -1,38 +1,38 @@
 /** Maps errors of Anthropic to faults. */
 import { z } from 'zod';
 import { jsonObject } from './json.ts';
+import type { ApiFault } from './model-api.ts';
 import { refusedRequest } from './refused-request.ts';
-import type { WireFault } from './wire.ts';
 
 export const AnthropicError = z.object({ error: z.object({ type: z.string(), message: z.string() }) });
 
-const unavailable = (message: string): WireFault => ({
+const unavailable = (message: string): ApiFault => ({
   code: 'provider_unavailable',
   message,
   retryable: true,
 });
 
 const DOWN = unavailable('Anthropic cannot answer at the moment.');
-const LIMITED: WireFault = {
+const LIMITED: ApiFault = {
   code: 'provider_limited',
   message: 'Anthropic limits how much may be asked at the moment.',
   retryable: true,
 };
-const KEY: WireFault = {
+const KEY: ApiFault = {
   code: 'provider_rejected',
   message: 'Anthropic refused the key: check ANTHROPIC_API_KEY.',
   retryable: false,
 };
-const TOO_LONG: WireFault = {
+const TOO_LONG: ApiFault = {
   code: 'context_too_long',
   message: 'The conversation is longer than the model takes.',
   retryable: false,
 };
 const LONG = /prompt is too long|exceed context limit/i;
-const rejected = (message: string): WireFault => ({ code: 'provider_rejected', message, retryable: false });
+const rejected = (message: string): ApiFault => ({ code: 'provider_rejected', message, retryable: false });
 
 /** https://platform.claude.com/docs/en/api/errors */
-export function anthropicStreamFault({ type, message }: z.infer<typeof AnthropicError>['error']): WireFault {
+export function anthropicStreamFault({ type, message }: z.infer<typeof AnthropicError>['error']): ApiFault {
   if (LONG.test(message)) return TOO_LONG;
   switch (type) {
     case 'rate_limit_error':
@@ -56,7 +56,7 @@ export function anthropicRefusal(
   status: number,
   body: string,
   { key, model }: { key: string | undefined; model: string },
-): WireFault {
+): ApiFault {
   const { data } = AnthropicError.safeParse(jsonObject(body));
   const message = data?.error.message ?? '';
   if (status === 401 || status === 403) return KEY;
@@ -69,6 +69,6 @@ export function anthropicRefusal(
   if (status === 408 || status >= 500) return DOWN;
   return {
     ...refusedRequest('Anthropic', message, key),
-    ...(/thinking|signature|cache_control|effort/.test(message) ? { plainly: true } : {}),
+    ...(/thinking|signature|cache_control|effort/.test(message) ? { retryPlain: true } : {}),
   };
 }

@@ -5,8 +5,8 @@ import { anthropic } from './anthropic.ts';
 import { call, messages, result, sent, user } from './testing/anthropic-request.ts';
 
 test('the key is in its header and nowhere else', () => {
-  const wire = anthropic({ key: 'sk-secret', model: 'm', baseUrl: 'http://localhost:1/' });
-  const { url, headers, body } = wire.request({ task: 'chat', instructions: '', items: [], tools: [] });
+  const api = anthropic({ key: 'sk-secret', model: 'm', baseUrl: 'http://localhost:1/' });
+  const { url, headers, body } = api.request({ task: 'chat', instructions: '', items: [], tools: [] });
   expect(url).toBe('http://localhost:1/v1/messages');
   expect(headers).toEqual({ 'x-api-key': 'sk-secret', 'anthropic-version': '2023-06-01' });
   expect(JSON.stringify(body)).not.toContain('sk-secret');

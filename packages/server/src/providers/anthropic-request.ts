@@ -79,8 +79,8 @@ function thinkingOf(thinking: Thinking, messages: readonly Message[]): Thought {
   // With a budget, an answer that continues after results must have begun with thinking, which foreign
   // answers lack.
   const answer = messages.findLast((message) => message.role === 'assistant');
-  const goesOn = messages.at(-1)?.content[0]?.type === 'tool_result';
-  if (goesOn && answer && !isThinking(answer.content[0])) return {};
+  const continuesTurn = messages.at(-1)?.content[0]?.type === 'tool_result';
+  if (continuesTurn && answer && !isThinking(answer.content[0])) return {};
   return { thinking: { type: 'enabled', budget_tokens: thinking.budgetTokens } };
 }
 
@@ -116,7 +116,7 @@ function withMarks(messages: readonly Message[]): Message[] {
 }
 
 const NO_WORDS = '(The user said nothing.)';
-const GO_ON = 'Now do what your instructions say.';
+const FOLLOW_INSTRUCTIONS = 'Now do what your instructions say.';
 
 /** Not all models support the role `system` for messages. */
 const OF_USER: ReadonlySet<PromptItem['kind']> = new Set(['user', 'result', 'summary', 'system']);
@@ -139,7 +139,8 @@ function messagesOf(items: readonly PromptItem[]): Message[] {
     .filter(({ content }) => content.length > 0);
   if (written[0]?.role === 'assistant') written.unshift({ role: 'user', content: [textBlock(NO_WORDS)] });
   // A final assistant message would count as the beginning of the answer.
-  if (written.at(-1)?.role !== 'user') written.push({ role: 'user', content: [textBlock(GO_ON)] });
+  if (written.at(-1)?.role !== 'user')
+    written.push({ role: 'user', content: [textBlock(FOLLOW_INSTRUCTIONS)] });
   return written;
 }
 
@@ -217,7 +218,7 @@ function callIds() {
 const IMAGES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'];
 
 /** A type that is not known is for the vendor to find out. */
-export const takesLink = ({ kind, mime }: Link): boolean =>
+export const acceptsLink = ({ kind, mime }: Link): boolean =>
   mime === undefined || (kind === 'image' ? IMAGES.includes(mime) : mime === 'application/pdf');
 
 function linkBlock({ kind, url, name }: Link): Content {
@@ -230,7 +231,7 @@ function linkBlock({ kind, url, name }: Link): Content {
 /** The vendor refuses blank text and images of other types. */
 function contentOf(parts: readonly Part[]): Content[] {
   return parts.flatMap((part): Content[] => {
-    if (part.type === 'text' && part.link && takesLink(part.link)) return [linkBlock(part.link)];
+    if (part.type === 'text' && part.link && acceptsLink(part.link)) return [linkBlock(part.link)];
     if (part.type === 'text') return part.text.trim() === '' ? [] : [textBlock(part.text)];
     const source: Source = { type: 'base64', media_type: part.mime, data: part.data };
     if (part.type === 'file') {

@@ -59,7 +59,7 @@ describe('thinking', () => {
   });
 
   test('the plain form has neither thinking nor cache markers', () => {
-    const wire = anthropic({ key: 'k', model: 'claude-opus-4-7' });
+    const api = anthropic({ key: 'k', model: 'claude-opus-4-7' });
     const items = [
       user('a'),
       thought('Hm.', { signature: 's' }),
@@ -67,7 +67,7 @@ describe('thinking', () => {
       user('c'),
     ] as const;
     const plain = JSON.stringify(
-      wire.request({ task: 'chat', instructions: 'i', items, tools: [tool] }, true).body,
+      api.request({ task: 'chat', instructions: 'i', items, tools: [tool] }, true).body,
     );
     expect(plain).not.toMatch(/thinking|signature|cache_control/);
   });

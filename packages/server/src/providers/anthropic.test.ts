@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { anthropic } from './anthropic.ts';
-import type { WireFault } from './wire.ts';
+import type { ApiFault } from './model-api.ts';
 
-const wire = anthropic({ key: 'sk-secret', model: 'claude-x' });
+const api = anthropic({ key: 'sk-secret', model: 'claude-x' });
 const body = (type: string, message: string) => JSON.stringify({ type: 'error', error: { type, message } });
 
 const KEY = 'Anthropic refused the key: check ANTHROPIC_API_KEY.';
@@ -11,7 +11,7 @@ const DOWN = 'Anthropic cannot answer at the moment.';
 const LIMITED = 'Anthropic limits how much may be asked at the moment.';
 const ADDRESS = 'There is no model API at this address: check ANTHROPIC_BASE_URL.';
 
-const REFUSALS: readonly [number, string, WireFault['code'], boolean, string][] = [
+const REFUSALS: readonly [number, string, ApiFault['code'], boolean, string][] = [
   [401, body('authentication_error', 'invalid x-api-key sk-secret'), 'provider_rejected', false, KEY],
   [403, body('permission_error', 'not for you'), 'provider_rejected', false, KEY],
   [
@@ -68,16 +68,16 @@ const REFUSALS: readonly [number, string, WireFault['code'], boolean, string][] 
 
 for (const [status, text, code, retryable, message] of REFUSALS) {
   test(`${status} ${text} is ${code}`, () =>
-    expect(wire.refused(status, text)).toEqual({ code, retryable, message }));
+    expect(api.refused(status, text)).toEqual({ code, retryable, message }));
 }
 
 test('a refusal of thinking is retried without it', () => {
   const text = body('invalid_request_error', 'adaptive thinking is not supported on this model');
-  expect(wire.refused(400, text).plainly).toBe(true);
+  expect(api.refused(400, text).retryPlain).toBe(true);
 });
 
 describe('an error in the stream', () => {
-  const ERRORS: readonly [string, string, WireFault['code'], boolean][] = [
+  const ERRORS: readonly [string, string, ApiFault['code'], boolean][] = [
     ['overloaded_error', 'Overloaded', 'provider_unavailable', true],
     ['api_error', 'oops', 'provider_unavailable', true],
     ['an_error_of_tomorrow', 'oops', 'provider_unavailable', true],
@@ -89,7 +89,7 @@ describe('an error in the stream', () => {
   ];
   for (const [type, message, code, retryable] of ERRORS) {
     test(`${type}: ${message} is ${code}`, () => {
-      const [, said] = wire.step(wire.start(), { event: 'error', data: body(type, message) });
+      const [, said] = api.step(api.start(), { event: 'error', data: body(type, message) });
       expect(said).toMatchObject([{ type: 'failed', fault: { code, retryable } }]);
       expect(JSON.stringify(said)).not.toContain('sk-secret');
     });
@@ -105,6 +105,6 @@ test.each([
   ['refusal', 'refused'],
 ] as const)('stop_reason %s is %s', (stop_reason, stop) => {
   const data = JSON.stringify({ type: 'message_delta', delta: { stop_reason }, usage: { output_tokens: 1 } });
-  const [state] = wire.step(wire.start(), { event: 'message_delta', data });
-  expect(wire.finish(state)).toMatchObject([{ type: 'ended', stop }]);
+  const [state] = api.step(api.start(), { event: 'message_delta', data });
+  expect(api.finish(state)).toMatchObject([{ type: 'ended', stop }]);
 });

@@ -5,19 +5,19 @@ import type { ServerSentEvent } from '@parlance/protocol/server-sent-events';
 import { z } from 'zod';
 import type { ProviderEvent } from '../core/ports/provider.ts';
 import { AnthropicError, anthropicRefusal, anthropicStreamFault } from './anthropic-faults.ts';
-import { ANTHROPIC, requestBody, type Thinking, takesLink } from './anthropic-request.ts';
+import { ANTHROPIC, acceptsLink, requestBody, type Thinking } from './anthropic-request.ts';
 import { callInput, parsedInput } from './call-input.ts';
 import { jsonObject } from './json.ts';
 import {
-  BROKEN_OFF,
-  DAMAGED,
-  type Held,
-  KEPT_PIECE,
-  NOTHING_HELD,
-  type Wire,
-  type WireEvent,
-  type WireFault,
-} from './wire.ts';
+  type ApiEvent,
+  type ApiFault,
+  type BufferedOutput,
+  MALFORMED_EVENT,
+  type ModelApi,
+  NOTHING_BUFFERED,
+  PIECE_OVERHEAD,
+  STREAM_ENDED_EARLY,
+} from './model-api.ts';
 
 export type AnthropicOptions = {
   /** a self-hosted server may need none */
@@ -31,11 +31,11 @@ export type AnthropicOptions = {
 
 // Request
 
-export function anthropic(options: AnthropicOptions): Wire<AnthropicState> {
+export function anthropic(options: AnthropicOptions): ModelApi<AnthropicState> {
   const { key, model, baseUrl = 'https://api.anthropic.com', maxTokens = 32_000 } = options;
   const { thinking = takesAdaptive(model) ? 'adaptive' : 'off' } = options;
   return {
-    takes: takesLink,
+    acceptsLink: acceptsLink,
     request: (prompt, plain = false) => ({
       url: `${baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1/messages`,
       headers: { ...(key ? { 'x-api-key': key } : {}), 'anthropic-version': '2023-06-01' },
@@ -43,8 +43,8 @@ export function anthropic(options: AnthropicOptions): Wire<AnthropicState> {
     }),
     start: () => START,
     step,
-    held: ({ held }) => held,
-    finish: (state) => (state.stop === null ? [failed(BROKEN_OFF)] : ended(state)),
+    buffered: ({ held }) => held,
+    finish: (state) => (state.stop === null ? [failed(STREAM_ENDED_EARLY)] : ended(state)),
     refused: (status, body) => anthropicRefusal(status, body, options),
   };
 }
@@ -112,16 +112,16 @@ export type AnthropicState = {
   /** emitted at the end: a refused answer must not run calls */
   readonly calls: readonly Call[];
   readonly stop: string | null;
-  readonly held: Held;
+  readonly held: BufferedOutput;
 };
-type Step = readonly [AnthropicState, readonly WireEvent[]];
+type Step = readonly [AnthropicState, readonly ApiEvent[]];
 
-const START: AnthropicState = { counts: {}, open: new Map(), calls: [], stop: null, held: NOTHING_HELD };
-const NOTHING: readonly WireEvent[] = [];
+const START: AnthropicState = { counts: {}, open: new Map(), calls: [], stop: null, held: NOTHING_BUFFERED };
+const NOTHING: readonly ApiEvent[] = [];
 
 function step(state: AnthropicState, { data }: ServerSentEvent): Step {
   const event = jsonObject(data);
-  if (!event) return [state, [failed(DAMAGED)]];
+  if (!event) return [state, [failed(MALFORMED_EVENT)]];
   switch (event.type) {
     case 'content_block_delta':
       return delta(state, event);
@@ -156,7 +156,7 @@ function step(state: AnthropicState, { data }: ServerSentEvent): Step {
 
 /** Hot path: runs per token. */
 function delta(state: AnthropicState, { index, delta: piece }: Record<string, unknown>): Step {
-  if (!isObject(piece) || typeof index !== 'number') return [state, [failed(DAMAGED)]];
+  if (!isObject(piece) || typeof index !== 'number') return [state, [failed(MALFORMED_EVENT)]];
   const { type, text, thinking, partial_json: json, signature } = piece;
   if (type === 'text_delta' && typeof text === 'string') return [state, [{ type: 'text', text }]];
   if (type === 'thinking_delta' && typeof thinking === 'string') {
@@ -188,7 +188,7 @@ function started(state: AnthropicState, index: number, block: z.infer<typeof Kno
         holding(
           withOpen(state, index, { kind: 'thinking', signature: block.signature }),
           0,
-          block.signature.length + KEPT_PIECE,
+          block.signature.length + PIECE_OVERHEAD,
         ),
         block.thinking === '' ? NOTHING : [{ type: 'reasoning', text: block.thinking }],
       ];
@@ -213,7 +213,7 @@ function end(state: AnthropicState, { index }: z.infer<typeof BlockStop>): Step 
   return [after, signature === '' ? NOTHING : [{ type: 'sealed', sealed: sealed({ signature }) }]];
 }
 
-const argumentsOf = ({ index, id, tool }: Extract<Open, { kind: 'call' }>, text: string): WireEvent => ({
+const argumentsOf = ({ index, id, tool }: Extract<Open, { kind: 'call' }>, text: string): ApiEvent => ({
   type: 'arguments',
   index,
   call: id,
@@ -249,7 +249,7 @@ function counted(state: AnthropicState, counts: Counts | null | undefined): Anth
   return { ...state, counts: { ...state.counts, ...Object.fromEntries(reported) } };
 }
 
-function ended({ calls, stop, counts }: AnthropicState): WireEvent[] {
+function ended({ calls, stop, counts }: AnthropicState): ApiEvent[] {
   const usage = usageOf(counts);
   if (stop === 'refusal') return [{ type: 'ended', usage, stop: 'refused' }];
   const cut = stop === 'max_tokens' || stop === 'model_context_window_exceeded';
@@ -274,7 +274,7 @@ function read<T>(
   { schema, next }: { schema: z.ZodType<T>; next: (state: AnthropicState, event: T) => Step },
 ): Step {
   const result = schema.safeParse(event);
-  return result.success ? next(state, result.data) : [state, [failed(DAMAGED)]];
+  return result.success ? next(state, result.data) : [state, [failed(MALFORMED_EVENT)]];
 }
 
-const failed = (fault: WireFault): WireEvent => ({ type: 'failed', fault });
+const failed = (fault: ApiFault): ApiEvent => ({ type: 'failed', fault });

@@ -8,9 +8,9 @@ import type { Body } from './http/body.ts';
 import type { HttpClient, HttpResponse } from './http/client.ts';
 import { readBeginning, releaseBody } from './http/release-body.ts';
 import { socketClient } from './http/socket-client.ts';
+import type { ApiEvent, ApiFault, ApiRequest, ModelApi } from './model-api.ts';
 import { retryAfter } from './retry.ts';
 import { Silence } from './silence.ts';
-import type { Wire, WireEvent, WireFault, WireRequest } from './wire.ts';
 
 export type AttemptOptions = {
   /** limits of data buffered until the answer ends; unlimited by default */
@@ -25,7 +25,7 @@ export type AttemptOptions = {
   readonly log?: Log;
 };
 
-type Batch = readonly WireEvent[];
+type Batch = readonly ApiEvent[];
 
 /** Maximum length of an incomplete event, in characters. */
 const MAX_EVENT_LENGTH = 32 * 1024 * 1024;
@@ -68,7 +68,7 @@ export class Attempt<State> {
   #complete = false;
 
   constructor(
-    private readonly wire: Wire<State>,
+    private readonly api: ModelApi<State>,
     private readonly options: AttemptOptions,
     { signal, take }: { readonly signal: AbortSignal; readonly take?: OnDelta },
   ) {
@@ -84,13 +84,13 @@ export class Attempt<State> {
     if (this.#signal.aborted) this.#cancel();
     try {
       // Keeps no reference to the request: it can be large, and the answer can take minutes.
-      const asked = attempted(() => this.#ask(this.wire.request(prompt, plain)));
+      const asked = attempted(() => this.#ask(this.api.request(prompt, plain)));
       if (!asked.ok) return this.#bug(asked.thrown);
       const answer = await asked.value;
       this.#silence = new Silence(idleMs, this.#giveUp, firstByteMs);
       if (answer.status >= 300 && answer.status < 400) return failed(REDIRECTED);
       if (!isStream(answer)) return await this.#refusal(answer);
-      this.#state = this.wire.start();
+      this.#state = this.api.start();
       this.#body = answer.body;
       if (this.#take) answer.body.onText = this.#onText;
       return [];
@@ -111,7 +111,7 @@ export class Attempt<State> {
         const pending = this.#pending;
         this.#pending = null;
         if (pending) return pending;
-        this.#silence?.heard();
+        this.#silence?.received();
         const emitted = piece === null ? this.#last() : this.#steps(this.#events.read(piece));
         if (emitted.length > 0) return emitted;
       }
@@ -128,7 +128,7 @@ export class Attempt<State> {
     this.#body = null;
   }
 
-  #ask({ url, headers, body }: WireRequest): Promise<HttpResponse> {
+  #ask({ url, headers, body }: ApiRequest): Promise<HttpResponse> {
     this.host = URL.parse(url)?.host;
     return (this.options.http ?? socketClient)(
       {
@@ -142,7 +142,7 @@ export class Attempt<State> {
 
   /** Hot path: runs per token. While only text arrives, `next` stays pending and no promise is created. */
   #deliver(piece: string): boolean {
-    this.#silence?.heard();
+    this.#silence?.received();
     let emitted: Batch;
     try {
       emitted = this.#steps(this.#events.read(piece));
@@ -150,14 +150,14 @@ export class Attempt<State> {
       emitted = this.#over(failed(this.#reason(thrown)));
     }
     for (let at = 0; at < emitted.length; at++) {
-      if (this.#taken(emitted[at] as WireEvent)) continue;
+      if (this.#taken(emitted[at] as ApiEvent)) continue;
       this.#pending = emitted.slice(at);
       return false;
     }
     return true;
   }
 
-  #taken(event: WireEvent): boolean {
+  #taken(event: ApiEvent): boolean {
     return (
       (event.type === 'text' || event.type === 'reasoning') && this.#take?.(event.type, event.text) === true
     );
@@ -167,12 +167,12 @@ export class Attempt<State> {
    * Hot path: runs per token. An adapter that throws has a bug, which must not look like a lost connection.
    */
   #steps(events: readonly ServerSentEvent[]): Batch {
-    const emitted: WireEvent[] = [];
+    const emitted: ApiEvent[] = [];
     if (events.length > 0) this.#silence?.said();
     try {
       for (const event of events) {
         const before = this.#state as State;
-        const [state, more] = this.wire.step(before, event);
+        const [state, more] = this.api.step(before, event);
         this.#state = state;
         for (const one of more) add(emitted, one);
         // Text does not change the state, so no more data is buffered than before.
@@ -189,11 +189,11 @@ export class Attempt<State> {
   }
 
   /** The limit that the answer exceeds, as a fault. */
-  #beyond(state: State, emitted: Batch, { data }: ServerSentEvent): WireFault | null {
+  #beyond(state: State, emitted: Batch, { data }: ServerSentEvent): ApiFault | null {
     if (emitted.length === 0) this.#silentCharacters += data.length;
     if (this.#silentCharacters > MAX_SILENT_CHARACTERS) return ENDLESS;
     const { argumentCharacters, answerCalls } = this.options.limits ?? UNLIMITED;
-    const { calls, characters } = this.wire.held(state);
+    const { calls, characters } = this.api.buffered(state);
     if (calls > answerCalls) return tooLong('answerCalls', answerCalls);
     return characters > argumentCharacters ? tooLong('argumentCharacters', argumentCharacters) : null;
   }
@@ -202,7 +202,7 @@ export class Attempt<State> {
   #last(): Batch {
     const emitted = this.#steps(this.#events.end());
     if (!this.#body) return emitted;
-    const rest = attempted(() => this.wire.finish(this.#state as State));
+    const rest = attempted(() => this.api.finish(this.#state as State));
     return this.#over([...emitted, ...(rest.ok ? rest.value : this.#bug(rest.thrown))]);
   }
 
@@ -213,7 +213,7 @@ export class Attempt<State> {
 
   async #refusal({ status, headers, body }: HttpResponse): Promise<Batch> {
     const text = await readBeginning(body, REFUSAL_LENGTH);
-    const fault = attempted(() => this.wire.refused(status, text));
+    const fault = attempted(() => this.api.refused(status, text));
     if (!fault.ok) return this.#bug(fault.thrown);
     const retryAfterMs = retryAfter(headers, Date.now());
     return failed(retryAfterMs === undefined ? fault.value : { ...fault.value, retryAfterMs });
@@ -224,7 +224,7 @@ export class Attempt<State> {
     return failed(BUG);
   }
 
-  #reason(thrown: unknown): WireFault {
+  #reason(thrown: unknown): ApiFault {
     if (this.#signal.aborted) return CANCELLED;
     if (this.#tooLong) return unavailable('The model was silent for too long.');
     // Only the error code of the system: its message contains the address.
@@ -234,10 +234,10 @@ export class Attempt<State> {
   }
 }
 
-const failed = (fault: WireFault): Batch => [{ type: 'failed', fault }];
+const failed = (fault: ApiFault): Batch => [{ type: 'failed', fault }];
 
 /** Joins text that arrived together, so that a slow server catches up. */
-function add(emitted: WireEvent[], event: WireEvent): void {
+function add(emitted: ApiEvent[], event: ApiEvent): void {
   const last = emitted[emitted.length - 1];
   if (event.type === 'text' && last?.type === 'text')
     emitted[emitted.length - 1] = { type: 'text', text: last.text + event.text };

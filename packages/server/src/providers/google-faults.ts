@@ -1,8 +1,8 @@
 /** Maps errors of Google to faults. */
 import { z } from 'zod';
 import { jsonObject } from './json.ts';
+import type { ApiFault } from './model-api.ts';
 import { refusedRequest } from './refused-request.ts';
-import type { WireFault } from './wire.ts';
 
 export const GoogleError = z.object({
   code: z.number().optional(),
@@ -14,12 +14,12 @@ export const GoogleError = z.object({
 });
 export type GoogleError = z.infer<typeof GoogleError>;
 
-const unavailable = (message: string): WireFault => ({
+const unavailable = (message: string): ApiFault => ({
   code: 'provider_unavailable',
   message,
   retryable: true,
 });
-const rejected = (message: string): WireFault => ({ code: 'provider_rejected', message, retryable: false });
+const rejected = (message: string): ApiFault => ({ code: 'provider_rejected', message, retryable: false });
 
 /** A mistake of the model that a retry may avoid. */
 export const MISTAKEN = unavailable('The model made a mistake in its answer.');
@@ -35,7 +35,7 @@ export function googleFault(
   status: number,
   error: GoogleError,
   { key, model }: { key: string | undefined; model: string },
-): WireFault {
+): ApiFault {
   const { message, details } = error;
   const badKey = details.some(({ reason }) => reason?.startsWith('API_KEY')) || /API key/i.test(message);
   if (status === 401 || status === 403 || (status === 400 && badKey)) {
@@ -56,7 +56,7 @@ export function googleFault(
   if (status === 408 || status >= 499) return unavailable('Google cannot answer at the moment.');
   return {
     ...refusedRequest('Google', message, key),
-    ...(/thinking|thought/i.test(message) ? { plainly: true } : {}),
+    ...(/thinking|thought/i.test(message) ? { retryPlain: true } : {}),
   };
 }
 

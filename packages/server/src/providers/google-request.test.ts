@@ -46,8 +46,8 @@ function sent(items: PromptItem[], model = 'gemini-2.5-flash', { plain = false, 
 const contents = (items: PromptItem[], model?: string) => sent(items, model).contents;
 
 test('the key is in its header, never in the address', () => {
-  const wire = google({ key: 'secret', model: 'models/gemini-2.5-flash', baseUrl: 'http://localhost:1/' });
-  const { url, headers, body } = wire.request({ task: 'chat', instructions: '', items: [], tools: [] });
+  const api = google({ key: 'secret', model: 'models/gemini-2.5-flash', baseUrl: 'http://localhost:1/' });
+  const { url, headers, body } = api.request({ task: 'chat', instructions: '', items: [], tools: [] });
   expect(url).toBe('http://localhost:1/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse');
   expect(headers).toEqual({ 'x-goog-api-key': 'secret' });
   expect(JSON.stringify(body)).not.toContain('secret');

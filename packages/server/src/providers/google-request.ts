@@ -21,13 +21,13 @@ export type GoogleModel = {
 };
 
 type Inline = { readonly inlineData: { readonly mimeType: string; readonly data: string } };
-type Fetched = { readonly fileData: { readonly mimeType?: string; readonly fileUri: string } };
-type Spoken = { readonly text: string; readonly thought?: true; readonly thoughtSignature?: string };
-type Called = {
+type FileDataPart = { readonly fileData: { readonly mimeType?: string; readonly fileUri: string } };
+type TextPart = { readonly text: string; readonly thought?: true; readonly thoughtSignature?: string };
+type FunctionCallPart = {
   readonly functionCall: { readonly id?: string; readonly name: string; readonly args: JsonObject };
   readonly thoughtSignature?: string;
 };
-type Answered = {
+type FunctionResponsePart = {
   readonly functionResponse: {
     readonly id?: string;
     readonly name: string;
@@ -35,7 +35,7 @@ type Answered = {
     readonly parts?: readonly Inline[];
   };
 };
-type VendorPart = Inline | Fetched | Spoken | Called | Answered;
+type VendorPart = Inline | FileDataPart | TextPart | FunctionCallPart | FunctionResponsePart;
 type Content = { readonly role: 'user' | 'model'; readonly parts: readonly VendorPart[] };
 
 /** `plain`: without thoughts and signatures, which the vendor may refuse although the prompt is valid. */
@@ -65,7 +65,7 @@ function declared({ name, description, parameters: { $schema: _, ...schema } }: 
 }
 
 const NO_WORDS = '(The user said nothing.)';
-const GO_ON = 'Now do what your instructions say.';
+const FOLLOW_INSTRUCTIONS = 'Now do what your instructions say.';
 /** For calls of other vendors. https://ai.google.dev/gemini-api/docs/thought-signatures */
 const FOREIGN_CALL = 'skip_thought_signature_validator';
 
@@ -74,7 +74,7 @@ type Group = { readonly kind: 'model' | 'results' | 'user'; readonly parts: Vend
 
 function contentsOf(items: readonly PromptItem[], model: GoogleModel): Content[] {
   const groups: Group[] = [];
-  const calls = new Map<string, Called['functionCall']>();
+  const calls = new Map<string, FunctionCallPart['functionCall']>();
   for (const [at, item] of items.entries()) {
     switch (item.kind) {
       case 'user': {
@@ -116,7 +116,8 @@ function contentsOf(items: readonly PromptItem[], model: GoogleModel): Content[]
     }),
   );
   if (contents[0]?.role === 'model') contents.unshift({ role: 'user', parts: [{ text: NO_WORDS }] });
-  if (contents.at(-1)?.role !== 'user') contents.push({ role: 'user', parts: [{ text: GO_ON }] });
+  if (contents.at(-1)?.role !== 'user')
+    contents.push({ role: 'user', parts: [{ text: FOLLOW_INSTRUCTIONS }] });
   return contents;
 }
 
@@ -130,7 +131,10 @@ function add(groups: Group[], kind: Group['kind'], parts: readonly VendorPart[])
 /** Text between a call and its result is moved after the result. */
 function answer(
   groups: Group[],
-  { call, result }: { call: Called['functionCall']; result: Extract<PromptItem, { kind: 'result' }> },
+  {
+    call,
+    result,
+  }: { call: FunctionCallPart['functionCall']; result: Extract<PromptItem, { kind: 'result' }> },
   takesImages: boolean,
 ): void {
   const { id, name } = call;
@@ -138,7 +142,7 @@ function answer(
   const said = inWords(parts);
   const images = said.filter((part) => 'inlineData' in part);
   const text = said.flatMap((part) => ('text' in part ? [part.text] : [])).join('\n');
-  const functionResponse: Answered['functionResponse'] = {
+  const functionResponse: FunctionResponsePart['functionResponse'] = {
     ...(id === undefined ? {} : { id }),
     name,
     response: failed ? { error: text } : { output: text },
@@ -152,7 +156,7 @@ function answer(
   if (!takesImages && images.length > 0) add(groups, 'user', [{ text: `From ${name}:` }, ...images]);
 }
 
-function calledPart({ tool, input, sealed }: Extract<PromptItem, { kind: 'call' }>): Called {
+function calledPart({ tool, input, sealed }: Extract<PromptItem, { kind: 'call' }>): FunctionCallPart {
   const { id, signature } = ownData(sealed);
   return {
     functionCall: { ...(typeof id === 'string' ? { id } : {}), name: tool, args: input },
@@ -174,7 +178,7 @@ function callsLast(parts: readonly VendorPart[], signs: boolean): VendorPart[] {
 const ownData = (sealed: Sealed | undefined): Record<string, unknown> =>
   sealed?.provider === GOOGLE && isObject(sealed.data) ? sealed.data : {};
 
-function thoughtParts(text: string, sealed: Sealed | undefined): Spoken[] {
+function thoughtParts(text: string, sealed: Sealed | undefined): TextPart[] {
   const { signature } = ownData(sealed);
   return typeof signature === 'string' ? [{ text, thought: true, thoughtSignature: signature }] : [];
 }
@@ -189,8 +193,8 @@ const spansAfter = (item: PromptItem | undefined): readonly SignedSpan[] =>
   item?.kind === 'reasoning' && item.text === '' ? spansOf(item) : [];
 
 /** The original parts, each with its signature. */
-function signedText(text: string, spans: readonly SignedSpan[]): Spoken[] {
-  const parts: Spoken[] = [];
+function signedText(text: string, spans: readonly SignedSpan[]): TextPart[] {
+  const parts: TextPart[] = [];
   let written = 0;
   for (const { signature, from, to } of spans) {
     if (from > written) parts.push({ text: text.slice(written, from) });
@@ -205,21 +209,21 @@ const IMAGES = ['image/png', 'image/jpeg', 'image/webp', 'image/heic', 'image/he
 const DOCUMENTS = /^(?:application\/(?:pdf|json)|text\/(?:plain|html|css|csv|xml))$/;
 
 /** https://ai.google.dev/gemini-api/docs/file-input-methods */
-export function takesLink({ fetches }: Pick<GoogleModel, 'fetches'>, { kind, url, mime }: Link): boolean {
+export function acceptsLink({ fetches }: Pick<GoogleModel, 'fetches'>, { kind, url, mime }: Link): boolean {
   if (!fetches || !url.startsWith('https:')) return false;
   return mime === undefined || (kind === 'image' ? IMAGES.includes(mime) : DOCUMENTS.test(mime));
 }
 
-const userParts = (parts: readonly Part[], model: GoogleModel): (Spoken | Inline | Fetched)[] =>
-  parts.flatMap((part): (Spoken | Inline | Fetched)[] => {
+const userParts = (parts: readonly Part[], model: GoogleModel): (TextPart | Inline | FileDataPart)[] =>
+  parts.flatMap((part): (TextPart | Inline | FileDataPart)[] => {
     const link = part.type === 'text' ? part.link : undefined;
-    if (!link || !takesLink(model, link)) return inWords([part]);
+    if (!link || !acceptsLink(model, link)) return inWords([part]);
     const { url: fileUri, mime } = link;
     return [{ fileData: { ...(mime !== undefined && { mimeType: mime }), fileUri } }];
   });
 
-function inWords(parts: readonly Part[]): (Spoken | Inline)[] {
-  return parts.flatMap((part): (Spoken | Inline)[] => {
+function inWords(parts: readonly Part[]): (TextPart | Inline)[] {
+  return parts.flatMap((part): (TextPart | Inline)[] => {
     if (part.type === 'text') return part.text === '' ? [] : [{ text: part.text }];
     const inline: Inline = { inlineData: { mimeType: part.mime, data: part.data } };
     if (part.type === 'file') {

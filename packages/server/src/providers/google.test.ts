@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import { google } from './google.ts';
-import type { WireFault } from './wire.ts';
+import type { ApiFault } from './model-api.ts';
 
-const wire = google({ key: 'AIza-secret', model: 'gemini-x' });
+const api = google({ key: 'AIza-secret', model: 'gemini-x' });
 const codes = {
   INVALID_ARGUMENT: 400,
   UNAUTHENTICATED: 401,
@@ -22,7 +22,7 @@ const ADDRESS = 'There is no model API at this address: check GOOGLE_BASE_URL.';
 const TOO_MANY = 'The input token count (1054016) exceeds the maximum number of tokens allowed (1048576).';
 const INVALID_KEY = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }];
 
-const REFUSALS: readonly [number, string, WireFault['code'], boolean, string][] = [
+const REFUSALS: readonly [number, string, ApiFault['code'], boolean, string][] = [
   [400, body('INVALID_ARGUMENT', 'API key not valid.', INVALID_KEY), 'provider_rejected', false, KEY],
   [401, body('UNAUTHENTICATED', 'AIza-secret is wrong'), 'provider_rejected', false, KEY],
   [403, body('PERMISSION_DENIED', 'no'), 'provider_rejected', false, KEY],
@@ -58,24 +58,24 @@ const REFUSALS: readonly [number, string, WireFault['code'], boolean, string][] 
 
 for (const [status, text, code, retryable, message] of REFUSALS) {
   test(`${status} ${text} is ${code}`, () =>
-    expect(wire.refused(status, text)).toEqual({ code, retryable, message }));
+    expect(api.refused(status, text)).toEqual({ code, retryable, message }));
 }
 
 test('a rate limit contains the delay', () => {
   const retry = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.0745s' }];
-  const fault = wire.refused(429, body('RESOURCE_EXHAUSTED', 'You exceeded your current quota.', retry));
+  const fault = api.refused(429, body('RESOURCE_EXHAUSTED', 'You exceeded your current quota.', retry));
   expect(fault).toMatchObject({ code: 'provider_limited', retryable: true, retryAfterMs: 34_075 });
-  expect(wire.refused(429, '').retryAfterMs).toBeUndefined();
+  expect(api.refused(429, '').retryAfterMs).toBeUndefined();
 });
 
 test('a refusal of thoughts is retried without them', () => {
   const text = body('INVALID_ARGUMENT', 'Thinking is not enabled for this model');
-  expect(wire.refused(400, text).plainly).toBe(true);
+  expect(api.refused(400, text).retryPlain).toBe(true);
 });
 
 const finished = (finishReason: string) => {
   const data = JSON.stringify({ candidates: [{ finishReason }] });
-  return wire.finish(wire.step(wire.start(), { event: undefined, data })[0]);
+  return api.finish(api.step(api.start(), { event: undefined, data })[0]);
 };
 
 test.each([
@@ -107,8 +107,8 @@ test('calls without a vendor id get unique ids', () => {
     ],
   });
   const ids = [1, 2].flatMap(() =>
-    wire
-      .finish(wire.step(wire.start(), { event: undefined, data })[0])
+    api
+      .finish(api.step(api.start(), { event: undefined, data })[0])
       .flatMap((event) => (event.type === 'call' ? [event.call] : [])),
   );
   expect(new Set(ids).size).toBe(4);

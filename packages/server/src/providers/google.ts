@@ -6,18 +6,18 @@ import { z } from 'zod';
 import type { ProviderEvent } from '../core/ports/provider.ts';
 import { parsedInput } from './call-input.ts';
 import { googleErrorIn, googleFault, MISTAKEN } from './google-faults.ts';
-import { GOOGLE, requestBody, type SignedSpan, takesLink } from './google-request.ts';
+import { acceptsLink, GOOGLE, requestBody, type SignedSpan } from './google-request.ts';
 import { jsonObject } from './json.ts';
 import {
-  BROKEN_OFF,
-  DAMAGED,
-  type Held,
-  KEPT_PIECE,
-  NOTHING_HELD,
-  type Wire,
-  type WireEvent,
-  type WireFault,
-} from './wire.ts';
+  type ApiEvent,
+  type ApiFault,
+  type BufferedOutput,
+  MALFORMED_EVENT,
+  type ModelApi,
+  NOTHING_BUFFERED,
+  PIECE_OVERHEAD,
+  STREAM_ENDED_EARLY,
+} from './model-api.ts';
 
 export type GoogleOptions = {
   /** a self-hosted server may need none */
@@ -29,13 +29,13 @@ export type GoogleOptions = {
 
 // Request
 
-export function google(options: GoogleOptions): Wire<GoogleState> {
+export function google(options: GoogleOptions): ModelApi<GoogleState> {
   const { key, baseUrl = 'https://generativelanguage.googleapis.com', maxTokens } = options;
   const name = options.model.replace(/^models\//, '');
   const base = baseUrl.replace(/\/+$/, '').replace(/\/v1beta$/, '');
   const model = { name, maxTokens, ...abilities(name) };
   return {
-    takes: (link) => takesLink(model, link),
+    acceptsLink: (link) => acceptsLink(model, link),
     request: (prompt, plain = false) => ({
       url: `${base}/v1beta/models/${encodeURIComponent(name)}:streamGenerateContent?alt=sse`,
       headers: { ...(key ? { 'x-goog-api-key': key } : {}) },
@@ -43,7 +43,7 @@ export function google(options: GoogleOptions): Wire<GoogleState> {
     }),
     start: () => ({ ...START, answer: crypto.randomUUID().slice(0, 13) }),
     step: (state, event) => step(state, event, options),
-    held: ({ held }) => held,
+    buffered: ({ held }) => held,
     finish,
     refused: (status, body) => googleFault(status, googleErrorIn(body), options),
   };
@@ -91,9 +91,9 @@ export type GoogleState = {
   /** of the current run of text: its length and the position of its signatures */
   readonly length: number;
   readonly spans: readonly SignedSpan[];
-  readonly held: Held;
+  readonly held: BufferedOutput;
 };
-type Step = readonly [GoogleState, readonly WireEvent[]];
+type Step = readonly [GoogleState, readonly ApiEvent[]];
 
 const START: Omit<GoogleState, 'answer'> = {
   counts: {},
@@ -102,13 +102,13 @@ const START: Omit<GoogleState, 'answer'> = {
   calls: [],
   length: 0,
   spans: [],
-  held: NOTHING_HELD,
+  held: NOTHING_BUFFERED,
 };
 
 /** Hot path: runs per token. */
 function step(state: GoogleState, { data }: ServerSentEvent, options: GoogleOptions): Step {
   const event = jsonObject(data);
-  if (!event) return [state, [failed(DAMAGED)]];
+  if (!event) return [state, [failed(MALFORMED_EVENT)]];
   if (event.error !== undefined) {
     const error = googleErrorIn(data);
     return [state, [failed(googleFault(error.code ?? 500, error, options))]];
@@ -117,7 +117,7 @@ function step(state: GoogleState, { data }: ServerSentEvent, options: GoogleOpti
   const candidate: unknown = Array.isArray(candidates) ? candidates[0] : undefined;
   const { finishReason, content } = isObject(candidate) ? candidate : {};
   const parts = isObject(content) && Array.isArray(content.parts) ? content.parts : [];
-  const said: WireEvent[] = [];
+  const said: ApiEvent[] = [];
   let next: GoogleState = {
     ...state,
     answer: typeof responseId === 'string' ? responseId : state.answer,
@@ -132,13 +132,13 @@ function step(state: GoogleState, { data }: ServerSentEvent, options: GoogleOpti
   return [next, said];
 }
 
-function take(state: GoogleState, part: Record<string, unknown>, said: WireEvent[]): GoogleState {
+function take(state: GoogleState, part: Record<string, unknown>, said: ApiEvent[]): GoogleState {
   const { text, thought, functionCall, thoughtSignature } = part;
   const signature = typeof thoughtSignature === 'string' ? thoughtSignature : undefined;
   if (functionCall !== undefined) {
     const call = callOf(functionCall, signature);
     if (call) return withCall(state, call);
-    said.push(failed(DAMAGED));
+    said.push(failed(MALFORMED_EVENT));
     return state;
   }
   if (typeof text !== 'string') return state;
@@ -152,7 +152,7 @@ function take(state: GoogleState, part: Record<string, unknown>, said: WireEvent
   const length = state.length + text.length;
   if (signature === undefined) return { ...state, length };
   const spans = [...state.spans, { signature, from: state.length, to: length }];
-  const held = { ...state.held, characters: state.held.characters + signature.length + KEPT_PIECE };
+  const held = { ...state.held, characters: state.held.characters + signature.length + PIECE_OVERHEAD };
   return { ...state, length, spans, held };
 }
 
@@ -180,7 +180,7 @@ function withCall(state: GoogleState, call: Call): GoogleState {
 }
 
 /** Signatures of a text are emitted together after it, so that it stays in one piece. */
-function endText(state: GoogleState, said: WireEvent[]): GoogleState {
+function endText(state: GoogleState, said: ApiEvent[]): GoogleState {
   if (state.spans.length > 0) said.push({ type: 'sealed', sealed: sealed({ spans: [...state.spans] }) });
   return state.length === 0 && state.spans.length === 0 ? state : { ...state, length: 0, spans: [] };
 }
@@ -188,15 +188,15 @@ function endText(state: GoogleState, said: WireEvent[]): GoogleState {
 const sealed = (data: JsonObject): Sealed => ({ provider: GOOGLE, data });
 
 /** No event marks the end of the answer: it ends with the stream. */
-function finish(state: GoogleState): WireEvent[] {
+function finish(state: GoogleState): ApiEvent[] {
   const usage = usageOf(state.counts);
   if (state.blocked || REFUSED.has(state.stop ?? '')) return [{ type: 'ended', usage, stop: 'refused' }];
-  if (state.stop === null) return [failed(BROKEN_OFF)];
+  if (state.stop === null) return [failed(STREAM_ENDED_EARLY)];
   if (FAILED.has(state.stop)) return [failed(MISTAKEN)];
-  const said: WireEvent[] = [];
+  const said: ApiEvent[] = [];
   endText(state, said);
   const calls = state.calls.map(
-    ({ id, ...call }, at): WireEvent => ({ ...call, call: id || `call_${state.answer}_${at + 1}` }),
+    ({ id, ...call }, at): ApiEvent => ({ ...call, call: id || `call_${state.answer}_${at + 1}` }),
   );
   const stop = state.stop === 'MAX_TOKENS' ? 'length' : calls.length > 0 ? 'calls' : 'done';
   return [...said, ...calls, { type: 'ended', usage, stop }];
@@ -236,4 +236,4 @@ function usageOf(counts: unknown): Usage {
   };
 }
 
-const failed = (fault: WireFault): WireEvent => ({ type: 'failed', fault });
+const failed = (fault: ApiFault): ApiEvent => ({ type: 'failed', fault });

@@ -174,10 +174,10 @@ describe('the key', () => {
   test('that is wrong gives one sentence, and is in no event', async () => {
     const said = { error: { message: `Incorrect API key provided: ${KEY}.`, code: 'invalid_api_key' } };
     const { url, bodies } = vendor(() => Response.json(said, { status: 401 }));
-    const wire = openaiChat({ key: KEY, baseUrl: `${url}v1`, model: 'gpt' });
+    const api = openaiChat({ key: KEY, baseUrl: `${url}v1`, model: 'gpt' });
     const events: ProviderEvent[] = [];
     const signal = new AbortController().signal;
-    for await (const event of httpProvider(wire, OPTIONS).stream(PROMPT, signal)) events.push(event);
+    for await (const event of httpProvider(api, OPTIONS).stream(PROMPT, signal)) events.push(event);
     expect(bodies.length).toBe(1);
     expect(JSON.stringify(events)).not.toContain(KEY);
     const message = `${new URL(url).host} refused the key: check OPENAI_API_KEY.`;

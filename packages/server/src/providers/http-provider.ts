@@ -3,8 +3,8 @@ import type { Provider, ProviderEvent } from '../core/ports/provider.ts';
 import { sleep } from '../lib/sleep.ts';
 import { Attempt, type AttemptOptions } from './attempt.ts';
 import { CANCELLED } from './attempt-faults.ts';
+import { type ApiFault, type ModelApi, STREAM_ENDED_EARLY } from './model-api.ts';
 import { type RetryPolicy, retryDelay } from './retry.ts';
-import { BROKEN_OFF, type Wire, type WireFault } from './wire.ts';
 
 export type HttpProviderOptions = AttemptOptions & {
   readonly name: string;
@@ -13,19 +13,19 @@ export type HttpProviderOptions = AttemptOptions & {
   readonly retry: RetryPolicy;
 };
 
-export function httpProvider<State>(wire: Wire<State>, options: HttpProviderOptions): Provider {
+export function httpProvider<State>(api: ModelApi<State>, options: HttpProviderOptions): Provider {
   const { name, model, contextLimit, retry } = options;
   return {
     name,
     model,
     contextLimit,
     counts: true,
-    ...(wire.takes && { takes: wire.takes }),
+    ...(api.acceptsLink && { acceptsLink: api.acceptsLink }),
     async *stream(prompt, signal, take): AsyncGenerator<ProviderEvent, void> {
       let plain = false;
       for (let count = 1; ; count++) {
-        let broken: WireFault = BROKEN_OFF;
-        const attempt = new Attempt(wire, options, { signal, take });
+        let broken: ApiFault = STREAM_ENDED_EARLY;
+        const attempt = new Attempt(api, options, { signal, take });
         try {
           let said = signal.aborted ? null : await attempt.begin(prompt, plain);
           for (; said; said = await attempt.next()) {
@@ -39,7 +39,7 @@ export function httpProvider<State>(wire: Wire<State>, options: HttpProviderOpti
           attempt.close();
         }
         if (signal.aborted) broken = CANCELLED;
-        if (broken.plainly && !plain) {
+        if (broken.retryPlain && !plain) {
           plain = true;
           count--;
           continue;

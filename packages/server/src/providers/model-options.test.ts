@@ -96,8 +96,8 @@ describe('options of a prompt', () => {
       'parallel_tool_calls',
       'text',
     ];
-    for (const wire of [openaiChat(OPENAI), openaiResponses(OPENAI)])
-      for (const field of added) expect(bodyOf(wire.request(prompt()))).not.toHaveProperty(field);
+    for (const api of [openaiChat(OPENAI), openaiResponses(OPENAI)])
+      for (const field of added) expect(bodyOf(api.request(prompt()))).not.toHaveProperty(field);
     expect(anthropicBody(prompt(), CLAUDE, false)).not.toHaveProperty('tool_choice');
     expect(googleBody(prompt(), GEMINI, false)).not.toHaveProperty('generationConfig');
   });

@@ -2,23 +2,26 @@
 import type { ModelOptions, ReasoningEffort } from '@parlance/protocol';
 import type { Prompt } from '../core/ports/provider.ts';
 
-type Asked = Pick<Prompt, 'options' | 'tools'>;
+type OptionsInPrompt = Pick<Prompt, 'options' | 'tools'>;
 
 const given = (fields: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
 /** Vendors refuse a tool choice if no tools are offered. */
-const choiceIn = ({ options, tools }: Asked): ModelOptions['toolChoice'] =>
+const choiceIn = ({ options, tools }: OptionsInPrompt): ModelOptions['toolChoice'] =>
   tools.length > 0 ? options?.toolChoice : undefined;
 
-const parallelIn = ({ options, tools }: Asked): boolean | undefined =>
+const parallelIn = ({ options, tools }: OptionsInPrompt): boolean | undefined =>
   tools.length > 0 ? options?.parallelToolCalls : undefined;
 
 /**
  * `own`: OpenAI itself, whose newer models reject `max_tokens`; compatible servers only know that field.
  * `plain`: without fields that not all models support.
  */
-export function chatOptions(asked: Asked, { own, plain }: { own: boolean; plain: boolean }): object {
+export function chatOptions(
+  asked: OptionsInPrompt,
+  { own, plain }: { own: boolean; plain: boolean },
+): object {
   const { temperature, topP, maxOutputTokens, stop, reasoningEffort, responseFormat } = asked.options ?? {};
   const choice = choiceIn(asked);
   return given({
@@ -40,7 +43,7 @@ function chatFormat(format: NonNullable<ModelOptions['responseFormat']>): object
 }
 
 /** `reasoning`: the reasoning options of the request; absent if the model has none. The API has no stop sequences. */
-export function responsesOptions(asked: Asked, reasoning: object | undefined): object {
+export function responsesOptions(asked: OptionsInPrompt, reasoning: object | undefined): object {
   const { temperature, topP, maxOutputTokens, reasoningEffort, responseFormat } = asked.options ?? {};
   const choice = choiceIn(asked);
   return given({
@@ -62,7 +65,7 @@ function responsesFormat(format: NonNullable<ModelOptions['responseFormat']>): o
 
 /** The vendor refuses thinking together with a temperature, a `top_p` or a forced tool choice. */
 export function anthropicOptions(
-  asked: Asked,
+  asked: OptionsInPrompt,
   takesEffort: boolean,
 ): { readonly thinks: boolean; readonly fields: object } {
   const { temperature, topP, stop, reasoningEffort, reasoningTokens, responseFormat } = asked.options ?? {};
@@ -112,7 +115,7 @@ function anthropicChoice(choice: NonNullable<ModelOptions['toolChoice']>): objec
   return { type: choice === 'required' ? 'any' : choice };
 }
 
-export function googleGeneration({ options }: Asked): object {
+export function googleGeneration({ options }: OptionsInPrompt): object {
   const { temperature, topP, maxOutputTokens, stop, responseFormat } = options ?? {};
   const json = responseFormat && responseFormat.type !== 'text';
   return given({
@@ -125,7 +128,7 @@ export function googleGeneration({ options }: Asked): object {
   });
 }
 
-export function googleToolConfig(asked: Asked): object {
+export function googleToolConfig(asked: OptionsInPrompt): object {
   const choice = choiceIn(asked);
   if (choice === undefined) return {};
   const config =

@@ -18,7 +18,7 @@ export function offlineProvider({ delayMs = 15 }: OfflineOptions = {}): Provider
     name: 'offline',
     model: 'offline',
     contextLimit: 128_000,
-    takes: () => true,
+    acceptsLink: () => true,
     async *stream(prompt, signal) {
       let count = 0;
       for (const event of eventsOf(prompt)) {

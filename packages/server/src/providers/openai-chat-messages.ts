@@ -116,10 +116,10 @@ function thoughtOf(text: string, sealed: Sealed | undefined, model: string): Tho
 }
 
 /** There is no field for files. */
-export const takesLink = ({ kind }: Link): boolean => kind === 'image';
+export const acceptsLink = ({ kind }: Link): boolean => kind === 'image';
 
 function contentPart(part: Part): ContentPart {
-  if (part.type === 'text' && part.link && takesLink(part.link))
+  if (part.type === 'text' && part.link && acceptsLink(part.link))
     return { type: 'image_url', image_url: { url: part.link.url } };
   if (part.type === 'text') return { type: 'text', text: part.text };
   if (part.type === 'image') return { type: 'image_url', image_url: { url: dataUrl(part) } };

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import type { Part } from '@parlance/protocol';
 import type { Prompt, PromptItem } from '../core/ports/provider.ts';
+import type { ApiEvent } from './model-api.ts';
 import { openaiChat } from './openai-chat.ts';
-import type { WireEvent } from './wire.ts';
 
-const wire = (baseUrl = 'http://localhost:11434/v1', key = '') => openaiChat({ key, baseUrl, model: 'm-1' });
+const api = (baseUrl = 'http://localhost:11434/v1', key = '') => openaiChat({ key, baseUrl, model: 'm-1' });
 
 const user = (...parts: Part[]): PromptItem => ({ kind: 'user', parts });
 const said = (text: string): Part => ({ type: 'text', text });
@@ -28,7 +28,7 @@ const thought = (text: string, model = 'm-1', provider = 'openai-chat'): PromptI
   sealed: { provider, data: { field: 'reasoning_content', model } },
 });
 
-function request(items: PromptItem[], plain = false, from = wire()) {
+function request(items: PromptItem[], plain = false, from = api()) {
   const prompt: Prompt = { task: 'chat', instructions: '', items, tools: [] };
   const { url, headers, body } = from.request(prompt, plain);
   return { url, headers, body: JSON.parse(JSON.stringify(body)) as Record<string, unknown> };
@@ -38,14 +38,14 @@ const messages = (...items: PromptItem[]) => request(items).body.messages;
 describe('a request of Chat Completions', () => {
   test('needs no key if the server wants none', () => {
     expect(request([]).headers).toEqual({});
-    const { url, headers } = request([], false, wire('https://api.groq.com/openai/v1', 'k'));
+    const { url, headers } = request([], false, api('https://api.groq.com/openai/v1', 'k'));
     expect(url).toBe('https://api.groq.com/openai/v1/chat/completions');
     expect(headers).toEqual({ authorization: 'Bearer k' });
   });
 
   test('sends the cache key only to OpenAI: other servers refuse unknown fields', () => {
     expect(request([]).body).not.toHaveProperty('prompt_cache_key');
-    expect(request([], false, wire('https://api.openai.com/v1')).body).toHaveProperty('prompt_cache_key');
+    expect(request([], false, api('https://api.openai.com/v1')).body).toHaveProperty('prompt_cache_key');
   });
 
   test('sends the URL of an image as it is, and the one of a file as text', () => {
@@ -66,7 +66,7 @@ describe('a request of Chat Completions', () => {
     const { body } = request(
       [thought('Hm.'), call('a'), result('a')],
       true,
-      wire('https://api.openai.com/v1'),
+      api('https://api.openai.com/v1'),
     );
     expect(Object.keys(body).sort()).toEqual(['messages', 'model', 'stream']);
     expect(JSON.stringify(body)).not.toContain('reasoning_content');
@@ -167,10 +167,10 @@ describe('a request of Chat Completions', () => {
 });
 
 describe('an answer of Chat Completions', () => {
-  function read(...chunks: unknown[]): readonly WireEvent[] {
-    const reader = wire();
+  function read(...chunks: unknown[]): readonly ApiEvent[] {
+    const reader = api();
     let state = reader.start();
-    const events: WireEvent[] = [];
+    const events: ApiEvent[] = [];
     for (const chunk of chunks) {
       const [next, more] = reader.step(state, { event: undefined, data: JSON.stringify(chunk) });
       state = next;
@@ -220,7 +220,7 @@ describe('an answer of Chat Completions', () => {
   });
 
   test('that is not JSON is damaged and retried', () => {
-    const reader = wire();
+    const reader = api();
     expect(reader.step(reader.start(), { event: undefined, data: '{"choices":[{"del' })[1]).toMatchObject([
       { type: 'failed', fault: { retryable: true } },
     ]);

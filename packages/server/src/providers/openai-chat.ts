@@ -8,11 +8,17 @@ import { z } from 'zod';
 import type { Prompt } from '../core/ports/provider.ts';
 import { callInput } from './call-input.ts';
 import { jsonObject } from './json.ts';
+import {
+  type ApiEvent,
+  type ApiRequest,
+  MALFORMED_EVENT,
+  type ModelApi,
+  STREAM_ENDED_EARLY,
+} from './model-api.ts';
 import { chatOptions } from './model-options.ts';
 import { cacheKey, type OpenaiOptions, openaiRequest, type Vendor, vendorOf } from './openai.ts';
-import { chatMessages, SEALER, takesLink } from './openai-chat-messages.ts';
+import { acceptsLink, chatMessages, SEALER } from './openai-chat-messages.ts';
 import { refusedFault, streamFault } from './openai-faults.ts';
-import { BROKEN_OFF, DAMAGED, type Wire, type WireEvent, type WireRequest } from './wire.ts';
 
 type PartialCall = {
   readonly index: number | null;
@@ -34,12 +40,12 @@ type State = {
   readonly usage: unknown;
 };
 
-type Step = readonly [State, readonly WireEvent[]];
+type Step = readonly [State, readonly ApiEvent[]];
 
-export function openaiChat(options: OpenaiOptions): Wire<State> {
+export function openaiChat(options: OpenaiOptions): ModelApi<State> {
   const vendor = vendorOf(options);
   return {
-    takes: takesLink,
+    acceptsLink: acceptsLink,
     request: (prompt, plain = false) => request(options, prompt, plain),
     start: () => ({
       nonce: crypto.randomUUID().slice(0, 13),
@@ -50,21 +56,22 @@ export function openaiChat(options: OpenaiOptions): Wire<State> {
       usage: null,
     }),
     step: (state, event) => step(vendor, state, event),
-    held: ({ calls }) => ({
+    buffered: ({ calls }) => ({
       calls: calls.length,
       characters: calls.reduce(
         (sum, { id, name, written }) => sum + id.length + name.length + written.length,
         0,
       ),
     }),
-    finish: (state) => (state.finish === null ? [{ type: 'failed', fault: BROKEN_OFF }] : end(vendor, state)),
+    finish: (state) =>
+      state.finish === null ? [{ type: 'failed', fault: STREAM_ENDED_EARLY }] : end(vendor, state),
     refused: (status, body) => refusedFault(vendor, status, body),
   };
 }
 
 // Request
 
-function request(options: OpenaiOptions, prompt: Prompt, plain: boolean): WireRequest {
+function request(options: OpenaiOptions, prompt: Prompt, plain: boolean): ApiRequest {
   const { model } = options;
   const tools = prompt.tools.map(({ name, description, parameters }) => ({
     type: 'function',
@@ -103,7 +110,7 @@ const VendorUsage = z.object({
 function step(vendor: Vendor, state: State, { event: name, data }: ServerSentEvent): Step {
   if (data === '[DONE]') return [state, end(vendor, state)];
   const chunk = jsonObject(data);
-  if (!chunk) return [state, [{ type: 'failed', fault: DAMAGED }]];
+  if (!chunk) return [state, [{ type: 'failed', fault: MALFORMED_EVENT }]];
   if (chunk.error || chunk.object === 'error' || name === 'error')
     return [state, [{ type: 'failed', fault: streamFault(vendor, chunk.error ?? chunk) }]];
   const measured = isObject(chunk.usage) ? { ...state, usage: chunk.usage } : state;
@@ -117,7 +124,7 @@ function step(vendor: Vendor, state: State, { event: name, data }: ServerSentEve
 /** Hot path: runs per token. */
 function delta(vendor: Vendor, state: State, said: Record<string, unknown>): Step {
   const { content, refusal, reasoning_content, reasoning, tool_calls } = said;
-  const events: WireEvent[] = [];
+  const events: ApiEvent[] = [];
   let next = state;
   const thought = typeof reasoning_content === 'string' ? reasoning_content : reasoning;
   if (typeof thought === 'string') {
@@ -148,7 +155,7 @@ function delta(vendor: Vendor, state: State, said: Record<string, unknown>): Ste
 }
 
 /** The new part of the arguments. Nothing until id and name of the call are known, which may be late. */
-function argumentsOf(call: PartialCall, before: PartialCall | undefined, index: number): WireEvent[] {
+function argumentsOf(call: PartialCall, before: PartialCall | undefined, index: number): ApiEvent[] {
   const { id, name, written } = call;
   if (id === '' || name === '') return [];
   const isBegun = before !== undefined && before.id !== '' && before.name !== '';
@@ -156,7 +163,7 @@ function argumentsOf(call: PartialCall, before: PartialCall | undefined, index: 
   return isBegun && text === '' ? [] : [{ type: 'arguments', index, call: id, tool: name, text }];
 }
 
-const sealed = ({ model }: Vendor, field: ReasoningField): WireEvent => ({
+const sealed = ({ model }: Vendor, field: ReasoningField): ApiEvent => ({
   type: 'sealed',
   sealed: { provider: SEALER, data: { field, model } },
 });
@@ -179,7 +186,7 @@ function withPiece(calls: readonly PartialCall[], piece: unknown): readonly Part
   return same ? calls.with(at, after) : [...calls, after];
 }
 
-function end(vendor: Vendor, state: State): WireEvent[] {
+function end(vendor: Vendor, state: State): ApiEvent[] {
   const { calls, nonce, refused, finish, reasoning } = state;
   if (finish === 'error' || finish === 'insufficient_system_resource')
     return [{ type: 'failed', fault: streamFault(vendor, null) }];
@@ -196,7 +203,7 @@ function end(vendor: Vendor, state: State): WireEvent[] {
   return [
     ...(sealing ? [sealed(vendor, reasoning.field)] : []),
     ...calls.map(
-      ({ id, name, written }, at): WireEvent => ({
+      ({ id, name, written }, at): ApiEvent => ({
         type: 'call',
         call: id || `call_${nonce}_${at}`,
         tool: name,

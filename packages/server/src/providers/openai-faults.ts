@@ -1,9 +1,9 @@
 /** Maps errors of OpenAI and compatible servers to faults. */
 import { type FaultCode, isObject } from '@parlance/protocol';
 import { jsonObject } from './json.ts';
+import type { ApiFault } from './model-api.ts';
 import type { Vendor } from './openai.ts';
 import { refusedRequest } from './refused-request.ts';
-import type { WireFault } from './wire.ts';
 
 type Refusal = {
   /** absent for an error inside a stream */
@@ -13,7 +13,7 @@ type Refusal = {
 };
 
 /** Maps a refused request: its status and its body, which may be anything. */
-export function refusedFault(vendor: Vendor, status: number, body: string): WireFault {
+export function refusedFault(vendor: Vendor, status: number, body: string): ApiFault {
   const failure = described(jsonObject(body));
   // Some servers refuse with a success status and an error in the body.
   if (status === 200 && failure.message)
@@ -22,7 +22,7 @@ export function refusedFault(vendor: Vendor, status: number, body: string): Wire
 }
 
 /** An error inside the stream. `error` is any value. */
-export function streamFault(vendor: Vendor, error: unknown): WireFault {
+export function streamFault(vendor: Vendor, error: unknown): ApiFault {
   const failure = described({ error });
   return faultOf(vendor, { ...failure, status: statusIn(failure.code) });
 }
@@ -36,7 +36,7 @@ const TOO_LONG =
   /context[ _](?:length|window|size)|maximum context|prompt is too long|too many (?:input )?tokens|reduce the length/i;
 const LIMITED = /rate_?limit|too_many_requests/i;
 const OVERLOADED = /overloaded|server_error|internal_error|timeout|unavailable|insufficient_system_resource/i;
-const OURS_TO_MEND = /^invalid|unsupported|image|policy|filter|bad_request/i;
+const REQUEST_ERROR = /^invalid|unsupported|image|policy|filter|bad_request/i;
 /** Optional fields of ours that an account, a model or a compatible server may not know. */
 const EXTRAS =
   /encrypted[_ ]content|reasoning[_.](?:summary|content|effort)|reasoning summar|reasoning'? is unsupported|stream_options|prompt_cache_key/i;
@@ -95,19 +95,19 @@ const FAULTS: readonly Row[] = [
     sentence: ({ host }) => `There is no model API at this address of ${host}: check the base URL.`,
   },
   {
-    when: ({ status, code }) => status === undefined && !OURS_TO_MEND.test(code),
+    when: ({ status, code }) => status === undefined && !REQUEST_ERROR.test(code),
     code: 'provider_unavailable',
     retryable: true,
     sentence: ({ host }) => `${host} failed while it was answering.`,
   },
 ];
 
-function faultOf(vendor: Vendor, refusal: Refusal): WireFault {
+function faultOf(vendor: Vendor, refusal: Refusal): ApiFault {
   const text = `${refusal.code} ${refusal.message}`;
   const row = FAULTS.find(({ when }) => when(refusal, text));
   if (!row) {
     const refused = refusedRequest(vendor.host, refusal.message, vendor.key);
-    return EXTRAS.test(text) ? { ...refused, plainly: true } : refused;
+    return EXTRAS.test(text) ? { ...refused, retryPlain: true } : refused;
   }
   const { code, retryable = false, sentence } = row;
   return { code, message: sentence(vendor, refusal), retryable };

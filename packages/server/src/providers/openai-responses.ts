@@ -16,12 +16,19 @@ import { z } from 'zod';
 import type { Prompt, PromptItem } from '../core/ports/provider.ts';
 import { callInput } from './call-input.ts';
 import { jsonObject } from './json.ts';
+import {
+  type ApiEvent,
+  type ApiRequest,
+  MALFORMED_EVENT,
+  type ModelApi,
+  PIECE_OVERHEAD,
+  STREAM_ENDED_EARLY,
+} from './model-api.ts';
 import { responsesOptions } from './model-options.ts';
 import { cacheKey, type OpenaiOptions, openaiRequest, type Vendor, vendorOf } from './openai.ts';
 import { refusedFault, streamFault } from './openai-faults.ts';
 import { dataUrl, fileText, notShown, summaryText } from './part-text.ts';
 import { shortId } from './short-id.ts';
-import { BROKEN_OFF, DAMAGED, KEPT_PIECE, type Wire, type WireEvent, type WireRequest } from './wire.ts';
 
 type State = {
   readonly calls: number;
@@ -38,17 +45,17 @@ type State = {
   readonly written: number;
 };
 
-type Step = readonly [State, readonly WireEvent[]];
+type Step = readonly [State, readonly ApiEvent[]];
 
-export function openaiResponses(options: OpenaiOptions): Wire<State> {
+export function openaiResponses(options: OpenaiOptions): ModelApi<State> {
   const vendor = vendorOf(options);
   return {
-    takes: () => true,
+    acceptsLink: () => true,
     request: (prompt, plain = false) => request(options, prompt, plain),
     start: () => ({ calls: 0, begun: new Map(), messages: 0, refused: false, held: [], written: 0 }),
     step: (state, { data }) => step(vendor, state, data),
-    held: ({ calls, written }) => ({ calls, characters: written }),
-    finish: () => [{ type: 'failed', fault: BROKEN_OFF }],
+    buffered: ({ calls, written }) => ({ calls, characters: written }),
+    finish: () => [{ type: 'failed', fault: STREAM_ENDED_EARLY }],
     refused: (status, body) => refusedFault(vendor, status, body),
   };
 }
@@ -62,7 +69,7 @@ const MAX_CALL_ID_LENGTH = 64;
 const reasons = (model: string): boolean =>
   /^(?:.*\/)?(?:o\d|gpt-(?:[5-9]|\d\d)|codex)/.test(model) && !/-chat\b/.test(model);
 
-function request(options: OpenaiOptions, prompt: Prompt, plain: boolean): WireRequest {
+function request(options: OpenaiOptions, prompt: Prompt, plain: boolean): ApiRequest {
   const { model } = options;
   const input = prompt.items.flatMap((item, at) => inputItems(item, prompt.items[at + 1], plain));
   const tools = prompt.tools.map(({ name, description, parameters }) => ({
@@ -172,7 +179,7 @@ const End = z.object({
 function step(vendor: Vendor, state: State, data: string): Step {
   if (data === '[DONE]') return [state, []];
   const event = jsonObject(data);
-  if (!event) return [state, [{ type: 'failed', fault: DAMAGED }]];
+  if (!event) return [state, [{ type: 'failed', fault: MALFORMED_EVENT }]];
   const delta = typeof event.delta === 'string' ? event.delta : '';
   switch (event.type) {
     case 'response.output_text.delta':
@@ -225,11 +232,11 @@ function argumentsDelta(state: State, item: unknown, text: string): Step {
 /** An answer may have several messages, shown as paragraphs of one. */
 function messageBegan(state: State): Step {
   const next = { ...state, messages: state.messages + 1, held: [] };
-  const gap: WireEvent[] = state.messages === 0 ? [] : [{ type: 'text', text: '\n\n' }];
+  const gap: ApiEvent[] = state.messages === 0 ? [] : [{ type: 'text', text: '\n\n' }];
   return [next, [...sealed(state.held), ...gap]];
 }
 
-const sealed = (items: readonly Json[]): WireEvent[] =>
+const sealed = (items: readonly Json[]): ApiEvent[] =>
   items.map((data) => ({ type: 'sealed', sealed: { provider: SEALER, data } }));
 
 function itemEnded(state: State, event: Record<string, unknown>): Step {
@@ -240,7 +247,7 @@ function itemEnded(state: State, event: Record<string, unknown>): Step {
     if (!item.encrypted_content || nestsDeeper(item)) return [state, []];
     // Calls are recorded after all reasoning: reasoning between two calls is stored with the second.
     if (state.calls > 0) {
-      const written = state.written + item.encrypted_content.length + KEPT_PIECE;
+      const written = state.written + item.encrypted_content.length + PIECE_OVERHEAD;
       return [{ ...state, held: [...state.held, item as JsonObject], written }, []];
     }
     return [state, sealed([item as JsonObject])];
@@ -252,7 +259,7 @@ function itemEnded(state: State, event: Record<string, unknown>): Step {
   ];
 }
 
-function ended(state: State, event: Record<string, unknown>, incomplete: boolean): WireEvent[] {
+function ended(state: State, event: Record<string, unknown>, incomplete: boolean): ApiEvent[] {
   const end = End.safeParse(event);
   const filtered = end.data?.response.incomplete_details?.reason === 'content_filter';
   const usage = usageOf(end.data?.response.usage);

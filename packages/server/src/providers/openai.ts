@@ -1,6 +1,6 @@
 /** Shared parts of both OpenAI wires. */
 import type { Prompt } from '../core/ports/provider.ts';
-import type { WireRequest } from './wire.ts';
+import type { ApiRequest } from './model-api.ts';
 
 /** The addressed server, for error messages. The key is here to be redacted. */
 export type Vendor = {
@@ -31,7 +31,7 @@ export const openaiRequest = (
   { key, baseUrl }: OpenaiOptions,
   path: 'responses' | 'chat/completions',
   body: object,
-): WireRequest => ({
+): ApiRequest => ({
   url: `${baseUrl.replace(/\/+$/, '')}/${path}`,
   headers: key ? { authorization: `Bearer ${key}` } : {},
   body,

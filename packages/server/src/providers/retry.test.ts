@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
+import type { ApiFault } from './model-api.ts';
 import { type RetryPolicy, retryAfter, retryDelay } from './retry.ts';
-import type { WireFault } from './wire.ts';
 
 const policy = (more: Partial<RetryPolicy> = {}): RetryPolicy => ({
   attempts: 5,
@@ -9,7 +9,7 @@ const policy = (more: Partial<RetryPolicy> = {}): RetryPolicy => ({
   random: () => 1,
   ...more,
 });
-const fault = (more: Partial<WireFault> = {}): WireFault => ({
+const fault = (more: Partial<ApiFault> = {}): ApiFault => ({
   code: 'provider_unavailable',
   message: 'Away.',
   retryable: true,

@@ -1,5 +1,5 @@
 /** Retry policy for failed answers. */
-import type { WireFault } from './wire.ts';
+import type { ApiFault } from './model-api.ts';
 
 export type RetryPolicy = {
   /** total number of attempts */
@@ -19,7 +19,7 @@ export const DEFAULT_RETRY: RetryPolicy = {
 };
 
 /** Null if it is not retried. Exponential backoff with jitter, or the delay that the vendor requests. */
-export function retryDelay(policy: RetryPolicy, attempt: number, fault: WireFault): number | null {
+export function retryDelay(policy: RetryPolicy, attempt: number, fault: ApiFault): number | null {
   if (!fault.retryable || attempt >= policy.attempts) return null;
   const asked = fault.retryAfterMs;
   if (asked !== undefined && asked > policy.maxDelayMs) return null;

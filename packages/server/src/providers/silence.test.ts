@@ -32,7 +32,7 @@ describe('an idle timeout', () => {
   test('does not fire while bytes arrive', async () => {
     const told: string[] = [];
     const silence = new Silence(MS, () => told.push('silent'));
-    await quarters(20, () => silence.heard());
+    await quarters(20, () => silence.received());
     silence.stop();
     expect(told).toEqual([]);
   });
@@ -40,7 +40,7 @@ describe('an idle timeout', () => {
   test('fires when bytes stop arriving', async () => {
     const told = Promise.withResolvers<void>();
     const silence = new Silence(MS, told.resolve);
-    await quarters(8, () => silence.heard());
+    await quarters(8, () => silence.received());
     await told.promise;
     silence.stop();
   });
@@ -50,7 +50,7 @@ describe('an idle timeout', () => {
     const silence = new Silence(MS, () => told.resolve());
     await told.promise;
     told = Promise.withResolvers<void>();
-    silence.heard();
+    silence.received();
     await told.promise;
     silence.stop();
   });
@@ -58,7 +58,7 @@ describe('an idle timeout', () => {
   test('fires after the longer time if bytes arrive but no events', async () => {
     const told = Promise.withResolvers<void>();
     const silence = new Silence(MS, told.resolve, 3 * MS);
-    const timer = setInterval(() => silence.heard(), MS / 8);
+    const timer = setInterval(() => silence.received(), MS / 8);
     await told.promise;
     clearInterval(timer);
     silence.stop();
@@ -68,7 +68,7 @@ describe('an idle timeout', () => {
     const told: string[] = [];
     const silence = new Silence(MS, () => told.push('silent'), 2 * MS);
     await quarters(20, () => {
-      silence.heard();
+      silence.received();
       silence.said();
     });
     silence.stop();

@@ -69,8 +69,8 @@ export function providerSuite(http: HttpClient): void {
 }
 
 function fixtureTests(enrolment: Enrolment, http: HttpClient, vendor: () => Upstream): void {
-  const { name: wire, lacks = {} } = enrolment;
-  const names = fixtureNames(wire);
+  const { name: api, lacks = {} } = enrolment;
+  const names = fixtureNames(api);
   for (const hazard of HAZARDS) {
     const reason = lacks[hazard];
     if (reason) test.skip(`${hazard}: ${reason}`, () => undefined);
@@ -79,12 +79,12 @@ function fixtureTests(enrolment: Enrolment, http: HttpClient, vendor: () => Upst
   }
   for (const name of names) {
     test(name, async () => {
-      const bytes = fixtureBytes(wire, name);
-      const expected = fixtureEvents(wire, name);
+      const bytes = fixtureBytes(api, name);
+      const expected = fixtureEvents(api, name);
       for (const pieces of [byteByByte(bytes), ...SEEDS.map((seed) => recut(bytes, seed))]) {
         vendor().answer = { status: 200, type: 'text/event-stream', pieces };
         const options = { key: KEY, baseUrl: vendor().url, model: 'fixture-1' };
-        const events = joined(await collect(enrolment.wire(options), SMALL_PROMPT, http));
+        const events = joined(await collect(enrolment.api(options), SMALL_PROMPT, http));
         expect(withHost(events, vendor().url)).toEqual(expected);
       }
     });
@@ -147,8 +147,8 @@ async function replay(
   vendor.answer = { status: response.status, type, pieces };
   const recorded = JSON.parse(request.body) as JsonObject;
   const model = String(recorded.model ?? /models\/([^:]+)/.exec(request.url)?.[1]);
-  const wire = enrolment.wire({ key: KEY, baseUrl: vendor.url, model });
-  return collect(wire, enrolment.prompt(recorded) ?? SMALL_PROMPT, http);
+  const api = enrolment.api({ key: KEY, baseUrl: vendor.url, model });
+  return collect(api, enrolment.prompt(recorded) ?? SMALL_PROMPT, http);
 }
 
 function expectRead(events: readonly ProviderEvent[], enrolment: Enrolment, body: string): void {

@@ -6,10 +6,10 @@ const MAX_BYTES = 4_000_000;
 const MAX_MODELS = 2_000;
 
 export type Vendor = 'openai' | 'anthropic' | 'google';
-export type Reached = { readonly address: string; readonly key: string | undefined };
+export type VendorAccess = { readonly address: string; readonly key: string | undefined };
 
 /** Throws `invalid` or `provider_unavailable` with one sentence for the person who set it up. */
-export async function vendorModels(vendor: Vendor, reached: Reached): Promise<string[]> {
+export async function vendorModels(vendor: Vendor, reached: VendorAccess): Promise<string[]> {
   const host = new URL(reached.address).host;
   const response = await ask(requestTo(vendor, reached), host);
   if (response.status === 401 || response.status === 403)
@@ -20,7 +20,7 @@ export async function vendorModels(vendor: Vendor, reached: Reached): Promise<st
   return modelsIn(await bodyOf(response, host), host);
 }
 
-function requestTo(provider: Vendor, { address, key }: Reached): Request {
+function requestTo(provider: Vendor, { address, key }: VendorAccess): Request {
   const base = address.replace(/\/+$/, '');
   switch (provider) {
     case 'openai':

@@ -6,7 +6,7 @@ type Value = {
   boolValue?: boolean;
   arrayValue?: { values: Value[] };
 };
-type Wire = {
+type OtlpRequest = {
   traceId: string;
   spanId: string;
   parentSpanId?: string;
@@ -18,10 +18,13 @@ type Wire = {
   status: { code: number };
 };
 type Batch = {
-  resourceSpans: { resource: { attributes: Wire['attributes'] }; scopeSpans: { spans: Wire[] }[] }[];
+  resourceSpans: {
+    resource: { attributes: OtlpRequest['attributes'] };
+    scopeSpans: { spans: OtlpRequest[] }[];
+  }[];
 };
 
-export type ReceivedSpan = Omit<Wire, 'attributes'> & {
+export type ReceivedSpan = Omit<OtlpRequest, 'attributes'> & {
   readonly attributes: Record<string, unknown>;
   readonly service: unknown;
 };
@@ -30,7 +33,7 @@ const read = (value: Value): unknown =>
   value.arrayValue
     ? value.arrayValue.values.map(read)
     : (value.stringValue ?? value.intValue ?? value.boolValue);
-const record = (attributes: Wire['attributes']) =>
+const record = (attributes: OtlpRequest['attributes']) =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, read(value)]));
 
 export function openCollector() {

@@ -8,8 +8,8 @@ import type { Transport } from '../core/ports/transport.ts';
 import { LeaseTable, type MemoryLeases, openMemoryLeases } from '../stores/memory/leases.ts';
 import { openMemoryStore } from '../stores/memory/store.ts';
 import { ExclusiveSessions, withLeases } from '../stores/memory/with-leases.ts';
+import { countingIds, createHarness, type Harness, type HarnessOptions } from './harness.ts';
 import type { Line } from './scripted-provider.ts';
-import { countingIds, type Harness, type HarnessOptions, createHarness } from './harness.ts';
 
 export type HarnessNode = Harness & {
   readonly leases: MemoryLeases;

@@ -1,7 +1,7 @@
 /** Plays one scenario on the real engine with a scripted model, and returns its events. */
 import type { Json, SessionEvent } from '@parlance/protocol';
+import { CALLER, countingIds, createHarness, type Harness, SESSION, say } from './harness.ts';
 import { calls, type Line, USAGE } from './scripted-provider.ts';
-import { CALLER, countingIds, SESSION, type Harness, say, createHarness } from './harness.ts';
 
 export type Scenario = () => Promise<readonly SessionEvent[]>;
 

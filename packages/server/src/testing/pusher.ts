@@ -52,7 +52,12 @@ export class FakeClock implements Clock {
   }
 }
 
-type PusherFrame = AnyFrame & { event: string; channel?: string; data: Record<string, unknown>; user_id?: string };
+type PusherFrame = AnyFrame & {
+  event: string;
+  channel?: string;
+  data: Record<string, unknown>;
+  user_id?: string;
+};
 
 /** A raw protocol client. */
 export class RawPusher {

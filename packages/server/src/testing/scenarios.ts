@@ -3,9 +3,9 @@
  * golden file for every one of them.
  */
 import { type CallId, type HistoryItem, textPart } from '@parlance/protocol';
-import { answered, answerWith, asks, killed, scenario, type Scenario } from './play-scenario.ts';
-import { calls, says } from './scripted-provider.ts';
 import { CALLER, SESSION, say } from './harness.ts';
+import { answered, answerWith, asks, killed, type Scenario, scenario } from './play-scenario.ts';
+import { calls, says } from './scripted-provider.ts';
 
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'plain-answer': scenario([says('Hello ', 'there.')], ({ engine }) => say(engine, 'Hi')),

@@ -9,7 +9,7 @@ import { applyPatchTool } from './patch/tool.ts';
 import { readFile } from './read-file.ts';
 import { saveFile } from './save-file.ts';
 import { searchFiles } from './search/tool.ts';
-import { contextIn, faultOf, textFrom, type ToolFixture, toolFixture } from './testing.ts';
+import { contextIn, faultOf, type ToolFixture, textFrom, toolFixture } from './testing.ts';
 
 const OPEN = { hide: [] };
 const reader = readFile(OPEN);

@@ -5,7 +5,7 @@ import { listFiles } from './list-files.ts';
 import { readFile } from './read-file.ts';
 import { matchesOf } from './search/matches.ts';
 import { searchFiles } from './search/tool.ts';
-import { contextIn, faultOf, textFrom, type ToolFixture, toolFixture } from './testing.ts';
+import { contextIn, faultOf, type ToolFixture, textFrom, toolFixture } from './testing.ts';
 
 const ripgrep = Bun.which('rg');
 

@@ -10,7 +10,7 @@ import { saveFile } from './save-file.ts';
 import { searchFiles } from './search/tool.ts';
 import { findSandbox } from './shell/sandbox.ts';
 import { shell } from './shell/tool.ts';
-import { contextIn, faultOf, textFrom, use, type ToolFixture, toolFixture } from './testing.ts';
+import { contextIn, faultOf, type ToolFixture, textFrom, toolFixture, use } from './testing.ts';
 
 const sandbox = await findSandbox();
 // In CI the sandbox must be available: a skipped escape attempt proves nothing.

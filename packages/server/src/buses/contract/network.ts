@@ -20,7 +20,7 @@ export type TestNetwork = {
   /** Disconnects the node; its registrations are kept. */
   cut(node: Transport): Promise<void>;
   /** Allows the node to reconnect. */
-  mend(node: Transport): Promise<void>;
+  repair(node: Transport): Promise<void>;
   /** Writes to a channel as an attacker would. */
   inject(channel: string, text: string): Promise<void>;
   stop(): Promise<void>;

@@ -166,7 +166,7 @@ export function registryContract(implementation: Implementation): void {
     await nodes.network.cut(bob);
     await isDown(bob);
     end();
-    await nodes.network.mend(bob);
+    await nodes.network.repair(bob);
     await isUp(bob);
     await has(followed);
   });

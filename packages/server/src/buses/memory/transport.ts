@@ -7,8 +7,8 @@ import type { Log } from '../../core/ports/logger.ts';
 import { type Meter, NO_METER } from '../../core/ports/meter.ts';
 import type { Transport } from '../../core/ports/transport.ts';
 import { CarriedTransport } from '../shared/carried-transport.ts';
+import type { Carrier, CarrierEvents } from '../shared/carrier.ts';
 import type { Timings } from '../shared/timings.ts';
-import type { Wire, WireEvents } from '../shared/wire.ts';
 
 export type MemoryNodeOptions = {
   readonly log: Log;
@@ -25,12 +25,12 @@ export type MemoryNetwork = {
   up(): void;
   /** Disconnects one node; its registrations are kept. */
   cut(node: NodeId): void;
-  mend(node: NodeId): void;
+  repair(node: NodeId): void;
   /** Writes to a channel as an attacker would. */
   inject(channel: string, text: string): void;
 };
 
-type Port = { readonly channels: readonly string[]; readonly events: WireEvents; connected: boolean };
+type Port = { readonly channels: readonly string[]; readonly events: CarrierEvents; connected: boolean };
 
 export function openMemoryNetwork(): MemoryNetwork {
   const ports = new Map<NodeId, Port>();
@@ -60,7 +60,7 @@ export function openMemoryNetwork(): MemoryNetwork {
     sets.set(key, made);
     return made;
   };
-  const wireOf = (node: NodeId, port: Port): Wire => {
+  const carrierOf = (node: NodeId, port: Port): Carrier => {
     const whileConnected = async <Value>(act: () => Value): Promise<Value> => {
       if (!port.connected) throw new Error('the network is down');
       return act();
@@ -94,7 +94,7 @@ export function openMemoryNetwork(): MemoryNetwork {
         const port: Port = { channels, events, connected: false };
         ports.set(node, port);
         connect(port);
-        return wireOf(node, port);
+        return carrierOf(node, port);
       });
     },
     down() {
@@ -110,7 +110,7 @@ export function openMemoryNetwork(): MemoryNetwork {
       const port = ports.get(node);
       if (port) disconnect(port);
     },
-    mend(node) {
+    repair(node) {
       const port = ports.get(node);
       if (port) connect(port);
     },

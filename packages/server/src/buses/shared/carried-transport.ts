@@ -2,17 +2,22 @@
 import type { NodeId } from '../../core/ports/lease.ts';
 import type { Log } from '../../core/ports/logger.ts';
 import type { Meter } from '../../core/ports/meter.ts';
-import { type FollowedEntries, NoAnswer, type NodeMessage, type Transport } from '../../core/ports/transport.ts';
+import {
+  type FollowedEntries,
+  NoAnswer,
+  type NodeMessage,
+  type Transport,
+} from '../../core/ports/transport.ts';
+import type { Carrier, OpenCarrier } from './carrier.ts';
 import { Channels } from './channels.ts';
 import { Listeners } from './listeners.ts';
 import { type Answer, type Receive, Receiver } from './receiver.ts';
 import { NodeRegistry } from './registry.ts';
-import { RegistryCarrier } from './registry-carrier.ts';
+import { RegistrySets } from './registry-sets.ts';
 import { Requests } from './requests.ts';
 import { Sender } from './sender.ts';
 import { Signatures } from './signatures.ts';
 import { TIMINGS, type Timings } from './timings.ts';
-import type { OpenWire, Wire } from './wire.ts';
 
 export type TransportOptions = {
   readonly node: NodeId;
@@ -39,26 +44,26 @@ export class CarriedTransport implements Transport {
   readonly registry: NodeRegistry;
   readonly others: FollowedEntries;
   up = false;
-  readonly #wire: Wire;
-  readonly #carrier: RegistryCarrier;
+  readonly #carrier: Carrier;
+  readonly #sets: RegistrySets;
   readonly #sender: Sender;
   readonly #receiver: Receiver;
   readonly #requests = new Requests();
-  readonly #ups: Listeners<[]>;
-  readonly #downs: Listeners<[]>;
+  readonly #upListeners: Listeners<[]>;
+  readonly #downListeners: Listeners<[]>;
   readonly #losses: Listeners<[NodeId]>;
-  readonly #telling: ReturnType<typeof setInterval>;
+  readonly #announceTimer: ReturnType<typeof setInterval>;
   /** incremented on every connect and disconnect */
   #connection = 0;
 
   constructor(
     private readonly options: TransportOptions,
-    open: OpenWire,
+    open: OpenCarrier,
   ) {
     const { node, cluster, secret, log, meter, timings = TIMINGS } = options;
     this.node = node;
-    this.#ups = new Listeners(log);
-    this.#downs = new Listeners(log);
+    this.#upListeners = new Listeners(log);
+    this.#downListeners = new Listeners(log);
     this.#losses = new Listeners(log);
     const channels = new Channels(cluster);
     const signatures = new Signatures(cluster, secret, node);
@@ -69,33 +74,33 @@ export class CarriedTransport implements Transport {
       signatures,
       requests: this.#requests,
       now: monotonic,
-      reply: (to, item) => this.#carrier.connected && this.#sender.atOnce(to, item),
-      onHeard: (from) => this.registry.heard(from),
+      reply: (to, item) => this.#sets.connected && this.#sender.atOnce(to, item),
+      onReceived: (from) => this.registry.sawMessage(from),
       onLost: (from) => this.#lost(from),
     });
     this.#sender = new Sender({
       node,
       channels,
       signatures,
-      wire: () => this.#wire,
+      carrier: () => this.#carrier,
       onOversized: () => this.#receiver.drop('oversized'),
       onAbsent: (absent) => this.#requests.fail(`node ${absent} does not listen`, absent),
     });
-    this.#wire = open([channels.everyone, channels.of(node)], {
+    this.#carrier = open([channels.everyone, channels.of(node)], {
       connected: () => void this.#connected(),
       disconnected: (reason) => this.#disconnected(reason),
       received: (channel, text) => this.#receiver.take(channel, text),
     });
     const { prefix } = channels;
-    this.#carrier = new RegistryCarrier({
-      wire: this.#wire,
+    this.#sets = new RegistrySets({
+      carrier: this.#carrier,
       prefix,
       expiryMs: timings.expiryMs,
       now: monotonic,
     });
     this.registry = new NodeRegistry({
       node,
-      carrier: this.#carrier,
+      sets: this.#sets,
       timings,
       announce: (body) => this.#sender.toEveryone({ kind: REGISTRY, body }),
       heardAt: (other) => this.#receiver.heardAt(other),
@@ -105,8 +110,8 @@ export class CarriedTransport implements Transport {
     this.on(REGISTRY, (body, from) => this.registry.announced(from, body));
     this.on(LEAVING, (_body, from) => this.registry.forget(from));
     this.on(ALIVE, () => undefined);
-    this.#telling = setInterval(() => this.broadcast({ kind: ALIVE, body: null }), timings.renewMs);
-    this.#telling.unref();
+    this.#announceTimer = setInterval(() => this.broadcast({ kind: ALIVE, body: null }), timings.renewMs);
+    this.#announceTimer.unref();
     meter.gauge('bus_up', () => (this.up ? 1 : 0));
   }
 
@@ -134,11 +139,11 @@ export class CarriedTransport implements Transport {
   }
 
   onUp(listener: () => void): () => void {
-    return this.#ups.add(listener);
+    return this.#upListeners.add(listener);
   }
 
   onDown(listener: () => void): () => void {
-    return this.#downs.add(listener);
+    return this.#downListeners.add(listener);
   }
 
   onLost(listener: (from: NodeId) => void): () => void {
@@ -146,24 +151,24 @@ export class CarriedTransport implements Transport {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#telling);
+    clearInterval(this.#announceTimer);
     this.broadcast({ kind: LEAVING, body: null });
     this.#sender.flush();
     await this.registry.close();
     this.#stop('the bus is closed');
-    await this.#wire.close();
+    await this.#carrier.close();
   }
 
   async #connected(): Promise<void> {
     const connection = ++this.#connection;
     this.#sender.restart();
     this.#receiver.restart();
-    this.#carrier.connected = true;
+    this.#sets.connected = true;
     await this.registry.restore();
     if (connection !== this.#connection) return;
     this.up = true;
     this.options.log.info({ node: this.node }, 'bus connected');
-    this.#ups.call();
+    this.#upListeners.call();
   }
 
   #disconnected(reason: string): void {
@@ -171,13 +176,13 @@ export class CarriedTransport implements Transport {
     this.#stop('the bus is down');
     if (!wasUp) return;
     this.options.log.warn({ node: this.node, reason }, 'bus disconnected');
-    this.#downs.call();
+    this.#downListeners.call();
   }
 
   #stop(reason: string): void {
     this.#connection++;
     this.up = false;
-    this.#carrier.connected = false;
+    this.#sets.connected = false;
     this.#sender.clear();
     this.#requests.fail(reason);
   }

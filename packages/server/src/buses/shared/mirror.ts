@@ -2,7 +2,7 @@
 import type { NodeId } from '../../core/ports/lease.ts';
 import type { Entry } from '../../core/ports/transport.ts';
 import { decodeMember } from './entry-member.ts';
-import type { RegistryCarrier } from './registry-carrier.ts';
+import type { RegistrySets } from './registry-sets.ts';
 
 export type Mirrored = Entry & { readonly at: number };
 
@@ -18,7 +18,7 @@ export class Mirror {
 
   constructor(
     private readonly key: string,
-    private readonly carrier: RegistryCarrier,
+    private readonly sets: RegistrySets,
     /** whether to ignore entries of the node */
     private readonly isLeftOut: (node: NodeId) => boolean,
   ) {}
@@ -49,10 +49,10 @@ export class Mirror {
   async read(complete: boolean): Promise<void> {
     const changed = new Set<string>();
     this.#changedWhileReading.add(changed);
-    const members = await this.carrier.members(this.key);
+    const members = await this.sets.members(this.key);
     this.#changedWhileReading.delete(changed);
     if (!members) return;
-    this.readAt = this.carrier.now();
+    this.readAt = this.sets.now();
     const registered = new Set<string>();
     for (const member of members) {
       const entry = decodeMember(this.key, member);
@@ -68,7 +68,7 @@ export class Mirror {
   }
 
   #put(entry: Entry): void {
-    this.entries.set(nameOf(entry.node, entry.id), { ...entry, at: this.carrier.now() });
+    this.entries.set(nameOf(entry.node, entry.id), { ...entry, at: this.sets.now() });
   }
 
   #touch(name: string): void {

@@ -2,12 +2,12 @@
 import type { NodeId } from '../../core/ports/lease.ts';
 import type { OwnEntry } from '../../core/ports/transport.ts';
 import { type Announcement, BARE, encodeMember } from './entry-member.ts';
-import type { RegistryCarrier } from './registry-carrier.ts';
+import type { RegistrySets } from './registry-sets.ts';
 import { RemovedMembers } from './removed-members.ts';
 import type { Timings } from './timings.ts';
 
 export type OwnEntriesOptions = {
-  readonly carrier: RegistryCarrier;
+  readonly sets: RegistrySets;
   readonly announce: (announcement: Announcement) => void;
   readonly timings: Timings;
 };
@@ -25,16 +25,16 @@ export class OwnEntries {
   /** by key and id; the most recently renewed last */
   readonly #entries = new Map<string, Own>();
   readonly #removed: RemovedMembers;
-  readonly #carrier: RegistryCarrier;
+  readonly #sets: RegistrySets;
   readonly #announce: (announcement: Announcement) => void;
 
   constructor(
     private readonly node: NodeId,
-    { carrier, announce, timings }: OwnEntriesOptions,
+    { sets, announce, timings }: OwnEntriesOptions,
   ) {
-    this.#carrier = carrier;
+    this.#sets = sets;
     this.#announce = announce;
-    this.#removed = new RemovedMembers(carrier, timings.expiryMs);
+    this.#removed = new RemovedMembers(sets, timings.expiryMs);
   }
 
   add(key: string, entry: OwnEntry = BARE): () => void {
@@ -60,7 +60,7 @@ export class OwnEntries {
   async registerAll(): Promise<void> {
     this.#removed.removeAgain();
     for (const [name, own] of [...this.#entries]) this.#register(name, own);
-    await this.#carrier.settled();
+    await this.#sets.settled();
   }
 
   /** Renews entries registered before the given time. */
@@ -72,29 +72,29 @@ export class OwnEntries {
   }
 
   async removeAll(): Promise<void> {
-    for (const { key, member } of this.#entries.values()) void this.#carrier.remove(key, member);
+    for (const { key, member } of this.#entries.values()) void this.#sets.remove(key, member);
     this.#entries.clear();
-    await this.#carrier.settled();
+    await this.#sets.settled();
   }
 
   #register(name: string, own: Own): void {
-    if (!this.#carrier.connected) return;
+    if (!this.#sets.connected) return;
     this.#renew(name, own);
     const { key, entry } = own;
     this.#announce({ add: { key, id: entry.id, value: entry.value } });
   }
 
   #renew(name: string, own: Own): void {
-    own.renewedAt = this.#carrier.now();
+    own.renewedAt = this.#sets.now();
     this.#entries.delete(name);
     this.#entries.set(name, own);
-    this.#carrier.renew(own.key, own.member);
+    this.#sets.renew(own.key, own.member);
   }
 
   #remove(name: string, own: Own): void {
     if (--own.count > 0 || this.#entries.get(name) !== own) return;
     this.#entries.delete(name);
     this.#removed.remove(own.key, own.member);
-    if (this.#carrier.connected) this.#announce({ remove: { key: own.key, id: own.entry.id } });
+    if (this.#sets.connected) this.#announce({ remove: { key: own.key, id: own.entry.id } });
   }
 }

@@ -2,13 +2,13 @@
 import type { NodeId } from '../../core/ports/lease.ts';
 import type { Stamp } from './envelope.ts';
 
-type Heard = { generation: number; readonly numbers: Map<string, number>; at: number };
+type SenderState = { generation: number; readonly numbers: Map<string, number>; at: number };
 
 /** Anyone with write access to the carrier can forge node ids. */
 const MAX_SENDERS = 10_000;
 
 export class ReceivedBatches {
-  readonly #senders = new Map<NodeId, Heard>();
+  readonly #senders = new Map<NodeId, SenderState>();
 
   constructor(private readonly now: () => number) {}
 

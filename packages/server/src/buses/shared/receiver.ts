@@ -20,7 +20,7 @@ export type ReceiverOptions = {
   readonly requests: Requests;
   readonly now: () => number;
   readonly reply: (to: NodeId, item: Item) => void;
-  readonly onHeard: (from: NodeId) => void;
+  readonly onReceived: (from: NodeId) => void;
   readonly onLost: (from: NodeId) => void;
 };
 
@@ -66,7 +66,7 @@ export class Receiver {
       this.drop('repeated');
       return;
     }
-    this.options.onHeard(batch.from);
+    this.options.onReceived(batch.from);
     if (order === 'lost') this.options.onLost(batch.from);
     for (const item of batch.items) this.#takeItem(item, batch.from);
   }

@@ -5,12 +5,12 @@ import { type Announcement, readAnnouncement } from './entry-member.ts';
 import { FollowedKeys } from './followed-keys.ts';
 import { Mirror } from './mirror.ts';
 import { OwnEntries } from './own-entries.ts';
-import type { RegistryCarrier } from './registry-carrier.ts';
+import type { RegistrySets } from './registry-sets.ts';
 import type { Timings } from './timings.ts';
 
 export type RegistryOptions = {
   readonly node: NodeId;
-  readonly carrier: RegistryCarrier;
+  readonly sets: RegistrySets;
   readonly timings: Timings;
   readonly announce: (announcement: Announcement) => void;
   /** when the last message of the node was received */
@@ -30,9 +30,9 @@ export class NodeRegistry implements Registry {
   #tickedAt: number;
 
   constructor(private readonly options: RegistryOptions) {
-    const { node, carrier, timings } = options;
+    const { node, sets, timings } = options;
     this.#own = new OwnEntries(node, options);
-    this.#tickedAt = carrier.now();
+    this.#tickedAt = sets.now();
     this.#renewing = setInterval(() => this.#tick(), timings.renewMs / 10);
     this.#renewing.unref();
   }
@@ -56,7 +56,7 @@ export class NodeRegistry implements Registry {
   }
 
   /** The node has sent a message, so it is not gone. */
-  heard(node: NodeId): void {
+  sawMessage(node: NodeId): void {
     if (this.#gone.delete(node)) void this.reread();
   }
 
@@ -94,14 +94,14 @@ export class NodeRegistry implements Registry {
   }
 
   #tick(): void {
-    const { carrier, timings, heardAt } = this.options;
-    const paused = carrier.now() - this.#tickedAt > timings.expiryMs / 2;
-    this.#tickedAt = carrier.now();
-    if (!carrier.connected) return;
+    const { sets, timings, heardAt } = this.options;
+    const paused = sets.now() - this.#tickedAt > timings.expiryMs / 2;
+    this.#tickedAt = sets.now();
+    if (!sets.connected) return;
     // Entries may have expired while this process was paused.
     if (paused) void this.#own.registerAll();
-    this.#own.renew(carrier.now() - timings.renewMs);
-    const silentSince = carrier.now() - timings.expiryMs;
+    this.#own.renew(sets.now() - timings.renewMs);
+    const silentSince = sets.now() - timings.expiryMs;
     for (const mirror of this.#mirrors.values())
       mirror.removeIf(({ node, at }) => Math.max(at, heardAt(node) ?? 0) < silentSince);
     const unread = [...this.#mirrors.values()].filter(({ readAt }) => readAt < silentSince);
@@ -111,7 +111,7 @@ export class NodeRegistry implements Registry {
   #mirrorOf(key: string): Mirror {
     const known = this.#mirrors.get(key);
     if (known) return known;
-    const mirror = new Mirror(key, this.options.carrier, (node) => this.#isLeftOut(node));
+    const mirror = new Mirror(key, this.options.sets, (node) => this.#isLeftOut(node));
     this.#mirrors.set(key, mirror);
     return mirror;
   }

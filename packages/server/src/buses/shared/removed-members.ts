@@ -2,7 +2,7 @@
  * Removed members that may still be in their sets, because the carrier was disconnected or has not responded
  * yet. Otherwise they would stay visible to other nodes until they expire.
  */
-import type { RegistryCarrier } from './registry-carrier.ts';
+import type { RegistrySets } from './registry-sets.ts';
 
 type Removed = { readonly key: string; readonly member: string; readonly at: number };
 
@@ -11,13 +11,13 @@ export class RemovedMembers {
   readonly #removed = new Map<string, Removed>();
 
   constructor(
-    private readonly carrier: RegistryCarrier,
+    private readonly sets: RegistrySets,
     private readonly expiryMs: number,
   ) {}
 
   remove(key: string, member: string): void {
     this.#forgetExpired();
-    const removed = { key, member, at: this.carrier.now() };
+    const removed = { key, member, at: this.sets.now() };
     this.#removed.set(JSON.stringify([key, member]), removed);
     void this.#try(removed);
   }
@@ -30,12 +30,12 @@ export class RemovedMembers {
 
   async #try(removed: Removed): Promise<void> {
     const name = JSON.stringify([removed.key, removed.member]);
-    if ((await this.carrier.remove(removed.key, removed.member)) && this.#removed.get(name) === removed)
+    if ((await this.sets.remove(removed.key, removed.member)) && this.#removed.get(name) === removed)
       this.#removed.delete(name);
   }
 
   #forgetExpired(): void {
-    const expired = this.carrier.now() - this.expiryMs;
+    const expired = this.sets.now() - this.expiryMs;
     for (const [name, { at }] of this.#removed) {
       if (at > expired) return;
       this.#removed.delete(name);

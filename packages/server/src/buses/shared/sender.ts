@@ -1,16 +1,16 @@
 /** Sends messages in batches, and signs those whose kind requires it. */
 import type { NodeId } from '../../core/ports/lease.ts';
 import { SIGNED_KINDS } from '../../core/ports/transport.ts';
+import type { Carrier } from './carrier.ts';
 import type { Channels } from './channels.ts';
 import { encodeItem, type Item } from './envelope.ts';
 import { SendBatches } from './send-batches.ts';
 import type { Signatures } from './signatures.ts';
-import type { Wire } from './wire.ts';
 
 export type SenderOptions = {
   readonly node: NodeId;
   readonly channels: Channels;
-  readonly wire: () => Wire;
+  readonly carrier: () => Carrier;
   readonly signatures: Signatures;
   readonly onOversized: () => void;
   /** Called if nobody listens on that node. */
@@ -66,9 +66,9 @@ export class Sender {
   }
 
   #publish(channel: string, text: string): void {
-    const { wire, channels, onAbsent } = this.options;
+    const { carrier, channels, onAbsent } = this.options;
     const node = channels.nodeOf(channel);
-    wire()
+    carrier()
       .publish(channel, text)
       .then(
         (receivers) => {

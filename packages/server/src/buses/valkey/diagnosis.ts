@@ -3,8 +3,8 @@
  */
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import type { ValkeyServer } from './carrier.ts';
 import { deadline } from './deadline.ts';
-import type { ValkeyServer } from './wire.ts';
 
 export type Diagnosis = {
   readonly reason: string;

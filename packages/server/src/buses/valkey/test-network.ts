@@ -15,7 +15,7 @@ export async function valkeyNetwork(options?: RedisOptions): Promise<TestNetwork
     async cut() {
       engine.pause();
     },
-    async mend() {
+    async repair() {
       engine.resume();
     },
     async inject(channel, text) {

@@ -8,9 +8,9 @@ import type { Engine } from '../../testing/engines/program.ts';
 import { freePort } from '../../testing/engines/program.ts';
 import { type RedisOptions, redisProgram, startRedis } from '../../testing/engines/redis.ts';
 import { isDown, isUp, note, PATIENT, SILENT, until } from '../contract/network.ts';
+import type { ValkeyServer } from './carrier.ts';
 import { makeCertificate, openssl } from './test-certificate.ts';
 import { openValkeyTransport } from './transport.ts';
-import type { ValkeyServer } from './wire.ts';
 
 const engines: Engine[] = [];
 const transports: Transport[] = [];

@@ -1,8 +1,8 @@
 /** The transport between the nodes of a cluster, over Valkey or Redis. */
 import type { Transport } from '../../core/ports/transport.ts';
 import { CarriedTransport, type TransportOptions } from '../shared/carried-transport.ts';
+import { ValkeyCarrier, type ValkeyServer } from './carrier.ts';
 import { diagnose } from './diagnosis.ts';
-import { type ValkeyServer, ValkeyWire } from './wire.ts';
 
 export type ValkeyOptions = TransportOptions & { readonly server: ValkeyServer };
 
@@ -14,9 +14,9 @@ export type ValkeyOptions = TransportOptions & { readonly server: ValkeyServer }
 export async function openValkeyTransport({ server, ...options }: ValkeyOptions): Promise<Transport> {
   let firstAttempt: Promise<Error | null> = Promise.resolve(null);
   const transport = new CarriedTransport(options, (channels, events) => {
-    const wire = new ValkeyWire(server, channels, events);
-    firstAttempt = wire.firstAttempt;
-    return wire;
+    const carrier = new ValkeyCarrier(server, channels, events);
+    firstAttempt = carrier.firstAttempt;
+    return carrier;
   });
   const failure = await firstAttempt;
   if (!failure) return transport;

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import { LOCAL, textPart } from '@parlance/protocol';
 import { z } from 'zod';
+import { CALLER, createHarness, type Harness, SESSION, say } from '../../testing/harness.ts';
 import { calls, says } from '../../testing/scripted-provider.ts';
-import { CALLER, SESSION, type Harness, say, createHarness } from '../../testing/harness.ts';
 import type { EventStore, SessionRef } from '../ports/event-store.ts';
 import { defineTool } from '../ports/tool.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { EphemeralEvent, SessionEvent } from '@parlance/protocol';
+import { CALLER, createHarness, SESSION, say } from '../../testing/harness.ts';
 import { calls, type Line, says } from '../../testing/scripted-provider.ts';
-import { CALLER, SESSION, say, createHarness } from '../../testing/harness.ts';
 
 const writes = (text: string, { call = 'call_1', index = 0, tool = 'lookup' } = {}): Line => ({
   type: 'arguments',
@@ -77,7 +77,9 @@ describe('streamed arguments of a call', () => {
     ]);
     await say(harness.engine, 'Go');
     await harness.engine.whenIdle(SESSION);
-    const requested = harness.events.flatMap((event) => (event.type === 'call.requested' ? [event.call] : []));
+    const requested = harness.events.flatMap((event) =>
+      event.type === 'call.requested' ? [event.call] : [],
+    );
     expect(deltas(harness.events).map(({ call }) => call)).toEqual(requested);
     expect(new Set(requested).size).toBe(2);
   });

@@ -3,9 +3,9 @@ import { afterEach, expect, test } from 'bun:test';
 import type { ConnectionId, DurableEvent } from '@parlance/protocol';
 import { textPart } from '@parlance/protocol';
 import { z } from 'zod';
+import { CALLER, SESSION, say } from '../../testing/harness.ts';
 import { HarnessCluster, type HarnessNode } from '../../testing/nodes.ts';
 import { calls, says } from '../../testing/scripted-provider.ts';
-import { CALLER, SESSION, say } from '../../testing/harness.ts';
 import { defineTool } from '../ports/tool.ts';
 
 const BROWSER = 'browser' as ConnectionId;

@@ -2,9 +2,9 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import { type DurableEvent, isDurable, textPart } from '@parlance/protocol';
 import { z } from 'zod';
+import { CALLER, SESSION, say } from '../../testing/harness.ts';
 import { HarnessCluster, type HarnessNode } from '../../testing/nodes.ts';
 import { calls, type Line, says } from '../../testing/scripted-provider.ts';
-import { CALLER, SESSION, say } from '../../testing/harness.ts';
 import { quiet } from '../../testing/ticks.ts';
 import { defineTool } from '../ports/tool.ts';
 
@@ -159,7 +159,9 @@ describe('a node without contact to the store', () => {
 
 test('a turn continues after the store briefly refuses its events, and is not recorded as failed', async () => {
   const cluster = new HarnessCluster();
-  const node = await cluster.open([says('Lost.'), says('Kept.')], { parts: { retryDelayMs: () => 1, log: QUIET } });
+  const node = await cluster.open([says('Lost.'), says('Kept.')], {
+    parts: { retryDelayMs: () => 1, log: QUIET },
+  });
   opened.push(node);
   await node.engine.watch(SESSION, (event) => {
     if (event.type === 'text.delta' && event.text === 'Lost.') node.refuse(1);

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { type InputId, textPart } from '@parlance/protocol';
+import { CALLER, createHarness, type Harness, SESSION, say } from '../../testing/harness.ts';
 import { calls, says } from '../../testing/scripted-provider.ts';
-import { CALLER, SESSION, type Harness, say, createHarness } from '../../testing/harness.ts';
 import type { Provider } from '../ports/provider.ts';
 
 async function turn(harness: Harness, text: string, replaces?: InputId): Promise<InputId> {

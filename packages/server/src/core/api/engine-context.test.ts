@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { textOf } from '@parlance/protocol';
+import { CALLER, createHarness, type Harness, SESSION, say } from '../../testing/harness.ts';
 import { calls, type Line, says, scriptedProvider } from '../../testing/scripted-provider.ts';
-import { CALLER, SESSION, type Harness, say, createHarness } from '../../testing/harness.ts';
 
 const TOO_LONG: Line = {
   type: 'failed',
@@ -49,7 +49,9 @@ test('the turn fails if the prompt is refused twice, or nothing can be compacted
 
 test('a compaction reports smaller counts, on the vendor’s scale', async () => {
   const answers = [says('A long story. '.repeat(20)), says('They asked.')];
-  const harness = await createHarness([], { parts: { provider: { ...scriptedProvider(answers), counts: true } } });
+  const harness = await createHarness([], {
+    parts: { provider: { ...scriptedProvider(answers), counts: true } },
+  });
   await turn(harness, 'First');
   await harness.engine.send(SESSION, { type: 'context.compact' }, CALLER);
   const compacted = harness.events.find((event) => event.type === 'context.compacted');
@@ -60,9 +62,12 @@ test('a compaction reports smaller counts, on the vendor’s scale', async () =>
 
 test('old, large outputs are truncated before they are summarised', async () => {
   const word = 'x'.repeat(50_000);
-  const harness = await createHarness([calls('lookup', { word }), says('Done.'), says('They looked a word up.')], {
-    parts: { context: { strategy: 'none', threshold: 0.8 } },
-  });
+  const harness = await createHarness(
+    [calls('lookup', { word }), says('Done.'), says('They looked a word up.')],
+    {
+      parts: { context: { strategy: 'none', threshold: 0.8 } },
+    },
+  );
   await turn(harness, 'First');
   await harness.engine.send(SESSION, { type: 'context.compact' }, CALLER);
   const asked = harness.provider.prompts.at(-1);

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { CallId } from '@parlance/protocol';
+import { CALLER, countingIds, createHarness, SESSION, say } from '../../testing/harness.ts';
 import { calls, says } from '../../testing/scripted-provider.ts';
-import { CALLER, countingIds, SESSION, say, createHarness } from '../../testing/harness.ts';
 
 const CLICK = calls('errand', { what: 'click' });
 const parts = [{ type: 'text', text: 'clicked' } as const];

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test';
 import { type DurableEvent, isDurable, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { controlledStore } from '../../testing/controlled-store.ts';
+import { CALLER, createHarness, SESSION, say } from '../../testing/harness.ts';
 import { calls, says, USAGE } from '../../testing/scripted-provider.ts';
-import { CALLER, SESSION, say, createHarness } from '../../testing/harness.ts';
 import { quiet } from '../../testing/ticks.ts';
 import { defineTool, type Tool, type ToolResult } from '../ports/tool.ts';
 
@@ -40,7 +40,11 @@ describe('a store that fails', () => {
   test('once, inside a turn: the turn fails with a reason, and the next one is answered', async () => {
     const store = controlledStore();
     const answers = [says('Lost.'), says('Hello.')];
-    const { engine, nextEvent: happens, events } = await createHarness(answers, { store, parts: { log: quietLog } });
+    const {
+      engine,
+      nextEvent: happens,
+      events,
+    } = await createHarness(answers, { store, parts: { log: quietLog } });
     store.fail(1, 'turn.ended');
     const failed = happens('turn.failed');
     await say(engine, 'Hi');
@@ -63,7 +67,11 @@ describe('a store that fails', () => {
       return { parts: [textPart('done')] };
     });
     const answers = [calls('effect', {}), says('Next.')];
-    const { engine, nextEvent: happens, events } = await createHarness(answers, {
+    const {
+      engine,
+      nextEvent: happens,
+      events,
+    } = await createHarness(answers, {
       store,
       tools: [effect],
       parts: { log: quietLog },
@@ -79,7 +87,11 @@ describe('a store that fails', () => {
   test('permanently: the session backs off instead of calling the model repeatedly', async () => {
     const store = controlledStore();
     const answers = Array.from({ length: 10 }, () => says('Hello.'));
-    const { engine, nextEvent: happens, provider } = await createHarness(answers, {
+    const {
+      engine,
+      nextEvent: happens,
+      provider,
+    } = await createHarness(answers, {
       store,
       parts: { log: quietLog, retryDelayMs: () => NEVER },
     });
@@ -104,7 +116,12 @@ describe('a store that fails', () => {
   test('temporarily: the session continues when the store is back', async () => {
     const store = controlledStore();
     const rests: number[] = [];
-    const { engine, nextEvent: happens, events, provider } = await createHarness(
+    const {
+      engine,
+      nextEvent: happens,
+      events,
+      provider,
+    } = await createHarness(
       Array.from({ length: 5 }, () => says('Hello.')),
       {
         store,

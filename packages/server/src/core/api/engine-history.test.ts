@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { type CallId, type CommandInput, type HistoryItem, isDurable, textPart } from '@parlance/protocol';
+import { CALLER, createHarness, SESSION, say } from '../../testing/harness.ts';
 import { says, scriptedProvider } from '../../testing/scripted-provider.ts';
-import { CALLER, SESSION, say, createHarness } from '../../testing/harness.ts';
 import { brief } from '../domain/test-context-events.ts';
 
 const user = (text: string, key?: string): HistoryItem => ({ type: 'user', parts: [textPart(text)], key });

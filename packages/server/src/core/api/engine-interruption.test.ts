@@ -8,8 +8,8 @@ import {
   textPart,
 } from '@parlance/protocol';
 import { controlledStore } from '../../testing/controlled-store.ts';
+import { CALLER, createHarness, type Harness, SESSION, say } from '../../testing/harness.ts';
 import { calls, type Line, says } from '../../testing/scripted-provider.ts';
-import { CALLER, SESSION, type Harness, say, createHarness } from '../../testing/harness.ts';
 import { quiet, ticks } from '../../testing/ticks.ts';
 
 const tell = (text: string): Line => ({ type: 'text', text });
@@ -141,10 +141,12 @@ test('a cancel that cannot be stored, at any moment, changes nothing: the turn c
 });
 
 test('an input repeated with its key does not disturb its running turn', async () => {
-  const { engine, provider, nextEvent: happens, events } = await createHarness([
-    [tell('This takes '), { type: 'hang' }],
-    says('Never.'),
-  ]);
+  const {
+    engine,
+    provider,
+    nextEvent: happens,
+    events,
+  } = await createHarness([[tell('This takes '), { type: 'hang' }], says('Never.')]);
   const caller = { ...CALLER, key: 'once' };
   const command: CommandInput = { type: 'input.submit', parts: [textPart('Hi')], mode: 'supersede' };
   const delta = happens('text.delta');
@@ -170,7 +172,11 @@ test('a refused cancel stops nothing', async () => {
 });
 
 test('a session is not idle while its turn is superseded', async () => {
-  const { engine, provider, nextEvent: happens } = await createHarness([
+  const {
+    engine,
+    provider,
+    nextEvent: happens,
+  } = await createHarness([
     [tell('One '), { type: 'hang' }],
     [tell('Two '), { type: 'hang' }],
   ]);

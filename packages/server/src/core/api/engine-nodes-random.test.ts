@@ -4,8 +4,8 @@
  */
 import { expect, test } from 'bun:test';
 import { type DurableEvent, isDurable, type SessionEvent } from '@parlance/protocol';
-import { HarnessCluster, type HarnessNode } from '../../testing/nodes.ts';
 import { CALLER, SESSION, say } from '../../testing/harness.ts';
+import { HarnessCluster, type HarnessNode } from '../../testing/nodes.ts';
 import type { Provider } from '../ports/provider.ts';
 
 const SEEDS = (process.env.SEEDS ?? '1 2').split(' ').map(Number);
@@ -132,7 +132,7 @@ class RandomRun {
 
   mend(): void {
     this.cluster.network.up();
-    for (const { leases } of this.nodes) this.cluster.network.mend(leases.node);
+    for (const { leases } of this.nodes) this.cluster.network.repair(leases.node);
   }
 
   /** Resolves with all events when the cluster is idle and every reader has caught up. */

@@ -1,9 +1,9 @@
 /** Subscribers on other nodes than the driver. */
 import { afterEach, describe, expect, test } from 'bun:test';
 import { isDurable, type SessionEvent, type SessionId, textPart } from '@parlance/protocol';
+import { CALLER, SESSION, say } from '../../testing/harness.ts';
 import { HarnessCluster, type HarnessNode } from '../../testing/nodes.ts';
 import { calls, type Line, says, USAGE } from '../../testing/scripted-provider.ts';
-import { CALLER, SESSION, say } from '../../testing/harness.ts';
 import { writtenModel } from '../../testing/written-model.ts';
 
 let opened: HarnessNode[] = [];
@@ -115,7 +115,7 @@ describe('readers on another node', () => {
     cluster.network.cut(there.leases.node);
     write(':"a');
     await until(async () => (await argumentsIn(here)) === '{"word":"a');
-    cluster.network.mend(there.leases.node);
+    cluster.network.repair(there.leases.node);
     write('b"}');
     await until(async () => (await argumentsIn(there)) === '{"word":"ab"}');
     const deltas = there.events.flatMap((event) => (event.type === 'call.arguments.delta' ? [event] : []));

@@ -1,9 +1,9 @@
 /** Brief outages of the store at critical moments: no subscriber hangs. */
 import { afterEach, expect, test } from 'bun:test';
 import { isDurable, type SessionEvent, type SessionId, textPart } from '@parlance/protocol';
+import { CALLER, SESSION, say } from '../../testing/harness.ts';
 import { HarnessCluster, type HarnessNode } from '../../testing/nodes.ts';
 import { says, USAGE } from '../../testing/scripted-provider.ts';
-import { CALLER, SESSION, say } from '../../testing/harness.ts';
 import { writtenModel } from '../../testing/written-model.ts';
 import { watchKey } from '../runtime/remote-link.ts';
 import { HEAD } from '../runtime/remote-messages.ts';
@@ -81,7 +81,9 @@ test('readers of all sessions of an owner miss no event of a session that was un
 
 test('a turn is retried soon after a store outage, regardless of the backoff', async () => {
   const cluster = new HarnessCluster();
-  const node = await openNode(cluster, [says('Lost.'), says('Kept.')], { parts: { retryDelayMs: () => 600_000 } });
+  const node = await openNode(cluster, [says('Lost.'), says('Kept.')], {
+    parts: { retryDelayMs: () => 600_000 },
+  });
   await node.engine.watch(SESSION, (event) => {
     if (event.type === 'text.delta' && event.text === 'Lost.') node.refuse(1);
   });
@@ -107,7 +109,7 @@ test('a driver that was disconnected from the bus sees an answer given during th
   // Longer than messages are buffered: the message has been sent, and lost.
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(has(here, 'approval.answered')).toBe(false);
-  cluster.network.mend(here.leases.node);
+  cluster.network.repair(here.leases.node);
   await until(() => has(here, 'approval.answered'));
 });
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { type ApprovalId, type Ask, type DurableEvent, type Json, textPart } from '@parlance/protocol';
 import { z } from 'zod';
+import { CALLER, createHarness, type Harness, SESSION, say } from '../../testing/harness.ts';
 import { type Line, says, USAGE } from '../../testing/scripted-provider.ts';
-import { CALLER, SESSION, type Harness, say, createHarness } from '../../testing/harness.ts';
 import { defineTool, type Tool } from '../ports/tool.ts';
 
 /** One answer with several calls, numbered from 1. */
@@ -118,7 +118,9 @@ describe('calls of one answer', () => {
   });
 
   test('all stop on cancel', async () => {
-    const harness = await createHarness([answer(['endless', {}], ['endless', {}], ['shell', { command: ['ls'] }])]);
+    const harness = await createHarness([
+      answer(['endless', {}], ['endless', {}], ['shell', { command: ['ls'] }]),
+    ]);
     const asked = harness.nextEvent('approval.requested');
     await say(harness.engine, 'Go');
     await asked;
@@ -164,13 +166,9 @@ describe('a call that waits for an approval', () => {
     expect(harness.provider.prompts).toHaveLength(1);
     await harness.engine.send(SESSION, { type: 'approval.answer', answer: 'once' }, CALLER);
     await harness.engine.whenIdle(SESSION);
-    expect(harness.provider.prompts[1]?.items.map((item) => ('call' in item ? item.call : item.kind))).toEqual([
-      'user',
-      'call_1',
-      'call_2',
-      'call_1',
-      'call_2',
-    ]);
+    expect(
+      harness.provider.prompts[1]?.items.map((item) => ('call' in item ? item.call : item.kind)),
+    ).toEqual(['user', 'call_1', 'call_2', 'call_1', 'call_2']);
   });
 
   test('can be one of several, answered in any order', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { type CallId, type CommandInput, textPart } from '@parlance/protocol';
+import { CALLER, createHarness, SESSION, say } from '../../testing/harness.ts';
 import { calls, type Line, says, USAGE } from '../../testing/scripted-provider.ts';
-import { CALLER, SESSION, say, createHarness } from '../../testing/harness.ts';
 
 const WEATHER = {
   name: 'weather',

@@ -12,8 +12,8 @@ import {
   textPart,
 } from '@parlance/protocol';
 import { controlledStore } from '../../testing/controlled-store.ts';
+import { CALLER, createHarness, SESSION, say } from '../../testing/harness.ts';
 import { calls, type Line, says, scriptedProvider } from '../../testing/scripted-provider.ts';
-import { CALLER, SESSION, say, createHarness } from '../../testing/harness.ts';
 import { quiet } from '../../testing/ticks.ts';
 import type { Provider } from '../ports/provider.ts';
 import type { Engine } from './engine.ts';

@@ -8,12 +8,12 @@ import {
   type SessionId,
 } from '@parlance/protocol';
 import { openMemoryStore } from '../../stores/memory/store.ts';
+import { CALLER, createHarness, SESSION } from '../../testing/harness.ts';
 import { SCENARIOS } from '../../testing/scenarios.ts';
 import { says } from '../../testing/scripted-provider.ts';
-import { CALLER, SESSION, createHarness } from '../../testing/harness.ts';
 import { readTranscript } from '../../testing/transcripts.ts';
 import { evolve } from '../domain/evolve.ts';
-import { isIdle, initialState } from '../domain/session-state.ts';
+import { initialState, isIdle } from '../domain/session-state.ts';
 import type { EventStore, SessionRef } from '../ports/event-store.ts';
 import { exportedLines } from './session-export.ts';
 import { checkSessions, readSessions, writeSession } from './session-import.ts';

@@ -13,7 +13,7 @@ import {
 import { z } from 'zod';
 import { evolve } from '../domain/evolve.ts';
 import { checkpointOf, recordOf } from '../domain/session-record.ts';
-import { isIdle, initialState, type SessionState } from '../domain/session-state.ts';
+import { initialState, isIdle, type SessionState } from '../domain/session-state.ts';
 import { type EventStore, type SessionRecord, type SessionRef, sessionKey } from '../ports/event-store.ts';
 import { storedEvents } from '../runtime/event-pages.ts';
 
@@ -127,7 +127,10 @@ function folded(ref: SessionRef, read: readonly DurableEvent[], line: number): R
 }
 
 /** Whether the session has been imported before. Throws `invalid` if a different session has that name. */
-export async function alreadyImported(store: EventStore, { ref, events, line }: ReadSession): Promise<boolean> {
+export async function alreadyImported(
+  store: EventStore,
+  { ref, events, line }: ReadSession,
+): Promise<boolean> {
   const record = await store.load(ref);
   if (!record) return false;
   const other = wrong(line, `${ref.owner} already has a different session ${ref.id}`);

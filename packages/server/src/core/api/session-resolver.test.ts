@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { LOCAL, type Principal, PrincipalId, ROLE_PERMISSIONS, type Role } from '@parlance/protocol';
+import { CALLER, createHarness, SESSION, say } from '../../testing/harness.ts';
 import { calls } from '../../testing/scripted-provider.ts';
-import { CALLER, SESSION, say, createHarness } from '../../testing/harness.ts';
 
 const principal = (name: string, role: Role): Principal => ({
   id: PrincipalId.parse(name),

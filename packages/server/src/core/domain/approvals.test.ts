@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { Ask } from '@parlance/protocol';
-import { approvalHash, type PolicyInput, applyPolicy, answerInText } from './approvals.ts';
+import { answerInText, applyPolicy, approvalHash, type PolicyInput } from './approvals.ts';
 
 const ask = (more: Partial<Ask> = {}): Ask => ({
   kind: 'command',

@@ -13,13 +13,13 @@ import {
   give,
   idle,
   inTurn,
+  newSession,
   outcomeOf,
   PHASES,
   queued,
   submit,
   thinking,
   types,
-  newSession,
   waiting,
 } from './test-phases.ts';
 

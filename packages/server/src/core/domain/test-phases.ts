@@ -91,7 +91,17 @@ export const failed = inTurn(thinking, (turn) => [
   { type: 'turn.failed', turn, fault: { code: 'internal', message: 'broken' }, durationMs: 1 },
 ]);
 
-export const PHASES = { unborn: newSession, idle, failed, thinking, queued, requested, waiting, allowed, running };
+export const PHASES = {
+  unborn: newSession,
+  idle,
+  failed,
+  thinking,
+  queued,
+  requested,
+  waiting,
+  allowed,
+  running,
+};
 
 export const outcomeOf = (
   state: SessionState,

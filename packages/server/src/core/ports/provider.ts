@@ -103,7 +103,7 @@ export interface Provider {
   /** whether `usage` is the vendor's count instead of an estimate */
   readonly counts?: boolean;
   /** Whether the vendor fetches such a link for the model. Without it, links are sent as their text. */
-  readonly takes?: (link: Link) => boolean;
+  readonly acceptsLink?: (link: Link) => boolean;
   /**
    * Ends in exactly one `ended` or `failed`, and never throws once called. Ends soon after the signal is
    * aborted. May call `take` only while the next event is awaited.

@@ -76,7 +76,7 @@ export const withinLimits = (provider: Provider, limits: AnswerLimits): Provider
   get counts() {
     return provider.counts ?? false;
   },
-  takes: (link) => provider.takes?.(link) ?? false,
+  acceptsLink: (link) => provider.acceptsLink?.(link) ?? false,
   async *stream(prompt, signal, take): AsyncGenerator<ProviderEvent, void> {
     const meter = new AnswerMeter(limits);
     // Refused text arrives again as an event.

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { isDurable, textPart } from '@parlance/protocol';
+import { CALLER, createHarness, SESSION, say } from '../../testing/harness.ts';
 import { calls, type Line, says, scriptedProvider } from '../../testing/scripted-provider.ts';
-import { CALLER, SESSION, say, createHarness } from '../../testing/harness.ts';
 import { quiet } from '../../testing/ticks.ts';
 import type { Prompt, Provider } from '../ports/provider.ts';
 

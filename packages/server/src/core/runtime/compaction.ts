@@ -46,7 +46,11 @@ const INSTRUCTIONS =
 /**
  * The request to the session's model, its abort signal, and the authority for the append (default: driver).
  */
-type CompactionRequest = { readonly request: Request; readonly signal: AbortSignal; readonly authority?: Authority };
+type CompactionRequest = {
+  readonly request: Request;
+  readonly signal: AbortSignal;
+  readonly authority?: Authority;
+};
 
 /** Runs before a step: compacts if the context exceeds the threshold. Never drops the running turn. */
 export async function compactIfFull(
@@ -90,7 +94,11 @@ export async function compactNow(
 /**
  * Runs after the vendor rejected the prompt as too long, once per step. True if the prompt is shorter now.
  */
-export async function compactForVendor(session: LiveSession, deps: TurnDeps, options: CompactionRequest): Promise<boolean> {
+export async function compactForVendor(
+  session: LiveSession,
+  deps: TurnDeps,
+  options: CompactionRequest,
+): Promise<boolean> {
   const last = session.eventsSinceIdle.findLast(
     (event) => event.type === 'step.ended' || event.type === 'context.compacted',
   );

@@ -19,7 +19,7 @@ export function checkLinks({ parts, agent }: LinkedInput, session: LiveSession, 
   if (links.length === 0) return;
   const { state } = session;
   const provider = providerOf(deps, deps.catalog.agent(agent ?? state.agent.id), state.model);
-  const refused = links.find((link) => !provider.takes?.(link));
+  const refused = links.find((link) => !provider.acceptsLink?.(link));
   if (!refused) return;
   const what = refused.kind === 'image' ? 'this image' : 'this file';
   throw new Fault(

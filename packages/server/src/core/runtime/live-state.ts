@@ -1,7 +1,7 @@
 import type { AgentRef, DurableEvent } from '@parlance/protocol';
 import type { Context } from '../domain/context.ts';
 import { evolve } from '../domain/evolve.ts';
-import { isIdle, initialState, type SessionState } from '../domain/session-state.ts';
+import { initialState, isIdle, type SessionState } from '../domain/session-state.ts';
 import type { EventStore, SessionRef } from '../ports/event-store.ts';
 import { ContextReader } from './context-reader.ts';
 import { storedEvents } from './event-pages.ts';

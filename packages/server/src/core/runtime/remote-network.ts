@@ -51,7 +51,7 @@ const ofOwner = (owner: PrincipalId): string => `o:${owner}`;
 export class RemoteNetwork implements SessionNetwork {
   readonly #links = new WeakMap<LinkedSession, RemoteLink>();
   /** number of local subscribers to all sessions of an owner, or of all owners */
-  readonly #heard = new Map<string, number>();
+  readonly #followedOwners = new Map<string, number>();
   readonly #ends: (() => void)[] = [];
   /** sessions with new events that could not be read, and the last event that local subscribers have seen */
   readonly #unread = new Map<string, UnreadSession>();
@@ -130,20 +130,20 @@ export class RemoteNetwork implements SessionNetwork {
   followOwner(owner: PrincipalId | null): () => void {
     const key = owner === null ? EVERYONE : ofOwner(owner);
     const end = this.parts.transport.registry.add(key);
-    this.#heard.set(key, (this.#heard.get(key) ?? 0) + 1);
+    this.#followedOwners.set(key, (this.#followedOwners.get(key) ?? 0) + 1);
     let ended = false;
     return () => {
       if (ended) return;
       ended = true;
       end();
-      const left = (this.#heard.get(key) ?? 1) - 1;
-      if (left === 0) this.#heard.delete(key);
-      else this.#heard.set(key, left);
+      const left = (this.#followedOwners.get(key) ?? 1) - 1;
+      if (left === 0) this.#followedOwners.delete(key);
+      else this.#followedOwners.set(key, left);
     };
   }
 
   readonly #isHeard = (owner: PrincipalId): boolean =>
-    this.#heard.has(EVERYONE) || this.#heard.has(ofOwner(owner));
+    this.#followedOwners.has(EVERYONE) || this.#followedOwners.has(ofOwner(owner));
 
   /**
    * Loads a session that is not in memory if a subscriber follows its owner, up to event number `upTo`; later

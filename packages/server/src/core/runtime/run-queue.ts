@@ -21,7 +21,7 @@ export class RunQueue {
   readonly #running = new Map<LiveSession, Promise<void>>();
   readonly #waiting: LiveSession[] = [];
   /** sessions that failed to continue, until their next attempt */
-  readonly #resting = new Map<LiveSession, ReturnType<typeof setTimeout>>();
+  readonly #retrying = new Map<LiveSession, ReturnType<typeof setTimeout>>();
   readonly #failures = new Map<LiveSession, number>();
   /** sessions whose new work is being recorded, with the number of pending commands */
   readonly #entering = new Map<LiveSession, number>();
@@ -37,7 +37,7 @@ export class RunQueue {
     if (session.driving) return () => undefined;
     const { atOnce, maxWaiting = Number.POSITIVE_INFINITY } = this.options;
     const before = this.#entering.get(session) ?? 0;
-    const size = this.#running.size + this.#waiting.length + this.#resting.size + this.#entering.size;
+    const size = this.#running.size + this.#waiting.length + this.#retrying.size + this.#entering.size;
     if (before === 0 && size >= atOnce + maxWaiting) return null;
     this.#entering.set(session, before + 1);
     return () => {
@@ -67,7 +67,7 @@ export class RunQueue {
 
   /** number of sessions that wait for a driver, and that wait for another attempt */
   get depths(): { readonly turns: number; readonly resting: number } {
-    return { turns: this.#waiting.length, resting: this.#resting.size };
+    return { turns: this.#waiting.length, resting: this.#retrying.size };
   }
 
   get draining(): boolean {
@@ -77,10 +77,10 @@ export class RunQueue {
   /** Drives the session now, or as soon as a driver is free. Does nothing if it is already driven. */
   wake(session: LiveSession): void {
     if (this.#stopping) return;
-    const resting = this.#resting.get(session);
-    clearTimeout(resting);
-    this.#resting.delete(session);
-    if (session.driving && resting === undefined) return;
+    const retrying = this.#retrying.get(session);
+    clearTimeout(retrying);
+    this.#retrying.delete(session);
+    if (session.driving && retrying === undefined) return;
     const now = this.#running.size < this.options.atOnce;
     // Without a free driver, a session without work does not wait in the queue.
     session.driving = now || this.options.hasWork(session);
@@ -100,18 +100,18 @@ export class RunQueue {
         if (this.#stopping || !this.options.hasWork(session)) return;
         // Work may have arrived after the driver's last check.
         if (succeeded) this.wake(session);
-        else this.#rest(session);
+        else this.#retryLater(session);
       });
     this.#running.set(session, run);
   }
 
   /** The session runs again with the next command, or after a growing delay. */
-  #rest(session: LiveSession): void {
+  #retryLater(session: LiveSession): void {
     const failures = (this.#failures.get(session) ?? 0) + 1;
     this.#failures.set(session, failures);
     const { retryDelayMs = defaultRetryDelayMs } = this.options;
     session.driving = true;
-    this.#resting.set(
+    this.#retrying.set(
       session,
       setTimeout(() => this.wake(session), retryDelayMs(failures, session)),
     );
@@ -119,7 +119,7 @@ export class RunQueue {
 
   /** Retries all sessions that failed to continue. */
   retry(): void {
-    for (const session of [...this.#resting.keys()]) this.wake(session);
+    for (const session of [...this.#retrying.keys()]) this.wake(session);
   }
 
   /**
@@ -128,8 +128,8 @@ export class RunQueue {
    */
   async drain(graceMs: number): Promise<boolean> {
     this.#stopping = true;
-    for (const timer of this.#resting.values()) clearTimeout(timer);
-    for (const session of [...this.#waiting.splice(0), ...this.#resting.keys()]) session.driving = false;
+    for (const timer of this.#retrying.values()) clearTimeout(timer);
+    for (const session of [...this.#waiting.splice(0), ...this.#retrying.keys()]) session.driving = false;
     const timeout = Promise.withResolvers<false>();
     const timer = setTimeout(() => timeout.resolve(false), graceMs);
     const done = Promise.all(this.#running.values()).then(() => true as const);

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import { type ApprovalId, LOCAL, type SessionId, textPart } from '@parlance/protocol';
 import { openMemoryStore } from '../../stores/memory/store.ts';
+import { CALLER, createHarness, type Harness } from '../../testing/harness.ts';
 import { calls, type Line } from '../../testing/scripted-provider.ts';
-import { CALLER, type Harness, createHarness } from '../../testing/harness.ts';
 import { ticks } from '../../testing/ticks.ts';
 import type { SessionRef } from '../api/index.ts';
 import type { EventStore } from '../ports/event-store.ts';
@@ -48,7 +48,9 @@ test('sessions stay while they are watched, driven or requested, however many ot
 });
 
 test('a session with a pending approval can be evicted, and is loaded again for the answer', async () => {
-  const { engine } = await createHarness([calls('shell', { command: ['ls'] })], { parts: { cachedSessions: 1 } });
+  const { engine } = await createHarness([calls('shell', { command: ['ls'] })], {
+    parts: { cachedSessions: 1 },
+  });
   await submit(engine, 0, 'Run ls');
   await engine.whenIdle(ref(0));
   for (let index = 1; index < 5; index++) {

@@ -4,8 +4,8 @@ import { PROJECTED } from '../../dialects/index.ts';
 import { SubscriptionHub } from '../../dialects/shared/subscription-hub.ts';
 import type { Subscriber } from '../../http/connection.ts';
 import { controlledStore } from '../../testing/controlled-store.ts';
+import { createHarness, SESSION, say } from '../../testing/harness.ts';
 import { scriptedProvider, USAGE } from '../../testing/scripted-provider.ts';
-import { SESSION, say, createHarness } from '../../testing/harness.ts';
 import type { Provider } from '../ports/provider.ts';
 
 const WATCHERS = 10;

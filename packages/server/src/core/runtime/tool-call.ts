@@ -1,6 +1,12 @@
 /** Plans one call of a turn: whether it is valid, and whether it may run. */
 import { type ApprovalId, type Ask, type DurableEventBody, textPart } from '@parlance/protocol';
-import { approvalHash, type PolicyInput, applyPolicy, permissionOf, withVisibleText } from '../domain/approvals.ts';
+import {
+  applyPolicy,
+  approvalHash,
+  type PolicyInput,
+  permissionOf,
+  withVisibleText,
+} from '../domain/approvals.ts';
 import type { OpenCall } from '../domain/session-state.ts';
 import { unknownOutcome } from '../domain/turn-events.ts';
 import type { ActiveTurn } from './active-turn.ts';

@@ -49,7 +49,10 @@ export async function startCalls(
   const tainted = active.session.state.turn?.tainted ?? false;
   const { start, settle } = active.stopping()
     ? NOTHING
-    : await withinPlanningTime(selectCalls(active, calls, { running: new Map(), plans: new Map(), tainted }), NOTHING);
+    : await withinPlanningTime(
+        selectCalls(active, calls, { running: new Map(), plans: new Map(), tainted }),
+        NOTHING,
+      );
   const recorded = await record(active, [...events, ...start.map(({ call }) => toolStarted(active, call))]);
   return {
     started: recorded.length > 0 ? start : [],

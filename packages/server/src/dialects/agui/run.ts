@@ -10,7 +10,7 @@ import type { Context } from './context.ts';
 import type { AguiEvent, ContentEvent, Outcome } from './events.ts';
 import { legacyOutcome } from './legacy-outcome.ts';
 import { Past, type PastPiece } from './past.ts';
-import { closing, join, type Piece, projection, IDLE, type State } from './projection.ts';
+import { closing, IDLE, join, type Piece, projection, type State } from './projection.ts';
 import { Spent } from './spent.ts';
 import { readTranscript, Transcript } from './transcript.ts';
 

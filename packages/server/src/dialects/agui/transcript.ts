@@ -6,7 +6,7 @@ import type { Message } from './events.ts';
 import { importedMessages } from './imported.ts';
 import { MessageList } from './message-list.ts';
 import { settles } from './past.ts';
-import { projection, IDLE, type State } from './projection.ts';
+import { IDLE, projection, type State } from './projection.ts';
 
 export class Transcript {
   state: State = IDLE;

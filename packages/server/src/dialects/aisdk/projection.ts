@@ -6,7 +6,7 @@ import type { SessionEvent, TurnId } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/api/index.ts';
 import { type Frame, NONE, type Projection, type Stepped } from '../shared/projection.ts';
 import type { Chunk, FinishReason } from './chunks.ts';
-import { type Changed, isWaiting, IDLE, type State, withCall } from './state.ts';
+import { type Changed, IDLE, isWaiting, type State, withCall } from './state.ts';
 import { approvalAnswered, approvalRequested, argumentsWritten, callRequested, toolEnded } from './tools.ts';
 
 export type Body = { readonly turn: TurnId } & ({ readonly chunk: Chunk } | { readonly waits: true });

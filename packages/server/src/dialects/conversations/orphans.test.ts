@@ -9,9 +9,9 @@ import {
 } from '@parlance/protocol';
 import type { Engine, SessionRef, Watch } from '../../core/api/index.ts';
 import type { Socket } from '../../http/connection.ts';
+import { CALLER, countingIds, createHarness, SESSION, say } from '../../testing/harness.ts';
 import { HarnessCluster, type HarnessNode } from '../../testing/nodes.ts';
 import { says } from '../../testing/scripted-provider.ts';
-import { CALLER, countingIds, SESSION, say, createHarness } from '../../testing/harness.ts';
 import { SubscriptionHub } from '../shared/subscription-hub.ts';
 import { Inheritance } from './inheritance.ts';
 import { Orphans } from './orphans.ts';

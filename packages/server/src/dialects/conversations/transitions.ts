@@ -15,7 +15,7 @@ import {
   thought,
   toolExecuted,
 } from './bodies.ts';
-import { BETWEEN_BLOCKS, measured, IDLE, type State } from './state.ts';
+import { BETWEEN_BLOCKS, IDLE, measured, type State } from './state.ts';
 import { resultOf } from './tool-outcome.ts';
 
 export const frames = (...bodies: Body[]): Frame<Body>[] => bodies.map((body) => ({ body }));

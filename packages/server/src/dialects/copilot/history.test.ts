@@ -3,8 +3,8 @@ import { type DurableEvent, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import type { Engine, SessionSnapshot } from '../../core/api/index.ts';
 import { defineTool } from '../../core/ports/tool.ts';
+import { CALLER, createHarness, SESSION, say } from '../../testing/harness.ts';
 import { calls, type Line, says } from '../../testing/scripted-provider.ts';
-import { CALLER, SESSION, say, createHarness } from '../../testing/harness.ts';
 import { latestMessages, messagesOf } from './history.ts';
 import type { CopilotMessage } from './message.ts';
 

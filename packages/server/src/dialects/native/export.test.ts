@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type DurableEvent, parseDurableEvent, SessionHeader } from '@parlance/protocol';
+import { CALLER, createHarness, SESSION } from '../../testing/harness.ts';
 import { startTestServer, type TestServer } from '../../testing/server.ts';
-import { CALLER, SESSION, createHarness } from '../../testing/harness.ts';
 import { exportAnswer } from './export.ts';
 
 let server: TestServer;

@@ -236,7 +236,7 @@ test('a node that started later or was disconnected has the last event of a cach
   await trigger(one, { channel: 'cache-news', data: '{"text":"second"}' });
   await until(() => one.server.channels.last('cache-news')?.text.includes('second') ?? false);
   await Bun.sleep(20);
-  network.mend('two');
+  network.repair('two');
   await until(() => two.transport.up && two.transport.others.nodes.length === 2);
   const back = await two.connect();
   await back.subscribe('cache-news');

@@ -65,7 +65,9 @@ function candidatesOf({ dialect, inbound }: ServedDialect): Candidate[] {
   if (!open) return [];
   const named = (socket: Socket): Connection => {
     socket.setDialect(dialect.name);
-    return socket.principal && !mayUseDialect(socket.principal, dialect.name) ? limited(socket) : open(socket);
+    return socket.principal && !mayUseDialect(socket.principal, dialect.name)
+      ? limited(socket)
+      : open(socket);
   };
   return socketRoutes(dialect.listen).map((route) => ({ route, open: named }));
 }

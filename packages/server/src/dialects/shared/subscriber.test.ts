@@ -2,8 +2,8 @@
 import { expect, test } from 'bun:test';
 import type { ConnectionId, DurableEvent, SessionEvent } from '@parlance/protocol';
 import type { Subscriber } from '../../http/connection.ts';
+import { createHarness, SESSION, say } from '../../testing/harness.ts';
 import { says } from '../../testing/scripted-provider.ts';
-import { SESSION, say, createHarness } from '../../testing/harness.ts';
 import { quiet, ticks } from '../../testing/ticks.ts';
 import { agentloop } from '../agentloop/dialect.ts';
 import { broadcast } from '../broadcast/dialect.ts';

@@ -136,7 +136,7 @@ export const ANTHROPIC: Enrolment = {
   name: 'anthropic',
   file: 'anthropic.ts',
   folders: ['anthropic-messages', 'anthropic-messages-cache'],
-  wire: anthropic,
+  api: anthropic,
   read,
   // Recorded to show that calls must come last, which our prompts guarantee.
   prompt: (body) => (callThenText(body) ? null : prompt(body)),

@@ -3,7 +3,7 @@ import type { Prompt, ProviderEvent } from '../../core/ports/provider.ts';
 import { callInput } from '../call-input.ts';
 import type { HttpClient } from '../http/client.ts';
 import { httpProvider } from '../http-provider.ts';
-import type { Wire } from '../wire.ts';
+import type { ModelApi } from '../model-api.ts';
 
 export const KEY = 'sk-of-the-suite-0123456789abcdef';
 
@@ -16,11 +16,11 @@ export const SMALL_PROMPT: Prompt = {
 
 /** Sends one request. Throws if the answer does not end in exactly one `ended` or `failed`, or contains the key. */
 export async function collect(
-  wire: Wire<unknown>,
+  api: ModelApi<unknown>,
   prompt: Prompt,
   http: HttpClient,
 ): Promise<ProviderEvent[]> {
-  const provider = httpProvider(wire, {
+  const provider = httpProvider(api, {
     name: 'suite',
     model: 'suite',
     contextLimit: 100_000,

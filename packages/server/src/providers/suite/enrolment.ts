@@ -1,7 +1,7 @@
 /** What the suite needs to know about a wire. */
 import type { JsonObject, Usage } from '@parlance/protocol';
 import type { Prompt } from '../../core/ports/provider.ts';
-import type { Wire } from '../wire.ts';
+import type { ModelApi } from '../model-api.ts';
 
 /** Every wire has a fixture for each of these in `fixtures/<wire>/<hazard>.sse`, or a reason why it cannot happen. */
 export const HAZARDS = [
@@ -40,7 +40,7 @@ export type Enrolment = {
   readonly file: string;
   /** its folders of recordings */
   readonly folders: readonly string[];
-  wire(options: { key: string; baseUrl: string; model: string }): Wire<unknown>;
+  api(options: { key: string; baseUrl: string; model: string }): ModelApi<unknown>;
   /** Parses a recorded answer independently of the wire. Missing ids of calls are ''. */
   read(body: string): Reading;
   /** A recorded request as a prompt; null if a prompt cannot express it. */

@@ -5,8 +5,8 @@ import type { ProviderEvent } from '../../core/ports/provider.ts';
 
 const FOLDER = join(import.meta.dir, '../fixtures');
 
-export const fixtureNames = (wire: string): string[] => {
-  const folder = join(FOLDER, wire);
+export const fixtureNames = (api: string): string[] => {
+  const folder = join(FOLDER, api);
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
     .filter((file) => file.endsWith('.sse'))
@@ -14,9 +14,9 @@ export const fixtureNames = (wire: string): string[] => {
     .sort();
 };
 
-export const fixtureBytes = (wire: string, name: string): Uint8Array =>
-  readFileSync(join(FOLDER, wire, `${name}.sse`));
+export const fixtureBytes = (api: string, name: string): Uint8Array =>
+  readFileSync(join(FOLDER, api, `${name}.sse`));
 
 /** The events, with deltas of one text joined. */
-export const fixtureEvents = (wire: string, name: string): ProviderEvent[] =>
-  JSON.parse(readFileSync(join(FOLDER, wire, `${name}.json`), 'utf8')) as ProviderEvent[];
+export const fixtureEvents = (api: string, name: string): ProviderEvent[] =>
+  JSON.parse(readFileSync(join(FOLDER, api, `${name}.json`), 'utf8')) as ProviderEvent[];

@@ -8,7 +8,7 @@ export const GOOGLE: Enrolment = {
   name: 'google',
   file: 'google.ts',
   folders: ['gemini', 'gemini-cache'],
-  wire: google,
+  api: google,
   read,
   prompt,
   shape,

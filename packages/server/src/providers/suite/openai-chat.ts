@@ -8,7 +8,7 @@ export const OPENAI_CHAT: Enrolment = {
   name: 'openai-chat',
   file: 'openai-chat.ts',
   folders: ['openai-chat', 'openai-compatible-chat'],
-  wire: openaiChat,
+  api: openaiChat,
   read,
   prompt,
   shape,

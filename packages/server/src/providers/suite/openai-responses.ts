@@ -8,7 +8,7 @@ export const OPENAI_RESPONSES: Enrolment = {
   name: 'openai-responses',
   file: 'openai-responses.ts',
   folders: ['openai-responses', 'openai-responses-cache'],
-  wire: openaiResponses,
+  api: openaiResponses,
   read,
   prompt,
   shape,

@@ -51,9 +51,9 @@ export function sent(
   more: Partial<Prompt> = {},
   options: Partial<AnthropicOptions> = {},
 ): Sent {
-  const wire = anthropic({ key: 'sk-secret', model: 'claude-haiku-4-5', ...options });
+  const api = anthropic({ key: 'sk-secret', model: 'claude-haiku-4-5', ...options });
   const prompt: Prompt = { task: 'chat', instructions: 'Be kind.', items, tools: [tool], ...more };
-  return JSON.parse(JSON.stringify(wire.request(prompt).body));
+  return JSON.parse(JSON.stringify(api.request(prompt).body));
 }
 
 /** The messages without cache markers. */

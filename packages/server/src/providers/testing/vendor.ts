@@ -1,27 +1,27 @@
 /** A local vendor with its own adapter, for tests of the shared driver. */
 import type { Prompt, ProviderEvent } from '../../core/ports/provider.ts';
 import { type HttpProviderOptions, httpProvider } from '../http-provider.ts';
-import { BROKEN_OFF, NOTHING_HELD, type Wire, type WireEvent } from '../wire.ts';
+import { type ApiEvent, type ModelApi, NOTHING_BUFFERED, STREAM_ENDED_EARLY } from '../model-api.ts';
 
 export const KEY = 'sk-very-secret-0123456789abcdefghij';
 export const PROMPT: Prompt = { task: 'chat', instructions: 'Be brief.', items: [], tools: [] };
 
 /** A wire of words: each event is one, `END` ends. */
-export const words = (baseUrl: string): Wire<null> => ({
+export const words = (baseUrl: string): ModelApi<null> => ({
   request: (_prompt, plain) => ({ url: baseUrl, headers: { authorization: KEY }, body: { plain } }),
   start: () => null,
   step: (state, { data }) => {
     if (data === 'BUG') throw new TypeError('a bug');
-    const ended: WireEvent = { type: 'ended', usage: { inputTokens: 1, outputTokens: 1 }, stop: 'done' };
+    const ended: ApiEvent = { type: 'ended', usage: { inputTokens: 1, outputTokens: 1 }, stop: 'done' };
     return [state, [data === 'END' ? ended : { type: 'text', text: data }]];
   },
-  held: () => NOTHING_HELD,
-  finish: () => [{ type: 'failed', fault: BROKEN_OFF }],
+  buffered: () => NOTHING_BUFFERED,
+  finish: () => [{ type: 'failed', fault: STREAM_ENDED_EARLY }],
   refused: (status, body) => ({
     code: status === 429 ? 'provider_limited' : status >= 500 ? 'provider_unavailable' : 'provider_rejected',
     message: `Refused (${status}).`,
     retryable: status === 429 || status >= 500,
-    plainly: body === 'too fancy',
+    retryPlain: body === 'too fancy',
   }),
 });
 

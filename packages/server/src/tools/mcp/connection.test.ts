@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { textOf } from '@parlance/protocol';
 import { toolSpec } from '../../core/runtime/prompt.ts';
-import { contextIn, faultOf, use, type ToolFixture, toolFixture } from '../testing.ts';
+import { contextIn, faultOf, type ToolFixture, toolFixture, use } from '../testing.ts';
 import { eventually, MISBEHAVING, opened } from './testing.ts';
 
 const TOKEN = 'token-that-nobody-may-see';

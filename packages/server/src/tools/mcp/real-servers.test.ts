@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { createServer } from 'node:net';
 import { type Part, textOf } from '@parlance/protocol';
-import { contextIn, faultOf, use, toolFixture } from '../testing.ts';
+import { contextIn, faultOf, toolFixture, use } from '../testing.ts';
 import { EVERYTHING, eventually, FILESYSTEM, opened } from './testing.ts';
 
 const bun = process.execPath;

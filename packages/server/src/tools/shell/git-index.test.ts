@@ -21,7 +21,8 @@ async function track(place: ToolFixture, name: string): Promise<void> {
   await Bun.write(join(place.root, '.git/index'), Buffer.concat([content, sum]));
 }
 
-const indexIn = async ({ root }: ToolFixture) => Buffer.from(await Bun.file(join(root, '.git/index')).bytes());
+const indexIn = async ({ root }: ToolFixture) =>
+  Buffer.from(await Bun.file(join(root, '.git/index')).bytes());
 
 for (const sandbox of found ? [null, found] : [null]) {
   describe(`an index that leads out, ${sandbox ? 'in the sandbox' : 'without a sandbox'}`, () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { chmod, readdir, rename, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { contextIn, use, type ToolFixture, toolFixture } from '../testing.ts';
+import { contextIn, type ToolFixture, toolFixture, use } from '../testing.ts';
 import { parseConfig, writeConfig } from './git-config.ts';
 import { watchLeftovers } from './leftovers.ts';
 import { findSandbox } from './sandbox.ts';

@@ -1,7 +1,7 @@
 /** Shared parts of tests of unapproved commands: a hostile repository, and a command judged and run as the core does. */
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { contextIn, use, type ToolFixture } from '../testing.ts';
+import { contextIn, type ToolFixture, use } from '../testing.ts';
 import { type ShellOptions, shell } from './tool.ts';
 
 /** The output of a command that runs without approval; null if it needs one. */

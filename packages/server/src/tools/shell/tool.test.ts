@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { contextIn, faultOf, use, type ToolFixture, toolFixture } from '../testing.ts';
+import { contextIn, faultOf, type ToolFixture, toolFixture, use } from '../testing.ts';
 import { findSandbox } from './sandbox.ts';
 import { shell } from './tool.ts';
 

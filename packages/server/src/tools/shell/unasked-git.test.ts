@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { mkdir, rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { contextIn, faultOf, use, type ToolFixture, toolFixture } from '../testing.ts';
+import { contextIn, faultOf, type ToolFixture, toolFixture, use } from '../testing.ts';
 import { findSandbox } from './sandbox.ts';
 import { bash, canaryIn, git, hostileSettings, repositoryIn, unaskedOutput } from './testing.ts';
 import { shell } from './tool.ts';

@@ -1,7 +1,7 @@
 /** A segment of a session: the events after the request of a response, until its turn waits or ends. */
 import { type DurableEvent, type Principal, type TurnTerms, turnTermsOf } from '@parlance/protocol';
 import { labelKey, type SessionRef } from '../../../core/api/index.ts';
-import { projection, IDLE, type State } from '../../shared/exchange/pieces.ts';
+import { IDLE, projection, type State } from '../../shared/exchange/pieces.ts';
 import type { Followed } from '../../shared/exchange/reading.ts';
 import { followedIn } from '../../shared/exchange/request-keys.ts';
 import { latestEvents } from '../../shared/latest-events.ts';

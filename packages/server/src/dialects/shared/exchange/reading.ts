@@ -1,7 +1,7 @@
 /** Follows the turn that a request started, or that it continued with the caller's results. */
 import { Fault, type InputId, isDurable, type SessionEvent, type TurnId } from '@parlance/protocol';
 import type { Engine, SessionRef, Watch } from '../../../core/api/index.ts';
-import { type Piece, projection, IDLE, type State } from './pieces.ts';
+import { IDLE, type Piece, projection, type State } from './pieces.ts';
 
 export type Followed = {
   /** the input whose turn is read last; null if there is none */

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../../server/src/testing/server.ts';
 import { connect } from './connect.ts';
 import { ParlanceError } from './error.ts';
+import type { Fetch } from './http-client.ts';
 import { type ManualClock, manualClock } from './testing/manual-clock.ts';
 import { proxyTo, type TestProxy } from './testing/proxy.ts';
 import { Reader } from './testing/reader.ts';
-import type { Fetch } from './wire.ts';
 
 let server: TestServer;
 let proxy: TestProxy;

@@ -1,6 +1,6 @@
 /** Carrier interface for transports: channels, and sets with expiring members. */
 
-export type WireEvents = {
+export type CarrierEvents = {
   /** Both directions work. Sets may have lost members, and messages may have been lost. */
   connected(): void;
   disconnected(reason: string): void;
@@ -11,7 +11,7 @@ export type WireEvents = {
  * Calls are executed in order. They reject if the carrier cannot be reached, which `disconnected` reports as
  * well.
  */
-export interface Wire {
+export interface Carrier {
   /** Resolves with the number of subscribers that received it. */
   publish(channel: string, text: string): Promise<number>;
   /** Adds or renews the members of the set: they expire after `expiryMs`. */
@@ -22,4 +22,4 @@ export interface Wire {
 }
 
 /** Connects in the background, retrying until it succeeds, and subscribes to the channels. */
-export type OpenWire = (channels: readonly string[], events: WireEvents) => Wire;
+export type OpenCarrier = (channels: readonly string[], events: CarrierEvents) => Carrier;

@@ -1,7 +1,7 @@
 /** An answer in the formats of both OpenAI APIs: the events before, for, and after the tokens. */
-export type WireName = 'chat' | 'responses';
+export type ApiName = 'chat' | 'responses';
 
-export type Wire = {
+export type UpstreamApi = {
   begin(id: string): string;
   /** the text before and after a token, constant for an answer, so that tokens need no encoding */
   around(id: string): readonly [string, string];
@@ -27,7 +27,7 @@ const chunk = (id: string, delta: object, finish: string | null = null) =>
     choices: [{ index: 0, delta, finish_reason: finish }],
   });
 
-const chat: Wire = {
+const chat: UpstreamApi = {
   begin: (id) => chunk(id, { role: 'assistant', content: '' }),
   around: (id) => cut(chunk(id, { content: MARK })),
   end(id, _whole, tokens) {
@@ -63,7 +63,7 @@ const response = (id: string, status: string, more: object = {}) => ({
 const place = (id: string) => ({ item_id: `msg_${id}`, output_index: 0, content_index: 0 });
 const part = (text: string) => ({ type: 'output_text', text, annotations: [] });
 
-const responses: Wire = {
+const responses: UpstreamApi = {
   begin: (id) =>
     event({ type: 'response.created', response: response(id, 'in_progress') }) +
     event({
@@ -94,4 +94,4 @@ const responses: Wire = {
   },
 };
 
-export const WIRES: Readonly<Record<WireName, Wire>> = { chat, responses };
+export const UPSTREAM_APIS: Readonly<Record<ApiName, UpstreamApi>> = { chat, responses };

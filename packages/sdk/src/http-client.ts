@@ -5,7 +5,7 @@ import { type Backoff, delayMs, worthRetrying } from './retry.ts';
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-export type WireOptions = {
+export type HttpClientOptions = {
   readonly url: string;
   readonly fetch: Fetch;
   readonly clock: Clock;
@@ -16,7 +16,7 @@ export type WireOptions = {
   readonly timeoutMs: number;
 };
 
-export type WireRequest = {
+export type HttpRequest = {
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** absolute, without the query */
   readonly path: string;
@@ -27,15 +27,15 @@ export type WireRequest = {
   /** idempotent: may be sent again after a lost response */
   readonly repeatable?: boolean;
   /** the response waits for a model: no timeout */
-  readonly patient?: boolean;
+  readonly noTimeout?: boolean;
 };
 
-export class Wire {
+export class HttpClient {
   token: string | null = null;
 
-  constructor(readonly options: WireOptions) {}
+  constructor(readonly options: HttpClientOptions) {}
 
-  async json<Answer>(request: WireRequest): Promise<Answer> {
+  async json<Answer>(request: HttpRequest): Promise<Answer> {
     return this.#withRetries(request, async () => {
       const response = await this.fetchOnce(request);
       const text = await response.text().catch((thrown) => {
@@ -54,18 +54,18 @@ export class Wire {
   }
 
   /** Like `json` for other content types; the caller reads the body. */
-  async response(request: WireRequest): Promise<Response> {
+  async response(request: HttpRequest): Promise<Response> {
     return this.#withRetries(request, () => this.fetchOnce(request));
   }
 
   /** One attempt. Throws a `ParlanceError` if the response is not successful. */
-  async fetchOnce(request: WireRequest): Promise<Response> {
+  async fetchOnce(request: HttpRequest): Promise<Response> {
     const { clock, timeoutMs } = this.options;
     const { signal } = request;
     signal?.throwIfAborted();
     const late = new ParlanceError('unreachable', `No response within ${timeoutMs / 1_000} s.`);
     const timer = new AbortController();
-    const cancel = request.patient ? undefined : clock.after(timeoutMs, () => timer.abort(late));
+    const cancel = request.noTimeout ? undefined : clock.after(timeoutMs, () => timer.abort(late));
     const either = signal ? AbortSignal.any([signal, timer.signal]) : timer.signal;
     try {
       const response = await this.options.fetch(this.#address(request), this.#init(request, either));
@@ -82,7 +82,7 @@ export class Wire {
     }
   }
 
-  async #withRetries<Answer>(request: WireRequest, attempt: () => Promise<Answer>): Promise<Answer> {
+  async #withRetries<Answer>(request: HttpRequest, attempt: () => Promise<Answer>): Promise<Answer> {
     const { clock, backoff, attempts } = this.options;
     const repeatable = request.repeatable ?? (request.method ?? 'GET') === 'GET';
     for (let failures = 0; ; failures++) {
@@ -99,15 +99,15 @@ export class Wire {
     }
   }
 
-  #address({ path, query = {} }: WireRequest): string {
-    const asked = new URLSearchParams();
+  #address({ path, query = {} }: HttpRequest): string {
+    const params = new URLSearchParams();
     for (const [name, value] of Object.entries(query))
-      if (value !== undefined) asked.set(name, String(value));
-    const search = asked.toString();
+      if (value !== undefined) params.set(name, String(value));
+    const search = params.toString();
     return `${this.options.url}${path}${search === '' ? '' : `?${search}`}`;
   }
 
-  #init({ method = 'GET', headers, body }: WireRequest, signal: AbortSignal): RequestInit {
+  #init({ method = 'GET', headers, body }: HttpRequest, signal: AbortSignal): RequestInit {
     return {
       method,
       headers: {

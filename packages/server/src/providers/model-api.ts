@@ -3,7 +3,7 @@ import type { FaultData, Link } from '@parlance/protocol';
 import type { ServerSentEvent } from '@parlance/protocol/server-sent-events';
 import type { Prompt, ProviderEvent } from '../core/ports/provider.ts';
 
-export type WireRequest = {
+export type ApiRequest = {
   readonly url: string;
   /** contains the key: never log it */
   readonly headers: Readonly<Record<string, string>>;
@@ -11,56 +11,56 @@ export type WireRequest = {
 };
 
 /** A failure, and whether a retry may help. */
-export type WireFault = FaultData & {
+export type ApiFault = FaultData & {
   readonly retryable: boolean;
   /** delay that the vendor requests */
   readonly retryAfterMs?: number;
   /** the vendor refused an optional field, not the prompt: retried once, immediately, in the plain form */
-  readonly plainly?: boolean;
+  readonly retryPlain?: boolean;
 };
 
 /** The stream ended before the answer did. */
-export const BROKEN_OFF: WireFault = {
+export const STREAM_ENDED_EARLY: ApiFault = {
   code: 'provider_unavailable',
   message: 'The model stopped in the middle of its answer.',
   retryable: true,
 };
 
 /** A malformed event. It may have been truncated, so it is retried. */
-export const DAMAGED: WireFault = {
+export const MALFORMED_EVENT: ApiFault = {
   code: 'provider_unavailable',
   message: "The model's answer was damaged on its way.",
   retryable: true,
 };
 
 /** The output of a step: events for the core, or a failure that may be retried. */
-export type WireEvent =
+export type ApiEvent =
   | Exclude<ProviderEvent, { type: 'failed' | 'retrying' }>
-  | { readonly type: 'failed'; readonly fault: WireFault };
+  | { readonly type: 'failed'; readonly fault: ApiFault };
 
 /** What is held of an answer until its end: calls, and the characters of their arguments. */
-export type Held = { readonly calls: number; readonly characters: number };
+export type BufferedOutput = { readonly calls: number; readonly characters: number };
 
-export const NOTHING_HELD: Held = { calls: 0, characters: 0 };
+export const NOTHING_BUFFERED: BufferedOutput = { calls: 0, characters: 0 };
 
 /** What a held piece counts besides its characters: many tiny pieces use memory too. */
-export const KEPT_PIECE = 1_024;
+export const PIECE_OVERHEAD = 1_024;
 
-export interface Wire<State> {
-  /** as `takes` of a provider */
-  readonly takes?: (link: Link) => boolean;
+export interface ModelApi<State> {
+  /** as in `Provider` */
+  readonly acceptsLink?: (link: Link) => boolean;
   /** `plain`: without optional parts that the vendor may refuse although the prompt is valid: sealed items, summaries, hints. */
-  request(prompt: Prompt, plain?: boolean): WireRequest;
+  request(prompt: Prompt, plain?: boolean): ApiRequest;
   start(): State;
   /**
    * Reads one server-sent event. Hot path: deltas are read with plain checks, schemas are for rare events. Unknown events are
    * ignored; malformed ones are a fault.
    */
-  step(state: State, event: ServerSentEvent): readonly [State, readonly WireEvent[]];
+  step(state: State, event: ServerSentEvent): readonly [State, readonly ApiEvent[]];
   /** Called after every step that changed the state or emitted nothing, so that an endless answer is stopped. */
-  held(state: State): Held;
+  buffered(state: State): BufferedOutput;
   /** The stream has ended. Emits what is pending; ends in `ended` or `failed` unless `step` already did. */
-  finish(state: State): readonly WireEvent[];
+  finish(state: State): readonly ApiEvent[];
   /** A response that is not a stream (a 200 may be one, too): its status and the beginning of its body. */
-  refused(status: number, body: string): WireFault;
+  refused(status: number, body: string): ApiFault;
 }

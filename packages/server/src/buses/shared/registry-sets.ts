@@ -2,21 +2,21 @@
  * The sets of the carrier, for the registry. Does nothing while disconnected and never throws: a failing
  * carrier reports that it is disconnected.
  */
-import type { Wire } from './wire.ts';
+import type { Carrier } from './carrier.ts';
 
-export type RegistryCarrierOptions = {
-  readonly wire: Wire;
+export type RegistrySetsOptions = {
+  readonly carrier: Carrier;
   /** prefix of all keys, so that clusters can share a carrier */
   readonly prefix: string;
   readonly expiryMs: number;
   readonly now: () => number;
 };
 
-export class RegistryCarrier {
+export class RegistrySets {
   connected = false;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(private readonly options: RegistryCarrierOptions) {}
+  constructor(private readonly options: RegistrySetsOptions) {}
 
   now(): number {
     return this.options.now();
@@ -24,15 +24,15 @@ export class RegistryCarrier {
 
   renew(key: string, member: string): void {
     if (!this.connected) return;
-    const { wire, prefix, expiryMs } = this.options;
-    this.#last = wire.renew(prefix + key, [member], expiryMs).catch(reportedElsewhere);
+    const { carrier, prefix, expiryMs } = this.options;
+    this.#last = carrier.renew(prefix + key, [member], expiryMs).catch(reportedElsewhere);
   }
 
   /** Resolves with whether the member was removed. */
   remove(key: string, member: string): Promise<boolean> {
     if (!this.connected) return Promise.resolve(false);
-    const { wire, prefix } = this.options;
-    const removed = wire.remove(prefix + key, [member]).then(
+    const { carrier, prefix } = this.options;
+    const removed = carrier.remove(prefix + key, [member]).then(
       () => true,
       () => false,
     );
@@ -48,8 +48,8 @@ export class RegistryCarrier {
   /** Null if the set cannot be read now. */
   async members(key: string): Promise<readonly string[] | null> {
     if (!this.connected) return null;
-    const { wire, prefix } = this.options;
-    return wire.members(prefix + key).catch(() => null);
+    const { carrier, prefix } = this.options;
+    return carrier.members(prefix + key).catch(() => null);
   }
 }
 

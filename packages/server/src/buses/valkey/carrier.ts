@@ -1,5 +1,5 @@
 /** Valkey or Redis as a carrier: pub/sub for channels, and sorted sets whose scores are expiry times. */
-import type { Wire, WireEvents } from '../shared/wire.ts';
+import type { Carrier, CarrierEvents } from '../shared/carrier.ts';
 import { Connection } from './connection.ts';
 import { deadline } from './deadline.ts';
 import { Probe } from './probe.ts';
@@ -25,7 +25,7 @@ const MAX_UNACKNOWLEDGED = 32 * 1024 * 1024;
 
 type Live = { readonly connection: Connection; readonly probe: Probe };
 
-export class ValkeyWire implements Wire {
+export class ValkeyCarrier implements Carrier {
   /** Null if the first connection attempt has succeeded, otherwise the reason. */
   readonly firstAttempt: Promise<Error | null>;
   readonly #attempted = Promise.withResolvers<Error | null>();
@@ -37,7 +37,7 @@ export class ValkeyWire implements Wire {
   constructor(
     private readonly server: ValkeyServer,
     private readonly channels: readonly string[],
-    private readonly events: WireEvents,
+    private readonly events: CarrierEvents,
   ) {
     this.firstAttempt = this.#attempted.promise;
     void this.#connect();
