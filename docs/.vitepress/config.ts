@@ -67,7 +67,12 @@ export default defineConfig({
     logo: '/icon.svg',
     search: { provider: 'local' },
     outline: [2, 3],
-    nav: [{ text: 'Console', link: '/', target: '_self', rel: '' }],
+    nav: [{ text: 'Console', link: '/', target: '_self', rel: '', activeMatch: '^(?!)' }],
+    notFound: {
+      quote: 'There is no page at this address.',
+      linkText: 'Open the documentation',
+      linkLabel: 'Open the documentation',
+    },
     sidebar: [
       { text: 'Start', items: guides('quick-start', 'install', 'concepts', 'console', 'clients', 'sdk') },
       {
