@@ -5,7 +5,7 @@ const WORDS = `${MARKER}: worker failed at /srv/vendor/engine.py:12, see https:/
 const ERROR = { error: { message: WORDS, type: MARKER, code: MARKER, status: MARKER, param: MARKER } };
 const STACK = `${MARKER}\n    at answer (/srv/vendor/node_modules/engine/index.js:12:7)`;
 
-export type Refusal = { readonly what: string; readonly response: () => Response };
+export type Refusal = { readonly what: string; readonly response: (request: Request) => Response };
 
 const json = (status: number): Refusal => ({
   what: `${status} with an error in JSON`,
@@ -16,10 +16,10 @@ const text = (status: number, type: string, body: string): Refusal => ({
   what: `${status} with ${type}`,
   response: () => new Response(body, { status, headers: { 'content-type': type, 'retry-after': '9999' } }),
 });
-const stream = (what: string, ...events: string[]): Refusal => ({
+const stream = (what: string, eventsFor: (request: Request) => readonly string[]): Refusal => ({
   what: `a stream with ${what}`,
-  response: () =>
-    new Response(events.join(''), {
+  response: (request) =>
+    new Response(eventsFor(request).join(''), {
       headers: { 'content-type': 'text/event-stream', 'retry-after': '9999' },
     }),
 });
@@ -43,11 +43,15 @@ export const REFUSALS: readonly Refusal[] = [
   text(200, 'text/html', `<!doctype html><pre>${STACK}</pre>`),
   text(200, 'application/json', JSON.stringify(ERROR)),
   text(302, 'text/plain', STACK),
-  stream(
-    'an error of ours to mend',
-    event({ error: { message: WORDS, code: 'invalid_request_error', type: 'invalid_request_error' } }),
-    event({ type: 'error', error: { message: WORDS, type: 'invalid_request_error' } }, 'error'),
-    event({ type: 'error', message: WORDS, code: 'invalid_prompt' }),
+  // Each API has its own format; errors in an unknown one are retried.
+  stream('an error of ours to mend', ({ url }) =>
+    url.includes(':streamGenerateContent')
+      ? [event({ error: { message: WORDS, code: 400, status: 'INVALID_ARGUMENT' } })]
+      : [
+          event({ error: { message: WORDS, code: 'invalid_request_error', type: 'invalid_request_error' } }),
+          event({ type: 'error', error: { message: WORDS, type: 'invalid_request_error' } }, 'error'),
+          event({ type: 'error', message: WORDS, code: 'invalid_prompt' }),
+        ],
   ),
 ];
 
@@ -58,7 +62,7 @@ export function openVendor(): Vendor {
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
-    fetch: () => refusal?.response() ?? new Response(null, { status: 500 }),
+    fetch: (request) => refusal?.response(request) ?? new Response(null, { status: 500 }),
   });
   return {
     url: `http://127.0.0.1:${server.port}`,
