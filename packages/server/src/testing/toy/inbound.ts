@@ -20,8 +20,8 @@ export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<null>): 
   const refuse = (reason: string) => send({ type: 'refused', reason });
 
   async function say(frame: unknown): Promise<void> {
-    if (!principal) throw new Fault('unauthenticated', 'A token is required.');
     const { session, text } = read(frame);
+    if (!principal) throw new Fault('unauthenticated', 'A token is required.');
     const ref = await engine.resolve(principal, session);
     await hub.subscribe(ref, socket);
     const caller = { principal, dialect: 'toy', via: socket.id };
