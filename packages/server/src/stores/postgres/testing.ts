@@ -49,14 +49,16 @@ async function migrated(engine: PostgresEngine): Promise<string> {
   return url;
 }
 
-/** Faster than creating another database. */
+/** Faster than creating another database, and for few rows than `TRUNCATE`, which replaces every file. */
 async function emptied(url: string): Promise<void> {
   await using sql = new SQL(url, { max: 1 });
-  const tables = await sql.unsafe(
-    `SELECT string_agg(quote_ident(tablename), ', ') AS names FROM pg_tables
+  const tables: { name: string }[] = await sql.unsafe(
+    `SELECT quote_ident(tablename) AS name FROM pg_tables
      WHERE schemaname = 'public' AND tablename <> 'cluster' AND tablename NOT LIKE 'events\\_%'`,
   );
-  await sql.unsafe(`TRUNCATE ${tables[0].names}`);
+  const emptying = tables.map(({ name }) => `DELETE FROM ${name}`);
+  // As a replica: without foreign keys and triggers, so in any order.
+  await sql.unsafe(['SET session_replication_role = replica', ...emptying].join(';'));
   await sql`UPDATE cluster SET event_version = ${eventVersion()}`;
 }
 
