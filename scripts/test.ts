@@ -52,8 +52,8 @@ if (absent.length > 0 && process.env.CI) process.exit(1);
 // Once, before many test processes need it.
 await $`sh ${join(import.meta.dir, 'build-if-stale')}`.quiet().nothrow();
 
-/** Tests wait for processes and browsers a third of the time. */
-const workers = Math.ceil(availableParallelism() * 1.5);
+/** Tests wait for processes and browsers half of the time. */
+const workers = availableParallelism() * 2;
 /** The slowest files start first. `npm test -- --update-timings` writes the file. */
 const timings = join(import.meta.dir, 'test-timings.json');
 /** A test that fails on a busy CI machine is repeated once, and reported even if it then passes. */
