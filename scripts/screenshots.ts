@@ -8,6 +8,7 @@ import { openConsole } from '../e2e/console/console.ts';
 import { furnish, PAGES, type Shown } from '../e2e/console/pages.ts';
 
 const FOLDER = join(import.meta.dir, '../docs/images');
+const SIZE = { width: 1_280, height: 800 };
 /** Pages that are also rendered at phone width. */
 const NARROW = new Set(['chat', 'approvals']);
 
@@ -15,7 +16,7 @@ mkdirSync(FOLDER, { recursive: true });
 const place = await openConsole();
 
 async function screenshot({ name, path, ready }: Shown): Promise<void> {
-  const page = await place.open(path, { reducedMotion: 'reduce' });
+  const page = await place.open(path, { viewport: SIZE, reducedMotion: 'reduce' });
   await ready(page, place);
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });

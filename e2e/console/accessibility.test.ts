@@ -5,8 +5,9 @@ import { barriers, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { type Console, openConsole, seen } from './console.ts';
 import { DIALOGS } from './dialogs.ts';
-import { layoutProblems, SCREENS } from './layout.ts';
+import { layoutProblems } from './layout.ts';
 import { furnish, PAGES } from './pages.ts';
+import { SIZES, THEMES } from './screen.ts';
 
 let place: Console;
 /** shared by all dialogs: opening a page takes longer than looking at it */
@@ -14,19 +15,19 @@ let tab: Page | undefined;
 
 /** axe takes most of the time: by default it checks the smallest screen, and the colours of the largest. */
 const ALL_SCREENS = process.env.ALL_SCREENS === '1';
-const [smallest, , largest] = SCREENS;
+const [smallest, , largest] = SIZES;
 
 async function problemsOn(
   page: Page,
-  screen: (typeof SCREENS)[number],
-  colorScheme: 'light' | 'dark',
+  size: (typeof SIZES)[number],
+  colorScheme: (typeof THEMES)[number],
 ): Promise<string[]> {
-  await page.setViewportSize(screen);
+  await page.setViewportSize(size);
   await page.emulateMedia({ colorScheme });
   const problems = await layoutProblems(page);
-  if (ALL_SCREENS || (screen === smallest && colorScheme === 'light'))
+  if (ALL_SCREENS || (size === smallest && colorScheme === 'light'))
     problems.push(...(await barriers(page, 'all')));
-  else if (screen === largest && colorScheme === 'dark') problems.push(...(await barriers(page, 'colours')));
+  else if (size === largest && colorScheme === 'dark') problems.push(...(await barriers(page, 'colours')));
   return problems;
 }
 
@@ -34,10 +35,10 @@ async function problemsOn(
 async function problemsOf(page: Page): Promise<Record<string, string[]>> {
   const found: Record<string, string[]> = {};
   await prepare(page);
-  for (const screen of SCREENS)
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const problems = await problemsOn(page, screen, colorScheme);
-      if (problems.length > 0) found[`${screen.width} ${colorScheme}`] = problems;
+  for (const size of SIZES)
+    for (const colorScheme of THEMES) {
+      const problems = await problemsOn(page, size, colorScheme);
+      if (problems.length > 0) found[`${size.width} ${colorScheme}`] = problems;
     }
   return found;
 }
@@ -50,7 +51,7 @@ describe.skipIf(NO_BROWSER)('every page', () => {
   afterAll(() => place?.stop());
 
   test.each([...PAGES])('$name is accessible and complete on every screen', async ({ path, ready }) => {
-    const page = await place.open(path, { reducedMotion: 'reduce' });
+    const page = await place.open(path, { viewport: largest, reducedMotion: 'reduce' });
     await ready(page, place);
     expect(await problemsOf(page)).toEqual({});
     expect(place.problems()).toEqual([]);
@@ -58,9 +59,9 @@ describe.skipIf(NO_BROWSER)('every page', () => {
   });
 
   test.each([...DIALOGS])('$name is accessible and complete on every screen', async ({ path, ready }) => {
-    tab ??= await place.open('/settings', { reducedMotion: 'reduce' });
+    tab ??= await place.open('/settings', { viewport: largest, reducedMotion: 'reduce' });
     await tab.keyboard.press('Escape');
-    await tab.setViewportSize({ width: 1_440, height: 900 });
+    await tab.setViewportSize(largest);
     await tab.goto(`${place.server.http}/#${path}`);
     await ready(tab, place);
     expect(await problemsOf(tab)).toEqual({});

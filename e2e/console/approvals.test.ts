@@ -25,14 +25,13 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
   afterAll(() => place?.stop());
   afterEach(() => expect(place.problems()).toEqual([]));
 
-  test('the exact command, its reason and the scope of always are shown; once runs it', async () => {
+  test('the exact command and the scope of always are shown; once runs it', async () => {
     const watching = await place.server.connect('/broadcast?session=once');
     await say(place.server, 'once', 'run touch "a file.txt"');
     await goTo('/approvals');
     const card = cardOf(page, 'a file.txt');
     await seen(card);
     expect(await card.locator('.approval-command code').textContent()).toBe("touch 'a file.txt'");
-    expect(await card.locator('p').first().textContent()).toContain('Runs touch');
     expect(await card.textContent()).toContain('Always allow: commands like touch run without asking');
     await titled(page, '(1) Approvals · Parlance');
     expect(existsSync(fileOf('a file.txt'))).toBe(false);
@@ -120,6 +119,7 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
     ];
     await seen(before.filter({ hasText: 'two' }));
     await seen(after.filter({ hasText: 'zwei' }));
+    await page.setViewportSize({ width: 1_440, height: 900 });
     const boxes = async () => [await before.boundingBox(), await after.boundingBox()] as const;
     const [left, right] = await boxes();
     expect(right?.x).toBeGreaterThan(left?.x ?? 0);
@@ -129,6 +129,7 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
     const [upper, lower] = await boxes();
     expect(lower?.x).toBe(upper?.x);
     expect(lower?.y).toBeGreaterThan(upper?.y ?? 0);
+    await page.setViewportSize(place.screen.viewport);
     await card.getByRole('button', { name: 'Allow once' }).click();
     await seen(card.getByText('Allowed once by you.'));
   });
@@ -177,6 +178,53 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
     await gone(card);
     await seen(page.locator('.call').getByText('Done', { exact: true }));
     expect(await field.inputValue()).toBe('');
+    await seen(page.locator('textarea:focus'));
     expect(existsSync(fileOf('typed.txt'))).toBe(true);
+  });
+
+  test('in the chat e explains, n denies with a reason and a always allows; the focus returns to the message', async () => {
+    await say(place.server, 'chat-answers', 'run touch refused.txt');
+    await goTo('/sessions/chat-answers');
+    const field = page.getByRole('textbox', { name: 'Message' });
+    const card = cardOf(page, 'refused.txt');
+    await seen(card);
+    await field.focus();
+    await page.keyboard.press('e');
+    await seen(card.locator('.approval-explained').filter({ hasText: 'touch' }));
+    await page.keyboard.press('n');
+    const reason = card.getByLabel('Reason (optional, shared with the agent)');
+    await seen(reason);
+    await page.keyboard.press('Escape');
+    await gone(reason);
+    await seen(page.locator('.approval:focus'));
+    await page.keyboard.press('n');
+    await seen(reason);
+    await page.keyboard.type('an example');
+    await page.keyboard.press('Enter');
+    await seen(page.locator('.call').getByText('Denied by you: “an example”'));
+    await seen(page.locator('textarea:focus'));
+
+    await say(place.server, 'chat-answers', 'run mkdir -v permitted');
+    await seen(cardOf(page, 'permitted'));
+    await page.keyboard.press('a');
+    await seen(page.locator('.call').getByText('Always allowed by you.'));
+    expect(await field.inputValue()).toBe('');
+  });
+
+  test('a call is one card: its command once, then its output', async () => {
+    await say(place.server, 'one-card', 'run mkdir -v shown-once');
+    await goTo('/sessions/one-card');
+    await seen(cardOf(page, 'shown-once'));
+    const card = page.locator('.row:has(.approval, .call)');
+    const commands = async () => (await card.innerText()).split('mkdir -v shown-once').length - 1;
+    expect(await commands()).toBe(1);
+    await page.keyboard.press('y');
+    const call = page.locator('.call');
+    await seen(call.locator('.output').getByText("created directory 'shown-once'"));
+    expect(await page.locator('.approval').count()).toBe(0);
+    expect(await commands()).toBe(1);
+    await call.getByRole('button', { name: /shell/ }).click();
+    await gone(call.locator('.output'));
+    expect(await commands()).toBe(1);
   });
 });

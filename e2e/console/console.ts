@@ -3,10 +3,13 @@ import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } fr
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { postJson } from '../server-process.ts';
 import { buildConsole, launchBrowser } from './chromium.ts';
+import { type Screen, screenFor } from './screen.ts';
 
 export type Console = {
   readonly server: TestServer;
   readonly browser: Browser;
+  /** of every page, unless its options differ */
+  readonly screen: Screen;
   /** A new tab at `/#` and the path; `at` is another address of the same server. */
   open(path?: string, how?: BrowserContextOptions & { at?: string }): Promise<Page>;
   /** Another tab of the same browser window. */
@@ -25,6 +28,7 @@ const PATIENCE_MS = 12_000;
 export async function openConsole(settings: Record<string, string> = {}): Promise<Console> {
   await buildConsole();
   const [server, browser] = await Promise.all([startTestServer(settings), launchBrowser()]);
+  const screen = screenFor(Bun.main);
   let problems: string[] = [];
   const note = (text: string) => void problems.push(text);
 
@@ -43,8 +47,9 @@ export async function openConsole(settings: Record<string, string> = {}): Promis
   return {
     server,
     browser,
+    screen,
     async open(path = '/', { at = server.http, ...how } = {}) {
-      const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...how });
+      const context = await browser.newContext({ ...screen, ...how });
       context.setDefaultTimeout(PATIENCE_MS);
       await context.addInitScript(REPORT_VIOLATIONS);
       return open(context, `${at}/#${path}`);
@@ -77,6 +82,22 @@ export async function say({ http, token }: Caller, session: string, text: string
 
 export const seen = (locator: Locator): Promise<void> => locator.waitFor({ state: 'visible' });
 export const gone = (locator: Locator): Promise<void> => locator.waitFor({ state: 'detached' });
+
+/** Opens the sidebar where it is a drawer, as on a phone; navigation closes it again. */
+export async function openSidebar(page: Page): Promise<void> {
+  const sidebar = page.getByRole('complementary', { name: 'Navigation' });
+  const button = page.getByRole('button', { name: 'Open menu' });
+  await seen(sidebar.or(button).first());
+  if (await button.isVisible()) await button.click();
+  await seen(sidebar);
+}
+
+/** Closes the sidebar where it is a drawer, which covers the page. */
+export async function closeSidebar(page: Page): Promise<void> {
+  const button = page.getByRole('button', { name: 'Close menu' });
+  if (await button.isVisible()) await button.click();
+  await button.waitFor({ state: 'detached' });
+}
 
 export const titled = (page: Page, title: string): Promise<void> =>
   page.locator(`xpath=/html/head/title[.="${title}"]`).waitFor({ state: 'attached' });

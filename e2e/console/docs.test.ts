@@ -10,6 +10,13 @@ const ROOT = join(import.meta.dir, '../..');
 let place: Console;
 let page: Page;
 
+/** On a phone the pages are listed in a menu. */
+async function openPage(name: string): Promise<void> {
+  const menu = page.getByRole('button', { name: 'Menu', exact: true });
+  if (await menu.isVisible()) await menu.click();
+  await page.getByRole('link', { name }).first().click();
+}
+
 describe.skipIf(NO_BROWSER)('the documentation', () => {
   beforeAll(async () => {
     if (!existsSync(join(ROOT, 'docs/.vitepress/dist/manifest.json')))
@@ -25,9 +32,9 @@ describe.skipIf(NO_BROWSER)('the documentation', () => {
     await page.waitForURL(/\/docs\/$/);
     await seen(page.getByRole('heading', { name: /^Dialects/ }));
     expect(await page.getByText('<!--').count()).toBe(0);
-    await page.getByRole('link', { name: 'Quick start' }).first().click();
+    await openPage('Quick start');
     await seen(page.getByRole('heading', { level: 1, name: /^Quick start/ }));
-    await page.getByRole('link', { name: 'Models' }).first().click();
+    await openPage('Models');
     await seen(page.getByRole('heading', { level: 1, name: /^Models/ }));
   });
 

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fakeModel } from '../fake-model.ts';
 import { launchBrowser, NO_BROWSER } from './chromium.ts';
-import { seen } from './console.ts';
+import { openSidebar, seen } from './console.ts';
+import { screenFor } from './screen.ts';
 
 const ROOT = join(import.meta.dir, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'parlance-first-'));
@@ -65,11 +66,12 @@ describe.skipIf(NO_BROWSER)('the first minutes', () => {
     try {
       const [, address = ''] = await shows(/Open +(http:\S+)/);
       await shows(/offline demo model: connect a real one with “Connect a model” on the page/);
-      const page = await browser.newPage();
+      const page = await browser.newPage(screenFor(import.meta.file));
       await page.goto(address);
       await seen(page.getByRole('heading', { name: 'What can I do for you?' }));
       await page.getByRole('button', { name: 'What can you do?' }).click();
       await seen(page.getByText('This is what I understand:'));
+      await openSidebar(page);
       await page.getByRole('link', { name: 'New session' }).click();
       await page.getByRole('link', { name: 'Connect a model' }).click();
       await page
@@ -80,6 +82,7 @@ describe.skipIf(NO_BROWSER)('the first minutes', () => {
       await page.getByRole('button', { name: 'tiny-1' }).click();
       await page.getByRole('button', { name: 'Save' }).click();
       await seen(page.getByText(`tiny-1 at ${model.address} is in use.`));
+      await openSidebar(page);
       await page.getByRole('link', { name: 'New session' }).click();
       await page.getByRole('button', { name: 'Explain what this project does' }).click();
       await seen(page.locator('.markdown').getByText('Hello from tiny-1.'));

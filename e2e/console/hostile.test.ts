@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connect } from '@parlance/sdk';
 import { type FakeModel, fakeModel } from '../fake-model.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, openConsole, say, seen } from './console.ts';
+import { type Console, openConsole, openSidebar, say, seen } from './console.ts';
 
 const HOSTILE = `Hello.
 
@@ -90,6 +90,7 @@ describe.skipIf(NO_BROWSER)('hostile Markdown', () => {
     await say(place.server, 'titled', title);
     for (const path of ['/sessions/titled', '/timeline/titled', '/approvals']) {
       const page = await place.open(path);
+      await openSidebar(page);
       await seen(page.locator('.session-title').getByText(title));
       expect(await page.evaluate('window.ran')).toBeUndefined();
       expect(await page.locator('img[src="x"]').count()).toBe(0);

@@ -1,13 +1,6 @@
 /** Finds controls that are cut off, covered by others, or too small for their text. */
 import type { Page } from 'playwright-core';
 
-/** Sizes of a small phone, a tablet and a desktop. */
-export const SCREENS = [
-  { width: 320, height: 640 },
-  { width: 768, height: 1_024 },
-  { width: 1_440, height: 900 },
-] as const;
-
 /** One line per problem. While a dialog is open, only its controls are checked. */
 export async function layoutProblems(page: Page): Promise<string[]> {
   return (await page.evaluate(SCRIPT)) as string[];

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, openConsole, say, seen } from './console.ts';
+import { type Console, openConsole, openSidebar, say, seen } from './console.ts';
 
 let place: Console;
 
@@ -29,12 +29,14 @@ describe.skipIf(NO_BROWSER)('login', () => {
     await seen(page.getByRole('alert'));
     expect(await page.getByRole('alert').textContent()).toBe('Invalid credentials');
     await logIn(page, 'dev', 'dev-password');
+    await openSidebar(page);
     await seen(page.locator('.account-name').getByText('dev', { exact: false }).first());
     await seen(page.getByRole('heading', { name: 'what dev said' }));
 
     // The token is stored for the tab.
     await page.reload();
     await seen(page.getByRole('heading', { name: 'what dev said' }));
+    await openSidebar(page);
     await page.getByRole('button', { name: 'Sign out' }).click();
     await seen(page.getByRole('heading', { name: 'Sign in to Parlance' }));
     expect(await page.getByText('what dev said').count()).toBe(0);
@@ -64,8 +66,10 @@ describe.skipIf(NO_BROWSER)('login', () => {
     const page = await place.open('/sessions/secret');
     await logIn(page, 'dev', 'dev-password');
     await seen(page.getByRole('heading', { name: 'a secret of dev' }));
+    await openSidebar(page);
     await page.getByRole('button', { name: 'Sign out' }).click();
     await logIn(page, 'uma', 'uma-password');
+    await openSidebar(page);
     await seen(page.locator('.account-name').getByText('uma').first());
     expect(await page.getByText('a secret of dev').count()).toBe(0);
     await page.context().close();

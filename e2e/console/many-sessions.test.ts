@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, openConsole, say, seen } from './console.ts';
+import { type Console, openConsole, openSidebar, say, seen } from './console.ts';
 import { manySessions } from './long-session.ts';
 
 const SESSIONS = 1_000;
@@ -37,6 +37,7 @@ describe.skipIf(NO_BROWSER)('many sessions', () => {
 
   test('the list scrolls to the oldest session, and stays there when another one changes', async () => {
     const page = await place.open('/');
+    await openSidebar(page);
     await seen(page.locator('.session-title').getByText(`question ${SESSIONS}`, { exact: true }));
     expect(await page.evaluate(SCROLL_TO_END)).toBeLessThan(MAX_ROWS);
     await say(place.server, 'session-500', 'what is new');
@@ -50,6 +51,7 @@ describe.skipIf(NO_BROWSER)('many sessions', () => {
 
   test('a search shows a page of titles, and then the messages', async () => {
     const page = await place.open('/');
+    await openSidebar(page);
     await page.getByRole('searchbox', { name: 'Search titles and messages' }).fill('question');
     await seen(page.getByRole('button', { name: 'Show more', exact: true }));
     await seen(page.getByRole('region', { name: 'Messages' }).getByRole('link').first());

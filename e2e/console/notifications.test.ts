@@ -69,7 +69,7 @@ describe.skipIf(NO_BROWSER)('notifications', () => {
     await seen(other.getByRole('heading', { name: 'Notifications' }));
     await setVisibility(page, 'hidden');
     await say(place.server, 'watched', 'Hello');
-    await seen(page.locator('.session-row').getByText('Hello', { exact: true }));
+    await page.locator('.session-row').getByText('Hello', { exact: true }).waitFor({ state: 'attached' });
     await setVisibility(other, 'hidden');
     const brief = connect({ url: place.server.http }).session('brief');
     await brief.create({ ephemeral: true });
@@ -85,7 +85,7 @@ describe.skipIf(NO_BROWSER)('notifications', () => {
     await page.getByRole('button', { name: 'Turn off' }).click();
     await setVisibility(page, 'hidden');
     await say(place.server, 'quiet', 'Psst');
-    await seen(page.locator('.session-row').getByText('Psst', { exact: true }));
+    await page.locator('.session-row').getByText('Psst', { exact: true }).waitFor({ state: 'attached' });
     expect(await shown(0)).toEqual([]);
     await setVisibility(page, 'visible');
   });

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import type { Locator, Page } from 'playwright-core';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, gone, openConsole, seen } from './console.ts';
+import { type Console, gone, openConsole, openSidebar, seen } from './console.ts';
 
 let place: Console;
 let page: Page;
@@ -82,6 +82,7 @@ describe.skipIf(NO_BROWSER)('playground', () => {
     await seen(page.getByText('Copied as curl.'));
     const shell = Bun.spawn(['sh', '-c', await clipboard()], { stdout: 'pipe' });
     expect(JSON.parse(await shell.stdout.text())).toHaveProperty('facts');
+    await openSidebar(page);
     await seen(page.locator('.session-title').getByText("it's from a shell"));
   });
 });

@@ -4,7 +4,7 @@ import { connect } from '@parlance/sdk';
 import type { Page } from 'playwright-core';
 import { barriers, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, openConsole, seen } from './console.ts';
+import { type Console, gone, openConsole, seen } from './console.ts';
 
 let place: Console;
 let page: Page;
@@ -27,11 +27,27 @@ const HOSTILE_DIAGRAM = `graph TD
 describe.skipIf(NO_BROWSER)('rendering', () => {
   beforeAll(async () => {
     place = await openConsole();
-    page = await place.open('/', { colorScheme: 'light', reducedMotion: 'reduce' });
+    page = await place.open('/', { reducedMotion: 'reduce' });
     page.on('dialog', () => expect.unreachable('a script of the content ran'));
   });
   afterAll(() => place?.stop());
   afterEach(() => expect(place.problems()).toEqual([]));
+
+  test('KaTeX and Mermaid are loaded when an answer needs them', async () => {
+    const isLoaded = (name: string) =>
+      page.evaluate(
+        `performance.getEntriesByType('resource').some(({ name }) => name.includes('/${name}-'))`,
+      );
+    await show('words', 'Just words.');
+    await seen(page.getByText('Just words.'));
+    expect([await isLoaded('katex'), await isLoaded('diagram')]).toEqual([false, false]);
+    await show('one-formula', 'Let $x^2$ be.');
+    await seen(page.locator('.math .katex'));
+    expect([await isLoaded('katex'), await isLoaded('diagram')]).toEqual([true, false]);
+    await show('one-diagram', '```mermaid\ngraph LR\n  A --> B\n```');
+    await seen(page.getByRole('img', { name: 'Diagram: graph LR' }));
+    expect(await isLoaded('diagram')).toBe(true);
+  });
 
   test('formulas are rendered, and invalid ones stay source', async () => {
     await show(
@@ -71,14 +87,19 @@ describe.skipIf(NO_BROWSER)('rendering', () => {
     await show('diagram', '```mermaid\ngraph LR\n  Parlance --> Clients\n```');
     const picture = page.getByRole('img', { name: 'Diagram: graph LR' });
     await seen(picture);
-    const light = await picture.getAttribute('src');
-    expect(decodeURIComponent(light ?? '')).toContain('Parlance');
+    const before = await picture.getAttribute('src');
+    expect(decodeURIComponent(before ?? '')).toContain('Parlance');
     expect(await page.evaluate('document.querySelector(".diagram img").naturalWidth')).toBeGreaterThan(50);
-    await page.emulateMedia({ colorScheme: 'dark' });
-    while ((await picture.getAttribute('src')) === light) await Bun.sleep(20);
+    const { colorScheme } = place.screen;
+    await page.emulateMedia({ colorScheme: colorScheme === 'dark' ? 'light' : 'dark' });
+    while ((await picture.getAttribute('src')) === before) await Bun.sleep(20);
     await prepare(page);
     expect(await barriers(page, 'all')).toEqual([]);
-    await page.emulateMedia({ colorScheme: 'light' });
+    await page.emulateMedia({ colorScheme });
+    await page.getByRole('button', { name: 'Diagram: graph LR' }).click();
+    await seen(page.getByRole('dialog', { name: 'Diagram: graph LR' }));
+    await page.keyboard.press('Escape');
+    await gone(page.getByRole('dialog'));
     await page.getByRole('button', { name: 'Show source' }).click();
     await seen(page.locator('pre.code').getByText('Parlance --> Clients'));
     await page.getByRole('button', { name: 'Show diagram' }).click();

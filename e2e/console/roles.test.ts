@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import type { Page } from 'playwright-core';
 import { barriers, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, gone, openConsole, say, seen } from './console.ts';
+import { type Console, gone, openConsole, openSidebar, say, seen } from './console.ts';
 
 let place: Console;
 
@@ -18,6 +18,7 @@ async function as(name: string): Promise<Page> {
 }
 
 const linksOf = async (page: Page): Promise<string[]> => {
+  await openSidebar(page);
   const links = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
   await seen(links.first());
   return links.allInnerTexts();

@@ -4,13 +4,17 @@ import { readFile } from 'node:fs/promises';
 import type { Locator, Page } from 'playwright-core';
 import { barriers, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, gone, openConsole, say, seen } from './console.ts';
+import { type Console, closeSidebar, gone, openConsole, openSidebar, say, seen } from './console.ts';
 
 let place: Console;
 let page: Page;
 
-/** In the same tab, like a link. */
-const goTo = (path: string) => page.goto(`${place.server.http}/#${path}`);
+/** In the same tab, like a link, with the list of sessions in view. */
+async function goTo(path: string): Promise<void> {
+  await closeSidebar(page);
+  await page.goto(`${place.server.http}/#${path}`);
+  await openSidebar(page);
+}
 
 const rowOf = (page: Page, title: string): Locator =>
   page.locator('.session-row').filter({ has: page.locator('.session-title', { hasText: title }) });
@@ -60,6 +64,7 @@ describe.skipIf(NO_BROWSER)('sessions', () => {
     await say(place.server, 'renamed', 'an old name');
     await goTo('/sessions/renamed');
     const other = await place.openBeside(page, '/approvals');
+    await openSidebar(other);
     await seen(rowOf(other, 'an old name'));
     await page.bringToFront();
     await choose(page, 'an old name', 'Rename');
@@ -97,6 +102,7 @@ describe.skipIf(NO_BROWSER)('sessions', () => {
     await seen(pinned.getByRole('link', { name: /keep this/ }));
     expect(await rowOf(page, 'keep this').count()).toBe(1);
     const other = await place.openBeside(page, '/approvals');
+    await openSidebar(other);
     await seen(other.getByRole('region', { name: 'Pinned' }));
     await other.close();
     await choose(page, 'keep this', 'Unpin');
@@ -129,6 +135,7 @@ describe.skipIf(NO_BROWSER)('sessions', () => {
     await messages.getByRole('link', { name: /You ·/ }).click();
     await page.waitForURL(/#\/sessions\/found\?event=\d+$/);
     await seen(page.locator('.row[data-found]').getByText('the capybara sleeps'));
+    await openSidebar(page);
     await page.getByRole('searchbox').fill('"<img src=x onerror=alert(1)> OR *');
     await seen(page.getByText('No messages match.'));
     await page.getByRole('searchbox').fill('');
@@ -159,7 +166,7 @@ describe.skipIf(NO_BROWSER)('sessions', () => {
     const dialog = page.getByRole('dialog', { name: 'Share session' });
     await dialog.getByRole('button', { name: 'Create link' }).click();
     const address = await dialog.getByLabel('Link', { exact: true }).inputValue();
-    const reader = await (await place.browser.newContext()).newPage();
+    const reader = await place.browser.newPage(place.screen);
     await reader.goto(address);
     await seen(reader.getByRole('heading', { name: 'to be shared' }));
     await prepare(reader);

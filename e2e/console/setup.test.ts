@@ -39,7 +39,7 @@ async function signedIn(path: string): Promise<Page> {
   await page.getByLabel('Name').fill('ada');
   await page.getByLabel('Password').fill('ada-password');
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await seen(page.getByRole('navigation', { name: 'Pages' }).or(page.locator('nav')).first());
+  await gone(page.getByRole('heading', { name: 'Sign in to Parlance' }));
   await page.goto(`${place.server.http}/#${path}`);
   return page;
 }

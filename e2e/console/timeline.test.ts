@@ -1,6 +1,6 @@
 /** Tools for debugging clients: the timeline of a session, and the playground. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { NO_BROWSER } from './chromium.ts';
 import { type Console, gone, openConsole, say, seen } from './console.ts';
 
@@ -14,6 +14,30 @@ const event = (page: Page, type: string) =>
   page.getByRole('article', { name: new RegExp(`^Event \\d+: ${type}$`) });
 const frame = (page: Page, words: string) =>
   page.getByRole('article', { name: new RegExp(`^Frame \\d+ ${words}$`) });
+
+/** Scrolls up from the end until it is in the document, as often as needed: only visible rows are. */
+const SCROLL_UP = `(async () => {
+  const list = document.querySelector('.entries');
+  const isFirst = list.scrollTop <= 0;
+  list.scrollTop = isFirst ? list.scrollHeight : list.scrollTop - list.clientHeight / 2;
+  await new Promise(requestAnimationFrame);
+})()`;
+
+async function reveal(entry: Locator): Promise<void> {
+  while ((await entry.count()) === 0) await page.evaluate(SCROLL_UP);
+  await seen(entry.first());
+}
+
+/** Events and frames are tabs where there is no room for both. */
+async function showTab(name: 'Events' | 'Frames'): Promise<void> {
+  const tab = page.getByRole('tab', { name });
+  if (await tab.isVisible()) await tab.click();
+}
+
+async function openFilters(): Promise<void> {
+  const button = page.getByRole('button', { name: 'Filters', expanded: false });
+  if (await button.isVisible()) await button.click();
+}
 
 describe.skipIf(NO_BROWSER)('timeline and playground', () => {
   beforeAll(async () => {
@@ -33,28 +57,38 @@ describe.skipIf(NO_BROWSER)('timeline and playground', () => {
       await place.server.connect('/agentloop?session=watched'),
       await place.server.connect('/broadcast?session=watched'),
     ];
-    await seen(page.getByText(/agentloop/).first());
+    await seen(
+      page
+        .locator('#main')
+        .getByText(/agentloop/)
+        .first(),
+    );
     const content = [{ type: 'input_text', text: 'echo hello' }];
     one.send({
       id: 'm',
       type: 'user_input',
       payload: { input: [{ type: 'message', role: 'user', content }] },
     });
-    await seen(frame(page, 'from agentloop: user_input'));
-    await seen(frame(page, 'to agentloop: agent_finished'));
-    await seen(frame(page, 'to broadcast: agent_message'));
+    await showTab('Frames');
+    await reveal(frame(page, 'to agentloop: agent_finished'));
+    await reveal(frame(page, 'to broadcast: agent_message'));
+    await reveal(frame(page, 'from agentloop: user_input'));
 
+    await openFilters();
     await page.getByLabel('Dialect').selectOption('broadcast');
     await gone(frame(page, 'from agentloop: user_input'));
-    await seen(frame(page, 'to broadcast: agent_message'));
+    await reveal(frame(page, 'to broadcast: agent_message'));
     await page.getByRole('button', { name: 'Clear filters' }).click();
+    await showTab('Events');
     await page.getByLabel('Event type').selectOption('input.accepted');
     await gone(event(page, 'session.created'));
-    await seen(event(page, 'input.accepted').first());
+    await reveal(event(page, 'input.accepted'));
     await page.getByRole('button', { name: 'Clear filters' }).click();
 
     // The exact frame, expanded.
+    await showTab('Frames');
     const sent = frame(page, 'from agentloop: user_input');
+    await reveal(sent);
     await sent.getByRole('button').first().click();
     await seen(sent.getByText('"echo hello"'));
     other.close();

@@ -5,7 +5,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { NO_BROWSER } from '../console/chromium.ts';
-import { type Console, openConsole, seen } from '../console/console.ts';
+import { type Console, openConsole, openSidebar, seen } from '../console/console.ts';
 import { DRIVERS } from '../drivers.ts';
 import { type FakeModel, fakeModel } from '../fake-model.ts';
 import { getJson } from '../server-process.ts';
@@ -32,6 +32,7 @@ describe.skipIf(NO_BROWSER)('a session that starts in', () => {
     await page.getByLabel('Name').fill('dev');
     await page.getByLabel('Password').fill('dev-password');
     await page.getByRole('button', { name: 'Sign in' }).click();
+    await openSidebar(page);
     await seen(page.locator('.account-name').getByText('dev').first());
     // The browser logs the refusal that led to the login.
     place.problems();

@@ -1,0 +1,154 @@
+/** The message field: drafts, earlier messages, the queue, commands, and where the focus is. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import type { Page } from 'playwright-core';
+import type { DictatedModel } from '../dictated-model.ts';
+import { NO_BROWSER } from './chromium.ts';
+import { gone, seen } from './console.ts';
+import { DictatedChat } from './dictated-chat.ts';
+
+let chat: DictatedChat;
+let model: DictatedModel;
+let page: Page;
+
+describe.skipIf(NO_BROWSER)('composer', () => {
+  beforeAll(async () => {
+    chat = await DictatedChat.open();
+    ({ model, page } = chat);
+  });
+  afterAll(() => chat?.stop());
+  afterEach(() => expect(chat.place.problems()).toEqual([]));
+
+  test('the field keeps the focus, whatever is sent, stopped, edited or regenerated', async () => {
+    const focused = page.locator('textarea[aria-label="Message"]:focus');
+    await chat.begin();
+    await seen(focused);
+    await chat.turn('First', 'One.');
+    await seen(focused);
+    await chat.send('Second');
+    model.say('Half an answer');
+    await seen(chat.answer('Half an answer'));
+    await seen(focused);
+    await chat.stopButton.click();
+    await gone(chat.stopButton);
+    await seen(focused);
+    await page.getByRole('button', { name: 'Regenerate' }).last().click();
+    model.say('A whole answer.');
+    model.end();
+    await seen(chat.answer('A whole answer.'));
+    await seen(focused);
+    await page.getByRole('button', { name: 'Edit', exact: true }).last().click();
+    await seen(page.locator('textarea[aria-label="Edited message"]:focus'));
+    await page.keyboard.press('Escape');
+    await seen(focused);
+    await page.keyboard.press('Escape');
+    await gone(focused);
+  });
+
+  test('the placeholder is not cut off', async () => {
+    await chat.begin();
+    expect(await page.evaluate(PLACEHOLDER_ROOM)).toBeGreaterThan(0);
+    await chat.send('Go on');
+    model.say('I do');
+    await seen(chat.answer('I do'));
+    await gone(chat.field.and(page.getByPlaceholder(/commands/)));
+    expect(await page.evaluate(PLACEHOLDER_ROOM)).toBeGreaterThan(0);
+    model.end();
+    await gone(chat.stopButton);
+  });
+
+  test('drafts survive a reload, and arrow keys bring earlier messages back', async () => {
+    await chat.begin();
+    await chat.turn('The first message', 'One.');
+    await chat.turn('The second message', 'Two.');
+    const field = chat.field;
+    await page.keyboard.press('ArrowUp');
+    expect(await field.inputValue()).toBe('The second message');
+    await page.keyboard.press('ArrowUp');
+    expect(await field.inputValue()).toBe('The first message');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    expect(await field.inputValue()).toBe('');
+    await field.fill('Half a thought');
+    await page.reload();
+    await seen(chat.answer('Two.'));
+    expect(await field.inputValue()).toBe('Half a thought');
+    await field.fill('');
+  });
+
+  test('full-auto is confirmed first', async () => {
+    await chat.begin();
+    await chat.turn('Hello', 'Hello!');
+    const mode = page.getByRole('combobox', { name: 'Approval mode' });
+    await mode.selectOption('full-auto');
+    const question = page.getByRole('dialog', { name: 'Run everything without asking?' });
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    expect(await mode.inputValue()).not.toBe('full-auto');
+    await mode.selectOption('full-auto');
+    await question.getByRole('button', { name: 'Turn on full-auto' }).click();
+    await seen(page.locator('select[data-risky]'));
+    expect(await mode.inputValue()).toBe('full-auto');
+  });
+
+  test('a message during a turn is shown as queued, and processed afterwards', async () => {
+    await chat.begin();
+    await chat.send('First');
+    model.say('Working on it');
+    await seen(chat.answer('Working on it'));
+    await chat.send('Second');
+    await seen(page.locator('.said[data-queued]').getByText('Queued'));
+    model.end();
+    model.say('And the second.');
+    model.end();
+    await seen(chat.answer('And the second.'));
+    await gone(page.locator('.said[data-queued]'));
+  });
+
+  test('queued messages can be edited and removed', async () => {
+    await chat.begin();
+    await chat.send('First');
+    model.say('Working on it');
+    await seen(chat.answer('Working on it'));
+    await chat.send('Not this one');
+    await chat.send('Secnd');
+    const queued = page.locator('.said[data-queued]');
+    await seen(queued.nth(1));
+    await queued.filter({ hasText: 'Not this' }).getByRole('button', { name: 'Remove from queue' }).click();
+    await gone(queued.nth(1));
+    await queued.getByRole('button', { name: 'Edit queued message' }).click();
+    await page.getByRole('textbox', { name: 'Edited message' }).fill('Second');
+    await page.locator('.said-edit').getByRole('button', { name: 'Send' }).click();
+    await seen(queued.getByText('Second', { exact: true }));
+    expect(await queued.count()).toBe(1);
+    model.end();
+    model.say('And the second.');
+    model.end();
+    await seen(chat.answer('And the second.'));
+    expect(await page.getByText(/Secnd|Not this/).count()).toBe(0);
+  });
+
+  test('a slash command sets the approval mode of the session', async () => {
+    await chat.begin();
+    await chat.turn('Hello', 'Hello yourself.');
+    await chat.field.fill('/approval auto-edit');
+    await page.keyboard.press('Enter');
+    await seen(page.locator('.toast').getByText('Approval mode: auto-edit.'));
+    const id = decodeURIComponent(page.url().split('/sessions/')[1] ?? '');
+    const session = (await (await fetch(`${chat.place.server.http}/v1/sessions/${id}`)).json()) as {
+      now: { approvalMode: string };
+    };
+    expect(session.now.approvalMode).toBe('auto-edit');
+    await chat.field.fill('/approval nonsense');
+    await page.keyboard.press('Enter');
+    await seen(page.locator('.toast').getByText('/approval MODE: suggest, auto-edit, full-auto'));
+  });
+});
+
+/** How many pixels of the field are right of its placeholder. */
+const PLACEHOLDER_ROOM = `(() => {
+  const field = document.querySelector('textarea[aria-label="Message"]');
+  const { font, paddingLeft, paddingRight } = getComputedStyle(field);
+  const context = document.createElement('canvas').getContext('2d');
+  context.font = font;
+  const text = context.measureText(field.placeholder).width;
+  return field.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight) - text;
+})()`;

@@ -1,0 +1,146 @@
+/** Content of messages, answers and calls: tables, code, program output and images. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { readFile } from 'node:fs/promises';
+import type { HistoryItem } from '@parlance/protocol';
+import { connect } from '@parlance/sdk';
+import type { Page } from 'playwright-core';
+import { barriers, prepare } from './axe.ts';
+import { NO_BROWSER } from './chromium.ts';
+import { type Console, gone, openConsole, seen } from './console.ts';
+
+let place: Console;
+let page: Page;
+
+/** Creates a session with these items after a question. */
+async function show(id: string, ...items: HistoryItem[]): Promise<void> {
+  const question: HistoryItem = { type: 'user', parts: [{ type: 'text', text: 'Show me' }] };
+  await connect({ url: place.server.http })
+    .session(id)
+    .create({ history: [question, ...items] });
+  await page.goto(`${place.server.http}/#/sessions/${id}`);
+}
+
+const answer = (text: string): HistoryItem => ({ type: 'text', text });
+
+const WORDS = [
+  'Internationalisation',
+  'counterrevolutionary',
+  'electroencephalogram',
+  'incomprehensibilities',
+];
+const row = (words: readonly string[]) => `| ${words.join(' | ')} |`;
+const TABLE = [row(WORDS), row(WORDS.map(() => '---')), row([...WORDS].reverse())].join('\n');
+
+/** Words of the table that are on more than one line. */
+const BROKEN_WORDS = `[...document.querySelectorAll('.md-table th, .md-table td')].filter((cell) => {
+  const range = document.createRange();
+  range.selectNodeContents(cell);
+  return range.getClientRects().length !== 1;
+}).map((cell) => cell.textContent)`;
+
+const LINE = `const sum = ${Array.from({ length: 60 }, (_, index) => index).join(' + ')};`;
+
+/** A red square, 8 pixels wide. */
+const PNG =
+  'iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEklEQVR4nGP4z8CAFWEXHbQSACj/P8Fu7N9hAAAAAElFTkSuQmCC';
+
+async function zoom(name: string): Promise<void> {
+  const picture = page.getByRole('button', { name });
+  await picture.click();
+  const dialog = page.getByRole('dialog', { name });
+  await seen(dialog.locator('img'));
+  const { width } = place.screen.viewport;
+  expect((await dialog.locator('img').boundingBox())?.width).toBeGreaterThan(0.9 * width);
+  await prepare(page);
+  expect(await barriers(page, 'all')).toEqual([]);
+  await page.keyboard.press('Escape');
+  await gone(dialog);
+  await picture.click();
+  await dialog.click();
+  await gone(dialog);
+}
+
+describe.skipIf(NO_BROWSER)('content', () => {
+  beforeAll(async () => {
+    place = await openConsole();
+    const permissions = ['clipboard-read', 'clipboard-write'];
+    page = await place.open('/', { permissions, reducedMotion: 'reduce' });
+  });
+  afterAll(() => place?.stop());
+  afterEach(() => expect(place.problems()).toEqual([]));
+
+  test('a table keeps its words whole, and scrolls if it is too wide', async () => {
+    await show('table', answer(TABLE));
+    const table = page.getByRole('region', { name: 'Table' });
+    await seen(table);
+    expect(await page.evaluate(BROKEN_WORDS)).toEqual([]);
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+    const sizes = await table.evaluate(({ scrollWidth, clientWidth }) => ({ scrollWidth, clientWidth }));
+    if (place.screen.viewport.width > 320) return;
+    expect(sizes.scrollWidth).toBeGreaterThan(sizes.clientWidth);
+    await table.focus();
+    await page.keyboard.press('ArrowRight');
+    while ((await table.evaluate(({ scrollLeft }) => scrollLeft)) === 0) await Bun.sleep(20);
+  });
+
+  test('code is wrapped, copied and downloaded', async () => {
+    await show('code', answer(`\`\`\`ts\n${LINE}\n\`\`\``));
+    const code = page.locator('pre.code');
+    await seen(code.locator('[class*="keyword"]'));
+    const isScrolled = () => code.evaluate(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth);
+    expect(await isScrolled()).toBe(true);
+    await page.getByRole('button', { name: 'Wrap lines', pressed: false }).click();
+    await seen(page.getByRole('button', { name: 'Wrap lines', pressed: true }));
+    expect(await isScrolled()).toBe(false);
+    await page.getByRole('button', { name: 'Copy code' }).click();
+    await seen(page.getByRole('button', { name: 'Copied' }));
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(LINE);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download code' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe('code.ts');
+    expect(await readFile(await download.path(), 'utf8')).toBe(LINE);
+  });
+
+  test('program output has its colours, and other control sequences are dropped', async () => {
+    const text = '\x1b[2J\x1b[31mred\x1b[0m \x1b[1;32mgreen\x1b[0m \x1b]0;title\x07\x1b[90mgrey\x1b[0m plain';
+    const call = 'colours' as Extract<HistoryItem, { type: 'call' }>['call'];
+    await show(
+      'colours',
+      { type: 'call', call, tool: 'shell', input: {} },
+      { type: 'result', call, parts: [{ type: 'text', text }] },
+    );
+    await page.getByRole('button', { name: 'Result of the call' }).click();
+    const output = page.locator('.output');
+    await seen(output);
+    expect(await output.textContent()).toBe('red green grey plain');
+    const colours = await page.evaluate(
+      "[...document.querySelectorAll('.output span')].map((run) => getComputedStyle(run).color)",
+    );
+    // The spaces and the rest have the colour of the text.
+    expect(new Set(colours as string[]).size).toBe(4);
+    await prepare(page);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await barriers(page, 'colours')).toEqual([]);
+    }
+    await page.emulateMedia({ colorScheme: place.screen.colorScheme });
+  });
+
+  test('an attached image and one in an answer fill the window when clicked', async () => {
+    await page.goto(`${place.server.http}/#/`);
+    const [chooser] = await Promise.all([
+      page.waitForEvent('filechooser'),
+      page.getByRole('button', { name: 'Attach images or text files' }).click(),
+    ]);
+    await chooser.setFiles({ name: 'red.png', mimeType: 'image/png', buffer: Buffer.from(PNG, 'base64') });
+    await seen(page.getByRole('list', { name: 'Attached files' }).getByText('red.png'));
+    await page.keyboard.type('What is this?');
+    await page.keyboard.press('Enter');
+    await seen(page.locator('.turn-end'));
+    await zoom('Attachment');
+    await show('picture', answer(`![A red square](data:image/png;base64,${PNG})`));
+    await zoom('A red square');
+  });
+});

@@ -1,0 +1,85 @@
+/** Patches in the chat: line numbers, colours and deleted files, with approval and without. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import { connect } from '@parlance/sdk';
+import type { Locator, Page } from 'playwright-core';
+import { barriers, prepare } from './axe.ts';
+import { NO_BROWSER } from './chromium.ts';
+import { type Console, openConsole, say, seen } from './console.ts';
+
+const SETTINGS = "export const settings = {\n  host: '127.0.0.1',\n  port: 3000,\n};\n";
+
+let place: Console;
+let page: Page;
+
+async function openSession(id: string): Promise<void> {
+  await page.goto(`${place.server.http}/#/sessions/${id}`);
+}
+
+/** Each visible line as number, sign and text. */
+async function linesOf(patch: Locator, kind: 'removed' | 'added'): Promise<string[]> {
+  const cells = await patch.locator(`.patch-cell.patch-${kind}`).all();
+  return Promise.all(cells.map(async (cell) => (await cell.innerText()).replace(/\s+/g, ' ').trim()));
+}
+
+async function expectReadable(): Promise<void> {
+  await prepare(page);
+  expect(await barriers(page, 'all')).toEqual([]);
+  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+}
+
+describe.skipIf(NO_BROWSER)('patches', () => {
+  beforeAll(async () => {
+    place = await openConsole();
+    page = await place.open('/', { reducedMotion: 'reduce' });
+  });
+  afterAll(() => place?.stop());
+  afterEach(() => expect(place.problems()).toEqual([]));
+
+  test('an approval shows numbers and colours, and the call shows the same patch afterwards', async () => {
+    await Bun.write(join(place.server.root, 'settings.ts'), SETTINGS);
+    await say(place.server, 'numbered', 'replace 3000 with 8080 in settings.ts');
+    await openSession('numbered');
+    const asked = page.locator('.approval .patch');
+    await seen(asked.locator('[class*="syntax-"]').first());
+    expect(await linesOf(asked, 'removed')).toEqual(['3 - port: 3000,']);
+    expect(await linesOf(asked, 'added')).toEqual(['3 + port: 8080,']);
+    await expectReadable();
+    await page.keyboard.press('y');
+    const done = page.getByRole('region', { name: 'Changed settings.ts' });
+    await seen(page.locator('.call').getByText('Done', { exact: true }));
+    await seen(done.locator('[class*="syntax-"]').first());
+    expect(await linesOf(done, 'added')).toEqual(['3 + port: 8080,']);
+    await seen(page.locator('.call .output').getByText('M settings.ts'));
+  });
+
+  test('without approval, numbers and the content of deleted files are shown, too', async () => {
+    await Bun.write(join(place.server.root, 'settings.ts'), SETTINGS);
+    const session = connect({ url: place.server.http }).session('unasked');
+    await session.create({});
+    await session.configure({ approval: 'auto-edit' });
+    await session.submit([{ type: 'text', text: 'replace 3000 with 8080 in settings.ts' }]);
+    await openSession('unasked');
+    const calls = page.locator('.call').filter({ hasText: 'apply_patch' });
+    const changed = calls.first();
+    await seen(changed.getByText('Done', { exact: true }));
+    await changed.getByRole('button', { name: /apply_patch/ }).click();
+    await seen(changed.locator('.patch'));
+    expect(await linesOf(changed, 'removed')).toEqual(['3 - port: 3000,']);
+    expect(await linesOf(changed, 'added')).toEqual(['3 + port: 8080,']);
+    await expectReadable();
+
+    await session.submit([{ type: 'text', text: 'delete file settings.ts' }]);
+    const deleted = calls.nth(1);
+    await seen(deleted.getByText('Done', { exact: true }));
+    await deleted.getByRole('button', { name: /apply_patch/ }).click();
+    await seen(deleted.getByRole('region', { name: 'Deleted settings.ts' }));
+    expect(await linesOf(deleted, 'removed')).toEqual([
+      '1 - export const settings = {',
+      "2 - host: '127.0.0.1',",
+      '3 - port: 8080,',
+      '4 - };',
+    ]);
+    await expectReadable();
+  });
+});
