@@ -17,6 +17,18 @@ test('an approval shows where each hunk begins, as it will be applied', async ()
   expect(await place.read('a.txt')).toBe('one\ntwo\nthree\nzwei\nend\nmore\n');
 });
 
+test('without approval, the result shows the files as they were', async () => {
+  await using place = await workshop();
+  await place.write('a.txt', 'one\ntwo\n');
+  await place.write('gone.txt', 'last words\n');
+  const text = patch('*** Update File: a.txt', '@@', '-two', '+zwei', '*** Delete File: gone.txt');
+  const { data } = await use(applyPatchTool({ hide: [] }), { patch: text }, contextIn(place.root));
+  expect(data?.files).toEqual([
+    { path: 'a.txt', hunks: [2] },
+    { path: 'gone.txt', content: 'last words\n' },
+  ]);
+});
+
 test('a deleted file is shown with its content, unless it is not text or very long', async () => {
   await using place = await toolFixture();
   await place.write('gone.txt', 'last\nwords\n');

@@ -97,9 +97,11 @@ export async function runPatch(
   const started = performance.now();
   const narrow = contextReading(patch);
   const changes = narrow && (await fits(narrow, bounds, base)) ? narrow : parsePatch(patch);
+  const asked = askedFor(context);
+  const files = asked ? [] : await previewOf(changes, bounds, base);
   const { signal } = context;
   const approved = context.permission === 'approved';
-  const mayReplace = replaceable(context);
+  const mayReplace = replaceable(asked);
   const { done, failure } = await applyPatch(changes, { bounds, base, signal, approved, mayReplace });
   const output =
     failure === undefined
@@ -108,21 +110,29 @@ export async function runPatch(
   const failed = failure !== undefined;
   return {
     parts: [textPart(output)],
-    data: { output, exit_code: failed ? 1 : 0, duration_seconds: seconds(performance.now() - started) },
+    data: {
+      output,
+      exit_code: failed ? 1 : 0,
+      duration_seconds: seconds(performance.now() - started),
+      // An approval has shown them already.
+      ...(files.length === 0 ? {} : { files }),
+    },
     failed,
   };
 }
 
-/** An approved call may replace only files shown in its approval; a call without approval may replace any. */
-function replaceable({
-  eventsSinceIdle,
-  call,
-}: Pick<ToolContext, 'eventsSinceIdle' | 'call'>): (path: string) => boolean {
+/** The approval request of the call; undefined if it needs none. */
+function askedFor({ eventsSinceIdle, call }: Pick<ToolContext, 'eventsSinceIdle' | 'call'>): Ask | undefined {
   const asked = eventsSinceIdle.findLast(
     (event) => event.type === 'approval.requested' && event.call === call,
   );
-  if (asked?.type !== 'approval.requested') return () => true;
-  return (path) => asked.ask.replaces?.includes(visibleLine(path)) ?? false;
+  return asked?.type === 'approval.requested' ? asked.ask : undefined;
+}
+
+/** An approved call may replace only files shown in its approval; a call without approval may replace any. */
+function replaceable(asked: Ask | undefined): (path: string) => boolean {
+  if (!asked) return () => true;
+  return (path) => asked.replaces?.includes(visibleLine(path)) ?? false;
 }
 
 function readable(patch: string): Change[] | null {
