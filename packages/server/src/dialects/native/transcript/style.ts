@@ -2,6 +2,7 @@
 export const STYLE = `
 :root { color-scheme: light dark; --line: #d5d8de; --soft: #f2f4f7; --muted: #5a6372; --link: #0b57d0 }
 @media (prefers-color-scheme: dark) { :root { --line: #3a404b; --soft: #22262e; --muted: #a3abb9; --link: #8ab4f8 } }
+html { background: Canvas; color: CanvasText }
 body { font: 16px/1.55 system-ui, sans-serif; max-width: 46rem; margin: 0 auto; padding: 1.5rem 1rem 3rem; overflow-wrap: anywhere }
 header, footer { color: var(--muted); font-size: .875rem }
 h1 { font-size: 1.5rem; line-height: 1.25; color: CanvasText }
