@@ -1,6 +1,7 @@
 /** A Mermaid diagram: its source while it is written, then a picture. */
 import { memo, useDeferredValue, useEffect, useState } from 'react';
 import { Button } from '../components/button.tsx';
+import { Picture } from '../components/picture.tsx';
 import { useDark } from '../state/theme.ts';
 import { CodeBlock } from './code-block.tsx';
 
@@ -44,7 +45,7 @@ export const Diagram = memo(function Diagram({ source }: { source: string }) {
     <figure className="diagram">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a wide diagram scrolls, and must be reachable by keyboard */}
       <section className="diagram-picture" tabIndex={0} aria-label="Diagram">
-        <img src={picture.address} alt={`Diagram: ${source.split('\n', 1)[0]}`} />
+        <Picture src={picture.address} alt={`Diagram: ${source.split('\n', 1)[0]}`} />
       </section>
       <Button look="quiet" onClick={() => setAsSource(true)}>
         Show source

@@ -2,6 +2,7 @@
 import type { MarkedToken, Token, Tokens } from 'marked';
 import { Fragment, type ReactNode } from 'react';
 import { Icon } from '../components/icon.tsx';
+import { Picture } from '../components/picture.tsx';
 import { decodeEntities } from './entities.ts';
 import { embedded, followable } from './links.ts';
 import { Formula } from './math.tsx';
@@ -44,7 +45,7 @@ function word(token: MarkedToken): ReactNode {
     case 'link':
       return <Link token={token} />;
     case 'image':
-      return <Picture token={token} />;
+      return <ImageView token={token} />;
     case 'html':
       return /^<br\s*\/?>$/i.test(token.raw) ? <br /> : token.raw;
     default:
@@ -63,10 +64,10 @@ function Link({ token }: { token: Tokens.Link }) {
 }
 
 /** Remote images are not loaded, since the request would reveal the reader. They are shown as links. */
-function Picture({ token }: { token: Tokens.Image }) {
+function ImageView({ token }: { token: Tokens.Image }) {
   const alt = decodeEntities(token.text) || 'picture';
   const inside = embedded(token.href);
-  if (inside !== null) return <img className="md-image" src={inside} alt={alt} />;
+  if (inside !== null) return <Picture src={inside} alt={alt} />;
   const href = followable(decodeEntities(token.href));
   if (href === null) return <span className="md-picture">{alt}</span>;
   return (

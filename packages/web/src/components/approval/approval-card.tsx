@@ -13,7 +13,7 @@ import { CopyButton } from '../copy-button.tsx';
 import { Icon } from '../icon.tsx';
 import { attempt } from '../toast.tsx';
 import { Answers, DenyForm } from './answers.tsx';
-import { answerText, commandLine, grantText } from './approval-text.ts';
+import { answerText, commandLine, grantText, reasonText } from './approval-text.ts';
 import { PatchView } from './patch-view.tsx';
 import { type Key, useKeys } from './use-keys.ts';
 
@@ -85,7 +85,7 @@ export function ApprovalCard({ session, approval, from }: CardProps) {
         <Chip>{tool}</Chip>
         {from && <span className="approval-from">{from}</span>}
       </header>
-      <p>{ask.description}</p>
+      <Description ask={ask} isAnswered={answered !== null} />
       {answered === null && <AskView ask={ask} explanations={explanations} explaining={explaining} />}
       {answered !== null && (
         <p className="approval-answered" role="status">
@@ -110,6 +110,12 @@ export function ApprovalCard({ session, approval, from }: CardProps) {
       )}
     </article>
   );
+}
+
+/** After the answer, only the description names the command. */
+function Description({ ask, isAnswered }: { ask: ShownApproval['ask']; isAnswered: boolean }) {
+  const text = isAnswered || ask.patch !== undefined ? ask.description : reasonText(ask);
+  return text !== null && <p>{text}</p>;
 }
 
 type AskViewProps = {

@@ -1,11 +1,20 @@
 import { expect, test } from 'bun:test';
 import type { ApprovalState } from '@parlance/sdk';
-import { answerText, commandLine, grantText } from './approval-text.ts';
+import { answerText, commandLine, grantText, reasonText } from './approval-text.ts';
 
 test('quotes the arguments of a command like a shell', () => {
   expect(commandLine(['git', 'push', '--force', 'origin'])).toBe('git push --force origin');
   expect(commandLine(['rm', 'a b', '', "it's", '$HOME'])).toBe(`rm 'a b' '' 'it'\\''s' '$HOME'`);
   expect(commandLine(['bash', '-lc', 'ls\nrm x'])).toBe("bash -lc 'ls\nrm x'");
+});
+
+test('a reason does not repeat the command', () => {
+  const command = ['rm', 'a b'];
+  expect(reasonText({ command, description: "Runs rm 'a b'." })).toBeNull();
+  expect(reasonText({ command, description: "Runs rm 'a b' in src without a sandbox." })).toBe(
+    'Runs it in src without a sandbox.',
+  );
+  expect(reasonText({ command, description: 'Deletes a file.' })).toBe('Deletes a file.');
 });
 
 test('describes what a standing grant allows', () => {

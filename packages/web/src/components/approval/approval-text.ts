@@ -1,4 +1,5 @@
 /** Texts of approvals. Pure. */
+import type { Ask } from '@parlance/protocol';
 import type { ApprovalState } from '@parlance/sdk';
 
 const PLAIN = /^[\w@%+=:,./-]+$/;
@@ -6,6 +7,12 @@ const PLAIN = /^[\w@%+=:,./-]+$/;
 /** A command line with shell quoting, so that arguments are unambiguous. */
 export const commandLine = (command: readonly string[]): string =>
   command.map((word) => (PLAIN.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ');
+
+/** What the description says beyond the command, which is shown below it; null if that is nothing. */
+export function reasonText({ command, description }: Pick<Ask, 'command' | 'description'>): string | null {
+  const text = description.replace(commandLine(command), 'it');
+  return text === 'Runs it.' ? null : text;
+}
 
 /** Describes a grant key. */
 export function grantText(grant: string): {

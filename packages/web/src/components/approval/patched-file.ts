@@ -1,5 +1,5 @@
 /** A file of a patch with what is known about it from before the patch. Pure. */
-import type { Ask } from '@parlance/protocol';
+import type { Ask, Json, JsonObject } from '@parlance/protocol';
 import { heightOf, type PatchedFile, type Run } from './patch-rows.ts';
 
 export type KnownFile = {
@@ -23,6 +23,20 @@ function deleted(file: PatchedFile, content: string): PatchedFile {
   const lines = content.replace(/\r?\n$/, '').split(/\r?\n/);
   const removed = lines.map((text) => ({ text, mark: null }));
   return { ...file, runs: [{ kind: 'change', removed, added: [] }, ...file.runs], removed: lines.length };
+}
+
+/** Files in the result of a patch that ran without approval. The result of a tool can be anything. */
+export function reportedFiles(data: JsonObject | undefined): Ask['files'] {
+  return Array.isArray(data?.files) ? data.files.flatMap(reportedFile) : undefined;
+}
+
+function reportedFile(value: Json): NonNullable<Ask['files']> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
+  const { path, hunks, content } = value;
+  if (typeof path !== 'string') return [];
+  if (typeof content === 'string') return [{ path, content }];
+  if (!Array.isArray(hunks)) return [];
+  return [{ path, hunks: hunks.filter((line) => typeof line === 'number') }];
 }
 
 const BY_NAME: Readonly<Record<string, string>> = { dockerfile: 'dockerfile', makefile: 'makefile' };

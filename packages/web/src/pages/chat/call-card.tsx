@@ -3,13 +3,12 @@ import type { ApprovalView, CallState, CallView } from '@parlance/sdk';
 import { memo, type ReactNode } from 'react';
 import { ApprovalCard } from '../../components/approval/approval-card.tsx';
 import { answerText } from '../../components/approval/approval-text.ts';
-import { PatchView } from '../../components/approval/patch-view.tsx';
 import { Chip, type ChipLook } from '../../components/chip.tsx';
-import { CopyButton } from '../../components/copy-button.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { Code } from '../../markdown/code-block.tsx';
 import { useServer } from '../../state/server.ts';
 import { BrowserCall, isBrowserCall } from './browser-call.tsx';
+import { CallInput } from './call-input.tsx';
+import { CallSection } from './call-section.tsx';
 import { duration } from './cost.ts';
 import { Folded } from './folded.tsx';
 import { Parts } from './parts.tsx';
@@ -44,12 +43,14 @@ export const CallCard = memo(function CallCard({ session, call }: CallProps) {
   if (isBrowserCall(call)) return <BrowserCall call={call} />;
   const busy = state.phase === 'running' || state.phase === 'deferred';
   const bad = state.phase === 'ended' && ['failed', 'unknown'].includes(shownOutcome(state));
+  // Who has allowed a call wants to see what it did.
+  const allowed = approval?.state.status === 'answered' && approval.state.answer !== 'deny';
   return (
     <div className="call">
       <Folded
         name={`call ${call.call}`}
         icon="tool"
-        usually={busy || bad}
+        usually={busy || bad || allowed}
         className="call-fold"
         summary={
           <>
@@ -113,27 +114,6 @@ function gist({ input, approval }: CallView): string {
   return approval?.ask.description ?? '';
 }
 
-function CallInput({ call }: { call: CallView }) {
-  if (call.malformed !== undefined)
-    return (
-      <Section title="Malformed input (not JSON)" copy={call.malformed}>
-        <Code code={call.malformed} language="" />
-      </Section>
-    );
-  const { patch } = call.input;
-  const json = JSON.stringify(call.input, null, 2);
-  if (json === '{}') return null;
-  return (
-    <Section title="Input" copy={json}>
-      {typeof patch === 'string' ? (
-        <PatchView patch={patch} replaces={call.approval?.ask.replaces} files={call.approval?.ask.files} />
-      ) : (
-        <Code code={json} language="json" />
-      )}
-    </Section>
-  );
-}
-
 type Running = NonNullable<Extract<CallState, { phase: 'running' }>['progress']>;
 
 function Progress({ progress: { progress, message, status } }: { progress: Running }) {
@@ -149,25 +129,13 @@ function Progress({ progress: { progress, message, status } }: { progress: Runni
 function Output({ state }: { state: Ended }) {
   const text = state.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
   return (
-    <Section title={`Output after ${duration(state.durationMs)}`} copy={text}>
+    <CallSection title={`Output after ${duration(state.durationMs)}`} copy={text}>
       {state.parts.length === 0 ? (
         <p className="hint">No output.</p>
       ) : (
         <Parts parts={state.parts} text="output" />
       )}
       {state.said !== undefined && <p className="plain">User’s answer: “{state.said}”</p>}
-    </Section>
-  );
-}
-
-function Section({ title, copy, children }: { title: string; copy: string; children: ReactNode }) {
-  return (
-    <section className="call-section">
-      <div className="call-section-head">
-        <h3>{title}</h3>
-        {copy !== '' && <CopyButton text={copy} />}
-      </div>
-      {children}
-    </section>
+    </CallSection>
   );
 }

@@ -17,8 +17,10 @@ import { Notice } from '../../components/notice.tsx';
 import { useHighlighterSoon } from '../../markdown/use-highlighter.ts';
 import { useServer } from '../../state/server.ts';
 import { readStorage, writeStorage } from '../../state/storage.ts';
+import { useMedia } from '../../state/use-media.ts';
 import { ACCEPTED } from './attachments.ts';
 import { useFiles } from './files.ts';
+import { hasKeyboard, useKeptFocus } from './keep-focus.ts';
 import { useRecall } from './recall.ts';
 import { type Choice, parseSlash, type Slash, slashChoices } from './slash.ts';
 import { optionId, SlashMenu } from './slash-menu.tsx';
@@ -42,8 +44,8 @@ type ComposerProps = {
 };
 
 /** On a phone there is room for a few words, and no Ctrl key. */
-function placeholderFor(running: boolean): string {
-  const isNarrow = innerWidth < 480;
+function usePlaceholder(running: boolean): string {
+  const isNarrow = useMedia('(max-width: 480px)');
   if (running) return isNarrow ? 'Queue a message' : 'Enter to queue, Ctrl+Enter to interrupt';
   return isNarrow ? 'Message, or / for commands' : 'Send a message, or / for commands';
 }
@@ -63,6 +65,8 @@ export function Composer(props: ComposerProps) {
   const picker = useRef<HTMLInputElement>(null);
   const menu = useId();
   const recall = useRecall(earlier);
+  const placeholder = usePlaceholder(running);
+  useKeptFocus(area);
   const choices = dismissed ? [] : slashChoices(text, about);
   const at = Math.min(chosen, choices.length - 1);
   const empty = text.trim() === '' && files.attached.length === 0;
@@ -75,7 +79,9 @@ export function Composer(props: ComposerProps) {
   }
 
   useHighlighterSoon(text !== '');
-  useEffect(() => area.current?.focus(), []);
+  useEffect(() => {
+    if (hasKeyboard()) area.current?.focus();
+  }, []);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the field grows with the text
   useLayoutEffect(() => {
     const element = area.current;
@@ -180,7 +186,7 @@ export function Composer(props: ComposerProps) {
           aria-autocomplete="list"
           aria-controls={choices.length > 0 ? menu : undefined}
           aria-activedescendant={choices.length > 0 ? optionId(menu, at) : undefined}
-          placeholder={placeholderFor(running)}
+          placeholder={placeholder}
           onChange={(event) => change(event.target.value)}
           onKeyDown={onKeyDown}
           onPaste={onPaste}
@@ -195,6 +201,7 @@ export function Composer(props: ComposerProps) {
             onChange={(event) => {
               void files.add([...(event.target.files ?? [])]);
               event.target.value = '';
+              area.current?.focus();
             }}
           />
           <IconButton

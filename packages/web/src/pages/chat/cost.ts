@@ -37,6 +37,7 @@ export const dollars = (cost: number): string =>
   `$${cost >= 0.1 ? cost.toFixed(2) : cost.toLocaleString('en', { maximumSignificantDigits: 2 })}`;
 
 export function duration(ms: number): string {
+  if (ms < 1) return 'less than 1 ms';
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
   return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;

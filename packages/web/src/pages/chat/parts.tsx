@@ -1,10 +1,10 @@
 /** Parts of an input or of a tool's output. */
 import type { Link, Part } from '@parlance/protocol';
 import { Icon } from '../../components/icon.tsx';
+import { Picture } from '../../components/picture.tsx';
 import { download } from '../../layout/download.ts';
 import { ansiRuns, hasAnsi } from '../../markdown/ansi.ts';
 import { Markdown } from '../../markdown/markdown.tsx';
-import { Picture } from './picture.tsx';
 
 const SHOWN = /^image\/(png|jpeg|gif|webp)$/;
 
@@ -34,7 +34,7 @@ function OnePart({ part, text }: { part: Part; text: PartsProps['text'] }) {
       );
     case 'image':
       if (!SHOWN.test(part.mime)) return <span className="chip">Image of type {part.mime}</span>;
-      return <Picture src={`data:${part.mime};base64,${part.data}`} />;
+      return <Picture src={`data:${part.mime};base64,${part.data}`} alt="Attachment" />;
     case 'file':
       return (
         <button

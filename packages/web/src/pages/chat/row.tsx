@@ -43,11 +43,7 @@ function ItemView({ session, item }: { session: string; item: Item }) {
           name={`reasoning ${item.block}`}
           icon="thought"
           className="reasoning"
-          summary={
-            item.state === 'open'
-              ? 'Thinking …'
-              : `Thought${item.durationMs === null ? '' : ` for ${duration(item.durationMs)}`}`
-          }
+          summary={item.state === 'open' ? 'Thinking …' : thoughtText(item.durationMs)}
         >
           <Markdown text={item.text} open={item.state === 'open'} />
         </Folded>
@@ -72,6 +68,11 @@ function ItemView({ session, item }: { session: string; item: Item }) {
     case 'compaction':
       return <Compaction compaction={item} />;
   }
+}
+
+function thoughtText(durationMs: number | null): string {
+  if (durationMs === null) return 'Thought';
+  return `Thought for ${durationMs < 1_000 ? 'a moment' : duration(durationMs)}`;
 }
 
 function Compaction({ compaction }: { compaction: CompactionView }) {

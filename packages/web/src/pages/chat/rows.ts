@@ -32,16 +32,27 @@ function rowFor(of: object, make: () => Row): Row {
 /** `entries` are those of the shown version. */
 export function rowsOf(
   view: SessionView,
-  { entries, isLatest }: Pick<Shown, 'entries' | 'isLatest'> = { ...view, isLatest: true },
+  { entries, isLatest, branches }: Shown = { entries: view.entries, isLatest: true, branches: new Map() },
 ): readonly Row[] {
   const rows: Row[] = [];
   for (const entry of entries) {
-    if (entry.kind === 'turn') for (const row of turnRows(entry)) rows.push(row);
+    if (entry.kind === 'turn') for (const row of turnRows(entry)) rows.push(versioned(row, branches));
     else rows.push(rowFor(entry, () => ({ key: `${entry.kind} ${entry.seqs[0]}`, kind: 'between', entry })));
   }
   if (isLatest)
     for (const input of view.queued) rows.push({ key: `queued ${input.input}`, kind: 'queued', input });
   return rows;
+}
+
+const versionedRows = new WeakMap<Row, Row>();
+
+/** Versions of a message share a key: the focus stays on the buttons that switch between them. */
+function versioned(row: Row, branches: Shown['branches']): Row {
+  const branch = row.kind === 'input' ? branches.get(row.input.input) : undefined;
+  if (!branch) return row;
+  const known = versionedRows.get(row) ?? { ...row, key: `versions ${branch.latest}` };
+  versionedRows.set(row, known);
+  return known;
 }
 
 /** The index of the row with that event; -1 if it is not loaded yet, or is not shown. */

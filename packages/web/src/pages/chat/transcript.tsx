@@ -88,6 +88,7 @@ export function Transcript({ session, rows, target = 0 }: TranscriptProps) {
   const items = list.getVirtualItems();
   return (
     <div className="transcript-frame">
+      <h2 className="unseen">Conversation</h2>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard */}
       <section className="transcript" ref={scroller} aria-label="Conversation" tabIndex={0}>
         <div className="transcript-size" style={{ height: list.getTotalSize() }}>

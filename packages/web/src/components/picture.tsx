@@ -1,26 +1,28 @@
 import { useEffect, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
 
+type PictureProps = { readonly src: string; readonly alt: string };
+
 /** An image that fills the window when it is clicked. */
-export function Picture({ src }: { src: string }) {
+export function Picture({ src, alt }: PictureProps) {
   const [zoomed, setZoomed] = useState(false);
   return (
     <>
       <button type="button" className="picture-button" title="Zoom" onClick={() => setZoomed(true)}>
-        <img className="picture" src={src} alt="Attachment" />
+        <img className="picture" src={src} alt={alt} />
       </button>
-      {zoomed && <Zoomed src={src} onClose={() => setZoomed(false)} />}
+      {zoomed && <Zoomed src={src} alt={alt} onClose={() => setZoomed(false)} />}
     </>
   );
 }
 
-function Zoomed({ src, onClose }: { src: string; onClose: () => void }) {
+function Zoomed({ src, alt, onClose }: PictureProps & { readonly onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
   return createPortal(
-    <dialog ref={dialog} className="zoomed" aria-label="Attachment" onClose={onClose}>
+    <dialog ref={dialog} className="zoomed" aria-label={alt} onClose={onClose}>
       <button type="button" title="Close" onClick={() => dialog.current?.close()}>
-        <img src={src} alt="Attachment" />
+        <img src={src} alt={alt} />
       </button>
     </dialog>,
     document.body,
