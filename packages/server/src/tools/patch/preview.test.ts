@@ -18,7 +18,7 @@ test('an approval shows where each hunk begins, as it will be applied', async ()
 });
 
 test('without approval, the result shows the files as they were', async () => {
-  await using place = await workshop();
+  await using place = await toolFixture();
   await place.write('a.txt', 'one\ntwo\n');
   await place.write('gone.txt', 'last words\n');
   const text = patch('*** Update File: a.txt', '@@', '-two', '+zwei', '*** Delete File: gone.txt');
