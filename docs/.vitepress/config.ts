@@ -42,6 +42,17 @@ function plainMarkdown(md: MarkdownIt): void {
   });
 }
 
+/** A picture that ends in `-light.png` has a twin that ends in `-dark.png`: each is shown in its theme. */
+function themedPictures(md: MarkdownIt): void {
+  const plain = md.renderer.rules.image;
+  md.renderer.rules.image = (tokens, index, ...rest) => {
+    const html = plain?.(tokens, index, ...rest) ?? '';
+    if (!html.includes('-light.png')) return html;
+    const dark = html.replace('-light.png', '-dark.png').replace('<img ', '<img class="on-dark" ');
+    return html.replace('<img ', '<img class="on-light" ') + dark;
+  };
+}
+
 function leadsOutside(href: string, page: string): boolean {
   if (/^(\w+:|#|\/)/.test(href)) return false;
   const target = relative(DOCS, join(dirname(page), href.replace(/[#?].*/, '')));
@@ -60,7 +71,10 @@ export default defineConfig({
   markdown: {
     html: false,
     attrs: { disable: true },
-    config: plainMarkdown,
+    config: (md) => {
+      plainMarkdown(md);
+      themedPictures(md);
+    },
     theme: { light: 'github-light', dark: 'github-dark' },
   },
   themeConfig: {
