@@ -2,7 +2,8 @@
  * `npm test`: installs required programs and runs the tests. Missing programs are reported, and their tests
  * are skipped by name; in CI, nothing may be missing.
  */
-import { availableParallelism } from 'node:os';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { $, Glob } from 'bun';
 import { Trouble } from './test-failures.ts';
@@ -52,6 +53,8 @@ if (absent.length > 0 && process.env.CI) process.exit(1);
 // Once, before many test processes need it.
 await $`sh ${join(import.meta.dir, 'build-if-stale')}`.quiet().nothrow();
 
+/** For files that tests of several processes share, such as those of an empty database. */
+const folder = mkdtempSync(join(tmpdir(), 'parlance-tests-'));
 /** Tests wait for processes and browsers half of the time. */
 const workers = availableParallelism() * 2;
 /** The slowest files start first. `npm test -- --update-timings` writes the file. */
@@ -60,6 +63,7 @@ const timings = join(import.meta.dir, 'test-timings.json');
 const retries = process.env.CI ? 1 : 0;
 const flags = [`--parallel=${workers}`, '--timeout', '30000', '--timings', timings, `--retry=${retries}`];
 const run = Bun.spawn([process.execPath, 'test', ...flags, ...process.argv.slice(2)], {
+  env: { ...process.env, PARLANCE_TEST_FOLDER: folder },
   stdout: 'inherit',
   stderr: 'pipe',
 });
@@ -73,6 +77,7 @@ for await (const chunk of run.stderr) {
   tail = (tail + text).slice(-2_000);
 }
 const code = await run.exited;
+rmSync(folder, { recursive: true, force: true });
 const count = (word: string): number =>
   Number(tail.match(new RegExp(`^\\s*(\\d+) ${word}\\b`, 'm'))?.[1] ?? 0);
 // Bun does not count an error outside of a test as a failure.

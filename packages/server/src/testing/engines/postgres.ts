@@ -4,6 +4,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { SQL } from 'bun';
+import { createFiles } from './postgres-files.ts';
 import { type Engine, freePort, runEngine } from './program.ts';
 
 /** Debian installs the programs of each version separately, outside of the path. */
@@ -34,9 +35,7 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
   const folder = await mkdtemp(join(tmpdir(), 'parlance-postgres-'));
   const unprivileged = asOther(folder);
   const data = join(folder, 'data');
-  const init = [join(programs, 'initdb'), '-D', data, '-U', USER, '-A', 'trust', '-E', 'UTF8'];
-  const made = Bun.spawnSync([...unprivileged, ...init, '--locale=C.UTF-8', '--no-sync'], { stderr: 'pipe' });
-  if (!made.success) throw new Error(`initdb failed: ${made.stderr.toString()}`);
+  createFiles(data, [...unprivileged, join(programs, 'initdb'), '-U', USER]);
   const port = await freePort();
   // No fsync: the machine does not crash during a test.
   const options = [
