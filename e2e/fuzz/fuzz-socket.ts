@@ -7,6 +7,8 @@ import type { Chance } from './random.ts';
 import type { SocketTarget } from './targets.ts';
 
 const PATIENCE_MS = 120_000;
+/** of the dialect `extension`: the client runs a tool */
+const TOOL_REQUEST = 'tool_execution_request';
 
 export class FuzzSocket {
   readonly complaints: string[] = [];
@@ -60,6 +62,16 @@ export class FuzzSocket {
     const wrong = complaint(text);
     if (wrong) this.complaints.push(`${this.target.name}: ${wrong} in ${text.slice(0, 300)}`);
     if (this.#fence && text.includes(this.#fence.name)) this.#fence.passed();
+    if (text.includes(TOOL_REQUEST)) this.#answerTool(text);
+  }
+
+  /** As a browser does: otherwise each such turn holds up those behind it until the tool times out. */
+  #answerTool(text: string): void {
+    const { type, executionId } = JSON.parse(text) as { type?: string; executionId?: string };
+    if (type !== TOOL_REQUEST) return;
+    const head = { id: executionId, type: 'tool_execution_response', timestamp: Date.now(), executionId };
+    const error = { type: 'browser_api', message: 'No page is open.', recoverable: false };
+    this.#socket?.send(JSON.stringify({ ...head, success: false, executionTime: 0, error }));
   }
 }
 
