@@ -81,7 +81,6 @@ export default defineConfig({
     logo: '/icon.svg',
     search: { provider: 'local' },
     outline: [2, 3],
-    nav: [{ text: 'Console', link: '/', target: '_self', rel: '', activeMatch: '^(?!)' }],
     notFound: {
       quote: 'There is no page at this address.',
       linkText: 'Open the documentation',

@@ -44,4 +44,17 @@ describe.skipIf(NO_BROWSER)('the documentation', () => {
     await seen(page.locator('.VPLocalSearchBox .result').first());
     await page.keyboard.press('Escape');
   });
+
+  test('explains a wrong address, and links to the console', async () => {
+    await page.goto(`${place.server.http}/docs/missing.html`);
+    await seen(page.getByText('There is no page at this address.'));
+    expect(place.problems()).toEqual([expect.stringContaining('404')]);
+    await page.getByRole('link', { name: 'Open the documentation' }).click();
+    await seen(page.getByRole('heading', { level: 1, name: /^Documentation/ }));
+    // On a narrow screen the link is in a menu.
+    const hrefs = page
+      .locator('.VPNav a', { hasText: 'Console' })
+      .evaluateAll((links) => links.map((link) => link.getAttribute('href')));
+    expect(await hrefs).toEqual(['/']);
+  });
 });
