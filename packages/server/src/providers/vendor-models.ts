@@ -1,51 +1,73 @@
 /** Requests a vendor's list of models, which also tests the key and the address. */
 import { Fault, isObject } from '@parlance/protocol';
+import { noModelApi, type VendorAccess, refusal, unreachable } from './vendor-faults.ts';
+
+export type { VendorAccess } from './vendor-faults.ts';
 
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 4_000_000;
 const MAX_MODELS = 2_000;
 
 export type Vendor = 'openai' | 'anthropic' | 'google';
-export type VendorAccess = { readonly address: string; readonly key: string | undefined };
+/** `address` is the base URL that answered. */
+export type ModelListing = { readonly models: string[]; readonly address: string };
 
-/** Throws `invalid` or `provider_unavailable` with one sentence for the person who set it up. */
-export async function vendorModels(vendor: Vendor, reached: VendorAccess): Promise<string[]> {
-  const host = new URL(reached.address).host;
-  const response = await ask(requestTo(vendor, reached), host);
-  if (response.status === 401 || response.status === 403)
-    throw new Fault('invalid', `${host} refused the key (${response.status}).`);
-  if (response.status === 404)
-    throw new Fault('invalid', `${host} has no list of models at this address. Is the path right?`);
-  if (!response.ok) throw new Fault('provider_unavailable', `${host} answered with ${response.status}.`);
-  return modelsIn(await bodyOf(response, host), host);
+/**
+ * Also tries the likely base URL if the address has an endpoint's path or lacks `/v1`. Throws `invalid` or
+ * `provider_unavailable` with a message for the person who sets it up.
+ */
+export async function vendorModels(vendor: Vendor, { address, key }: VendorAccess): Promise<ModelListing> {
+  const base = vendor === 'openai' ? address.replace(ENDPOINT, '') : address.replace(/\/+$/, '');
+  const listing = async (tried: string) => ({
+    models: await modelsAt(vendor, { address: tried, key }),
+    address: tried,
+  });
+  if (vendor !== 'openai' || /\/v\d/.test(new URL(base).pathname)) return listing(base);
+  const first = await attempted(listing(base));
+  if (!(first instanceof Fault)) return first;
+  if (first.code !== 'invalid') throw first;
+  const second = await attempted(listing(`${base}/v1`));
+  if (!(second instanceof Fault)) return second;
+  throw first.message === noModelApi({ address, key }).message ? second : first;
+}
+
+const attempted = <Value>(work: Promise<Value>): Promise<Value | Fault> =>
+  work.catch((thrown) => (thrown instanceof Fault ? thrown : Promise.reject(thrown)));
+
+/** People paste the URL of an endpoint. */
+const ENDPOINT = /\/*(\/(chat\/completions|completions|responses|models|embeddings))?\/*$/;
+
+async function modelsAt(vendor: Vendor, access: VendorAccess): Promise<string[]> {
+  const response = await ask(requestTo(vendor, access), access);
+  if (!response.ok) throw refusal(access, response);
+  return modelsIn(await bodyOf(response, access), access);
 }
 
 function requestTo(provider: Vendor, { address, key }: VendorAccess): Request {
-  const base = address.replace(/\/+$/, '');
   switch (provider) {
     case 'openai':
-      return new Request(`${base}/models`, { headers: key ? { authorization: `Bearer ${key}` } : {} });
+      return new Request(`${address}/models`, { headers: key ? { authorization: `Bearer ${key}` } : {} });
     case 'anthropic':
-      return new Request(`${base.replace(/\/v1$/, '')}/v1/models?limit=1000`, {
+      return new Request(`${address.replace(/\/v1$/, '')}/v1/models?limit=1000`, {
         headers: { 'anthropic-version': '2023-06-01', ...(key ? { 'x-api-key': key } : {}) },
       });
     case 'google':
-      return new Request(`${base.replace(/\/v1beta$/, '')}/v1beta/models?pageSize=1000`, {
+      return new Request(`${address.replace(/\/v1beta$/, '')}/v1beta/models?pageSize=1000`, {
         headers: key ? { 'x-goog-api-key': key } : {},
       });
   }
 }
 
 /** Redirects are not followed: they could carry the key to another host. */
-async function ask(request: Request, host: string): Promise<Response> {
+async function ask(request: Request, access: VendorAccess): Promise<Response> {
   try {
     return await fetch(request, { redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
   } catch (cause) {
-    throw new Fault('provider_unavailable', `${host} cannot be reached.`, { cause });
+    throw unreachable(access, cause);
   }
 }
 
-async function bodyOf(response: Response, host: string): Promise<unknown> {
+async function bodyOf(response: Response, access: VendorAccess): Promise<unknown> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   try {
@@ -54,18 +76,21 @@ async function bodyOf(response: Response, host: string): Promise<unknown> {
       if (bytes > MAX_BYTES) break;
       chunks.push(chunk);
     }
-    if (bytes <= MAX_BYTES) return JSON.parse(new TextDecoder().decode(Buffer.concat(chunks)));
   } catch (cause) {
-    throw new Fault('provider_unavailable', `The answer of ${host} is not a list of models.`, { cause });
+    throw unreachable(access, cause);
   }
-  throw new Fault('provider_unavailable', `The answer of ${host} is too long.`);
+  if (bytes > MAX_BYTES) throw noModelApi(access);
+  try {
+    return JSON.parse(new TextDecoder().decode(Buffer.concat(chunks)));
+  } catch {
+    throw noModelApi(access);
+  }
 }
 
 /** OpenAI and Anthropic have `data` with `id`, Google has `models` with `name`. */
-function modelsIn(body: unknown, host: string): string[] {
+function modelsIn(body: unknown, access: VendorAccess): string[] {
   const listed = isObject(body) ? (body.data ?? body.models) : null;
-  if (!Array.isArray(listed))
-    throw new Fault('invalid', `The answer of ${host} is not a list of models. Is the path right?`);
+  if (!Array.isArray(listed)) throw noModelApi(access);
   const names = listed.slice(0, MAX_MODELS).flatMap((model) => {
     const name = isObject(model) ? (model.id ?? model.name) : null;
     return typeof name === 'string' && name.length <= 200 ? [name.replace(/^models\//, '')] : [];

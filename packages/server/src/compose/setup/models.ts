@@ -2,9 +2,12 @@
 import { Fault } from '@parlance/protocol';
 import { type Changeable, ConfigError, VENDOR_ADDRESS, type Vendor } from '../../config/config.ts';
 import type { VendorQuestion } from '../../dialects/shared/setup.ts';
-import { type VendorAccess, vendorModels } from '../../providers/vendor-models.ts';
+import { type ModelListing, type VendorAccess, vendorModels } from '../../providers/vendor-models.ts';
 
-export function modelsOf({ provider, ...question }: VendorQuestion, config: Changeable): Promise<string[]> {
+export function modelsOf(
+  { provider, ...question }: VendorQuestion,
+  config: Changeable,
+): Promise<ModelListing> {
   if (!isVendor(provider)) throw new Fault('invalid', 'The provider is not a known model API.');
   return vendorModels(provider, accessFor(question, inUse(provider, config)));
 }
@@ -13,7 +16,7 @@ const isVendor = (name: string): name is Vendor => Object.hasOwn(VENDOR_ADDRESS,
 
 /** A stored or configured key is sent only to its own address: testing another address requires a key. */
 function accessFor({ address, key }: Omit<VendorQuestion, 'provider'>, current: VendorAccess): VendorAccess {
-  const wanted = address ?? current.address;
+  const wanted = address?.replace(/\/+$/, '') ?? current.address;
   if (key !== undefined) return { address: wanted, key };
   return { address: wanted, key: wanted === current.address ? current.key : undefined };
 }

@@ -14,7 +14,7 @@ export function setupOf({ live, stored }: LiveSetup, { mcp, refusedOrigins }: Be
     models: async (question) => modelsOf(question, live.current),
     async modelsInUse() {
       const { provider } = live.current.model;
-      return provider === 'offline' ? [] : modelsOf({ provider }, live.current);
+      return provider === 'offline' ? [] : (await modelsOf({ provider }, live.current)).models;
     },
     restartMcp: (name) => mcp.restart(name),
     refusedOrigins: () =>

@@ -1,7 +1,7 @@
 /** Endpoints that change the setup while the server runs. */
 import { type Endpoint, named } from '../shared/description.ts';
 import { nativeErrors as errors } from './described-errors.ts';
-import { ModelList, RefusedOriginList, Settings } from './response-schemas.ts';
+import { ModelList, ModelListing, RefusedOriginList, Settings } from './response-schemas.ts';
 import { SetupChange, VendorQuestion } from './schemas.ts';
 
 export const setup: readonly Endpoint[] = [
@@ -33,7 +33,7 @@ export const setup: readonly Endpoint[] = [
     security: 'token',
     examples: () => [{ body: { provider: 'google', address: 'http://127.0.0.1:9' } }],
     body: named('ModelQuestion', VendorQuestion),
-    answers: { 200: { description: 'The models', schema: ModelList }, ...errors(400, 401, 403, 502) },
+    answers: { 200: { description: 'The models', schema: ModelListing }, ...errors(400, 401, 403, 502) },
   },
   {
     method: 'post',

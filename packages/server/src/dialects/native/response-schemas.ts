@@ -339,6 +339,13 @@ export const Settings = named(
   }),
 );
 export const ModelList = named('ModelList', z.object({ models: z.array(z.string()) }));
+export const ModelListing = named(
+  'ModelListing',
+  z.object({
+    models: z.array(z.string()),
+    address: z.string().describe('the base URL that answered: an address without `/v1` is completed'),
+  }),
+);
 export const RefusedOriginList = named(
   'RefusedOriginList',
   z.object({

@@ -94,7 +94,7 @@ export const VendorQuestion = z.strictObject({
     .string()
     .min(1)
     .max(2_000)
-    .regex(/^[\x21-\x7e]+$/, 'must have no blanks')
+    .regex(/^[\x21-\x7e]+$/, 'must not contain spaces')
     .optional()
     .describe('default: the one in use, if the address is'),
 });

@@ -58,7 +58,7 @@ export function setupRoutes(api: Hono, ctx: Context): void {
 
   api.post('/v1/admin/models', async (c) => {
     await caller(c.req.raw);
-    return c.json({ models: await setup().models(checked(VendorQuestion, await body(ctx, c.req.raw))) });
+    return c.json(await setup().models(checked(VendorQuestion, await body(ctx, c.req.raw))));
   });
 
   api.post('/v1/admin/mcp/:name/restart', async (c) => {

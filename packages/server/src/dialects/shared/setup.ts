@@ -40,8 +40,11 @@ export type Setup = {
   view(): SetupView;
   /** Stores and applies the change. Throws `invalid`, or `busy` if another change came first. */
   change(change: SetupChange): Promise<SetupView>;
-  /** The list of the vendor. Throws a `Fault` that explains what is wrong with the key or address. */
-  models(question: VendorQuestion): Promise<readonly string[]>;
+  /**
+   * The list of the vendor, and the base URL that answered. Throws a `Fault` that explains what is wrong with
+   * the key or address.
+   */
+  models(question: VendorQuestion): Promise<{ readonly models: readonly string[]; readonly address: string }>;
   /** The list of the vendor in use; empty for the offline model. */
   modelsInUse(): Promise<readonly string[]>;
   /** False if there is no such MCP server. */
