@@ -1,9 +1,11 @@
 /** Administration API: users, API keys, nodes, listeners, MCP servers, metrics. */
 import type { Json, Role } from '@parlance/protocol';
 import type {
+  AgentSetup,
   ApiKey,
   Listener,
   McpServer,
+  ModelListing,
   ModelQuestion,
   Price,
   RefusedOrigin,
@@ -59,7 +61,9 @@ export type Administration = {
     change(change: SettingsChange, options?: CallOptions): Promise<Settings>;
   };
   /** Requests the list of models from a model API, to test a key and an address. */
-  models(question: ModelQuestion, options?: CallOptions): Promise<readonly string[]>;
+  models(question: ModelQuestion, options?: CallOptions): Promise<ModelListing>;
+  /** Agents with their instructions, and the tools that an agent can have. As `settings`. */
+  agents(options?: CallOptions): Promise<AgentSetup>;
   /** Recently refused browser origins, latest first. Admins only. */
   refusedOrigins(options?: CallOptions): Promise<readonly RefusedOrigin[]>;
   /** Current metrics in Prometheus text format. Needs `metrics:read`. */
@@ -107,15 +111,11 @@ export function administration(http: HttpClient): Administration {
       change: (body, { signal } = {}) =>
         http.json({ method: 'PATCH', path: '/v1/admin/settings', body, signal }),
     },
-    async models(body, { signal } = {}) {
-      const request = { method: 'POST', path: '/v1/admin/models', body, signal } as const;
-      return (await http.json<{ models: string[] }>(request)).models;
-    },
-    async refusedOrigins({ signal } = {}) {
-      return (await http.json<{ refused: RefusedOrigin[] }>({ path: '/v1/admin/origins', signal })).refused;
-    },
-    async metrics({ signal } = {}) {
-      return (await http.response({ path: '/metrics', signal })).text();
-    },
+    models: (body, signal = ) => http.json(method: 'POST', path: '/v1/admin/models', body, signal ),
+    agents: (signal = ) => http.json(path: '/v1/admin/agents', signal ),
+    async refusedOrigins(signal = ) 
+      return (await http.json<{ refused: RefusedOrigin[] }>({ path: '/v1/admin/origins', signal })).refused;,
+    async metrics(signal = ) 
+      return (await http.response({ path: '/metrics', signal })).text();,
   };
 }

@@ -325,6 +325,30 @@ export type ModelQuestion = {
   readonly key?: string | undefined;
 };
 
+/** The models of a model API. */
+export type ModelListing = {
+  readonly models: readonly string[];
+  /** the base URL that answered: an address without `/v1` is completed */
+  readonly address: string;
+};
+
+/** What an admin needs to change agents. */
+export type AgentSetup = {
+  readonly agents: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly description: string;
+    readonly instructions: string;
+    /** null: the server's default */
+    readonly model: string | null;
+    /** null: all */
+    readonly tools: readonly string[] | null;
+    readonly starters: readonly string[];
+  }[];
+  /** tools that an agent can have */
+  readonly tools: readonly { readonly name: string; readonly description: string }[];
+};
+
 /** A browser origin that the server has refused. */
 export type RefusedOrigin = { readonly origin: string; readonly count: number; readonly at: string };
 

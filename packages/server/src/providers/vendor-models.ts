@@ -1,6 +1,6 @@
 /** Requests a vendor's list of models, which also tests the key and the address. */
 import { Fault, isObject } from '@parlance/protocol';
-import { noModelApi, type VendorAccess, refusal, unreachable } from './vendor-faults.ts';
+import { noModelApi, refusal, unreachable, type VendorAccess } from './vendor-faults.ts';
 
 export type { VendorAccess } from './vendor-faults.ts';
 

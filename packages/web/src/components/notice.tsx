@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Icon } from './icon.tsx';
 
 type NoticeProps = {
-  readonly look?: 'plain' | 'warning' | 'danger';
+  readonly look?: 'plain' | 'good' | 'warning' | 'danger';
   readonly children: ReactNode;
   /** an action for the notice */
   readonly action?: ReactNode;
@@ -12,7 +12,7 @@ type NoticeProps = {
 export function Notice({ look = 'plain', children, action }: NoticeProps) {
   return (
     <div className={`notice notice-${look}`} role={look === 'danger' ? 'alert' : 'status'}>
-      <Icon name="alert" />
+      <Icon name={look === 'good' ? 'check' : 'alert'} />
       <div>{children}</div>
       {action}
     </div>

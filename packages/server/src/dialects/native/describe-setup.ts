@@ -1,7 +1,7 @@
 /** Endpoints that change the setup while the server runs. */
 import { type Endpoint, named } from '../shared/description.ts';
 import { nativeErrors as errors } from './described-errors.ts';
-import { ModelList, ModelListing, RefusedOriginList, Settings } from './response-schemas.ts';
+import { AgentSetup, ModelList, ModelListing, RefusedOriginList, Settings } from './response-schemas.ts';
 import { SetupChange, VendorQuestion } from './schemas.ts';
 
 export const setup: readonly Endpoint[] = [
@@ -34,6 +34,13 @@ export const setup: readonly Endpoint[] = [
     examples: () => [{ body: { provider: 'google', address: 'http://127.0.0.1:9' } }],
     body: named('ModelQuestion', VendorQuestion),
     answers: { 200: { description: 'The models', schema: ModelListing }, ...errors(400, 401, 403, 502) },
+  },
+  {
+    method: 'get',
+    path: '/v1/admin/agents',
+    summary: 'Agents with their instructions, and the tools that an agent can have',
+    security: 'token',
+    answers: { 200: { description: 'The agents and tools', schema: AgentSetup }, ...errors(401, 403) },
   },
   {
     method: 'post',

@@ -339,6 +339,23 @@ export const Settings = named(
   }),
 );
 export const ModelList = named('ModelList', z.object({ models: z.array(z.string()) }));
+export const AgentSetup = named(
+  'AgentSetup',
+  z.object({
+    agents: z.array(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        description: z.string(),
+        instructions: z.string(),
+        model: z.string().nullable().describe("null: the server's default"),
+        tools: z.array(z.string()).nullable().describe('null: all'),
+        starters: z.array(z.string()),
+      }),
+    ),
+    tools: z.array(z.object({ name: z.string(), description: z.string() })),
+  }),
+);
 export const ModelListing = named(
   'ModelListing',
   z.object({

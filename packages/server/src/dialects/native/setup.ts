@@ -1,7 +1,7 @@
 /** Setup while the server runs: the model and its keys, agents, MCP servers and browser origins. */
 import { Fault, LOCAL, type Principal } from '@parlance/protocol';
 import type { Hono } from 'hono';
-import { requirePermission } from '../../core/api/index.ts';
+import { type Agent, requirePermission } from '../../core/api/index.ts';
 import { principalOf } from '../../http/request-identity.ts';
 import type { SetupView } from '../shared/setup.ts';
 import type { Context } from './context.ts';
@@ -61,6 +61,13 @@ export function setupRoutes(api: Hono, ctx: Context): void {
     return c.json(await setup().models(checked(VendorQuestion, await body(ctx, c.req.raw))));
   });
 
+  api.get('/v1/admin/agents', async (c) => {
+    await caller(c.req.raw);
+    const { agents } = ctx.engine.catalog.listed;
+    const tools = ctx.engine.toolSpecs().map(({ name, description }) => ({ name, description }));
+    return c.json({ agents: agents.map(agentView), tools });
+  });
+
   api.post('/v1/admin/mcp/:name/restart', async (c) => {
     await admin(c.req.raw);
     if (!(await setup().restartMcp(c.req.param('name'))))
@@ -79,6 +86,16 @@ export function setupRoutes(api: Hono, ctx: Context): void {
     return c.json({ models: await setup().modelsInUse() });
   });
 }
+
+const agentView = ({ id, name, description, instructions, model, tools, starters }: Agent) => ({
+  id,
+  name,
+  description,
+  instructions,
+  model: model ?? null,
+  tools: tools ?? null,
+  starters: starters ?? [],
+});
 
 const isLocal = ({ id }: Principal): boolean => id === LOCAL.id;
 

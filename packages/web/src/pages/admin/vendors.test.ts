@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { Settings } from '@parlance/sdk';
-import { fieldsOf, valuesOf } from './vendors.ts';
+import { decidedBy, fieldsOf, modelProblem, problemIn, questionOf, valuesOf, withScheme } from './vendors.ts';
 
 const settings = (stored: Settings['stored'], provider = 'offline'): Settings => ({
   version: 1,
@@ -25,21 +25,85 @@ test('an address makes it a compatible server', () => {
     model: 'qwen3',
   } as const;
   expect(fieldsOf(settings(stored))).toEqual(fields);
-  expect(valuesOf(fields)).toEqual(stored);
+  expect(valuesOf(fields, {})).toEqual(stored);
 });
 
 test('a key that was not entered stays as it is; an empty model is removed', () => {
   const fields = { choice: 'anthropic', address: '', key: ' ', model: ' ' } as const;
-  expect(valuesOf(fields)).toEqual({ provider: 'anthropic', model: null, anthropicBaseUrl: null });
-  expect(valuesOf({ ...fields, key: ' sk-1 ' })).toMatchObject({ anthropicKey: 'sk-1' });
+  expect(valuesOf(fields, {})).toEqual({ provider: 'anthropic', model: null, anthropicBaseUrl: null });
+  expect(valuesOf({ ...fields, key: ' sk-1 ' }, {})).toMatchObject({ anthropicKey: 'sk-1' });
 });
 
 test('OpenAI itself needs no address', () => {
   const fields = { choice: 'openai', address: 'http://left.over', key: '', model: 'gpt-5' } as const;
-  expect(valuesOf(fields)).toEqual({ provider: 'openai', model: 'gpt-5', openaiBaseUrl: null });
+  expect(valuesOf(fields, {})).toEqual({ provider: 'openai', model: 'gpt-5', openaiBaseUrl: null });
 });
 
 test('the offline model has neither', () => {
   const fields = { choice: 'offline', address: 'x', key: 'y', model: 'z' } as const;
-  expect(valuesOf(fields)).toEqual({ provider: 'offline', model: null });
+  expect(valuesOf(fields, {})).toEqual({ provider: 'offline', model: null });
+});
+
+test('what is set at startup is shown, and neither stored nor sent again', () => {
+  const given = { openaiBaseUrl: 'OPENAI_BASE_URL', openaiKey: 'OPENAI_API_KEY', model: 'MODEL' };
+  const started: Settings = {
+    ...settings({ provider: 'openai', model: 'stored' }),
+    given,
+    model: { provider: 'openai', model: 'qwen3', address: 'http://127.0.0.1:11434/v1' },
+  };
+  const fields = fieldsOf(started);
+  expect(fields).toEqual({
+    choice: 'compatible',
+    address: 'http://127.0.0.1:11434/v1',
+    key: '',
+    model: 'qwen3',
+  });
+  expect(valuesOf(fields, given)).toEqual({ provider: 'openai' });
+  expect(questionOf({ ...fields, choice: 'compatible' }, given)).toEqual({
+    provider: 'openai',
+    address: undefined,
+    key: undefined,
+  });
+  expect(decidedBy(given, 'compatible')).toEqual({
+    choice: undefined,
+    address: 'OPENAI_BASE_URL',
+    key: 'OPENAI_API_KEY',
+    model: 'MODEL',
+  });
+});
+
+test('a key for OpenAI is tested at OpenAI, whatever server is in use', () => {
+  const fields = { choice: 'openai', address: '', key: 'sk-1', model: '' } as const;
+  expect(questionOf(fields, {})).toMatchObject({ address: 'https://api.openai.com/v1', key: 'sk-1' });
+});
+
+test.each([
+  [' http://127.0.0.1:11434/v1 ', 'http://127.0.0.1:11434/v1'],
+  ['127.0.0.1:11434/v1', 'http://127.0.0.1:11434/v1'],
+  ['localhost:8000', 'http://localhost:8000'],
+  ['ollama:11434', 'http://ollama:11434'],
+  ['models.local/v1', 'http://models.local/v1'],
+  ['llm.example.com/v1', 'https://llm.example.com/v1'],
+  ['', ''],
+])('the address %p is completed to %p', (entered, address) => {
+  expect(withScheme(entered)).toBe(address);
+});
+
+test('a missing address and a key with spaces are problems', () => {
+  const fields = { choice: 'compatible', address: 'http://x/v1', key: '', model: '' } as const;
+  expect(problemIn(fields)).toBeNull();
+  for (const address of ['', 'ftp://x', 'http://'])
+    expect(problemIn({ ...fields, address })).toMatch(/^Enter the address/);
+  expect(problemIn({ ...fields, key: 'sk-1 sk-2' })).toMatch(/contains spaces/);
+  expect(problemIn({ ...fields, key: ' sk-1\n' })).toBeNull();
+});
+
+test('a model that the server does not list is a problem', () => {
+  const listing = { models: ['llama3:latest', 'qwen3:8b'], address: 'http://127.0.0.1:11434/v1' };
+  const problem = (model: string) =>
+    modelProblem({ choice: 'compatible', address: '', key: '', model }, listing);
+  expect(problem('llama3')).toBeNull();
+  expect(problem('qwen3:8b')).toBeNull();
+  expect(problem('')).toBe('Choose a model.');
+  expect(problem('gpt-9')).toBe('127.0.0.1:11434 does not list a model named gpt-9. Choose one of the list.');
 });

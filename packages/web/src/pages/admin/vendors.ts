@@ -1,6 +1,6 @@
-/** What the form for the model offers, and the settings that a choice becomes. */
+/** What the form for the model offers, and the settings that a choice becomes. Pure. */
 import type { Json } from '@parlance/protocol';
-import type { ModelQuestion, Settings } from '@parlance/sdk';
+import type { ModelListing, ModelQuestion, Settings } from '@parlance/sdk';
 
 export type Choice = 'compatible' | 'openai' | 'anthropic' | 'google' | 'offline';
 type Vendor = ModelQuestion['provider'];
@@ -11,6 +11,13 @@ export const CHOICES: Readonly<Record<Choice, string>> = {
   anthropic: 'Anthropic',
   google: 'Google Gemini',
   offline: 'Offline demo model',
+};
+
+/** A key is sent to the vendor's own address, unless the choice is another server. */
+const OWN_ADDRESS: Readonly<Record<Vendor, string>> = {
+  openai: 'https://api.openai.com/v1',
+  anthropic: 'https://api.anthropic.com',
+  google: 'https://generativelanguage.googleapis.com',
 };
 
 export const vendorOf = (choice: Exclude<Choice, 'offline'>): Vendor =>
@@ -24,26 +31,89 @@ export type Fields = {
   readonly model: string;
 };
 
+type Given = Settings['given'];
+
+/** The flag or variable that decides each field; undefined if it can be changed. */
+export function decidedBy(given: Given, choice: Choice): Readonly<Partial<Record<keyof Fields, string>>> {
+  if (choice === 'offline') return { choice: given.provider };
+  const vendor = vendorOf(choice);
+  return {
+    choice: given.provider,
+    address: given[`${vendor}BaseUrl`],
+    key: given[`${vendor}Key`],
+    model: given.model,
+  };
+}
+
 const text = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 
-/** What is stored, or in use if nothing is. */
-export function fieldsOf({ stored, model }: Settings): Fields {
-  const provider = text(stored.provider) || model.provider;
-  const address = text(stored[`${provider}BaseUrl`]);
+/** What is stored, or in use if nothing is. What is set at startup takes precedence. */
+export function fieldsOf({ stored, model, given }: Settings): Fields {
+  const provider = (given.provider === undefined && text(stored.provider)) || model.provider;
+  const isInUse = provider === model.provider;
+  const isGiven = given[`${provider}BaseUrl`] !== undefined && isInUse;
+  const address = isGiven ? (model.address ?? '') : text(stored[`${provider}BaseUrl`]);
   const known = (Object.keys(CHOICES) as Choice[]).find((name) => name === provider) ?? 'offline';
   const choice = known === 'openai' && address !== '' ? 'compatible' : known;
-  const name = text(stored.model) || (model.provider === 'offline' ? '' : model.model);
+  const storedModel = given.model === undefined ? text(stored.model) : '';
+  const name = storedModel || (model.provider === 'offline' ? '' : model.model);
   return { choice, address, key: '', model: choice === 'offline' ? '' : name };
 }
 
 /** An address or model that is left empty is removed, so that the vendor's own is used. */
-export function valuesOf({ choice, address, key, model }: Fields): Record<string, Json> {
-  if (choice === 'offline') return { provider: 'offline', model: null };
-  const vendor = vendorOf(choice);
+export function valuesOf({ choice, address, key, model }: Fields, given: Given): Record<string, Json> {
+  const values: Record<string, Json> = { provider: 'offline', model: null };
+  if (choice !== 'offline') {
+    const vendor = vendorOf(choice);
+    values.provider = vendor;
+    values.model = model.trim() || null;
+    values[`${vendor}BaseUrl`] = choice === 'compatible' ? withScheme(address) || null : null;
+    if (key.trim() !== '') values[`${vendor}Key`] = key.trim();
+  }
+  return Object.fromEntries(Object.entries(values).filter(([name]) => given[name] === undefined));
+}
+
+/** The request that tests the fields. */
+export function questionOf(
+  { choice, address, key }: Fields & { readonly choice: Exclude<Choice, 'offline'> },
+  given: Given,
+): ModelQuestion {
+  const provider = vendorOf(choice);
+  const own = choice === 'compatible' ? withScheme(address) : OWN_ADDRESS[provider];
   return {
-    provider: vendor,
-    model: model.trim() || null,
-    [`${vendor}BaseUrl`]: choice === 'openai' ? null : address.trim() || null,
-    ...(key.trim() !== '' && { [`${vendor}Key`]: key.trim() }),
+    provider,
+    // A given address is the one in use.
+    address: given[`${provider}BaseUrl`] === undefined ? own : undefined,
+    key: key.trim() === '' ? undefined : key.trim(),
   };
+}
+
+/** People leave out the scheme. Servers of this machine and of local networks rarely have TLS. */
+export function withScheme(address: string): string {
+  const trimmed = address.trim();
+  if (trimmed === '' || /^[a-z][a-z0-9+.-]*:\/\//i.test(trimmed)) return trimmed;
+  const [host = ''] = trimmed.split(/[:/]/);
+  const isLocal = /^(localhost|[\d.]+|[^.]+|.+\.local|\[.*)$/i.test(host);
+  return `${isLocal ? 'http' : 'https'}://${trimmed}`;
+}
+
+/** What has to be changed before the fields can be tested; null if nothing. */
+export function problemIn({ choice, address, key }: Fields): string | null {
+  if (/\s/.test(key.trim())) return 'The API key contains spaces. Copy it again.';
+  if (choice !== 'compatible') return null;
+  const { protocol } = URL.parse(withScheme(address)) ?? { protocol: null };
+  if (protocol === 'http:' || protocol === 'https:') return null;
+  return 'Enter the address of the server, such as http://127.0.0.1:11434/v1.';
+}
+
+/** Ollama's default tag may be left out. */
+const isListed = (model: string, models: readonly string[]): boolean =>
+  models.includes(model) || models.includes(`${model}:latest`);
+
+/** Why the model cannot be used; null if it can, or if the server lists none. */
+export function modelProblem({ choice, model }: Fields, { models, address }: ModelListing): string | null {
+  const name = model.trim();
+  if (name === '') return choice === 'compatible' ? 'Choose a model.' : null;
+  if (models.length === 0 || isListed(name, models)) return null;
+  return `${new URL(address).host} does not list a model named ${name}. Choose one of the list.`;
 }

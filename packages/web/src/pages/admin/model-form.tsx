@@ -1,0 +1,122 @@
+/** The form that connects a model. It is tested before it is saved. */
+import type { Settings } from '@parlance/sdk';
+import { type FormEvent, useId } from 'react';
+import { Button } from '../../components/button.tsx';
+import { TestResult } from './model-test-result.tsx';
+import { useModelTest } from './use-model-test.ts';
+import type { Save } from './use-settings.ts';
+import { CHOICES, type Choice, decidedBy, type Fields, valuesOf, vendorOf } from './vendors.ts';
+
+type ModelFormProps = { readonly settings: Settings; readonly save: Save };
+
+export function ModelForm({ settings, save }: ModelFormProps) {
+  const { fields, change, tested, test } = useModelTest(settings);
+  const models = useId();
+  const { choice } = fields;
+  const { given } = settings;
+  const decided = decidedBy(given, choice);
+  const isTesting = tested?.state === 'testing';
+  const listed = tested?.state === 'listed' ? tested.listing.models : [];
+
+  const store = (wanted: Fields) =>
+    save(valuesOf(wanted, given), choice === 'offline' ? 'The offline model is in use.' : 'Model connected.');
+
+  async function submit(event: FormEvent): Promise<void> {
+    event.preventDefault();
+    const usable = await test(true);
+    if (usable) await store(usable);
+  }
+
+  return (
+    <form className="admin-form" noValidate onSubmit={(event) => void submit(event)}>
+      <label className="field">
+        Provider
+        <select
+          value={choice}
+          disabled={decided.choice !== undefined}
+          onChange={({ target }) =>
+            change({ choice: target.value as Choice, address: '', key: '', model: '' })
+          }
+        >
+          {Object.entries(CHOICES)
+            .filter(([name]) => name !== 'openai' || given.openaiBaseUrl === undefined)
+            .map(([name, label]) => (
+              <option key={name} value={name}>
+                {label}
+              </option>
+            ))}
+        </select>
+      </label>
+      {choice === 'compatible' && (
+        <label className="field">
+          Address
+          <input
+            type="url"
+            disabled={decided.address !== undefined}
+            value={fields.address}
+            placeholder={decided.address === undefined ? 'http://127.0.0.1:11434/v1' : setBy(decided.address)}
+            spellCheck={false}
+            autoComplete="off"
+            onChange={({ target }) => change({ address: target.value })}
+          />
+        </label>
+      )}
+      {choice !== 'offline' && (
+        <>
+          <label className="field">
+            {choice === 'compatible' ? 'API key (if the server needs one)' : 'API key'}
+            <input
+              type="password"
+              autoComplete="off"
+              disabled={decided.key !== undefined}
+              value={fields.key}
+              placeholder={keyHint(settings, choice)}
+              onChange={({ target }) => change({ key: target.value })}
+            />
+          </label>
+          <label className="field">
+            Model
+            <input
+              value={fields.model}
+              list={models}
+              disabled={decided.model !== undefined}
+              placeholder={choice === 'compatible' ? 'Test the connection to see the models' : 'the default'}
+              spellCheck={false}
+              autoComplete="off"
+              onChange={({ target }) => change({ model: target.value })}
+            />
+          </label>
+          <datalist id={models}>
+            {listed.map((name) => (
+              <option key={name} value={name} />
+            ))}
+          </datalist>
+          <TestResult
+            tested={tested}
+            chosen={fields.model}
+            choose={decided.model === undefined ? (model) => change({ model }) : undefined}
+            saveAnyway={() => void store(fields)}
+          />
+        </>
+      )}
+      <div className="admin-buttons">
+        <Button type="submit" look="primary" disabled={isTesting}>
+          Save
+        </Button>
+        {choice !== 'offline' && (
+          <Button disabled={isTesting} onClick={() => void test(false)}>
+            {isTesting ? 'Testing …' : 'Test connection'}
+          </Button>
+        )}
+      </div>
+    </form>
+  );
+}
+
+const setBy = (label: string): string => `set by ${label}`;
+
+function keyHint({ secrets, given }: Settings, choice: Exclude<Choice, 'offline'>): string {
+  const name = `${vendorOf(choice)}Key`;
+  if (given[name] !== undefined) return setBy(given[name]);
+  return secrets.includes(name) ? 'stored; leave empty to keep it' : '';
+}
