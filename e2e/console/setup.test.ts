@@ -8,6 +8,8 @@ import { type Console, gone, openConsole, seen } from './console.ts';
 
 const TEST_SERVER = join(import.meta.dir, '../../packages/server/src/tools/mcp/test-server.ts');
 
+const COMPATIBLE = 'Ollama, vLLM or another OpenAI-compatible server';
+
 let place: Console;
 let vendor: ReturnType<typeof Bun.serve>;
 
@@ -18,9 +20,12 @@ function vendorServer() {
     hostname: '127.0.0.1',
     port: 0,
     async fetch(request) {
-      if (new URL(request.url).pathname === '/v1/models')
-        return Response.json({ data: [{ id: 'tiny-1' }, { id: 'tiny-2' }] });
+      const { pathname } = new URL(request.url);
+      if (request.headers.get('authorization') === 'Bearer wrong') return refusal(401, 'Wrong key.');
+      if (pathname === '/v1/models') return Response.json({ data: [{ id: 'tiny-1' }, { id: 'tiny-2' }] });
+      if (pathname !== '/v1/chat/completions') return refusal(404, 'Not found.');
       const { model } = (await request.json()) as { model: string };
+      if (!model.match(/^tiny-[12]$/)) return refusal(404, 'No such model.');
       const choice = { index: 0, delta: { content: `Hello, I am ${model}.` }, finish_reason: null };
       const end = { index: 0, delta: {}, finish_reason: 'stop' };
       const answer = [event({ choices: [choice] }), event({ choices: [end] }), 'data: [DONE]\n\n'].join('');
@@ -28,6 +33,9 @@ function vendorServer() {
     },
   });
 }
+
+const refusal = (status: number, message: string): Response =>
+  Response.json({ error: { message } }, { status });
 
 async function accessibilityProblems(page: Page): Promise<string[]> {
   await prepare(page);
@@ -58,9 +66,7 @@ describe.skipIf(NO_BROWSER)('setup', () => {
   test('a local model is set up from the first page, without a login or a restart', async () => {
     const page = await place.open('/');
     await page.getByRole('link', { name: 'Connect a model' }).click();
-    await page
-      .getByLabel('Provider')
-      .selectOption({ label: 'Ollama, vLLM or another OpenAI-compatible server' });
+    await page.getByLabel('Provider').selectOption({ label: COMPATIBLE });
     await page.getByLabel('Address').fill(`http://127.0.0.1:${vendor.port}/v1`);
     await page.getByRole('button', { name: 'Test connection' }).click();
     await seen(page.getByText('Connected. 2 models:'));
@@ -79,14 +85,61 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await page.context().close();
   });
 
-  test('a wrong address is explained, and the offline model can be restored', async () => {
+  test('mistakes are explained before anything is saved', async () => {
     const page = await place.open('/admin?section=model');
-    await page.getByLabel('Address').fill('http://127.0.0.1:9/v1');
-    await page.getByRole('button', { name: 'Test connection' }).click();
-    await seen(page.getByText('127.0.0.1:9 cannot be reached.'));
-    place.problems(); // the browser reports the refused request
+    const { port } = vendor;
+    const notice = page.locator('.admin-form [role=alert]');
+    const [address, key, model] = [
+      page.getByLabel('Address'),
+      page.getByLabel('API key'),
+      page.getByRole('combobox', { name: 'Model' }),
+    ];
+    const save = () => page.getByRole('button', { name: 'Save', exact: true }).click();
+    const explained = async (text: string | RegExp) => {
+      await save();
+      await seen(notice.filter({ hasText: text }));
+    };
+    await page.getByLabel('Provider').selectOption({ label: COMPATIBLE });
+    await address.fill(`http://127.0.0.1:${port}/v1`);
+    await key.fill('wrong');
+    await explained(`127.0.0.1:${port} refused the API key (401).`);
+    await key.fill('sk-1 sk-2');
+    await explained('The API key contains spaces. Copy it again.');
+    await key.fill('');
+    await address.fill('');
+    await explained('Enter the address of the server');
+    await address.fill(`https://127.0.0.1:${port}/v1`);
+    await explained(`does not use https. Try http://127.0.0.1:${port}/v1.`);
+    await address.fill('http://127.0.0.1:9/v1');
+    await explained(
+      'Nothing listens at 127.0.0.1:9. Start the model server, or check the address and its port.',
+    );
+    await address.fill(`127.0.0.1:${port}`);
+    await model.fill('tiny-9');
+    await explained('does not list a model named tiny-9. Choose one of the list.');
+    expect(await address.inputValue()).toBe(`http://127.0.0.1:${port}/v1`);
+    await page.getByRole('button', { name: 'Save anyway' }).click();
+    await seen(page.getByText(`tiny-9 at http://127.0.0.1:${port}/v1 is in use.`));
+    place.problems(); // the browser reports refused requests
+
+    await page.goto(`${place.server.http}/#/`);
+    await page.getByRole('textbox', { name: /message/i }).fill('hello');
+    await page.keyboard.press('Enter');
+    await seen(page.locator('.turn-end').getByText(`127.0.0.1:${port} does not know the model tiny-9.`));
+    await page.getByRole('link', { name: 'Model settings' }).click();
+    await model.fill('');
+    await explained('Choose a model.');
+    await page.getByRole('button', { name: 'tiny-1' }).click();
+    await key.fill('  sk-right  ');
+    await save();
+    await seen(page.getByText(`tiny-1 at http://127.0.0.1:${port}/v1 is in use.`));
+    const keys = page.getByRole('list', { name: 'Stored API keys' });
+    await keys.getByRole('button', { name: 'Remove' }).click();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await gone(keys);
     await page.getByLabel('Provider').selectOption({ label: 'Offline demo model' });
-    await page.getByRole('button', { name: 'Save' }).click();
+    await save();
     await seen(page.getByText(/^The offline demo model is in use/));
     await page.context().close();
   });

@@ -111,11 +111,13 @@ export function administration(http: HttpClient): Administration {
       change: (body, { signal } = {}) =>
         http.json({ method: 'PATCH', path: '/v1/admin/settings', body, signal }),
     },
-    models: (body, signal = ) => http.json(method: 'POST', path: '/v1/admin/models', body, signal ),
-    agents: (signal = ) => http.json(path: '/v1/admin/agents', signal ),
-    async refusedOrigins(signal = ) 
-      return (await http.json<{ refused: RefusedOrigin[] }>({ path: '/v1/admin/origins', signal })).refused;,
-    async metrics(signal = ) 
-      return (await http.response({ path: '/metrics', signal })).text();,
+    models: (body, { signal } = {}) => http.json({ method: 'POST', path: '/v1/admin/models', body, signal }),
+    agents: ({ signal } = {}) => http.json({ path: '/v1/admin/agents', signal }),
+    async refusedOrigins({ signal } = {}) {
+      return (await http.json<{ refused: RefusedOrigin[] }>({ path: '/v1/admin/origins', signal })).refused;
+    },
+    async metrics({ signal } = {}) {
+      return (await http.response({ path: '/metrics', signal })).text();
+    },
   };
 }

@@ -5,6 +5,8 @@ import { Button, IconButton } from '../../components/button.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { attempt } from '../../components/toast.tsx';
+import { hrefOf } from '../../router.ts';
+import { maySetUp } from '../../state/may.ts';
 import { usePrices } from '../../state/prices.ts';
 import { parlance, useServer } from '../../state/server.ts';
 import { IsLatest } from './branch-context.ts';
@@ -38,6 +40,12 @@ export const TurnEnd = memo(function TurnEnd({ session, turn }: { session: strin
           }
         >
           {state.fault.message}
+          {state.fault.code.startsWith('provider_') && maySetUp(about) && (
+            <>
+              {' '}
+              <a href={hrefOf({ page: 'admin' }, { section: 'model' })}>Model settings</a>
+            </>
+          )}
         </Notice>
       )}
       <div className="turn-end-line">
