@@ -7,7 +7,7 @@ import { barriers, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { type Console, openConsole, say, seen } from './console.ts';
 
-const SETTINGS = "export const settings = {\n  host: '127.0.0.1',\n  port: 3000,\n};\n";
+const SETTINGS = "export const settings = {\n  host: '127.0.0.1', // local\n  port: 3000,\n};\n";
 
 let place: Console;
 let page: Page;
@@ -21,6 +21,10 @@ async function linesOf(patch: Locator, kind: 'removed' | 'added'): Promise<strin
   const cells = await patch.locator(`.patch-cell.patch-${kind}`).all();
   return Promise.all(cells.map(async (cell) => (await cell.innerText()).replace(/\s+/g, ' ').trim()));
 }
+
+/** Playwright has no types of the browser. */
+const colourOf = (element: Locator): Promise<string> =>
+  element.evaluate((node) => Reflect.get(globalThis, 'getComputedStyle')(node).color);
 
 async function expectReadable(): Promise<void> {
   await prepare(page);
@@ -44,6 +48,11 @@ describe.skipIf(NO_BROWSER)('patches', () => {
     await seen(asked.locator('[class*="syntax-"]').first());
     expect(await linesOf(asked, 'removed')).toEqual(['3 - port: 3000,']);
     expect(await linesOf(asked, 'added')).toEqual(['3 + port: 8080,']);
+    // What has changed is marked, and keeps the colour of the syntax.
+    const number = asked.locator('.patch-added mark.syntax-number');
+    expect(await number.textContent()).toBe('8080');
+    const [colour, plain] = await Promise.all([number, asked.locator('.patch-added code')].map(colourOf));
+    expect(colour).not.toBe(plain);
     await expectReadable();
     await page.keyboard.press('y');
     const done = page.getByRole('region', { name: 'Changed settings.ts' });
@@ -68,6 +77,13 @@ describe.skipIf(NO_BROWSER)('patches', () => {
     expect(await linesOf(changed, 'removed')).toEqual(['3 - port: 3000,']);
     expect(await linesOf(changed, 'added')).toEqual(['3 + port: 8080,']);
     await expectReadable();
+    await page.setViewportSize({ width: 320, height: 640 });
+    const [upper, lower] = await Promise.all(
+      ['removed', 'added'].map((kind) => changed.locator(`.patch-cell.patch-${kind}`).boundingBox()),
+    );
+    expect(lower?.x).toBe(upper?.x);
+    expect(lower?.y).toBeGreaterThan(upper?.y ?? 0);
+    await page.setViewportSize(place.screen.viewport);
 
     await session.submit([{ type: 'text', text: 'delete file settings.ts' }]);
     const deleted = calls.nth(1);
@@ -76,7 +92,7 @@ describe.skipIf(NO_BROWSER)('patches', () => {
     await seen(deleted.getByRole('region', { name: 'Deleted settings.ts' }));
     expect(await linesOf(deleted, 'removed')).toEqual([
       '1 - export const settings = {',
-      "2 - host: '127.0.0.1',",
+      "2 - host: '127.0.0.1', // local",
       '3 - port: 8080,',
       '4 - };',
     ]);

@@ -11,6 +11,8 @@ export type MathToken = {
 
 /** As in Pandoc, so that amounts of money are no formulas: no space inside of the signs, and no digit after the last. */
 const INLINE = /^\$(?![\s$])((?:\\.|[^\\$`\n])*?(?:\\.|[^\\$`\s]))\$(?!\d)|^\\\(([^\n]+?)\\\)/;
+/** Also in the middle of a paragraph. */
+const DISPLAY = /^\$\$((?:\\.|[^\\$`\n])+?)\$\$/;
 const BLOCK = /^ {0,3}(?:\$\$([\s\S]+?)\$\$|\\\[([\s\S]+?)\\\])[ \t]*(?:\n|$)/;
 
 const inline: TokenizerAndRendererExtension = {
@@ -21,9 +23,10 @@ const inline: TokenizerAndRendererExtension = {
     return at < 0 ? undefined : at;
   },
   tokenizer(text) {
-    const [raw, dollars, brackets] = INLINE.exec(text) ?? [];
+    const displayed = DISPLAY.exec(text);
+    const [raw, dollars, brackets] = displayed ?? INLINE.exec(text) ?? [];
     if (raw === undefined) return undefined;
-    return { type: 'math', raw, tex: (dollars ?? brackets ?? '').trim(), display: false };
+    return { type: 'math', raw, tex: (dollars ?? brackets ?? '').trim(), display: displayed !== null };
   },
 };
 

@@ -2,12 +2,12 @@
 import type { ApprovalView, CallState, CallView } from '@parlance/sdk';
 import { memo, type ReactNode } from 'react';
 import { ApprovalCard } from '../../components/approval/approval-card.tsx';
-import { answerText } from '../../components/approval/approval-text.ts';
+import { answerText, commandLine } from '../../components/approval/approval-text.ts';
 import { Chip, type ChipLook } from '../../components/chip.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { useServer } from '../../state/server.ts';
 import { BrowserCall, isBrowserCall } from './browser-call.tsx';
-import { CallInput } from './call-input.tsx';
+import { CallInput, isCommand } from './call-input.tsx';
 import { CallSection } from './call-section.tsx';
 import { duration } from './cost.ts';
 import { Folded } from './folded.tsx';
@@ -106,7 +106,7 @@ function State({ state }: { state: CallState }): ReactNode {
 /** The main argument of the call: command, path or query. */
 function gist({ input, approval }: CallView): string {
   const { command } = input;
-  if (Array.isArray(command)) return command.join(' ');
+  if (isCommand(command)) return commandLine(command);
   for (const key of ['command', 'path', 'query', 'url', 'pattern', 'agent', 'text']) {
     const value = input[key];
     if (typeof value === 'string') return value.split('\n', 1)[0]?.slice(0, 200) ?? '';

@@ -6,7 +6,7 @@ import { reportedFiles } from '../../components/approval/patched-file.ts';
 import { Code } from '../../markdown/code-block.tsx';
 import { CallSection } from './call-section.tsx';
 
-const isWords = (value: unknown): value is string[] =>
+export const isCommand = (value: unknown): value is string[] =>
   Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === 'string');
 
 export function CallInput({ call }: { call: CallView }) {
@@ -18,7 +18,7 @@ export function CallInput({ call }: { call: CallView }) {
       </CallSection>
     );
   const { command, patch, ...rest } = input;
-  if (isWords(command)) {
+  if (isCommand(command)) {
     const line = commandLine(command);
     return (
       <>
