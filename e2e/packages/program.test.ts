@@ -17,7 +17,6 @@ const programs = {
 
 beforeAll(async () => {
   mkdirSync(installed);
-  await run([process.execPath, join(ROOT, 'packages/extension/build.ts')], ROOT);
   const tarball = await packProgram(folder);
   await Promise.all([install(installed, [tarball]), buildBinary(programs['the executable'])]);
 }, INSTALL_MS);
