@@ -1,5 +1,5 @@
-/** Menu button. Arrow keys move, Escape closes. */
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+/** Menu button. Arrow keys move, Escape closes. The menu is in the top layer: the button may be in a list that scrolls. */
+import { type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import { IconButton } from './button.tsx';
 import { Icon, type IconName } from './icon.tsx';
 
@@ -19,16 +19,32 @@ type MenuProps = {
 export function Menu({ label, items }: MenuProps) {
   const [open, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
+  const menu = useRef<HTMLDivElement>(null);
   const list = useId();
 
+  useLayoutEffect(() => {
+    const button = root.current?.querySelector('button');
+    if (!open || !menu.current || !button) return;
+    menu.current.showPopover();
+    place(menu.current, button.getBoundingClientRect());
+    menu.current.querySelector<HTMLElement>('[role=menuitem]')?.focus({ preventScroll: true });
+  }, [open]);
   useEffect(() => {
     if (!open) return;
-    root.current?.querySelector<HTMLElement>('[role=menuitem]')?.focus();
+    const moved = (event: Event) => {
+      if (event.target !== menu.current) setOpen(false);
+    };
     const outside = (event: PointerEvent) => {
       if (event.target instanceof Node && !root.current?.contains(event.target)) setOpen(false);
     };
     addEventListener('pointerdown', outside);
-    return () => removeEventListener('pointerdown', outside);
+    addEventListener('resize', moved);
+    addEventListener('scroll', moved, { capture: true });
+    return () => {
+      removeEventListener('pointerdown', outside);
+      removeEventListener('resize', moved);
+      removeEventListener('scroll', moved, { capture: true });
+    };
   }, [open]);
 
   function close(): void {
@@ -63,7 +79,7 @@ export function Menu({ label, items }: MenuProps) {
         onClick={() => setOpen(!open)}
       />
       {open && (
-        <div className="menu-list" role="menu" id={list} aria-label={label}>
+        <div className="menu-list" role="menu" id={list} aria-label={label} popover="manual" ref={menu}>
           {items().map((item) => (
             <button
               type="button"
@@ -84,4 +100,16 @@ export function Menu({ label, items }: MenuProps) {
       )}
     </div>
   );
+}
+
+/** Distance from the button and from the edges of the window. */
+const GAP_PX = 4;
+
+/** Below the button, or above it if there is no room. */
+function place(menu: HTMLElement, button: DOMRect): void {
+  const { height } = menu.getBoundingClientRect();
+  const below = button.bottom + GAP_PX;
+  const top = below + height + GAP_PX <= innerHeight ? below : button.top - GAP_PX - height;
+  menu.style.top = `${Math.max(GAP_PX, top)}px`;
+  menu.style.right = `${document.documentElement.clientWidth - button.right}px`;
 }

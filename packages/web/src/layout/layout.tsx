@@ -6,6 +6,9 @@ import type { Route } from '../router.ts';
 import { ConnectionBar } from './connection-bar.tsx';
 import { Sidebar } from './sidebar.tsx';
 
+/** The sidebar is beside the page. */
+const WIDE = '(min-width: 801px)';
+
 export function Layout({ route, children }: { route: Route; children: ReactNode }) {
   const [open, setOpen] = useState(false);
 
@@ -13,9 +16,15 @@ export function Layout({ route, children }: { route: Route; children: ReactNode 
   useEffect(() => setOpen(false), [route]);
   useEffect(() => {
     if (!open) return;
-    const onKey = ({ key }: KeyboardEvent) => key === 'Escape' && setOpen(false);
+    const close = () => setOpen(false);
+    const onKey = ({ key }: KeyboardEvent) => key === 'Escape' && close();
+    const wide = matchMedia(WIDE);
     addEventListener('keydown', onKey);
-    return () => removeEventListener('keydown', onKey);
+    wide.addEventListener('change', close);
+    return () => {
+      removeEventListener('keydown', onKey);
+      wide.removeEventListener('change', close);
+    };
   }, [open]);
 
   return (
@@ -33,11 +42,11 @@ export function Layout({ route, children }: { route: Route; children: ReactNode 
       />
       <Sidebar route={route} />
       {open && <div className="backdrop" aria-hidden="true" onPointerDown={() => setOpen(false)} />}
-      <div className="content">
+      <div className="content" inert={open}>
         <ConnectionBar />
         {children}
-        <Toasts />
       </div>
+      <Toasts />
     </div>
   );
 }
