@@ -5,6 +5,7 @@ import { Icon } from '../components/icon.tsx';
 import { Menu, type MenuItem } from '../components/menu.tsx';
 import { attempt, toast } from '../components/toast.tsx';
 import { go, hrefOf } from '../router.ts';
+import { useNeedsApproval } from '../state/approvals.ts';
 import { parlance } from '../state/server.ts';
 
 const dialogs = () => import('./session-dialogs.tsx');
@@ -35,6 +36,7 @@ export const SessionRow = memo(function SessionRow(props: RowProps) {
   const [open, setOpen] = useState<keyof typeof DIALOGS | null>(null);
   const { session, chosen, foreign } = props;
   const { id, status, attached, pinned, tags = [] } = session;
+  const state = useNeedsApproval(session) ? 'Needs approval' : STATES[status];
   const title = session.title || 'Untitled';
   const dialects = Object.keys(attached).sort();
   const Shown = open && DIALOGS[open];
@@ -42,12 +44,12 @@ export const SessionRow = memo(function SessionRow(props: RowProps) {
   return (
     <div className="session-row" data-chosen={chosen || undefined} data-pinned={pinned || undefined}>
       <a href={hrefOf({ page: 'session', id })} aria-current={chosen ? 'page' : undefined}>
-        <span className={`dot dot-${status}`} title={STATES[status]} />
+        <span className={`dot dot-${status}`} title={state} />
         <span className="session-title">{title}</span>
         {(foreign || status !== 'idle' || tags.length > 0 || dialects.length > 0) && (
           <span className="session-more">
             {foreign && <span>of {session.owner}</span>}
-            {status !== 'idle' && <span>{STATES[status]}</span>}
+            {status !== 'idle' && <span>{state}</span>}
             {tags.map((tag) => (
               <span className="tag" key={tag}>
                 {tag}

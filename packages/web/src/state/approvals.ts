@@ -1,5 +1,6 @@
 /** Pending approvals of all sessions: one list for the page, its badge and the tab title. */
-import { type ActivityEvent, type Approval, ParlanceError } from '@parlance/sdk';
+import { type ActivityEvent, type Approval, ParlanceError, type Session } from '@parlance/sdk';
+import { useSyncExternalStore } from 'react';
 import { connection, onActivity } from './activity.ts';
 import { parlance } from './server.ts';
 import { store, useStore } from './store.ts';
@@ -12,6 +13,12 @@ export type Approvals = {
 
 const approvals = store<Approvals>({ approvals: [], loading: true, fault: null });
 export const useApprovals = (): Approvals => useStore(approvals);
+
+/** Whether the session waits for an approval, also while other calls run. */
+export const useNeedsApproval = ({ id, owner }: Pick<Session, 'id' | 'owner'>): boolean =>
+  useSyncExternalStore(approvals.subscribe, () =>
+    approvals.get().approvals.some((one) => one.session === id && one.owner === owner),
+  );
 
 /** Events after which the list may have changed. */
 const TELLING: ReadonlySet<ActivityEvent['type']> = new Set<ActivityEvent['type']>([
