@@ -21,11 +21,12 @@ export function GlobalKeys() {
     addEventListener('keydown', pressed);
     return () => removeEventListener('keydown', pressed);
   }, []);
-  const close = () => setOpen(null);
+  // The palette is closed after it has opened the help.
+  const close = (dialog: typeof open) => setOpen((now) => (now === dialog ? null : now));
   return (
     <Suspense>
-      {open === 'palette' && <Palette onClose={close} />}
-      {open === 'help' && <HelpDialog onClose={close} />}
+      {open === 'palette' && <Palette onClose={() => close('palette')} onHelp={() => setOpen('help')} />}
+      {open === 'help' && <HelpDialog onClose={() => close('help')} />}
     </Suspense>
   );
 }

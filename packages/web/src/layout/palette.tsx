@@ -1,54 +1,32 @@
-/** Ctrl-K: goes to a session, a page or another theme. The focus stays in the field; arrow keys move, Enter goes. */
-import type { Me } from '@parlance/sdk';
+/** Ctrl-K: finds sessions, messages, pages and actions. The focus stays in the field; arrow keys move, Enter goes. */
+import type { FoundMessage } from '@parlance/sdk';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
-import { Icon, type IconName } from '../components/icon.tsx';
-import { go } from '../router.ts';
+import { Icon } from '../components/icon.tsx';
+import { go, usePlace } from '../router.ts';
+import { useMessageSearch } from '../state/message-search.ts';
 import { useServer } from '../state/server.ts';
 import { useSessions } from '../state/sessions.ts';
-import { setTheme, THEMES } from '../state/theme.ts';
-import { pagesFor } from './pages.ts';
+import { commandsFor, type Target } from './commands.ts';
 
-type Target = {
-  readonly key: string;
-  readonly label: string;
-  readonly kind: string;
-  readonly icon: IconName;
-  readonly open: () => void;
-};
+const MAX_SESSIONS = 8;
+const MAX_MESSAGES = 5;
+/** Shorter texts are in too many messages. */
+const MIN_SEARCHED = 2;
 
-const MOST_SESSIONS = 8;
-
-const fixedFor = (principal: Me): readonly Target[] => [
-  { key: 'new', label: 'New session', kind: 'Action', icon: 'plus', open: () => go({ page: 'new' }) },
-  ...pagesFor(principal).map(
-    ({ route, label, icon }): Target => ({
-      key: `page ${label}`,
-      label,
-      kind: 'Page',
-      icon,
-      open: () => go(route),
-    }),
-  ),
-  ...THEMES.map(
-    (theme): Target => ({
-      key: `theme ${theme}`,
-      label: `Theme: ${theme}`,
-      kind: 'Setting',
-      icon: 'settings',
-      open: () => setTheme(theme),
-    }),
-  ),
-];
-
-function useTargets(query: string): readonly Target[] {
+function useTargets(query: string, onHelp: () => void): readonly Target[] {
+  const about = useServer();
+  const { route } = usePlace();
   const { sessions } = useSessions({ query, archived: false });
   const wanted = query.trim().toLowerCase();
-  const { principal } = useServer();
-  const fixed = fixedFor(principal).filter(({ label }) => label.toLowerCase().includes(wanted));
+  const search = useMessageSearch(wanted.length < MIN_SEARCHED ? '' : wanted);
+  const messages = search.loading ? [] : search.messages;
+  const commands = commandsFor({ about, route, onHelp }).filter(({ label }) =>
+    label.toLowerCase().includes(wanted),
+  );
   // The list is of the query before until the server has answered.
   const matching = sessions.filter(({ title }) => title.toLowerCase().includes(wanted));
-  const found = matching.slice(0, MOST_SESSIONS).map(
+  const found = matching.slice(0, MAX_SESSIONS).map(
     ({ id, owner, title }): Target => ({
       key: `session ${owner} ${id}`,
       label: title || 'Untitled',
@@ -57,16 +35,28 @@ function useTargets(query: string): readonly Target[] {
       open: () => go({ page: 'session', id }),
     }),
   );
-  return wanted === '' ? [...fixed.slice(0, 1), ...found, ...fixed.slice(1)] : [...found, ...fixed];
+  return wanted === ''
+    ? [...commands.slice(0, 1), ...found, ...commands.slice(1)]
+    : [...found, ...commands, ...messages.slice(0, MAX_MESSAGES).map(messageTarget)];
 }
 
-export function Palette({ onClose }: { onClose: () => void }) {
+const messageTarget = ({ session, seq, title, excerpt }: FoundMessage): Target => ({
+  key: `message ${session} ${seq}`,
+  label: `${title || 'Untitled'}: ${excerpt.map(({ text }) => text).join('')}`,
+  kind: 'Message',
+  icon: 'search',
+  open: () => go({ page: 'session', id: session }, { event: String(seq) }),
+});
+
+type PaletteProps = { readonly onClose: () => void; readonly onHelp: () => void };
+
+export function Palette({ onClose, onHelp }: PaletteProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const list = useRef<HTMLDivElement>(null);
   const id = useId();
   const [query, setQuery] = useState('');
   const [chosen, setChosen] = useState(0);
-  const targets = useTargets(query);
+  const targets = useTargets(query, onHelp);
   const at = Math.min(chosen, targets.length - 1);
 
   useEffect(() => dialog.current?.showModal(), []);
@@ -93,10 +83,10 @@ export function Palette({ onClose }: { onClose: () => void }) {
       <input
         role="combobox"
         aria-expanded="true"
-        aria-label="Search sessions and pages"
+        aria-label="Search sessions, messages and commands"
         aria-controls={id}
         aria-activedescendant={targets.length > 0 ? `${id}-${at}` : undefined}
-        placeholder="Search sessions and pages"
+        placeholder="Search sessions, messages and commands"
         autoComplete="off"
         spellCheck={false}
         maxLength={200}

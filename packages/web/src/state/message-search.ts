@@ -1,4 +1,4 @@
-/** Full-text search over messages, on the server. */
+/** Full-text search over messages, on the server. Without a query there are none. */
 import { type FoundMessage, ParlanceError } from '@parlance/sdk';
 import { useEffect, useState } from 'react';
 import { parlance } from './server.ts';
@@ -36,6 +36,7 @@ export function useMessageSearch(query: string) {
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: `read` is of the same query
   useEffect(() => {
+    if (query === '') return setFound(NOTHING);
     const stop = new AbortController();
     setFound((before) => ({ ...before, loading: true }));
     const timer = setTimeout(() => void read(null, stop.signal), REST_MS);
