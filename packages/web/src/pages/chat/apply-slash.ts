@@ -11,6 +11,8 @@ type Doing = {
   readonly compact: () => Promise<unknown>;
   readonly clear: () => Promise<unknown>;
   readonly help: () => void;
+  /** Asks before everything runs without approval. */
+  readonly confirmFullAuto: () => void;
 };
 
 /** Throws a `ParlanceError` if the server refuses. False if nothing was done and the reason was shown. */
@@ -59,6 +61,10 @@ export async function applySlash({ name, argument }: Slash, about: About, doing:
       const modes = approvalModes(about).map(({ id }) => id);
       const mode = modes.find((id) => id === argument);
       if (!mode && argument !== AS_SERVER) return missing('/approval MODE', modes);
+      if (mode === 'full-auto') {
+        doing.confirmFullAuto();
+        return true;
+      }
       await doing.choose({ approval: mode ?? null });
       toast(`Approval mode: ${mode ?? `${about.approval} (server default)`}.`);
       return true;

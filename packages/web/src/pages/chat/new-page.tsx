@@ -7,6 +7,7 @@ import { go, usePlace } from '../../router.ts';
 import { parlance, useServer } from '../../state/server.ts';
 import { applySlash } from './apply-slash.ts';
 import { Composer } from './composer.tsx';
+import { FullAutoDialog } from './full-auto-dialog.tsx';
 import { HelpDialog } from './help.tsx';
 import { ModelLine } from './model-line.tsx';
 import { attempted } from './page.tsx';
@@ -16,7 +17,7 @@ import { startersFor } from './starters.ts';
 export function NewChatPage() {
   const about = useServer();
   const { query } = usePlace();
-  const [helping, setHelping] = useState(false);
+  const [dialog, setDialog] = useState<'help' | 'full-auto' | null>(null);
   const [chosen, setChosen] = useState<Chosen>(() => ({
     model: null,
     approval: null,
@@ -77,7 +78,8 @@ export function NewChatPage() {
                 choose,
                 compact: nothingYet,
                 clear: nothingYet,
-                help: () => setHelping(true),
+                help: () => setDialog('help'),
+                confirmFullAuto: () => setDialog('full-auto'),
               }),
             )
           }
@@ -85,7 +87,13 @@ export function NewChatPage() {
           <Pickers chosen={now} onChoose={(change) => void choose(change)} />
         </Composer>
       </div>
-      {helping && <HelpDialog onClose={() => setHelping(false)} />}
+      {dialog === 'help' && <HelpDialog onClose={() => setDialog(null)} />}
+      {dialog === 'full-auto' && (
+        <FullAutoDialog
+          onClose={() => setDialog(null)}
+          onConfirm={() => void choose({ approval: 'full-auto' })}
+        />
+      )}
     </Page>
   );
 }

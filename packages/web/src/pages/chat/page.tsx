@@ -18,6 +18,7 @@ import { type Chosen as ChosenVersions, shownOf } from './branches.ts';
 import { Composer } from './composer.tsx';
 import { ConnectionChip } from './connection-chip.tsx';
 import { modelOf } from './cost.ts';
+import { FullAutoDialog } from './full-auto-dialog.tsx';
 import { HelpDialog } from './help.tsx';
 import { ContextMeter, Totals } from './meters.tsx';
 import { type Chosen, Pickers } from './pickers.tsx';
@@ -82,7 +83,7 @@ function whyGone({ view, connection }: FollowedSession): { title: string; why: s
 
 function Chat({ id, view }: { id: string; view: SessionView }) {
   const about = useServer();
-  const [helping, setHelping] = useState(false);
+  const [dialog, setDialog] = useState<'help' | 'full-auto' | null>(null);
   const handle = useMemo(() => parlance.session(id), [id]);
   const [versions, setVersions] = useState<ChosenVersions>({});
   const shown = useMemo(() => shownOf(view, versions), [view, versions]);
@@ -143,7 +144,8 @@ function Chat({ id, view }: { id: string; view: SessionView }) {
                 choose,
                 compact: () => handle.compact(),
                 clear: () => handle.clear(),
-                help: () => setHelping(true),
+                help: () => setDialog('help'),
+                confirmFullAuto: () => setDialog('full-auto'),
               }),
             )
           }
@@ -153,7 +155,13 @@ function Chat({ id, view }: { id: string; view: SessionView }) {
           <Totals view={view} model={model} />
         </Composer>
       </div>
-      {helping && <HelpDialog onClose={() => setHelping(false)} />}
+      {dialog === 'help' && <HelpDialog onClose={() => setDialog(null)} />}
+      {dialog === 'full-auto' && (
+        <FullAutoDialog
+          onClose={() => setDialog(null)}
+          onConfirm={() => void attempt(() => choose({ approval: 'full-auto' }))}
+        />
+      )}
     </>
   );
 }

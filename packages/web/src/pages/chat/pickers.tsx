@@ -4,6 +4,7 @@ import { useId, useState } from 'react';
 import { Dialog } from '../../components/dialog.tsx';
 import { parlance, useServer } from '../../state/server.ts';
 import { usePolled } from '../../state/use-polled.ts';
+import { FullAutoDialog } from './full-auto-dialog.tsx';
 import { approvalModes } from './slash.ts';
 
 export type Chosen = {
@@ -86,17 +87,10 @@ export function Pickers({ chosen, onChoose }: PickersProps) {
         ))}
       </select>
       {confirming && (
-        <Dialog
-          title="Run everything without asking?"
-          confirm="Turn on full-auto"
-          danger
+        <FullAutoDialog
           onClose={() => setConfirming(false)}
           onConfirm={() => onChoose({ approval: FULL_AUTO })}
-        >
-          <p>
-            In this session the agent will edit files and run commands in the sandbox without your approval.
-          </p>
-        </Dialog>
+        />
       )}
       {naming && <OtherModel close={() => setNaming(false)} choose={(model) => onChoose({ model })} />}
     </div>
