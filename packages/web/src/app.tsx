@@ -4,6 +4,7 @@ import { Boundary } from './components/boundary.tsx';
 import { Empty } from './components/empty.tsx';
 import { GlobalKeys } from './layout/global-keys.tsx';
 import { Layout } from './layout/layout.tsx';
+import { mayOpen } from './layout/pages.ts';
 import { NewChatPage } from './pages/chat/new-page.tsx';
 import { ChatPage } from './pages/chat/page.tsx';
 import { Unreachable } from './pages/unreachable.tsx';
@@ -12,7 +13,7 @@ import { followActivity } from './state/activity.ts';
 import { followApprovals } from './state/approvals.ts';
 import { followNotifications } from './state/notifications.ts';
 import { loadPrices } from './state/prices.ts';
-import { useAccess } from './state/server.ts';
+import { useAccess, useServer } from './state/server.ts';
 import { forgetSessions } from './state/session.ts';
 
 // The chat is the first view; other pages are loaded on demand.
@@ -86,6 +87,15 @@ function Inside({ route }: { route: Route }) {
 }
 
 function Page({ route }: { route: Route }) {
+  const { principal } = useServer();
+  if (!mayOpen(principal, route))
+    return (
+      <main className="page" id="main">
+        <Empty title="Not available to you" action={<a href={hrefOf({ page: 'new' })}>Start a session</a>}>
+          Your role, {principal.role}, may not use this page. Ask your administrator.
+        </Empty>
+      </main>
+    );
   switch (route.page) {
     case 'new':
       return <NewChatPage />;

@@ -25,3 +25,7 @@ export const pagesFor = (principal: Me): readonly PageLink[] =>
   PAGES.filter(({ needs }) => may(principal, needs)).map((link) =>
     link.route.page === 'admin' && !may(principal, 'metrics:read') ? { ...link, label: 'Account' } : link,
   );
+
+/** Addresses of pages that the navigation does not offer can still be typed. */
+export const mayOpen = (principal: Me, { page }: Route): boolean =>
+  PAGES.every(({ route, needs }) => route.page !== page || may(principal, needs));

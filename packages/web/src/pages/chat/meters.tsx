@@ -2,7 +2,7 @@
 import type { SessionView } from '@parlance/sdk';
 import { useState } from 'react';
 import { PriceDialog } from '../../components/price-dialog.tsx';
-import { usePrices } from '../../state/prices.ts';
+import { usePrices, useSharedPrices } from '../../state/prices.ts';
 import { useServer } from '../../state/server.ts';
 import { costOfSession, dollars } from './cost.ts';
 
@@ -24,18 +24,27 @@ export function Totals({ view, model }: { view: SessionView; model: string }) {
   const about = useServer();
   const [asking, setAsking] = useState(false);
   const cost = costOfSession(view, about, usePrices());
+  const isShared = useSharedPrices()[model] !== undefined;
   const tokens = view.usage.inputTokens + view.usage.outputTokens;
   if (tokens === 0) return null;
+  const text = `${shortUsage(view.usage)}${cost === null ? '' : ` · ${dollars(cost)}`}`;
+  const usage = usageText(view.usage);
+  // The price that an admin has set is for everyone.
+  if (isShared && about.principal.role !== 'admin')
+    return (
+      <span className="totals" title={usage}>
+        {text}
+      </span>
+    );
   return (
     <>
       <button
         type="button"
         className="totals"
-        title={`${usageText(view.usage)}. Set a price to see the cost.`}
+        title={`${usage}. ${cost === null ? 'Set a price to see the cost.' : 'Change the price.'}`}
         onClick={() => setAsking(true)}
       >
-        {shortUsage(view.usage)}
-        {cost !== null && ` · ${dollars(cost)}`}
+        {text}
       </button>
       {asking && <PriceDialog model={model} onClose={() => setAsking(false)} />}
     </>

@@ -30,7 +30,7 @@ export function ChooseSession() {
       {!list.fault && !loading && sessions.length === 0 && (
         <Empty
           title={query === '' ? 'No sessions yet' : 'No matching sessions'}
-          action={<a href={hrefOf({ page: 'playground' })}>Start one in the playground</a>}
+          action={<a href={hrefOf({ page: 'new' })}>Start a session</a>}
         />
       )}
       <ul className="timeline-sessions" aria-label="Sessions">

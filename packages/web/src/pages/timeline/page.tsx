@@ -13,6 +13,7 @@ import { alignedRows, eventRows, exportLines, frameRows, type NumberedFrame } fr
 import { download } from '../../layout/download.ts';
 import { hrefOf } from '../../router.ts';
 import { dialectNamed, useDialects } from '../../state/dialects.ts';
+import { may } from '../../state/may.ts';
 import { useServer } from '../../state/server.ts';
 import { textOf } from '../chat/rows.ts';
 import { ChooseSession } from './choose-session.tsx';
@@ -31,7 +32,7 @@ const TABS: readonly Tab[] = ['events', 'frames'];
 
 function SessionTimeline({ id }: { id: string }) {
   const { timeline, feed } = useTimeline(id);
-  const { auth } = useServer();
+  const { auth, principal } = useServer();
   const dialects = useDialects();
   const wide = useWide();
   const [filter, setFilter] = useState(EVERYTHING);
@@ -77,9 +78,14 @@ function SessionTimeline({ id }: { id: string }) {
           <a className="button button-quiet" href={hrefOf({ page: 'session', id })}>
             Chat
           </a>
-          <a className="button button-quiet" href={hrefOf({ page: 'playground' }, { session: id })}>
-            Playground
-          </a>
+          {may(principal, 'tool:approve') && (
+            <a
+              className="button button-quiet playground-wide"
+              href={hrefOf({ page: 'playground' }, { session: id })}
+            >
+              Playground
+            </a>
+          )}
           <Button
             icon="download"
             title="Download the shown events and frames as JSON lines"

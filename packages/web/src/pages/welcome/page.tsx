@@ -9,7 +9,7 @@ import { toast } from '../../components/toast.tsx';
 import { CodeBlock } from '../../markdown/code-block.tsx';
 import { hrefOf } from '../../router.ts';
 import { useDialects } from '../../state/dialects.ts';
-import { maySetUp } from '../../state/may.ts';
+import { may, maySetUp } from '../../state/may.ts';
 import { parlance, useServer } from '../../state/server.ts';
 import { type Client, clientsOf, DEMO } from './clients.ts';
 import { PROVIDERS } from './providers.ts';
@@ -64,12 +64,19 @@ function Models({ about }: { about: About }) {
           is in use. Each session can choose another model that the server has a key for.
         </p>
       )}
-      {maySetUp(about) && (
-        <p>
-          <a href={hrefOf({ page: 'admin' }, { section: 'model' })}>Connect a model</a> here, without a
-          restart, or set a key in the environment of the server, which takes precedence:
-        </p>
-      )}
+      {maySetUp(about) && <Providers provider={provider} />}
+    </section>
+  );
+}
+
+/** For those who set up the server. */
+function Providers({ provider }: Pick<About, 'provider'>) {
+  return (
+    <>
+      <p>
+        <a href={hrefOf({ page: 'admin' }, { section: 'model' })}>Connect a model</a> here, without a restart,
+        or set a key in the environment of the server, which takes precedence:
+      </p>
       <ul className="guide-providers">
         {PROVIDERS.map(({ id, name, variables, start }) => (
           <li className="card" key={id}>
@@ -95,7 +102,7 @@ function Models({ about }: { about: About }) {
         <code>MODEL</code> sets the model, and <code>PROVIDER</code> the provider if the model name is
         ambiguous. <code>npm start -- --help</code> lists all settings.
       </p>
-    </section>
+    </>
   );
 }
 
@@ -155,6 +162,7 @@ function OwnToken() {
 }
 
 function Clients({ server }: { server: ServerInfo }) {
+  const mayPlay = may(useServer().principal, 'tool:approve');
   const list = useDialects();
   const clients = useMemo(() => (list === null ? [] : clientsOf(server, list)), [server, list]);
   return (
@@ -163,8 +171,14 @@ function Clients({ server }: { server: ServerInfo }) {
       <p>
         Paste the commands into a terminal. <code>npx wscat</code> installs wscat on first use and stays
         connected until Ctrl-C. Most commands use the session <code>{DEMO}</code>: run two side by side and{' '}
-        <a href={hrefOf({ page: 'session', id: DEMO })}>watch the session {DEMO}</a>. To write your own
-        client, try its frames in the <a href={hrefOf({ page: 'playground' })}>playground</a>.
+        <a href={hrefOf({ page: 'session', id: DEMO })}>watch the session {DEMO}</a>.
+        {mayPlay && (
+          <>
+            {' '}
+            To write your own client, try its frames in the{' '}
+            <a href={hrefOf({ page: 'playground' })}>playground</a>.
+          </>
+        )}
       </p>
       <div className="guide-clients">
         {clients.map((client) => (
