@@ -3,7 +3,7 @@ export function download(name: string, content: Blob): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement('a');
   link.href = url;
-  // Session names can contain characters that file names cannot.
+  // Titles can contain characters that file names cannot.
   link.download = name.replace(/[\\/:*?"<>|]+/g, '-');
   link.click();
   URL.revokeObjectURL(url);

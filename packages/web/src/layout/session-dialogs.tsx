@@ -57,11 +57,11 @@ const FORMATS = [
   { format: 'jsonl', ending: 'jsonl', label: 'JSONL', about: 'every event, for parlance import' },
 ] as const;
 
-export function ExportDialog({ session: { id }, onClose }: DialogProps) {
+export function ExportDialog({ session: { id, title }, onClose }: DialogProps) {
   const [format, setFormat] = useState<(typeof FORMATS)[number]>(FORMATS[0]);
   async function save(): Promise<void> {
     const response = await parlance.session(id).export({ format: format.format });
-    download(`${id}.${format.ending}`, await response.blob());
+    download(`${title || id}.${format.ending}`, await response.blob());
   }
   return (
     <Dialog title="Export session" confirm="Export" onClose={onClose} onConfirm={() => void attempt(save)}>

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react';
 import { Button } from '../components/button.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
 import { Dialog } from '../components/dialog.tsx';
-import { attempt } from '../components/toast.tsx';
+import { Notice } from '../components/notice.tsx';
 import { parlance } from '../state/server.ts';
 
 export function ShareDialog({ session, onClose }: { session: Session; onClose: () => void }) {
@@ -26,6 +26,17 @@ export function ShareDialog({ session, onClose }: { session: Session; onClose: (
     return () => stop.abort();
   }, [session.id]);
 
+  /** Errors are shown here: a toast would be behind the dialog. */
+  async function attempt(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+      setProblem(null);
+    } catch (thrown) {
+      if (!(thrown instanceof ParlanceError)) throw thrown;
+      setProblem(thrown.message);
+    }
+  }
+
   const create = () =>
     attempt(async () => {
       const { path, ...share } = await handle.share();
@@ -45,14 +56,14 @@ export function ShareDialog({ session, onClose }: { session: Session; onClose: (
         Anyone with the link can read the messages so far, without signing in. Later messages, and the input
         and output of tools, are not included.
       </p>
-      {problem && <p className="hint">{problem}</p>}
+      {problem && <Notice look="danger">{problem}</Notice>}
       {link ? (
         <div className="share-link">
           <input readOnly aria-label="Link" value={link.address} onFocus={(event) => event.target.select()} />
           <CopyButton text={link.address} label="Copy link" />
         </div>
       ) : (
-        <Button icon="link" disabled={problem !== null} onClick={() => void create()}>
+        <Button icon="link" disabled={shares === null} onClick={() => void create()}>
           Create link
         </Button>
       )}

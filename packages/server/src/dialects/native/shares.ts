@@ -6,6 +6,7 @@ import type { Context } from './context.ts';
 import { sessionOf } from './requests.ts';
 import { entriesOf } from './transcript/fold.ts';
 import { htmlOf, PAGE_POLICY } from './transcript/html.ts';
+import { STYLE } from './transcript/style.ts';
 
 export function shareRoutes(api: Hono, ctx: Context): void {
   const { engine } = ctx;
@@ -71,6 +72,7 @@ const PAGE_HEADERS = {
 };
 
 const GONE = `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="robots" content="noindex"><title>Link not found</title></head>
-<body><h1>Link not found</h1><p>It was revoked, the conversation was deleted, or the address is wrong.</p></body></html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex"><title>Link not found</title><style>${STYLE}</style></head>
+<body><main><h1>Link not found</h1><p>It was revoked, the conversation was deleted, or the address is wrong.</p></main></body></html>
 `;

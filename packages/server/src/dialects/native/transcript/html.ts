@@ -50,7 +50,7 @@ ${entries.map((entry) => section(entry, agent, options)).join('\n')}
 function section(entry: Entry, agent: string, { shared }: HtmlOptions): string {
   switch (entry.kind) {
     case 'user':
-      return `<article class="user"><h2>You</h2>${entry.parts.map(partOf).join('')}</article>`;
+      return `<article class="user"><h2>${shared ? 'User' : 'You'}</h2>${entry.parts.map(partOf).join('')}</article>`;
     case 'agent':
       return `<article><h2>${escaped(agent)}</h2>${rendered(entry.text)}${entry.interrupted ? '<p>…</p>' : ''}</article>`;
     case 'note':
