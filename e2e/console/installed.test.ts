@@ -60,6 +60,10 @@ describe.skipIf(NO_BROWSER)('installed', () => {
       [512, 512, 'any'],
       [512, 512, 'maskable'],
     ]);
+    await installed(page);
+    const { installabilityErrors } = await devtools.send('Page.getInstallabilityErrors');
+    // Windows of tests are private ones, which install nothing.
+    expect(installabilityErrors.map(({ errorId }) => errorId)).toEqual(['in-incognito']);
     expect(place.problems()).toEqual([]);
     await page.context().close();
   });

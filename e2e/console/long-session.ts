@@ -40,6 +40,18 @@ export const manySessions = (count: number): Promise<string> =>
     ),
   );
 
+/** A data folder with a session for each number of days ago, which is its number, too. */
+export const sessionsOfDays = (ages: readonly number[]): Promise<string> =>
+  imported(
+    ages.map((age) => {
+      const now = new Date();
+      const day = new Date(now.getFullYear(), now.getMonth(), now.getDate() - age);
+      return linesOf(`session-${age}`, [CREATED, ...eventsOfTurn(age)], day.getTime() - BEGINNING);
+    }),
+  );
+
+const BEGINNING = 1_700_000_000_000;
+
 const CREATED = {
   type: 'session.created',
   dialect: 'native',
@@ -55,7 +67,7 @@ function linesOf(id: string, bodies: readonly object[], laterMs = 0): string {
       ...body,
       session: id,
       id: `event-${index}`,
-      at: 1_700_000_000_000 + laterMs + index,
+      at: BEGINNING + laterMs + index,
       seq: index + 1,
     }),
   );

@@ -46,6 +46,58 @@ describe.skipIf(NO_BROWSER)('roles', () => {
     await page.context().close();
   });
 
+  test('addresses, links and commands of pages for other roles lead nowhere', async () => {
+    const page = await as('uma');
+    for (const path of ['/approvals', '/playground']) {
+      await page.goto(`${place.server.http}/#${path}`);
+      await seen(page.getByRole('heading', { name: 'Not available to you' }));
+    }
+    const token = await place.server.login('uma', 'uma-password');
+    await say({ http: place.server.http, token }, 'followed', 'hello');
+    await page.goto(`${place.server.http}/#/timeline/followed`);
+    await seen(page.getByRole('heading', { name: 'Timeline: hello' }));
+    expect(await page.locator('#main').getByRole('link', { name: 'Playground' }).count()).toBe(0);
+    await page.goto(`${place.server.http}/#/welcome`);
+    await seen(page.getByRole('heading', { name: '3. Clients' }));
+    expect(
+      await page
+        .locator('#main')
+        .getByRole('link', { name: /playground|connect a model/i })
+        .count(),
+    ).toBe(0);
+    await page.keyboard.press('Control+k');
+    const palette = page.getByRole('dialog', { name: 'Go to' });
+    await seen(palette.getByRole('option', { name: /Timeline/ }).first());
+    expect(await palette.getByRole('option', { name: /Approvals|Playground|Admin/ }).count()).toBe(0);
+    await page.context().close();
+  });
+
+  test('a developer approves and plays, and sees no section that only admins use', async () => {
+    const page = await as('dev');
+    expect(await linksOf(page)).toEqual([
+      'Approvals',
+      'Timeline',
+      'Playground',
+      'Admin',
+      'Settings',
+      'Guide',
+    ]);
+    await page.goto(`${place.server.http}/#/admin`);
+    const sections = page.getByRole('navigation', { name: 'Sections' }).getByRole('link');
+    await seen(sections.first());
+    expect(await sections.allInnerTexts()).toEqual([
+      'MCP servers',
+      'Metrics',
+      'Listeners',
+      'Standing grants',
+      'API keys',
+      'Your login',
+    ]);
+    await page.goto(`${place.server.http}/#/admin?section=users`);
+    await seen(page.getByRole('heading', { name: 'Metrics' }));
+    await page.context().close();
+  });
+
   test('an admin sets a price, and the chat shows the cost of turn and session', async () => {
     const page = await as('ada');
     expect(await linksOf(page)).toContain('Admin');
@@ -62,8 +114,11 @@ describe.skipIf(NO_BROWSER)('roles', () => {
     const other = await place.open('/');
     await say(place.server, 'priced', 'count to 5');
     await other.goto(`${place.server.http}/#/sessions/priced`);
-    await seen(other.locator('.turn-end').getByText(/\$\d/));
-    await seen(other.locator('.totals').getByText(/\$\d/));
+    const tokensAndCost = /^\d\S* in, \d\S* out · \$\d/;
+    await seen(other.locator('.turn-end').getByText(tokensAndCost));
+    await seen(other.locator('.totals').getByText(tokensAndCost));
+    // The price of the admin is for everyone.
+    expect(await other.locator('button.totals').count()).toBe(0);
     await other.context().close();
   });
 });

@@ -47,7 +47,7 @@ describe.skipIf(NO_BROWSER)('sessions', () => {
     await say(place.server, 'waits', 'run touch waiting.txt');
     await say(place.server, 'other', 'hello there');
     await goTo('/');
-    await seen(rowOf(page, 'touch waiting.txt').getByText('Waiting for input', { exact: true }));
+    await seen(rowOf(page, 'touch waiting.txt').getByText('Needs approval', { exact: true }));
     await seen(rowOf(page, 'hello there'));
     await page.getByRole('searchbox').fill('WAITING');
     await gone(rowOf(page, 'hello there'));
@@ -142,9 +142,9 @@ describe.skipIf(NO_BROWSER)('sessions', () => {
   });
 
   test.each([
-    ['Markdown', 'exported.md', '## You\n\nto be exported'],
-    ['HTML', 'exported.html', '<p class="plain">to be exported</p>'],
-    ['JSONL', 'exported.jsonl', '"type":"input.accepted"'],
+    ['Markdown', 'to be exported.md', '## You\n\nto be exported'],
+    ['HTML', 'to be exported.html', '<p class="plain">to be exported</p>'],
+    ['JSONL', 'to be exported.jsonl', '"type":"input.accepted"'],
   ])('an export as %s is a file', async (format, name, content) => {
     await say(place.server, 'exported', 'to be exported');
     await goTo('/');

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import type { Locator, Page } from 'playwright-core';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, gone, openConsole, say, seen } from './console.ts';
+import { type Console, gone, openConsole, say, seen, titled } from './console.ts';
 
 let place: Console;
 let page: Page;
@@ -46,6 +46,26 @@ describe.skipIf(NO_BROWSER)('timeline and playground', () => {
   });
   afterAll(() => place?.stop());
   afterEach(() => expect(place.problems()).toEqual([]));
+
+  test('it starts with the list of sessions, and names the one that is chosen', async () => {
+    await say(place.server, 'first', 'Water the plants');
+    await say(place.server, 'second', 'Feed the cat');
+    await goTo('/timeline');
+    const sessions = page.getByRole('list', { name: 'Sessions' });
+    await seen(sessions.getByRole('link', { name: 'Feed the cat' }));
+    await page.locator('#main').getByRole('searchbox', { name: 'Search sessions' }).fill('plants');
+    await gone(sessions.getByRole('link', { name: 'Feed the cat' }));
+    await sessions.getByRole('link', { name: 'Water the plants' }).click();
+    await page.waitForURL(/#\/timeline\/first$/);
+    await seen(page.getByRole('heading', { name: 'Timeline: Water the plants', exact: true }));
+    await titled(page, 'Timeline: Water the plants · Parlance');
+    await page.locator('#main').getByRole('link', { name: 'Chat' }).click();
+    await page.waitForURL(/#\/sessions\/first$/);
+    await goTo('/timeline/no-such-session');
+    await page.getByRole('link', { name: 'Choose another session' }).click();
+    await seen(sessions.getByRole('link', { name: 'Feed the cat' }));
+    place.problems(); // the browser reports the response
+  });
 
   test('past events and live frames are shown together and can be filtered', async () => {
     await say(place.server, 'watched', 'hello');

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { attempt, toast } from '../../../../web/src/components/toast.tsx';
 import { applySlash } from '../../../../web/src/pages/chat/apply-slash.ts';
 import { Composer, type Mode } from '../../../../web/src/pages/chat/composer.tsx';
+import { FullAutoDialog } from '../../../../web/src/pages/chat/full-auto-dialog.tsx';
 import { HelpDialog } from '../../../../web/src/pages/chat/help.tsx';
 import { attempted } from '../../../../web/src/pages/chat/page.tsx';
 import { textOf } from '../../../../web/src/pages/chat/rows.ts';
@@ -24,7 +25,7 @@ type ComposerProps = {
 export function PanelComposer({ session, tab, task, running, earlier }: ComposerProps) {
   const about = useServer();
   const [withTab, setWithTab] = useState(true);
-  const [helping, setHelping] = useState(false);
+  const [dialog, setDialog] = useState<'help' | 'full-auto' | null>(null);
   const isTasking = task !== null && isRunning(task);
 
   async function send(parts: Part[], mode: Mode): Promise<boolean> {
@@ -58,7 +59,9 @@ export function PanelComposer({ session, tab, task, running, earlier }: Composer
                 handle.configure({ model, approval, agent: agent ?? undefined }),
               compact: () => handle.compact(),
               clear: () => handle.clear(),
-              help: () => setHelping(true),
+              help: () => setDialog('help'),
+              confirmFullAuto: () =>
+                session === null ? toast('The session has no messages yet.') : setDialog('full-auto'),
             });
           })
         }
@@ -68,7 +71,13 @@ export function PanelComposer({ session, tab, task, running, earlier }: Composer
           Use this tab
         </label>
       </Composer>
-      {helping && <HelpDialog onClose={() => setHelping(false)} />}
+      {dialog === 'help' && <HelpDialog onClose={() => setDialog(null)} />}
+      {dialog === 'full-auto' && session !== null && (
+        <FullAutoDialog
+          onClose={() => setDialog(null)}
+          onConfirm={() => void attempt(() => parlance.session(session).configure({ approval: 'full-auto' }))}
+        />
+      )}
     </>
   );
 }

@@ -1,0 +1,135 @@
+/** The session list as a home: days, titles, the archive, and the palette that finds everything. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { rmSync } from 'node:fs';
+import { connect } from '@parlance/sdk';
+import type { Locator, Page } from 'playwright-core';
+import { NO_BROWSER } from './chromium.ts';
+import { type Console, gone, openConsole, openSidebar, say, seen } from './console.ts';
+import { sessionsOfDays } from './long-session.ts';
+
+let folder: string;
+let place: Console;
+let page: Page;
+
+const goTo = (path: string) => page.goto(`${place.server.http}/#${path}`);
+const palette = () => page.getByRole('dialog', { name: 'Go to' });
+const option = (name: RegExp | string): Locator => palette().getByRole('option', { name });
+
+async function find(text: string): Promise<void> {
+  await gone(palette());
+  await page.keyboard.press('Control+k');
+  await seen(palette());
+  await page.keyboard.type(text);
+}
+
+describe.skipIf(NO_BROWSER)('home', () => {
+  beforeAll(async () => {
+    folder = await sessionsOfDays([0, 1, 3, 20, 100]);
+    place = await openConsole({ PARLANCE_DATA: folder });
+    page = await place.open();
+  });
+  afterAll(async () => {
+    await place?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  afterEach(() => expect(place.problems()).toEqual([]));
+
+  test('sessions are grouped by day, the latest first', async () => {
+    await openSidebar(page);
+    await seen(page.locator('.session-row').nth(4));
+    const groups = page.locator('.session-list section');
+    const names = await groups.evaluateAll((all) =>
+      all.map(
+        (one) => `${one.getAttribute('aria-label')}: ${one.querySelector('.session-title')?.textContent}`,
+      ),
+    );
+    expect(names).toEqual([
+      'Today: question 0',
+      'Yesterday: question 1',
+      'Previous 7 days: question 3',
+      'Previous 30 days: question 20',
+      'Older: question 100',
+    ]);
+  });
+
+  test('the menu of every session is complete, wherever it opens', async () => {
+    await openSidebar(page);
+    for (const row of await page.locator('.session-row').all()) {
+      await row.hover();
+      await row.locator('.menu > button').click();
+      await seen(page.getByRole('menuitem', { name: 'Delete' }));
+      const menu = (await page.getByRole('menu').boundingBox()) ?? { x: -1, y: -1, width: 0, height: 0 };
+      const { width, height } = place.screen.viewport;
+      expect([menu.x >= 0, menu.y >= 0]).toEqual([true, true]);
+      expect([menu.x + menu.width <= width, menu.y + menu.height <= height]).toEqual([true, true]);
+      await page.keyboard.press('Escape');
+      await gone(page.getByRole('menu'));
+    }
+  });
+
+  test('the title is kept after /clear, and the context is empty', async () => {
+    await say(place.server, 'cleared', 'A title to keep');
+    await goTo('/sessions/cleared');
+    const title = page.getByRole('heading', { level: 1, name: 'A title to keep', exact: true });
+    await seen(title);
+    await page.getByRole('textbox', { name: 'Message' }).fill('/clear');
+    await page.keyboard.press('Enter');
+    await seen(page.getByText(/context (was )?cleared/i).first());
+    await page.getByRole('textbox', { name: 'Message' }).fill('Something else');
+    await page.keyboard.press('Enter');
+    await seen(page.locator('.said').getByText('Something else'));
+    await page.reload();
+    await seen(title);
+    await openSidebar(page);
+    await seen(page.locator('.session-title').getByText('A title to keep', { exact: true }));
+    expect(await page.locator('.session-title').getByText('Something else').count()).toBe(0);
+  });
+
+  test('an archived session says so, and is restored from its page', async () => {
+    await say(place.server, 'put-away', 'Put away');
+    await connect({ url: place.server.http }).session('put-away').archive();
+    await goTo('/sessions/put-away');
+    await page.getByRole('button', { name: 'Restore' }).click();
+    await gone(page.getByText(/This session is archived/));
+    await openSidebar(page);
+    await seen(page.locator('.session-title').getByText('Put away', { exact: true }));
+  });
+
+  test('the palette finds sessions, messages, pages, themes and the other page of a session', async () => {
+    await say(place.server, 'zoo', 'A visit to the zoo');
+    await say(place.server, 'zoo', 'the okapi sleeps');
+    await goTo('/settings');
+    await find('visit to');
+    await option(/A visit to the zoo/).click();
+    await page.waitForURL(/#\/sessions\/zoo$/);
+
+    await find('timeline of');
+    await seen(option(/Timeline of this session/));
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/#\/timeline\/zoo$/);
+
+    await find('okapi');
+    await option(/A visit to the zoo: .*okapi.*Message/)
+      .first()
+      .click();
+    await page.waitForURL(/#\/sessions\/zoo\?event=\d+$/);
+
+    await find('theme');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    expect(await palette().locator('[aria-selected=true]').textContent()).toContain('dark');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark');
+
+    await find('shortcuts');
+    await page.keyboard.press('Enter');
+    await seen(page.getByRole('dialog', { name: 'Commands and shortcuts' }));
+    await page.keyboard.press('Escape');
+    await gone(page.getByRole('dialog'));
+
+    await find('no such thing');
+    await seen(palette().getByText('Nothing matches “no such thing”.'));
+    await page.keyboard.press('Escape');
+    await gone(palette());
+  });
+});

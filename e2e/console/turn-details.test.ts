@@ -1,0 +1,125 @@
+/** Details around a turn: its plan, what calls are about, full-auto, and toasts that cover nothing. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { NO_BROWSER } from './chromium.ts';
+import { gone, seen } from './console.ts';
+import { DictatedChat } from './dictated-chat.ts';
+import { layoutProblems } from './layout.ts';
+
+const LONG_PATH = 'src/a/rather/long/path/to/some/folder';
+
+let chat: DictatedChat;
+let page: Page;
+
+/** The colour of the approval mode. */
+const colour = (): Promise<string> =>
+  page.evaluate(`getComputedStyle(document.querySelector('[aria-label="Approval mode"]')).color`);
+
+/** The computed value of a colour of the theme. */
+const themeColour = (name: string): Promise<string> =>
+  page.evaluate(`(() => {
+    const probe = document.body.appendChild(document.createElement('i'));
+    probe.style.color = 'var(${name})';
+    const { color } = getComputedStyle(probe);
+    probe.remove();
+    return color;
+  })()`);
+
+/** Resolves when the summary of the first call has room for some words. */
+const UNTIL_SHOWN = `(async () => {
+  for (;;) {
+    const { width = 0, height = 0 } = document.querySelector('.call-gist')?.getBoundingClientRect() ?? {};
+    if (width > 150 && height > 12) return;
+    await new Promise(requestAnimationFrame);
+  }
+})()`;
+
+describe.skipIf(NO_BROWSER)('details of a turn', () => {
+  beforeAll(async () => {
+    chat = await DictatedChat.open();
+    page = chat.page;
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+  });
+  afterAll(() => chat?.stop());
+  afterEach(() => expect(chat.place.problems()).toEqual([]));
+
+  test('the plan is folded when the turn is over', async () => {
+    await page.setViewportSize({ width: chat.place.screen.viewport.width, height: 900 });
+    await chat.begin();
+    await chat.send('Make a plan');
+    const steps = [
+      { step: 'Look around', status: 'completed' },
+      { step: 'Write it down', status: 'in_progress' },
+    ];
+    chat.model.call('update_plan', { steps });
+    const plan = page.locator('.plan > button');
+    await seen(plan.filter({ hasText: 'Plan: 1 of 2 done' }));
+    await seen(page.locator('.plan .steps').getByText('Write it down'));
+    expect(await plan.getAttribute('aria-expanded')).toBe('true');
+    chat.model.say('Enough for today.');
+    chat.model.end();
+    await gone(page.locator('.plan .steps'));
+    expect(await plan.getAttribute('aria-expanded')).toBe('false');
+    await seen(plan.getByText('Write it down'));
+    await page.setViewportSize(chat.place.screen.viewport);
+  });
+
+  test('a call says what it is about at every width', async () => {
+    await Bun.write(join(chat.place.server.root, LONG_PATH, 'file.txt'), 'content');
+    await chat.begin();
+    await chat.send('Look');
+    chat.model.call('list_files', { path: LONG_PATH });
+    chat.model.say('Done looking.');
+    chat.model.end();
+    await seen(chat.answer('Done looking.'));
+    const gist = page.locator('.call-gist').first();
+    for (const width of [320, 480, 640, 768, 1_024, 1_440]) {
+      await page.setViewportSize({ width, height: 900 });
+      // The list is measured again after the size has changed.
+      await page.evaluate(UNTIL_SHOWN);
+      expect(await gist.textContent()).toBe(LONG_PATH);
+      expect([width, await layoutProblems(page)]).toEqual([width, []]);
+    }
+    await page.setViewportSize(chat.place.screen.viewport);
+  });
+
+  test('full-auto is confirmed, also as a command, and has a warning colour', async () => {
+    await chat.begin();
+    await chat.turn('Hello', 'Hello again.');
+    const mode = page.getByRole('combobox', { name: 'Approval mode' });
+    const calm = await colour();
+    const question = page.getByRole('dialog', { name: 'Run everything without asking?' });
+    await chat.send('/approval full-auto');
+    await question.getByRole('button', { name: 'Cancel' }).click();
+    expect(await mode.inputValue()).not.toBe('full-auto');
+    expect(await colour()).toBe(calm);
+    await chat.send('/approval full-auto');
+    await question.getByRole('button', { name: 'Turn on full-auto' }).click();
+    await seen(page.locator('select[data-risky]'));
+    expect(await mode.inputValue()).toBe('full-auto');
+    const warning = await themeColour('--bad');
+    expect(warning).not.toBe(calm);
+    expect(await colour()).toBe(warning);
+    await mode.hover();
+    expect(await colour()).toBe(warning);
+  });
+
+  test('toasts make room for themselves, and are shown once', async () => {
+    await chat.begin();
+    await chat.turn('Hello', 'Hello once more.');
+    for (const text of ['/model one', '/model two', '/model two', '/agent nobody']) {
+      await chat.send(text);
+      await seen(page.locator('.toast').last());
+    }
+    const toasts = page.locator('.toast');
+    await seen(toasts.getByText(/^\/agent NAME: /));
+    expect(await toasts.getByText('Model: two.').count()).toBe(1);
+    expect(await layoutProblems(page)).toEqual([]);
+    const foot = await page.locator('.chat-foot').boundingBox();
+    const first = await toasts.first().boundingBox();
+    expect((foot?.y ?? 0) + (foot?.height ?? 0)).toBeLessThanOrEqual((first?.y ?? 0) + 1);
+    await toasts.last().getByRole('button', { name: 'Dismiss' }).click();
+    await gone(toasts.getByText(/^\/agent NAME: /));
+  });
+});
