@@ -47,7 +47,7 @@ export async function fuzz({ http, pid, token, seed, count, descriptions, report
       headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
       ...(method === 'GET' || body === undefined ? {} : { body }),
     });
-    const response = await unlessUnanswered(asked, () => denyApprovals(http, token));
+    const response = await unlessUnanswered(asked, () => resolvePending(http, token));
     if (!response)
       return void complaints.push(`${method} ${path.slice(0, 200)}: no answer to ${shown(body)}`);
     const kind = String(response.status);
@@ -106,30 +106,37 @@ const PATIENCE_MS = 1_000;
 const MAX_ATTEMPTS = 60;
 
 /**
- * Some requests wait for an approval by another client. Null if one is not answered although nothing is
- * pending.
+ * Some requests wait for an answer of another client. Null if one is not answered although nothing is pending.
  */
 async function unlessUnanswered(
   asked: Promise<Response>,
-  deny: () => Promise<void>,
+  resolvePending: () => Promise<void>,
 ): Promise<Response | null> {
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const response = await Promise.race([asked, Bun.sleep(PATIENCE_MS).then(() => null)]);
     if (response) return response;
-    await deny();
+    await resolvePending();
   }
   asked.then(({ body }) => body?.cancel()).catch(() => undefined);
   return null;
 }
 
-async function denyApprovals(http: string, token: string): Promise<void> {
-  const authorization = `Bearer ${token}`;
-  const { approvals } = await getJson<{ approvals: { id: string }[] }>(`${http}/v1/approvals`, {
-    authorization,
-  });
+/**
+ * Denies approvals. If there are none, stops turns that wait for a client, such as for the answer to a question
+ * of the copilot.
+ */
+async function resolvePending(http: string, token: string): Promise<void> {
+  const headers = { authorization: `Bearer ${token}` };
+  const { approvals } = await getJson<{ approvals: { id: string }[] }>(`${http}/v1/approvals`, headers);
   const deny = ({ id }: { id: string }) =>
-    postJson(`${http}/v1/approvals/${encodeURIComponent(id)}`, { answer: 'deny' }, { authorization });
+    postJson(`${http}/v1/approvals/${encodeURIComponent(id)}`, { answer: 'deny' }, headers);
   await Promise.all(approvals.map(deny));
+  if (approvals.length > 0) return;
+  type Listed = { readonly id: string; readonly status: string };
+  const { sessions } = await getJson<{ sessions: Listed[] }>(`${http}/v1/sessions?limit=500`, headers);
+  const stop = ({ id }: Listed) =>
+    postJson(`${http}/v1/sessions/${encodeURIComponent(id)}/commands`, { type: 'turn.cancel' }, headers);
+  await Promise.all(sessions.filter(({ status }) => status === 'waiting').map(stop));
 }
 
 const VALUES = [
