@@ -2,6 +2,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
+import type { Json } from '../../packages/protocol/src/index.ts';
+import { connect } from '../../packages/sdk/src/index.ts';
+import { startTestServer } from '../../packages/server/src/testing/server.ts';
 import { barriers, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { type Console, gone, openConsole, seen } from './console.ts';
@@ -12,6 +15,14 @@ const COMPATIBLE = 'Ollama, vLLM or another OpenAI-compatible server';
 
 let place: Console;
 let vendor: ReturnType<typeof Bun.serve>;
+
+type Asked = {
+  readonly model: string;
+  readonly messages: unknown;
+  readonly tools?: readonly { readonly function: { readonly name: string } }[];
+};
+/** requests to the model */
+const asked: Asked[] = [];
 
 /** Lists two models and answers in the format of Chat Completions. */
 function vendorServer() {
@@ -24,7 +35,9 @@ function vendorServer() {
       if (request.headers.get('authorization') === 'Bearer wrong') return refusal(401, 'Wrong key.');
       if (pathname === '/v1/models') return Response.json({ data: [{ id: 'tiny-1' }, { id: 'tiny-2' }] });
       if (pathname !== '/v1/chat/completions') return refusal(404, 'Not found.');
-      const { model } = (await request.json()) as { model: string };
+      const body = (await request.json()) as Asked;
+      asked.push(body);
+      const { model } = body;
       if (!model.match(/^tiny-[12]$/)) return refusal(404, 'No such model.');
       const choice = { index: 0, delta: { content: `Hello, I am ${model}.` }, finish_reason: null };
       const end = { index: 0, delta: {}, finish_reason: 'stop' };
@@ -40,6 +53,14 @@ const refusal = (status: number, message: string): Response =>
 async function accessibilityProblems(page: Page): Promise<string[]> {
   await prepare(page);
   return barriers(page, 'all');
+}
+
+/** Changes settings as an admin would elsewhere. */
+async function change(values: Readonly<Record<string, Json>>): Promise<void> {
+  const token = await place.server.login('ada', 'ada-password');
+  const { settings } = connect({ url: place.server.http, token }).admin;
+  const { version } = await settings.read();
+  await settings.change({ version, values });
 }
 
 async function signedIn(path: string): Promise<Page> {
@@ -144,23 +165,87 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await page.context().close();
   });
 
-  test('an agent is added, offered in a new session, and removed', async () => {
+  test('what the environment sets is shown, and cannot be changed', async () => {
+    const started = await startTestServer({
+      OPENAI_BASE_URL: `http://127.0.0.1:${vendor.port}/v1`,
+      OPENAI_API_KEY: 'sk-environment',
+      MODEL: 'tiny-2',
+    });
+    const page = await place.open('/admin?section=model', { at: started.http });
+    await seen(page.getByText('are set at startup and take precedence over what you enter here.'));
+    for (const name of ['OPENAI_BASE_URL', 'OPENAI_API_KEY', 'MODEL'])
+      await seen(page.getByText(name, { exact: true }));
+    const [address, key, model] = [
+      page.getByLabel('Address'),
+      page.getByLabel('API key'),
+      page.getByRole('combobox', { name: 'Model' }),
+    ];
+    for (const field of [address, key, model]) expect(await field.isDisabled()).toBe(true);
+    expect(await address.inputValue()).toBe(`http://127.0.0.1:${vendor.port}/v1`);
+    expect(await key.getAttribute('placeholder')).toBe('set by OPENAI_API_KEY');
+    expect(await page.content()).not.toContain('sk-environment');
+    await page.getByRole('button', { name: 'Test connection' }).click();
+    await seen(page.getByText('Connected. 2 models:'));
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await page.context().close();
+    await started.stop();
+  });
+
+  test('an agent with its own tools and a domain are added, used and removed', async () => {
+    await change({
+      provider: 'openai',
+      openaiBaseUrl: `http://127.0.0.1:${vendor.port}/v1`,
+      model: 'tiny-1',
+    });
     const page = await place.open('/admin?section=agents');
     await page.getByRole('button', { name: 'New agent' }).click();
     const dialog = page.getByRole('dialog', { name: 'New agent' });
     await dialog.getByLabel('Name', { exact: true }).fill('Pirate');
     await dialog.getByLabel('Id').fill('pirate');
     await dialog.getByLabel('Instructions').fill('Talk like a pirate.');
+    await dialog.getByLabel('Model').fill('tiny-2');
+    await dialog
+      .getByRole('combobox', { name: 'Tools', exact: true })
+      .selectOption({ label: 'Only selected tools' });
+    await dialog.getByRole('checkbox', { name: 'read_file' }).check();
     expect(await accessibilityProblems(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Save' }).click();
     await seen(page.getByRole('list', { name: 'Agents' }).getByText('Pirate', { exact: true }));
+
+    await page.getByRole('button', { name: 'New domain' }).click();
+    const domain = page.getByRole('dialog', { name: 'New domain' });
+    await domain.getByLabel('Name', { exact: true }).fill('High seas');
+    await domain.getByLabel('Id').fill('seas');
+    await domain.getByLabel('Default agent').selectOption({ label: 'Pirate' });
+    await domain.getByRole('checkbox', { name: 'Comedian' }).check();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await domain.getByRole('button', { name: 'Save' }).click();
+    const row = page
+      .getByRole('list', { name: 'Domains' })
+      .getByRole('listitem')
+      .filter({ hasText: 'High seas' });
+    await seen(row.getByText('Pirate (default), Comedian'));
+
     await page.goto(`${place.server.http}/#/`);
-    await page.getByLabel('Agent', { exact: true }).selectOption({ label: 'Pirate' });
+    await page.getByLabel('Domain').selectOption({ label: 'High seas' });
+    await page.getByRole('textbox', { name: /message/i }).fill('hello');
+    await page.keyboard.press('Enter');
+    await seen(page.getByText('Hello, I am tiny-2.', { exact: true }));
+    const request = asked.findLast(({ tools = [] }) => tools.length > 0);
+    expect(JSON.stringify(request?.messages)).toContain('Talk like a pirate.');
+    expect(request?.tools?.map((tool) => tool.function.name)).toEqual(['read_file']);
+
     await page.goto(`${place.server.http}/#/admin?section=agents`);
-    const row = page.getByRole('listitem').filter({ hasText: 'Pirate' });
     await row.getByRole('button', { name: 'Remove' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await gone(row);
+    const agent = page
+      .getByRole('list', { name: 'Agents' })
+      .getByRole('listitem')
+      .filter({ hasText: 'Pirate' });
+    await agent.getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await gone(agent);
     await page.context().close();
   });
 
@@ -177,6 +262,9 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await row.getByRole('button', { name: 'Restart' }).click();
     await seen(page.getByText('files was restarted.'));
     await seen(row.getByText('ready', { exact: true }));
+    await row.getByText('Log', { exact: true }).click();
+    await seen(row.getByText('the token is'));
+    expect(await accessibilityProblems(page)).toEqual([]);
     await row.getByRole('button', { name: 'Remove' }).click();
     await gone(row);
     await page.context().close();

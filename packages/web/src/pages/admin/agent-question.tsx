@@ -1,7 +1,11 @@
 /** Dialog for a new or changed agent. */
+import type { AgentSetup } from '@parlance/sdk';
+import { useId } from 'react';
 import { Dialog } from '../../components/dialog.tsx';
-import { useServer } from '../../state/server.ts';
+import { parlance, useServer } from '../../state/server.ts';
+import { usePolled } from '../../state/use-polled.ts';
 import type { StoredAgent } from './agents.ts';
+import { ToolChoice, toolsIn } from './tool-choice.tsx';
 
 /** The server takes no more. */
 const MOST_STARTERS = 6;
@@ -9,19 +13,19 @@ const MOST_STARTERS = 6;
 type AgentQuestionProps = {
   /** null: a new one */
   readonly agent: StoredAgent | null;
+  readonly tools: AgentSetup['tools'];
   readonly domainOf: string;
   readonly close: () => void;
   readonly save: (agent: StoredAgent, domain: string) => void;
 };
 
-export function AgentQuestion({ agent, domainOf, close, save }: AgentQuestionProps) {
+export function AgentQuestion({ agent, tools, domainOf, close, save }: AgentQuestionProps) {
   const { domains, model } = useServer();
+  const { value: models } = usePolled(parlance.models);
+  const list = useId();
 
   function confirm(fields: FormData): void {
     const text = (name: string) => String(fields.get(name) ?? '').trim();
-    const tools = text('tools')
-      .split(/[\s,]+/)
-      .filter((tool) => tool !== '');
     const starters = text('starters')
       .split('\n')
       .map((line) => line.trim())
@@ -35,7 +39,7 @@ export function AgentQuestion({ agent, domainOf, close, save }: AgentQuestionPro
         description: text('description'),
         instructions: text('instructions'),
         model: text('model') || undefined,
-        tools: tools.length === 0 ? undefined : tools,
+        tools: toolsIn(fields),
         starters: starters.length === 0 ? undefined : starters,
       },
       text('domain'),
@@ -95,6 +99,7 @@ export function AgentQuestion({ agent, domainOf, close, save }: AgentQuestionPro
         Model
         <input
           name="model"
+          list={list}
           maxLength={200}
           defaultValue={agent?.model}
           placeholder={`${model} (default)`}
@@ -102,16 +107,12 @@ export function AgentQuestion({ agent, domainOf, close, save }: AgentQuestionPro
           spellCheck={false}
         />
       </label>
-      <label className="field">
-        Tools
-        <input
-          name="tools"
-          defaultValue={agent?.tools?.join(', ')}
-          placeholder="all, or a list such as read_file, search"
-          autoComplete="off"
-          spellCheck={false}
-        />
-      </label>
+      <datalist id={list}>
+        {models?.map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+      <ToolChoice chosen={agent?.tools} tools={tools} />
       <label className="field">
         Starters, one per line
         <textarea

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { withAgent, withoutAgent } from './agents.ts';
+import { withAgent, withDomain, withoutAgent, withoutDomain } from './agents.ts';
 
 const cook = { id: 'cook', name: 'Cook', instructions: 'Cook.' };
 const kitchen = { id: 'kitchen', name: 'Kitchen', description: '', defaultAgent: 'chef', agents: ['chef'] };
@@ -27,4 +27,12 @@ test('a removed agent leaves its domains, and a domain without agents goes with 
     ],
   };
   expect(withoutAgent(stored, 'cook')).toEqual({ agents: [], domains: [kitchen] });
+});
+
+test('a domain is added or replaced, and removed', () => {
+  const added = withDomain({ agents: [cook], domains: [] }, kitchen);
+  expect(added).toEqual({ agents: [cook], domains: [kitchen] });
+  const renamed = { ...kitchen, name: 'Bakery' };
+  expect(withDomain(added, renamed).domains).toEqual([renamed]);
+  expect(withoutDomain(added, 'kitchen')).toEqual({ agents: [cook], domains: [] });
 });

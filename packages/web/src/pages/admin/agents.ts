@@ -68,5 +68,19 @@ export function withoutAgent({ agents, domains }: StoredCatalog, agent: string):
   };
 }
 
+/** A built-in domain is stored with its changes. */
+export const withDomain = (
+  { agents, domains }: StoredCatalog,
+  { id, name, description, defaultAgent, agents: listed }: StoredDomain,
+): StoredCatalog => ({
+  agents,
+  domains: replaced(domains, { id, name, description, defaultAgent, agents: listed }),
+});
+
+export const withoutDomain = ({ agents, domains }: StoredCatalog, domain: string): StoredCatalog => ({
+  agents,
+  domains: domains.filter(({ id }) => id !== domain),
+});
+
 /** As settings; what is undefined is left out. */
 export const jsonOf = (catalog: StoredCatalog): JsonObject => JSON.parse(JSON.stringify(catalog));

@@ -4,9 +4,11 @@ import { useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Chip } from '../../components/chip.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { useServer } from '../../state/server.ts';
+import { parlance, useServer } from '../../state/server.ts';
+import { usePolled } from '../../state/use-polled.ts';
 import { AgentQuestion } from './agent-question.tsx';
 import { jsonOf, type StoredAgent, storedAgents, storedDomains, withAgent, withoutAgent } from './agents.ts';
+import { Domains } from './domains.tsx';
 import { GivenNotice } from './given-notice.tsx';
 import { Section } from './section.tsx';
 import { useSettings } from './use-settings.ts';
@@ -18,6 +20,7 @@ type Asking =
 export function AgentsSection() {
   const about = useServer();
   const { polled, save } = useSettings();
+  const { value: setup } = usePolled(parlance.admin.agents);
   const [asking, setAsking] = useState<Asking | null>(null);
   const close = () => setAsking(null);
   const own = storedAgents(polled.value?.stored.agents);
@@ -68,6 +71,7 @@ export function AgentsSection() {
           {asking?.what === 'edit' && (
             <AgentQuestion
               agent={asking.agent}
+              tools={setup?.tools ?? []}
               domainOf={domainOf(asking.agent?.id, about.domains) ?? about.defaultDomain}
               close={close}
               save={(agent, domain) =>
@@ -97,6 +101,7 @@ export function AgentsSection() {
               <p>Sessions that use this agent cannot continue until you choose another one for them.</p>
             </Dialog>
           )}
+          <Domains stored={stored} save={save} />
         </>
       )}
     </Section>

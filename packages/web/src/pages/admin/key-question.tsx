@@ -61,7 +61,7 @@ export function NewKey({ close, made }: { close: () => void; made: (key: MadeApi
           ))}
         </select>
       </label>
-      <fieldset className="field key-dialects">
+      <fieldset className="field checkboxes">
         <legend>Dialects</legend>
         {dialects.map(({ name }) => (
           <label key={name}>

@@ -1,0 +1,83 @@
+/** Domains: groups of agents that a session can use. */
+import { useState } from 'react';
+import { Button } from '../../components/button.tsx';
+import { Chip } from '../../components/chip.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { useServer } from '../../state/server.ts';
+import { jsonOf, type StoredCatalog, type StoredDomain, withDomain, withoutDomain } from './agents.ts';
+import { DomainQuestion } from './domain-question.tsx';
+import type { Save } from './use-settings.ts';
+
+type Asking =
+  | { readonly what: 'edit'; readonly domain: StoredDomain | null }
+  | { readonly what: 'remove'; readonly domain: StoredDomain };
+
+export function Domains({ stored, save }: { stored: StoredCatalog; save: Save }) {
+  const { agents, domains } = useServer();
+  const [asking, setAsking] = useState<Asking | null>(null);
+  const close = () => setAsking(null);
+  const isStored = (id: string) => stored.domains.some((domain) => domain.id === id);
+  const nameOf = (id: string) => agents.find((agent) => agent.id === id)?.name ?? id;
+
+  return (
+    <>
+      <div className="admin-head">
+        <h3>Domains</h3>
+        <Button icon="plus" onClick={() => setAsking({ what: 'edit', domain: null })}>
+          New domain
+        </Button>
+      </div>
+      <ul className="admin-list" aria-label="Domains">
+        {domains.map((domain) => (
+          <li className="card" key={domain.id}>
+            <div className="admin-what">
+              <strong>{domain.name}</strong> <code>{domain.id}</code>{' '}
+              {!isStored(domain.id) && <Chip>built in</Chip>}
+              <p className="hint">
+                {nameOf(domain.defaultAgent)} (default)
+                {domain.agents
+                  .filter((id) => id !== domain.defaultAgent)
+                  .map((id) => `, ${nameOf(id)}`)
+                  .join('')}
+              </p>
+            </div>
+            <Button
+              aria-label={`Edit the domain ${domain.name}`}
+              onClick={() => setAsking({ what: 'edit', domain })}
+            >
+              Edit
+            </Button>
+            {isStored(domain.id) && (
+              <Button
+                aria-label={`Remove the domain ${domain.name}`}
+                onClick={() => setAsking({ what: 'remove', domain })}
+              >
+                Remove
+              </Button>
+            )}
+          </li>
+        ))}
+      </ul>
+      {asking?.what === 'edit' && (
+        <DomainQuestion
+          domain={asking.domain}
+          close={close}
+          save={(domain) => void save(jsonOf(withDomain(stored, domain)), `${domain.name} was saved.`)}
+        />
+      )}
+      {asking?.what === 'remove' && (
+        <Dialog
+          title={`Remove ${asking.domain.name}?`}
+          confirm="Remove"
+          danger
+          onClose={close}
+          onConfirm={() =>
+            void save(jsonOf(withoutDomain(stored, asking.domain.id)), `${asking.domain.name} was removed.`)
+          }
+        >
+          <p>New sessions can no longer choose it. A built-in domain returns to its original agents.</p>
+        </Dialog>
+      )}
+    </>
+  );
+}
