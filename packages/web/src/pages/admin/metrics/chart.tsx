@@ -44,7 +44,7 @@ export function Chart({ title, hint, points, beside, label, format, least = 0, u
       </svg>
       <p className="chart-legend" aria-hidden="true">
         <span>5 min ago</span>
-        <span>top {format(most)}</span>
+        <span>max {format(most)}</span>
         <span>now</span>
       </p>
       {(hint || beside) && (
