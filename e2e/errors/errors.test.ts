@@ -4,7 +4,7 @@ import { Command } from '../../packages/protocol/src/index.ts';
 import { DESCRIPTIONS } from '../../packages/server/src/describe/descriptions.ts';
 import type { TestClient } from '../../packages/server/src/testing/client.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { exampleIds, probesOf, routesOf, type Spoken, wiresOf } from '../isolation/probes.ts';
+import { exampleIds, probesOf, routesOf, type SocketDialect, wiresOf } from '../isolation/probes.ts';
 import { asked, connected, type Person, unusedIds } from '../isolation/things.ts';
 import { fenced, greeted } from '../isolation/wires.ts';
 import { Haul } from './leaks.ts';
@@ -95,7 +95,7 @@ describe('requests that cannot be read', () => {
   );
 
   test.each(Object.keys(WIRES))('is refused on a socket of %s with a clear message', async (name) => {
-    const wire = WIRES[name] as Spoken;
+    const wire = WIRES[name] as SocketDialect;
     const client = await connected(server, dev, wire.socket.connect(exampleIds(ids)));
     await greeted(client, wire, ids);
     for (const text of BODIES) client.socket.send(text);
@@ -159,7 +159,7 @@ describe.each(Object.entries(VENDORS))('a model that fails: %s', (_, settings) =
     const session = crypto.randomUUID();
     const post = (path: string, body: object) => asked(server, dev, { method: 'POST', path, body });
     await post(`/v1/sessions/${session}/commands`, { type: 'session.create' });
-    const listeners: [string, TestClient, Spoken][] = [];
+    const listeners: [string, TestClient, SocketDialect][] = [];
     for (const [name, wire] of Object.entries(WIRES)) {
       const client = await connected(server, dev, wire.socket.connect({ ...exampleIds(ids), session }));
       await greeted(client, wire, ids);

@@ -6,7 +6,7 @@ import {
   framesOf,
   probesOf,
   routesOf,
-  type Spoken,
+  type SocketDialect,
   wiresOf,
 } from '../isolation/probes.ts';
 import { unusedIds } from '../isolation/things.ts';
@@ -16,7 +16,7 @@ const ids = unusedIds();
 export type SocketTarget = {
   readonly name: string;
   readonly path: string;
-  readonly wire: Spoken;
+  readonly wire: SocketDialect;
   readonly greeting: object | undefined;
   readonly examples: readonly unknown[];
 };

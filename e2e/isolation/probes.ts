@@ -1,5 +1,5 @@
 /** Requests and frames of every dialect with ids of another principal, generated from the descriptions. */
-import { hasSocket, type Spoken } from '../../packages/server/src/describe/asyncapi.ts';
+import { hasSocket, type SocketDialect } from '../../packages/server/src/describe/asyncapi.ts';
 import type { Described } from '../../packages/server/src/describe/descriptions.ts';
 import type {
   Endpoint,
@@ -8,10 +8,10 @@ import type {
 } from '../../packages/server/src/dialects/shared/description.ts';
 import type { Ids } from './things.ts';
 
-export type { Spoken } from '../../packages/server/src/describe/asyncapi.ts';
+export type { SocketDialect } from '../../packages/server/src/describe/asyncapi.ts';
 
 /** The dialects with sockets, by name. */
-export type Wires = Readonly<Record<string, Spoken>>;
+export type Wires = Readonly<Record<string, SocketDialect>>;
 
 export const wiresOf = (descriptions: readonly Described[]): Wires =>
   Object.fromEntries(descriptions.filter(hasSocket).map((wire) => [wire.name, wire]));
@@ -49,7 +49,7 @@ function requests({ path, examples = () => [{}] }: Endpoint, ids: ExampleIds, cr
 
 /** The examples of a message; `socket` is the id that the client received on connect. */
 export function framesOf(
-  { messages }: Spoken,
+  { messages }: SocketDialect,
   type: string,
   ids: Ids & { readonly socket?: string },
 ): MessageExample[] {
@@ -59,7 +59,7 @@ export function framesOf(
 }
 
 /** Whether an example of the message starts a turn in a session of the caller with the same id. */
-export const startsTurn = (wire: Spoken, type: string, ids: Ids): boolean =>
+export const startsTurn = (wire: SocketDialect, type: string, ids: Ids): boolean =>
   framesOf(wire, type, ids).some(({ endedBy }) => endedBy !== undefined);
 
 /**

@@ -13,7 +13,7 @@ import {
   type Probe,
   probesOf,
   routesOf,
-  type Spoken,
+  type SocketDialect,
   startsTurn,
   wiresOf,
 } from './probes.ts';
@@ -164,7 +164,11 @@ export function isolationWalk({ dialects, descriptions }: Walk): void {
     }
 
     /** Everything that a client receives in response, without ids and times. */
-    async function said([type, wire]: readonly [string, Spoken], who: Person, ids: Ids): Promise<string> {
+    async function said(
+      [type, wire]: readonly [string, SocketDialect],
+      who: Person,
+      ids: Ids,
+    ): Promise<string> {
       const client = await connected(server, who, wire.socket.connect(exampleIds(ids)));
       const greeting = await greeted(client, wire, ids);
       if (!greeting) return 'closed';
@@ -178,7 +182,7 @@ export function isolationWalk({ dialects, descriptions }: Walk): void {
     }
 
     test('no events are received', async () => {
-      const listeners: [TestClient, Spoken][] = [];
+      const listeners: [TestClient, SocketDialect][] = [];
       for (const wire of Object.values(wires)) {
         const client = await connected(server, person(other), wire.socket.connect(exampleIds(things.ids)));
         if (await greeted(client, wire, things.ids)) listeners.push([client, wire]);

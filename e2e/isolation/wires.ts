@@ -1,10 +1,10 @@
 /** Sockets of any dialect, from its description. */
 import type { AnyFrame, TestClient } from '../../packages/server/src/testing/client.ts';
-import { framesOf, type Spoken } from './probes.ts';
+import { framesOf, type SocketDialect } from './probes.ts';
 import type { Ids } from './things.ts';
 
 /** The id of the socket if the greeting has one; null if the client was refused. */
-export async function greeted(client: TestClient, wire: Spoken, ids: Ids): Promise<string | null> {
+export async function greeted(client: TestClient, wire: SocketDialect, ids: Ids): Promise<string | null> {
   const { greeting, nameField } = wire.socket;
   if (!greeting) return 'none';
   const first = greeting.send && framesOf(wire, greeting.send, ids)[0]?.frame;
@@ -17,10 +17,13 @@ export async function greeted(client: TestClient, wire: Spoken, ids: Ids): Promi
 }
 
 /** A frame with an unknown name, which the dialect quotes in its answer. */
-export const fenceOf = ({ socket }: Spoken, name: string): object => ({ id: name, [socket.nameField]: name });
+export const fenceOf = ({ socket }: SocketDialect, name: string): object => ({
+  id: name,
+  [socket.nameField]: name,
+});
 
 /** Resolves when everything sent before has been answered, or the socket is closed. */
-export async function fenced(client: TestClient, wire: Spoken): Promise<void> {
+export async function fenced(client: TestClient, wire: SocketDialect): Promise<void> {
   const name = `fence-${crypto.randomUUID()}`;
   client.send(fenceOf(wire, name));
   const answered = client.next((frame: AnyFrame) => JSON.stringify(frame).includes(name));

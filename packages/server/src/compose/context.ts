@@ -81,7 +81,7 @@ export function serverContext(config: Config, parts: ContextParts): ServerContex
     channels: new ChannelBus(),
     stream: heldStreams(authenticator, eventStreams(config, log, metrics)),
     preferences: store.preferences,
-    asked: requestCounter(config, metrics),
+    countRequest: requestCounter(config, metrics),
     refused: (limit) => metrics.add('refusals', limit),
   };
 }

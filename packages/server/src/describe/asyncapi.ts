@@ -40,13 +40,13 @@ export type AsyncApiDocument = {
 };
 
 /** A dialect with sockets. */
-export type Spoken = Required<Pick<Described, 'socket' | 'messages'>> & Described;
+export type SocketDialect = Required<Pick<Described, 'socket' | 'messages'>> & Described;
 
-export const hasSocket = (described: Described): described is Spoken =>
+export const hasSocket = (described: Described): described is SocketDialect =>
   described.socket !== undefined && described.messages !== undefined;
 
 export function asyncApiDocument(descriptions: readonly Described[]): AsyncApiDocument {
-  const spoken = descriptions.filter(hasSocket);
+  const socketDialects = descriptions.filter(hasSocket);
   return {
     asyncapi: '3.0.0',
     info: {
@@ -56,8 +56,8 @@ export function asyncApiDocument(descriptions: readonly Described[]): AsyncApiDo
       license: { name: 'MIT' },
     },
     defaultContentType: 'application/json',
-    channels: Object.fromEntries(spoken.map((one) => [one.name, channel(one)])),
-    operations: Object.fromEntries(spoken.flatMap(operations)),
+    channels: Object.fromEntries(socketDialects.map((one) => [one.name, channel(one)])),
+    operations: Object.fromEntries(socketDialects.flatMap(operations)),
   };
 }
 
@@ -69,7 +69,7 @@ export const asyncApiText = (descriptions: readonly Described[]): string =>
 const key = (direction: 'in' | 'out', name: string): string =>
   `${direction}.${name.replace(/[^\w.-]+/g, '.').replace(/^\./, '')}`;
 
-function channel({ title, summary, socket, messages }: Spoken): AsyncApiChannel {
+function channel({ title, summary, socket, messages }: SocketDialect): AsyncApiChannel {
   const received = Object.entries(messages.in).map(([name, message]) => [
     key('in', name),
     {
@@ -90,7 +90,7 @@ function channel({ title, summary, socket, messages }: Spoken): AsyncApiChannel 
     address: socket.address,
     title,
     summary,
-    ...alsoAt(socket),
+    ...otherAddresses(socket),
     ...parameters(socket),
     messages: Object.fromEntries([...received, ...sent]),
     bindings: { ws: { query: queryOf(socket), bindingVersion: '0.1.0' } },
@@ -112,7 +112,7 @@ const queryOf = ({ anonymous, query = {} }: DescribedSocket): object => ({
   },
 });
 
-function alsoAt({ others }: DescribedSocket): Pick<AsyncApiChannel, 'description'> {
+function otherAddresses({ others }: DescribedSocket): Pick<AsyncApiChannel, 'description'> {
   if (others.length === 0) return {};
   const places = others.map(({ address, condition }) => `\`${address}\`${condition ? ` ${condition}` : ''}`);
   return { description: `Also served at ${places.join(' and at ')}.` };
@@ -125,7 +125,11 @@ function parameters({ address }: DescribedSocket): Pick<AsyncApiChannel, 'parame
 }
 
 /** From the server's point of view: it receives what clients send. */
-function operations({ name, title, messages }: Spoken): [string, AsyncApiDocument['operations'][string]][] {
+function operations({
+  name,
+  title,
+  messages,
+}: SocketDialect): [string, AsyncApiDocument['operations'][string]][] {
   const channel = { $ref: `#/channels/${name}` };
   const refs = (direction: 'in' | 'out') =>
     Object.keys(messages[direction]).map((message) => ({

@@ -16,7 +16,7 @@ export function componentSchemas(): Record<string, JsonSchema> {
   const { __shared, ...own } = schemas;
   return Object.fromEntries(
     Object.entries(own)
-      .map(([name, schema]) => [name, tidied(schema)] as const)
+      .map(([name, schema]) => [name, simplified(schema)] as const)
       .sort(([one], [other]) => (one < other ? -1 : 1)),
   );
 }
@@ -40,17 +40,17 @@ export function parameterSchema(schema: z.ZodType): JsonSchema {
 
 /** The payload of a message. AsyncAPI schemas extend draft 7. */
 export const payloadSchema = (schema: z.ZodType, io: 'input' | 'output'): JsonSchema =>
-  tidied(z.toJSONSchema(schema, { io, target: 'draft-7', unrepresentable: 'any' }));
+  simplified(z.toJSONSchema(schema, { io, target: 'draft-7', unrepresentable: 'any' }));
 
 const described = (schema: z.ZodType, io: 'input' | 'output'): JsonSchema =>
-  tidied(z.toJSONSchema(schema, { io, unrepresentable: 'any' }));
+  simplified(z.toJSONSchema(schema, { io, unrepresentable: 'any' }));
 
 /** Formats whose patterns are redundant. */
 const FORMATS_WITH_PATTERN = new Set<unknown>(['uuid', 'date-time', 'date', 'base64']);
 
 /** The only recursive schema is “any JSON”, which becomes the empty schema. */
-function tidied<Value>(value: Value): Value {
-  if (Array.isArray(value)) return value.map(tidied) as Value;
+function simplified<Value>(value: Value): Value {
+  if (Array.isArray(value)) return value.map(simplified) as Value;
   if (typeof value !== 'object' || value === null) return value;
   const { $schema, $id, $defs, definitions, '~standard': standard, ...schema } = value as JsonSchema;
   if (/__shared#|^#\/(\$defs|definitions)\/__schema/.test(schema.$ref ?? '')) return {} as Value;
@@ -58,5 +58,5 @@ function tidied<Value>(value: Value): Value {
   // Limits of safe integers carry no information.
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum;
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum;
-  return Object.fromEntries(Object.entries(schema).map(([key, inner]) => [key, tidied(inner)])) as Value;
+  return Object.fromEntries(Object.entries(schema).map(([key, inner]) => [key, simplified(inner)])) as Value;
 }

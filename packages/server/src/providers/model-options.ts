@@ -19,11 +19,11 @@ const parallelIn = ({ options, tools }: OptionsInPrompt): boolean | undefined =>
  * `plain`: without fields that not all models support.
  */
 export function chatOptions(
-  asked: OptionsInPrompt,
+  prompt: OptionsInPrompt,
   { own, plain }: { own: boolean; plain: boolean },
 ): object {
-  const { temperature, topP, maxOutputTokens, stop, reasoningEffort, responseFormat } = asked.options ?? {};
-  const choice = choiceIn(asked);
+  const { temperature, topP, maxOutputTokens, stop, reasoningEffort, responseFormat } = prompt.options ?? {};
+  const choice = choiceIn(prompt);
   return given({
     temperature,
     top_p: topP,
@@ -32,7 +32,7 @@ export function chatOptions(
     reasoning_effort: plain ? undefined : reasoningEffort,
     response_format: responseFormat && chatFormat(responseFormat),
     tool_choice: typeof choice === 'object' ? { type: 'function', function: { name: choice.tool } } : choice,
-    parallel_tool_calls: parallelIn(asked),
+    parallel_tool_calls: parallelIn(prompt),
   });
 }
 
@@ -43,9 +43,9 @@ function chatFormat(format: NonNullable<ModelOptions['responseFormat']>): object
 }
 
 /** `reasoning`: the reasoning options of the request; absent if the model has none. The API has no stop sequences. */
-export function responsesOptions(asked: OptionsInPrompt, reasoning: object | undefined): object {
-  const { temperature, topP, maxOutputTokens, reasoningEffort, responseFormat } = asked.options ?? {};
-  const choice = choiceIn(asked);
+export function responsesOptions(prompt: OptionsInPrompt, reasoning: object | undefined): object {
+  const { temperature, topP, maxOutputTokens, reasoningEffort, responseFormat } = prompt.options ?? {};
+  const choice = choiceIn(prompt);
   return given({
     temperature,
     top_p: topP,
@@ -53,7 +53,7 @@ export function responsesOptions(asked: OptionsInPrompt, reasoning: object | und
     reasoning: reasoning && reasoningEffort ? { ...reasoning, effort: reasoningEffort } : reasoning,
     text: responseFormat && { format: responsesFormat(responseFormat) },
     tool_choice: typeof choice === 'object' ? { type: 'function', name: choice.tool } : choice,
-    parallel_tool_calls: parallelIn(asked),
+    parallel_tool_calls: parallelIn(prompt),
   });
 }
 
@@ -65,13 +65,13 @@ function responsesFormat(format: NonNullable<ModelOptions['responseFormat']>): o
 
 /** The vendor refuses thinking together with a temperature, a `top_p` or a forced tool choice. */
 export function anthropicOptions(
-  asked: OptionsInPrompt,
+  prompt: OptionsInPrompt,
   takesEffort: boolean,
 ): { readonly thinks: boolean; readonly fields: object } {
-  const { temperature, topP, stop, reasoningEffort, reasoningTokens, responseFormat } = asked.options ?? {};
-  const choice = choiceIn(asked);
+  const { temperature, topP, stop, reasoningEffort, reasoningTokens, responseFormat } = prompt.options ?? {};
+  const choice = choiceIn(prompt);
   const forced = choice === 'required' || typeof choice === 'object';
-  const parallel = parallelIn(asked);
+  const parallel = parallelIn(prompt);
   const isOff = reasoningEffort === 'none' || reasoningTokens === 0;
   const thinks = temperature === undefined && topP === undefined && !forced && !isOff;
   const schema = responseFormat?.type === 'json_schema' ? responseFormat.schema : undefined;
@@ -128,8 +128,8 @@ export function googleGeneration({ options }: OptionsInPrompt): object {
   });
 }
 
-export function googleToolConfig(asked: OptionsInPrompt): object {
-  const choice = choiceIn(asked);
+export function googleToolConfig(prompt: OptionsInPrompt): object {
+  const choice = choiceIn(prompt);
   if (choice === undefined) return {};
   const config =
     typeof choice === 'object'

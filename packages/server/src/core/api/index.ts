@@ -1,7 +1,7 @@
 /** Public API of the core. Apart from `core/ports`, the only module that the rest of the server imports. */
 export { requirePermission } from '@parlance/protocol';
 export { type Agent, AgentCatalog, type Domain } from '../domain/agent-catalog.ts';
-export { answerInText as spokenAnswer } from '../domain/approvals.ts';
+export { answerInText } from '../domain/approvals.ts';
 export { titleOf } from '../domain/evolve.ts';
 export { maySee } from '../domain/rights.ts';
 export { directCallId } from '../domain/turn-events.ts';
@@ -20,7 +20,7 @@ export type { Figures } from '../ports/meter.ts';
 export type { NodeState } from '../ports/nodes.ts';
 export type { PreferenceStore } from '../ports/preferences.ts';
 export type { ToolSpec } from '../ports/provider.ts';
-export type { FollowedEntries as Followed, Transport } from '../ports/transport.ts';
+export type { FollowedEntries, Transport } from '../ports/transport.ts';
 export type { IndexedTurn, TurnState } from '../ports/turn-index.ts';
 export { ClientToolBroker } from '../runtime/client-tool-broker.ts';
 export type { LinkedInput } from '../runtime/links.ts';

@@ -35,22 +35,22 @@ export class RemoteCalls {
   }
 
   #take(body: unknown, from: NodeId): null {
-    const asked = ToolRequest.parse(body);
-    if ('stop' in asked) {
-      this.#running.get(`${from} ${asked.stop}`)?.abort();
+    const run = ToolRequest.parse(body);
+    if ('stop' in run) {
+      this.#running.get(`${from} ${run.stop}`)?.abort();
       return null;
     }
-    if (!this.broker.isConnected(asked.connection, asked.owner))
+    if (!this.broker.isConnected(run.connection, run.owner))
       throw new Error('the client is not connected to this node');
-    void this.#serve(asked, from);
+    void this.#serve(run, from);
     return null;
   }
 
-  async #serve(asked: RequestedRun, from: NodeId): Promise<void> {
-    const { id } = asked;
+  async #serve(run: RequestedRun, from: NodeId): Promise<void> {
+    const { id } = run;
     const controller = new AbortController();
     this.#running.set(`${from} ${id}`, controller);
-    const answer = await this.#outcome(asked, controller.signal, from);
+    const answer = await this.#outcome(run, controller.signal, from);
     this.#running.delete(`${from} ${id}`);
     if (!controller.signal.aborted) await this.#deliver(answer, from);
   }

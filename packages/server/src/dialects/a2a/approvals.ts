@@ -1,6 +1,6 @@
 /** In: a message to a task that waits for an approval. */
 import { type ApprovalAnswer, type ApprovalId, Fault, isObject } from '@parlance/protocol';
-import { type Caller, spokenAnswer } from '../../core/api/index.ts';
+import { answerInText, type Caller } from '../../core/api/index.ts';
 import type { Context } from './context.ts';
 import { RpcFault } from './faults.ts';
 import { ANSWER_ID } from './messages.ts';
@@ -66,7 +66,7 @@ const MAX_REASON_LENGTH = 10_000;
 function wordsAnswer(words: string): Omit<Answer, 'approval'> {
   const said = words.length <= MAX_ANSWER_LENGTH ? { said: words } : {};
   if (ALWAYS.test(words)) return { answer: 'always', ...said };
-  const spoken = spokenAnswer(words);
+  const spoken = answerInText(words);
   if (spoken !== null) return { answer: spoken, ...said };
   return { answer: 'deny', reason: words.slice(0, MAX_REASON_LENGTH).toWellFormed(), ...said };
 }

@@ -11,13 +11,13 @@ import { coreParts, storedParts, withoutLinks } from './sent-parts.ts';
 import { TaskFeed } from './task-feed.ts';
 import type { IndexedTask } from './tasks.ts';
 
-export type Begun = Pick<IndexedTask, 'id' | 'ref'> & {
+export type StartedTask = Pick<IndexedTask, 'id' | 'ref'> & {
   /** from before the message was submitted; empty if the task has ended */
   readonly feed: TaskFeed;
 };
 
 /** The caller must close the feed. */
-export function begin(ctx: Context, principal: Principal, params: SendParams): Promise<Begun> {
+export function begin(ctx: Context, principal: Principal, params: SendParams): Promise<StartedTask> {
   const { message, configuration } = params;
   if (configuration.taskPushNotificationConfig != null)
     throw new RpcFault('PUSH_NOTIFICATION_NOT_SUPPORTED', 'There are no push notifications.');
@@ -28,7 +28,7 @@ export function begin(ctx: Context, principal: Principal, params: SendParams): P
 
 const callerOf = (principal: Principal): Caller => ({ principal, dialect: 'a2a' });
 
-async function startTask(ctx: Context, principal: Principal, params: SendParams): Promise<Begun> {
+async function startTask(ctx: Context, principal: Principal, params: SendParams): Promise<StartedTask> {
   const { messageId, contextId } = params.message;
   const ref = ctx.tasks.contextOf(principal, contextId, messageId);
   if (!ref) throw new RpcFault('INVALID_PARAMS', 'message.contextId: not the id of a session');
@@ -43,11 +43,11 @@ async function startTask(ctx: Context, principal: Principal, params: SendParams)
 }
 
 /** The same message was sent in another dialect, or twice at once. */
-async function sentBefore(ctx: Context, begun: Begun, messageId: string): Promise<Begun> {
-  const { ref } = begun;
+async function sentBefore(ctx: Context, started: StartedTask, messageId: string): Promise<StartedTask> {
+  const { ref } = started;
   const other = await ctx.tasks.ofMessage(ref, messageId);
-  if (!other || other.id === begun.id) return begun;
-  begun.feed.close();
+  if (!other || other.id === started.id) return started;
+  started.feed.close();
   return following(ctx, other, async (feed) => ({ id: other.id, ref, feed }));
 }
 
@@ -80,13 +80,13 @@ async function usable<Input extends LinkedInput>(
   }
 }
 
-type Answering = { readonly message: SentMessage; readonly taskId: string };
+type TaskAnswer = { readonly message: SentMessage; readonly taskId: string };
 
 async function answerTask(
   ctx: Context,
   principal: Principal,
-  { message, taskId }: Answering,
-): Promise<Begun> {
+  { message, taskId }: TaskAnswer,
+): Promise<StartedTask> {
   const { contextId, messageId } = message;
   const found = await ctx.tasks.find(principal, taskId);
   if (!found) throw new Fault('not_found', 'There is no such task.');
@@ -121,8 +121,8 @@ function exchange({ id, contextId, status }: Task, { messageId, parts }: SentMes
 async function following(
   { hub }: Context,
   { id, ref }: { readonly id: string; readonly ref: SessionRef },
-  work: (feed: TaskFeed) => Promise<Begun>,
-): Promise<Begun> {
+  work: (feed: TaskFeed) => Promise<StartedTask>,
+): Promise<StartedTask> {
   const feed = new TaskFeed(hub, { ref, taskId: id });
   try {
     await feed.subscribe();

@@ -3,10 +3,10 @@ import type { SubscriptionHub } from '../shared/subscription-hub.ts';
 import type { State } from './projection.ts';
 import type { Tasks } from './tasks.ts';
 
-export type GivenContext = Pick<
+export type BaseContext = Pick<
   DialectContext,
-  'about' | 'asked' | 'authenticator' | 'engine' | 'log' | 'originOf' | 'readBody' | 'stream'
+  'about' | 'countRequest' | 'authenticator' | 'engine' | 'log' | 'originOf' | 'readBody' | 'stream'
 >;
 
 /** The context of the methods. */
-export type Context = GivenContext & { readonly hub: SubscriptionHub<State>; readonly tasks: Tasks };
+export type Context = BaseContext & { readonly hub: SubscriptionHub<State>; readonly tasks: Tasks };

@@ -2,7 +2,7 @@
 import { Fault, type FaultCode } from '@parlance/protocol';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { HTTP_STATUS } from '../shared/http-status.ts';
-import { retryWords } from '../shared/retry.ts';
+import { retryText } from '../shared/retry.ts';
 
 export const ERROR_CODES = {
   PARSE_ERROR: -32700,
@@ -72,7 +72,7 @@ export function statusOf(fault: Fault): ContentfulStatusCode {
 
 export function rpcError(fault: Fault): RpcError {
   const reason = fault instanceof RpcFault ? fault.reason : REASONS[fault.code];
-  return errorObject(reason, retryWords(fault));
+  return errorObject(reason, retryText(fault));
 }
 
 const isOwnCode = (code: number): boolean => code <= -32001 && code >= -32099;

@@ -7,7 +7,7 @@ import {
   type Link,
   textPart,
 } from '@parlance/protocol';
-import { questionWords } from '../shared/approval-words.ts';
+import { questionText } from '../shared/approval-text.ts';
 import type { Message, Part } from './objects.ts';
 
 /** The message of an input, or its parts if it was sent in another dialect. */
@@ -47,10 +47,10 @@ const linkOf = ({ url, mime, name }: Link): Part => ({
   ...(name !== undefined && { filename: name }),
 });
 
-export type AskedCall = { readonly tool: string; readonly input: JsonObject };
+export type RequestedCall = { readonly tool: string; readonly input: JsonObject };
 
 /** The question of a pending approval, for users and for programs. */
-export function approvalMessage(event: DurableEvent<'approval.requested'>, call: AskedCall): Message {
+export function approvalMessage(event: DurableEvent<'approval.requested'>, call: RequestedCall): Message {
   const { approval, ask, session, turn } = event;
   const { description } = ask;
   const command = ask.command.join(' ');
@@ -61,7 +61,7 @@ export function approvalMessage(event: DurableEvent<'approval.requested'>, call:
     taskId: turn,
     role: 'ROLE_AGENT',
     parts: [
-      { text: `${shown}${questionWords(ask)}` },
+      { text: `${shown}${questionText(ask)}` },
       {
         data: {
           approval: { id: approval, tool: call.tool, input: call.input, description },

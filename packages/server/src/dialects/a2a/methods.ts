@@ -39,7 +39,7 @@ function refusedMethod(method: string): RpcFault {
 }
 
 /** Throws a `Fault` if the request fails before a response is sent. */
-export function carryOut(ctx: Context, call: Call): Promise<Response> {
+export function execute(ctx: Context, call: Call): Promise<Response> {
   const method = METHODS.get(call.rpc.method);
   if (!method) throw refusedMethod(call.rpc.method);
   return method(ctx, call);
@@ -81,8 +81,8 @@ async function settled(request: Request, feed: TaskFeed): Promise<void> {
 }
 
 async function sendStreamingMessage(ctx: Context, call: Call): Promise<Response> {
-  const begun = await begin(ctx, call.principal, paramsOf(SendParams, call.rpc.params));
-  return streamTask(ctx, call.request, { ...begun, rpcId: call.rpc.id, endsIfWaiting: true });
+  const started = await begin(ctx, call.principal, paramsOf(SendParams, call.rpc.params));
+  return streamTask(ctx, call.request, { ...started, rpcId: call.rpc.id, endsIfWaiting: true });
 }
 
 async function getTask(ctx: Context, call: Call): Promise<Response> {

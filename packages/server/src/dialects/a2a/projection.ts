@@ -18,10 +18,10 @@ export type State = {
   /** unfinished tasks, and the one that ended last */
   readonly tasks: ReadonlyMap<string, TaskProgress>;
   /** the block whose beginning clients have received */
-  readonly begun: string | null;
+  readonly openBlock: string | null;
 };
 
-export const START: State = { inputs: {}, tasks: new Map(), begun: null };
+export const START: State = { inputs: {}, tasks: new Map(), openBlock: null };
 
 /** Merges pieces of one artifact. The first piece replaces what clients have, so it is sent alone. */
 const pieces: Pieces<StreamResponse> = {
@@ -66,8 +66,8 @@ export function step(state: State, event: SessionEvent): Stepped<State, StreamRe
     case 'turn.started':
       return started(state, event);
     case 'text.ended': {
-      const isStreamed = event.block === state.begun;
-      const next = isStreamed ? { ...state, begun: null } : state;
+      const isStreamed = event.block === state.openBlock;
+      const next = isStreamed ? { ...state, openBlock: null } : state;
       return changed(next, event.turn, (task) => stepTask(task, event, isStreamed));
     }
     case 'input.cancelled':
@@ -117,8 +117,8 @@ function delta(state: State, event: EphemeralEvent<'text.delta'>): Stepped<State
   const { turn, block, text } = event;
   const task = state.tasks.get(turn);
   if (!task || text === '') return [state, NONE];
-  if (block === state.begun) return [state, [{ body: textUpdate(task, text, { append: true }) }]];
-  return changed({ ...state, begun: block }, turn, (begun) => showText(begun, text));
+  if (block === state.openBlock) return [state, [{ body: textUpdate(task, text, { append: true }) }]];
+  return changed({ ...state, openBlock: block }, turn, (openBlock) => showText(openBlock, text));
 }
 
 function changed(

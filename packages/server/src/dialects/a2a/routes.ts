@@ -4,11 +4,11 @@ import type { Hono, Context as HonoContext } from 'hono';
 import { principalOf } from '../../http/request-identity.ts';
 import { reported, requestIds } from '../shared/dialect.ts';
 import { parseBody } from '../shared/json-body.ts';
-import { sayRetryAfter } from '../shared/retry.ts';
+import { setRetryAfter } from '../shared/retry.ts';
 import { agentCard, CARD_PATH, PROTOCOL_VERSION, RPC_PATH } from './card.ts';
 import type { Context } from './context.ts';
 import { RpcFault, rpcError, statusOf } from './faults.ts';
-import { carryOut } from './methods.ts';
+import { execute } from './methods.ts';
 import { idOf, type RpcId, rpcRequest } from './rpc.ts';
 
 export function routes(app: Hono, ctx: Context): void {
@@ -21,13 +21,13 @@ export function routes(app: Hono, ctx: Context): void {
   app.post(RPC_PATH, async (c) => {
     let id: RpcId = null;
     try {
-      ctx.asked(c.req.raw);
+      ctx.countRequest(c.req.raw);
       const principal = await principalOf(ctx.authenticator, c.req.raw);
       const body = await readJson(ctx, c.req.raw);
       id = idOf(body);
       const rpc = rpcRequest(body);
       checkVersion(c.req.header('a2a-version'));
-      return await carryOut(ctx, { request: c.req.raw, principal, rpc });
+      return await execute(ctx, { request: c.req.raw, principal, rpc });
     } catch (thrown) {
       return failed(c, id, reported(thrown, ctx, requestIds(c.req.raw)));
     }
@@ -51,6 +51,6 @@ function checkVersion(version: string | undefined): void {
 
 function failed(c: HonoContext, id: RpcId, fault: Fault): Response {
   if (fault.code === 'unauthenticated') c.header('WWW-Authenticate', 'Bearer');
-  sayRetryAfter(c, fault);
+  setRetryAfter(c, fault);
   return c.json({ jsonrpc: '2.0', id, error: rpcError(fault) }, statusOf(fault));
 }

@@ -1,7 +1,7 @@
 /** Applies the events of a turn to its task, and makes the updates for clients. */
 import { type DurableEvent, textOf, wasStopped } from '@parlance/protocol';
 import { trackCalls } from '../shared/calls.ts';
-import { streamRestartWords } from '../shared/restart-words.ts';
+import { streamRestartText } from '../shared/restart-text.ts';
 import { trackApprovals } from '../shared/waiting-approvals.ts';
 import { agentMessage, answerMessage, approvalMessage } from './messages.ts';
 import type { Message, StreamResponse, TaskState } from './objects.ts';
@@ -96,7 +96,7 @@ function discardStep(task: TaskProgress): ChangedTask {
 
 function restart(task: TaskProgress, event: DurableEvent<'step.restarted'>): ChangedTask {
   const [next, bodies] = event.shown ? discardStep(task) : [task, []];
-  const words = streamRestartWords(event);
+  const words = streamRestartText(event);
   if (words === null) return [next, bodies];
   const message = agentMessage(event, task.id, words);
   // The state has not changed, and neither has its time.

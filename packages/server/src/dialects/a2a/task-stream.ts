@@ -6,7 +6,7 @@ import { type RpcId, responseText } from './rpc.ts';
 import { TaskFeed } from './task-feed.ts';
 import type { IndexedTask } from './tasks.ts';
 
-export type Followed = Pick<IndexedTask, 'id' | 'ref'> & {
+export type FollowedTask = Pick<IndexedTask, 'id' | 'ref'> & {
   readonly rpcId: RpcId;
   readonly feed: TaskFeed;
   /** the stream ends at once if the task already waits for input */
@@ -14,12 +14,12 @@ export type Followed = Pick<IndexedTask, 'id' | 'ref'> & {
 };
 
 /** Starts with the frames of the feed; there are none if the task has ended. */
-export function streamTask(ctx: Context, request: Request, followed: Followed): Response {
-  const { rpcId } = followed;
+export function streamTask(ctx: Context, request: Request, target: FollowedTask): Response {
+  const { rpcId } = target;
   return ctx.stream(request, {
     dialect: 'a2a',
     encode: (frame) => eventText(rpcId, JSON.stringify(frame)),
-    produce: producer(ctx, followed),
+    produce: producer(ctx, target),
   });
 }
 
@@ -27,16 +27,16 @@ const eventText = (id: RpcId, text: string): string => `data: ${responseText(id,
 
 /** Created outside of the handler: a closure there would keep the request in memory until the stream ends. */
 const producer =
-  (ctx: Context, followed: Followed) =>
+  (ctx: Context, target: FollowedTask) =>
   async (stream: EventStream): Promise<void> => {
-    let { feed } = followed;
+    let { feed } = target;
     try {
-      while (await isBehind(ctx, stream, { ...followed, feed })) {
+      while (await isBehind(ctx, stream, { ...target, feed })) {
         // Sends nothing until the reader has caught up. It then receives the current task, and continues from
         // there.
         feed.close();
         await stream.ready();
-        feed = new TaskFeed(ctx.hub, { ref: followed.ref, taskId: followed.id });
+        feed = new TaskFeed(ctx.hub, { ref: target.ref, taskId: target.id });
         await feed.subscribe();
       }
       await stream.ready();
@@ -48,9 +48,9 @@ const producer =
 /**
  * True if the task must be subscribed to again; false if the stream is complete or the reader has disconnected.
  */
-async function isBehind(ctx: Context, stream: EventStream, followed: Followed): Promise<boolean> {
-  const { feed, rpcId, endsIfWaiting } = followed;
-  if (feed.isEmpty) return isUnfinished(ctx, stream, followed);
+async function isBehind(ctx: Context, stream: EventStream, target: FollowedTask): Promise<boolean> {
+  const { feed, rpcId, endsIfWaiting } = target;
+  if (feed.isEmpty) return isUnfinished(ctx, stream, target);
   const { task } = feed;
   feed.pipe((text, frame, pieces) => stream.send(eventText(rpcId, text), frame, pieces));
   if (task && endsIfWaiting && isInterrupted(task.status.state)) return false;
@@ -59,9 +59,9 @@ async function isBehind(ctx: Context, stream: EventStream, followed: Followed): 
 }
 
 /** A task that has ended does not change: it is sent as it is. */
-async function isUnfinished(ctx: Context, stream: EventStream, followed: Followed): Promise<boolean> {
-  const task = await ctx.tasks.reread(followed);
+async function isUnfinished(ctx: Context, stream: EventStream, target: FollowedTask): Promise<boolean> {
+  const task = await ctx.tasks.reread(target);
   if (task && !hasEnded(task.status.state)) return stream.open;
-  if (task) stream.send(eventText(followed.rpcId, JSON.stringify({ task })));
+  if (task) stream.send(eventText(target.rpcId, JSON.stringify({ task })));
   return false;
 }

@@ -1,6 +1,6 @@
 /** Faults as JSON-RPC errors. */
 import type { Fault, FaultCode, JsonObject } from '@parlance/protocol';
-import { retryWords } from '../shared/retry.ts';
+import { retryText } from '../shared/retry.ts';
 import { CODES, failure, type Id } from './json-rpc.ts';
 
 const FAULTS = {
@@ -32,4 +32,4 @@ const FAULTS = {
 } satisfies Record<FaultCode, number>;
 
 export const faultFrame = (id: Id, fault: Fault): JsonObject =>
-  failure(id, FAULTS[fault.code], retryWords(fault));
+  failure(id, FAULTS[fault.code], retryText(fault));

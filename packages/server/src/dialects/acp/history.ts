@@ -1,7 +1,7 @@
 /** Out: an imported conversation, as updates. */
 import type { DurableEvent, HistoryItem } from '@parlance/protocol';
 import { callFields } from './tool-calls.ts';
-import { contentsOf, message, type Update, userWords } from './updates.ts';
+import { contentsOf, message, type Update, userMessage } from './updates.ts';
 
 export function historyUpdates({ id, input, items }: DurableEvent<'history.imported'>): Update[] {
   return items.flatMap((item, index) =>
@@ -12,7 +12,7 @@ export function historyUpdates({ id, input, items }: DurableEvent<'history.impor
 function updatesOf(item: HistoryItem, id: string): Update[] {
   switch (item.type) {
     case 'user':
-      return userWords(item.parts, id);
+      return userMessage(item.parts, id);
     case 'system':
       return [];
     case 'text':

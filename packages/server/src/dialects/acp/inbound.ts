@@ -161,8 +161,8 @@ class AcpConnection {
         this.#client.release(ref.id);
       }
       const key = _meta?.['parlance/key'] ?? null;
-      const begun = await submit(this.ctx, { ref, parts: partsOf(prompt), key }, caller);
-      return (id) => this.#await(id, begun);
+      const submitted = await submit(this.ctx, { ref, parts: partsOf(prompt), key }, caller);
+      return (id) => this.#await(id, submitted);
     },
   };
 

@@ -5,12 +5,12 @@ import type { Pieces } from '../../http/connection.ts';
 import { type Calls, NO_CALLS, trackCalls } from '../shared/calls.ts';
 import { type Inputs, NO_INPUTS, trackInputs } from '../shared/inputs.ts';
 import { type Frame, NONE, type Projection, type Stepped } from '../shared/projection.ts';
-import { streamRestartWords } from '../shared/restart-words.ts';
+import { streamRestartText } from '../shared/restart-text.ts';
 import { NO_APPROVALS, trackApprovals, type WaitingApprovals } from '../shared/waiting-approvals.ts';
 import { type Body, permissionRequest, updateBody, withdrawal } from './bodies.ts';
 import { historyUpdates } from './history.ts';
 import { callFields, diffsOf, planOf } from './tool-calls.ts';
-import { type Chunk, contentsOf, message, type Update, userWords } from './updates.ts';
+import { type Chunk, contentsOf, message, type Update, userMessage } from './updates.ts';
 
 /** Merges chunks of one message. */
 const pieces: Pieces<Body> = {
@@ -93,13 +93,13 @@ function shown(before: State, state: State, event: SessionEvent): Stepped<State,
       return [state, say(...historyUpdates(event))];
     case 'turn.started': {
       const input = before.inputs[event.input];
-      const words = input ? say(...userWords(input.parts, event.input)) : [];
+      const words = input ? say(...userMessage(input.parts, event.input)) : [];
       return [{ ...state, via: input?.via }, words.map((frame) => exceptFor(frame, input?.via))];
     }
     case 'turn.resumed':
       return [{ ...state, block: null }, NONE];
     case 'step.restarted': {
-      const words = streamRestartWords(event);
+      const words = streamRestartText(event);
       return [{ ...state, block: null }, words === null ? NONE : say(thought(words, event.id))];
     }
     case 'agent.changed':

@@ -6,7 +6,7 @@ import type { Caller, Context } from './sessions.ts';
 
 export type StopReason = 'end_turn' | 'cancelled' | 'max_tokens' | 'max_turn_requests' | 'refusal';
 
-export type Asked = {
+export type PromptRequest = {
   readonly ref: SessionRef;
   readonly parts: readonly Part[];
   readonly key: string | null;
@@ -23,7 +23,11 @@ export type Prompt = {
 };
 
 /** Resolves when the input is accepted. The same key in the same session is the same turn. */
-export async function submit(ctx: Context, { ref, parts, key }: Asked, caller: Caller): Promise<Prompt> {
+export async function submit(
+  ctx: Context,
+  { ref, parts, key }: PromptRequest,
+  caller: Caller,
+): Promise<Prompt> {
   const { principal, client } = caller;
   const turn = (key === null ? ctx.newId() : turnOfKey(ref, key)) as TurnId;
   const { promise, resolve, reject } = Promise.withResolvers<StopReason>();

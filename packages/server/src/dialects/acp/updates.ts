@@ -56,7 +56,7 @@ export const message = (
 ): Update => ({ sessionUpdate, content: { type: 'text', text }, messageId });
 
 /** The message of a user, one chunk per part. */
-export const userWords = (parts: readonly Part[], messageId: string): Update[] =>
+export const userMessage = (parts: readonly Part[], messageId: string): Update[] =>
   parts
     .filter((part) => part.type !== 'text' || part.text !== '')
     .map((part) => ({ sessionUpdate: 'user_message_chunk', content: contentOf(part), messageId }));

@@ -1,7 +1,7 @@
 /** Faults as the `error` frame of the contract. */
 import type { Fault, FaultCode } from '@parlance/protocol';
 import { HTTP_STATUS } from '../shared/http-status.ts';
-import { retryField, retryWords } from '../shared/retry.ts';
+import { retryField, retryText } from '../shared/retry.ts';
 import type { ClientFrame } from './schemas.ts';
 
 /** `retryAfter` is in seconds. */
@@ -18,7 +18,7 @@ export const FAILED: Record<ClientFrame['type'], string> = {
 export const FAULTS: Record<FaultCode, number> = HTTP_STATUS;
 
 export const detailsOf = (fault: Fault): Details => ({
-  error: retryWords(fault),
+  error: retryText(fault),
   code: FAULTS[fault.code],
   ...retryField('retryAfter', fault),
 });

@@ -5,7 +5,7 @@ import { type Calls, firstSeen, NO_CALLS, trackCalls } from '../shared/calls.ts'
 import { nthId } from '../shared/ids.ts';
 import { type Inputs, NO_INPUTS, trackInputs } from '../shared/inputs.ts';
 import { type Frame, NONE, type Projection, type Stepped } from '../shared/projection.ts';
-import { streamRestartWords } from '../shared/restart-words.ts';
+import { streamRestartText } from '../shared/restart-text.ts';
 import {
   NO_APPROVALS,
   newlyShown,
@@ -76,7 +76,7 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'turn.resumed':
       return [{ ...state, texts: state.texts.slice(0, state.settled) }, say(loading(id, true))];
     case 'step.restarted': {
-      const words = streamRestartWords(event);
+      const words = streamRestartText(event);
       const texts = state.texts.slice(0, state.settled);
       return [
         { ...state, texts },

@@ -2,10 +2,10 @@
 import { type ApprovalId, type CallId, type CallResult, Fault } from '@parlance/protocol';
 import type { DeferredCall, SessionRef, SessionSnapshot } from '../../core/api/index.ts';
 import type { DialectContext } from '../shared/dialect.ts';
-import { type Asked, callerOf, type Followed, followedTurn } from './asked.ts';
-import { givenTerms, resultOf, type ToolMessage } from './conversation.ts';
+import { optionalTerms, resultOf, type ToolMessage } from './conversation.ts';
 import { type Answer, answerOf } from './interrupts.ts';
 import { findTurn } from './log.ts';
+import { callerOf, type FollowTarget, type RunRequest, turnTarget } from './run-request.ts';
 import type { ResumeEntry } from './schemas.ts';
 
 type Checked = { readonly approval: ApprovalId } & Answer;
@@ -19,15 +19,15 @@ export class Answers {
     private readonly engine: DialectContext['engine'],
     private readonly thread: {
       readonly ref: SessionRef;
-      readonly asked: Asked;
+      readonly request: RunRequest;
       readonly now: SessionSnapshot;
     },
     approvals: readonly Checked[],
   ) {
-    const { asked, now } = thread;
+    const { request, now } = thread;
     this.#approvals = approvals;
     this.#results = lastResults(
-      asked.run.messages.filter((message) => message.role === 'tool'),
+      request.run.messages.filter((message) => message.role === 'tool'),
       now.deferred,
     );
   }
@@ -37,10 +37,10 @@ export class Answers {
    */
   static async check(
     engine: DialectContext['engine'],
-    thread: { readonly ref: SessionRef; readonly asked: Asked; readonly now: SessionSnapshot },
+    thread: { readonly ref: SessionRef; readonly request: RunRequest; readonly now: SessionSnapshot },
   ): Promise<Answers> {
     const approvals: Checked[] = [];
-    for (const entry of thread.asked.run.resume ?? []) approvals.push(await checked(engine, thread, entry));
+    for (const entry of thread.request.run.resume ?? []) approvals.push(await checked(engine, thread, entry));
     return new Answers(engine, thread, approvals);
   }
 
@@ -64,7 +64,7 @@ export class Answers {
   }
 
   /** whether there are results, and the turn waits only for results */
-  get resultsAlone(): boolean {
+  get hasOnlyResults(): boolean {
     const { approvals } = this.thread.now;
     return this.#results.length > 0 && this.#approvals.length === 0 && approvals.length === 0;
   }
@@ -73,14 +73,14 @@ export class Answers {
    * Sends the answers. Returns the turn that continues with them or, for an answer that comes too late, the
    * turn it was for.
    */
-  async give(): Promise<{ readonly followed: Followed | null; readonly owns: boolean }> {
+  async give(): Promise<{ readonly target: FollowTarget | null; readonly owns: boolean }> {
     const { now, ref } = this.thread;
     let given = 0;
     for (const message of this.#results) given += await this.#result(message);
     for (const approval of this.#approvals) given += await this.#approval(approval);
     if (given > 0 && now.turn && now.began) {
-      const followed = followedTurn({ turn: now.turn, began: now.began }, now.seq);
-      return { followed: { ...followed, more: now.queued }, owns: true };
+      const target = turnTarget({ turn: now.turn, began: now.began }, now.seq);
+      return { target: { ...target, more: now.queued }, owns: true };
     }
     const ids = new Set(this.#approvals.map(({ approval }) => approval));
     const log = { engine: this.engine, ref, head: now.seq };
@@ -88,26 +88,32 @@ export class Answers {
       log,
       (event) => event.type === 'approval.requested' && ids.has(event.approval),
     );
-    return { followed: late && followedTurn(late, late.seq), owns: false };
+    return { target: late && turnTarget(late, late.seq), owns: false };
   }
 
   async #result(message: ToolMessage): Promise<number> {
-    const { ref, asked, now } = this.thread;
+    const { ref, request, now } = this.thread;
     const open = now.deferred.find(({ call }) => call === message.toolCallId);
     if (!open) return 0;
     const command = {
       type: 'call.answer',
       call: open.call,
       ...resultOf(message),
-      ...givenTerms(asked.run),
+      ...optionalTerms(request.run),
     } as const;
-    return unlessLate(this.engine.send(ref, command, callerOf(asked)));
+    return unlessLate(this.engine.send(ref, command, callerOf(request)));
   }
 
   #approval({ approval, answer, reason }: Checked): Promise<number> {
-    const { ref, asked } = this.thread;
-    const command = { type: 'approval.answer', approval, answer, reason, ...givenTerms(asked.run) } as const;
-    return unlessLate(this.engine.send(ref, command, callerOf(asked)));
+    const { ref, request } = this.thread;
+    const command = {
+      type: 'approval.answer',
+      approval,
+      answer,
+      reason,
+      ...optionalTerms(request.run),
+    } as const;
+    return unlessLate(this.engine.send(ref, command, callerOf(request)));
   }
 }
 
@@ -124,12 +130,16 @@ async function unlessLate(sent: Promise<unknown>): Promise<number> {
 
 async function checked(
   engine: DialectContext['engine'],
-  { ref, asked, now }: { readonly ref: SessionRef; readonly asked: Asked; readonly now: SessionSnapshot },
+  {
+    ref,
+    request,
+    now,
+  }: { readonly ref: SessionRef; readonly request: RunRequest; readonly now: SessionSnapshot },
   entry: ResumeEntry,
 ): Promise<Checked> {
   const approval = entry.interruptId as ApprovalId;
   if (!now.approvals.some((pending) => pending.approval === approval)) {
-    const found = await engine.lookup(asked.principal, { kind: 'approval', id: approval });
+    const found = await engine.lookup(request.principal, { kind: 'approval', id: approval });
     if (found?.id !== ref.id || found.owner !== ref.owner)
       throw new Fault('not_found', `There is no interrupt ${entry.interruptId} in this thread.`);
   }

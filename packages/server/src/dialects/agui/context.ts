@@ -3,5 +3,5 @@ import type { DialectContext } from '../shared/dialect.ts';
 /** The context of the endpoints. */
 export type Context = Pick<
   DialectContext,
-  'asked' | 'authenticator' | 'engine' | 'log' | 'readBody' | 'stream'
+  'countRequest' | 'authenticator' | 'engine' | 'log' | 'readBody' | 'stream'
 >;

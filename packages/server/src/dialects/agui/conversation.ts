@@ -17,7 +17,7 @@ export type ToolMessage = Extract<Message, { role: 'tool' }>;
 export const isUser = (message: Message): message is UserMessage => message.role === 'user';
 
 /** The messages of a conversation, without instructions and activities. */
-export const spoken = (messages: readonly Message[]): Message[] =>
+export const chatMessages = (messages: readonly Message[]): Message[] =>
   messages.filter(({ role }) => role !== 'system' && role !== 'developer' && role !== 'activity');
 
 /** The terms of the turn: the client's instructions, the context of its application, and its tools. */
@@ -34,7 +34,7 @@ export function termsOf({ messages, tools, context }: RunAgentInput): TurnTerms 
 }
 
 /** Terms for the rest of a turn; unchanged if the request has none. */
-export function givenTerms(run: RunAgentInput): { readonly terms?: TurnTerms } {
+export function optionalTerms(run: RunAgentInput): { readonly terms?: TurnTerms } {
   const terms = termsOf(run);
   return Object.keys(terms).length > 0 ? { terms } : {};
 }

@@ -2,13 +2,13 @@
 import type { Fault, FaultCode } from '@parlance/protocol';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { HTTP_STATUS } from '../shared/http-status.ts';
-import { retryWords } from '../shared/retry.ts';
+import { retryText } from '../shared/retry.ts';
 
 export type ErrorBody = { readonly message: string; readonly code: string };
 
 export const statusOf = ({ code }: Fault): ContentfulStatusCode => HTTP_STATUS[code];
 
-export const errorBody = (fault: Fault): ErrorBody => ({ message: retryWords(fault), code: fault.code });
+export const errorBody = (fault: Fault): ErrorBody => ({ message: retryText(fault), code: fault.code });
 
 const CODES: Readonly<Record<number, FaultCode>> = {
   400: 'invalid',

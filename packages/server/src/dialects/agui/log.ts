@@ -21,7 +21,7 @@ export type KnownInput = {
   readonly seq: number | null;
 };
 
-export type Sought = {
+export type InputQuery = {
   /** ids of user messages */
   readonly messages: ReadonlySet<string>;
   /** the id of the run, and the parts it would submit */
@@ -32,7 +32,7 @@ export type Sought = {
 /**
  * The latest of these messages in the log, or the message that the same run submitted; null if there is none.
  */
-export async function findInput(log: Log, { messages, run, parts }: Sought): Promise<KnownInput | null> {
+export async function findInput(log: Log, { messages, run, parts }: InputQuery): Promise<KnownInput | null> {
   if (messages.size === 0) return null;
   const text = textOf(parts);
   for await (const event of newestFirst(log)) {

@@ -5,12 +5,12 @@ import type { EventStream, Pieces } from '../../http/connection.ts';
 import { principalOf } from '../../http/request-identity.ts';
 import { reported, requestIds } from '../shared/dialect.ts';
 import { body } from '../shared/exchange/requests.ts';
-import { sayRetryAfter } from '../shared/retry.ts';
-import type { Asked } from './asked.ts';
+import { setRetryAfter } from '../shared/retry.ts';
 import type { Context } from './context.ts';
 import { type AguiEvent, encode } from './events.ts';
 import { errorBody, statusOf } from './faults.ts';
 import { Run, type RunParts } from './run.ts';
+import type { RunRequest } from './run-request.ts';
 import { RunAgentInput } from './schemas.ts';
 import { Threads } from './threads.ts';
 
@@ -28,13 +28,13 @@ async function answered(
   { c, agent }: { readonly c: HonoContext; readonly agent: string | undefined },
 ): Promise<Response> {
   const request = c.req.raw;
-  ctx.asked(request);
+  ctx.countRequest(request);
   const principal = await principalOf(ctx.authenticator, request);
   if (agent !== undefined && !ctx.engine.catalog.listed.agents.some(({ id }) => id === agent))
     throw new Fault('not_found', `There is no agent ${agent}.`);
-  const asked: Asked = { principal, agent, run: await body(ctx, request, RunAgentInput) };
-  const begun = await threads.begin(asked);
-  const produce = producer(ctx, { asked, begun, ids: requestIds(request) });
+  const runRequest: RunRequest = { principal, agent, run: await body(ctx, request, RunAgentInput) };
+  const started = await threads.begin(runRequest);
+  const produce = producer(ctx, { request: runRequest, started, ids: requestIds(request) });
   return ctx.stream(request, { dialect: 'agui', encode, produce });
 }
 
@@ -63,6 +63,6 @@ const idOf = (event: Extract<AguiEvent, { delta: string }>): string =>
 function failed(ctx: Context, c: HonoContext, thrown: unknown): Response {
   const fault = reported(thrown, ctx, requestIds(c.req.raw));
   if (fault.code === 'unauthenticated') c.header('WWW-Authenticate', 'Bearer');
-  sayRetryAfter(c, fault);
+  setRetryAfter(c, fault);
   return c.json(errorBody(fault), statusOf(fault));
 }

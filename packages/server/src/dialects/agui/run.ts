@@ -2,21 +2,21 @@
 import { Fault, isDurable, type SessionEvent, type TurnId } from '@parlance/protocol';
 import type { Watch } from '../../core/api/index.ts';
 import { type LogIds, reported } from '../shared/dialect.ts';
-import { retryWords } from '../shared/retry.ts';
-import { type Asked, type Begun, callerOf } from './asked.ts';
+import { retryText } from '../shared/retry.ts';
 import { waitsFor } from './calls.ts';
 import { ClientView } from './client-view.ts';
 import type { Context } from './context.ts';
 import type { AguiEvent, ContentEvent, Outcome } from './events.ts';
 import { legacyOutcome } from './legacy-outcome.ts';
-import { Past, type PastPiece } from './past.ts';
+import { type PastPiece, PastPieces } from './past-pieces.ts';
 import { closing, IDLE, join, type Piece, projection, type State } from './projection.ts';
-import { Spent } from './spent.ts';
+import { callerOf, type RunRequest, type StartedRun } from './run-request.ts';
+import { RunUsage } from './run-usage.ts';
 import { readTranscript, Transcript } from './transcript.ts';
 
 export type RunParts = {
-  readonly asked: Asked;
-  readonly begun: Begun;
+  readonly request: RunRequest;
+  readonly started: StartedRun;
   readonly send: (event: AguiEvent) => void;
   readonly ids: LogIds;
 };
@@ -26,12 +26,12 @@ const PROTOCOL_VERSION = '1.0';
 export class Run {
   readonly #ends = Promise.withResolvers<void>();
   readonly #client: ClientView;
-  readonly #spent = new Spent();
+  readonly #usage = new RunUsage();
   /** turns that are shown */
   readonly #shown = new Set<TurnId>();
   #state: State = IDLE;
   /** past events; null once they were sent */
-  #past: Past | null = new Past();
+  #past: PastPieces | null = new PastPieces();
   /** pieces that arrive while a snapshot is made; null otherwise */
   #held: PastPiece[] | null = null;
   #watch: Watch | null = null;
@@ -44,18 +44,18 @@ export class Run {
     private readonly ctx: Context,
     private readonly parts: RunParts,
   ) {
-    this.#client = new ClientView(parts.asked.run.messages);
-    const turn = parts.begun.followed?.turn;
+    this.#client = new ClientView(parts.request.run.messages);
+    const turn = parts.started.target?.turn;
     if (turn) this.#shown.add(turn);
   }
 
   /** Resolves when the last event was sent, or the client has disconnected. Never rejects. */
   async follow(): Promise<void> {
-    const { threadId, runId, protocolVersion } = this.parts.asked.run;
+    const { threadId, runId, protocolVersion } = this.parts.request.run;
     const version = protocolVersion ? { protocolVersion: PROTOCOL_VERSION } : {};
     this.parts.send({ type: 'RUN_STARTED', threadId, runId, ...version });
-    const { followed } = this.parts.begun;
-    await (followed ? this.#read(followed.after) : this.#look()).catch((thrown) => this.#fail(thrown));
+    const { target } = this.parts.started;
+    await (target ? this.#read(target.after) : this.#look()).catch((thrown) => this.#fail(thrown));
     await this.#ends.promise;
   }
 
@@ -63,13 +63,13 @@ export class Run {
   abandon(): void {
     if (this.#isOver || this.#isAbandoned) return;
     this.#isAbandoned = true;
-    if (!this.parts.begun.owns || this.ctx.engine.draining) this.#stop();
+    if (!this.parts.started.owns || this.ctx.engine.draining) this.#stop();
     else this.#cancelShown();
   }
 
   async #read(after: number): Promise<void> {
     const begin = (watch: Watch) => this.#begin(watch);
-    await this.ctx.engine.watch(this.parts.begun.ref, (event) => this.#take(event), { after, begin });
+    await this.ctx.engine.watch(this.parts.started.ref, (event) => this.#take(event), { after, begin });
   }
 
   /** Sends all messages, then the running turn. */
@@ -87,7 +87,7 @@ export class Run {
       this.#begin(watch);
       if (!turn) this.#finish({ type: 'success' });
     };
-    await this.ctx.engine.watch(this.parts.begun.ref, sink, { after: 0, begin });
+    await this.ctx.engine.watch(this.parts.started.ref, sink, { after: 0, begin });
   }
 
   /** The past was read: live events follow. */
@@ -124,7 +124,7 @@ export class Run {
     const { turn, kind } = piece;
     if (kind === 'started' && this.#isFollowed(piece.input)) this.#shown.add(turn);
     if (kind === 'waits') this.#restIfWaiting();
-    if (kind === 'dropped' && piece.input === this.parts.begun.followed?.input)
+    if (kind === 'dropped' && piece.input === this.parts.started.target?.input)
       this.#finish({ type: 'cancelled' });
     if (!this.#shown.has(turn)) return;
     if (this.#isAbandoned) this.#cancelShown();
@@ -133,7 +133,7 @@ export class Run {
         if (!this.#isKnown(piece.event)) this.#send(piece.event);
         return;
       case 'answered':
-        if (seq > (this.parts.begun.followed?.counted ?? 0)) this.#spent.add(piece.usage);
+        if (seq > (this.parts.started.target?.counted ?? 0)) this.#usage.add(piece.usage);
         return;
       case 'void':
         this.#held = [];
@@ -152,7 +152,7 @@ export class Run {
 
   /** After a snapshot of the thread the client has only that. */
   #isKnown(event: ContentEvent): boolean {
-    return this.parts.begun.followed !== null && this.#client.has(event);
+    return this.parts.started.target !== null && this.#client.has(event);
   }
 
   /** Whether the current turn is shown. */
@@ -161,19 +161,19 @@ export class Run {
   }
 
   #isFollowed(input: string): boolean {
-    const { followed } = this.parts.begun;
-    return followed !== null && (followed.turn === null ? input === followed.input : !this.#isLast());
+    const { target } = this.parts.started;
+    return target !== null && (target.turn === null ? input === target.input : !this.#isLast());
   }
 
   /** Whether the shown turn is the last one. */
   #isLast(): boolean {
-    return this.#shown.size > (this.parts.begun.followed?.more ?? 0);
+    return this.#shown.size > (this.parts.started.target?.more ?? 0);
   }
 
   /** Shown output was discarded: sends all messages without it, then the events since. */
   async #resend(head: number): Promise<void> {
     const { engine } = this.ctx;
-    const { messages } = await readTranscript(engine, this.parts.begun.ref, head);
+    const { messages } = await readTranscript(engine, this.parts.started.ref, head);
     this.#send({ type: 'MESSAGES_SNAPSHOT', messages: this.#client.snapshot(messages) });
     const held = this.#held ?? [];
     this.#held = null;
@@ -194,13 +194,13 @@ export class Run {
       else if (this.#isShown()) this.#finish({ type: 'success', pendingToolCallIds: pending });
     };
     // More may follow at the same moment.
-    this.ctx.engine.whenIdle(this.parts.begun.ref).then(rest, (thrown) => this.#fail(thrown));
+    this.ctx.engine.whenIdle(this.parts.started.ref).then(rest, (thrown) => this.#fail(thrown));
   }
 
   #finish(outcome: Outcome): void {
-    const { threadId, runId, protocolVersion } = this.parts.asked.run;
+    const { threadId, runId, protocolVersion } = this.parts.request.run;
     const ended = protocolVersion ? { outcome } : legacyOutcome(outcome);
-    this.#send({ type: 'RUN_FINISHED', threadId, runId, ...ended, ...this.#spent.usage });
+    this.#send({ type: 'RUN_FINISHED', threadId, runId, ...ended, ...this.#usage.usage });
     this.#stop();
   }
 
@@ -208,7 +208,7 @@ export class Run {
     if (this.#isOver) return;
     const fault = reported(thrown, this.ctx, this.parts.ids);
     for (const event of this.#isShown() ? closing(this.#state) : []) this.#send(event);
-    this.#send({ type: 'RUN_ERROR', message: retryWords(fault), code: fault.code });
+    this.#send({ type: 'RUN_ERROR', message: retryText(fault), code: fault.code });
     this.#stop();
   }
 
@@ -218,7 +218,7 @@ export class Run {
 
   /** Cancels the turn, even if it has not started yet. */
   #cancelShown(): void {
-    const turn = this.#isShown() ? this.#state.turn : this.parts.begun.followed?.planned;
+    const turn = this.#isShown() ? this.#state.turn : this.parts.started.target?.planned;
     if (this.#past || !turn) return;
     this.#stop();
     void this.#cancel(turn);
@@ -226,12 +226,12 @@ export class Run {
 
   async #cancel(turn: TurnId): Promise<void> {
     const { engine, log } = this.ctx;
-    const { begun, asked } = this.parts;
+    const { started, request } = this.parts;
     try {
-      await engine.send(begun.ref, { type: 'turn.cancel', turn }, callerOf(asked));
+      await engine.send(started.ref, { type: 'turn.cancel', turn }, callerOf(request));
     } catch (thrown) {
       if (!(thrown instanceof Fault))
-        log.error({ err: thrown, session: begun.ref.id }, 'failed to cancel turn');
+        log.error({ err: thrown, session: started.ref.id }, 'failed to cancel turn');
     }
   }
 

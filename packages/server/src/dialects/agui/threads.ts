@@ -5,13 +5,20 @@ import type { DialectContext } from '../shared/dialect.ts';
 import { importable } from '../shared/exchange/history.ts';
 import { KeyedQueue } from '../shared/keyed-queue.ts';
 import { Answers } from './answers.ts';
-import { type Asked, type Begun, callerOf, type Followed, followedInput, followedTurn } from './asked.ts';
-import { inputParts, isUser, itemsOf, spoken, termsOf, type UserMessage } from './conversation.ts';
+import { chatMessages, inputParts, isUser, itemsOf, termsOf, type UserMessage } from './conversation.ts';
 import { findInput, findTurn, type KnownInput } from './log.ts';
+import {
+  callerOf,
+  type FollowTarget,
+  inputTarget,
+  type RunRequest,
+  type StartedRun,
+  turnTarget,
+} from './run-request.ts';
 import type { Message, RunAgentInput } from './schemas.ts';
 
 /** The new messages of the user, validated. */
-type Brought = {
+type NewMessages = {
   readonly messages: readonly UserMessage[];
   readonly parts: Part[];
   readonly terms: TurnTerms;
@@ -23,64 +30,64 @@ export class Threads {
   constructor(private readonly ctx: Pick<DialectContext, 'engine'>) {}
 
   /** Runs requests about the same thread one after another. A refused request changes nothing. */
-  async begin(asked: Asked): Promise<Begun> {
+  async begin(request: RunRequest): Promise<StartedRun> {
     const { engine } = this.ctx;
-    const ref = await engine.resolve(asked.principal, asked.run.threadId);
+    const ref = await engine.resolve(request.principal, request.run.threadId);
     return this.#queue.run(`${ref.owner} ${ref.id}`, async () =>
-      (await engine.record(ref)) ? this.#continue(ref, asked) : this.#start(ref, asked),
+      (await engine.record(ref)) ? this.#continue(ref, request) : this.#start(ref, request),
     );
   }
 
   /** Creates a thread with the messages before the new ones as history, without calling a model. */
-  async #start(ref: SessionRef, asked: Asked): Promise<Begun> {
+  async #start(ref: SessionRef, request: RunRequest): Promise<StartedRun> {
     const { engine } = this.ctx;
-    const { run, agent } = asked;
-    const messages = spoken(run.messages);
-    const brought = broughtBy(run, lastOfUser(messages));
-    const before = messages.slice(0, messages.length - brought.messages.length);
-    const continues = brought.messages.length === 0;
+    const { run, agent } = request;
+    const messages = chatMessages(run.messages);
+    const added = newMessages(run, lastUserMessages(messages));
+    const before = messages.slice(0, messages.length - added.messages.length);
+    const continues = added.messages.length === 0;
     if (run.resume?.length || (continues && before.at(-1)?.role !== 'tool'))
       throw new Fault('not_found', 'There is no such thread.');
     const history = importable(itemsOf(before));
     if (history.length > 0)
-      await engine.send(ref, { type: 'session.create', agent, history }, callerOf(asked));
-    const followed = await this.#submit(ref, asked, { ...brought, continues });
-    return { ref, followed, owns: true };
+      await engine.send(ref, { type: 'session.create', agent, history }, callerOf(request));
+    const target = await this.#submit(ref, request, { ...added, continues });
+    return { ref, target, owns: true };
   }
 
   /** The log is authoritative: messages that it does not have are new. */
-  async #continue(ref: SessionRef, asked: Asked): Promise<Begun> {
+  async #continue(ref: SessionRef, request: RunRequest): Promise<StartedRun> {
     const { engine } = this.ctx;
-    const { run } = asked;
+    const { run } = request;
     const now = await engine.snapshot(ref);
-    const messages = spoken(run.messages);
+    const messages = chatMessages(run.messages);
     const known = await this.#known(now, run, messages);
-    const brought = broughtBy(run, freshOf(messages, known));
-    const answers = await Answers.check(engine, { ref, asked, now });
-    if (brought.messages.length === 0 && answers.isEmpty)
-      return { ref, followed: await this.#again(now, messages, known), owns: false };
-    const joined = brought.messages.length > 0 && (await this.#withResults(ref, asked, { brought, answers }));
-    if (joined) return { ref, followed: startingAt(joined, now), owns: true };
-    const { followed, owns } = await answers.give();
-    if (brought.messages.length === 0) return { ref, followed, owns };
+    const added = newMessages(run, newUserMessages(messages, known));
+    const answers = await Answers.check(engine, { ref, request, now });
+    if (added.messages.length === 0 && answers.isEmpty)
+      return { ref, target: await this.#again(now, messages, known), owns: false };
+    const joined = added.messages.length > 0 && (await this.#withResults(ref, request, { added, answers }));
+    if (joined) return { ref, target: startingAt(joined, now), owns: true };
+    const { target, owns } = await answers.give();
+    if (added.messages.length === 0) return { ref, target, owns };
     // A message instead of a result closes the calls that wait for one.
     const mode = answers.unanswered.length > 0 ? 'supersede' : 'queue';
-    const next = await this.#submit(ref, asked, { ...brought, mode });
-    if (!followed || mode === 'supersede') return { ref, followed: startingAt(next, now), owns: true };
-    return { ref, followed: { ...followed, more: followed.more + 1 }, owns: true };
+    const next = await this.#submit(ref, request, { ...added, mode });
+    if (!target || mode === 'supersede') return { ref, target: startingAt(next, now), owns: true };
+    return { ref, target: { ...target, more: target.more + 1 }, owns: true };
   }
 
   /** Submits the message with the results before it in one command; null if that is not possible. */
   async #withResults(
     ref: SessionRef,
-    asked: Asked,
-    { brought, answers }: { readonly brought: Brought; readonly answers: Answers },
-  ): Promise<Followed | null> {
+    request: RunRequest,
+    { added, answers }: { readonly added: NewMessages; readonly answers: Answers },
+  ): Promise<FollowTarget | null> {
     const isWaiting = (await this.ctx.engine.record(ref))?.status === 'waiting';
-    if (!isWaiting || !answers.resultsAlone) return null;
+    if (!isWaiting || !answers.hasOnlyResults) return null;
     const { results } = answers;
     try {
-      return await this.#submit(ref, asked, { ...brought, mode: 'supersede', results });
+      return await this.#submit(ref, request, { ...added, mode: 'supersede', results });
     } catch (thrown) {
       // Another client has sent one of the results in the meantime.
       if (thrown instanceof Fault && thrown.code === 'not_found') return null;
@@ -90,9 +97,9 @@ export class Threads {
 
   #known(now: SessionSnapshot, run: RunAgentInput, messages: readonly Message[]): Promise<KnownInput | null> {
     const users = messages.filter(isUser);
-    const sought = new Set(users.map(({ id }) => id));
+    const query = new Set(users.map(({ id }) => id));
     const log = { engine: this.ctx.engine, ref: now.ref, head: now.seq };
-    return findInput(log, { messages: sought, run: run.runId, parts: inputParts(lastOfUser(messages)) });
+    return findInput(log, { messages: query, run: run.runId, parts: inputParts(lastUserMessages(messages)) });
   }
 
   /**
@@ -103,27 +110,27 @@ export class Threads {
     now: SessionSnapshot,
     messages: readonly Message[],
     known: KnownInput | null,
-  ): Promise<Followed | null> {
+  ): Promise<FollowTarget | null> {
     const last = messages.at(-1);
-    if (known?.seq && last?.role === 'user') return followedInput({ ...known, seq: known.seq });
+    if (known?.seq && last?.role === 'user') return inputTarget({ ...known, seq: known.seq });
     if (last?.role !== 'tool') return null;
     const log = { engine: this.ctx.engine, ref: now.ref, head: now.seq };
     const { toolCallId } = last;
     const turn = await findTurn(log, (event) => event.type === 'tool.ended' && event.call === toolCallId);
-    return turn && followedTurn(turn, turn.seq);
+    return turn && turnTarget(turn, turn.seq);
   }
 
   async #submit(
     ref: SessionRef,
-    asked: Asked,
-    what: Brought & {
+    request: RunRequest,
+    what: NewMessages & {
       readonly mode?: 'queue' | 'supersede';
       readonly continues?: boolean;
       readonly results?: CallResult[];
     },
-  ): Promise<Followed> {
+  ): Promise<FollowTarget> {
     const { engine } = this.ctx;
-    const { run, agent } = asked;
+    const { run, agent } = request;
     const { messages, parts, terms, mode, continues, results } = what;
     const command = {
       type: 'input.submit',
@@ -136,32 +143,32 @@ export class Threads {
       data: { run: run.runId },
       ...terms,
     } as const;
-    const { events, seq } = await engine.send(ref, command, callerOf(asked, messages.at(-1)?.id));
+    const { events, seq } = await engine.send(ref, command, callerOf(request, messages.at(-1)?.id));
     const accepted = events.find(
       (event): event is DurableEvent<'input.accepted'> => event.type === 'input.accepted',
     );
-    if (accepted) return followedInput(accepted);
+    if (accepted) return inputTarget(accepted);
     // Another node has accepted the same message in the meantime.
-    const sought = { messages: new Set(messages.map(({ id }) => id)), run: run.runId, parts };
-    const known = await findInput({ engine, ref, head: seq }, sought);
+    const query = { messages: new Set(messages.map(({ id }) => id)), run: run.runId, parts };
+    const known = await findInput({ engine, ref, head: seq }, query);
     if (!known?.seq) throw new Fault('invalid', 'The message is part of the history of this thread.');
-    return followedInput({ ...known, seq: known.seq });
+    return inputTarget({ ...known, seq: known.seq });
   }
 }
 
 /** The messages of the user at the end. */
-const lastOfUser = (messages: readonly Message[]): UserMessage[] =>
+const lastUserMessages = (messages: readonly Message[]): UserMessage[] =>
   messages.slice(messages.findLastIndex(({ role }) => role !== 'user') + 1).filter(isUser);
 
 /** The messages of the user after the latest one in the log. */
-function freshOf(messages: readonly Message[], known: KnownInput | null): UserMessage[] {
+function newUserMessages(messages: readonly Message[], known: KnownInput | null): UserMessage[] {
   if (known?.message === null) return [];
-  if (!known) return lastOfUser(messages);
+  if (!known) return lastUserMessages(messages);
   return messages.slice(messages.findLastIndex(({ id }) => id === known.message) + 1).filter(isUser);
 }
 
 /** Throws `empty` or `invalid` if the messages cannot be submitted. */
-function broughtBy(run: RunAgentInput, messages: readonly UserMessage[]): Brought {
+function newMessages(run: RunAgentInput, messages: readonly UserMessage[]): NewMessages {
   for (const { id, content } of messages) {
     const isText = typeof content === 'string' || content.every(({ type }) => type === 'text');
     if (isText && textOf(inputParts([{ id, role: 'user', content }])).trim() === '')
@@ -176,7 +183,7 @@ function broughtBy(run: RunAgentInput, messages: readonly UserMessage[]): Brough
 }
 
 /** Reads from the start of the current turn: it may wait for an answer that blocks the input. */
-const startingAt = (followed: Followed, { began }: SessionSnapshot): Followed => ({
-  ...followed,
-  after: Math.min(followed.after, (began ?? Number.POSITIVE_INFINITY) - 1),
+const startingAt = (target: FollowTarget, { began }: SessionSnapshot): FollowTarget => ({
+  ...target,
+  after: Math.min(target.after, (began ?? Number.POSITIVE_INFINITY) - 1),
 });

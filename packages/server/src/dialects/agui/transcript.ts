@@ -5,7 +5,7 @@ import { contentOf } from './content.ts';
 import type { Message } from './events.ts';
 import { importedMessages } from './imported.ts';
 import { MessageList } from './message-list.ts';
-import { settles } from './past.ts';
+import { isSettled } from './past-pieces.ts';
 import { IDLE, projection, type State } from './projection.ts';
 
 export class Transcript {
@@ -31,7 +31,7 @@ export class Transcript {
       if (body.kind === 'event') this.#list.add(body.event);
       else if (body.kind === 'void') this.#list.cut(this.#settled);
     }
-    if (settles(event)) this.#settled = this.#list.length;
+    if (isSettled(event)) this.#settled = this.#list.length;
   }
 
   #place(event: DurableEvent): void {

@@ -9,14 +9,14 @@ import {
 } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/api/index.ts';
 import { allResults, continueTurn, giveAnswers, type Target } from './continue.ts';
-import type { Followed } from './follow.ts';
 import { type AcceptedInput, inputOf, latestInput, runningInput } from './log.ts';
 import { inputData, type StoredInput } from './message-ids.ts';
 import { historyItems, instructionsOf, userParts } from './messages.ts';
 import type { ChatRequest, Message } from './schemas.ts';
+import type { FollowTarget } from './turn-follower.ts';
 
 /** Throws a `Fault` if the request is not possible; nothing is stored then. */
-export async function begin(target: Target, body: ChatRequest): Promise<Followed> {
+export async function begin(target: Target, body: ChatRequest): Promise<FollowTarget> {
   const { engine, ref } = target;
   const { messages, messageId } = body;
   const isNew = (await engine.record(ref)) === null;
@@ -56,14 +56,22 @@ function termsOf({ tools, messages }: ChatRequest): TurnTerms {
 }
 
 /** Creates the session with the earlier messages as imported history. */
-async function first(target: Target, question: Question, messages: readonly Message[]): Promise<Followed> {
+async function first(
+  target: Target,
+  question: Question,
+  messages: readonly Message[],
+): Promise<FollowTarget> {
   const { engine, ref, caller } = target;
   const history = historyItems(messages.slice(0, messages.indexOf(question.asked)));
   if (history.length > 0) await engine.send(ref, { type: 'session.create', history }, caller);
   return submit(target, question, []);
 }
 
-async function submit(target: Target, question: Question, messages: readonly Message[]): Promise<Followed> {
+async function submit(
+  target: Target,
+  question: Question,
+  messages: readonly Message[],
+): Promise<FollowTarget> {
   const { engine, ref } = target;
   const { asked } = question;
   const before = await engine.snapshot(ref);
@@ -122,7 +130,7 @@ async function modeFor({ engine, ref }: Target, before: SessionSnapshot): Promis
  * The message is edited (`sent`) or answered again (`stored`): it and everything after it leave the context. A
  * message that the session does not have was not accepted before, and is accepted now.
  */
-async function again(target: Target, question: Question, content: 'sent' | 'stored'): Promise<Followed> {
+async function again(target: Target, question: Question, content: 'sent' | 'stored'): Promise<FollowTarget> {
   const { engine, ref } = target;
   const now = await engine.snapshot(ref);
   const known = await inputOf(engine, { ref, head: now.seq }, question.asked.id);

@@ -4,7 +4,7 @@ import type { KeyedQueue } from '../shared/keyed-queue.ts';
 /** The context of the endpoints. */
 export type Context = Pick<
   DialectContext,
-  'asked' | 'authenticator' | 'engine' | 'log' | 'readBody' | 'stream'
+  'countRequest' | 'authenticator' | 'engine' | 'log' | 'readBody' | 'stream'
 > & {
   /** runs requests about one session one after another */
   readonly queue: KeyedQueue;

@@ -9,16 +9,16 @@ import {
 } from '@parlance/protocol';
 import type { Caller, Engine, SessionRef, SessionSnapshot } from '../../core/api/index.ts';
 import { replay } from '../shared/replay.ts';
-import type { Followed, Known } from './follow.ts';
 import { type AcceptedInput, turnInput } from './log.ts';
 import { answeredCalls, openCalls, outputText } from './messages.ts';
 import { START, step } from './projection.ts';
 import type { Message, ToolPart } from './schemas.ts';
+import type { ClientPosition, FollowTarget } from './turn-follower.ts';
 
 export type Target = { readonly engine: Engine; readonly ref: SessionRef; readonly caller: Caller };
 
 /** The rest of the turn: the events after the answers or, if they came late, those that already happened. */
-export async function continueTurn(target: Target, message: Message): Promise<Followed> {
+export async function continueTurn(target: Target, message: Message): Promise<FollowTarget> {
   const { engine, ref, caller } = target;
   const now = await engine.snapshot(ref);
   const { principal } = caller;
@@ -28,7 +28,7 @@ export async function continueTurn(target: Target, message: Message): Promise<Fo
   const past = await pastOf(target, input, { message, head: now.seq });
   const accepted = await giveAnswers(target, now, [message]);
   if (!accepted && past.resolved === null) throw nothingNew(now, turn);
-  return { ref, input, known: knownBy(message, past.through) };
+  return { ref, input, known: clientPosition(message, past.through) };
 }
 
 const nothingNew = ({ turn, approvals }: SessionSnapshot, named: TurnId): Fault =>
@@ -133,7 +133,7 @@ async function pastOf(
 
 const PAGE = 200;
 
-function knownBy(message: Message, through: number): Known {
+function clientPosition(message: Message, through: number): ClientPosition {
   const answers = answeredCalls(message);
   return {
     turn: message.id as TurnId,

@@ -2,11 +2,11 @@
 import type { Fault, FaultCode } from '@parlance/protocol';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { HTTP_STATUS } from '../shared/http-status.ts';
-import { retryWords } from '../shared/retry.ts';
+import { retryText } from '../shared/retry.ts';
 
 export const statusOf = ({ code }: { readonly code: FaultCode }): ContentfulStatusCode => HTTP_STATUS[code];
 
-export const sentenceOf = (fault: Fault): string => sentence(retryWords(fault));
+export const sentenceOf = (fault: Fault): string => sentence(retryText(fault));
 
 /** The origin is not allowed, the endpoint does not exist, or an error occurred. */
 export const refusal = (_status: number, reason: string): string => sentence(reason);

@@ -4,7 +4,7 @@ import { type LogIds, reported, requestIds } from '../shared/dialect.ts';
 import { type Chunk, DONE, encode, pieces } from './chunks.ts';
 import type { Context } from './context.ts';
 import { sentenceOf } from './faults.ts';
-import { type Followed, Following } from './follow.ts';
+import { type FollowTarget, TurnFollower } from './turn-follower.ts';
 
 /** Proxies must not buffer or compress the stream. */
 const HEADERS = {
@@ -13,7 +13,7 @@ const HEADERS = {
   'x-vercel-ai-ui-message-stream': 'v1',
 };
 
-export function respond(ctx: Context, request: Request, followed: Followed): Response {
+export function respond(ctx: Context, request: Request, followed: FollowTarget): Response {
   const response = ctx.stream(request, {
     dialect: 'aisdk',
     encode,
@@ -28,12 +28,12 @@ export function respond(ctx: Context, request: Request, followed: Followed): Res
  * request in memory until the stream ends.
  */
 const producer =
-  (ctx: Context, followed: Followed, ids: LogIds) =>
+  (ctx: Context, followed: FollowTarget, ids: LogIds) =>
   async (stream: EventStream): Promise<void> => {
     const { promise: ended, resolve } = Promise.withResolvers<null>();
     const send = (chunk: Chunk) => void stream.send(encode(chunk), chunk, pieces as never);
     try {
-      const following = await Following.open(ctx.engine, followed, {
+      const following = await TurnFollower.open(ctx.engine, followed, {
         chunk: send,
         ready: () => stream.ready(),
         ended: () => resolve(null),

@@ -7,7 +7,7 @@ import { reported, requestIds } from '../shared/dialect.ts';
 import { body } from '../shared/exchange/requests.ts';
 import { KeyedQueue } from '../shared/keyed-queue.ts';
 import { requestLimit } from '../shared/request-limit.ts';
-import { sayRetryAfter } from '../shared/retry.ts';
+import { setRetryAfter } from '../shared/retry.ts';
 import { begin } from './begin.ts';
 import type { Context } from './context.ts';
 import { sentenceOf, statusOf } from './faults.ts';
@@ -67,7 +67,7 @@ export function routes(app: Hono, given: Omit<Context, 'queue'>): void {
   api.onError((thrown, c) => {
     const fault = reported(thrown, ctx, requestIds(c.req.raw));
     if (fault.code === 'unauthenticated') c.header('WWW-Authenticate', 'Bearer');
-    sayRetryAfter(c, fault);
+    setRetryAfter(c, fault);
     return c.text(sentenceOf(fault), statusOf(fault));
   });
 

@@ -14,13 +14,15 @@ export function argumentsWritten(state: State, { call, tool, offset, text }: Wri
   const delta: Chunk[] =
     text === '' ? [] : [{ type: 'tool-input-delta', toolCallId: call, inputTextDelta: text }];
   if (state.calls[call]) return [state, delta];
-  return offset === 0 ? [begun(state, call, tool), [startOf(state, call, tool), ...delta]] : [state, []];
+  return offset === 0
+    ? [withCallStarted(state, call, tool), [startOf(state, call, tool), ...delta]]
+    : [state, []];
 }
 
 export function callRequested(state: State, event: DurableEvent<'call.requested'>): Changed {
   const { call: toolCallId, tool: toolName, input } = event;
   const isKnown = state.calls[toolCallId] !== undefined;
-  const known = isKnown ? state : begun(state, toolCallId, toolName);
+  const known = isKnown ? state : withCallStarted(state, toolCallId, toolName);
   const whole = { toolCallId, toolName, input, ...marks(isPageTool(state, toolName)) };
   return [
     { ...withCall(known, toolCallId, { phase: 'requested' }), step: 'calling' },
@@ -85,7 +87,7 @@ const startOf = (state: State, toolCallId: string, toolName: string): Chunk => (
   ...marks(isPageTool(state, toolName)),
 });
 
-const begun = (state: State, id: string, tool: string): State => ({
+const withCallStarted = (state: State, id: string, tool: string): State => ({
   ...state,
   calls: {
     ...state.calls,

@@ -8,7 +8,7 @@ import type { Threads } from './threads.ts';
 export type Context = Pick<
   DialectContext<z.output<typeof ModelSettings>>,
   | 'about'
-  | 'asked'
+  | 'countRequest'
   | 'authenticator'
   | 'engine'
   | 'log'

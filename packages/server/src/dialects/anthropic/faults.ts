@@ -4,7 +4,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { requestIdOf } from '../../http/request-id.ts';
 import { RequestFault } from '../shared/exchange/request-fault.ts';
 import { HTTP_STATUS } from '../shared/http-status.ts';
-import { retryWords } from '../shared/retry.ts';
+import { retryText } from '../shared/retry.ts';
 
 export const REQUEST_ID = 'request-id';
 
@@ -59,7 +59,7 @@ export function errorBody(fault: Fault, request: string): ErrorBody {
 
 /** Clients search for this text to shorten the conversation. */
 const messageOf = (fault: Fault): string =>
-  fault.code === 'context_too_long' ? `prompt is too long: ${fault.message}` : retryWords(fault);
+  fault.code === 'context_too_long' ? `prompt is too long: ${fault.message}` : retryText(fault);
 
 /** The origin is not allowed, the endpoint does not exist, or an error occurred. */
 export const refusal = (status: number, message: string, request: Request): ErrorBody => ({

@@ -4,8 +4,8 @@ import { requestIdOf } from '../../http/request-id.ts';
 import { reported } from '../shared/dialect.ts';
 import { Answer } from '../shared/exchange/answer.ts';
 import { Exchange } from '../shared/exchange/exchange.ts';
-import type { Asked } from '../shared/exchange/requests.ts';
-import type { Begun, Question } from '../shared/exchange/sessions.ts';
+import type { AuthenticatedRequest } from '../shared/exchange/requests.ts';
+import type { Question, StartedExchange } from '../shared/exchange/sessions.ts';
 import { abandoning, untilOpen } from '../shared/exchange/waiting.ts';
 import type { Context } from './context.ts';
 import { errorBody } from './faults.ts';
@@ -15,9 +15,13 @@ import { questionOf, setupOf, showsThinking, termsOf } from './question.ts';
 import type { MessageRequest } from './schemas.ts';
 import { storedSetup } from './threads.ts';
 
-export async function answerMessage(ctx: Context, asked: Asked, body: MessageRequest): Promise<Response> {
-  const { request } = asked;
-  const answering = await begin(ctx, asked, body);
+export async function answerMessage(
+  ctx: Context,
+  incoming: AuthenticatedRequest,
+  body: MessageRequest,
+): Promise<Response> {
+  const { request } = incoming;
+  const answering = await begin(ctx, incoming, body);
   const { exchange, answer, head, finished } = answering;
   if (!body.stream) {
     await abandoning(request, exchange, finished);
@@ -40,14 +44,14 @@ type Answering = {
   readonly finished: Promise<void>;
 };
 
-async function begin(ctx: Context, asked: Asked, body: MessageRequest): Promise<Answering> {
-  const { question, release } = await threaded(ctx, questionOf(ctx, asked, body), body);
+async function begin(ctx: Context, incoming: AuthenticatedRequest, body: MessageRequest): Promise<Answering> {
+  const { question, release } = await threaded(ctx, questionOf(ctx, incoming, body), body);
   try {
-    const begun = await ctx.sessions.begin(question, asked.progress);
-    const answer = new Answer(body.stream === true, callersTools(question, begun));
-    const exchange = new Exchange(ctx, question, { begun, answer });
-    const head = await headOf(ctx, question, { begun, body });
-    const finished = finish(ctx, question, { begun, body, exchange, answer, head }).finally(release);
+    const started = await ctx.sessions.begin(question, incoming.progress);
+    const answer = new Answer(body.stream === true, callersTools(question, started));
+    const exchange = new Exchange(ctx, question, { started, answer });
+    const head = await headOf(ctx, question, { started, body });
+    const finished = finish(ctx, question, { started, body, exchange, answer, head }).finally(release);
     finished.catch(() => undefined);
     return { exchange, answer, head, finished };
   } catch (thrown) {
@@ -73,7 +77,7 @@ async function threaded(ctx: Context, question: Question, body: MessageRequest):
 }
 
 /** The turn may have been started by a request with the tools, while this one has only the results. */
-function callersTools({ terms: { tools = [] } }: Question, { followed }: Begun) {
+function callersTools({ terms: { tools = [] } }: Question, { target: followed }: StartedExchange) {
   return (tool: string): boolean =>
     tools.some(({ name }) => name === tool) || (tools.length === 0 && followed.turn !== null);
 }
@@ -81,30 +85,33 @@ function callersTools({ terms: { tools = [] } }: Question, { followed }: Begun) 
 async function headOf(
   { engine, models }: Context,
   question: Question,
-  { begun, body }: { readonly begun: Begun; readonly body: MessageRequest },
+  { started, body }: { readonly started: StartedExchange; readonly body: MessageRequest },
 ): Promise<Head> {
-  const { agent, model } = await engine.snapshot(begun.ref);
-  const { tokens } = await engine.contextUse(begun.ref);
+  const { agent, model } = await engine.snapshot(started.ref);
+  const { tokens } = await engine.contextUse(started.ref);
   return {
-    id: `msg_${begun.start.id.replace(/[^\w-]/g, '')}`,
+    id: `msg_${started.start.id.replace(/[^\w-]/g, '')}`,
     model: models.answering(question.agent ?? agent.id, model),
     inputTokens: Math.max(1, Math.ceil(tokens)),
     showsThinking: showsThinking(body),
   };
 }
 
-type Finishing = Omit<Answering, 'finished'> & { readonly begun: Begun; readonly body: MessageRequest };
+type Finishing = Omit<Answering, 'finished'> & {
+  readonly started: StartedExchange;
+  readonly body: MessageRequest;
+};
 
 async function finish(ctx: Context, question: Question, finishing: Finishing): Promise<void> {
-  const { begun, body, exchange, answer, head } = finishing;
+  const { started, body, exchange, answer, head } = finishing;
   await exchange.done;
-  if (begun.again) return;
+  if (started.again) return;
   const { thread } = body;
-  if (thread) await ctx.threads.keep(begun, question, { id: head.id, created: thread.type === 'create' });
+  if (thread) await ctx.threads.keep(started, question, { id: head.id, created: thread.type === 'create' });
   // If this fails, the next request creates a new session with the same history: no reason to fail this
   // request.
-  await ctx.sessions.remember(begun, question, answer.items).catch((thrown: unknown) => {
-    ctx.log.warn({ err: thrown, session: begun.ref.id }, 'failed to store history digest');
+  await ctx.sessions.remember(started, question, answer.items).catch((thrown: unknown) => {
+    ctx.log.warn({ err: thrown, session: started.ref.id }, 'failed to store history digest');
   });
 }
 

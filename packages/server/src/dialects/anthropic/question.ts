@@ -1,7 +1,7 @@
 /** Converts a request to a question to a session. */
 import { ReasoningEffort, type TurnTerms } from '@parlance/protocol';
 import { invalid } from '../shared/exchange/request-fault.ts';
-import type { Asked } from '../shared/exchange/requests.ts';
+import type { AuthenticatedRequest } from '../shared/exchange/requests.ts';
 import type { Question } from '../shared/exchange/sessions.ts';
 import type { Context } from './context.ts';
 import { conversationOf, systemText } from './conversation.ts';
@@ -12,8 +12,12 @@ import type { Setup } from './threads.ts';
 const CLIENT_SESSION_HEADER = 'x-claude-code-session-id';
 const CLIENT_SESSION = 'claude-code.session';
 
-export function questionOf({ models }: Context, asked: Asked, body: MessageRequest): Question {
-  const { principal, session, key, request } = asked;
+export function questionOf(
+  { models }: Context,
+  incoming: AuthenticatedRequest,
+  body: MessageRequest,
+): Question {
+  const { principal, session, key, request } = incoming;
   const { agent } = models.choose(body.model);
   const client = request.headers.get(CLIENT_SESSION_HEADER);
   return {

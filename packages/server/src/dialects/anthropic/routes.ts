@@ -3,9 +3,9 @@ import { Hono, type Context as HonoContext } from 'hono';
 import { principalOfVendorClient } from '../../http/request-identity.ts';
 import { reported, requestIds } from '../shared/dialect.ts';
 import { Models } from '../shared/exchange/models.ts';
-import { askedBy, body, SESSION_HEADER, toHeader } from '../shared/exchange/requests.ts';
+import { authenticateRequest, body, SESSION_HEADER, toHeader } from '../shared/exchange/requests.ts';
 import { type Progress, Sessions } from '../shared/exchange/sessions.ts';
-import { sayRetryAfter } from '../shared/retry.ts';
+import { setRetryAfter } from '../shared/retry.ts';
 import type { Context } from './context.ts';
 import { conversationOf } from './conversation.ts';
 import { errorBody, headers, statusOf } from './faults.ts';
@@ -24,7 +24,7 @@ export function routes(app: Hono, given: Omit<Context, 'models' | 'sessions' | '
 
   messages.post('/', (c) =>
     answered(ctx, c, async (progress) => {
-      const asked = await askedBy(ctx, c.req.raw, progress);
+      const asked = await authenticateRequest(ctx, c.req.raw, progress);
       return answerMessage(ctx, asked, await body(ctx, c.req.raw, MessageRequest));
     }),
   );
@@ -69,7 +69,7 @@ type Work = (progress: Progress) => Promise<Response>;
 async function answered(ctx: Context, c: HonoContext, work: Work): Promise<Response> {
   const progress: Progress = { session: null, accepted: false };
   const limited = async () => {
-    ctx.asked(c.req.raw);
+    ctx.countRequest(c.req.raw);
     return work(progress);
   };
   const response = await limited().catch((thrown: unknown) => failed(ctx, c, { thrown, progress }));
@@ -85,7 +85,7 @@ function failed(
 ): Response {
   const { request = '', ...ids } = requestIds(c.req.raw);
   const fault = reported(thrown, ctx, { request, ...ids });
-  sayRetryAfter(c, fault);
+  setRetryAfter(c, fault);
   // The vendor's clients retry by themselves, which would start a second turn.
   if (progress.accepted) c.header('x-should-retry', 'false');
   return c.json(errorBody(fault, request), statusOf(fault));

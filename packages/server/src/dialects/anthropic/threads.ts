@@ -9,7 +9,7 @@ import { labelKey, type SessionRecord, type SessionRef } from '../../core/api/in
 import type { DialectContext } from '../shared/dialect.ts';
 import { RequestFault } from '../shared/exchange/request-fault.ts';
 import { earlierRequest } from '../shared/exchange/request-keys.ts';
-import type { Begun, Question } from '../shared/exchange/sessions.ts';
+import type { Question, StartedExchange } from '../shared/exchange/sessions.ts';
 
 /** The last answer of the thread. The session is also found by earlier ones. */
 const MESSAGE = '@anthropic.message';
@@ -82,10 +82,10 @@ export class Threads {
   }
 
   /** Lets the next request continue from this answer. `created`: the thread starts with it. */
-  async keep(begun: Begun, question: Question, { id, created }: Kept): Promise<void> {
-    await this.#label(begun, question, {
+  async keep(started: StartedExchange, question: Question, { id, created }: Kept): Promise<void> {
+    await this.#label(started, question, {
       [MESSAGE]: id,
-      ...(created && { [CREATED]: String(begun.start.seq) }),
+      ...(created && { [CREATED]: String(started.start.seq) }),
     });
   }
 

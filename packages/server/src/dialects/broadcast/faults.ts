@@ -1,6 +1,6 @@
 /** Faults as the `error` frame of the contract. */
 import type { Fault, FaultCode } from '@parlance/protocol';
-import { retryField, retryWords } from '../shared/retry.ts';
+import { retryField, retryText } from '../shared/retry.ts';
 import type { Body } from './schemas.ts';
 
 export const CANCELLED = {
@@ -43,6 +43,6 @@ export const FAULTS = {
 export const error = (text: string): Body => ({ type: 'error', error: text });
 
 export const faultFrame = (fault: Fault): Body => ({
-  ...error(FAULTS[fault.code](retryWords(fault))),
+  ...error(FAULTS[fault.code](retryText(fault))),
   ...retryField('retry_after', fault),
 });

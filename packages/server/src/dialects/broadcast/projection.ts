@@ -1,11 +1,11 @@
 /** Out: converts the events of a session to frames. */
 import { type DurableEvent, type SessionEvent, textOf } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/api/index.ts';
-import { questionWords, waitingWords } from '../shared/approval-words.ts';
+import { questionText, waitingText } from '../shared/approval-text.ts';
 import { type Calls, firstSeen, NO_CALLS, type TrackedCall, trackCalls } from '../shared/calls.ts';
 import { type Inputs, NO_INPUTS, trackInputs } from '../shared/inputs.ts';
 import { type Frame, NONE, type Projection, type Stepped } from '../shared/projection.ts';
-import { restartWords } from '../shared/restart-words.ts';
+import { restartText } from '../shared/restart-text.ts';
 import {
   NO_APPROVALS,
   newlyShown,
@@ -58,7 +58,7 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'turn.resumed':
       return [{ ...state, text: null }, NONE];
     case 'step.restarted': {
-      const words = restartWords(event);
+      const words = restartText(event);
       return [{ ...state, text: null }, words === null ? NONE : say(thinking(words))];
     }
     case 'call.requested':
@@ -124,14 +124,14 @@ function attach(state: State, now: SessionSnapshot): Body[] {
   if (!now.approval) return [];
   const { session_id } = state;
   return [
-    { ...thinking(waitingWords(now.approval.ask)), ...(session_id === undefined ? {} : { session_id }) },
+    { ...thinking(waitingText(now.approval.ask)), ...(session_id === undefined ? {} : { session_id }) },
   ];
 }
 
 const IDLE = { calls: NO_CALLS, approvals: NO_APPROVALS, text: null, result: '' };
 const question = (shown: DurableEvent<'approval.requested'> | null): Body[] =>
   shown
-    ? [thinking(waitingWords(shown.ask)), { type: 'agent_message', message: questionWords(shown.ask) }]
+    ? [thinking(waitingText(shown.ask)), { type: 'agent_message', message: questionText(shown.ask) }]
     : [];
 const thinking = (reasoning: string): Body => ({ type: 'agent_thinking', reasoning });
 const toolCall = ({ tool, input }: TrackedCall): Body => ({

@@ -13,7 +13,7 @@ export type ErrorCode =
   | 'tool_execute_failed';
 
 type Said<Type extends string, Payload> = { type: Type; conversationId: string; payload: Payload };
-type Speaker = { agentId: string; agentName: string };
+type AgentFields = { agentId: string; agentName: string };
 
 export type Body =
   | { type: 'PONG' }
@@ -22,16 +22,16 @@ export type Body =
       payload: { conversationId: string; domainId: string; activeAgent: string };
     }
   | { type: 'agent_selected'; conversationId: string; agent_id: string; agent_name: string }
-  | Said<'workflow_step_start', Speaker & { timestamp: string }>
-  | Said<'workflow_step_complete', Speaker & Measures>
-  | Said<'workflow_thought', Speaker & { reason: string }>
+  | Said<'workflow_step_start', AgentFields & { timestamp: string }>
+  | Said<'workflow_step_complete', AgentFields & Measures>
+  | Said<'workflow_thought', AgentFields & { reason: string }>
   | Said<
       'workflow_handoff',
       { fromAgent: string; toAgent: string; fromAgentId: string; toAgentId: string; reason: string }
     >
   | Said<'message_chunk', { messageId: string; chunk: string; agentName: string }>
   | Said<'message_discarded', { messageId: string; reason: string }>
-  | Said<'message_complete', Speaker & { messageId: string; content: string; metadata: Measures }>
+  | Said<'message_complete', AgentFields & { messageId: string; content: string; metadata: Measures }>
   | Said<
       'tool_approval_required',
       { requestId: string; toolName: string; toolArgs: JsonObject; description: string; agentName: string }
@@ -63,52 +63,52 @@ export function conversationOf(body: Body): string | undefined {
 }
 
 /** The agent and the conversation, which every frame of a stream contains. */
-type Voice = { readonly conversationId: string; readonly agent: AgentRef };
+type Sender = { readonly conversationId: string; readonly agent: AgentRef };
 
-const speaker = ({ id, name }: AgentRef): Speaker => ({ agentId: id, agentName: name });
+const agentFields = ({ id, name }: AgentRef): AgentFields => ({ agentId: id, agentName: name });
 
-export const agentSelected = ({ conversationId, agent }: Voice): Body => ({
+export const agentSelected = ({ conversationId, agent }: Sender): Body => ({
   type: 'agent_selected',
   conversationId,
   agent_id: agent.id,
   agent_name: agent.name,
 });
 
-export const stepStart = ({ conversationId, agent }: Voice, at: number): Body => ({
+export const stepStart = ({ conversationId, agent }: Sender, at: number): Body => ({
   type: 'workflow_step_start',
   conversationId,
-  payload: { ...speaker(agent), timestamp: new Date(at).toISOString() },
+  payload: { ...agentFields(agent), timestamp: new Date(at).toISOString() },
 });
 
-export const stepComplete = ({ conversationId, agent }: Voice, measures: Measures): Body => ({
+export const stepComplete = ({ conversationId, agent }: Sender, measures: Measures): Body => ({
   type: 'workflow_step_complete',
   conversationId,
-  payload: { ...speaker(agent), ...measures },
+  payload: { ...agentFields(agent), ...measures },
 });
 
-export const handoff = ({ conversationId, agent: to }: Voice, from: AgentRef, reason: string): Body => ({
+export const handoff = ({ conversationId, agent: to }: Sender, from: AgentRef, reason: string): Body => ({
   type: 'workflow_handoff',
   conversationId,
   payload: { fromAgent: from.name, toAgent: to.name, fromAgentId: from.id, toAgentId: to.id, reason },
 });
 
-export const thought = ({ conversationId, agent }: Voice, reason: string): Body => ({
+export const thought = ({ conversationId, agent }: Sender, reason: string): Body => ({
   type: 'workflow_thought',
   conversationId,
-  payload: { ...speaker(agent), reason },
+  payload: { ...agentFields(agent), reason },
 });
 
 /**
  * An extension of the contract: everything sent under this id is discarded, and the answer continues under
  * another id.
  */
-export const messageDiscarded = ({ conversationId }: Voice, messageId: string, reason: string): Body => ({
+export const messageDiscarded = ({ conversationId }: Sender, messageId: string, reason: string): Body => ({
   type: 'message_discarded',
   conversationId,
   payload: { messageId, reason },
 });
 
-export const chunk = ({ conversationId, agent }: Voice, messageId: string, text: string): Body => ({
+export const chunk = ({ conversationId, agent }: Sender, messageId: string, text: string): Body => ({
   type: 'message_chunk',
   conversationId,
   payload: { messageId, chunk: text, agentName: agent.name },
@@ -121,19 +121,19 @@ export type Answer = {
 };
 
 export const messageComplete = (
-  { conversationId, agent }: Voice,
+  { conversationId, agent }: Sender,
   { messageId, content, metadata }: Answer,
 ): Body => ({
   type: 'message_complete',
   conversationId,
-  payload: { messageId, content, ...speaker(agent), metadata },
+  payload: { messageId, content, ...agentFields(agent), metadata },
 });
 
 /** Shown to the person who approves the call: nothing may be hidden in them. */
 const shownArguments = (input: JsonObject): JsonObject => visibleJson(input) as JsonObject;
 
 export const approvalRequired = (
-  { conversationId, agent }: Voice,
+  { conversationId, agent }: Sender,
   { approval, tool, input, ask }: Pick<PendingApproval, 'approval' | 'tool' | 'input' | 'ask'>,
 ): Body => ({
   type: 'tool_approval_required',
@@ -148,7 +148,7 @@ export const approvalRequired = (
 });
 
 export const toolExecuted = (
-  { conversationId }: Voice,
+  { conversationId }: Sender,
   payload: Extract<Body, { type: 'tool_executed' }>['payload'],
 ): Body => ({ type: 'tool_executed', conversationId, payload });
 

@@ -4,7 +4,7 @@ import type { Context, Hono } from 'hono';
 import { principalOf } from '../../http/request-identity.ts';
 import type { DialectContext } from '../shared/dialect.ts';
 import { agentObject, domainObject, toolObject } from './objects.ts';
-import { fitting } from './request-body.ts';
+import { parseAs } from './request-body.ts';
 import { AgentsQuery } from './schemas.ts';
 
 export function catalogRoutes(
@@ -28,7 +28,7 @@ export function catalogRoutes(
 
   api.get('/agents', async (c) => {
     await caller(c);
-    const { domain_id: domain } = fitting(AgentsQuery, c.req.query());
+    const { domain_id: domain } = parseAs(AgentsQuery, c.req.query());
     const { domains, agents } = engine.catalog.listed;
     const members = domains.find(({ id }) => id === domain)?.agents ?? [];
     const wanted = domain === undefined ? agents : agents.filter(({ id }) => members.includes(id));

@@ -4,7 +4,7 @@ import type { OutboundMessage } from '../shared/description.ts';
 import type { Body } from './bodies.ts';
 
 const text = z.string();
-const speaker = { agentId: text, agentName: text };
+const agentFields = { agentId: text, agentName: text };
 const measures = { tokenCount: z.number(), durationMs: z.number() };
 const data = z.record(z.string(), z.json());
 
@@ -46,17 +46,17 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
   },
   workflow_step_start: {
     summary: 'An agent starts to work.',
-    schema: frame('workflow_step_start', { ...speaker, timestamp: z.iso.datetime() }),
+    schema: frame('workflow_step_start', { ...agentFields, timestamp: z.iso.datetime() }),
     example: said('workflow_step_start', { ...coder, timestamp: '2026-01-01T00:00:00.000Z' }),
   },
   workflow_step_complete: {
     summary: 'An agent has finished its part of the turn.',
-    schema: frame('workflow_step_complete', { ...speaker, ...measures }),
+    schema: frame('workflow_step_complete', { ...agentFields, ...measures }),
     example: said('workflow_step_complete', { ...coder, ...measured }),
   },
   workflow_thought: {
     summary: 'A complete reasoning block, the explanation of a call, or a retry.',
-    schema: frame('workflow_thought', { ...speaker, reason: text }),
+    schema: frame('workflow_thought', { ...agentFields, reason: text }),
     example: said('workflow_thought', { ...coder, reason: 'They want me to count.' }),
   },
   workflow_handoff: {
@@ -92,7 +92,7 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
   message_complete: {
     summary: 'The answer is complete. `tokenCount` is the number of output tokens.',
     schema: frame('message_complete', {
-      ...speaker,
+      ...agentFields,
       messageId: text,
       content: text,
       metadata: z.strictObject(measures),

@@ -2,7 +2,7 @@
 import { Fault, type FaultCode } from '@parlance/protocol';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { HTTP_STATUS } from '../shared/http-status.ts';
-import { retryField, retryWords } from '../shared/retry.ts';
+import { retryField, retryText } from '../shared/retry.ts';
 import { type Body, type ErrorCode, errorBody } from './bodies.ts';
 
 const FAULTS = {
@@ -35,7 +35,7 @@ const FAULTS = {
 
 /** The `error` frame of a fault. */
 export const faultBody = (fault: Fault, conversationId?: string): Body =>
-  errorBody(FAULTS[fault.code], retryWords(fault), { conversationId, ...retryField('retryAfter', fault) });
+  errorBody(FAULTS[fault.code], retryText(fault), { conversationId, ...retryField('retryAfter', fault) });
 
 /** Replaces the messages of some faults with those of the contract. */
 export async function withMessages(

@@ -7,7 +7,7 @@ import type { Engine, SessionRef } from '../../core/api/index.ts';
 import { type DialectContext, reported } from '../shared/dialect.ts';
 import type { SubscriptionHub } from '../shared/subscription-hub.ts';
 import type { Body } from './bodies.ts';
-import { LeftBehind } from './left-behind.ts';
+import { ClosedSocket } from './continuation.ts';
 import { KEPT_MS, Orphans, type Peer } from './orphans.ts';
 import type { State } from './projection.ts';
 
@@ -91,7 +91,7 @@ export class Inheritance {
     );
     for (const answer of await Promise.allSettled(asked)) {
       if (answer.status === 'rejected') continue;
-      for (const left of z.array(LeftBehind).parse(answer.value))
+      for (const left of z.array(ClosedSocket).parse(answer.value))
         await this.orphans
           .adopt(left, user, engine)
           .catch((thrown) => reported(thrown, this.ctx, { session: left.id }));

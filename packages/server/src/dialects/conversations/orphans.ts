@@ -13,7 +13,7 @@ import {
 import type { Socket } from '../../http/connection.ts';
 import { NOTHING, type SubscriptionHub } from '../shared/subscription-hub.ts';
 import { type Body, conversationOf } from './bodies.ts';
-import { Continuation, type LeftBehind, type Position, positionOf } from './left-behind.ts';
+import { type ClosedSocket, Continuation, type Position, positionOf } from './continuation.ts';
 import { Mailbox } from './mailbox.ts';
 import { pieces, type State } from './projection.ts';
 
@@ -51,7 +51,7 @@ export class Orphans {
     for (const session of this.hub.observed(socket)) {
       const now = session.snapshot();
       const missed = unsent.filter((body) => conversationOf(body) === now.ref.id);
-      const expected = isUnderWay(now) || (writing !== null && sessionKey(writing) === sessionKey(now.ref));
+      const expected = isRunning(now) || (writing !== null && sessionKey(writing) === sessionKey(now.ref));
       if (!expected && missed.length === 0) continue;
       const orphan = this.#add(principal.id, now.ref, missed);
       const { mailbox } = orphan;
@@ -72,7 +72,11 @@ export class Orphans {
   }
 
   /** Continues a conversation here that a socket of another node left. */
-  async adopt(left: LeftBehind, user: PrincipalId, engine: Pick<Engine, 'events' | 'record'>): Promise<void> {
+  async adopt(
+    left: ClosedSocket,
+    user: PrincipalId,
+    engine: Pick<Engine, 'events' | 'record'>,
+  ): Promise<void> {
     const ref = { owner: left.owner, id: left.id };
     const record = await engine.record(ref);
     if (!record) return;
@@ -82,7 +86,7 @@ export class Orphans {
   }
 
   /** Hands the orphans of the user over to another node; they are no longer kept here. */
-  async give(user: PrincipalId): Promise<LeftBehind[]> {
+  async give(user: PrincipalId): Promise<ClosedSocket[]> {
     await Promise.allSettled(this.#of(user).map(({ placed }) => placed));
     return this.#of(user).flatMap((orphan) => {
       const { ref, unsent, position } = orphan;
@@ -118,12 +122,12 @@ export class Orphans {
 
   #hand({ user, ref, mailbox }: Orphan, socket: Socket, isNamed: boolean): void {
     const [now] = this.hub.snapshots(mailbox);
-    if (!now || (isNamed && isUnderWay(now))) return;
+    if (!now || (isNamed && isRunning(now))) return;
     const kept = isNamed ? restated(mailbox.bodies) : mailbox.bodies;
     const asked = new Set(kept.map(requestOf));
-    const underWay = this.hub.replace(ref, mailbox, socket) as Body[];
-    const unasked = underWay.filter((body) => requestOf(body) !== null && !asked.has(requestOf(body)));
-    const rest = [...kept, ...unasked];
+    const running = this.hub.replace(ref, mailbox, socket) as Body[];
+    const newRequests = running.filter((body) => requestOf(body) !== null && !asked.has(requestOf(body)));
+    const rest = [...kept, ...newRequests];
     for (let body = rest.shift(); body && socket.open; body = rest.shift()) {
       socket.send(JSON.stringify(body), body, pieces);
       if (socket.open) continue;
@@ -160,7 +164,7 @@ export class Orphans {
   }
 }
 
-const isUnderWay = ({ turn, queued }: SessionSnapshot): boolean => turn !== null || queued > 0;
+const isRunning = ({ turn, queued }: SessionSnapshot): boolean => turn !== null || queued > 0;
 
 /** The id of an approval request. */
 const requestOf = (body: Body): string | null =>

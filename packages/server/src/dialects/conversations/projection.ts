@@ -5,7 +5,7 @@ import type { Pieces } from '../../http/connection.ts';
 import { trackCalls } from '../shared/calls.ts';
 import { type Frame, NONE, type Projection, type Stepped } from '../shared/projection.ts';
 import { approvalRequired, type Body, chunk, type ErrorCode, errorBody, thought } from './bodies.ts';
-import { BETWEEN_BLOCKS, IDLE, type State, spend } from './state.ts';
+import { addTokens, BETWEEN_BLOCKS, IDLE, type State } from './state.ts';
 import { outcomeText, REJECTED } from './tool-outcome.ts';
 import {
   agentChanged,
@@ -31,7 +31,7 @@ export const pieces: Pieces<Body> = {
 export const projection: Projection<State, Body> = { start, step, attach, pieces };
 
 function start({ ref, agent }: Pick<SessionSnapshot, 'ref' | 'agent'>): State {
-  return { ...IDLE, conversationId: ref.id, agent, directInputs: [], begun: null };
+  return { ...IDLE, conversationId: ref.id, agent, directInputs: [], openBlock: null };
 }
 
 /** The state before the first event of a log. */
@@ -54,19 +54,20 @@ export function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'approval.explained':
       return [state, frames(thought(state, event.text))];
     case 'text.delta':
-      if (event.block === state.begun) return [state, [{ body: chunk(state, state.message, event.text) }]];
-      return [{ ...state, begun: event.block, said: true }, frames(firstChunk(state, event.text))];
+      if (event.block === state.openBlock)
+        return [state, [{ body: chunk(state, state.message, event.text) }]];
+      return [{ ...state, openBlock: event.block, hasText: true }, frames(firstChunk(state, event.text))];
     case 'text.ended': {
-      const seen = event.block === state.begun;
-      const begun = seen ? null : state.begun;
-      const next = { ...state, begun, texts: [...state.texts, event.text], said: true };
+      const seen = event.block === state.openBlock;
+      const openBlock = seen ? null : state.openBlock;
+      const next = { ...state, begun: openBlock, texts: [...state.texts, event.text], said: true };
       return [next, seen ? NONE : frames(firstChunk(state, event.text))];
     }
     case 'step.ended': {
       const { outputTokens } = event.usage;
-      const turnMeter = spend(state.turnMeter, outputTokens);
-      const agentMeter = spend(state.agentMeter, outputTokens);
-      return [{ ...state, turnMeter, agentMeter, settled: state.texts.length, said: false }, NONE];
+      const turnMeter = addTokens(state.turnMeter, outputTokens);
+      const agentMeter = addTokens(state.agentMeter, outputTokens);
+      return [{ ...state, turnMeter, agentMeter, settled: state.texts.length, hasText: false }, NONE];
     }
     case 'step.restarted':
       return restarted(state, event);

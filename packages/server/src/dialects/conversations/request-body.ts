@@ -10,10 +10,10 @@ export async function body<Schema extends z.ZodType>(
 ): Promise<z.output<Schema>> {
   const parsed = parseBody(await bytes);
   if ('problem' in parsed) throw new Fault('invalid', `The body ${parsed.problem}`, { cause: parsed.cause });
-  return fitting(schema, parsed.value);
+  return parseAs(schema, parsed.value);
 }
 
-export function fitting<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+export function parseAs<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];

@@ -5,13 +5,13 @@ import { requirePermission, type SessionRecord } from '../../core/api/index.ts';
 import { principalOf } from '../../http/request-identity.ts';
 import { type DialectContext, reported, requestIds } from '../shared/dialect.ts';
 import { requestLimit } from '../shared/request-limit.ts';
-import { retryWords, sayRetryAfter } from '../shared/retry.ts';
+import { retryText, setRetryAfter } from '../shared/retry.ts';
 import { authRoutes } from './auth-routes.ts';
 import { catalogRoutes } from './catalog-routes.ts';
 import { STATUSES } from './faults.ts';
 import { latestMessages } from './messages.ts';
 import { conversationObject, healthObject } from './objects.ts';
-import { body, fitting } from './request-body.ts';
+import { body, parseAs } from './request-body.ts';
 import {
   ListQuery,
   MAX_MESSAGES,
@@ -41,7 +41,7 @@ type RouteContext = Pick<
   DialectContext,
   | 'about'
   | 'addressOf'
-  | 'asked'
+  | 'countRequest'
   | 'authenticator'
   | 'engine'
   | 'figures'
@@ -61,8 +61,8 @@ export function routes(app: Hono, ctx: RouteContext): void {
   api.onError((thrown, c) => {
     const fault = reported(thrown, ctx, requestIds(c.req.raw));
     if (fault.code === 'unauthenticated') c.header('WWW-Authenticate', 'Bearer');
-    sayRetryAfter(c, fault);
-    return c.json({ detail: retryWords(fault) }, STATUSES[fault.code]);
+    setRetryAfter(c, fault);
+    return c.json({ detail: retryText(fault) }, STATUSES[fault.code]);
   });
 
   authRoutes(api, ctx);
@@ -70,7 +70,7 @@ export function routes(app: Hono, ctx: RouteContext): void {
 
   api.get('/conversations', async (c) => {
     const principal = await caller(c);
-    const { limit, cursor, domain_id: domain } = fitting(ListQuery, c.req.query());
+    const { limit, cursor, domain_id: domain } = parseAs(ListQuery, c.req.query());
     const page = await engine.list(principal, { limit, cursor, domain });
     if (page.next !== null) c.header('x-next-cursor', page.next);
     return c.json(page.sessions.map((record) => conversationObject(record, principal, [])));
@@ -98,21 +98,21 @@ export function routes(app: Hono, ctx: RouteContext): void {
   api.get('/conversations/:id/messages', async (c) => {
     const principal = await caller(c);
     const found = await record(principal, c.req.param('id'));
-    const { limit } = fitting(MessagesQuery, c.req.query());
+    const { limit } = parseAs(MessagesQuery, c.req.query());
     return c.json(await latestMessages(engine, found, limit));
   });
 
   api.get('/conversations/:id/workflow-logs', async (c) => {
     const principal = await caller(c);
     const found = await record(principal, c.req.param('id'));
-    const { limit } = fitting(WorkflowLogsQuery, c.req.query());
+    const { limit } = parseAs(WorkflowLogsQuery, c.req.query());
     return c.json(await latestWorkflow(engine, found, limit));
   });
 
   api.get('/tool-runs', async (c) => {
     const principal = await caller(c);
     requirePermission(principal, 'tool:read');
-    const { limit } = fitting(ToolRunsQuery, c.req.query());
+    const { limit } = parseAs(ToolRunsQuery, c.req.query());
     return c.json(await latestRuns(engine, principal, limit));
   });
 

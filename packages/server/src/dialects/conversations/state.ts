@@ -21,9 +21,9 @@ export type State = {
   /** how many of them belong to completed steps */
   readonly settled: number;
   /** clients have received text of the current step */
-  readonly said: boolean;
+  readonly hasText: boolean;
   /** the open text block whose beginning clients have received */
-  readonly begun: string | null;
+  readonly openBlock: string | null;
   readonly turnMeter: Meter;
   readonly agentMeter: Meter;
   /** the reason for the last denial */
@@ -38,13 +38,16 @@ export const IDLE = {
   message: '',
   texts: [],
   settled: 0,
-  said: false,
+  hasText: false,
   turnMeter: NOTHING,
   agentMeter: NOTHING,
   denial: '',
 };
 
-export const spend = ({ since, tokens }: Meter, more: number): Meter => ({ since, tokens: tokens + more });
+export const addTokens = ({ since, tokens }: Meter, more: number): Meter => ({
+  since,
+  tokens: tokens + more,
+});
 export const measured = ({ since, tokens }: Meter, at: number): Measures => ({
   tokenCount: tokens,
   durationMs: at - since,

@@ -1,7 +1,7 @@
 /** The longer steps of the projection. */
 import { type DurableEvent, textOf, wasStopped } from '@parlance/protocol';
 import { type Frame, NONE, type Stepped } from '../shared/projection.ts';
-import { restartWords } from '../shared/restart-words.ts';
+import { restartText } from '../shared/restart-text.ts';
 import {
   agentSelected,
   type Body,
@@ -46,7 +46,7 @@ export function turnStarted(
  */
 export function restarted(before: State, event: DurableEvent<'step.restarted'>): Stepped<State, Body> {
   const { id, fault } = event;
-  const words = restartWords(event);
+  const words = restartText(event);
   const retrying = words === null ? [] : [thought(before, words)];
   return discarded(before, id, { reason: fault.message, words: retrying });
 }
@@ -60,7 +60,7 @@ function discarded(
   id: string,
   { reason, words }: { readonly reason: string; readonly words: readonly Body[] },
 ): Stepped<State, Body> {
-  if (!before.said) return [before, frames(...words)];
+  if (!before.hasText) return [before, frames(...words)];
   const texts = before.texts.slice(0, before.settled);
   const state = { ...before, message: id, texts, said: false, begun: null };
   const again = state.texts.length === 0 ? [] : [chunk(state, id, state.texts.join(BETWEEN_BLOCKS))];

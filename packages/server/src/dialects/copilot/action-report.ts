@@ -12,14 +12,14 @@ import { isObject, type JsonObject, type Part, textPart } from '@parlance/protoc
 import type { InteractRequest } from './request.ts';
 import { pageData, pageParts } from './request-page.ts';
 
-export type Reported = { readonly failed: boolean; readonly parts: Part[]; readonly data?: JsonObject };
+export type ReportedResult = { readonly failed: boolean; readonly parts: Part[]; readonly data?: JsonObject };
 
 /** `input` is that of the call, `before` the page it was made for, and `page` the one in the report. */
 export function reportedAction(
   input: JsonObject,
   request: InteractRequest,
   { before, page }: { before: Page | null; page: Page | null },
-): Reported {
+): ReportedResult {
   const action = sendWritten(typeof input.action === 'string' ? input.action : '')?.action;
   const after = page ?? before ?? EMPTY_PAGE;
   const expectedOutcome = isObject(input.expectedOutcome) ? input.expectedOutcome : undefined;
@@ -73,7 +73,7 @@ function reportIn(request: InteractRequest, after: Page): ActionReport {
 }
 
 /** The page that the client was asked for. A client that sends no text is not asked again. */
-export function broughtPage(page: Page | null): Reported {
+export function pageResult(page: Page | null): ReportedResult {
   if (page && !page.textMissing)
     return { failed: false, parts: [textPart('The whole page:'), ...pageParts(page)], data: pageData(page) };
   const still: Page | null = page && { ...page, textMissing: 'unavailable' };

@@ -4,7 +4,7 @@ import { type Engine, type Log, type SessionRef, sessionKey } from '../../core/a
 import type { Subscriber } from '../../http/connection.ts';
 import type { ChannelServer } from '../shared/channel-bus.ts';
 import type { SubscriptionHub } from '../shared/subscription-hub.ts';
-import { followedElsewhere } from './followed-elsewhere.ts';
+import { channelSync } from './channel-sync.ts';
 
 const PREFIX = 'private-session-';
 /** The most sessions that are followed without a known subscriber; the oldest is dropped. */
@@ -19,7 +19,7 @@ export type ChannelWatch = {
 };
 
 /** Concurrent callers wait for the same subscription. */
-type Followed = {
+type FollowedChannel = {
   readonly ref: SessionRef;
   readonly subscriber: ChannelSubscriber;
   readonly subscribed: Promise<unknown>;
@@ -29,11 +29,11 @@ export function watchChannels<State>(
   { engine, channels, log }: { engine: Engine; channels: ChannelServer; log: Log },
   hub: SubscriptionHub<State>,
 ): ChannelWatch {
-  const followed = new Map<string, Followed>();
+  const followed = new Map<string, FollowedChannel>();
   /** channels of sessions with subscribers on this node */
   const wanted = new Set<string>();
-  const elsewhere = followedElsewhere(engine.transport, {
-    began: (ref) => {
+  const elsewhere = channelSync(engine.transport, {
+    sessionFollowed: (ref) => {
       const channel = sessionChannel(ref.id);
       if (wanted.has(channel)) follow(ref).catch(notFollowed(channel));
     },
@@ -51,7 +51,7 @@ export function watchChannels<State>(
     await (followed.get(key) ?? begin(ref, key)).subscribed;
   }
 
-  function begin(ref: SessionRef, key: string): Followed {
+  function begin(ref: SessionRef, key: string): FollowedChannel {
     const subscriber = new ChannelSubscriber(sessionChannel(ref.id), channels);
     const subscribed = hub.subscribe(ref, subscriber).catch((thrown) => {
       disconnect(key);
@@ -59,7 +59,7 @@ export function watchChannels<State>(
     });
     const begun = { ref, subscriber, subscribed };
     followed.set(key, begun);
-    elsewhere.began(ref);
+    elsewhere.sessionFollowed(ref);
     for (const [oldest, { subscriber }] of followed) {
       if (followed.size <= MAX_FOLLOWED) break;
       log.debug({ channel: subscriber.channel }, 'stopped following channel');
@@ -81,7 +81,7 @@ export function watchChannels<State>(
     wanted.add(channel);
     const holder = await engine.firstHolder(channel.slice(PREFIX.length));
     if (holder) await follow(holder);
-    else elsewhere.wanted(channel);
+    else elsewhere.requestSession(channel);
   }
 
   const unwatch = channels.watch({

@@ -4,7 +4,7 @@ import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { z } from 'zod';
 import { type DialectContext, reported, requestIds } from '../shared/dialect.ts';
-import { retryField, retryWords, sayRetryAfter } from '../shared/retry.ts';
+import { retryField, retryText, setRetryAfter } from '../shared/retry.ts';
 
 export type ErrorCode =
   | 'UNAUTHORIZED'
@@ -81,12 +81,12 @@ export const errorAnswer =
     const fault = reported(thrown, ctx, requestIds(c.req.raw));
     const { status, code } = FAULTS[fault.code];
     if (fault.code === 'unauthenticated') c.header('WWW-Authenticate', 'Bearer');
-    sayRetryAfter(c, fault);
+    setRetryAfter(c, fault);
     const retry = retryField('retryAfter', fault);
     const errors = fault.cause instanceof z.ZodError ? { errors: fieldsOf(fault.cause) } : undefined;
     const details: JsonObject | undefined =
       errors ?? (retry.retryAfter === undefined ? undefined : { ...retry });
-    return c.json(errorBody(code, retryWords(fault), { details, ...retry }), status);
+    return c.json(errorBody(code, retryText(fault), { details, ...retry }), status);
   };
 
 /** The fields that do not match, in the format of the contract. */

@@ -10,7 +10,7 @@ import { startAt, step } from './projection.ts';
 /** Small, because events of this dialect contain whole pages. */
 const PAGE = 100;
 
-export type Wanted = {
+export type HistoryQuery = {
   readonly limit: number;
   /** earliest time, in milliseconds */
   readonly since?: number;
@@ -23,7 +23,7 @@ export type Wanted = {
 export async function latestMessages(
   engine: Engine,
   { ref, seq, messageCount }: SessionSnapshot,
-  { limit, since = 0 }: Wanted,
+  { limit, since = 0 }: HistoryQuery,
 ): Promise<CopilotMessage[]> {
   let messages: CopilotMessage[] = [];
   for await (const { events, whole } of latestEvents(engine, { ref, head: seq }, PAGE)) {

@@ -4,10 +4,10 @@
  */
 import { lastPage, type Page } from '@parlance/copilot';
 import { asFault, Fault, type FaultCode, type Principal, type TurnId, textPart } from '@parlance/protocol';
-import { type SessionRef, type SessionSnapshot, sessionKey, spokenAnswer } from '../../core/api/index.ts';
+import { answerInText, type SessionRef, type SessionSnapshot, sessionKey } from '../../core/api/index.ts';
 import { KeyedQueue } from '../shared/keyed-queue.ts';
 import type { ProjectedSession } from '../shared/subscription-hub.ts';
-import { broughtPage, reportedAction } from './action-report.ts';
+import { pageResult, reportedAction } from './action-report.ts';
 import { activeTask } from './active-task.ts';
 import type { Context } from './context.ts';
 import type { State } from './projection.ts';
@@ -75,7 +75,7 @@ export function interactions(ctx: Context) {
       const question = questionOf(arrival);
       const replied = question && isShown(question, ref, earlier) ? await reply(call, question) : null;
       if (replied) return replied;
-      const same = known !== null || (await bringsPage(call, now));
+      const same = known !== null || (await hasNewPage(call, now));
       const task = same && !question ? await continueTask(call, now) : await begin(call, now);
       return await answered(call, task);
     } finally {
@@ -166,7 +166,7 @@ export function interactions(ctx: Context) {
   async function sendReply({ ref, request, page, caller }: Call, question: Question): Promise<void> {
     const { query } = request;
     if (question.kind === 'approval') {
-      const answer = spokenAnswer(query);
+      const answer = answerInText(query);
       // Anything but yes or no is not an answer: the question is repeated.
       if (!answer) return;
       const { approval } = question;
@@ -186,7 +186,7 @@ export function interactions(ctx: Context) {
    * A client that was asked for the whole page may repeat its first call, without the task id that it was
    * given.
    */
-  async function bringsPage({ ref, request, page }: Call, now: SessionSnapshot): Promise<boolean> {
+  async function hasNewPage({ ref, request, page }: Call, now: SessionSnapshot): Promise<boolean> {
     const [deferred] = now.deferred;
     if (deferred?.tool !== 'browser_read' || !page || page.textMissing) return false;
     return (await activeTask(ctx.hub, ref))?.query === request.query;
@@ -208,7 +208,7 @@ export function interactions(ctx: Context) {
       const before = lastPage(await engine.events(ref, Math.max(0, began - 2), PAGE));
       const report =
         deferred.tool === 'browser_read'
-          ? broughtPage(page)
+          ? pageResult(page)
           : reportedAction(deferred.input, request, { before, page });
       // Another device may have reported already: this call then only returns the state of the task.
       await unless(['not_found'], () =>

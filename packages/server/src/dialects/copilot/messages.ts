@@ -4,7 +4,7 @@
  */
 import { type CalledTool, type PlanProgress, progressAfter } from '@parlance/copilot';
 import { type CallId, type DurableEvent, textOf } from '@parlance/protocol';
-import { waitingWords } from '../shared/approval-words.ts';
+import { waitingText } from '../shared/approval-text.ts';
 import { nthId } from '../shared/ids.ts';
 import { actionMessage } from './action-message.ts';
 import type { CopilotMessage } from './message.ts';
@@ -96,7 +96,7 @@ function messageOf(event: DurableEvent, { next, calls }: MessageState): CopilotM
       return {
         ...base,
         role: 'assistant',
-        content: waitingWords(event.ask),
+        content: waitingText(event.ask),
         metadata: { taskId: event.turn },
       };
     case 'approval.answered':

@@ -1,14 +1,14 @@
 /** What a call returns besides the task itself: a pending approval, or the end of the task. */
 import type { TurnId } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/api/index.ts';
-import { waitingWords } from '../shared/approval-words.ts';
+import { waitingText } from '../shared/approval-text.ts';
 import { type Task, taskView } from './task.ts';
 import { startTask } from './task-state.ts';
 
 /** A pending approval is shown as a question to the user. */
 export function withApproval(task: Task, { approval, turn }: SessionSnapshot): Task {
   if (!approval || turn !== task.taskId) return task;
-  const userQuestion = waitingWords(approval.ask);
+  const userQuestion = waitingText(approval.ask);
   const question = { userQuestion, missingInformation: ['approval'], reasoning: approval.ask.description };
   return { ...task, status: 'needs_user_input', thought: userQuestion, question };
 }

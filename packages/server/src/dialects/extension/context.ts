@@ -9,5 +9,5 @@ export const Settings = z.object({
 
 export type Context = Pick<
   DialectContext<z.output<typeof Settings>>,
-  'asked' | 'authenticator' | 'engine' | 'log' | 'newId' | 'now' | 'readBody' | 'settings'
+  'countRequest' | 'authenticator' | 'engine' | 'log' | 'newId' | 'now' | 'readBody' | 'settings'
 >;

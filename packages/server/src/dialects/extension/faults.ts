@@ -1,6 +1,6 @@
 /** Faults as the `error` frame of the contract. */
 import { type Fault, type FaultCode, isObject, SessionId } from '@parlance/protocol';
-import { retryWords } from '../shared/retry.ts';
+import { retryText } from '../shared/retry.ts';
 import type { Content, ErrorCode } from './bodies.ts';
 
 export const CANCELLED = {
@@ -49,11 +49,11 @@ const FAULTS = {
 /** The response to the sender of a frame that failed. */
 export function refusal(frame: unknown, fault: Fault): Content {
   const answered = {
-    ...FAULTS[fault.code](retryWords(fault)),
+    ...FAULTS[fault.code](retryText(fault)),
     ...(fault.retryAfterMs === undefined ? {} : { retryAfter: fault.retryAfterMs }),
   };
   const { type, sessionId } = isObject(frame) ? frame : {};
   if (type === 'client_registration')
-    return { type: 'error', ...answered, message: 'Registration failed', details: retryWords(fault) };
+    return { type: 'error', ...answered, message: 'Registration failed', details: retryText(fault) };
   return { type: 'error', ...answered, sessionId: SessionId.safeParse(sessionId).data };
 }

@@ -1,11 +1,11 @@
 /** Out: converts the events of a session to frames. */
 import { type Ask, isDurable, type SessionEvent, textOf, wasStopped } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/api/index.ts';
-import { questionWords, waitingWords } from '../shared/approval-words.ts';
+import { questionText, waitingText } from '../shared/approval-text.ts';
 import { type Calls, NO_CALLS, trackCalls } from '../shared/calls.ts';
 import { nthId } from '../shared/ids.ts';
 import { type Frame, NONE, type Projection, type Stepped } from '../shared/projection.ts';
-import { restartWords } from '../shared/restart-words.ts';
+import { restartText } from '../shared/restart-text.ts';
 import {
   NO_APPROVALS,
   newlyShown,
@@ -72,7 +72,7 @@ function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'turn.resumed':
       return [{ ...state, text: null }, showStatus('thinking')];
     case 'step.restarted': {
-      const words = restartWords(event);
+      const words = restartText(event);
       return [{ ...state, text: null }, words === null ? NONE : showStatus('thinking', words)];
     }
     case 'reasoning.ended':
@@ -163,6 +163,6 @@ function attach({ at }: State, { approval, turn, ref, seq }: SessionSnapshot): B
  * Also sent as a response: popups do not render `using_tool`, and disable their input until a response arrives.
  */
 const question = (sessionId: string, ask: Ask, tool: string): Content[] => [
-  statusContent(sessionId, 'using_tool', { message: waitingWords(ask), currentTool: tool }),
-  { type: 'agent_response', content: questionWords(ask), sessionId, toolsUsed: [] },
+  statusContent(sessionId, 'using_tool', { message: waitingText(ask), currentTool: tool }),
+  { type: 'agent_response', content: questionText(ask), sessionId, toolsUsed: [] },
 ];

@@ -5,7 +5,7 @@ import { principalOf } from '../../http/request-identity.ts';
 import { reported, requestIds } from '../shared/dialect.ts';
 import { HTTP_STATUS } from '../shared/http-status.ts';
 import { parseBody } from '../shared/json-body.ts';
-import { retryWords, sayRetryAfter } from '../shared/retry.ts';
+import { retryText, setRetryAfter } from '../shared/retry.ts';
 import type { Context } from './context.ts';
 import { SummaryRequest } from './schemas.ts';
 
@@ -19,14 +19,14 @@ export function routes(app: Hono, ctx: RouteContext): void {
 async function summarize(c: RequestContext, ctx: RouteContext): Promise<Response> {
   let bytes: Uint8Array;
   try {
-    ctx.asked(c.req.raw);
+    ctx.countRequest(c.req.raw);
     await principalOf(ctx.authenticator, c.req.raw);
     bytes = await ctx.readBody(c.req.raw, 'identified');
   } catch (thrown) {
     const fault = asFault(thrown);
     if (!REFUSALS.has(fault.code)) throw thrown;
-    sayRetryAfter(c, fault);
-    return c.json({ error: retryWords(fault) }, HTTP_STATUS[fault.code]);
+    setRetryAfter(c, fault);
+    return c.json({ error: retryText(fault) }, HTTP_STATUS[fault.code]);
   }
   const body = parseBody(bytes);
   if ('problem' in body) return c.json({ error: `The body ${body.problem}` }, 400);

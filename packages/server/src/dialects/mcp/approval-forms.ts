@@ -6,10 +6,10 @@ import type { Context } from './context.ts';
 import { notificationMessage, requestMessage } from './json-rpc.ts';
 import type { ToolCall } from './tool-call.ts';
 
-type Asked = { readonly id: string; isAnswered: boolean; readonly remove: () => void };
+type OpenForm = { readonly id: string; isAnswered: boolean; readonly remove: () => void };
 
 export class ApprovalForms {
-  readonly #asked = new Map<ApprovalId, Asked>();
+  readonly #asked = new Map<ApprovalId, OpenForm>();
   /** the client cannot show forms */
   isRefused = false;
 
@@ -40,7 +40,7 @@ export class ApprovalForms {
   #ask(pending: PendingApproval): void {
     const { principal, peer, stream } = this.call;
     const id = formId(pending.approval, this.ctx.newId());
-    const asked: Asked = {
+    const asked: OpenForm = {
       id,
       isAnswered: false,
       remove: this.ctx.forms.add(principal.id, id, (outcome) => {

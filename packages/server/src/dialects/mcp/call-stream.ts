@@ -1,7 +1,7 @@
 /** The response to a call as a stream: messages, then the result. */
 import type { EventStream } from '../../http/connection.ts';
 import { reported, requestIds } from '../shared/dialect.ts';
-import type { Answering } from './call-tool.ts';
+import type { CallResponse } from './call-tool.ts';
 import type { Context } from './context.ts';
 import { errorOf } from './faults.ts';
 import { errorMessage, resultMessage } from './json-rpc.ts';
@@ -10,7 +10,7 @@ import { encodeMark, encodeMessage, OPEN } from './server-sent-events.ts';
 
 export type StreamedCall = {
   readonly key: CallKey;
-  readonly run: (answering: Answering) => Promise<object>;
+  readonly run: (answering: CallResponse) => Promise<object>;
 };
 
 export function callStream(ctx: Context, request: Request, call: StreamedCall): Response {

@@ -1,17 +1,17 @@
 /** `tools/call`. */
 import { type Fault, isObject } from '@parlance/protocol';
 import { reported } from '../shared/dialect.ts';
-import { retryWords } from '../shared/retry.ts';
+import { retryText } from '../shared/retry.ts';
 import type { Context } from './context.ts';
 import { invalidParams, ProtocolFault } from './faults.ts';
 import { type Params, type Request, RequestId } from './json-rpc.ts';
-import { complete, type From } from './methods.ts';
-import { type CallStream, TAKEN_BACK, type ToolCall } from './tool-call.ts';
+import { complete, type RequestSource } from './methods.ts';
+import { CALL_CANCELLED, type CallStream, type ToolCall } from './tool-call.ts';
 import { toolNamed } from './tools/index.ts';
 import { errorResult } from './tools/tool.ts';
 
 /** How the call is answered. */
-export type Answering = {
+export type CallResponse = {
   readonly stream: CallStream | null;
   /** aborted when the client disconnects */
   readonly gone: AbortSignal;
@@ -23,8 +23,8 @@ export const isLongCall = ({ method, params }: Request): boolean =>
 /** Throws a `ProtocolFault` if the tool does not exist. Other failures are reported in the result. */
 export async function callTool(
   ctx: Context,
-  from: From,
-  { request, stream, gone }: Answering & { readonly request: Request },
+  from: RequestSource,
+  { request, stream, gone }: CallResponse & { readonly request: Request },
 ): Promise<object> {
   const { params } = request;
   const tool = toolNamed(params.name);
@@ -40,32 +40,32 @@ export async function callTool(
   }
   const until = ctx.now() + ctx.settings.toolCallWithin;
   const call = { ...from, id: request.id, stream, until, ...metaOf(params), ...retryOf(params) };
-  const result = await answered(ctx, { call, gone }, (one) => tool.run(ctx, one, args.data as never));
+  const result = await runCancellable(ctx, { call, gone }, (one) => tool.run(ctx, one, args.data as never));
   return complete(from.peer, request.method, result);
 }
 
-type Unsigned = { readonly call: Omit<ToolCall, 'signal'>; readonly gone: AbortSignal };
+type CallWithoutSignal = { readonly call: Omit<ToolCall, 'signal'>; readonly gone: AbortSignal };
 
 /** Runs the call so that the client can cancel it. */
-export async function answered(
+export async function runCancellable(
   ctx: Context,
-  { call, gone }: Unsigned,
+  { call, gone }: CallWithoutSignal,
   run: (call: ToolCall) => Promise<object>,
 ): Promise<object> {
   const { principal, peer, id } = call;
   const abort = new AbortController();
   // Since 2026-07-28 a disconnect cancels the call.
-  const leave = () => abort.abort(peer.era === 'modern' ? TAKEN_BACK : 'gone');
+  const leave = () => abort.abort(peer.era === 'modern' ? CALL_CANCELLED : 'gone');
   if (gone.aborted) leave();
   gone.addEventListener('abort', leave);
   const key = { principal: principal.id, session: peer.session, request: id };
-  const remove = ctx.calls.add(key, () => abort.abort(TAKEN_BACK));
+  const remove = ctx.calls.add(key, () => abort.abort(CALL_CANCELLED));
   try {
     return await run({ ...call, signal: abort.signal });
   } catch (thrown) {
     if (thrown instanceof ProtocolFault) throw thrown;
     const fault: Fault = reported(thrown, ctx, {});
-    return errorResult(retryWords(fault));
+    return errorResult(retryText(fault));
   } finally {
     remove();
     gone.removeEventListener('abort', leave);

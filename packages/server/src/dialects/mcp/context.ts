@@ -8,10 +8,10 @@ import type { OtherNodes } from './other-nodes.ts';
 /** The part of the configuration that is used here. */
 export const Settings = z.object({ toolCallWithin: z.number() });
 
-export type Given = Pick<
+export type BaseContext = Pick<
   DialectContext<z.output<typeof Settings>>,
   | 'about'
-  | 'asked'
+  | 'countRequest'
   | 'authenticator'
   | 'connections'
   | 'engine'
@@ -24,7 +24,7 @@ export type Given = Pick<
 >;
 
 /** The context of the methods. */
-export type Context = Given & {
+export type Context = BaseContext & {
   readonly sessions: ClientSessions;
   readonly calls: OpenCalls;
   readonly forms: OpenForms;

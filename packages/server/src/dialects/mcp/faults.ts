@@ -2,7 +2,7 @@
 import { Fault, type FaultCode } from '@parlance/protocol';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { HTTP_STATUS } from '../shared/http-status.ts';
-import { retryWords } from '../shared/retry.ts';
+import { retryText } from '../shared/retry.ts';
 import { type ErrorBody, errorMessage } from './json-rpc.ts';
 
 export const CODES = {
@@ -43,7 +43,7 @@ export function errorOf(fault: Fault): ErrorBody {
     const { kind, message, details } = fault;
     return { code: CODES[kind], message, ...(details && { data: details }) };
   }
-  return { code: CODES[KINDS[fault.code] ?? 'refused'], message: retryWords(fault) };
+  return { code: CODES[KINDS[fault.code] ?? 'refused'], message: retryText(fault) };
 }
 
 /** The status of a request that is refused as a whole. */

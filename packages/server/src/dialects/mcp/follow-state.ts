@@ -6,7 +6,7 @@ import { type Principal, TurnId } from '@parlance/protocol';
 import { z } from 'zod';
 import type { Engine } from '../../core/api/index.ts';
 import { RequestId } from './json-rpc.ts';
-import type { Followed } from './turn-watch.ts';
+import type { FollowedTurn } from './turn-watch.ts';
 
 const State = z.object({
   session: z.string(),
@@ -25,12 +25,12 @@ export type Resumable = {
   readonly until: number;
 };
 
-export function encodeState({ ref, after, turn }: Followed, resumable?: Resumable): string {
+export function encodeState({ ref, after, turn }: FollowedTurn, resumable?: Resumable): string {
   const state = { session: ref.id, turn, after, ...resumable };
   return Buffer.from(JSON.stringify(state)).toString('base64url');
 }
 
-export type Decoded = { readonly followed: Followed; readonly resumable: Resumable | null };
+export type Decoded = { readonly followed: FollowedTurn; readonly resumable: Resumable | null };
 
 /** Null if the text is not ours, or is about a session that the principal does not have. */
 export async function decodeState(

@@ -5,9 +5,9 @@ import { ApprovalForms } from './approval-forms.ts';
 import type { Context } from './context.ts';
 import { encodeState } from './follow-state.ts';
 import { Progress } from './progress.ts';
-import { TAKEN_BACK, type ToolCall } from './tool-call.ts';
+import { CALL_CANCELLED, type ToolCall } from './tool-call.ts';
 import { turnResult } from './turn-result.ts';
-import { type Followed, TurnWatch } from './turn-watch.ts';
+import { type FollowedTurn, TurnWatch } from './turn-watch.ts';
 
 /** Lets a loop wait for any of several changes. */
 class WakeUp {
@@ -21,7 +21,7 @@ class WakeUp {
   }
 }
 
-export async function followTurn(ctx: Context, call: ToolCall, followed: Followed): Promise<object> {
+export async function followTurn(ctx: Context, call: ToolCall, followed: FollowedTurn): Promise<object> {
   const { engine, now, settings } = ctx;
   const { signal, until, stream, peer } = call;
   const wakeUp = new WakeUp();
@@ -79,7 +79,7 @@ const inputRequired = ({ followed, approvals }: TurnWatch) => ({
 
 async function takenBack(ctx: Context, { signal, principal }: ToolCall, turn: TurnWatch): Promise<object> {
   // Streams also close when the server shuts down; its turns continue after the next start.
-  if (signal.reason !== TAKEN_BACK || ctx.engine.draining) return turnResult(turn);
+  if (signal.reason !== CALL_CANCELLED || ctx.engine.draining) return turnResult(turn);
   const { followed, text } = turn;
   try {
     const command = { type: 'turn.cancel', turn: followed.turn } as const;

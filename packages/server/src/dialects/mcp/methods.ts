@@ -10,9 +10,9 @@ import { TOOLS } from './tools/index.ts';
 import { toolView } from './tools/tool.ts';
 
 /** The caller and its client. */
-export type From = { readonly principal: Principal; readonly peer: Peer };
+export type RequestSource = { readonly principal: Principal; readonly peer: Peer };
 
-type Method = (ctx: Context, from: From, params: Params) => object | Promise<object>;
+type Method = (ctx: Context, from: RequestSource, params: Params) => object | Promise<object>;
 
 const CAPABILITIES = { tools: {}, resources: { subscribe: true, listChanged: true } };
 
@@ -77,7 +77,11 @@ const KEPT_MS: Readonly<Record<string, number>> = {
 };
 
 /** The result of a method other than `tools/call`. Throws a `Fault` if there is none. */
-export async function resultOf(ctx: Context, from: From, { method, params }: Request): Promise<object> {
+export async function resultOf(
+  ctx: Context,
+  from: RequestSource,
+  { method, params }: Request,
+): Promise<object> {
   const own = from.peer.era === 'modern' ? MODERN_METHODS : LEGACY;
   const run = named(COMMON, method) ?? named(own, method);
   if (!run) throw new ProtocolFault('method', `Method not found: ${method}`);

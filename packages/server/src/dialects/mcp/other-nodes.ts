@@ -32,7 +32,7 @@ const Notice = z.discriminatedUnion('type', [
 ]);
 export type Notice = z.output<typeof Notice>;
 
-export type Known = {
+export type LocalState = {
   readonly sessions: ClientSessions;
   readonly calls: OpenCalls;
   readonly forms: OpenForms;
@@ -41,12 +41,12 @@ export type Known = {
 export class OtherNodes {
   constructor(
     private readonly transport: Transport | null,
-    private readonly known: Known,
+    private readonly local: LocalState,
   ) {
     transport?.on(KIND, (body) => this.#apply(Notice.parse(body)));
     // Subscriptions may have been missed: sessions without known subscriptions receive everything.
-    transport?.onDown(() => known.sessions.forget());
-    transport?.onLost(() => known.sessions.forget());
+    transport?.onDown(() => local.sessions.forget());
+    transport?.onLost(() => local.sessions.forget());
   }
 
   notify(notice: Notice): void {
@@ -59,13 +59,13 @@ export class OtherNodes {
   }
 
   #cancelHere({ principal, session, request }: Extract<Notice, { type: 'cancel' }>): boolean {
-    if (!this.known.calls.cancel({ principal, session, request })) return false;
+    if (!this.local.calls.cancel({ principal, session, request })) return false;
     this.notify({ type: 'cancelled', principal, session, request });
     return true;
   }
 
   #apply(notice: Notice): void {
-    const { sessions, calls, forms } = this.known;
+    const { sessions, calls, forms } = this.local;
     switch (notice.type) {
       case 'begun':
         sessions.begin(notice.principal, notice.session);

@@ -85,13 +85,13 @@ export function hasForms({ elicitation }: Params): boolean {
 
 // Session ids
 
-type Agreed = { readonly version: string; readonly hasForms: boolean };
+type AgreedProtocol = { readonly version: string; readonly hasForms: boolean };
 
-export const sessionIdOf = ({ version, hasForms }: Agreed, unique: string): string =>
+export const sessionIdOf = ({ version, hasForms }: AgreedProtocol, unique: string): string =>
   `${version}.${hasForms ? 'forms' : 'plain'}.${unique}`;
 
 /** Null if the id is not ours. */
-function agreedIn(session: string): Agreed | null {
+function agreedIn(session: string): AgreedProtocol | null {
   const [, version, kind] = /^(\d{4}-\d\d-\d\d)\.(forms|plain)\./.exec(session) ?? [];
   return version === undefined ? null : { version, hasForms: kind === 'forms' };
 }

@@ -17,21 +17,24 @@ import {
   RequestId,
   resultMessage,
 } from './json-rpc.ts';
-import { type From, resultOf } from './methods.ts';
+import { type RequestSource, resultOf } from './methods.ts';
 import { listening } from './notifications.ts';
 import { agreedVersion, hasForms, peerOf, sessionIdOf } from './peer.ts';
 import { answerApproval } from './tools/continued.ts';
 
-export type Posted = { readonly principal: Principal; readonly request: Request };
+export type PostRequest = { readonly principal: Principal; readonly request: Request };
 
 const MAX_BATCH_SIZE = 50;
 
 /** Throws a `Fault` if the request is refused as a whole. */
-export async function answerMessage(ctx: Context, posted: Posted, body: unknown): Promise<Response> {
+export async function answerMessage(ctx: Context, posted: PostRequest, body: unknown): Promise<Response> {
   const { principal, request } = posted;
   const message = messageOf(body);
   if (!message) throw new ProtocolFault('request', 'The body is not a JSON-RPC message.');
-  const from: From = { principal, peer: peerOf(request.headers, message.kind === 'answer' ? {} : message) };
+  const from: RequestSource = {
+    principal,
+    peer: peerOf(request.headers, message.kind === 'answer' ? {} : message),
+  };
   if (message.kind !== 'request') {
     await take(ctx, from, message);
     return new Response(null, { status: 202 });
@@ -47,14 +50,15 @@ export async function answerMessage(ctx: Context, posted: Posted, body: unknown)
       run: (answering) => callTool(ctx, from, { request: message, ...answering }),
     });
   const response = Response.json(await whole(ctx, posted, { from, message }));
-  if (message.method === 'initialize') response.headers.set('mcp-session-id', begun(ctx, principal, message));
+  if (message.method === 'initialize')
+    response.headers.set('mcp-session-id', startSession(ctx, principal, message));
   return response;
 }
 
 /** Several messages at once, as in 2025-03-26. */
 export async function answerBatch(
   ctx: Context,
-  posted: Posted,
+  posted: PostRequest,
   bodies: readonly unknown[],
 ): Promise<Response> {
   const { principal, request } = posted;
@@ -66,7 +70,7 @@ export async function answerBatch(
       throw new ProtocolFault('request', 'The batch has a message that is not valid in one.');
     return message;
   });
-  const from: From = { principal, peer: peerOf(request.headers, {}) };
+  const from: RequestSource = { principal, peer: peerOf(request.headers, {}) };
   const answers = messages.map((message) =>
     message.kind === 'request' ? whole(ctx, posted, { from, message }) : take(ctx, from, message),
   );
@@ -77,8 +81,8 @@ export async function answerBatch(
 /** The response to a request as one message. */
 async function whole(
   ctx: Context,
-  { request }: Posted,
-  { from, message }: { readonly from: From; readonly message: Method },
+  { request }: PostRequest,
+  { from, message }: { readonly from: RequestSource; readonly message: Method },
 ): Promise<object> {
   try {
     if (message.method !== 'tools/call') return resultMessage(message.id, await resultOf(ctx, from, message));
@@ -90,7 +94,11 @@ async function whole(
   }
 }
 
-function begun({ sessions, otherNodes, newId }: Context, principal: Principal, { params }: Method): string {
+function startSession(
+  { sessions, otherNodes, newId }: Context,
+  principal: Principal,
+  { params }: Method,
+): string {
   const capabilities = isObject(params.capabilities) ? params.capabilities : {};
   const agreed = { version: agreedVersion(params.protocolVersion), hasForms: hasForms(capabilities) };
   const session = sessionIdOf(agreed, newId());
@@ -100,7 +108,11 @@ function begun({ sessions, otherNodes, newId }: Context, principal: Principal, {
 }
 
 /** Handles messages without a response. */
-async function take(ctx: Context, from: From, message: Exclude<Message, { kind: 'request' }>): Promise<null> {
+async function take(
+  ctx: Context,
+  from: RequestSource,
+  message: Exclude<Message, { kind: 'request' }>,
+): Promise<null> {
   if (message.kind === 'answer') await takeAnswer(ctx, from, message);
   else takeNotification(ctx, from, message);
   return null;
@@ -108,7 +120,7 @@ async function take(ctx: Context, from: From, message: Exclude<Message, { kind: 
 
 function takeNotification(
   { otherNodes }: Context,
-  { principal, peer: { session } }: From,
+  { principal, peer: { session } }: RequestSource,
   { method, params }: Notification,
 ): void {
   const request = RequestId.safeParse(params.requestId);
@@ -118,7 +130,7 @@ function takeNotification(
 }
 
 /** The answer to a form. A late or unrelated answer is ignored. */
-async function takeAnswer(ctx: Context, { principal }: From, { id, result }: Answer): Promise<void> {
+async function takeAnswer(ctx: Context, { principal }: RequestSource, { id, result }: Answer): Promise<void> {
   const { forms, otherNodes, log } = ctx;
   const outcome = result === null ? 'refused' : 'answered';
   // Before the answer: otherwise the node that shows the form would withdraw it.

@@ -1,7 +1,7 @@
 /** Resumes an interrupted stream after `Last-Event-ID`: the turn has continued in the meantime. */
 import type { Principal } from '@parlance/protocol';
 import { callStream } from './call-stream.ts';
-import { answered } from './call-tool.ts';
+import { runCancellable } from './call-tool.ts';
 import type { Context } from './context.ts';
 import { refusal } from './faults.ts';
 import { decodeState } from './follow-state.ts';
@@ -36,7 +36,7 @@ export async function resumed(
         requestState: undefined,
         inputResponses: {},
       };
-      return answered(ctx, { call, gone }, (one) => followTurn(ctx, one, followed));
+      return runCancellable(ctx, { call, gone }, (one) => followTurn(ctx, one, followed));
     },
   });
 }

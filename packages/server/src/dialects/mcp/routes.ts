@@ -5,7 +5,7 @@ import { requirePermission } from '../../core/api/index.ts';
 import { principalOf } from '../../http/request-identity.ts';
 import { reported, requestIds } from '../shared/dialect.ts';
 import { parseBody } from '../shared/json-body.ts';
-import { sayRetryAfter } from '../shared/retry.ts';
+import { setRetryAfter } from '../shared/retry.ts';
 import type { Context } from './context.ts';
 import { CODES, errorOf, ProtocolFault, statusOf } from './faults.ts';
 import { errorMessage, idOf, type RequestId } from './json-rpc.ts';
@@ -73,12 +73,12 @@ type Work = (principal: Principal, seen: Seen) => Promise<Response>;
 async function answered(ctx: Context, c: HonoContext, work: Work): Promise<Response> {
   const seen: Seen = { id: null };
   try {
-    ctx.asked(c.req.raw);
+    ctx.countRequest(c.req.raw);
     return await work(await principalOf(ctx.authenticator, c.req.raw), seen);
   } catch (thrown) {
     const fault = reported(thrown, ctx, requestIds(c.req.raw));
     if (fault.code === 'unauthenticated') c.header('WWW-Authenticate', 'Bearer');
-    sayRetryAfter(c, fault);
+    setRetryAfter(c, fault);
     return c.json(errorMessage(seen.id, errorOf(fault)), statusOf(fault));
   }
 }

@@ -28,4 +28,4 @@ export type ToolCall = {
   readonly requestState: string | undefined;
 };
 
-export const TAKEN_BACK = Symbol('taken back');
+export const CALL_CANCELLED = Symbol('taken back');

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { PendingApproval } from '../../core/api/index.ts';
-import type { Followed, TurnEnd } from './turn-watch.ts';
+import type { FollowedTurn, TurnEnd } from './turn-watch.ts';
 
 export const ApprovalView = z.object({
   id: z.string(),
@@ -34,7 +34,7 @@ export const TurnView = z.object({
 });
 
 export type TurnNow = {
-  readonly followed: Followed;
+  readonly followed: FollowedTurn;
   readonly text: string;
   readonly end: TurnEnd | null;
   readonly approvals: readonly PendingApproval[];

@@ -5,7 +5,7 @@ import { Answer } from '../shared/exchange/answer.ts';
 import { type Piece, projection, type State } from '../shared/exchange/pieces.ts';
 
 /** A turn, or the rest of one. Sufficient to find it again after a restart. */
-export type Followed = {
+export type FollowedTurn = {
   readonly ref: SessionRef;
   readonly turn: TurnId;
   /** follows the events after this number */
@@ -31,7 +31,7 @@ export class TurnWatch {
   #watch: Watch | null = null;
 
   constructor(
-    readonly followed: Followed,
+    readonly followed: FollowedTurn,
     private readonly listener: TurnListener,
   ) {}
 

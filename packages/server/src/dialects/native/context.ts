@@ -7,7 +7,7 @@ export type Context = Pick<
   | 'about'
   | 'administration'
   | 'addressOf'
-  | 'asked'
+  | 'countRequest'
   | 'authenticator'
   | 'connections'
   | 'engine'

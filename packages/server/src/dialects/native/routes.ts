@@ -3,7 +3,7 @@ import { Hono } from 'hono';
 import { principalOf } from '../../http/request-identity.ts';
 import { reported, requestIds } from '../shared/dialect.ts';
 import { requestLimit } from '../shared/request-limit.ts';
-import { retryWords, sayRetryAfter } from '../shared/retry.ts';
+import { retryText, setRetryAfter } from '../shared/retry.ts';
 import { aboutView } from './about.ts';
 import { adminRoutes } from './admin.ts';
 import { apiKeyRoutes } from './api-keys.ts';
@@ -48,8 +48,8 @@ export function routes(app: Hono, ctx: Context): void {
 
   api.onError((thrown, c) => {
     const fault = reported(thrown, ctx, requestIds(c.req.raw));
-    sayRetryAfter(c, fault);
-    return c.json({ error: fault.data(), detail: retryWords(fault) }, FAULTS[fault.code]);
+    setRetryAfter(c, fault);
+    return c.json({ error: fault.data(), detail: retryText(fault) }, FAULTS[fault.code]);
   });
   app.route('/', api);
 }

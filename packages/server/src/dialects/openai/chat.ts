@@ -5,8 +5,8 @@ import { reported, requestIds } from '../shared/dialect.ts';
 import { Answer } from '../shared/exchange/answer.ts';
 import { Exchange } from '../shared/exchange/exchange.ts';
 import { invalid } from '../shared/exchange/request-fault.ts';
-import type { Asked } from '../shared/exchange/requests.ts';
-import type { Begun, Question } from '../shared/exchange/sessions.ts';
+import type { AuthenticatedRequest } from '../shared/exchange/requests.ts';
+import type { Question, StartedExchange } from '../shared/exchange/sessions.ts';
 import { abandoning, untilOpen } from '../shared/exchange/waiting.ts';
 import {
   ChunkEncoder,
@@ -22,42 +22,46 @@ import { errorBody } from './faults.ts';
 import { conversationOf } from './messages.ts';
 import type { ChatRequest } from './schemas.ts';
 
-export async function answerChat(ctx: Context, asked: Asked, body: ChatRequest): Promise<Response> {
-  const question = questionOf(ctx, asked, body);
+export async function answerChat(
+  ctx: Context,
+  incoming: AuthenticatedRequest,
+  body: ChatRequest,
+): Promise<Response> {
+  const question = questionOf(ctx, incoming, body);
   const isStream = body.stream === true;
-  const begun = await ctx.sessions.begin(question, asked.progress);
+  const started = await ctx.sessions.begin(question, incoming.progress);
   const { tools = [] } = question.terms;
   // The turn may have been started by a request with the tools, while this one has only the results.
   const isCallers = (tool: string) =>
-    tools.some(({ name }) => name === tool) || (tools.length === 0 && begun.followed.turn !== null);
+    tools.some(({ name }) => name === tool) || (tools.length === 0 && started.target.turn !== null);
   const answer = new Answer(isStream, isCallers);
-  const exchange = new Exchange(ctx, question, { begun, answer });
-  const head = await headOf(ctx, question, begun);
-  if (!isStream) return whole(ctx, asked.request, { question, exchange, answer, head, begun });
+  const exchange = new Exchange(ctx, question, { started, answer });
+  const head = await headOf(ctx, question, started);
+  if (!isStream) return whole(ctx, incoming.request, { question, exchange, answer, head, started });
   await untilOpen(exchange, answer);
   const includesUsage = body.stream_options?.include_usage === true;
-  return streamed(ctx, asked.request, { question, exchange, answer, head, begun, includesUsage });
+  return streamed(ctx, incoming.request, { question, exchange, answer, head, started, includesUsage });
 }
 
-type Answering = {
+type AnswerOptions = {
   readonly question: Question;
   readonly exchange: Exchange;
   readonly answer: Answer;
   readonly head: Head;
-  readonly begun: Begun;
+  readonly started: StartedExchange;
 };
 
-async function whole(ctx: Context, request: Request, answering: Answering): Promise<Response> {
-  const { question, exchange, answer, head, begun } = answering;
+async function whole(ctx: Context, request: Request, answering: AnswerOptions): Promise<Response> {
+  const { question, exchange, answer, head, started } = answering;
   await abandoning(request, exchange, exchange.done);
-  await remember(ctx, question, { begun, answer });
+  await remember(ctx, question, { started, answer });
   return Response.json(completionObject(head, answer));
 }
 
 function streamed(
   ctx: Context,
   request: Request,
-  answering: Answering & { readonly includesUsage: boolean },
+  answering: AnswerOptions & { readonly includesUsage: boolean },
 ): Response {
   const encoder = new ChunkEncoder(answering.head, answering.includesUsage);
   return ctx.stream(request, {
@@ -67,7 +71,7 @@ function streamed(
   });
 }
 
-type Produced = Answering & {
+type StreamOptions = AnswerOptions & {
   readonly includesUsage: boolean;
   readonly encoder: ChunkEncoder;
   readonly ids: ReturnType<typeof requestIds>;
@@ -75,7 +79,7 @@ type Produced = Answering & {
 
 /** Created outside of the handler: a closure there would keep the request in memory until the stream ends. */
 const producer =
-  (ctx: Context, { question, exchange, answer, begun, encoder, includesUsage, ids }: Produced) =>
+  (ctx: Context, { question, exchange, answer, started, encoder, includesUsage, ids }: StreamOptions) =>
   async (stream: EventStream): Promise<void> => {
     const send = (frame: ChunkFrame) => stream.send(encoder.encode(frame), frame, pieces as never);
     send({ delta: { role: 'assistant', content: '', refusal: null } });
@@ -83,7 +87,7 @@ const producer =
     void stream.lost().then(() => exchange.abandon());
     try {
       await exchange.done;
-      await remember(ctx, question, { begun, answer });
+      await remember(ctx, question, { started, answer });
     } catch (thrown) {
       const { error } = errorBody(reported(thrown, ctx, ids));
       stream.send(`data: ${JSON.stringify({ error })}\n\n`);
@@ -101,17 +105,21 @@ const producer =
 async function remember(
   { sessions, log }: Context,
   question: Question,
-  { begun, answer }: Pick<Answering, 'begun' | 'answer'>,
+  { started, answer }: Pick<AnswerOptions, 'started' | 'answer'>,
 ): Promise<void> {
-  if (begun.again) return;
-  await sessions.remember(begun, question, answer.items).catch((thrown: unknown) => {
-    log.warn({ err: thrown, session: begun.ref.id }, 'failed to store history digest');
+  if (started.again) return;
+  await sessions.remember(started, question, answer.items).catch((thrown: unknown) => {
+    log.warn({ err: thrown, session: started.ref.id }, 'failed to store history digest');
   });
 }
 
-async function headOf({ engine, models, now }: Context, question: Question, begun: Begun): Promise<Head> {
-  const { agent, model } = await engine.snapshot(begun.ref);
-  const { input, turn, answered } = begun.followed;
+async function headOf(
+  { engine, models, now }: Context,
+  question: Question,
+  started: StartedExchange,
+): Promise<Head> {
+  const { agent, model } = await engine.snapshot(started.ref);
+  const { input, turn, answered } = started.target;
   const about = input ?? [turn, ...answered].join('-');
   return {
     id: `chatcmpl-${about.replace(/[^\w-]/g, '')}`,
@@ -120,7 +128,7 @@ async function headOf({ engine, models, now }: Context, question: Question, begu
   };
 }
 
-function questionOf({ models }: Context, asked: Asked, body: ChatRequest): Question {
+function questionOf({ models }: Context, incoming: AuthenticatedRequest, body: ChatRequest): Question {
   const { instructions, items, newFrom } = conversationOf(body.messages);
   const { agent } = models.choose(body.model);
   const tools = (body.tools ?? []).flatMap((tool) => ('function' in tool ? [tool.function] : []));
@@ -139,7 +147,7 @@ function questionOf({ models }: Context, asked: Asked, body: ChatRequest): Quest
     ...(instructions !== undefined && { instructions }),
     options: optionsOf(body),
   };
-  const { principal, session, key } = asked;
+  const { principal, session, key } = incoming;
   return { dialect: 'openai', principal, session, key, items, newFrom, terms, agent };
 }
 

@@ -8,7 +8,7 @@ import type { ItemPositions } from './item-positions.ts';
 export type Context = Pick<
   DialectContext<z.output<typeof ModelSettings>>,
   | 'about'
-  | 'asked'
+  | 'countRequest'
   | 'authenticator'
   | 'engine'
   | 'log'

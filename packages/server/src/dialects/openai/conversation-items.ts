@@ -15,7 +15,7 @@ type Log = Pick<SessionRecord, 'ref' | 'head'>;
 const PAGE = 500;
 
 export async function* newestFirst(engine: Reader, { ref, head }: Log): AsyncGenerator<ConversationItem> {
-  const shown = new Shown();
+  const shown = new ShownItems();
   for (let end = head; end > 0 && !shown.isOver; end -= PAGE) {
     const after = Math.max(0, end - PAGE);
     const events = await engine.events(ref, after, end - after);
@@ -24,7 +24,7 @@ export async function* newestFirst(engine: Reader, { ref, head }: Log): AsyncGen
 }
 
 /** The visible items of the events, last one first. */
-class Shown {
+class ShownItems {
   /** nothing before is shown */
   isOver = false;
   /** events from this number on were replaced */

@@ -10,7 +10,7 @@ import { inputConversation } from './responses/input.ts';
 import { pageQuery } from './responses/list.ts';
 import { resolved } from './responses/references.ts';
 import { Metadata, ResponseRequest } from './responses/schemas.ts';
-import type { Named } from './responses/stored.ts';
+import type { ResponseRef } from './responses/stored.ts';
 
 export const ConversationCreate = z.object({
   metadata: Metadata.nullish(),
@@ -23,7 +23,7 @@ const OWN = /^(?:@|exchange\.|client\.|openai\.|anthropic\.|claude-code\.)/;
 /** Labels cannot be removed: one without a value is hidden. */
 const REMOVED = '';
 
-const caller = ({ principal }: Pick<Named, 'principal'>) => ({ principal, dialect: 'openai' });
+const caller = ({ principal }: Pick<ResponseRef, 'principal'>) => ({ principal, dialect: 'openai' });
 
 const conversationObject = ({ ref, createdAt, labels }: SessionRecord) => ({
   id: ref.id as string,
@@ -41,7 +41,7 @@ function labelsOf(metadata: Readonly<Record<string, string>>): Record<string, st
   return { ...metadata };
 }
 
-async function found({ engine }: Context, { principal, id }: Named): Promise<SessionRecord> {
+async function found({ engine }: Context, { principal, id }: ResponseRef): Promise<SessionRecord> {
   const ref = await engine.find(principal, id);
   const record = ref && (await engine.record(ref));
   if (record && !record.archived) return record;
@@ -52,7 +52,7 @@ async function found({ engine }: Context, { principal, id }: Named): Promise<Ses
 
 export async function createConversation(
   ctx: Context,
-  { principal, request }: Omit<Named, 'id'>,
+  { principal, request }: Omit<ResponseRef, 'id'>,
 ): Promise<Response> {
   const { metadata, items } = await body(ctx, request, ConversationCreate);
   const { items: given, approvals } = inputConversation(await resolved(ctx, principal, items ?? undefined));
@@ -64,11 +64,11 @@ export async function createConversation(
   return Response.json(conversationObject(await found(ctx, { principal, request, id: ref.id })));
 }
 
-export const retrieveConversation = async (ctx: Context, named: Named): Promise<Response> =>
+export const retrieveConversation = async (ctx: Context, named: ResponseRef): Promise<Response> =>
   Response.json(conversationObject(await found(ctx, named)));
 
 /** Replaces the metadata. */
-export async function updateConversation(ctx: Context, named: Named): Promise<Response> {
+export async function updateConversation(ctx: Context, named: ResponseRef): Promise<Response> {
   const { ref, labels } = await found(ctx, named);
   const { metadata } = await body(ctx, named.request, ConversationUpdate);
   const removed = Object.fromEntries(Object.keys(metadataOf(labels)).map((name) => [name, REMOVED]));
@@ -77,13 +77,13 @@ export async function updateConversation(ctx: Context, named: Named): Promise<Re
   return retrieveConversation(ctx, named);
 }
 
-export async function deleteConversation(ctx: Context, named: Named): Promise<Response> {
+export async function deleteConversation(ctx: Context, named: ResponseRef): Promise<Response> {
   const { ref } = await found(ctx, named);
   await ctx.engine.send(ref, { type: 'session.archive' }, caller(named));
   return Response.json({ id: ref.id, object: 'conversation.deleted', deleted: true });
 }
 
-export async function listConversationItems(ctx: Context, named: Named): Promise<Response> {
+export async function listConversationItems(ctx: Context, named: ResponseRef): Promise<Response> {
   const query = pageQuery(named.request.url);
   return Response.json(await conversationPage(ctx, await found(ctx, named), query));
 }

@@ -3,7 +3,7 @@ import type { Fault, FaultCode } from '@parlance/protocol';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { RequestFault } from '../shared/exchange/request-fault.ts';
 import { HTTP_STATUS } from '../shared/http-status.ts';
-import { retryWords } from '../shared/retry.ts';
+import { retryText } from '../shared/retry.ts';
 
 export type ErrorBody = {
   readonly error: {
@@ -31,7 +31,7 @@ export const errorBody = (fault: Fault): ErrorBody => {
       ? fault
       : { param: fault.code === 'empty' ? 'messages' : null, apiCode: null };
   return body(statusOf(fault), {
-    message: retryWords(fault),
+    message: retryText(fault),
     param,
     code: apiCode ?? CODES[fault.code] ?? null,
   });

@@ -3,9 +3,9 @@ import { Hono, type Context as HonoContext } from 'hono';
 import { principalOfVendorClient } from '../../http/request-identity.ts';
 import { reported, requestIds } from '../shared/dialect.ts';
 import { Models } from '../shared/exchange/models.ts';
-import { askedBy, body, SESSION_HEADER, toHeader } from '../shared/exchange/requests.ts';
+import { authenticateRequest, body, SESSION_HEADER, toHeader } from '../shared/exchange/requests.ts';
 import { type Progress, Sessions } from '../shared/exchange/sessions.ts';
-import { sayRetryAfter } from '../shared/retry.ts';
+import { setRetryAfter } from '../shared/retry.ts';
 import { answerChat } from './chat.ts';
 import type { Context } from './context.ts';
 import {
@@ -25,7 +25,7 @@ import {
   cancelResponse,
   deleteResponse,
   listInputItems,
-  type Named,
+  type ResponseRef,
   retrieveResponse,
 } from './responses/stored.ts';
 import { ChatRequest } from './schemas.ts';
@@ -57,7 +57,7 @@ export function routes(app: Hono, given: Omit<Context, 'models' | 'positions' | 
 
   api.post('/chat/completions', (c) =>
     answered(ctx, c, async (progress) => {
-      const asked = await askedBy(ctx, c.req.raw, progress);
+      const asked = await authenticateRequest(ctx, c.req.raw, progress);
       return answerChat(ctx, asked, await body(ctx, c.req.raw, ChatRequest));
     }),
   );
@@ -70,7 +70,7 @@ export function routes(app: Hono, given: Omit<Context, 'models' | 'positions' | 
 }
 
 function responseRoutes(api: Hono, ctx: Context): void {
-  const named = (work: (ctx: Context, named: Named) => Promise<Response>) => (c: HonoContext) =>
+  const named = (work: (ctx: Context, named: ResponseRef) => Promise<Response>) => (c: HonoContext) =>
     answered(ctx, c, async (progress) => {
       const id = c.req.param('id') ?? '';
       const principal = await principalOfVendorClient(ctx.authenticator, c.req.raw);
@@ -80,7 +80,7 @@ function responseRoutes(api: Hono, ctx: Context): void {
     });
   api.post('/responses', (c) =>
     answered(ctx, c, async (progress) => {
-      const asked = await askedBy(ctx, c.req.raw, progress);
+      const asked = await authenticateRequest(ctx, c.req.raw, progress);
       return createResponse(ctx, asked, await body(ctx, c.req.raw, ResponseRequest));
     }),
   );
@@ -91,7 +91,7 @@ function responseRoutes(api: Hono, ctx: Context): void {
 }
 
 function conversationRoutes(api: Hono, ctx: Context): void {
-  const named = (work: (ctx: Context, named: Named) => Promise<Response>) => (c: HonoContext) =>
+  const named = (work: (ctx: Context, named: ResponseRef) => Promise<Response>) => (c: HonoContext) =>
     answered(ctx, c, async (progress) => {
       const id = c.req.param('id') ?? '';
       const principal = await principalOfVendorClient(ctx.authenticator, c.req.raw);
@@ -117,7 +117,7 @@ type Work = (progress: Progress) => Promise<Response>;
 async function answered(ctx: Context, c: HonoContext, work: Work): Promise<Response> {
   const progress: Progress = { session: null, accepted: false };
   const limited = async () => {
-    ctx.asked(c.req.raw);
+    ctx.countRequest(c.req.raw);
     return work(progress);
   };
   const response = await limited().catch((thrown: unknown) => failed(ctx, c, { thrown, progress }));
@@ -132,7 +132,7 @@ function failed(
 ): Response {
   const fault = reported(thrown, ctx, requestIds(c.req.raw));
   if (fault.code === 'unauthenticated') c.header('WWW-Authenticate', 'Bearer');
-  sayRetryAfter(c, fault);
+  setRetryAfter(c, fault);
   // The vendor's clients try again by themselves, which would be a second turn.
   if (progress.accepted) c.header('x-should-retry', 'false');
   return c.json(errorBody(fault), statusOf(fault));

@@ -1,8 +1,8 @@
 /** In: the frames of one socket. */
 import type { Connection, Socket } from '../../http/connection.ts';
-import { retryWords } from '../shared/retry.ts';
+import { retryText } from '../shared/retry.ts';
 import { isClientEvent, rateOf, refusalOf } from './client-events.ts';
-import type { Client } from './connected.ts';
+import type { Client } from './connections.ts';
 import { type Handshake, problemWith } from './handshake.ts';
 import type { Member } from './member.ts';
 import { kindOf } from './names.ts';
@@ -50,8 +50,8 @@ export function openPusher(socket: Socket, handshake: Handshake, server: PusherS
     subscribed.clear();
   }
 
-  function subscribe(id: string, asked: Subscribe) {
-    const { channel } = asked;
+  function subscribe(id: string, request: Subscribe) {
+    const { channel } = request;
     const refuse = (refusal: Refusal) =>
       socket.sendFrame(subscriptionError(channel.slice(0, limits.channelNameLength), refusal));
     const full = (error: string) => refuse({ type: 'LimitReached', error, status: 413 });
@@ -59,7 +59,7 @@ export function openPusher(socket: Socket, handshake: Handshake, server: PusherS
       return sendError(CODES.malformed, `Existing subscription to channel ${channel}`);
     if (subscribed.size >= limits.channelsPerSocket)
       return full(`A connection may have ${limits.channelsPerSocket} channels`);
-    const admission = admit(asked, { socketId: id, user }, server);
+    const admission = admit(request, { socketId: id, user }, server);
     if ('error' in admission) return refuse(admission);
     const join = () => {
       // The client may have left while the members on other nodes were read.
@@ -118,16 +118,16 @@ export function openPusher(socket: Socket, handshake: Handshake, server: PusherS
       case 'pusher:pong':
         return;
       case 'pusher:subscribe': {
-        const asked = Subscribe.safeParse(message.data);
-        return asked.success ? subscribe(id, asked.data) : malformed();
+        const request = Subscribe.safeParse(message.data);
+        return request.success ? subscribe(id, request.data) : malformed();
       }
       case 'pusher:unsubscribe': {
-        const asked = Unsubscribe.safeParse(message.data);
-        return asked.success ? unsubscribe(id, asked.data.channel) : malformed();
+        const request = Unsubscribe.safeParse(message.data);
+        return request.success ? unsubscribe(id, request.data.channel) : malformed();
       }
       case 'pusher:signin': {
-        const asked = SignIn.safeParse(message.data);
-        return asked.success ? signIn(id, asked.data) : malformed();
+        const request = SignIn.safeParse(message.data);
+        return request.success ? signIn(id, request.data) : malformed();
       }
     }
   }
@@ -153,7 +153,7 @@ export function openPusher(socket: Socket, handshake: Handshake, server: PusherS
     onInvalidFrame(reason) {
       if (here) sendError(CODES.malformed, reason);
     },
-    onRateLimited: (fault) => sendError(CODES.clientEventRefused, retryWords(fault)),
+    onRateLimited: (fault) => sendError(CODES.clientEventRefused, retryText(fault)),
     // Anyone can sign with the default secret.
     isAuthorized: () =>
       here !== null && (connected.isVouchedFor(here.client.id) || (!server.application.known && signed())),

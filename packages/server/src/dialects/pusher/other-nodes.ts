@@ -3,7 +3,7 @@ import { Fault } from '@parlance/protocol';
 import type { Log, Transport } from '../../core/api/index.ts';
 import type { Authenticator } from '../../http/authenticator.ts';
 import type { Channels } from './channels.ts';
-import type { Connected } from './connected.ts';
+import type { Connections } from './connections.ts';
 import {
   ChannelStates,
   Close,
@@ -23,7 +23,7 @@ import { RemoteTokens } from './remote-tokens.ts';
 export type OtherNodesParts = {
   readonly transport: Transport;
   readonly channels: Channels;
-  readonly connected: Connected;
+  readonly connected: Connections;
   readonly authenticator: Authenticator;
   readonly log: Log;
 };
@@ -127,7 +127,7 @@ export class OtherNodes {
   }
 }
 
-export function terminate(connected: Connected, user: string): void {
+export function terminate(connected: Connections, user: string): void {
   connected.terminate(user, CODES.unauthorised, 'You got disconnected by the app.');
 }
 

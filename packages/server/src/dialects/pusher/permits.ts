@@ -8,9 +8,9 @@ import type { z } from 'zod';
 import { principalOf, tokenOf } from '../../http/request-identity.ts';
 import { reported, requestIds } from '../shared/dialect.ts';
 import { parseBody } from '../shared/json-body.ts';
-import { sayRetryAfter } from '../shared/retry.ts';
+import { setRetryAfter } from '../shared/retry.ts';
 import type { Application } from './application.ts';
-import type { Connected } from './connected.ts';
+import type { Connections } from './connections.ts';
 import type { Context } from './context.ts';
 import type { OtherNodes } from './other-nodes.ts';
 import { STATUSES } from './routes.ts';
@@ -20,7 +20,7 @@ import { subscriptionAuth, userAuth } from './signature.ts';
 /** `connected` stores permits for sockets of this node, `nodes` for those of other nodes. */
 export type Permitting = {
   readonly application: Application;
-  readonly connected: Connected;
+  readonly connected: Connections;
   readonly nodes?: OtherNodes | null;
 };
 
@@ -36,7 +36,7 @@ export function permitRoutes(app: Hono, ctx: Permits, permitting: Permitting | n
       } catch (thrown) {
         const fault = reported(thrown, ctx, requestIds(c.req.raw));
         const status = STATUSES[fault.code];
-        sayRetryAfter(c, fault);
+        setRetryAfter(c, fault);
         return c.text(WORDS.get(status) ?? 'Internal Server Error', status);
       }
     };
@@ -62,7 +62,7 @@ export function permitRoutes(app: Hono, ctx: Permits, permitting: Permitting | n
     answered(async (c, permitting) => {
       const { application } = permitting;
       const principal = await principalOf(ctx.authenticator, c.req.raw);
-      const { socket_id, channel_name } = await asked(c, ChannelRequest, ctx);
+      const { socket_id, channel_name } = await parseRequest(c, ChannelRequest, ctx);
       if (!(await isTheirs(channel_name, principal, ctx)))
         throw new Fault('forbidden', 'The channel belongs to another user.');
       const channel_data = channel_name.startsWith('presence-')
@@ -79,7 +79,7 @@ export function permitRoutes(app: Hono, ctx: Permits, permitting: Permitting | n
     answered(async (c, permitting) => {
       const { application } = permitting;
       const principal = await principalOf(ctx.authenticator, c.req.raw);
-      const { socket_id } = await asked(c, UserRequest, ctx);
+      const { socket_id } = await parseRequest(c, UserRequest, ctx);
       await grant(c, permitting, { socket: socket_id, channel: null });
       const user_data = JSON.stringify({ id: principal.id });
       return { auth: userAuth(application, { socketId: socket_id, userData: user_data }), user_data };
@@ -88,7 +88,7 @@ export function permitRoutes(app: Hono, ctx: Permits, permitting: Permitting | n
 }
 
 /** Parses a form or JSON. Throws `invalid` for anything else. */
-async function asked<Schema extends z.ZodType>(
+async function parseRequest<Schema extends z.ZodType>(
   c: RequestContext,
   schema: Schema,
   { readBody }: Pick<Context, 'readBody'>,

@@ -1,9 +1,9 @@
 /** Members of presence channels on other nodes, for channels with subscribers on this node. */
-import type { Followed, Transport } from '../../core/api/index.ts';
+import type { FollowedEntries, Transport } from '../../core/api/index.ts';
 import type { Member } from './member.ts';
 import { MemberEntry } from './node-messages.ts';
 
-type Remote = { readonly followed: Followed; members: ReadonlyMap<string, Member>; ready: boolean };
+type Remote = { readonly followed: FollowedEntries; members: ReadonlyMap<string, Member>; ready: boolean };
 type Changed = (channel: string, before: ReadonlyMap<string, Member>) => void;
 
 const NOBODY: ReadonlyMap<string, Member> = new Map();

@@ -8,7 +8,7 @@ import type { ReadBody } from '../../http/read-body.ts';
 import { reported, requestIds } from '../shared/dialect.ts';
 import { HTTP_STATUS } from '../shared/http-status.ts';
 import { parseBody } from '../shared/json-body.ts';
-import { sayRetryAfter } from '../shared/retry.ts';
+import { setRetryAfter } from '../shared/retry.ts';
 import { isOurs } from './application.ts';
 import { isChannelName, kindOf } from './names.ts';
 import type { ChannelStates, StateQuery } from './node-messages.ts';
@@ -27,7 +27,7 @@ export function signedRoutes(app: Hono, server: PusherServer, { log, readBody }:
 
   api.onError((thrown, c) => {
     const fault = reported(thrown, { log }, requestIds(c.req.raw));
-    sayRetryAfter(c, fault);
+    setRetryAfter(c, fault);
     return c.text(fault.message, STATUSES[fault.code]);
   });
   api.notFound((c) => c.text('Not found', 404));

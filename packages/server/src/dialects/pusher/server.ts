@@ -3,7 +3,7 @@ import type { Log } from '../../core/api/index.ts';
 import type { Application } from './application.ts';
 import { Channels } from './channels.ts';
 import { type Clock, SYSTEM_CLOCK } from './clock.ts';
-import { Connected } from './connected.ts';
+import { Connections } from './connections.ts';
 import { LIMITS, type Limits } from './limits.ts';
 import { OtherNodes, type OtherNodesParts } from './other-nodes.ts';
 import { RemoteMembers } from './remote-members.ts';
@@ -11,7 +11,7 @@ import { RemoteMembers } from './remote-members.ts';
 export type PusherServer = {
   readonly application: Application;
   readonly channels: Channels;
-  readonly connected: Connected;
+  readonly connected: Connections;
   readonly limits: Limits;
   readonly clock: Clock;
   /** null if there are no other nodes */
@@ -27,7 +27,7 @@ export function pusherServer(
   return {
     application,
     channels: new Channels(clock, all, log),
-    connected: new Connected(all),
+    connected: new Connections(all),
     limits: all,
     clock,
     nodes: null,

@@ -13,14 +13,14 @@ const BAD_AUTH = refused('AuthError', 'The connection is unauthorized.', 401);
 const NOT_PERMITTED = refused('AuthError', 'The channel was not permitted to this connection.', 403);
 
 /** A socket and its signed-in user. */
-export type Subscribing = { readonly socketId: string; readonly user: Member | null };
+export type SubscriberInfo = { readonly socketId: string; readonly user: Member | null };
 
 export function admit(
-  asked: Subscribe,
-  { socketId, user }: Subscribing,
+  request: Subscribe,
+  { socketId, user }: SubscriberInfo,
   { application, connected, limits }: PusherServer,
 ): Admission {
-  const { channel, auth, channel_data } = asked;
+  const { channel, auth, channel_data } = request;
   if (!isChannelName(channel, limits)) return refused('InvalidChannel', 'Invalid channel name', 400);
   const kind = kindOf(channel);
   if (kind === 'public') return { member: null };

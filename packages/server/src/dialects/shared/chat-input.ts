@@ -3,11 +3,11 @@
  */
 import { Fault, textPart } from '@parlance/protocol';
 import {
+  answerInText,
   type Caller,
   type Engine,
   type PendingApproval,
   type SessionRef,
-  spokenAnswer,
 } from '../../core/api/index.ts';
 
 export type Chat = {
@@ -31,7 +31,7 @@ export async function sendChat(engine: Engine, chat: Chat, caller: Caller): Prom
   const { ref, text, named, arrivedAt } = chat;
   const { approval, approvalRequestedAt } = await engine.snapshot(ref);
   const wasAsked = approvalRequestedAt !== null && approvalRequestedAt <= arrivedAt;
-  const answer = wasAsked ? spokenAnswer(text) : null;
+  const answer = wasAsked ? answerInText(text) : null;
   if (approval && answer && (await answered(engine, chat, { approval, answer, caller }))) return false;
   await engine.send(ref, { type: 'input.submit', parts: [textPart(text)], named }, caller);
   return approval !== null && answer === null;

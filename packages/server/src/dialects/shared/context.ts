@@ -39,7 +39,7 @@ export type DialectContext<Settings = unknown> = {
   /** preferences of users */
   readonly preferences: PreferenceStore;
   /** Counts a request. Throws `limited` if its caller sends too many. */
-  readonly asked: (request: Request) => void;
+  readonly countRequest: (request: Request) => void;
   /** counts a request that was refused because of that limit */
   readonly refused: (limit: string) => void;
 };

@@ -3,8 +3,8 @@ import type { MiddlewareHandler } from 'hono';
 import type { DialectContext } from './dialect.ts';
 
 export const requestLimit =
-  (ctx: Pick<DialectContext, 'asked'>): MiddlewareHandler =>
+  (ctx: Pick<DialectContext, 'countRequest'>): MiddlewareHandler =>
   async (c, next) => {
-    ctx.asked(c.req.raw);
+    ctx.countRequest(c.req.raw);
     await next();
   };

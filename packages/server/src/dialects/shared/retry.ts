@@ -3,7 +3,7 @@ import type { Fault, FaultCode } from '@parlance/protocol';
 import type { Context } from 'hono';
 
 /** Retry times of temporary faults that do not have their own. */
-const PASSES_MS: Partial<Record<FaultCode, number>> = {
+const DEFAULT_RETRY_MS: Partial<Record<FaultCode, number>> = {
   limited: 1_000,
   overloaded: 5_000,
   shutting_down: 5_000,
@@ -11,7 +11,7 @@ const PASSES_MS: Partial<Record<FaultCode, number>> = {
   provider_limited: 10_000,
 };
 
-const retryMs = ({ code, retryAfterMs }: Fault): number | undefined => retryAfterMs ?? PASSES_MS[code];
+const retryMs = ({ code, retryAfterMs }: Fault): number | undefined => retryAfterMs ?? DEFAULT_RETRY_MS[code];
 
 /** In whole seconds; undefined if a retry does not help. */
 function retrySeconds(fault: Fault): number | undefined {
@@ -20,7 +20,7 @@ function retrySeconds(fault: Fault): number | undefined {
 }
 
 /** The message, with the retry time if the fault has one. */
-export function retryWords(fault: Fault): string {
+export function retryText(fault: Fault): string {
   const seconds = fault.retryAfterMs === undefined ? undefined : retrySeconds(fault);
   if (seconds === undefined) return fault.message;
   return `${fault.message} Try again in ${seconds} second${seconds === 1 ? '' : 's'}.`;
@@ -34,7 +34,7 @@ export const retryField = <Field extends string>(
   fault.retryAfterMs === undefined ? {} : ({ [field]: retrySeconds(fault) } as { [Key in Field]?: number });
 
 /** Every 429 and 503 has a Retry-After header. */
-export function sayRetryAfter(c: Context, fault: Fault): void {
+export function setRetryAfter(c: Context, fault: Fault): void {
   const seconds = retrySeconds(fault);
   if (seconds !== undefined) c.header('Retry-After', String(seconds));
 }

@@ -6,10 +6,10 @@ import { invalidParams } from '../faults.ts';
 import { decodeState } from '../follow-state.ts';
 import type { Params } from '../json-rpc.ts';
 import type { ToolCall } from '../tool-call.ts';
-import type { Followed } from '../turn-watch.ts';
+import type { FollowedTurn } from '../turn-watch.ts';
 
 /** The turn that the earlier call followed; null if there was none. Passes the answers to the core. */
-export async function continued(ctx: Context, call: ToolCall): Promise<Followed | null> {
+export async function continued(ctx: Context, call: ToolCall): Promise<FollowedTurn | null> {
   const { requestState, inputResponses, principal } = call;
   if (requestState === undefined) return null;
   const decoded = await decodeState(ctx.engine, principal, requestState);

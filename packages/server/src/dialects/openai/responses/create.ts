@@ -2,53 +2,57 @@
 import type { EventStream } from '../../../http/connection.ts';
 import { mayStaySilent } from '../../../http/idle-connections.ts';
 import type { Accepted, Question } from '../../shared/exchange/question.ts';
-import type { Asked } from '../../shared/exchange/requests.ts';
+import type { AuthenticatedRequest } from '../../shared/exchange/requests.ts';
 import type { Context } from '../context.ts';
 import { cancelTurn } from './cancel.ts';
-import { Following, type NumberedEvent } from './following.ts';
 import { questionOf } from './question.ts';
+import { type NumberedEvent, ResponseFollower } from './response-follower.ts';
 import { Restarts } from './restarts.ts';
 import type { ResponseRequest } from './schemas.ts';
 import { type Segment, segmentAt } from './segment.ts';
 import { encodeEvent } from './stream.ts';
 
-type Answering = {
+type AnswerOptions = {
   readonly question: Question;
   readonly accepted: Accepted;
   readonly segment: Segment;
 };
 
-export async function createResponse(ctx: Context, asked: Asked, body: ResponseRequest): Promise<Response> {
-  const question = await questionOf(ctx, asked, body);
-  const accepted = await ctx.sessions.accept(question, asked.progress);
+export async function createResponse(
+  ctx: Context,
+  incoming: AuthenticatedRequest,
+  body: ResponseRequest,
+): Promise<Response> {
+  const question = await questionOf(ctx, incoming, body);
+  const accepted = await ctx.sessions.accept(question, incoming.progress);
   const segment = await segmentAt(ctx, accepted.ref, accepted.start);
   if (!segment) throw new Error('an accepted request has no segment');
   const answering = { question, accepted, segment };
-  if (body.stream) return streamed(ctx, asked.request, answering);
+  if (body.stream) return streamed(ctx, incoming.request, answering);
   if (body.background) return background(ctx, answering);
-  return whole(ctx, asked.request, answering);
+  return whole(ctx, incoming.request, answering);
 }
 
-async function whole(ctx: Context, request: Request, answering: Answering): Promise<Response> {
+async function whole(ctx: Context, request: Request, answering: AnswerOptions): Promise<Response> {
   mayStaySilent(request);
-  const following = await Following.open(ctx, answering.segment);
-  const gone = () => abandon(ctx, answering, following);
+  const follower = await ResponseFollower.open(ctx, answering.segment);
+  const gone = () => abandon(ctx, answering, follower);
   if (request.signal.aborted) gone();
   request.signal.addEventListener('abort', gone, { once: true });
-  await following.done.finally(() => request.signal.removeEventListener('abort', gone));
-  if (following.fault) throw following.fault;
-  await remember(ctx, answering, following);
-  return Response.json(following.response);
+  await follower.done.finally(() => request.signal.removeEventListener('abort', gone));
+  if (follower.fault) throw follower.fault;
+  await remember(ctx, answering, follower);
+  return Response.json(follower.response);
 }
 
-async function background(ctx: Context, answering: Answering): Promise<Response> {
-  const following = await Following.open(ctx, answering.segment);
-  const { response } = following;
-  void following.done.then(() => remember(ctx, answering, following));
+async function background(ctx: Context, answering: AnswerOptions): Promise<Response> {
+  const follower = await ResponseFollower.open(ctx, answering.segment);
+  const { response } = follower;
+  void follower.done.then(() => remember(ctx, answering, follower));
   return Response.json(response);
 }
 
-function streamed(ctx: Context, request: Request, answering: Answering): Response {
+function streamed(ctx: Context, request: Request, answering: AnswerOptions): Response {
   return ctx.stream(request, {
     dialect: 'openai',
     encode: (frame) => encodeEvent(frame as NumberedEvent),
@@ -58,12 +62,12 @@ function streamed(ctx: Context, request: Request, answering: Answering): Respons
 
 /** Created outside of the handler: a closure there would keep the request in memory until the stream ends. */
 const producer =
-  (ctx: Context, answering: Answering) =>
+  (ctx: Context, answering: AnswerOptions) =>
   async (stream: EventStream): Promise<void> => {
     let last: NumberedEvent | null = null;
     const { accepted, question } = answering;
     const restarts = await Restarts.of(ctx, { ref: accepted.ref, principal: question.principal });
-    const following = await Following.open(ctx, answering.segment, {
+    const follower = await ResponseFollower.open(ctx, answering.segment, {
       emit: (event) => {
         // The conversation is stored before the client can continue it.
         if (isLast(event)) last = event;
@@ -72,9 +76,9 @@ const producer =
       restarts,
     });
     const lost = stream.lost();
-    void lost.then(() => abandon(ctx, answering, following));
+    void lost.then(() => abandon(ctx, answering, follower));
     const isBackground = answering.segment.head.data.background;
-    const done = following.done.then(() => remember(ctx, answering, following));
+    const done = follower.done.then(() => remember(ctx, answering, follower));
     await (isBackground ? Promise.race([done, lost]) : done);
     if (last) stream.send(encodeEvent(last), last);
     await stream.ready();
@@ -87,10 +91,14 @@ const isLast = ({ type }: NumberedEvent): boolean => LAST.has(type);
  * The client disconnected: cancels the turn that its request started or continued, unless it runs in the
  * background.
  */
-function abandon(ctx: Context, { accepted, question, segment }: Answering, following: Following): void {
-  if (following.isOver || segment.head.data.background) return;
-  if (accepted.again || ctx.engine.draining) return void following.abandon();
-  void cancelTurn(ctx, question.principal, following).finally(() => following.abandon());
+function abandon(
+  ctx: Context,
+  { accepted, question, segment }: AnswerOptions,
+  follower: ResponseFollower,
+): void {
+  if (follower.isOver || segment.head.data.background) return;
+  if (accepted.again || ctx.engine.draining) return void follower.abandon();
+  void cancelTurn(ctx, question.principal, follower).finally(() => follower.abandon());
 }
 
 /**
@@ -98,11 +106,11 @@ function abandon(ctx: Context, { accepted, question, segment }: Answering, follo
  */
 async function remember(
   ctx: Context,
-  { accepted, question }: Answering,
-  following: Following,
+  { accepted, question }: AnswerOptions,
+  follower: ResponseFollower,
 ): Promise<void> {
-  if (accepted.again || following.fault) return;
-  await ctx.sessions.remember(accepted, question, following.items).catch((thrown: unknown) => {
+  if (accepted.again || follower.fault) return;
+  await ctx.sessions.remember(accepted, question, follower.items).catch((thrown: unknown) => {
     ctx.log.warn({ err: thrown, session: accepted.ref.id }, 'failed to store history digest');
   });
 }

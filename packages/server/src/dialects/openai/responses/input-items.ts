@@ -54,7 +54,8 @@ type InputItem =
       readonly reason: string | null;
     };
 
-export const inputItems = (caused: readonly DurableEvent[]): InputItem[] => caused.flatMap(itemsOf);
+export const inputItems = (requestEvents: readonly DurableEvent[]): InputItem[] =>
+  requestEvents.flatMap(itemsOf);
 
 function itemsOf(event: DurableEvent): InputItem[] {
   switch (event.type) {

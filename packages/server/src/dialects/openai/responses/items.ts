@@ -1,6 +1,6 @@
 /** The output items of a response. */
 import { type HistoryItem, type Part, textOf, textPart } from '@parlance/protocol';
-import type { AskedApproval, AskedCall, Piece } from '../../shared/exchange/pieces.ts';
+import type { Piece, RequestedApproval, RequestedCall } from '../../shared/exchange/pieces.ts';
 import { itemPlace } from './response-id.ts';
 
 export const SERVER_LABEL = 'parlance';
@@ -29,7 +29,7 @@ export const reasoningItem = (id: string, text: string | null) => ({
 
 export const summaryText = (text: string) => ({ type: 'summary_text' as const, text });
 
-export type NamedCall = Pick<AskedCall, 'call' | 'tool'> & { readonly id: string };
+export type NamedCall = Pick<RequestedCall, 'call' | 'tool'> & { readonly id: string };
 
 export const functionCallItem = ({ id, call, tool }: NamedCall, written: string, status: Status) => ({
   id,
@@ -44,7 +44,7 @@ type Result = Extract<Piece, { kind: 'result' }>;
 
 /** A call of the agent's own tool; without a result while it runs. */
 export const mcpCallItem = (
-  { id, tool, input }: Omit<AskedCall, 'call'> & { readonly id: string },
+  { id, tool, input }: Omit<RequestedCall, 'call'> & { readonly id: string },
   result: Pick<Result, 'outcome' | 'parts'> | null,
 ) => ({
   id,
@@ -67,7 +67,7 @@ export const mcpCallItem = (
 
 const resultText = (parts: readonly Part[]): string => textOf(parts);
 
-export const approvalItem = ({ approval, tool, input }: AskedApproval) => ({
+export const approvalItem = ({ approval, tool, input }: RequestedApproval) => ({
   id: approval as string,
   type: 'mcp_approval_request' as const,
   server_label: SERVER_LABEL,
@@ -96,7 +96,7 @@ export function historyItems(item: OutputItem): HistoryItem[] {
       const words = item.output ?? item.error?.content ?? '';
       return [
         callItem(call, item),
-        { type: 'result', call: call as AskedCall['call'], parts: [textPart(words)] },
+        { type: 'result', call: call as RequestedCall['call'], parts: [textPart(words)] },
       ];
     }
     case 'reasoning':
@@ -110,7 +110,7 @@ const callItem = (
   item: { readonly name: string; readonly arguments: string },
 ): HistoryItem => ({
   type: 'call',
-  call: call as AskedCall['call'],
+  call: call as RequestedCall['call'],
   tool: item.name,
   input: JSON.parse(item.arguments),
 });

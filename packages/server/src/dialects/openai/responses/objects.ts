@@ -26,7 +26,7 @@ export type Outcome = {
   readonly reason: 'max_output_tokens' | 'content_filter' | null;
 };
 
-export const BEGUN: Outcome = {
+export const IN_PROGRESS: Outcome = {
   status: 'in_progress',
   output: [],
   usage: null,

@@ -1,5 +1,5 @@
 /** Items that are being written, with the events of each kind. */
-import type { AskedCall } from '../../shared/exchange/pieces.ts';
+import type { RequestedCall } from '../../shared/exchange/pieces.ts';
 import { CompactJson } from './compact-json.ts';
 import {
   functionCallItem,
@@ -115,7 +115,7 @@ export class OpenFunctionCall implements OpenItem {
   }
 
   /** The input is complete: writes the missing rest. */
-  complete(input: AskedCall['input']): ItemEvent[] {
+  complete(input: RequestedCall['input']): ItemEvent[] {
     const whole = JSON.stringify(input);
     const rest = whole.startsWith(this.#written) ? whole.slice(this.#written.length) : '';
     this.#written += rest;

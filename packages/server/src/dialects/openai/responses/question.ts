@@ -2,16 +2,20 @@
 import { type JsonObject, ReasoningEffort, type TurnTerms } from '@parlance/protocol';
 import type { Question } from '../../shared/exchange/question.ts';
 import { invalid, RequestFault } from '../../shared/exchange/request-fault.ts';
-import type { Asked } from '../../shared/exchange/requests.ts';
+import type { AuthenticatedRequest } from '../../shared/exchange/requests.ts';
 import type { Context } from '../context.ts';
-import { Following } from './following.ts';
 import { inputConversation, type ResponseInput } from './input.ts';
 import { SERVER_LABEL } from './items.ts';
 import { resolved } from './references.ts';
+import { ResponseFollower } from './response-follower.ts';
 import type { RequestData, ResponseRequest, Tool } from './schemas.ts';
 import { findSegment, requestData, type Segment } from './segment.ts';
 
-export async function questionOf(ctx: Context, asked: Asked, body: ResponseRequest): Promise<Question> {
+export async function questionOf(
+  ctx: Context,
+  incoming: AuthenticatedRequest,
+  body: ResponseRequest,
+): Promise<Question> {
   const { previous_response_id: previous, conversation } = body;
   if (previous != null && conversation != null)
     throw invalid('previous_response_id', 'A request has a previous response or a conversation, not both.');
@@ -21,9 +25,9 @@ export async function questionOf(ctx: Context, asked: Asked, body: ResponseReque
       'A response in the background is stored: it cannot be combined with store: false.',
     );
   const { agent } = ctx.models.choose(body.model);
-  const { principal, key } = asked;
+  const { principal, key } = incoming;
   const input = inputConversation(await resolved(ctx, principal, body.input));
-  const named = typeof conversation === 'string' ? conversation : (conversation?.id ?? asked.session);
+  const named = typeof conversation === 'string' ? conversation : (conversation?.id ?? incoming.session);
   return {
     dialect: 'openai',
     principal,
@@ -32,11 +36,11 @@ export async function questionOf(ctx: Context, asked: Asked, body: ResponseReque
     agent,
     approvals: input.approvals,
     data: dataOf(ctx, body, input),
-    labels: labelsOf(asked.request),
+    labels: labelsOf(incoming.request),
     field: 'input',
     ...(previous == null
       ? { session: named, items: input.items, newFrom: input.newFrom }
-      : await continued(ctx, asked, { previous, input })),
+      : await continued(ctx, incoming, { previous, input })),
   };
 }
 
@@ -45,17 +49,17 @@ type Continued = Pick<Question, 'session' | 'items' | 'newFrom' | 'branches'>;
 /** The last response of a session is continued in that session, an older one in a new session. */
 async function continued(
   ctx: Context,
-  { principal }: Asked,
+  { principal }: AuthenticatedRequest,
   { previous, input }: { readonly previous: string; readonly input: ResponseInput },
 ): Promise<Continued> {
   const segment = await findSegment(ctx, principal, previous);
   if (!segment) throw previousNotFound(previous);
   const { items, newFrom } = input;
   if (await isLast(ctx, segment)) return { session: segment.ref.id, items, newFrom };
-  const following = await Following.open(ctx, segment);
-  following.stop();
-  if (!following.isOver) return { session: segment.ref.id, items, newFrom };
-  const history = await ctx.engine.conversation(segment.ref, following.endSeq);
+  const follower = await ResponseFollower.open(ctx, segment);
+  follower.stop();
+  if (!follower.isOver) return { session: segment.ref.id, items, newFrom };
+  const history = await ctx.engine.conversation(segment.ref, follower.endSeq);
   return {
     session: null,
     branches: true,

@@ -15,16 +15,16 @@ const MAX_CHARACTERS = 2_000;
 /** The most events of a discarded step that a reader can have received. */
 const MAX_VOID = 100_000;
 
-type Named = { readonly ref: SessionRef; readonly principal: Principal };
+type SessionAccess = { readonly ref: SessionRef; readonly principal: Principal };
 
 export class Restarts {
   private constructor(
     private readonly ctx: Pick<Context, 'engine' | 'log'>,
-    private readonly named: Named,
+    private readonly named: SessionAccess,
     private readonly known: ReadonlyMap<number, Position>,
   ) {}
 
-  static async of(ctx: Pick<Context, 'engine' | 'log'>, named: Named): Promise<Restarts> {
+  static async of(ctx: Pick<Context, 'engine' | 'log'>, named: SessionAccess): Promise<Restarts> {
     return new Restarts(ctx, named, positionsIn(await labelOf(ctx, named)));
   }
 
@@ -50,7 +50,7 @@ export class Restarts {
   }
 }
 
-const labelOf = async ({ engine }: Pick<Context, 'engine'>, { ref }: Named): Promise<string> =>
+const labelOf = async ({ engine }: Pick<Context, 'engine'>, { ref }: SessionAccess): Promise<string> =>
   (await engine.record(ref))?.labels[LABEL] ?? '';
 
 const positionsIn = (label: string): Map<number, Position> =>

@@ -2,8 +2,8 @@
 import { type DurableEvent, type Principal, type TurnTerms, turnTermsOf } from '@parlance/protocol';
 import { labelKey, type SessionRef } from '../../../core/api/index.ts';
 import { IDLE, projection, type State } from '../../shared/exchange/pieces.ts';
-import type { Followed } from '../../shared/exchange/reading.ts';
-import { followedIn } from '../../shared/exchange/request-keys.ts';
+import type { FollowTarget } from '../../shared/exchange/reading.ts';
+import { followTarget } from '../../shared/exchange/request-keys.ts';
 import { latestEvents } from '../../shared/latest-events.ts';
 import type { Context } from '../context.ts';
 import type { Head } from './objects.ts';
@@ -17,9 +17,9 @@ export type Segment = {
   readonly ref: SessionRef;
   readonly start: DurableEvent;
   readonly head: Head;
-  readonly followed: Followed;
+  readonly target: FollowTarget;
   /** the events that the request caused, in order */
-  readonly caused: readonly DurableEvent[];
+  readonly requestEvents: readonly DurableEvent[];
   /** the state of the turn's calls before the request */
   readonly state: State;
 };
@@ -57,22 +57,22 @@ export async function segmentAt(ctx: Context, ref: SessionRef, first: DurableEve
   const start = near.find((event) => requestData(event) !== null);
   const data = start && requestData(start);
   if (!data) return null;
-  const caused = near.filter((event) => requestData(event)?.request === data.request);
+  const requestEvents = near.filter((event) => requestData(event)?.request === data.request);
   const { state, terms } = await before(ctx, ref, start);
   const { agent, model } = await engine.snapshot(ref);
   const named = start.type === 'input.accepted' ? start.agent : undefined;
   return {
     ref,
     start,
-    caused,
+    requestEvents,
     state,
-    followed: followedIn(caused),
+    target: followTarget(requestEvents),
     head: {
       id: responseId(start),
       session: ref.id,
       createdAt: start.at,
       model: models.answering((named ?? agent).id, model),
-      terms: caused.reduce(termsAfter, terms),
+      terms: requestEvents.reduce(termsAfter, terms),
       data,
     },
   };
@@ -93,15 +93,15 @@ type Before = { readonly state: State; readonly terms: TurnTerms };
 async function before({ engine }: Context, ref: SessionRef, start: DurableEvent): Promise<Before> {
   if (start.type !== 'tool.ended' && start.type !== 'approval.answered') return { state: IDLE, terms: {} };
   for await (const { events, whole } of latestEvents(engine, { ref, head: start.seq - 1 }, PAGE)) {
-    const begun = events.find(
+    const started = events.find(
       (event): event is DurableEvent<'turn.started'> =>
         event.type === 'turn.started' && event.turn === start.turn,
     );
     const input = events.findIndex(
-      (event) => event.type === 'input.accepted' && event.input === begun?.input,
+      (event) => event.type === 'input.accepted' && event.input === started?.input,
     );
     if (input < 0 && !whole) continue;
-    const own = events.slice(Math.max(input, 0)).filter((event) => isOf(event, start.turn, begun?.input));
+    const own = events.slice(Math.max(input, 0)).filter((event) => isOf(event, start.turn, started?.input));
     return { state: own.reduce(stateAfter, IDLE), terms: own.reduce(termsAfter, {}) };
   }
   return { state: IDLE, terms: {} };

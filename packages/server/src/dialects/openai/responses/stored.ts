@@ -5,16 +5,16 @@ import type { EventStream } from '../../../http/connection.ts';
 import { invalid, RequestFault } from '../../shared/exchange/request-fault.ts';
 import type { Context } from '../context.ts';
 import { cancelTurn } from './cancel.ts';
-import { Following, type NumberedEvent } from './following.ts';
 import { inputItems } from './input-items.ts';
 import { pageOf, pageQuery } from './list.ts';
+import { type NumberedEvent, ResponseFollower } from './response-follower.ts';
 import { Restarts } from './restarts.ts';
 import { DELETED, findSegment, type Segment } from './segment.ts';
 import { encodeEvent } from './stream.ts';
 
-export type Named = { readonly principal: Principal; readonly request: Request; readonly id: string };
+export type ResponseRef = { readonly principal: Principal; readonly request: Request; readonly id: string };
 
-async function found(ctx: Context, { principal, id }: Named): Promise<Segment> {
+async function found(ctx: Context, { principal, id }: ResponseRef): Promise<Segment> {
   const segment = await findSegment(ctx, principal, id);
   if (segment) return segment;
   throw new RequestFault('not_found', `Response with id '${id.slice(0, 200)}' not found.`, {
@@ -27,22 +27,23 @@ export const StreamQuery = z.object({
   starting_after: z.coerce.number().int().min(0).optional(),
 });
 
-export async function retrieveResponse(ctx: Context, named: Named): Promise<Response> {
-  const query = StreamQuery.safeParse(Object.fromEntries(new URL(named.request.url).searchParams));
+export async function retrieveResponse(ctx: Context, response: ResponseRef): Promise<Response> {
+  const query = StreamQuery.safeParse(Object.fromEntries(new URL(response.request.url).searchParams));
   if (!query.success) throw invalid(String(query.error.issues[0]?.path[0]), 'The value is invalid.');
-  const segment = await found(ctx, named);
+  const segment = await found(ctx, response);
   const { stream, starting_after: after = -1 } = query.data;
-  if (stream === 'true') return streamed(ctx, named.request, { segment, after, principal: named.principal });
-  const following = await Following.open(ctx, segment);
-  following.stop();
-  return Response.json(following.response);
+  if (stream === 'true')
+    return streamed(ctx, response.request, { segment, after, principal: response.principal });
+  const follower = await ResponseFollower.open(ctx, segment);
+  follower.stop();
+  return Response.json(follower.response);
 }
 
 const OPEN = ': open\n\n';
 
-type Streamed = Pick<Named, 'principal'> & { readonly segment: Segment; readonly after: number };
+type StreamRequest = Pick<ResponseRef, 'principal'> & { readonly segment: Segment; readonly after: number };
 
-const streamed = (ctx: Context, request: Request, what: Streamed): Response =>
+const streamed = (ctx: Context, request: Request, what: StreamRequest): Response =>
   ctx.stream(request, {
     dialect: 'openai',
     encode: (frame) => encodeEvent(frame as NumberedEvent),
@@ -51,46 +52,46 @@ const streamed = (ctx: Context, request: Request, what: Streamed): Response =>
 
 /** The past and future events after that number. A disconnect does not end the turn. */
 const producer =
-  (ctx: Context, { segment, after, principal }: Streamed) =>
+  (ctx: Context, { segment, after, principal }: StreamRequest) =>
   async (stream: EventStream): Promise<void> => {
     // The response headers are sent with the first bytes, and the next event may take long.
     stream.send(OPEN);
     const restarts = await Restarts.of(ctx, { ref: segment.ref, principal });
-    const following = await Following.open(ctx, segment, {
+    const follower = await ResponseFollower.open(ctx, segment, {
       emit: (event) => {
         if (event.sequence_number > after) stream.send(encodeEvent(event), event);
       },
       restarts,
       after,
     });
-    await Promise.race([following.done, stream.lost()]);
-    following.stop();
+    await Promise.race([follower.done, stream.lost()]);
+    follower.stop();
     await stream.ready();
   };
 
-export async function deleteResponse(ctx: Context, named: Named): Promise<Response> {
-  const { ref } = await found(ctx, named);
-  const { principal, id } = named;
+export async function deleteResponse(ctx: Context, response: ResponseRef): Promise<Response> {
+  const { ref } = await found(ctx, response);
+  const { principal, id } = response;
   const command = { type: 'session.label', labels: { [DELETED]: id } } as const;
   await ctx.engine.send(ref, command, { principal, dialect: 'openai' });
   return Response.json({ id, object: 'response.deleted', deleted: true });
 }
 
 /** A response that has ended is not changed. */
-export async function cancelResponse(ctx: Context, named: Named): Promise<Response> {
-  const following = await Following.open(ctx, await found(ctx, named));
-  if (!following.isOver) {
-    await cancelTurn(ctx, named.principal, following);
-    await following.done;
+export async function cancelResponse(ctx: Context, response: ResponseRef): Promise<Response> {
+  const follower = await ResponseFollower.open(ctx, await found(ctx, response));
+  if (!follower.isOver) {
+    await cancelTurn(ctx, response.principal, follower);
+    await follower.done;
   }
-  return Response.json(following.response);
+  return Response.json(follower.response);
 }
 
-export async function listInputItems(ctx: Context, named: Named): Promise<Response> {
-  const query = pageQuery(named.request.url);
-  const segment = await found(ctx, named);
-  const brought = [...(await resultsBefore(ctx, segment)), ...segment.caused];
-  return Response.json(pageOf(inputItems(brought), query));
+export async function listInputItems(ctx: Context, response: ResponseRef): Promise<Response> {
+  const query = pageQuery(response.request.url);
+  const segment = await found(ctx, response);
+  const events = [...(await resultsBefore(ctx, segment)), ...segment.requestEvents];
+  return Response.json(pageOf(inputItems(events), query));
 }
 
 /** Results in the same request as a message are stored in one append with it. */

@@ -3,7 +3,7 @@
  * give the same events with the same numbers, whether streamed or read from the log.
  */
 import type { Usage } from '@parlance/protocol';
-import type { AskedApproval, AskedCall, Piece } from '../../shared/exchange/pieces.ts';
+import type { Piece, RequestedApproval, RequestedCall } from '../../shared/exchange/pieces.ts';
 import { approvalItem, mcpCallItem, type OutputItem } from './items.ts';
 import {
   type Ending,
@@ -87,7 +87,7 @@ export class OutputWriter {
   }
 
   /** Adds the approvals that the turn waits for as the last items. */
-  ask(approvals: readonly AskedApproval[]): void {
+  ask(approvals: readonly RequestedApproval[]): void {
     for (const approval of approvals) this.#whole(approvalItem(approval));
   }
 
@@ -117,17 +117,17 @@ export class OutputWriter {
     this.#append(known ?? this.#begin(new OpenFunctionCall({ call, tool, id: this.#id('fc', call) })), text);
   }
 
-  #request(asked: AskedCall): void {
-    if (!this.isCallers(asked.tool)) return;
+  #request(call: RequestedCall): void {
+    if (!this.isCallers(call.tool)) return;
     this.#closeBlock('completed');
-    const id = this.#id('fc', asked.call);
-    const entry = this.#find('fc', asked.call) ?? this.#begin(new OpenFunctionCall({ ...asked, id }));
-    if (entry.open instanceof OpenFunctionCall) this.#emitAll(entry, entry.open.complete(asked.input));
+    const id = this.#id('fc', call.call);
+    const entry = this.#find('fc', call.call) ?? this.#begin(new OpenFunctionCall({ ...call, id }));
+    if (entry.open instanceof OpenFunctionCall) this.#emitAll(entry, entry.open.complete(call.input));
   }
 
-  #run(asked: AskedCall): void {
-    if (this.isCallers(asked.tool) || this.#find('mcp', asked.call)) return;
-    const entry = this.#push(mcpCallItem({ ...asked, id: this.#id('mcp', asked.call) }, null));
+  #run(call: RequestedCall): void {
+    if (this.isCallers(call.tool) || this.#find('mcp', call.call)) return;
+    const entry = this.#push(mcpCallItem({ ...call, id: this.#id('mcp', call.call) }, null));
     this.#emitAll(entry, [{ type: 'response.mcp_call.in_progress' }]);
   }
 

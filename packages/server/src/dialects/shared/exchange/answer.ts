@@ -1,7 +1,7 @@
 /** The answer to a request, collected from the pieces of a turn. */
 import type { HistoryItem, Usage } from '@parlance/protocol';
 import { CallAnswers, type CallPart } from './call-parts.ts';
-import type { AskedCall, Piece } from './pieces.ts';
+import type { Piece, RequestedCall } from './pieces.ts';
 import { RepeatedText } from './repeated-text.ts';
 
 /** Why an answer ends. */
@@ -45,8 +45,8 @@ export class Answer {
   }
 
   /** the calls that the caller must execute */
-  get calls(): readonly AskedCall[] {
-    return this.#calls.asked;
+  get calls(): readonly RequestedCall[] {
+    return this.#calls.requested;
   }
 
   /** the answer as history items, as a client sends it back */

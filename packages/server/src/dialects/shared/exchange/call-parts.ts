@@ -3,7 +3,7 @@
  * end.
  */
 import type { CallId } from '@parlance/protocol';
-import type { AskedCall, Piece } from './pieces.ts';
+import type { Piece, RequestedCall } from './pieces.ts';
 import { changed } from './repeated-text.ts';
 
 export type CallPart =
@@ -13,7 +13,7 @@ export type CallPart =
 type Shown = { readonly call: CallId; readonly index: number; text: string };
 
 export class CallAnswers {
-  asked: readonly AskedCall[] = [];
+  requested: readonly RequestedCall[] = [];
   readonly #shown: Shown[] = [];
 
   constructor(
@@ -29,11 +29,12 @@ export class CallAnswers {
   }
 
   /** Throws if the calls differ from what was already sent. */
-  ask(calls: readonly AskedCall[]): CallPart[] {
-    this.asked = calls.filter(({ tool }) => this.isCallers(tool));
-    if (!this.shows || this.asked.length === 0) return [];
-    if (this.#shown.some(({ call }) => !this.asked.some((asked) => asked.call === call))) throw changed();
-    return this.asked.flatMap(({ call, tool, input }) => {
+  ask(calls: readonly RequestedCall[]): CallPart[] {
+    this.requested = calls.filter(({ tool }) => this.isCallers(tool));
+    if (!this.shows || this.requested.length === 0) return [];
+    if (this.#shown.some(({ call }) => !this.requested.some((requested) => requested.call === call)))
+      throw changed();
+    return this.requested.flatMap(({ call, tool, input }) => {
       const whole = JSON.stringify(input);
       const known = this.#shown.find((shown) => shown.call === call);
       if (!known) return this.#begin(call, tool, whole);

@@ -5,13 +5,13 @@
 import { Fault } from '@parlance/protocol';
 import type { DialectContext } from '../dialect.ts';
 import type { Addition, Answer } from './answer.ts';
-import type { Begun, Question } from './sessions.ts';
+import type { Question, StartedExchange } from './sessions.ts';
 
 export class Exchange {
   /** Resolves when the answer is complete; rejects with a `Fault` if it fails. */
   readonly done: Promise<void>;
   /** Resolves when there is something to send, when the answer may take long, or when it is complete. */
-  readonly begun: Promise<void>;
+  readonly started: Promise<void>;
   readonly #begins = Promise.withResolvers<void>();
   readonly #ends = Promise.withResolvers<void>();
   /** additions that have not been sent yet */
@@ -23,13 +23,13 @@ export class Exchange {
   constructor(
     private readonly ctx: Pick<DialectContext, 'engine' | 'log'>,
     private readonly question: Question,
-    private readonly parts: { readonly begun: Begun; readonly answer: Answer },
+    private readonly parts: { readonly started: StartedExchange; readonly answer: Answer },
   ) {
     this.done = this.#ends.promise;
-    this.begun = this.#begins.promise;
+    this.started = this.#begins.promise;
     this.done.catch(() => undefined);
-    const { reading, followed } = parts.begun;
-    reading.follow(followed, {
+    const { reading, target } = parts.started;
+    reading.follow(target, {
       piece: (piece) => this.#guarded(() => this.#take(piece)),
       ended: (fault) => this.#end(fault),
     });
@@ -43,17 +43,17 @@ export class Exchange {
 
   /** The client disconnected: cancels the turn that its request started. */
   abandon(): void {
-    const { begun } = this.parts;
+    const { started } = this.parts;
     if (this.#isOver || this.#isAbandoned) return;
     this.#isAbandoned = true;
-    if (begun.again || this.ctx.engine.draining) this.#end(GONE);
-    else if (begun.reading.turn !== null) void this.#cancel();
+    if (started.again || this.ctx.engine.draining) this.#end(GONE);
+    else if (started.reading.turn !== null) void this.#cancel();
   }
 
   #take(piece: Parameters<Answer['add']>[0]): void {
     if (this.#isOver) return;
-    const { answer, begun } = this.parts;
-    if (this.#isAbandoned && piece.turn === begun.reading.turn) return void this.#cancel();
+    const { answer, started } = this.parts;
+    if (this.#isAbandoned && piece.turn === started.reading.turn) return void this.#cancel();
     for (const addition of answer.add(piece)) {
       if (this.#show) this.#show(addition);
       else this.#pending.push(addition);
@@ -65,7 +65,7 @@ export class Exchange {
 
   async #cancel(): Promise<void> {
     const { engine, log } = this.ctx;
-    const { ref, reading } = this.parts.begun;
+    const { ref, reading } = this.parts.started;
     const { turn } = reading;
     this.#end(GONE);
     try {
@@ -90,7 +90,7 @@ export class Exchange {
   #end(failure: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.parts.begun.reading.stop();
+    this.parts.started.reading.stop();
     if (failure === null) this.#ends.resolve();
     else this.#ends.reject(failure);
     this.#begins.resolve();

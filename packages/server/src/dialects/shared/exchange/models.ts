@@ -13,7 +13,7 @@ export const ModelSettings = z.object({
 /** The name of the default agent. */
 const DEFAULT = 'parlance';
 
-export type Chosen = {
+export type ModelSelection = {
   /** absent: the agent of the session, or the default one */
   readonly agent?: string;
 };
@@ -39,7 +39,7 @@ export class Models {
   }
 
   /** Throws like `find`. */
-  choose(name: string): Chosen {
+  choose(name: string): ModelSelection {
     const id = this.#known(name);
     return id === DEFAULT || id === this.ctx.about.model ? {} : { agent: id };
   }

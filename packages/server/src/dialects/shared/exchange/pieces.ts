@@ -12,8 +12,8 @@ import type {
 import type { SessionSnapshot } from '../../../core/api/index.ts';
 import { NONE, type Projection, type Stepped } from '../projection.ts';
 
-export type AskedCall = { readonly call: CallId; readonly tool: string; readonly input: JsonObject };
-export type AskedApproval = AskedCall & { readonly approval: ApprovalId };
+export type RequestedCall = { readonly call: CallId; readonly tool: string; readonly input: JsonObject };
+export type RequestedApproval = RequestedCall & { readonly approval: ApprovalId };
 type Ended = Pick<DurableEvent<'tool.ended'>, 'outcome' | 'parts'>;
 
 export type Piece = { readonly turn: TurnId } & (
@@ -26,22 +26,22 @@ export type Piece = { readonly turn: TurnId } & (
   /** output since the last step is discarded; `shown`: some of it may have been streamed */
   | { readonly kind: 'restarted'; readonly shown: boolean }
   | { readonly kind: 'step'; readonly usage: Usage; readonly stop: 'done' | 'calls' | 'length' | 'refused' }
-  | (AskedCall & { readonly kind: 'requested' | 'running' | 'deferred' })
+  | (RequestedCall & { readonly kind: 'requested' | 'running' | 'deferred' })
   /** `before` is the previous phase of the call */
-  | (AskedCall & Ended & { readonly kind: 'result'; readonly before: Phase })
+  | (RequestedCall & Ended & { readonly kind: 'result'; readonly before: Phase })
   /** the turn waits for an approval */
   | { readonly kind: 'asks' }
   | { readonly kind: 'replied'; readonly call: CallId }
   /** the turn waits until clients have answered all of these calls */
-  | { readonly kind: 'waits'; readonly calls: readonly AskedCall[] }
+  | { readonly kind: 'waits'; readonly calls: readonly RequestedCall[] }
   /**
    * No call is running: the turn continues only with an answer to one of these, unless a call that has not been
    * evaluated yet starts at the same moment.
    */
   | {
       readonly kind: 'pauses';
-      readonly calls: readonly AskedCall[];
-      readonly approvals: readonly AskedApproval[];
+      readonly calls: readonly RequestedCall[];
+      readonly approvals: readonly RequestedApproval[];
     }
   | { readonly kind: 'ended' }
   | { readonly kind: 'failed'; readonly fault: FaultData }
@@ -55,7 +55,7 @@ type Writing = {
 };
 
 export type Phase = 'requested' | 'waiting' | 'running' | 'deferred';
-type OpenCall = AskedCall & { readonly phase: Phase; readonly approval?: ApprovalId };
+type OpenCall = RequestedCall & { readonly phase: Phase; readonly approval?: ApprovalId };
 
 export type State = {
   /** the block being streamed */
@@ -195,9 +195,11 @@ function changed(state: State, { turn, call, to }: Change, pieces: readonly Piec
 
 /** Once clients execute all open calls, the turn continues only with their answers. */
 function waiting(turn: TurnId, open: readonly OpenCall[]): Piece[] {
-  const asked = ({ call, tool, input }: OpenCall): AskedCall => ({ call, tool, input });
-  const calls = open.filter(({ phase }) => phase === 'deferred').map(asked);
-  const approvals = open.flatMap((one) => (one.approval ? [{ ...asked(one), approval: one.approval }] : []));
+  const requestedCall = ({ call, tool, input }: OpenCall): RequestedCall => ({ call, tool, input });
+  const calls = open.filter(({ phase }) => phase === 'deferred').map(requestedCall);
+  const approvals = open.flatMap((one) =>
+    one.approval ? [{ ...requestedCall(one), approval: one.approval }] : [],
+  );
   if (calls.length + approvals.length === 0 || open.some(({ phase }) => phase === 'running')) return [];
   const pauses: Piece = { turn, kind: 'pauses', calls, approvals };
   return calls.length === open.length ? [{ turn, kind: 'waits', calls }, pauses] : [pauses];

@@ -10,7 +10,7 @@ import type {
   TurnTerms,
 } from '@parlance/protocol';
 import type { Caller, SessionRef } from '../../../core/api/index.ts';
-import type { Followed, Reading } from './reading.ts';
+import type { FollowTarget, Reading } from './reading.ts';
 import { invalid } from './request-fault.ts';
 
 export type ApprovalReply = {
@@ -57,7 +57,7 @@ export type Progress = {
 /** The effect of a request on its session. */
 export type Accepted = {
   readonly ref: SessionRef;
-  readonly followed: Followed;
+  readonly target: FollowTarget;
   /** the first event that the request caused; the answer follows it */
   readonly start: DurableEvent;
   /** the events were caused by an earlier request with the same key */
@@ -66,7 +66,7 @@ export type Accepted = {
   readonly history: string | null;
 };
 
-export type Begun = Accepted & { readonly reading: Reading };
+export type StartedExchange = Accepted & { readonly reading: Reading };
 
 export const callerOf = ({ principal, dialect, key }: Question): Caller => ({
   principal,
@@ -98,4 +98,5 @@ export const resultsOf = ({ items, newFrom }: Question): Result[] => {
 };
 
 /** A request with an invalid conversation. */
-export const misfit = ({ field = 'messages' }: Question, message: string) => invalid(field, message);
+export const invalidConversation = ({ field = 'messages' }: Question, message: string) =>
+  invalid(field, message);

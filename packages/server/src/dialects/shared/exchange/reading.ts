@@ -3,7 +3,7 @@ import { Fault, type InputId, isDurable, type SessionEvent, type TurnId } from '
 import type { Engine, SessionRef, Watch } from '../../../core/api/index.ts';
 import { IDLE, type Piece, projection, type State } from './pieces.ts';
 
-export type Followed = {
+export type FollowTarget = {
   /** the input whose turn is read last; null if there is none */
   readonly input: InputId | null;
   /** the turn that was continued with results */
@@ -19,7 +19,7 @@ export type Reader = {
 };
 
 /** A piece (null if the session was erased) with the position of the last stored event. */
-type Passed = { readonly piece: Piece | null; readonly seq: number; readonly at: number };
+type BufferedPiece = { readonly piece: Piece | null; readonly seq: number; readonly at: number };
 
 export class Reading {
   #state: State;
@@ -28,9 +28,9 @@ export class Reading {
   at = 0;
   #read = { seq: 0, at: 0 };
   /** pieces that arrived before `follow` was called */
-  #held: Passed[] | null = [];
+  #buffered: BufferedPiece[] | null = [];
   #watch: Watch | null = null;
-  #followed: Followed | null = null;
+  #target: FollowTarget | null = null;
   #reader: Reader | null = null;
   /** the turn of the input, once it has started */
   #last: TurnId | null = null;
@@ -56,17 +56,17 @@ export class Reading {
     return reading;
   }
 
-  follow(followed: Followed, reader: Reader): void {
-    const held = this.#held ?? [];
-    this.#held = null;
-    this.#followed = followed;
+  follow(target: FollowTarget, reader: Reader): void {
+    const buffered = this.#buffered ?? [];
+    this.#buffered = null;
+    this.#target = target;
     this.#reader = reader;
-    for (const passed of held) this.#pass(passed);
+    for (const passed of buffered) this.#pass(passed);
   }
 
   /** the turn being read, until it has ended; null if it has not started */
   get turn(): TurnId | null {
-    return this.#followed?.input ? this.#last : (this.#followed?.turn ?? null);
+    return this.#target?.input ? this.#last : (this.#target?.turn ?? null);
   }
 
   stop(): void {
@@ -93,12 +93,12 @@ export class Reading {
     for (const { body: piece } of frames) this.#pass({ piece, ...this.#read });
   }
 
-  #pass(passed: Passed): void {
-    if (this.#held) {
-      this.#held.push(passed);
+  #pass(passed: BufferedPiece): void {
+    if (this.#buffered) {
+      this.#buffered.push(passed);
       return;
     }
-    if (!this.#followed || !this.#reader) return;
+    if (!this.#target || !this.#reader) return;
     const { piece } = passed;
     this.seq = passed.seq;
     this.at = passed.at;
@@ -106,7 +106,7 @@ export class Reading {
       this.#reader.ended(new Fault('not_found', 'The session was deleted.'));
       return;
     }
-    const { input, turn } = this.#followed;
+    const { input, turn } = this.#target;
     if (piece.kind === 'started' && piece.input === input) this.#last = piece.turn;
     if (piece.kind === 'withdrawn' && piece.input === input)
       this.#reader.ended(new Fault('cancelled', 'The turn was cancelled.'));
@@ -124,7 +124,7 @@ export class Reading {
   /** Leaves out calls that the request answers: they are open until their results are stored. */
   #withoutAnswered(piece: Piece): Piece | null {
     if (piece.kind !== 'waits' && piece.kind !== 'pauses') return piece;
-    const isOpen = ({ call }: { readonly call: string }) => !this.#followed?.answered.has(call);
+    const isOpen = ({ call }: { readonly call: string }) => !this.#target?.answered.has(call);
     const calls = piece.calls.filter(isOpen);
     if (piece.kind === 'waits') return calls.length > 0 ? { ...piece, calls } : null;
     const approvals = piece.approvals.filter(isOpen);

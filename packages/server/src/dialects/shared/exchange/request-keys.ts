@@ -4,7 +4,7 @@
 import type { DurableEvent } from '@parlance/protocol';
 import type { Engine, SessionRecord } from '../../../core/api/index.ts';
 import { type Question, resultsOf } from './question.ts';
-import type { Followed } from './reading.ts';
+import type { FollowTarget } from './reading.ts';
 
 /** The key of the latest request with one. A session is found by any of its keys. */
 export const KEY = '@exchange.key';
@@ -31,35 +31,39 @@ function seqOf(labels: Labels, key: string): number | null {
   return entry === undefined ? null : Number(entry.slice(SHORT + 1));
 }
 
-export type Earlier = { readonly start: DurableEvent; readonly after: number; readonly followed: Followed };
+export type EarlierRequest = {
+  readonly start: DurableEvent;
+  readonly after: number;
+  readonly target: FollowTarget;
+};
 
 /** The effect of an earlier request with the same key; null if there was none. */
 export async function earlierRequest(
   engine: Pick<Engine, 'events'>,
   { ref, labels }: SessionRecord,
   question: Question,
-): Promise<Earlier | null> {
+): Promise<EarlierRequest | null> {
   const { key } = question;
   const after = key === null ? null : seqOf(labels, key);
   if (key === null || after === null) return null;
   const calls = new Set(resultsOf(question).map(({ call }) => String(call)));
   const approvals = new Set(question.approvals?.map(({ approval }) => String(approval)));
-  const caused = (await engine.events(ref, after, 100)).filter(
+  const requestEvents = (await engine.events(ref, after, 100)).filter(
     (event) =>
       (event.type === 'input.accepted' && event.key === key) ||
       (event.type === 'tool.ended' && calls.has(event.call)) ||
       (event.type === 'approval.answered' && approvals.has(event.approval)),
   );
-  const [start] = caused;
-  return start ? { start, after, followed: followedIn(caused) } : null;
+  const [start] = requestEvents;
+  return start ? { start, after, target: followTarget(requestEvents) } : null;
 }
 
 /** What to follow, given the events that a request caused. */
-export function followedIn(caused: readonly DurableEvent[]): Followed {
+export function followTarget(requestEvents: readonly DurableEvent[]): FollowTarget {
   const answered = new Set<string>();
-  let input: Followed['input'] = null;
-  let turn: Followed['turn'] = null;
-  for (const event of caused) {
+  let input: FollowTarget['input'] = null;
+  let turn: FollowTarget['turn'] = null;
+  for (const event of requestEvents) {
     if (event.type === 'input.accepted') ({ input } = event);
     if (event.type !== 'tool.ended' && event.type !== 'approval.answered') continue;
     ({ turn } = event);

@@ -5,14 +5,14 @@ import { principalOfVendorClient } from '../../../http/request-identity.ts';
 import type { DialectContext } from '../dialect.ts';
 import { parseBody } from '../json-body.ts';
 import { digestOf } from './digest.ts';
-import { misfitOf } from './misfit.ts';
+import { firstIssue } from './first-issue.ts';
 import { invalid, RequestFault } from './request-fault.ts';
 import type { Progress } from './sessions.ts';
 
 export const SESSION_HEADER = 'x-parlance-session';
 
 /** The caller and the session of a request. */
-export type Asked = {
+export type AuthenticatedRequest = {
   readonly request: Request;
   readonly principal: Principal;
   /** null if the request names none */
@@ -22,11 +22,11 @@ export type Asked = {
   readonly progress: Progress;
 };
 
-export async function askedBy(
+export async function authenticateRequest(
   ctx: Pick<DialectContext, 'authenticator'>,
   request: Request,
   progress: Progress,
-): Promise<Asked> {
+): Promise<AuthenticatedRequest> {
   const principal = await principalOfVendorClient(ctx.authenticator, request);
   const session = request.headers.get(SESSION_HEADER);
   const key = request.headers.get('idempotency-key');
@@ -49,7 +49,7 @@ export async function body<Schema extends z.ZodType>(
   if ('problem' in parsed) throw new RequestFault('invalid', `The body ${parsed.problem}.`);
   const result = schema.safeParse(parsed.value);
   if (result.success) return result.data;
-  const { path, message } = misfitOf(result.error.issues);
+  const { path, message } = firstIssue(result.error.issues);
   const param = paramOf(path);
   throw param === ''
     ? new RequestFault('invalid', 'The body must be a JSON object.')

@@ -3,14 +3,21 @@ import { Fault, type HistoryItem } from '@parlance/protocol';
 import { labelKey, type SessionRecord, type SessionRef } from '../../../core/api/index.ts';
 import type { DialectContext } from '../dialect.ts';
 import { KeyedQueue } from '../keyed-queue.ts';
-import { continueSession, startSession } from './caused.ts';
+import { continueSession, startSession } from './apply-request.ts';
 import { conversationDigest } from './digest.ts';
-import { type Accepted, type Begun, misfit, type Progress, partsOf, type Question } from './question.ts';
+import {
+  type Accepted,
+  invalidConversation,
+  type Progress,
+  partsOf,
+  type Question,
+  type StartedExchange,
+} from './question.ts';
 import { Reading } from './reading.ts';
 import { RequestFault } from './request-fault.ts';
-import { type Earlier, earlierRequest, followedIn, KEY } from './request-keys.ts';
+import { type EarlierRequest, earlierRequest, followTarget, KEY } from './request-keys.ts';
 
-export type { Accepted, Begun, Progress, Question } from './question.ts';
+export type { Accepted, Progress, Question, StartedExchange } from './question.ts';
 
 /** The digest of the conversation after the last answer in this session. */
 const HISTORY = '@exchange.history';
@@ -19,7 +26,7 @@ type Target = {
   readonly ref: SessionRef;
   /** null if the session does not exist */
   readonly record: SessionRecord | null;
-  readonly earlier: Earlier | null;
+  readonly earlier: EarlierRequest | null;
   readonly history: string | null;
 };
 
@@ -29,7 +36,7 @@ export class Sessions {
   constructor(private readonly ctx: Pick<DialectContext, 'engine' | 'log' | 'newId'>) {}
 
   /** Applies the request, and follows the answer. */
-  begin(question: Question, progress: Progress): Promise<Begun> {
+  begin(question: Question, progress: Progress): Promise<StartedExchange> {
     const { engine } = this.ctx;
     return this.#inOrder(question, progress, async (target) => {
       const { ref, earlier } = target;
@@ -71,7 +78,7 @@ export class Sessions {
   ): Promise<Result> {
     const { principal, session, key, items, newFrom, approvals = [] } = question;
     if (newFrom >= items.length && approvals.length === 0)
-      throw misfit(question, 'There is no new message of the user or a tool.');
+      throw invalidConversation(question, 'There is no new message of the user or a tool.');
     const history = conversationDigest(items.slice(0, newFrom));
     const about = session ?? key ?? (newFrom > 0 ? history : this.ctx.newId());
     return this.#queue.run(`${principal.id} ${about}`, async () => {
@@ -111,7 +118,9 @@ export class Sessions {
   async #checkLinks(question: Question, ref: SessionRef): Promise<void> {
     const input = { parts: partsOf(question), agent: question.agent };
     await this.ctx.engine.checkLinks(ref, input).catch((thrown: unknown) => {
-      throw thrown instanceof Fault && thrown.code === 'invalid' ? misfit(question, thrown.message) : thrown;
+      throw thrown instanceof Fault && thrown.code === 'invalid'
+        ? invalidConversation(question, thrown.message)
+        : thrown;
     });
   }
 
@@ -119,16 +128,15 @@ export class Sessions {
     const { ref, record, earlier, history } = target;
     if (earlier) {
       progress.accepted = true;
-      const { start, followed } = earlier;
-      return { ref, start, followed, again: true, history };
+      return { ref, start: earlier.start, target: earlier.target, again: true, history };
     }
     await this.#checkLinks(question, ref);
-    const asking = { ...this.ctx, progress };
-    const caused = record
-      ? await continueSession(asking, record, question)
-      : await startSession(asking, ref, question);
-    const [start] = caused;
+    const context = { ...this.ctx, progress };
+    const requestEvents = record
+      ? await continueSession(context, record, question)
+      : await startSession(context, ref, question);
+    const [start] = requestEvents;
     if (!start) throw new RequestFault('invalid', 'The idempotency key was used before in this session.');
-    return { ref, start, followed: followedIn(caused), again: false, history };
+    return { ref, start, target: followTarget(requestEvents), again: false, history };
   }
 }

@@ -13,7 +13,7 @@ const OPENS_AFTER_MS = 5_000;
 export async function untilOpen(exchange: Exchange, answer: Answer): Promise<void> {
   const timer = Promise.withResolvers<void>();
   const timeout = setTimeout(timer.resolve, OPENS_AFTER_MS);
-  await Promise.race([exchange.begun, timer.promise]).finally(() => clearTimeout(timeout));
+  await Promise.race([exchange.started, timer.promise]).finally(() => clearTimeout(timeout));
   if (answer.text === '' && answer.calls.length === 0) await Promise.race([exchange.done, Promise.resolve()]);
 }
 

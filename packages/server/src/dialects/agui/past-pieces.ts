@@ -5,7 +5,7 @@ import type { Piece } from './projection.ts';
 
 export type PastPiece = { readonly piece: Piece; readonly seq: number };
 
-export class Past {
+export class PastPieces {
   readonly #pieces: PastPiece[] = [];
   #settled = 0;
 
@@ -19,10 +19,10 @@ export class Past {
       if (body.kind === 'void') this.#pieces.length = this.#settled;
       else this.#pieces.push({ piece: body, seq: event.seq });
     }
-    if (settles(event)) this.#settled = this.#pieces.length;
+    if (isSettled(event)) this.#settled = this.#pieces.length;
   }
 }
 
 /** Output can still be discarded until its answer is complete, unless the turn was interrupted. */
-export const settles = (event: SessionEvent): boolean =>
+export const isSettled = (event: SessionEvent): boolean =>
   (event.type !== 'text.ended' && event.type !== 'reasoning.ended') || event.interrupted === true;

@@ -1,17 +1,17 @@
 /** Finds the field of a request that does not match its schema. */
 import type { z } from 'zod';
 
-export type Misfit = { readonly path: readonly PropertyKey[]; readonly message: string };
+export type FieldIssue = { readonly path: readonly PropertyKey[]; readonly message: string };
 
 type Issue = z.core.$ZodIssue;
 
 /** The first field that does not match; for a union, in the closest alternative. */
-export function misfitOf([issue]: readonly Issue[]): Misfit {
+export function firstIssue([issue]: readonly Issue[]): FieldIssue {
   if (!issue) return { path: [], message: 'it does not fit' };
   const alternatives = issue.code === 'invalid_union' ? issue.errors : [];
   const [closest] = alternatives.toSorted((one, other) => distance(one) - distance(other));
   if (!closest) return issue;
-  const { path, message } = misfitOf(closest);
+  const { path, message } = firstIssue(closest);
   return { path: [...issue.path, ...path], message };
 }
 

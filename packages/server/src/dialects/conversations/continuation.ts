@@ -18,13 +18,13 @@ export const Position = z.object({
 export type Position = z.output<typeof Position>;
 
 /** `unsent` frames come first; later ones are made from the log. */
-export const LeftBehind = z.object({
+export const ClosedSocket = z.object({
   owner: PrincipalId,
   id: SessionId,
   unsent: z.array(z.looseObject({ type: z.string() })),
   position: Position,
 });
-export type LeftBehind = z.output<typeof LeftBehind>;
+export type ClosedSocket = z.output<typeof ClosedSocket>;
 
 export function positionOf(session: ObservedSession): Position {
   const { seq, open } = session.snapshot();
@@ -47,22 +47,26 @@ export class Continuation implements Cursor {
 
   private constructor(
     private readonly engine: Pick<Engine, 'events'>,
-    private readonly left: LeftBehind,
+    private readonly closed: ClosedSocket,
     { mailbox, record }: Target,
   ) {
-    const { position } = left;
+    const { position } = closed;
     this.mailbox = mailbox;
     this.#state = startOf(record);
     this.#seq = position.since - 1;
     this.#open = position.open;
   }
 
-  static async open(engine: Pick<Engine, 'events'>, left: LeftBehind, target: Target): Promise<Continuation> {
-    const made = new Continuation(engine, left, target);
-    for (const body of left.unsent) made.#send([body as Body]);
-    await made.#read(left.position.seq, () => undefined);
-    const { open } = left.position;
-    if (open) made.#step({ ...open, type: 'text.delta', id: '', session: left.id, at: 0 });
+  static async open(
+    engine: Pick<Engine, 'events'>,
+    closed: ClosedSocket,
+    target: Target,
+  ): Promise<Continuation> {
+    const made = new Continuation(engine, closed, target);
+    for (const body of closed.unsent) made.#send([body as Body]);
+    await made.#read(closed.position.seq, () => undefined);
+    const { open } = closed.position;
+    if (open) made.#step({ ...open, type: 'text.delta', id: '', session: closed.id, at: 0 });
     return made;
   }
 
@@ -86,7 +90,7 @@ export class Continuation implements Cursor {
   };
 
   async #read(head: number, frames: (bodies: Body[]) => void): Promise<void> {
-    const { owner, id } = this.left;
+    const { owner, id } = this.closed;
     while (this.#seq < head) {
       const page = await this.engine.events({ owner, id }, this.#seq, Math.min(PAGE, head - this.#seq));
       if (page.length === 0) return;
@@ -103,13 +107,13 @@ export class Continuation implements Cursor {
    */
   #missingOf(event: DurableEvent): Body[] {
     const open = this.#open;
-    if (!open || event.seq <= this.left.position.seq) return [];
+    if (!open || event.seq <= this.closed.position.seq) return [];
     if (event.type === 'step.restarted' || event.type === 'turn.resumed') this.#open = null;
     if (event.type !== 'text.ended' || event.block !== open.block) return [];
     this.#open = null;
     const text = event.text.slice(open.text.length);
     if (text === '') return [];
-    return this.#step({ ...open, type: 'text.delta', text, id: '', session: this.left.id, at: 0 });
+    return this.#step({ ...open, type: 'text.delta', text, id: '', session: this.closed.id, at: 0 });
   }
 
   #step(event: Parameters<typeof step>[1]): Body[] {

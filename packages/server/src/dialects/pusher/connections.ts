@@ -20,7 +20,7 @@ const MAX_TOKENS = 16;
 
 const newSocketId = (): string => `${randomInt(1, 2 ** 47)}.${randomInt(1, 2 ** 47)}`;
 
-export class Connected {
+export class Connections {
   readonly #entries = new Map<string, Entry>();
 
   constructor(private readonly max: { readonly sockets: number; readonly channelsPerSocket: number }) {}

@@ -5,7 +5,7 @@ import type { DialectContext } from '../dialect.ts';
 import { importable } from './history.ts';
 import {
   callerOf,
-  misfit,
+  invalidConversation,
   type Progress,
   partsOf,
   type Question,
@@ -16,20 +16,20 @@ import {
 import { closeCallsBefore, waitsForCaller } from './queued-message.ts';
 import { keyLabels } from './request-keys.ts';
 
-type Asking = Pick<DialectContext, 'engine' | 'log'> & { readonly progress: Progress };
+type RequestContext = Pick<DialectContext, 'engine' | 'log'> & { readonly progress: Progress };
 
 /** Creates the session with the imported history, without calling a model. */
 export async function startSession(
-  { engine, progress }: Asking,
+  { engine, progress }: RequestContext,
   ref: SessionRef,
   question: Question,
 ): Promise<DurableEvent[]> {
   const { items, newFrom, agent, key, approvals = [] } = question;
-  if (approvals.length > 0) throw misfit(question, 'No approval request waits for this answer.');
+  if (approvals.length > 0) throw invalidConversation(question, 'No approval request waits for this answer.');
   const parts = partsOf(question);
   const history = importable(items.filter((item, at) => at < newFrom || item.type === 'result'));
   const continues = parts.length === 0;
-  if (continues && history.length === 0) throw misfit(question, 'There is no user message.');
+  if (continues && history.length === 0) throw invalidConversation(question, 'There is no user message.');
   if (history.length > 0 || key !== null || question.labels) {
     const labels = { ...question.labels, ...(key !== null && keyLabels({}, key, 0)) };
     await engine.send(ref, { type: 'session.create', agent, history, labels }, callerOf(question));
@@ -41,7 +41,7 @@ export async function startSession(
 
 /** In an existing session: results and approvals answer what its turn waits for, messages are an input. */
 export async function continueSession(
-  { engine, log, progress }: Asking,
+  { engine, log, progress }: RequestContext,
   { ref, labels }: SessionRecord,
   question: Question,
 ): Promise<DurableEvent[]> {
@@ -60,20 +60,20 @@ export async function continueSession(
   };
   if (Object.keys(fresh).length > 0)
     await engine.send(ref, { type: 'session.label', labels: fresh }, callerOf(question));
-  const caused: DurableEvent[] = [];
+  const requestEvents: DurableEvent[] = [];
   for (const command of answersOf(question, isAnswer ? results : [], now)) {
     const { events } = await engine.send(ref, command, callerOf(question));
-    caused.push(...events);
+    requestEvents.push(...events);
     progress.accepted = true;
   }
-  if (isAnswer) return caused;
+  if (isAnswer) return requestEvents;
   // A message closes the calls that wait for an answer; results in the same request are stored first.
   const mode = waitsForCaller(now, question) ? 'supersede' : 'queue';
   const events = await submit(engine, ref, { question, parts, mode, continues, results });
   progress.accepted = true;
   const accepted = events.find((event) => event.type === 'input.accepted');
   if (accepted && mode === 'queue') await closeCallsBefore({ engine, log }, { ref, question, accepted });
-  return mode === 'supersede' ? events : [...caused, ...events];
+  return mode === 'supersede' ? events : [...requestEvents, ...events];
 }
 
 /** The request has only instructions for the model. */
@@ -145,7 +145,9 @@ async function submit(
     ...terms,
   } as const;
   const { events } = await engine.send(ref, command, callerOf(question)).catch((thrown: unknown) => {
-    throw thrown instanceof Fault && thrown.code === 'empty' ? misfit(question, thrown.message) : thrown;
+    throw thrown instanceof Fault && thrown.code === 'empty'
+      ? invalidConversation(question, thrown.message)
+      : thrown;
   });
   const isAnswered = (id: CallId) => results.some(({ call }) => call === id);
   return events.filter(
@@ -159,9 +161,9 @@ function checkResults(
   unanswered: SessionSnapshot['deferred'],
 ): void {
   const missing = unanswered.map(({ call }) => call).join(', ');
-  if (missing !== '') throw misfit(question, `Each call needs a result. Missing: ${missing}`);
+  if (missing !== '') throw invalidConversation(question, `Each call needs a result. Missing: ${missing}`);
   if (results.length === 0 && !question.approvals?.length)
-    throw misfit(question, 'No call waits for these results.');
+    throw invalidConversation(question, 'No call waits for these results.');
 }
 
 /** Validates before anything is answered. The core also refuses answers that come too late. */
@@ -170,5 +172,8 @@ function checkApprovals(question: Question, { approvals }: SessionSnapshot): voi
     ({ approval }) => !approvals.some((waiting) => waiting.approval === approval),
   );
   if (late)
-    throw misfit(question, `The approval request ${late.approval} is unknown or has already been answered.`);
+    throw invalidConversation(
+      question,
+      `The approval request ${late.approval} is unknown or has already been answered.`,
+    );
 }

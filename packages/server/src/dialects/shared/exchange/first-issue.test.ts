@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { ResponseRequest } from '../../openai/responses/schemas.ts';
-import { misfitOf } from './misfit.ts';
+import { firstIssue } from './first-issue.ts';
 
 test.each([
   [{}, ['model']],
@@ -16,5 +16,5 @@ test.each([
   [{ model: 'a', tools: [{ type: 'mcp' }] }, ['tools', 0, 'server_label']],
 ])('%j', (body, path) => {
   const { error } = ResponseRequest.safeParse(body);
-  expect(misfitOf(error?.issues ?? []).path).toEqual(path);
+  expect(firstIssue(error?.issues ?? []).path).toEqual(path);
 });

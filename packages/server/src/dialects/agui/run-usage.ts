@@ -2,7 +2,7 @@
 import type { Usage } from '@parlance/protocol';
 import type { TokenUsage } from './events.ts';
 
-export class Spent {
+export class RunUsage {
   #input = 0;
   #output = 0;
   #cached = 0;

@@ -7,7 +7,7 @@ import { type Body, joined, START, step } from './projection.ts';
 import { isWaiting } from './state.ts';
 
 /** What the client has of the continued message. */
-export type Known = {
+export type ClientPosition = {
   readonly turn: TurnId;
   /** the client has everything up to this event */
   readonly through: number;
@@ -17,12 +17,12 @@ export type Known = {
   readonly approvals: ReadonlyMap<string, boolean>;
 };
 
-export type Followed = {
+export type FollowTarget = {
   readonly ref: SessionRef;
   /** the input of the turn */
   readonly input: AcceptedInput;
   /** null: the message is sent from its start */
-  readonly known: Known | null;
+  readonly known: ClientPosition | null;
 };
 
 export type Reader = {
@@ -38,7 +38,7 @@ const PAGE = 50;
 /** The last chunks of a stream. */
 const LAST: ReadonlySet<Chunk['type']> = new Set(['finish', 'error', 'abort']);
 
-export class Following {
+export class TurnFollower {
   #state = START;
   #turn: TurnId | null = null;
   #watch: Watch | null = null;
@@ -47,19 +47,19 @@ export class Following {
   #isStepFinished = false;
 
   private constructor(
-    private readonly followed: Followed,
+    private readonly target: FollowTarget,
     private readonly reader: Reader,
   ) {}
 
-  static async open(engine: Engine, followed: Followed, reader: Reader): Promise<Following> {
-    const following = new Following(followed, reader);
-    following.#greet();
-    const after = await following.#catchUp(engine);
-    await engine.watch(followed.ref, (event) => following.#take(event), {
+  static async open(engine: Engine, target: FollowTarget, reader: Reader): Promise<TurnFollower> {
+    const follower = new TurnFollower(target, reader);
+    follower.#greet();
+    const after = await follower.#catchUp(engine);
+    await engine.watch(target.ref, (event) => follower.#take(event), {
       after,
-      begin: (watch) => following.#join(watch),
+      begin: (watch) => follower.#join(watch),
     });
-    return following;
+    return follower;
   }
 
   stop(): void {
@@ -69,7 +69,7 @@ export class Following {
 
   /** Reads stored events at the pace of the reader, which may be slow. Returns the number of the last event. */
   async #catchUp(engine: Engine): Promise<number> {
-    const { ref, input } = this.followed;
+    const { ref, input } = this.target;
     for (let seen = input.seq - 1; ; ) {
       const events = await engine.events(ref, seen, PAGE);
       for (const event of events) {
@@ -84,7 +84,7 @@ export class Following {
 
   /** A continued message starts again with its id. */
   #greet(): void {
-    const { known } = this.followed;
+    const { known } = this.target;
     if (!known) return;
     this.#isStepFinished = true;
     this.reader.chunk({ type: 'start', messageId: known.turn });
@@ -110,8 +110,8 @@ export class Following {
     const [state, frames] = step(this.#state, event);
     this.#state = state;
     const isTurns = event.type === 'turn.started' || event.type === 'input.cancelled';
-    if (isTurns && event.input === this.followed.input.input) this.#turn = event.turn;
-    const { known } = this.followed;
+    if (isTurns && event.input === this.target.input.input) this.#turn = event.turn;
+    const { known } = this.target;
     if (known && isDurable(event) && event.seq <= known.through) return;
     for (const { body } of frames) this.#pass(body);
   }
@@ -132,7 +132,7 @@ export class Following {
 
   #isKnown(chunk: Chunk): boolean {
     if (chunk.type === 'finish-step') return this.#isStepFinished;
-    const { known } = this.followed;
+    const { known } = this.target;
     if (!known) return false;
     switch (chunk.type) {
       case 'start':

@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { errorBody } from '../faults.ts';
 import { EventGate } from './event-gate.ts';
 import { historyItems } from './items.ts';
-import { BEGUN, type Outcome, type ResponseObject, responseObject, type Status } from './objects.ts';
+import { IN_PROGRESS, type Outcome, type ResponseObject, responseObject, type Status } from './objects.ts';
 import type { ItemEvent } from './open-items.ts';
 import { type Position, positionAfter, type Restarts } from './restarts.ts';
 import type { Segment } from './segment.ts';
@@ -15,7 +15,7 @@ import { OutputWriter } from './writer.ts';
 export type NumberedEvent = ItemEvent & { readonly sequence_number: number };
 type Pause = Extract<Piece, { kind: 'pauses' }>;
 
-export type Watching = {
+export type FollowOptions = {
   /** called with every event of the stream, starting with the first */
   readonly emit: (event: NumberedEvent) => void;
   readonly restarts: Restarts;
@@ -23,7 +23,7 @@ export type Watching = {
   readonly after?: number;
 };
 
-export class Following {
+export class ResponseFollower {
   /** Resolves when the response has ended, even if it failed. */
   readonly done: Promise<void>;
   /** the reason of a failure, or null */
@@ -43,7 +43,7 @@ export class Following {
   private constructor(
     private readonly ctx: Pick<Context, 'engine'>,
     readonly segment: Segment,
-    private readonly parts: { readonly reading: Reading; readonly watching: Watching | null },
+    private readonly parts: { readonly reading: Reading; readonly watching: FollowOptions | null },
   ) {
     this.done = this.#ends.promise;
     this.#gate = new EventGate((event) => parts.watching?.emit(event));
@@ -58,21 +58,21 @@ export class Following {
   static async open(
     ctx: Pick<Context, 'engine'>,
     segment: Segment,
-    watching: Watching | null = null,
-  ): Promise<Following> {
-    const { ref, start, state, followed } = segment;
+    watching: FollowOptions | null = null,
+  ): Promise<ResponseFollower> {
+    const { ref, start, state, target: followed } = segment;
     const reading = await Reading.open(ctx.engine, ref, { after: start.seq - 1, state });
-    const following = new Following(ctx, segment, { reading, watching });
-    following.#lifecycle('response.created');
-    following.#lifecycle('response.in_progress');
-    if (followed.turn !== null) following.#status = 'in_progress';
+    const follower = new ResponseFollower(ctx, segment, { reading, watching });
+    follower.#lifecycle('response.created');
+    follower.#lifecycle('response.in_progress');
+    if (followed.turn !== null) follower.#status = 'in_progress';
     reading.follow(followed, {
-      piece: (piece) => following.#take(piece),
-      ended: (fault) => following.#turnEnded(fault),
+      piece: (piece) => follower.#take(piece),
+      ended: (fault) => follower.#turnEnded(fault),
     });
     // The turn waits only if nothing else follows at once.
-    if (following.#pause) await following.#confirm();
-    return following;
+    if (follower.#pause) await follower.#confirm();
+    return follower;
   }
 
   get isOver(): boolean {
@@ -195,7 +195,7 @@ export class Following {
   #lifecycle(type: string): void {
     if (!this.parts.watching) return;
     const begins = type === 'response.created' || type === 'response.in_progress';
-    this.#emit({ type, response: begins ? responseObject(this.segment.head, BEGUN) : this.response });
+    this.#emit({ type, response: begins ? responseObject(this.segment.head, IN_PROGRESS) : this.response });
   }
 
   #emit({ type, ...rest }: ItemEvent): void {

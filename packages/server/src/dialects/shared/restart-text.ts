@@ -4,11 +4,11 @@ import type { DurableEvent } from '@parlance/protocol';
 type Restarted = DurableEvent<'step.restarted'>;
 
 /** Null for repeated attempts of the same call. */
-export const restartWords = (event: Restarted): string | null =>
+export const restartText = (event: Restarted): string | null =>
   isFirst(event) ? `Trying again${where(event)}: ${reason(event)}` : null;
 
 /** For clients that show the answer while it is streamed. Null if there is nothing new to report. */
-export function streamRestartWords(event: Restarted): string | null {
+export function streamRestartText(event: Restarted): string | null {
   const tried = `${reason(event)} Trying again${where(event)}`;
   if (isFirst(event)) return event.shown ? `${tried}; what was shown of this answer is void.` : `${tried}.`;
   return event.shown ? `${reason(event)} What was shown of this answer is void.` : null;

@@ -4,21 +4,21 @@ import type { Caller, SessionRef } from '../../core/api/index.ts';
 import type { KnownTurn } from './log.ts';
 import type { RunAgentInput } from './schemas.ts';
 
-export type Asked = {
+export type RunRequest = {
   readonly principal: Principal;
   /** absent: the agent of the session, or the default one */
   readonly agent?: string | undefined;
   readonly run: RunAgentInput;
 };
 
-export const callerOf = ({ principal }: Asked, key?: string): Caller => ({
+export const callerOf = ({ principal }: RunRequest, key?: string): Caller => ({
   principal,
   dialect: 'agui',
   ...(key !== undefined && { key }),
 });
 
 /** The part of the session to show: the turn and those queued behind it, or the turn of the input. */
-export type Followed = {
+export type FollowTarget = {
   /** reads everything after this event */
   readonly after: number;
   readonly turn: TurnId | null;
@@ -31,15 +31,15 @@ export type Followed = {
   readonly counted: number;
 };
 
-export type Begun = {
+export type StartedRun = {
   readonly ref: SessionRef;
   /** null: the request has nothing new, and shows the thread */
-  readonly followed: Followed | null;
+  readonly target: FollowTarget | null;
   /** the request started or continued the turn, which ends if the client disconnects */
   readonly owns: boolean;
 };
 
-export const followedTurn = ({ turn, began }: Omit<KnownTurn, 'seq'>, counted: number): Followed => ({
+export const turnTarget = ({ turn, began }: Omit<KnownTurn, 'seq'>, counted: number): FollowTarget => ({
   after: began - 1,
   turn,
   more: 0,
@@ -50,7 +50,7 @@ export const followedTurn = ({ turn, began }: Omit<KnownTurn, 'seq'>, counted: n
 
 type AcceptedInput = { readonly input: InputId; readonly seq: number; readonly turn?: TurnId | undefined };
 
-export const followedInput = ({ input, seq, turn }: AcceptedInput): Followed => ({
+export const inputTarget = ({ input, seq, turn }: AcceptedInput): FollowTarget => ({
   after: seq - 1,
   turn: null,
   more: 0,
