@@ -4,7 +4,7 @@ import type { ApiKey, MadeApiKey } from './answers.ts';
 import type { HttpClient } from './http-client.ts';
 import type { CallOptions } from './session.ts';
 
-export type WantedKey = {
+export type NewApiKey = {
   readonly name: string;
   /** upper bound of the key's permissions; default: the caller's role */
   readonly role?: Role;
@@ -18,7 +18,7 @@ export type ApiKeys = {
   /** In order of creation. */
   list(options?: CallOptions): Promise<readonly ApiKey[]>;
   /** `key` of the result is the key itself, which is returned only once. */
-  add(wanted: WantedKey, options?: CallOptions): Promise<MadeApiKey>;
+  add(wanted: NewApiKey, options?: CallOptions): Promise<MadeApiKey>;
   /** Closes the connections of the key. Admins can revoke keys of all users. */
   revoke(id: string, options?: CallOptions): Promise<void>;
 };

@@ -1,6 +1,6 @@
 /** The store that commands of the command line work on, without the rest of the server. */
-import { keptSecret, loadSecret } from './auth/secret.ts';
-import type { Store } from './stores/shared/joined.ts';
+import { loadSecret, storedSecret } from './auth/secret.ts';
+import type { Store } from './stores/shared/combine-stores.ts';
 import { openSqliteStore } from './stores/sqlite/open.ts';
 
 export { type CopiedSettings, copySettings } from './copy-settings.ts';
@@ -31,7 +31,7 @@ export async function openStorage(place: StoragePlace): Promise<Storage> {
       ...openSqliteStore(folder),
       secret: () => loadSecret(folder, AUTH_SECRET),
       async secrets() {
-        const kept = await keptSecret(folder);
+        const kept = await storedSecret(folder);
         return kept === null ? given : [...given, kept];
       },
     };

@@ -3,8 +3,8 @@ import { Fault } from '@parlance/protocol';
 import type { StoredUser, User, UserStore } from '../core/ports/users.ts';
 import type { Account, Accounts } from '../http/accounts.ts';
 import type { Authenticator } from '../http/authenticator.ts';
-import { oneAfterAnother } from './one-after-another.ts';
 import { hashPassword, newPasswordProblem } from './passwords.ts';
+import { sequential } from './sequential.ts';
 import { nameProblem } from './users.ts';
 
 export type AccountOptions = {
@@ -17,7 +17,7 @@ export type AccountOptions = {
 
 export function openAccounts({ users, authenticator, named, now = Date.now }: AccountOptions): Accounts {
   // Serializes read-modify-write operations.
-  const inTurn = oneAfterAnother();
+  const inTurn = sequential();
   const shown = ({ name, role, createdAt }: User): Account => ({
     name,
     role,
@@ -31,7 +31,7 @@ export function openAccounts({ users, authenticator, named, now = Date.now }: Ac
     return user;
   }
 
-  async function refuseToLose(admin: User): Promise<void> {
+  async function keepOneAdmin(admin: User): Promise<void> {
     if (admin.role !== 'admin') return;
     const others = (await users.everyone()).filter(
       ({ name, role }) => role === 'admin' && name !== admin.name,
@@ -60,7 +60,7 @@ export function openAccounts({ users, authenticator, named, now = Date.now }: Ac
       const passwordHash = password === undefined ? undefined : await hashed(password);
       return inTurn(async () => {
         const user = await existing(name);
-        if (role !== undefined && role !== 'admin') await refuseToLose(user);
+        if (role !== undefined && role !== 'admin') await keepOneAdmin(user);
         const changed = {
           ...user,
           role: role ?? user.role,
@@ -73,7 +73,7 @@ export function openAccounts({ users, authenticator, named, now = Date.now }: Ac
 
     remove: (name) =>
       inTurn(async () => {
-        await refuseToLose(await existing(name));
+        await keepOneAdmin(await existing(name));
         await users.remove(name);
       }),
 

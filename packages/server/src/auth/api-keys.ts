@@ -2,7 +2,7 @@
 import { Fault } from '@parlance/protocol';
 import type { ApiKey, ApiKeyStore } from '../core/ports/api-keys.ts';
 import type { UserStore } from '../core/ports/users.ts';
-import type { ApiKeys, ApiKeyView, WantedKey } from '../http/api-keys.ts';
+import type { ApiKeys, ApiKeyView, NewApiKey } from '../http/api-keys.ts';
 import { newKey } from './key-format.ts';
 import { isWithin } from './keyring.ts';
 
@@ -19,7 +19,7 @@ export type ApiKeyOptions = {
 };
 
 export function openApiKeys({ keys, users, dialects, now = Date.now }: ApiKeyOptions): ApiKeys {
-  function problemOf({ name, dialects: wanted, expiresAt }: WantedKey): string | null {
+  function problemOf({ name, dialects: wanted, expiresAt }: NewApiKey): string | null {
     if (name.trim() === '') return 'name: a name is needed';
     if ([...name].length > NAME_LENGTH) return `name: longer than ${NAME_LENGTH} characters`;
     if (/\p{C}/u.test(name)) return 'name: only visible characters and blanks';

@@ -1,5 +1,5 @@
 /** Password hashing with argon2id. */
-import { oneAfterAnother } from './one-after-another.ts';
+import { sequential } from './sequential.ts';
 
 /** OWASP's first recommendation for argon2id. A login takes tens of milliseconds, off the main thread. */
 const COST = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const;
@@ -7,7 +7,7 @@ const COST = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
 /**
  * A hash uses 19 MB and one of the few threads that also wait for the disk, so concurrent logins are queued.
  */
-const inTurn = oneAfterAnother();
+const inTurn = sequential();
 
 /** Limits the CPU time that a single request can use for hashing. */
 const MAX_BYTES = 1024;

@@ -36,7 +36,7 @@ async function keepNew(path: string): Promise<void> {
 }
 
 /** The secret in the data folder; null if there is none yet. */
-export async function keptSecret(data: string): Promise<Uint8Array<ArrayBuffer> | null> {
+export async function storedSecret(data: string): Promise<Uint8Array<ArrayBuffer> | null> {
   const kept = await readKept(join(data, SECRET_FILE));
   return kept === null ? null : new TextEncoder().encode(kept);
 }

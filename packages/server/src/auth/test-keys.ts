@@ -1,6 +1,6 @@
 /** An authenticator with API keys on a store in memory, for the tests in this folder. */
 import type { Role } from '@parlance/protocol';
-import type { WantedKey } from '../http/api-keys.ts';
+import type { NewApiKey } from '../http/api-keys.ts';
 import { openMemoryStore } from '../stores/memory/store.ts';
 import { openApiKeys } from './api-keys.ts';
 import { openAuthenticator } from './authenticator.ts';
@@ -42,6 +42,6 @@ export async function openKeyTest(roles: Readonly<Record<string, Role>> = { ada:
     /** the ids looked up */
     reads,
     setRole,
-    make: (owner = 'ada', wanted: Partial<WantedKey> = {}) => keys.add(owner, { name: 'a key', ...wanted }),
+    make: (owner = 'ada', wanted: Partial<NewApiKey> = {}) => keys.add(owner, { name: 'a key', ...wanted }),
   };
 }

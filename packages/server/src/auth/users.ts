@@ -14,14 +14,10 @@ export function nameProblem(name: string): string | null {
   return null;
 }
 
-export type WantedUser = { readonly name: string; readonly password: string; readonly role: Role };
+export type NewUser = { readonly name: string; readonly password: string; readonly role: Role };
 
 /** Adds the user, or updates password and role of the existing one. Writes nothing if both are unchanged. */
-export async function ensureUser(
-  users: UserStore,
-  wanted: WantedUser,
-  now: number = Date.now(),
-): Promise<void> {
+export async function ensureUser(users: UserStore, wanted: NewUser, now: number = Date.now()): Promise<void> {
   const problem = nameProblem(wanted.name);
   if (problem !== null) throw new Error(problem);
   const found = await users.find(wanted.name);
@@ -39,7 +35,7 @@ export async function ensureUser(
  * Creates or updates the configured users. If there is no user at all, creates `admin` with a random password and
  * returns it: only its hash is stored, so it must be shown now. Otherwise returns null.
  */
-export async function ensureUsers(users: UserStore, wanted: readonly WantedUser[]): Promise<string | null> {
+export async function ensureUsers(users: UserStore, wanted: readonly NewUser[]): Promise<string | null> {
   await Promise.all(wanted.map((user) => ensureUser(users, user)));
   if (wanted.length > 0 || (await users.everyone()).length > 0) return null;
   const password = randomBytes(18).toString('base64url');

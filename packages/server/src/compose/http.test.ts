@@ -4,7 +4,7 @@ import { type Dialect, defineDialect } from '../dialects/shared/dialect.ts';
 import type { Operations } from '../telemetry/routes.ts';
 import { QUIET } from '../testing/pusher.ts';
 import { unstartedDialects } from '../testing/unstarted.ts';
-import { httpRoutes, refusalOf, routesAlone } from './http.ts';
+import { dialectRoutes, httpRoutes, refusalOf } from './http.ts';
 
 const answering = (path: string, text: string) => ({
   routes: (app: Hono) => void app.get(path, (c) => c.text(`${text} ${c.req.param('id') ?? ''}`)),
@@ -48,8 +48,8 @@ test('a header selects between dialects that share a path', async () => {
 });
 
 test('on its own listener, a dialect serves the path without the header', async () => {
-  expect(await textOf(routesAlone(routes, marked, QUIET), request('/v1/things/7'))).toBe('marked 7');
-  expect(await textOf(routesAlone(routes, plain, QUIET), request('/v1/things/7', MARKED))).toBe('marked 7');
+  expect(await textOf(dialectRoutes(routes, marked, QUIET), request('/v1/things/7'))).toBe('marked 7');
+  expect(await textOf(dialectRoutes(routes, plain, QUIET), request('/v1/things/7', MARKED))).toBe('marked 7');
 });
 
 test('requests are refused in the format of the dialect that the header selects', async () => {

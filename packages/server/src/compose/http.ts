@@ -10,7 +10,7 @@ import { consoleRoutes } from '../http/console.ts';
 import { crossOrigin } from '../http/cross-origin.ts';
 import { forDialect } from '../http/dialect-scope.ts';
 import { docsRoutes } from '../http/docs.ts';
-import { plainRefusal, type Refusing } from '../http/listener.ts';
+import { plainRefusal, type Refuse } from '../http/listener.ts';
 import { requestIdOf } from '../http/request-id.ts';
 import { type Operations, operationRoutes } from '../telemetry/routes.ts';
 
@@ -30,7 +30,7 @@ export function httpRoutes(served: readonly ServedDialect[], operations: Operati
   return refusing(routes, refusalOf(dialects), log);
 }
 
-function refusing(routes: Hono, refusal: Refusing, log: Log): Hono {
+function refusing(routes: Hono, refusal: Refuse, log: Log): Hono {
   routes.notFound(({ req }) => refusal({ request: req.raw, path: req.path }, 404, 'Not found'));
   routes.onError((thrown, { req }) => {
     const ids = { request: requestIdOf(req.raw), path: req.path };
@@ -44,7 +44,7 @@ function refusing(routes: Hono, refusal: Refusing, log: Log): Hono {
  * The routes of an extra listener: its dialect may use a different prefix there, which takes precedence over
  * other dialects.
  */
-export function routesAlone(routes: Hono, dialect: Dialect, log: Log): Hono {
+export function dialectRoutes(routes: Hono, dialect: Dialect, log: Log): Hono {
   if (!dialect.alone) return routes;
   const { at, serves } = dialect.alone;
   const below = `${serves}/`;
@@ -59,7 +59,7 @@ export function routesAlone(routes: Hono, dialect: Dialect, log: Log): Hono {
       : routes.getPath(request);
   };
   const moved = new Hono({ router: routes.router, getPath: served });
-  return refusing(moved, refusalAlone(dialect), log);
+  return refusing(moved, dialectRefusal(dialect), log);
 }
 
 /** Built on the first request, so that other servers do not pay for them. */
@@ -76,14 +76,14 @@ function documentRoutes(routes: Hono, dialects: readonly Dialect[]): void {
 }
 
 /** An error response in the format of the dialect that owns the path. */
-export function refusalOf(dialects: readonly Dialect[], router: HttpRouter = httpRouter(dialects)): Refusing {
+export function refusalOf(dialects: readonly Dialect[], router: HttpRouter = httpRouter(dialects)): Refuse {
   return ({ request, path }, status, reason) =>
     refusedBy(httpOwner(dialects, router(path, request.headers)), request, { status, reason });
 }
 
 /** On an extra listener, every path belongs to its dialect. */
-export const refusalAlone =
-  (dialect: Dialect): Refusing =>
+export const dialectRefusal =
+  (dialect: Dialect): Refuse =>
   ({ request }, status, reason) =>
     refusedBy(dialect, request, { status, reason });
 

@@ -1,9 +1,9 @@
 /** Opens a listener, or throws an error that names the setting to change. */
 import type { Server } from 'bun';
-import { type Listening, listen } from '../http/listener.ts';
+import { type ListenOptions, listen } from '../http/listener.ts';
 
 /** `dialect` is that of an extra listener, or null for the default one. Throws if the port is in use. */
-export function listenOrExplain(dialect: string | null, listening: Listening): Server<unknown> {
+export function listenOrExplain(dialect: string | null, listening: ListenOptions): Server<unknown> {
   try {
     return listen(listening);
   } catch (thrown) {

@@ -13,7 +13,7 @@ import { pairedRequests } from '../http/paired-origins.ts';
 import { sleep } from '../lib/sleep.ts';
 import type { Backend } from './engine.ts';
 import type { Front } from './front.ts';
-import { refusalAlone, refusalOf, routesAlone } from './http.ts';
+import { dialectRefusal, dialectRoutes, refusalOf } from './http.ts';
 import { listenOrExplain } from './listen.ts';
 import { openingOf } from './sockets.ts';
 import { isIn, type OpenListener, StoredListeners } from './stored-listeners.ts';
@@ -48,7 +48,7 @@ export function openListeners(
 
   let count = 0;
   const open = ({ port, dialect, router, own }: Listener): OpenListener => {
-    const answering = own ? routesAlone(routes, own, log) : routes;
+    const answering = own ? dialectRoutes(routes, own, log) : routes;
     const number = count++;
     const handshake = { authenticator, log, router, listener: number };
     const server = listenOrExplain(dialect, {
@@ -56,7 +56,7 @@ export function openListeners(
       port,
       sockets,
       admit,
-      refusal: own ? refusalAlone(own) : refusal,
+      refusal: own ? dialectRefusal(own) : refusal,
       log,
       opening: (request, peer) => openingOf(request, addressOf(request, peer), handshake),
       routes: (request, peer) => {

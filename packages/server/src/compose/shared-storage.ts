@@ -39,10 +39,10 @@ export async function openShared(
   metrics.gauge('lease_age_seconds', () => store.heartbeat.age / 1000);
   const transport = await openTransport(config, store, parts);
   resources.defer(() => transport.close());
-  const tellBus = () => store.heartbeat.setBusDown(!transport.up);
-  tellBus();
-  transport.onUp(tellBus);
-  transport.onDown(tellBus);
+  const reportBusState = () => store.heartbeat.setBusDown(!transport.up);
+  reportBusState();
+  transport.onUp(reportBusState);
+  transport.onDown(reportBusState);
   resources.defer(forgetDeadNodes(store, transport, parts));
   const notifications = await openWakeUps(directUrl, { log });
   resources.defer(() => notifications.close());

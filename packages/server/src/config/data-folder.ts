@@ -49,7 +49,7 @@ export function refuseTracked(folder: string): void {
 /** Whether there is a git entry, readable or not. */
 function isInRepository(folder: string): boolean {
   const parent = dirname(folder);
-  return parent !== folder && (isThere(join(parent, '.git')) || isInRepository(parent));
+  return parent !== folder && (exists(join(parent, '.git')) || isInRepository(parent));
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -123,4 +123,4 @@ export function beginDataFolder(folder: string, env: Environment): void {
 }
 
 /** True for a dangling link as well. */
-const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;

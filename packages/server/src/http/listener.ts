@@ -11,13 +11,13 @@ import type { SocketTransport } from './websocket.ts';
 const SOCKET_RETRY_SECONDS = 5;
 
 /** Creates an error response. `path` has no query. */
-export type Refusing = (
+export type Refuse = (
   refused: { readonly request: Request; readonly path: string },
   status: number,
   reason: string,
 ) => Response;
 
-export type Listening = {
+export type ListenOptions = {
   readonly hostname: string;
   readonly port: number;
   readonly sockets: SocketTransport;
@@ -28,7 +28,7 @@ export type Listening = {
   /** `peer` is the address of the connection */
   readonly routes: (request: Request, peer: string | undefined) => Response | Promise<Response>;
   /** Creates a refusal in the error format of the path. */
-  readonly refusal?: Refusing;
+  readonly refusal?: Refuse;
   /** logs every request, at level debug */
   readonly log?: Log;
 };
@@ -49,7 +49,7 @@ const noPlace = ({ reason, status }: Refusal): Response =>
 const pathOf = (url: string): string => /^(?:[a-z]+:\/\/[^/?#]*)?([^?#]*)/i.exec(url)?.[1] ?? '';
 
 /** Throws an error with code EADDRINUSE if the port is in use, even by another server of ours. */
-export function listen(listening: Listening): Server<unknown> {
+export function listen(listening: ListenOptions): Server<unknown> {
   const { hostname, port, sockets, admit, opening, routes, log } = listening;
   const { refusal: refuse = (_, status, reason) => refused(reason, status) } = listening;
 

@@ -1,6 +1,6 @@
 /** Decides by Host and Origin whether a request is accepted, on every listener and method. */
 import type { Log } from '../core/ports/logger.ts';
-import { type Bound, checkHost, checkOrigin } from './origins.ts';
+import { type BoundAddress, checkHost, checkOrigin } from './origins.ts';
 import { isPlainOrigin, type RefusedOrigins } from './refused-origins.ts';
 
 /** Maximum number of refused origins to log; beyond it they are most likely forged. */
@@ -15,7 +15,7 @@ export type OriginPolicy = {
 
 /** Returns null if the request is accepted, otherwise the reason. Logs each refused origin once. */
 export function originPolicy(
-  bound: Bound,
+  bound: BoundAddress,
   { log, paired = async () => false, refused }: OriginPolicy,
 ): (request: Request) => string | null | Promise<string | null> {
   const logged = new Set<string>();
@@ -47,7 +47,7 @@ export function originPolicy(
   }
 }
 
-const checkedHost = (host: string | null, bound: Bound) => ({
+const checkedHost = (host: string | null, bound: BoundAddress) => ({
   host,
   allowed: bound.allowedOrigins,
   verdict: checkHost(host, bound),

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test';
-import { type Bound, checkHost, checkOrigin } from './origins.ts';
+import { type BoundAddress, checkHost, checkOrigin } from './origins.ts';
 
 const extension = 'chrome-extension://abcdefghijklmnopabcdefghijklmnop';
-const loopback: Bound = { host: '127.0.0.1', allowedOrigins: [] };
-const named: Bound = { host: 'box.lan', allowedOrigins: ['https://chat.example', extension] };
-const wildcard: Bound = { host: '0.0.0.0', allowedOrigins: ['https://chat.example:8443'] };
-const wildcard6: Bound = { host: '::', allowedOrigins: [] };
+const loopback: BoundAddress = { host: '127.0.0.1', allowedOrigins: [] };
+const named: BoundAddress = { host: 'box.lan', allowedOrigins: ['https://chat.example', extension] };
+const wildcard: BoundAddress = { host: '0.0.0.0', allowedOrigins: ['https://chat.example:8443'] };
+const wildcard6: BoundAddress = { host: '::', allowedOrigins: [] };
 const bounds = { loopback, named, wildcard, wildcard6 };
 
 const hosts: [bound: keyof typeof bounds, host: string | null, passes: boolean][] = [

@@ -3,7 +3,7 @@
  * `checkHost` prevents a foreign name that resolves to our address (DNS rebinding) from being that header.
  */
 
-export type Bound = {
+export type BoundAddress = {
   /** address that the server listens on */
   readonly host: string;
   /** exact origins allowed by the operator */
@@ -39,7 +39,7 @@ function parseOrigin(origin: string): URL | null {
 }
 
 /** Prevents DNS rebinding: the Host header must be a name that only we or the operator can have chosen. */
-export function checkHost(host: string | null, bound: Bound): Verdict {
+export function checkHost(host: string | null, bound: BoundAddress): Verdict {
   if (host === null) return refused('the request has no Host header');
   const name = nameOf(host);
   if (name === '') return refused(`Host ${shown(host)} is not a host`);
@@ -54,7 +54,7 @@ export function checkHost(host: string | null, bound: Bound): Verdict {
 }
 
 /** Clients other than browsers send no Origin and pass. `host` is the Host header of the request. */
-export function checkOrigin(origin: string | null, host: string | null, bound: Bound): Verdict {
+export function checkOrigin(origin: string | null, host: string | null, bound: BoundAddress): Verdict {
   if (origin === null) return PASSED;
   if (origin === 'null') return refused('Origin null is refused: serve the page from its own origin');
   if (bound.allowedOrigins.includes(origin)) return PASSED;

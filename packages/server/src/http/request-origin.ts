@@ -1,12 +1,12 @@
 /** The origin under which a client reaches the server, for absolute URLs in responses. */
-import { type Bound, checkHost } from './origins.ts';
+import { type BoundAddress, checkHost } from './origins.ts';
 
 /**
  * The request must have passed `checkHost`. Behind trusted `proxies`, X-Forwarded-Host and X-Forwarded-Proto
  * apply as well; a forwarded host must pass the same check, because a proxy may forward a client's own
  * header.
  */
-export function requestOrigin(headers: Headers, bound: Bound, proxies: number): string {
+export function requestOrigin(headers: Headers, bound: BoundAddress, proxies: number): string {
   const forwarded = (name: string) =>
     proxies > 0 ? headers.get(name)?.split(',').slice(-proxies)[0]?.trim().toLowerCase() : undefined;
   const claimed = forwarded('x-forwarded-host');

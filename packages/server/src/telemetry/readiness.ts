@@ -2,16 +2,16 @@
 
 import { Fault } from '@parlance/protocol';
 
-export type Unready = {
+export type NotReady = {
   readonly reason: 'starting' | 'draining' | 'storage_unavailable';
   readonly detail: string;
 };
 
-const STARTING: Unready = { reason: 'starting', detail: 'The server is resuming unfinished turns.' };
-const DRAINING: Unready = { reason: 'draining', detail: 'The server is shutting down.' };
+const STARTING: NotReady = { reason: 'starting', detail: 'The server is resuming unfinished turns.' };
+const DRAINING: NotReady = { reason: 'draining', detail: 'The server is shutting down.' };
 
 /** Other errors may contain paths. */
-const notWritable = (thrown: unknown): Unready => ({
+const notWritable = (thrown: unknown): NotReady => ({
   reason: 'storage_unavailable',
   detail: thrown instanceof Fault ? thrown.message : 'Storage is temporarily unavailable.',
 });
@@ -20,8 +20,8 @@ const notWritable = (thrown: unknown): Unready => ({
 const PROBE_MS = 1_000;
 
 export class Readiness {
-  #unready: Unready | null = STARTING;
-  #probe: { readonly at: number; readonly problem: Promise<Unready | null> } | null = null;
+  #unready: NotReady | null = STARTING;
+  #probe: { readonly at: number; readonly problem: Promise<NotReady | null> } | null = null;
 
   constructor(
     /** rejects if writes are not possible */
@@ -40,11 +40,11 @@ export class Readiness {
   }
 
   /** Null if the server is ready. */
-  async problem(): Promise<Unready | null> {
+  async problem(): Promise<NotReady | null> {
     return this.#unready ?? this.#storage();
   }
 
-  #storage(): Promise<Unready | null> {
+  #storage(): Promise<NotReady | null> {
     const at = this.now();
     if (!this.#probe || at - this.#probe.at >= PROBE_MS) {
       const problem = this.writable().then(() => null, notWritable);

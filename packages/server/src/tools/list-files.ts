@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { Fault, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineTool, type Tool } from '../core/ports/tool.ts';
-import { openFolder, presentPath, reach } from './beneath.ts';
+import { openFolder, presentPath, resolvePath } from './confined-path.ts';
 import type { Guard } from './guard.ts';
 import { errorCode, isHidden } from './paths.ts';
 
@@ -28,7 +28,7 @@ export const listFiles = (guard: Guard): Tool =>
     approval: () => null,
     run: async ({ path, depth, offset }, { root, signal }) => {
       const bounds = { root, ...guard };
-      await using entry = await reach(bounds, path);
+      await using entry = await resolvePath(bounds, path);
       const top = await realpath(root);
       const page: string[] = [];
       let number = 0;

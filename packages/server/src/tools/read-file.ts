@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { Fault, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineTool, type Tool } from '../core/ports/tool.ts';
-import { openToRead, reach } from './beneath.ts';
+import { openForReading, resolvePath } from './confined-path.ts';
 import { isHighSurrogate } from './cut.ts';
 import type { Guard } from './guard.ts';
 import { errorCode } from './paths.ts';
@@ -27,8 +27,8 @@ export const readFile = (guard: Guard): Tool =>
     approval: () => null,
     run: async ({ path, offset, limit }, { root, signal }) => {
       const bounds = { root, ...guard };
-      await using entry = await reach(bounds, path);
-      const file = await openToRead(bounds, entry).catch((cause) => {
+      await using entry = await resolvePath(bounds, path);
+      const file = await openForReading(bounds, entry).catch((cause) => {
         if (cause instanceof Fault) throw cause;
         const missing = errorCode(cause) === 'ENOENT';
         const reason = missing ? `There is no file ${path}.` : `The file ${path} cannot be opened.`;

@@ -4,7 +4,7 @@ import { isAbsolute, join, normalize } from 'node:path';
 import { type Ask, Fault, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineTool, type Tool } from '../core/ports/tool.ts';
-import { reachToChange } from './beneath.ts';
+import { resolveForChange } from './confined-path.ts';
 import { changesGitFolder } from './git-folder.ts';
 import type { Guard } from './guard.ts';
 import { type Bounds, confine, exists, inFolder } from './paths.ts';
@@ -38,7 +38,7 @@ export const saveFile = (guard: Guard): Tool =>
     approval: ({ path, content }, { root }) => askToSave({ path, content }, { root, ...guard }),
     run: async ({ path, content }, { root, permission }) => {
       const bounds = { root, ...guard };
-      await using entry = await reachToChange(bounds, path, {
+      await using entry = await resolveForChange(bounds, path, {
         make: true,
         approved: permission === 'approved',
       });

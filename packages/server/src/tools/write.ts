@@ -2,7 +2,7 @@
 import { constants } from 'node:fs';
 import { lstat, open, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { Entry } from './beneath.ts';
+import type { Entry } from './confined-path.ts';
 import { errorCode } from './paths.ts';
 
 /**

@@ -42,7 +42,7 @@ export async function openSetup(
   return { live, stored };
 }
 
-export type Changing = {
+export type ChangeHandlers = {
   readonly catalog: AgentCatalog;
   readonly mcp: McpTools;
   readonly dialects: readonly Dialect[];
@@ -50,7 +50,7 @@ export type Changing = {
 };
 
 /** Applies later changes to agents and MCP servers. */
-export function followSettings(live: LiveConfig, { catalog, mcp, dialects, log }: Changing): void {
+export function followSettings(live: LiveConfig, { catalog, mcp, dialects, log }: ChangeHandlers): void {
   live.onChange((current) => {
     catalog.replace(agentCatalog(current, dialects));
     mcp.configure(current.mcpServers).catch((err) => log.error({ err }, 'failed to change MCP servers'));

@@ -5,9 +5,9 @@ import type { McpTools } from '../../tools/mcp/open.ts';
 import { modelsOf } from './models.ts';
 import type { LiveSetup } from './open.ts';
 
-type Beside = { readonly mcp: McpTools; readonly refusedOrigins: RefusedOrigins };
+type OtherParts = { readonly mcp: McpTools; readonly refusedOrigins: RefusedOrigins };
 
-export function setupOf({ live, stored }: LiveSetup, { mcp, refusedOrigins }: Beside): Setup {
+export function setupOf({ live, stored }: LiveSetup, { mcp, refusedOrigins }: OtherParts): Setup {
   return {
     view: () => stored.view(),
     change: (change) => stored.change(change),

@@ -25,7 +25,7 @@ export function changed(stored: JsonObject, values: Values, given: Given): JsonO
   for (const key of Object.keys(values)) checkKey(key, given);
   const next: JsonObject = { ...stored, ...values };
   if (isObject(values.mcpServers)) next.mcpServers = withSecrets(values.mcpServers, stored.mcpServers);
-  for (const vendor of VENDORS) keepKeyAtHome(vendor, { stored, values, given }, next);
+  for (const vendor of VENDORS) forgetKeyOfOtherAddress(vendor, { stored, values, given }, next);
   return Object.fromEntries(Object.entries(next).filter(([, value]) => value !== null));
 }
 
@@ -49,7 +49,7 @@ function checkKey(key: string, given: Given): void {
 type Change = { readonly stored: JsonObject; readonly values: Values; readonly given: Given };
 
 /** A key is sent only to the address it was entered for: a new address requires entering the key again. */
-function keepKeyAtHome(vendor: Vendor, { stored, values, given }: Change, next: JsonObject): void {
+function forgetKeyOfOtherAddress(vendor: Vendor, { stored, values, given }: Change, next: JsonObject): void {
   const [key, address] = [`${vendor}Key`, `${vendor}BaseUrl`] as const;
   const addressOf = (of: JsonObject) => of[address] ?? VENDOR_ADDRESS[vendor];
   if (!(address in values) || addressOf(next) === addressOf(stored)) return;

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import type { SessionRef } from '../../core/ports/event-store.ts';
 import type { AppendAs, Lease } from '../../core/ports/lease.ts';
-import type { Store } from '../shared/joined.ts';
+import type { Store } from '../shared/combine-stores.ts';
 import { type Implementation, withStore } from './place.ts';
 import { outcomeOf, recordOf, refOf, seqsOf, textEvents } from './samples.ts';
 

@@ -1,6 +1,6 @@
 /** Contract tests for the list of nodes. */
 import { expect, test } from 'bun:test';
-import type { Store } from '../shared/joined.ts';
+import type { Store } from '../shared/combine-stores.ts';
 import { type Implementation, withStore } from './place.ts';
 import { recordOf, refOf, textEvents } from './samples.ts';
 

@@ -1,5 +1,5 @@
 /** Access to an implementation under test. */
-import type { Store } from '../shared/joined.ts';
+import type { Store } from '../shared/combine-stores.ts';
 import type { EventOptions } from '../shared/stored-event.ts';
 
 /** Location of a store's data: a folder, a schema. Initially empty. */

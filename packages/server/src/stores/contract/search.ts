@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { type DurableEvent, InputId, PrincipalId, textPart } from '@parlance/protocol';
 import type { SessionRef } from '../../core/ports/event-store.ts';
 import type { SearchTerm } from '../../core/ports/message-search.ts';
-import type { Store } from '../shared/joined.ts';
+import type { Store } from '../shared/combine-stores.ts';
 import { type Implementation, withStore } from './place.ts';
 import { recordOf, refOf } from './samples.ts';
 

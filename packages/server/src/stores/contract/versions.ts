@@ -4,7 +4,7 @@ import { type Implementation, withStore } from './place.ts';
 import { begin, recordOf, refOf, textEvent, textEvents } from './samples.ts';
 
 /** A version that changes texts. */
-const LOUDER: EventUpcast = { 'text.ended': (event) => ({ ...event, text: `${event.text}!` }) };
+const ADD_EXCLAMATION: EventUpcast = { 'text.ended': (event) => ({ ...event, text: `${event.text}!` }) };
 
 export function versionsContract(implementation: Implementation): void {
   const ref = refOf('ada', 'first');
@@ -15,9 +15,9 @@ export function versionsContract(implementation: Implementation): void {
       implementation,
       async (store) => {
         await begin(store, ref);
-        upcasts[0] = LOUDER;
+        upcasts[0] = ADD_EXCLAMATION;
         await store.append(1, textEvents(ref, 1, 1), recordOf(ref, 2));
-        upcasts[1] = LOUDER;
+        upcasts[1] = ADD_EXCLAMATION;
         await store.append(2, textEvents(ref, 2, 1), recordOf(ref, 3));
         expect(await store.read(ref, 0, 10)).toEqual([
           textEvent(ref, 1, 'text 1!!'),
@@ -35,7 +35,7 @@ export function versionsContract(implementation: Implementation): void {
       implementation,
       async (store) => {
         await begin(store, ref);
-        upcasts[0] = LOUDER;
+        upcasts[0] = ADD_EXCLAMATION;
         await store.append(1, textEvents(ref, 1, 1), recordOf(ref, 2));
         upcasts.pop();
         expect(await store.read(ref, 0, 1)).toEqual([textEvent(ref, 1)]);

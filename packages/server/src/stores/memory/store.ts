@@ -5,9 +5,9 @@ import type { PairingStore } from '../../core/ports/pairings.ts';
 import type { PreferenceStore } from '../../core/ports/preferences.ts';
 import type { RevocationStore } from '../../core/ports/revocations.ts';
 import type { StoredUser, User, UserStore } from '../../core/ports/users.ts';
+import { closeGuard } from '../shared/close-guard.ts';
+import { combineStores, type Store } from '../shared/combine-stores.ts';
 import { Followers } from '../shared/followers.ts';
-import { joined, type Store } from '../shared/joined.ts';
-import { openness } from '../shared/openness.ts';
 import type { EventOptions } from '../shared/stored-event.ts';
 import { byCodePoint, storable } from '../shared/text.ts';
 import { memoryApiKeys } from './api-keys.ts';
@@ -38,7 +38,7 @@ export class MemoryDatabase {
 }
 
 export function openMemoryStore(options: EventOptions = {}, database = new MemoryDatabase()): Store {
-  const { whileOpen, close } = openness();
+  const { whileOpen, close } = closeGuard();
   const sessions = memorySessions(options, database);
   const { followers, users, apiKeys, pairings, revoked, preferences, shares, settings } = database;
   const followed: (() => void)[] = [];
@@ -117,7 +117,7 @@ export function openMemoryStore(options: EventOptions = {}, database = new Memor
   };
   const leases = openMemoryLeases(database.leases, eventStore);
   const events = withLeases(eventStore, leases, database.exclusive);
-  return joined(events, userStore, {
+  return combineStores(events, userStore, {
     apiKeys: apiKeyStore,
     leases,
     nodes: whileOpen(leases.nodes),

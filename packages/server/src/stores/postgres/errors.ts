@@ -4,34 +4,37 @@ import { Fault } from '@parlance/protocol';
 import { SQL } from 'bun';
 import { CommitUnknown, DeadlineExceeded } from './database.ts';
 
-type Trouble = { readonly client: string; readonly operator: string };
+type StorageProblem = { readonly client: string; readonly operator: string };
 
-const AWAY: Trouble = {
+const UNREACHABLE: StorageProblem = {
   client: 'The database of the server cannot be reached.',
   operator: 'it does not answer; check that it runs, and the address in DATABASE_URL',
 };
-const BUSY: Trouble = { client: 'The database of the server is busy.', operator: 'it is too slow' };
-const FULL: Trouble = {
+const BUSY: StorageProblem = { client: 'The database of the server is busy.', operator: 'it is too slow' };
+const FULL: StorageProblem = {
   client: 'The server has no space left to store anything.',
   operator: 'its disk is full, or it has no connection or memory left',
 };
-const READ_ONLY: Trouble = {
+const READ_ONLY: StorageProblem = {
   client: 'The server cannot write to its database.',
   operator: 'it is read-only: the URL must name the primary',
 };
-const DENIED: Trouble = {
+const DENIED: StorageProblem = {
   client: 'The server may not use its database.',
   operator: 'it refuses the user, the password or an access right; check DATABASE_URL',
 };
-const DAMAGED: Trouble = { client: 'The stored data of the server is damaged.', operator: 'it is damaged' };
-const MISSING: Trouble = {
+const DAMAGED: StorageProblem = {
+  client: 'The stored data of the server is damaged.',
+  operator: 'it is damaged',
+};
+const MISSING: StorageProblem = {
   client: 'The server has no database.',
   operator: 'there is no such database; create it',
 };
 
 /** By SQLSTATE; two characters match a whole class. */
-const BY_STATE: Readonly<Record<string, Trouble>> = {
-  '08': AWAY,
+const BY_STATE: Readonly<Record<string, StorageProblem>> = {
+  '08': UNREACHABLE,
   '25006': READ_ONLY,
   '28': DENIED,
   '3D000': MISSING,
@@ -40,8 +43,8 @@ const BY_STATE: Readonly<Record<string, Trouble>> = {
   '53': FULL,
   '55P03': BUSY,
   '57014': BUSY,
-  '57': AWAY,
-  '58': AWAY,
+  '57': UNREACHABLE,
+  '58': UNREACHABLE,
   XX: DAMAGED,
 };
 
@@ -52,18 +55,18 @@ export const stateOf = (error: unknown): string | null =>
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
-function troubleOf(error: unknown): Trouble | null {
-  if (error instanceof DeadlineExceeded || error instanceof CommitUnknown) return AWAY;
+function troubleOf(error: unknown): StorageProblem | null {
+  if (error instanceof DeadlineExceeded || error instanceof CommitUnknown) return UNREACHABLE;
   const state = stateOf(error);
   if (state !== null) return BY_STATE[state] ?? BY_STATE[state.slice(0, 2)] ?? null;
   const code = codeOf(error);
-  if (/^ERR_POSTGRES_(CONNECTION|QUERY_CANCELLED|IDLE|LIFETIME)/.test(code)) return AWAY;
+  if (/^ERR_POSTGRES_(CONNECTION|QUERY_CANCELLED|IDLE|LIFETIME)/.test(code)) return UNREACHABLE;
   if (
     /^ERR_POSTGRES_(TLS|AUTHENTICATION|UNKNOWN_AUTH|UNSUPPORTED_AUTH|SASL|INVALID_SERVER|CHANNEL)/.test(code)
   )
     return DENIED;
   // certificates that cannot be verified, names that cannot be resolved
-  return /CERT|ENOTFOUND|EAI_|ECONN|ETIMEDOUT|EPIPE|EHOST|ENET/.test(code) ? AWAY : null;
+  return /CERT|ENOTFOUND|EAI_|ECONN|ETIMEDOUT|EPIPE|EHOST|ENET/.test(code) ? UNREACHABLE : null;
 }
 
 /** Whether the statement may have been executed although its response was lost. */

@@ -5,12 +5,12 @@ import { sessionKey } from '../../core/ports/event-store.ts';
 import type { EventOptions } from '../shared/stored-event.ts';
 import { storableRef } from '../shared/text.ts';
 import { type Append, type Appended, type Appender, appendAll, COMMAND, makeAppend } from './append.ts';
+import { appendWithRetry, ownEvent } from './append-with-retry.ts';
 import type { Database, Statements } from './database.ts';
-import { whileLocked } from './exclusively.ts';
 import { type GroupAppend, groupAppend, type QueueLimits } from './group-append.ts';
 import type { HeldLeases } from './held-leases.ts';
 import { prepareRead } from './read.ts';
-import { appendSurely, ownEvent } from './settle.ts';
+import { withSessionLock } from './session-lock.ts';
 
 export type EventLogOptions = EventOptions & {
   readonly database: Database;
@@ -40,7 +40,7 @@ export function openEventLog(options: EventLogOptions): EventLog {
 
   const groups = groupAppend({
     async write(group) {
-      const answers = await appendSurely(database, group, appender());
+      const answers = await appendWithRetry(database, group, appender());
       for (const [index, append] of group.entries()) learn(append, answers[index]);
       return answers;
     },
@@ -64,7 +64,7 @@ export function openEventLog(options: EventLogOptions): EventLog {
 
   async function locked<Result>(ref: SessionRef, work: (log: SessionLog) => Promise<Result>) {
     const written: { readonly append: Append; readonly answer: Appended }[] = [];
-    const outcome = await whileLocked(database, ref, {
+    const outcome = await withSessionLock(database, ref, {
       work: (statements) => work(inside(statements, written)),
       async isCommitted() {
         const last = written.at(-1);

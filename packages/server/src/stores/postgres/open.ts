@@ -2,7 +2,7 @@
 import { eventVersion } from '@parlance/protocol';
 import type { Log } from '../../core/ports/logger.ts';
 import type { LoginAttempts, LoginLimits } from '../../core/ports/login-attempts.ts';
-import type { Store } from '../shared/joined.ts';
+import type { Store } from '../shared/combine-stores.ts';
 import { watchChanges } from './changes.ts';
 import { type Database, openDatabase, type Statements } from './database.ts';
 import { storageError, withFaults } from './errors.ts';

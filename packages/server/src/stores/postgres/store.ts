@@ -8,8 +8,8 @@ import type { PreferenceStore } from '../../core/ports/preferences.ts';
 import type { RevocationStore } from '../../core/ports/revocations.ts';
 import type { SettingsStore } from '../../core/ports/settings.ts';
 import type { UserStore } from '../../core/ports/users.ts';
-import { joined, type Store } from '../shared/joined.ts';
-import { openness } from '../shared/openness.ts';
+import { closeGuard } from '../shared/close-guard.ts';
+import { combineStores, type Store } from '../shared/combine-stores.ts';
 import type { EventOptions } from '../shared/stored-event.ts';
 import { storableRef } from '../shared/text.ts';
 import { prepareApiKeys } from './api-keys.ts';
@@ -78,7 +78,7 @@ export function storeOn(parts: StoreParts): Store {
   const preferences = preparePreferences(database);
   const revocations = prepareRevocations(database);
   const settings = prepareSettings(database);
-  const { whileOpen: unlessClosed, close } = openness();
+  const { whileOpen: unlessClosed, close } = closeGuard();
   const whileOpen = <Arguments extends unknown[], Result>(operation: (...given: Arguments) => Result) =>
     unlessClosed(withFaults(operation));
   /**
@@ -187,7 +187,7 @@ export function storeOn(parts: StoreParts): Store {
     }),
     used: whileOpen(pairings.used),
   };
-  return joined(eventStore, userStore, {
+  return combineStores(eventStore, userStore, {
     apiKeys: apiKeyStore,
     leases: node.leases,
     nodes: whileOpen(() => listNodes(database)),

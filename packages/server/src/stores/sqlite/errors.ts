@@ -2,21 +2,21 @@
 import { SQLiteError } from 'bun:sqlite';
 import { Fault } from '@parlance/protocol';
 
-type Trouble = {
+type StorageProblem = {
   /** error codes of the file system and SQLite; SQLITE_IOERR also matches SQLITE_IOERR_WRITE */
   readonly codes: readonly string[];
   readonly client: string;
   readonly operator: string;
 };
 
-const FULL: Trouble = {
+const FULL: StorageProblem = {
   // the shared memory file could not grow
   codes: ['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE', 'ENOSPC', 'EDQUOT'],
   client: 'The server has no space left to store anything.',
   operator: 'the disk is full',
 };
 
-const TROUBLES: readonly Trouble[] = [
+const TROUBLES: readonly StorageProblem[] = [
   FULL,
   {
     codes: ['SQLITE_READONLY', 'SQLITE_PERM', 'EROFS', 'EACCES', 'EPERM'],
@@ -43,7 +43,7 @@ const TROUBLES: readonly Trouble[] = [
 const codeOf = (error: unknown): string | null =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 
-const storageErrorOf = (error: unknown): Trouble | undefined => {
+const storageErrorOf = (error: unknown): StorageProblem | undefined => {
   const code = codeOf(error);
   if (code === null) return undefined;
   const find = (wanted: string) => TROUBLES.find(({ codes }) => codes.includes(wanted));

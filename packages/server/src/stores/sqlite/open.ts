@@ -8,8 +8,8 @@ import type { SettingsStore } from '../../core/ports/settings.ts';
 import type { UserStore } from '../../core/ports/users.ts';
 import { LeaseTable, openMemoryLeases } from '../memory/leases.ts';
 import { type PlainStore, withLeases } from '../memory/with-leases.ts';
-import { joined, type Store } from '../shared/joined.ts';
-import { openness } from '../shared/openness.ts';
+import { closeGuard } from '../shared/close-guard.ts';
+import { combineStores, type Store } from '../shared/combine-stores.ts';
 import type { EventOptions } from '../shared/stored-event.ts';
 import { prepareApiKeys } from './api-keys.ts';
 import { type Append, makeAppend, prepareAppend } from './append.ts';
@@ -113,7 +113,7 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
   const revocations = prepareRevocations(database);
   const settings = prepareSettings(database);
   const writes = watchChanges(database);
-  const { whileOpen: unlessClosed, close } = openness();
+  const { whileOpen: unlessClosed, close } = closeGuard();
   const whileOpen = <Arguments extends unknown[], Result>(operation: (...given: Arguments) => Result) =>
     unlessClosed(withFaults(operation));
   /** Unsynced data can still be lost, so reads wait until it is durable. */
@@ -238,7 +238,7 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
   // A folder belongs to one node, so its leases need no table.
   const leases = openMemoryLeases(new LeaseTable(), eventStore, options);
   const events = withLeases(eventStore, leases);
-  return joined(events, userStore, {
+  return combineStores(events, userStore, {
     apiKeys: apiKeyStore,
     leases,
     nodes: whileOpen(leases.nodes),

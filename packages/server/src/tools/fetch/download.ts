@@ -19,14 +19,14 @@ export type Download = {
 };
 
 /** The page redirects to another host, which was not approved: no request was sent there. */
-export type Elsewhere = { readonly elsewhere: URL };
+export type RedirectTo = { readonly elsewhere: URL };
 
 /** Its faults contain no text of the site. Other errors come from the network or from aborting `signal`. */
 export async function download(
   start: URL,
   options: DownloadOptions,
   signal: AbortSignal,
-): Promise<Download | Elsewhere> {
+): Promise<Download | RedirectTo> {
   let url = start;
   for (let hop = 0; hop <= REDIRECTS; hop++) {
     const addresses = await checkedAddresses(url, options, signal);
@@ -44,7 +44,7 @@ export async function download(
 }
 
 /** Checks IP addresses; does not resolve the name of a site that was not approved. */
-async function elsewhere(url: URL, options: DownloadOptions, signal: AbortSignal): Promise<Elsewhere> {
+async function elsewhere(url: URL, options: DownloadOptions, signal: AbortSignal): Promise<RedirectTo> {
   if (isIP(hostOf(url)) !== 0) await checkedAddresses(url, options, signal);
   return { elsewhere: url };
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { defineTool, type Tool, type ToolResult } from '../../core/ports/tool.ts';
 import { cutText } from '../cut.ts';
 import { addressProblem, pageAddress } from './address.ts';
-import { type Download, type DownloadOptions, download, type Elsewhere } from './download.ts';
+import { type Download, type DownloadOptions, download, type RedirectTo } from './download.ts';
 import { FETCH_MS, PAGE_CHARACTERS } from './limits.ts';
 import { type Readable, readable } from './readable.ts';
 
@@ -48,7 +48,7 @@ async function downloaded(
   url: URL,
   { timeoutMs = FETCH_MS, ...options }: FetchOptions,
   signal: AbortSignal,
-): Promise<Download | Elsewhere> {
+): Promise<Download | RedirectTo> {
   const deadline = AbortSignal.timeout(timeoutMs);
   try {
     return await download(url, options, AbortSignal.any([signal, deadline]));

@@ -49,7 +49,7 @@ const STATES = {
 } satisfies Record<State['phase'], McpState>;
 
 /** The last error of a server, without secrets. */
-export type McpTrouble = { readonly at: number; readonly message: string };
+export type McpError = { readonly at: number; readonly message: string };
 
 const START_MS = 30_000;
 const PAUSE_MS = 500;
@@ -69,7 +69,7 @@ export class McpConnection {
   #state: State = { phase: 'new' };
   #failures = 0;
   #definitions: readonly Definition[] = [];
-  #trouble: McpTrouble | null = null;
+  #trouble: McpError | null = null;
   readonly #output: string[] = [];
   /** called when the list of tools changes */
   onChange: () => void = () => undefined;
@@ -89,7 +89,7 @@ export class McpConnection {
     return STATES[this.#state.phase];
   }
 
-  get trouble(): McpTrouble | null {
+  get trouble(): McpError | null {
     return this.#trouble;
   }
 
@@ -247,8 +247,8 @@ export class McpConnection {
   }
 
   #away(): Fault {
-    const hope = this.#closed() ? '' : '; it is being started again';
-    return new Fault('tool_failed', `The MCP server ${this.#name} is not running${hope}.`);
+    const retryHint = this.#closed() ? '' : '; it is being started again';
+    return new Fault('tool_failed', `The MCP server ${this.#name} is not running${retryHint}.`);
   }
 
   #troubled(thrown: unknown): string {

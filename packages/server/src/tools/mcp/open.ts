@@ -1,6 +1,6 @@
 /** The tools of all configured MCP servers. The SDK is loaded only if there is a server. */
 import type { Tool } from '../../core/ports/tool.ts';
-import { type ConnectionOptions, McpConnection, type McpState, type McpTrouble } from './connection.ts';
+import { type ConnectionOptions, McpConnection, type McpError, type McpState } from './connection.ts';
 import { toolNames } from './names.ts';
 import type { McpServer, McpServers } from './servers.ts';
 import { mcpTool } from './tool.ts';
@@ -19,7 +19,7 @@ export type McpServerView = {
   readonly state: McpState;
   /** names for models; while the server is unavailable, those listed last */
   readonly tools: readonly string[];
-  readonly trouble: McpTrouble | null;
+  readonly trouble: McpError | null;
   /** latest lines of its stderr, without secrets */
   readonly output: readonly string[];
 };

@@ -2,11 +2,11 @@
 import type { Readable } from 'node:stream';
 import type { Transport } from '@modelcontextprotocol/client';
 import type { Log } from '../../core/ports/logger.ts';
-import { logComplaints } from './complaints.ts';
 import type { Redact } from './secrets.ts';
 import type { McpServer } from './servers.ts';
+import { logStderr } from './stderr.ts';
 
-export type Way = {
+export type TransportSettings = {
   readonly name: string;
   readonly server: McpServer;
   readonly redact: Redact;
@@ -18,7 +18,10 @@ export type Way = {
  * Starts nothing yet. The SDK passes HOME, LOGNAME, PATH, SHELL, TERM, USER and the server's own variables to
  * a process.
  */
-export async function openTransport({ name, server, redact, keep }: Way, log: Log): Promise<Transport> {
+export async function openTransport(
+  { name, server, redact, keep }: TransportSettings,
+  log: Log,
+): Promise<Transport> {
   if ('url' in server) {
     const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
     return new StreamableHTTPClientTransport(new URL(server.url), {
@@ -28,6 +31,6 @@ export async function openTransport({ name, server, redact, keep }: Way, log: Lo
   const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio');
   const { command, args, env, cwd } = server;
   const transport = new StdioClientTransport({ command, args, env, stderr: 'pipe', ...(cwd ? { cwd } : {}) });
-  if (transport.stderr) logComplaints(transport.stderr as Readable, { server: name, redact, keep }, log);
+  if (transport.stderr) logStderr(transport.stderr as Readable, { server: name, redact, keep }, log);
   return transport;
 }

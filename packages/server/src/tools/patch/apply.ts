@@ -5,7 +5,7 @@
  */
 import { lstat, unlink } from 'node:fs/promises';
 import { Fault } from '@parlance/protocol';
-import { type Entry, openToRead, reach, reachToChange } from '../beneath.ts';
+import { type Entry, openForReading, resolveForChange, resolvePath } from '../confined-path.ts';
 import { type Bounds, confine, errorCode, exists } from '../paths.ts';
 import { modeOf, writeWhole } from '../write.ts';
 import { type Change, pathsOf } from './parse.ts';
@@ -52,7 +52,7 @@ export async function fits(changes: readonly Change[], bounds: Bounds, base: str
   try {
     for (const change of changes) {
       if (change.kind !== 'update') continue;
-      await using entry = await reach(bounds, change.path, { base });
+      await using entry = await resolvePath(bounds, change.path, { base });
       rewrite(await readText(bounds, entry), change.hunks);
     }
     return true;
@@ -86,25 +86,25 @@ async function applyChange(change: Change, applying: Applying): Promise<string> 
   const to = { base, approved };
   switch (change.kind) {
     case 'add': {
-      await using entry = await reachToChange(bounds, change.path, { ...to, make: true });
+      await using entry = await resolveForChange(bounds, change.path, { ...to, make: true });
       const replaced = await replaces(change.path, entry, applying);
       await writeWhole(entry, change.lines.map((line) => `${line}\n`).join(''));
       return replaced ? `A ${change.path} (replaced)` : `A ${change.path}`;
     }
     case 'delete': {
-      await using file = await reachToChange(bounds, change.path, to);
+      await using file = await resolveForChange(bounds, change.path, to);
       await mustBeFile(file);
       await remove(change.path, applying);
       return `D ${change.path}`;
     }
     case 'update': {
-      await using entry = await reachToChange(bounds, change.path, to);
+      await using entry = await resolveForChange(bounds, change.path, to);
       const content = rewrite(await readText(bounds, entry), change.hunks);
       if (change.moveTo === undefined) {
         await writeWhole(entry, content);
         return `M ${change.path}`;
       }
-      await using target = await reachToChange(bounds, change.moveTo, { ...to, make: true });
+      await using target = await resolveForChange(bounds, change.moveTo, { ...to, make: true });
       const moved = target.path !== entry.path;
       const replaced = moved && (await replaces(change.moveTo, target, applying));
       await writeWhole(target, content, await modeOf(entry));
@@ -116,7 +116,7 @@ async function applyChange(change: Change, applying: Applying): Promise<string> 
 
 /** Removes the entry itself, not the target of a link. */
 async function remove(path: string, { bounds, base, approved }: Applying): Promise<void> {
-  await using entry = await reachToChange(bounds, path, { base, approved, follow: false });
+  await using entry = await resolveForChange(bounds, path, { base, approved, follow: false });
   await unlink(entry.at);
 }
 
@@ -136,7 +136,7 @@ async function mustBeFile({ at }: Entry): Promise<void> {
 /** Throws a `Fault` if it is not text in UTF-8. */
 export async function readText(bounds: Bounds, entry: Entry): Promise<string> {
   await mustBeFile(entry);
-  const file = await openToRead(bounds, entry);
+  const file = await openForReading(bounds, entry);
   try {
     if (!(await file.stat()).isFile()) throw new Fault('tool_failed', 'it is not a file');
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await file.readFile());

@@ -127,8 +127,8 @@ function parseHunk(reader: Reader, first: boolean): Hunk {
     reader.next();
     headed = true;
     const header = line.trim();
-    const sought = UNIFIED_HEADER.test(header) ? '' : header.slice(2).replace(/^ /, '');
-    if (sought.trim() !== '') seek.push(sought);
+    const anchor = UNIFIED_HEADER.test(header) ? '' : header.slice(2).replace(/^ /, '');
+    if (anchor.trim() !== '') seek.push(anchor);
   }
   if (!headed && !first) throw malformed(reader.line + 1, 'a hunk must start with @@');
   const lines: Line[] = [];

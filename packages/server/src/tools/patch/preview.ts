@@ -1,6 +1,6 @@
 /** The files of a patch before it is applied, for those who decide about it. */
 import { type Ask, Fault } from '@parlance/protocol';
-import { reach } from '../beneath.ts';
+import { resolvePath } from '../confined-path.ts';
 import { type Bounds, errorCode } from '../paths.ts';
 import { readText } from './apply.ts';
 import type { Change } from './parse.ts';
@@ -36,7 +36,7 @@ export async function previewOf(
 }
 
 async function contentOf(path: string, bounds: Bounds, base: string): Promise<string> {
-  await using entry = await reach(bounds, path, { base });
+  await using entry = await resolvePath(bounds, path, { base });
   return await readText(bounds, entry);
 }
 

@@ -4,7 +4,7 @@
  * line is shown.
  */
 import { Fault } from '@parlance/protocol';
-import { type Entry, openToRead, reach } from '../beneath.ts';
+import { type Entry, openForReading, resolvePath } from '../confined-path.ts';
 import { isHighSurrogate } from '../cut.ts';
 import { type Bounds, errorCode } from '../paths.ts';
 import type { Match } from './matches.ts';
@@ -43,9 +43,9 @@ export class CheckedLines {
   async #read(path: string): Promise<string[]> {
     let entry: Entry | null = null;
     try {
-      entry = await reach(this.#bounds, path);
+      entry = await resolvePath(this.#bounds, path);
       if (entry.linked) return [];
-      const file = await openToRead(this.#bounds, entry);
+      const file = await openForReading(this.#bounds, entry);
       try {
         const found = await file.stat();
         if (!found.isFile() || found.size > FILE_BYTES) return [];

@@ -39,11 +39,11 @@ export async function* matchesOf(
       const separator = line.indexOf('\0');
       if (separator > 0) yield { path: line.slice(0, separator), line: line.slice(separator + 1) };
     }
-    const [complaint, code] = await Promise.all([new Response(child.stderr).text(), child.exited]);
+    const [stderr, code] = await Promise.all([new Response(child.stderr).text(), child.exited]);
     if (signal.aborted) throw new Fault('cancelled', 'aborted');
     if (late) throw new Fault('tool_failed', `The search took longer than ${timeoutMs / 1_000} s.`);
-    if (code === 2 && complaint.trim() !== '') {
-      throw new Fault('tool_invalid', `The search failed: ${complaint.trim().slice(0, 500)}`);
+    if (code === 2 && stderr.trim() !== '') {
+      throw new Fault('tool_invalid', `The search failed: ${stderr.trim().slice(0, 500)}`);
     }
   } finally {
     clearTimeout(timer);

@@ -4,7 +4,7 @@ import { normalize, relative } from 'node:path';
 import { Fault, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineTool, type Tool } from '../../core/ports/tool.ts';
-import { reach } from '../beneath.ts';
+import { resolvePath } from '../confined-path.ts';
 import type { Guard } from '../guard.ts';
 import { type Bounds, exists } from '../paths.ts';
 import { programIn } from '../program.ts';
@@ -61,7 +61,7 @@ export const searchFiles = (options: SearchOptions): Tool =>
   });
 
 async function startOf(bounds: Bounds, root: string, path: string): Promise<string> {
-  await using entry = await reach(bounds, path);
+  await using entry = await resolvePath(bounds, path);
   if (!(await exists(entry.at))) throw new Fault('tool_failed', `There is no path ${path}.`);
   return `./${relative(root, entry.path)}`;
 }

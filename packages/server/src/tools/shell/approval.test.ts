@@ -5,7 +5,7 @@ import type { Ask } from '@parlance/protocol';
 import { toolFixture } from '../testing.ts';
 import decisions from './decisions.json';
 import type { Sandbox } from './sandbox.ts';
-import { git, repositoryIn, unaskedOutput } from './testing.ts';
+import { autoApprovedOutput, git, repositoryIn } from './testing.ts';
 import { shell } from './tool.ts';
 
 type Decision = { command: string[]; decision: string; grant?: string };
@@ -146,7 +146,7 @@ test.each([
     await symlink('.', join(place.root, 'self'));
     await place.write('.ignore', '!.data\n!.data/*\n');
     const options = { sandbox: null, hide: [join(place.root, '.data')] };
-    const output = await unaskedOutput(place, { command: ['bash', '-lc', script] }, options);
+    const output = await autoApprovedOutput(place, { command: ['bash', '-lc', script] }, options);
     expect(output).toContain('a.ts');
     expect(output).not.toContain('key');
   },

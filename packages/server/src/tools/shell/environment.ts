@@ -16,7 +16,7 @@ const GIT = {
 };
 
 /** PATH without entries in the working directory, where an editing tool could put a program. */
-export function unaskedEnvironment(
+export function autoApprovedEnvironment(
   own: Record<string, string | undefined>,
   root: string,
 ): Record<string, string> & { PATH: string } {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type ToolFixture, toolFixture } from '../testing.ts';
 import { namesInIndex } from './git-index.ts';
 import { findSandbox } from './sandbox.ts';
-import { bash, git, repositoryIn, unaskedOutput } from './testing.ts';
+import { autoApprovedOutput, bash, git, repositoryIn } from './testing.ts';
 
 const found = await findSandbox();
 
@@ -27,7 +27,7 @@ const indexIn = async ({ root }: ToolFixture) =>
 for (const sandbox of found ? [null, found] : [null]) {
   describe(`an index that leads out, ${sandbox ? 'in the sandbox' : 'without a sandbox'}`, () => {
     const output = (place: ToolFixture, script: string) =>
-      unaskedOutput(place, { command: bash(script) }, { sandbox, hide: [] });
+      autoApprovedOutput(place, { command: bash(script) }, { sandbox, hide: [] });
 
     test.each([
       '/etc/passwd',
@@ -111,7 +111,7 @@ for (const sandbox of found ? [null, found] : [null]) {
       await using place = await toolFixture();
       await repositoryIn(place.root);
       const hide = [join(place.root, name)];
-      const run = (...command: string[]) => unaskedOutput(place, { command }, { sandbox, hide });
+      const run = (...command: string[]) => autoApprovedOutput(place, { command }, { sandbox, hide });
       const file = name === '.data' ? '.data/key' : name;
       await place.write(file, 'key\n');
       await place.write(`my${file}`, 'other\n');

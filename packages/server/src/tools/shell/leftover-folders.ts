@@ -2,7 +2,7 @@
 import { chmod, lstat, readdir, realpath, rename } from 'node:fs/promises';
 import { basename, dirname, join, normalize } from 'node:path';
 import { Fault } from '@parlance/protocol';
-import { reach } from '../beneath.ts';
+import { resolvePath } from '../confined-path.ts';
 import { type Bounds, errorCode } from '../paths.ts';
 
 export const SET_ASIDE = '.set-aside';
@@ -50,7 +50,7 @@ async function renameUndecodable(bounds: Bounds, before: Candidates['undecodable
     if (renamed.has(first)) continue;
     renamed.add(first);
     const parent = Buffer.from(names.slice(0, index).join('/'), 'latin1').toString();
-    await using entry = await reach(bounds, join(parent, 'x'), { follow: false });
+    await using entry = await resolvePath(bounds, join(parent, 'x'), { follow: false });
     const folder = dirname(entry.at);
     await makeUsable(folder);
     const shown = `${Buffer.from(names[index] ?? '', 'latin1')}.${crypto.randomUUID().slice(0, 8)}${SET_ASIDE}`;
@@ -83,7 +83,7 @@ async function openUnlisted(bounds: Bounds): Promise<void> {
 
 async function opened(bounds: Bounds, path: string): Promise<boolean> {
   try {
-    await using entry = await reach(bounds, join(path, 'x'), { follow: false });
+    await using entry = await resolvePath(bounds, join(path, 'x'), { follow: false });
     return await makeUsable(dirname(entry.at));
   } catch (thrown) {
     if (thrown instanceof Fault || errorCode(thrown) !== undefined) return false;

@@ -6,7 +6,7 @@
 import { lstat, readdir, readlink, realpath, rename } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { Fault } from '@parlance/protocol';
-import { type Entry, openToRead, reach } from '../beneath.ts';
+import { type Entry, openForReading, resolvePath } from '../confined-path.ts';
 import { isGitFolder } from '../git-folder.ts';
 import { type Bounds, contains, errorCode } from '../paths.ts';
 import { writeWhole } from '../write.ts';
@@ -120,7 +120,7 @@ async function cleanConfigs(bounds: Bounds, path: string, known: GitFolder | und
     const { pairs, isPlain } = await pairsOf(bounds, file);
     const bad = harmful(pairs, before?.pairs ?? []);
     if (isPlain && bad.length === 0) continue;
-    await using entry = await reach(bounds, file, { follow: false });
+    await using entry = await resolvePath(bounds, file, { follow: false });
     await makeUsable(dirname(entry.at));
     await writeWhole(entry, writeConfig(pairs.filter((pair) => !bad.includes(pair))));
     notes.push(
@@ -225,7 +225,7 @@ const namesIn = (bounds: Bounds, path: string): Promise<string[] | null> =>
 const textOf = (bounds: Bounds, path: string): Promise<Uint8Array | null> =>
   withEntry(bounds, path, async (entry) => {
     if (!(await lstat(entry.at)).isFile()) return null;
-    const file = await openToRead(bounds, entry);
+    const file = await openForReading(bounds, entry);
     try {
       const { size } = await file.stat();
       return size > CONFIG_BYTES ? null : await file.readFile();
@@ -243,7 +243,7 @@ async function pairsOf(bounds: Bounds, path: string): Promise<{ pairs: readonly 
 }
 
 async function setAside(bounds: Bounds, path: string): Promise<void> {
-  await using entry = await reach(bounds, path, { follow: false });
+  await using entry = await resolvePath(bounds, path, { follow: false });
   await makeUsable(dirname(entry.at));
   await rename(entry.at, `${entry.at}.${crypto.randomUUID().slice(0, 8)}${SET_ASIDE}`);
 }
@@ -255,7 +255,7 @@ async function withEntry<Result>(
   use: (entry: Entry) => Promise<Result>,
 ): Promise<Result | null> {
   try {
-    await using entry = await reach(bounds, path, { follow: false });
+    await using entry = await resolvePath(bounds, path, { follow: false });
     return entry.linked || !contains(bounds.root, entry.path) ? null : await use(entry);
   } catch (thrown) {
     if (thrown instanceof Fault || errorCode(thrown) !== undefined) return null;

@@ -46,8 +46,8 @@ describe.skipIf(skipped)('escape attempts in the sandbox (skipped if bubblewrap 
     const child = Bun.spawn(inside?.argv ?? [], { stdout: 'pipe', stderr: 'ignore' });
     expect(await child.exited).not.toBe(0);
     await place.write('a.txt', 'a');
-    const unasked = contextIn(place.root, { permission: 'safe' });
-    expect((await use(tool, { command: ['cat', 'a.txt'] }, unasked)).data?.output).toBe('a');
+    const autoApproved = contextIn(place.root, { permission: 'safe' });
+    expect((await use(tool, { command: ['cat', 'a.txt'] }, autoApproved)).data?.output).toBe('a');
     expect(await readdir(place.root)).toEqual(['a.txt']);
   });
 

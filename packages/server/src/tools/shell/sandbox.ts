@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { lstat, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative, sep } from 'node:path';
-import { isReadOnly } from '../beneath.ts';
+import { isReadOnly } from '../confined-path.ts';
 import type { Guard } from '../guard.ts';
 import { contains, errorCode, exists } from '../paths.ts';
 import { homeMounts } from './home.ts';

@@ -5,7 +5,7 @@ import { contextIn, type ToolFixture, use } from '../testing.ts';
 import { type ShellOptions, shell } from './tool.ts';
 
 /** The output of a command that runs without approval; null if it needs one. */
-export async function unaskedOutput(
+export async function autoApprovedOutput(
   place: ToolFixture,
   input: { command: string[]; workdir?: string },
   options: ShellOptions,
@@ -23,7 +23,7 @@ export type Canary = {
   /** a program that leaves a mark if it is run */
   readonly program: string;
   /** Whether it was run since the last check. */
-  sang(): Promise<boolean>;
+  wasRun(): Promise<boolean>;
 };
 
 /** Inside the root, where a sandboxed program can leave its mark too. */
@@ -34,10 +34,10 @@ export async function canaryIn({ root }: ToolFixture): Promise<Canary> {
   await chmod(program, 0o755);
   return {
     program,
-    async sang() {
-      const sang = await Bun.file(mark).exists();
+    async wasRun() {
+      const wasRun = await Bun.file(mark).exists();
       await rm(mark, { force: true });
-      return sang;
+      return wasRun;
     },
   };
 }

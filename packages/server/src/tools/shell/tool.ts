@@ -16,7 +16,8 @@ import { seconds } from '../duration.ts';
 import type { Guard } from '../guard.ts';
 import { askToPatch, patchedPaths, runPatch } from '../patch/tool.ts';
 import { confine, inFolder } from '../paths.ts';
-import { commandEnvironment, unaskedEnvironment } from './environment.ts';
+import { type CommandRequest, planAutoApproved } from './auto-approved.ts';
+import { autoApprovedEnvironment, commandEnvironment } from './environment.ts';
 import { openGitView } from './git-view.ts';
 import { type GrantPlace, grantFor, quote } from './grant.ts';
 import { hiddenHomes } from './home.ts';
@@ -27,7 +28,6 @@ import { patchIn } from './patch-call.ts';
 import { type Ended, runProcess, withJoinedOutput } from './process.ts';
 import { commandSubjects } from './safe.ts';
 import type { Sandbox } from './sandbox.ts';
-import { type Asked, planUnasked } from './unasked.ts';
 
 const Input = z.object({
   command: z
@@ -71,7 +71,7 @@ async function askToRun(input: Input, root: string, options: ShellOptions): Prom
   const base = resolve(root, input.workdir ?? '.');
   const patch = patchIn(input.command);
   if (patch !== null) return askToPatch(patch, { root, ...options }, base);
-  if (await planUnasked(asked(input, root, options))) return null;
+  if (await planAutoApproved(commandRequest(input, root, options))) return null;
   const where = relative(root, base);
   const grant = await grantFor(input.command, grantPlace(input, root, options));
   return {
@@ -88,14 +88,18 @@ async function askToRun(input: Input, root: string, options: ShellOptions): Prom
 }
 
 function grantPlace(input: Input, root: string, options: ShellOptions): GrantPlace {
-  const { scope } = asked(input, root, options);
+  const { scope } = commandRequest(input, root, options);
   const target = targetOf(scope.root, input.workdir ?? '.');
   // A folder that cannot be resolved counts as outside: nothing is granted there.
   return { scope, workdir: target.kind === 'folder' ? target.path : '/' };
 }
 
 /** With a sandbox the hidden folders are empty; without one, reading them needs approval. Git and hard links can show them in both cases. */
-function asked({ command, workdir = '.' }: Input, root: string, { sandbox, hide }: ShellOptions): Asked {
+function commandRequest(
+  { command, workdir = '.' }: Input,
+  root: string,
+  { sandbox, hide }: ShellOptions,
+): CommandRequest {
   const secrets = hide.map(realPath);
   const scope = { root: realpathSync(root), hide: sandbox ? [] : secrets, secrets };
   return { command, workdir: relative(root, resolve(root, workdir)), scope, home: process.env.HOME };
@@ -118,7 +122,7 @@ async function runShell(input: Input, context: ToolContext, options: ShellOption
   if (!isFolder) throw new Fault('tool_failed', `There is no folder ${input.workdir} to run in.`);
   const ended =
     context.permission === 'safe'
-      ? await runUnasked(input, context, options)
+      ? await runAutoApproved(input, context, options)
       : await runCommand(
           { ...input, workdir, environment: commandEnvironment(process.env) },
           context,
@@ -128,16 +132,16 @@ async function runShell(input: Input, context: ToolContext, options: ShellOption
 }
 
 /** Checks again, so that only commands that are safe right now run. */
-async function runUnasked(input: Input, context: ToolContext, options: ShellOptions): Promise<Ended> {
-  const question = asked(input, context.root, options);
-  const plan = await planUnasked(question);
+async function runAutoApproved(input: Input, context: ToolContext, options: ShellOptions): Promise<Ended> {
+  const request = commandRequest(input, context.root, options);
+  const plan = await planAutoApproved(request);
   if (!plan)
     throw new Fault(
       'tool_failed',
       'Files have changed, and the command must be asked for now. Call it again.',
     );
-  const { scope } = question;
-  const environment = unaskedEnvironment(process.env, scope.root);
+  const { scope } = request;
+  const environment = autoApprovedEnvironment(process.env, scope.root);
   const { argv: command, workdir } = plan;
   const judged = { command, workdir, environment, timeout: input.timeout };
   if (!plan.usesGit) return runCommand(judged, context, options);

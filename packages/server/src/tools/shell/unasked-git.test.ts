@@ -3,7 +3,7 @@ import { mkdir, rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { contextIn, faultOf, type ToolFixture, toolFixture, use } from '../testing.ts';
 import { findSandbox } from './sandbox.ts';
-import { bash, canaryIn, git, hostileSettings, repositoryIn, unaskedOutput } from './testing.ts';
+import { autoApprovedOutput, bash, canaryIn, git, hostileSettings, repositoryIn } from './testing.ts';
 import { shell } from './tool.ts';
 
 const found = await findSandbox();
@@ -15,7 +15,7 @@ for (const sandbox of found ? [null, found] : [null]) {
   const options = { sandbox, hide: [] };
   describe(`unapproved git, ${sandbox ? 'in the sandbox' : 'without a sandbox'}`, () => {
     const output = (place: ToolFixture, script: string, workdir?: string) =>
-      unaskedOutput(place, { command: bash(script), ...(workdir ? { workdir } : {}) }, options);
+      autoApprovedOutput(place, { command: bash(script), ...(workdir ? { workdir } : {}) }, options);
 
     test.each(Object.keys(hostileSettings('')))(
       'runs no program for %s, and shows what it should',
@@ -35,8 +35,10 @@ for (const sandbox of found ? [null, found] : [null]) {
         expect(await output(place, 'git show HEAD:a.txt')).toContain('one');
         expect(await output(place, 'git log -L1,1:a.txt')).toContain('first');
         expect(await output(place, 'git branch -vv')).toContain('* main');
-        expect(await unaskedOutput(place, { command: ['git', 'diff', 'HEAD'] }, options)).toContain('+two');
-        expect(await canary.sang()).toBe(false);
+        expect(await autoApprovedOutput(place, { command: ['git', 'diff', 'HEAD'] }, options)).toContain(
+          '+two',
+        );
+        expect(await canary.wasRun()).toBe(false);
       },
     );
 
@@ -51,7 +53,7 @@ for (const sandbox of found ? [null, found] : [null]) {
         `${await place.read('.git/config')}[include]\npath = ../more\n${conditional}`,
       );
       expect(await output(place, 'git status')).toContain('modified:   a.txt');
-      expect(await canary.sang()).toBe(false);
+      expect(await canary.wasRun()).toBe(false);
     });
 
     test('does not enter a submodule, which has its own configuration', async () => {
@@ -72,7 +74,7 @@ for (const sandbox of found ? [null, found] : [null]) {
         'git diff --submodule',
       ])
         expect([script, await output(place, script)]).toEqual([script, null]);
-      expect(await canary.sang()).toBe(false);
+      expect(await canary.wasRun()).toBe(false);
     });
 
     test('fetches nothing for a missing object', async () => {
@@ -84,7 +86,7 @@ for (const sandbox of found ? [null, found] : [null]) {
       const blob = git(place.root, 'rev-parse', 'HEAD:a.txt').trim();
       await rm(join(place.root, '.git/objects', blob.slice(0, 2), blob.slice(2)));
       expect(await output(place, 'git show HEAD:a.txt')).toContain('fatal');
-      expect(await canary.sang()).toBe(false);
+      expect(await canary.wasRun()).toBe(false);
     });
 
     test('changes nothing, and knows the tracked branch', async () => {
@@ -129,7 +131,7 @@ for (const sandbox of found ? [null, found] : [null]) {
         expect(await output(place, command, folder)).toBeNull();
       }
       expect(await output(place, `cd ${folder} && ls`)).not.toBeNull();
-      expect(await canary.sang()).toBe(false);
+      expect(await canary.wasRun()).toBe(false);
     });
 
     const layouts: Record<string, (place: ToolFixture) => Promise<unknown>> = {
@@ -196,7 +198,7 @@ for (const sandbox of found ? [null, found] : [null]) {
       await using place = await toolFixture();
       await repositoryIn(place.root);
       await mkdir(join(place.root, '-x'));
-      expect(await unaskedOutput(place, { command: ['git', ...words] }, options)).toBeNull();
+      expect(await autoApprovedOutput(place, { command: ['git', ...words] }, options)).toBeNull();
     });
 
     test.each([
@@ -230,7 +232,7 @@ for (const sandbox of found ? [null, found] : [null]) {
       } finally {
         process.env.PATH = path;
       }
-      expect(await canary.sang()).toBe(false);
+      expect(await canary.wasRun()).toBe(false);
     });
 
     test('a command that became unsafe after it was judged does not run', async () => {
@@ -245,7 +247,7 @@ for (const sandbox of found ? [null, found] : [null]) {
       git(join(place.root, 'vendor/lib'), 'config', 'filter.canary.clean', canary.program);
       const call = use(tool, input, contextIn(place.root, { permission: 'safe' }));
       expect((await faultOf(call)).code).toBe('tool_failed');
-      expect(await canary.sang()).toBe(false);
+      expect(await canary.wasRun()).toBe(false);
     });
   });
 }

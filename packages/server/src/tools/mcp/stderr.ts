@@ -8,15 +8,15 @@ const LINE_CHARACTERS = 2_000;
 /** Maximum number of lines per minute; further lines are dropped until the next minute. */
 const LINES_A_MINUTE = 200;
 
-type Complainer = {
+type StderrOptions = {
   readonly server: string;
   readonly redact: Redact;
   readonly keep: (line: string) => void;
 };
 
-export function logComplaints(stream: Readable, { server, redact, keep }: Complainer, log: Log): void {
+export function logStderr(stream: Readable, { server, redact, keep }: StderrOptions, log: Log): void {
   const decoder = new TextDecoder();
-  const say = limited((raw) => {
+  const writeLine = limited((raw) => {
     const line = cutText(redact(raw), LINE_CHARACTERS);
     keep(line);
     log.info({ server, line }, 'MCP server stderr');
@@ -25,26 +25,26 @@ export function logComplaints(stream: Readable, { server, redact, keep }: Compla
   stream.on('data', (chunk: Uint8Array) => {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
     rest = lines.pop() ?? '';
-    for (const line of lines) if (line.trim() !== '') say(line);
+    for (const line of lines) if (line.trim() !== '') writeLine(line);
     if (rest.length > LINE_CHARACTERS * 10) {
-      say(rest);
+      writeLine(rest);
       rest = '';
     }
   });
   stream.on('end', () => {
-    if (rest.trim() !== '') say(rest);
+    if (rest.trim() !== '') writeLine(rest);
   });
   stream.on('error', (error) => log.debug({ server, err: error }, 'MCP server stderr ended with an error'));
 }
 
-function limited(say: (line: string) => void): (line: string) => void {
+function limited(writeLine: (line: string) => void): (line: string) => void {
   let minute = 0;
-  let said = 0;
+  let count = 0;
   return (line) => {
     const now = Math.floor(Date.now() / 60_000);
-    if (now !== minute) [minute, said] = [now, 0];
-    if (said < LINES_A_MINUTE) say(line);
-    if (said === LINES_A_MINUTE) say('(more lines, left out)');
-    said++;
+    if (now !== minute) [minute, count] = [now, 0];
+    if (count < LINES_A_MINUTE) writeLine(line);
+    if (count === LINES_A_MINUTE) writeLine('(more lines, left out)');
+    count++;
   };
 }

@@ -3,7 +3,7 @@ import { link, mkdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { contextIn, faultOf, type ToolFixture, toolFixture, use } from '../testing.ts';
 import { findSandbox } from './sandbox.ts';
-import { bash, repositoryIn, unaskedOutput } from './testing.ts';
+import { autoApprovedOutput, bash, repositoryIn } from './testing.ts';
 import { shell } from './tool.ts';
 
 const found = await findSandbox();
@@ -106,7 +106,7 @@ for (const sandbox of found ? [null, found] : [null]) {
       await place[Symbol.asyncDispose]();
     });
     const output = (command: string[], workdir?: string) =>
-      unaskedOutput(place, { command, ...(workdir ? { workdir } : {}) }, { sandbox, hide: [] });
+      autoApprovedOutput(place, { command, ...(workdir ? { workdir } : {}) }, { sandbox, hide: [] });
 
     test.each(ATTACKS)('needs approval for %s, and runs %s', async (attack, harmless, shown) => {
       for (const shell of sandbox ? ['bash'] : ['bash', 'sh']) {
@@ -162,7 +162,7 @@ for (const sandbox of found ? [null, found] : [null]) {
     const config = join(place.outside, 'parlance.json');
     await Bun.write(config, 'key\n');
     const run = (script: string) =>
-      unaskedOutput(place, { command: bash(script) }, { sandbox, hide: [config] });
+      autoApprovedOutput(place, { command: bash(script) }, { sandbox, hide: [config] });
     const searches = ['grep -r key .', 'grep -rn key src', 'rg key', 'rg key src', 'git diff', 'git status'];
     for (const script of searches) expect([script, await run(script)]).not.toEqual([script, null]);
     await link(config, join(place.root, 'src/twin'));

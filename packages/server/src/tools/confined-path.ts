@@ -25,14 +25,14 @@ export type Entry = AsyncDisposable & {
   readonly linked: boolean;
 };
 
-export type Reach = {
+export type ResolveOptions = {
   /** base of a relative path; the root by default */
   readonly base?: string;
   /** false to get the entry itself, even if it is a link */
   readonly follow?: boolean;
 };
 
-export type Change = Reach & {
+export type Change = ResolveOptions & {
   /** create missing folders on the way */
   readonly make?: boolean;
   /** whether a user approved the change of this path */
@@ -48,14 +48,14 @@ const MAX_LINKS = 40;
  * Throws a `Fault` if the path is outside the root or hidden, or if a folder on the way is missing. The entry
  * itself need not exist.
  */
-export const reach = (bounds: Bounds, path: string, options: Reach = {}): Promise<Entry> =>
+export const resolvePath = (bounds: Bounds, path: string, options: ResolveOptions = {}): Promise<Entry> =>
   walked(bounds, { path, ...options }, async (walk) => walk.mustBeThere());
 
 /**
  * Like `reach`, for an entry to be changed: refuses the server's code, and git folders unless named directly
  * and approved.
  */
-export const reachToChange = (bounds: Bounds, path: string, options: Change): Promise<Entry> =>
+export const resolveForChange = (bounds: Bounds, path: string, options: Change): Promise<Entry> =>
   walked(bounds, { path, ...options }, async (walk) => {
     if (isReadOnly(bounds, await walk.path())) {
       throw new Fault('tool_invalid', `The path ${path} belongs to the server and cannot be changed.`);
@@ -72,7 +72,7 @@ export const reachToChange = (bounds: Bounds, path: string, options: Change): Pr
 
 async function walked(
   bounds: Bounds,
-  { path, base = bounds.root, follow = true }: Reach & { readonly path: string },
+  { path, base = bounds.root, follow = true }: ResolveOptions & { readonly path: string },
   check: (walk: Walk) => Promise<void>,
 ): Promise<Entry> {
   const root = await realpath(bounds.root);
@@ -97,7 +97,7 @@ async function walked(
  * Opens a file for reading; does not block and does not follow links. Rejects like `open`, and with a `Fault` for a hard link
  * to a hidden file.
  */
-export async function openToRead(bounds: Bounds, entry: Entry): Promise<FileHandle> {
+export async function openForReading(bounds: Bounds, entry: Entry): Promise<FileHandle> {
   const file = await open(entry.at, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   const found = await file.stat({ bigint: true });
   const isSame = (path: string) => {

@@ -1,5 +1,5 @@
 /** Makes a closed store reject every operation. */
-export interface Openness {
+export interface CloseGuard {
   /** Wraps an operation: a thrown error or a closed store becomes a rejection. */
   whileOpen<Arguments extends unknown[], Result>(
     operation: (...given: Arguments) => Result,
@@ -8,7 +8,7 @@ export interface Openness {
   close(): boolean;
 }
 
-export function openness(): Openness {
+export function closeGuard(): CloseGuard {
   let open = true;
   return {
     whileOpen<Arguments extends unknown[], Result>(operation: (...given: Arguments) => Result) {

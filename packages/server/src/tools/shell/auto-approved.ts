@@ -11,7 +11,7 @@ import { KNOWN_SAFE } from './programs.ts';
 import { scriptOf } from './safe.ts';
 import { parseSteps, plainWord, type Step, type Word } from './script.ts';
 
-export type Unasked = {
+export type AutoApproved = {
   readonly argv: readonly string[];
   /** the real folder to run in */
   readonly workdir: string;
@@ -19,7 +19,7 @@ export type Unasked = {
   readonly usesGit: boolean;
 };
 
-export type Asked = {
+export type CommandRequest = {
   readonly command: readonly string[];
   readonly workdir: string;
   readonly scope: Scope;
@@ -34,22 +34,27 @@ const MAX_WORDS = 500;
 const MAX_GLOBS = 20;
 
 /** Null if approval is needed. Valid only at the time of the call. */
-export async function planUnasked({ command, workdir, scope, home }: Asked): Promise<Unasked | null> {
+export async function planAutoApproved({
+  command,
+  workdir,
+  scope,
+  home,
+}: CommandRequest): Promise<AutoApproved | null> {
   const folder = targetOf(scope.root, workdir);
   if (folder.kind !== 'folder' || !isOpen(folder.path, scope)) return null;
-  const judge = new ScriptJudge(scope, home);
+  const check = new ScriptCheck(scope, home);
   const script = scriptOf(command);
   if (script !== null && script.length > MAX_CHARACTERS) return null;
   if (script === null) {
     if (command.length > MAX_WORDS) return null;
-    const argv = await judge.simple(command.map(plainWord), [folder.path]);
+    const argv = await check.simple(command.map(plainWord), [folder.path]);
     return argv && { argv, workdir: folder.path, usesGit: argv[0] === 'git' };
   }
   const steps = parseSteps(script);
   if (!steps || isLong(steps)) return null;
-  const text = await judge.script(steps, folder.path);
+  const text = await check.script(steps, folder.path);
   if (!text) return null;
-  return { argv: [...shellOf(command), text], workdir: folder.path, usesGit: judge.usesGit };
+  return { argv: [...shellOf(command), text], workdir: folder.path, usesGit: check.usesGit };
 }
 
 function isLong(steps: readonly Step[]): boolean {
@@ -65,7 +70,7 @@ const shellOf = ([shell]: readonly string[]): string[] =>
 /** The folders in which the next step may begin, by the exit status of the one before. Logical paths, as in the shell. */
 type Folders = { readonly succeeded: ReadonlySet<string>; readonly failed: ReadonlySet<string> };
 
-class ScriptJudge {
+class ScriptCheck {
   usesGit = false;
 
   constructor(
@@ -134,9 +139,9 @@ class ScriptJudge {
         if (!names) return null;
         expanded.push(...names);
       }
-      const judged = await rule(expanded, { cwd, scope: this.scope });
-      if (!judged || (agreed && !sameWords(agreed, judged))) return null;
-      agreed = judged;
+      const checked = await rule(expanded, { cwd, scope: this.scope });
+      if (!checked || (agreed && !sameWords(agreed, checked))) return null;
+      agreed = checked;
     }
     return agreed && [program.text, ...agreed];
   }

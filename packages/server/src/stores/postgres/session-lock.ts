@@ -11,7 +11,7 @@ import { CommitUnknown, type Database, inTime, type Statements } from './databas
 const MAX_TRANSACTION_MS = 10_000;
 
 /** `missing`: the session does not exist, and nothing was done. */
-export type Locked<Result> = { readonly value: Result } | 'missing';
+export type LockResult<Result> = { readonly value: Result } | 'missing';
 
 export type LockedWork<Result> = {
   readonly work: (statements: Statements) => Promise<Result>;
@@ -19,12 +19,12 @@ export type LockedWork<Result> = {
   readonly isCommitted: () => Promise<boolean>;
 };
 
-export async function whileLocked<Result>(
+export async function withSessionLock<Result>(
   database: Database,
   ref: SessionRef,
   { work, isCommitted }: LockedWork<Result>,
-): Promise<Locked<Result>> {
-  let done: Locked<Result> = 'missing';
+): Promise<LockResult<Result>> {
+  let done: LockResult<Result> = 'missing';
   try {
     await database.transaction(async (statements) => {
       if (await lockRow(statements, ref))

@@ -13,7 +13,7 @@ import type { ShareStore } from '../../core/ports/shares.ts';
 import type { TurnIndex } from '../../core/ports/turn-index.ts';
 import type { UserStore } from '../../core/ports/users.ts';
 
-type Beside = {
+type OtherStores = {
   readonly apiKeys: ApiKeyStore;
   readonly leases: Leases;
   readonly nodes: ListNodes;
@@ -25,10 +25,10 @@ type Beside = {
   readonly settings: SettingsStore;
   readonly turns: TurnIndex;
 };
-export type Store = EventStore & UserStore & Beside;
+export type Store = EventStore & UserStore & OtherStores;
 
-export const joined = (events: EventStore, users: UserStore, beside: Beside): Store => ({
+export const combineStores = (events: EventStore, users: UserStore, others: OtherStores): Store => ({
   ...users,
   ...events,
-  ...beside,
+  ...others,
 });

@@ -3,7 +3,7 @@ import { mkdir, readFile as read, readdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Fault } from '@parlance/protocol';
 import type { Tool } from '../core/ports/tool.ts';
-import { reach } from './beneath.ts';
+import { resolvePath } from './confined-path.ts';
 import { listFiles } from './list-files.ts';
 import { applyPatchTool } from './patch/tool.ts';
 import { readFile } from './read-file.ts';
@@ -62,7 +62,7 @@ test('links that lead outside, in a loop or nowhere are refused', async () => {
   await symlink('circle', join(place.root, 'circle'));
   await symlink('missing', join(place.root, 'nowhere'));
   for (const path of ['up/a.txt', 'absolute/a.txt', 'up/root/../a.txt'])
-    expect([path, (await faultOf(reach({ root: place.root, ...OPEN }, path))).code]).toEqual([
+    expect([path, (await faultOf(resolvePath({ root: place.root, ...OPEN }, path))).code]).toEqual([
       path,
       'tool_invalid',
     ]);

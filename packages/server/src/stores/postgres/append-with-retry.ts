@@ -9,14 +9,14 @@ import { type Database, inTime, type Row, type Statements } from './database.ts'
 import { isRefusal, isTransient, isUnknown } from './errors.ts';
 
 /** How long to retry beyond the deadline of the statement, since the server may be restarting. */
-const PATIENCE_MS = 1_000;
-const AGAIN_MS = 50;
+const RETRY_FOR_MS = 1_000;
+const RETRY_DELAY_MS = 50;
 
 /**
  * Writes the group, and determines its outcome if the response is lost. Throws if that is not possible in
  * time.
  */
-export async function appendSurely(
+export async function appendWithRetry(
   database: Database,
   group: readonly Append[],
   appender: Appender,
@@ -26,7 +26,7 @@ export async function appendSurely(
   } catch (error) {
     if (isRefusal(error) && group.length > 1) return oneByOne(database, group, appender);
     if (!isUnknown(error) && !isTransient(error)) throw error;
-    return settled(database, group, { appender, error });
+    return retryAppend(database, group, { appender, error });
   }
 }
 
@@ -39,21 +39,21 @@ async function oneByOne(
   const answers: Appended[] = [];
   for (const append of group)
     answers.push(
-      ...(await appendSurely(database, [append], appender).catch((reason): Appended[] => [
+      ...(await appendWithRetry(database, [append], appender).catch((reason): Appended[] => [
         { written: false, reason },
       ])),
     );
   return answers;
 }
 
-async function settled(
+async function retryAppend(
   database: Database,
   group: readonly Append[],
   { appender, error }: { readonly appender: Appender; readonly error: unknown },
 ): Promise<Appended[]> {
-  const giveUp = performance.now() + PATIENCE_MS;
+  const giveUp = performance.now() + RETRY_FOR_MS;
   for (let reason = error; ; ) {
-    await Bun.sleep(AGAIN_MS);
+    await Bun.sleep(RETRY_DELAY_MS);
     const left = giveUp - performance.now();
     if (left <= 0) throw reason;
     try {

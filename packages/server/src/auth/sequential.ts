@@ -1,5 +1,5 @@
 /** Runs tasks sequentially in call order. A failed task does not affect the next one. */
-export function oneAfterAnother(): <Result>(work: () => Promise<Result>) => Promise<Result> {
+export function sequential(): <Result>(work: () => Promise<Result>) => Promise<Result> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
     const result = last.then(work);
