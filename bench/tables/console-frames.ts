@@ -14,7 +14,7 @@ const FRAME_MS = 1_000 / 60;
 /** A frame that comes after two intervals or more has dropped those between. */
 export function frameFigures({ intervals, longTasks, nodes }: Frames): Figures {
   const dropped = intervals.reduce((sum, ms) => sum + Math.max(0, Math.round(ms / FRAME_MS) - 1), 0);
-  return { frames: intervals.length, dropped, maxMs: Math.max(0, ...intervals), longTasks, nodes };
+  return { frames: intervals.length, dropped, longestMs: Math.max(0, ...intervals), longTasks, nodes };
 }
 
 /** Begins to watch; `stopWatching()` in the page returns `Frames`. */

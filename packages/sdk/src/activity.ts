@@ -24,7 +24,7 @@ export type ActivityEvent =
   /** the reader was too slow and some events were dropped: fetch the current state */
   | { readonly type: 'missed' };
 
-/** One message on a socket that is attached to the session, as it was on the wire. */
+/** One message on a socket that is attached to the session, as sent or received. */
 export type TappedFrame = {
   readonly type: 'frame';
   readonly at: number;

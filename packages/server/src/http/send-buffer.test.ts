@@ -9,7 +9,7 @@ const PIECES: Pieces = {
   with: (frame, text) => ({ ...frame, text }),
 };
 
-/** A wire whose reader reads on demand; `room` is the number of frames that fit before. */
+/** A writer whose reader reads on demand; `room` is the number of frames that fit before. */
 function harness(limit = 1_000) {
   const sent: string[] = [];
   const seen = { room: 1, coalesced: 0, caughtUp: 0, gaveUp: 0, closed: 0 };

@@ -28,7 +28,7 @@ describe('an answer', () => {
     expect(seen).toEqual(['text', 'ended']);
   });
 
-  test('that makes a wire throw is a bug, not a lost connection', async () => {
+  test('that makes the adapter throw is a bug, not a lost connection', async () => {
     const { url, bodies } = vendor(() => sse('Hello', 'BUG'));
     const logged: object[] = [];
     const error = (data: object) => void logged.push(data);

@@ -1,4 +1,4 @@
-/** Drives a wire over HTTP: one answer of the model, with retries. */
+/** Drives a model API over HTTP: one answer of the model, with retries. */
 import type { Provider, ProviderEvent } from '../core/ports/provider.ts';
 import { sleep } from '../lib/sleep.ts';
 import { Attempt, type AttemptOptions } from './attempt.ts';

@@ -127,7 +127,7 @@ describe('a refusal', () => {
   ])('of an optional field is retried without it: %s', (message) => {
     expect(refusedFault(VENDOR, 400, error(null, message))).toMatchObject({
       code: 'provider_rejected',
-      plainly: true,
+      retryPlain: true,
     });
   });
 });

@@ -1,4 +1,4 @@
-/** Shared parts of both OpenAI wires. */
+/** Shared parts of both OpenAI APIs. */
 import type { Prompt } from '../core/ports/provider.ts';
 import type { ApiRequest } from './model-api.ts';
 

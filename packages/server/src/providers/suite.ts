@@ -1,6 +1,6 @@
 /**
  * The contract of every provider, as tests: recorded responses of real vendors and the project's own fixtures are served by a
- * local server, split at random positions, and read through the real driver. A wire that is not in `ENROLLED`, a recording
+ * local server, split at random positions, and read through the real driver. A model API that is not in `ENROLLED`, a recording
  * that belongs to none, and a hazard without a fixture all fail.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
@@ -33,7 +33,7 @@ const SKIPPED: Readonly<Record<string, string>> = {};
 
 const SEEDS = [1, 2, 3, 5, 8];
 
-/** `http`: the HTTP client of every wire. */
+/** `http`: the HTTP client of every model API. */
 export function providerSuite(http: HttpClient): void {
   let vendor: Upstream;
   beforeAll(() => {
@@ -41,16 +41,16 @@ export function providerSuite(http: HttpClient): void {
   });
   afterAll(() => vendor.stop());
 
-  test('every wire in this folder is enrolled', () => {
+  test('every model API in this folder is enrolled', () => {
     const enrolled = new Set(ENROLLED.map(({ file }) => file));
-    const wires = readdirSync(import.meta.dir).filter(
+    const apis = readdirSync(import.meta.dir).filter(
       (file) =>
         file.endsWith('.ts') &&
         !file.endsWith('.test.ts') &&
-        /^export function \w+\([^)]*\): Wire</m.test(readFileSync(join(import.meta.dir, file), 'utf8')),
+        /^export function \w+\([^)]*\): ModelApi</m.test(readFileSync(join(import.meta.dir, file), 'utf8')),
     );
-    expect(wires.filter((file) => !enrolled.has(file))).toEqual([]);
-    expect(wires.length).toBe(ENROLLED.length);
+    expect(apis.filter((file) => !enrolled.has(file))).toEqual([]);
+    expect(apis.length).toBe(ENROLLED.length);
   });
 
   for (const enrolment of ENROLLED) {
@@ -99,7 +99,7 @@ function recordingTests(name: string, http: HttpClient, vendor: () => Upstream):
   const enrolment = ENROLLED.find(({ folders }) => folders.includes(name.split('/')[0] ?? ''));
   if (!enrolment) {
     test('is enrolled', () =>
-      expect(`${name} belongs to no wire`).toBe('enrolled, or skipped with a reason'));
+      expect(`${name} belongs to no model API`).toBe('enrolled, or skipped with a reason'));
     return;
   }
   const interactions = interactionsOf(name);

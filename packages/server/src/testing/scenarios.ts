@@ -12,8 +12,8 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
 
   'message-replaced': scenario(
     [says('Paris.'), says('Rome.')],
-    async ({ engine, nextEvent: happens, events }) => {
-      const ended = happens('turn.ended');
+    async ({ engine, nextEvent, events }) => {
+      const ended = nextEvent('turn.ended');
       await say(engine, 'The capital of France?');
       await ended;
       const asked = events.find((event) => event.type === 'input.accepted');
@@ -59,8 +59,8 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       ),
       says('Tested.'),
     ],
-    async ({ engine, nextEvent: happens }) => {
-      const found = happens('tool.ended');
+    async ({ engine, nextEvent }) => {
+      const found = nextEvent('tool.ended');
       await say(engine, 'Test it');
       await found;
       await engine.send(SESSION, { type: 'approval.answer', answer: 'once' }, CALLER);

@@ -9,7 +9,7 @@ const route = socketRouter(served);
 /** The dialect opened at the path before the first frame; null if none. */
 export function socketDialect(path: string, hasToken: boolean): string | null {
   const opened: string[] = [];
-  const socket = { speaks: (dialect: string) => void opened.push(dialect) } as unknown as Socket;
+  const socket = { setDialect: (dialect: string) => void opened.push(dialect) } as unknown as Socket;
   route(new URL(path, 'http://127.0.0.1'), hasToken)?.open(socket);
   return opened[0] ?? null;
 }

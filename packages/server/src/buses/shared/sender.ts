@@ -74,7 +74,7 @@ export class Sender {
         (receivers) => {
           if (receivers === 0 && node !== null) onAbsent(node);
         },
-        // The wire itself reports that it is disconnected.
+        // The carrier itself reports that it is disconnected.
         () => undefined,
       );
   }

@@ -40,13 +40,9 @@ describe('a store that fails', () => {
   test('once, inside a turn: the turn fails with a reason, and the next one is answered', async () => {
     const store = controlledStore();
     const answers = [says('Lost.'), says('Hello.')];
-    const {
-      engine,
-      nextEvent: happens,
-      events,
-    } = await createHarness(answers, { store, parts: { log: quietLog } });
+    const { engine, nextEvent, events } = await createHarness(answers, { store, parts: { log: quietLog } });
     store.fail(1, 'turn.ended');
-    const failed = happens('turn.failed');
+    const failed = nextEvent('turn.failed');
     await say(engine, 'Hi');
     expect((await failed).fault).toEqual({ code: 'internal', message: 'Something went wrong.' });
     expect(events.find(({ type }) => type === 'text.ended')).toMatchObject({
@@ -67,16 +63,12 @@ describe('a store that fails', () => {
       return { parts: [textPart('done')] };
     });
     const answers = [calls('effect', {}), says('Next.')];
-    const {
-      engine,
-      nextEvent: happens,
-      events,
-    } = await createHarness(answers, {
+    const { engine, nextEvent, events } = await createHarness(answers, {
       store,
       tools: [effect],
       parts: { log: quietLog },
     });
-    const failed = happens('turn.failed');
+    const failed = nextEvent('turn.failed');
     await say(engine, 'Do it');
     await failed;
     await engine.whenIdle(SESSION);
@@ -87,15 +79,11 @@ describe('a store that fails', () => {
   test('permanently: the session backs off instead of calling the model repeatedly', async () => {
     const store = controlledStore();
     const answers = Array.from({ length: 10 }, () => says('Hello.'));
-    const {
-      engine,
-      nextEvent: happens,
-      provider,
-    } = await createHarness(answers, {
+    const { engine, nextEvent, provider } = await createHarness(answers, {
       store,
       parts: { log: quietLog, retryDelayMs: () => NEVER },
     });
-    const delta = happens('text.delta');
+    const delta = nextEvent('text.delta');
     await say(engine, 'Hi');
     store.fail(Number.POSITIVE_INFINITY);
     await delta;
@@ -116,12 +104,7 @@ describe('a store that fails', () => {
   test('temporarily: the session continues when the store is back', async () => {
     const store = controlledStore();
     const rests: number[] = [];
-    const {
-      engine,
-      nextEvent: happens,
-      events,
-      provider,
-    } = await createHarness(
+    const { engine, nextEvent, events, provider } = await createHarness(
       Array.from({ length: 5 }, () => says('Hello.')),
       {
         store,
@@ -134,8 +117,8 @@ describe('a store that fails', () => {
         },
       },
     );
-    const ended = happens('turn.ended');
-    const delta = happens('text.delta');
+    const ended = nextEvent('turn.ended');
+    const delta = nextEvent('text.delta');
     await say(engine, 'Hi');
     store.fail(6);
     await delta;

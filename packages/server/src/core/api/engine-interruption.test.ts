@@ -141,15 +141,13 @@ test('a cancel that cannot be stored, at any moment, changes nothing: the turn c
 });
 
 test('an input repeated with its key does not disturb its running turn', async () => {
-  const {
-    engine,
-    provider,
-    nextEvent: happens,
-    events,
-  } = await createHarness([[tell('This takes '), { type: 'hang' }], says('Never.')]);
+  const { engine, provider, nextEvent, events } = await createHarness([
+    [tell('This takes '), { type: 'hang' }],
+    says('Never.'),
+  ]);
   const caller = { ...CALLER, key: 'once' };
   const command: CommandInput = { type: 'input.submit', parts: [textPart('Hi')], mode: 'supersede' };
-  const delta = happens('text.delta');
+  const delta = nextEvent('text.delta');
   const first = await engine.send(SESSION, command, caller);
   await delta;
   const second = await engine.send(SESSION, command, caller);
@@ -161,8 +159,8 @@ test('an input repeated with its key does not disturb its running turn', async (
 });
 
 test('a refused cancel stops nothing', async () => {
-  const { engine, provider, nextEvent: happens } = await createHarness([[tell('Half '), { type: 'hang' }]]);
-  const delta = happens('text.delta');
+  const { engine, provider, nextEvent } = await createHarness([[tell('Half '), { type: 'hang' }]]);
+  const delta = nextEvent('text.delta');
   await say(engine, 'Hi');
   await delta;
   await expect(say(engine, '  ', 'supersede')).rejects.toMatchObject({ code: 'empty' });
@@ -172,11 +170,7 @@ test('a refused cancel stops nothing', async () => {
 });
 
 test('a session is not idle while its turn is superseded', async () => {
-  const {
-    engine,
-    provider,
-    nextEvent: happens,
-  } = await createHarness([
+  const { engine, provider, nextEvent } = await createHarness([
     [tell('One '), { type: 'hang' }],
     [tell('Two '), { type: 'hang' }],
   ]);
@@ -186,7 +180,7 @@ test('a session is not idle while its turn is superseded', async () => {
   const resting = engine.whenIdle(SESSION).then(() => {
     rested = true;
   });
-  const second = happens('turn.started');
+  const second = nextEvent('turn.started');
   await say(engine, 'Second', 'supersede');
   await second;
   await quiet();

@@ -128,8 +128,8 @@ describe('an answered approval is known', () => {
   });
 
   test('a turn is found by its id, running or ended, by its owner and by an admin', async () => {
-    const { engine, nextEvent: happens } = await createHarness([says('Done.')]);
-    const started = happens('turn.started');
+    const { engine, nextEvent } = await createHarness([says('Done.')]);
+    const started = nextEvent('turn.started');
     await say(engine, 'Go');
     const { turn } = await started;
     const key = { kind: 'turn', id: turn } as const;

@@ -252,8 +252,8 @@ describe('draining', () => {
         yield { type: 'ended', usage: USAGE, stop: 'done' };
       },
     };
-    const { engine, nextEvent: happens } = await createHarness([], { store, parts: { provider } });
-    const delta = happens('text.delta');
+    const { engine, nextEvent } = await createHarness([], { store, parts: { provider } });
+    const delta = nextEvent('text.delta');
     await say(engine, 'First');
     await delta;
     await say(engine, 'Second');

@@ -45,9 +45,9 @@ async function joinAt(
   delays: [number, number],
 ): Promise<Watched | null> {
   const store = delayed(openMemoryStore(), ...delays);
-  const { engine, nextEvent: happens } = await createHarness(SCRIPT, { store });
+  const { engine, nextEvent } = await createHarness(SCRIPT, { store });
   let over = false;
-  const ended = happens('turn.ended').then(() => {
+  const ended = nextEvent('turn.ended').then(() => {
     over = true;
   });
   const sent = say(engine, 'What is a?');
@@ -128,8 +128,8 @@ for (const delays of DELAYS) {
 
 test('a watcher that reconnects receives missed events once', async () => {
   for (let cursor = 0; cursor <= DURABLE.length; cursor++) {
-    const { engine, nextEvent: happens } = await createHarness(SCRIPT);
-    const ended = happens('turn.ended');
+    const { engine, nextEvent } = await createHarness(SCRIPT);
+    const ended = nextEvent('turn.ended');
     await say(engine, 'What is a?');
     await ended;
     const seen: number[] = [];
@@ -143,10 +143,10 @@ test('a watcher that reconnects receives missed events once', async () => {
 });
 
 test('a watcher that disconnects mid-turn cancels nothing', async () => {
-  const { engine, nextEvent: happens, events } = await createHarness(SCRIPT);
+  const { engine, nextEvent, events } = await createHarness(SCRIPT);
   const watch = await engine.watch(SESSION, () => undefined, { after: 0 });
-  const delta = happens('text.delta');
-  const ended = happens('turn.ended');
+  const delta = nextEvent('text.delta');
+  const ended = nextEvent('turn.ended');
   await say(engine, 'What is a?');
   await delta;
   watch.stop();
@@ -163,11 +163,11 @@ test('a watcher that throws affects neither other watchers nor the session', asy
     warn: ignore,
     error: (_: object, message: string) => errors.push(message),
   };
-  const { engine, nextEvent: happens, events } = await createHarness(SCRIPT, { parts: { log } });
+  const { engine, nextEvent, events } = await createHarness(SCRIPT, { parts: { log } });
   await engine.watch(SESSION, () => {
     throw new Error('a bug in a projection');
   });
-  const ended = happens('turn.ended');
+  const ended = nextEvent('turn.ended');
   await say(engine, 'What is a?');
   await ended;
   expect(events.filter(isDurable)).toHaveLength(DURABLE.length);

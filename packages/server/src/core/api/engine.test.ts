@@ -86,8 +86,8 @@ describe('turns', () => {
     const again = Array.from({ length: 5 }, (_, index) =>
       calls('lookup', { word: 'a' }, { call: `call_${index}` }),
     );
-    const { engine, nextEvent: happens, events } = await createHarness(again, { parts: { maxSteps: 3 } });
-    const failed = happens('turn.failed');
+    const { engine, nextEvent, events } = await createHarness(again, { parts: { maxSteps: 3 } });
+    const failed = nextEvent('turn.failed');
     await say(engine, 'Go on for ever');
     expect((await failed).fault.code).toBe('too_many_steps');
     expect(events.filter(({ type }) => type === 'step.ended')).toHaveLength(3);
@@ -101,8 +101,8 @@ describe('turns', () => {
   });
 
   test('a model stream without an end event fails the turn and keeps the text', async () => {
-    const { engine, nextEvent: happens, events } = await createHarness([[{ type: 'text', text: 'Half' }]]);
-    const failed = happens('turn.failed');
+    const { engine, nextEvent, events } = await createHarness([[{ type: 'text', text: 'Half' }]]);
+    const failed = nextEvent('turn.failed');
     await say(engine, 'Hi');
     expect((await failed).fault.code).toBe('provider_unavailable');
     expect(events.find(({ type }) => type === 'text.ended')).toMatchObject({
@@ -121,8 +121,8 @@ describe('turns', () => {
         throw new Error('secret key sk-1');
       },
     };
-    const { engine, nextEvent: happens } = await createHarness([], { parts: { provider, log } });
-    const failed = happens('turn.failed');
+    const { engine, nextEvent } = await createHarness([], { parts: { provider, log } });
+    const failed = nextEvent('turn.failed');
     await say(engine, 'Hi');
     expect((await failed).fault).toEqual({ code: 'internal', message: 'Something went wrong.' });
     expect(errors).toHaveLength(1);

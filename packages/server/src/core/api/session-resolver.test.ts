@@ -10,8 +10,8 @@ const principal = (name: string, role: Role): Principal => ({
 });
 
 test('archived sessions are not listed, but their pending approvals are', async () => {
-  const { engine, nextEvent: happens } = await createHarness([calls('shell', { command: ['ls'] })]);
-  const asked = happens('approval.requested');
+  const { engine, nextEvent } = await createHarness([calls('shell', { command: ['ls'] })]);
+  const asked = nextEvent('approval.requested');
   await say(engine, 'List them');
   const { approval } = await asked;
   await engine.send(SESSION, { type: 'session.archive' }, CALLER);

@@ -37,11 +37,11 @@ test('a session opens from an older checkpoint, and its next checkpoint is curre
   const store = openMemoryStore();
   // More than its events count, which shows that they were not folded again.
   await store.append(0, events, recordOf(SESSION, state, older(41)));
-  const { engine, nextEvent: happens } = await createHarness([says('Again.')], { store });
+  const { engine, nextEvent } = await createHarness([says('Again.')], { store });
   expect((await engine.snapshot(SESSION)).messageCount).toBe(41);
   await engine.send(SESSION, { type: 'session.label', labels: { a: 'b' } }, CALLER);
   expect(restoredState((await store.load(SESSION))?.checkpoint ?? null)?.messageCount).toBe(41);
-  const ended = happens('turn.ended');
+  const ended = nextEvent('turn.ended');
   await say(engine, 'And again');
   await ended;
   const record = await store.load(SESSION);

@@ -69,9 +69,9 @@ export class LiveSession extends RecordedSession {
    */
   async fresh(): Promise<void> {
     if (!this.sources.shared) return;
-    const { isDriver: isHere } = this.role;
+    const { isDriver } = this.role;
     await this.compare().catch((thrown) => {
-      if (!isHere || !this.isOutage(thrown)) throw thrown;
+      if (!isDriver || !this.isOutage(thrown)) throw thrown;
     });
   }
 

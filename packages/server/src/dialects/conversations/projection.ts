@@ -60,7 +60,7 @@ export function step(before: State, event: SessionEvent): Stepped<State, Body> {
     case 'text.ended': {
       const seen = event.block === state.openBlock;
       const openBlock = seen ? null : state.openBlock;
-      const next = { ...state, begun: openBlock, texts: [...state.texts, event.text], said: true };
+      const next = { ...state, openBlock, texts: [...state.texts, event.text], hasText: true };
       return [next, seen ? NONE : frames(firstChunk(state, event.text))];
     }
     case 'step.ended': {

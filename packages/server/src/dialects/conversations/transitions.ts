@@ -62,7 +62,7 @@ function discarded(
 ): Stepped<State, Body> {
   if (!before.hasText) return [before, frames(...words)];
   const texts = before.texts.slice(0, before.settled);
-  const state = { ...before, message: id, texts, said: false, begun: null };
+  const state = { ...before, message: id, texts, hasText: false, openBlock: null };
   const again = state.texts.length === 0 ? [] : [chunk(state, id, state.texts.join(BETWEEN_BLOCKS))];
   return [state, frames(messageDiscarded(before, before.message, reason), ...words, ...again)];
 }

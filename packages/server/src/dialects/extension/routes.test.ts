@@ -69,7 +69,7 @@ describe('POST /api/summarize', () => {
     const ctx = {
       authenticator: { open: true, verify: async () => LOCAL },
       now: () => 0,
-      asked: () => undefined,
+      countRequest: () => undefined,
       readBody: async (request: Request) => new Uint8Array(await request.arrayBuffer()),
       log: { debug: () => undefined },
       engine: {

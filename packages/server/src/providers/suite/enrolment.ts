@@ -1,9 +1,9 @@
-/** What the suite needs to know about a wire. */
+/** What the suite needs to know about a model API. */
 import type { JsonObject, Usage } from '@parlance/protocol';
 import type { Prompt } from '../../core/ports/provider.ts';
 import type { ModelApi } from '../model-api.ts';
 
-/** Every wire has a fixture for each of these in `fixtures/<wire>/<hazard>.sse`, or a reason why it cannot happen. */
+/** Every model API has a fixture for each of these in `fixtures/<api>/<hazard>.sse`, or a reason why it cannot happen. */
 export const HAZARDS = [
   'unicode',
   'empty-answer',
@@ -41,7 +41,7 @@ export type Enrolment = {
   /** its folders of recordings */
   readonly folders: readonly string[];
   api(options: { key: string; baseUrl: string; model: string }): ModelApi<unknown>;
-  /** Parses a recorded answer independently of the wire. Missing ids of calls are ''. */
+  /** Parses a recorded answer independently of the model API. Missing ids of calls are ''. */
   read(body: string): Reading;
   /** A recorded request as a prompt; null if a prompt cannot express it. */
   prompt(body: JsonObject): Prompt | null;

@@ -6,7 +6,7 @@ import { type ApiEvent, type ModelApi, NOTHING_BUFFERED, STREAM_ENDED_EARLY } fr
 export const KEY = 'sk-very-secret-0123456789abcdefghij';
 export const PROMPT: Prompt = { task: 'chat', instructions: 'Be brief.', items: [], tools: [] };
 
-/** A wire of words: each event is one, `END` ends. */
+/** A model API of words: each event is one, `END` ends. */
 export const words = (baseUrl: string): ModelApi<null> => ({
   request: (_prompt, plain) => ({ url: baseUrl, headers: { authorization: KEY }, body: { plain } }),
   start: () => null,

@@ -60,13 +60,13 @@ export class ResponseFollower {
     segment: Segment,
     watching: FollowOptions | null = null,
   ): Promise<ResponseFollower> {
-    const { ref, start, state, target: followed } = segment;
+    const { ref, start, state, target } = segment;
     const reading = await Reading.open(ctx.engine, ref, { after: start.seq - 1, state });
     const follower = new ResponseFollower(ctx, segment, { reading, watching });
     follower.#lifecycle('response.created');
     follower.#lifecycle('response.in_progress');
-    if (followed.turn !== null) follower.#status = 'in_progress';
-    reading.follow(followed, {
+    if (target.turn !== null) follower.#status = 'in_progress';
+    reading.follow(target, {
       piece: (piece) => follower.#take(piece),
       ended: (fault) => follower.#turnEnded(fault),
     });
