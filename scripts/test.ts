@@ -55,8 +55,8 @@ await $`sh ${join(import.meta.dir, 'build-if-stale')}`.quiet().nothrow();
 
 /** For files that tests of several processes share, such as those of an empty database. */
 const folder = mkdtempSync(join(tmpdir(), 'parlance-tests-'));
-/** Tests wait for processes and browsers half of the time. */
-const workers = availableParallelism() * 2;
+/** Tests wait for processes and browsers half of the time. More would need too much memory for browsers. */
+const workers = Math.min(availableParallelism() * 2, 16);
 /** The slowest files start first. `npm test -- --update-timings` writes the file. */
 const timings = join(import.meta.dir, 'test-timings.json');
 /** A test that fails on a busy CI machine is repeated once, and reported even if it then passes. */
