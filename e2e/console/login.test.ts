@@ -48,13 +48,13 @@ describe.skipIf(NO_BROWSER)('login', () => {
 
   test('if the token is no longer valid, the login is shown with the reason', async () => {
     const page = await place.open('/approvals');
-    await logIn(page, 'uma', 'uma-password');
+    await logIn(page, 'dev', 'dev-password');
     await seen(page.getByRole('heading', { name: 'Approvals', exact: true }));
     const token = String(await page.evaluate("sessionStorage.getItem('parlance.token')"));
     const headers = { authorization: `Bearer ${token}` };
     await fetch(`${place.server.http}/v1/auth/logout`, { method: 'POST', headers });
     await seen(page.getByText('You have been signed out. Sign in again.'));
-    await logIn(page, 'uma', 'uma-password');
+    await logIn(page, 'dev', 'dev-password');
     await seen(page.getByRole('heading', { name: 'Approvals', exact: true }));
     expect(place.problems().filter((problem) => !refusals.test(problem))).toEqual([]);
     await page.context().close();
