@@ -108,6 +108,8 @@ export const DIALOGS: readonly Shown[] = [
   section('listeners', 'Listeners'),
   section('grants', 'Standing grants'),
   section('agents', 'Agents', 'New agent'),
+  section('agents', 'Agents', 'New domain'),
   section('mcp', 'MCP servers', 'Add server'),
   section('users', 'Users', 'Add user'),
+  section('keys', 'API keys', 'New key'),
 ];

@@ -40,16 +40,21 @@ function startedByHand() {
   return { child, shows };
 }
 
-/** Lists its models like Ollama, and answers. */
+const KEY = 'sk-local';
+
+/** Lists its models and answers, for those who have the key. */
 function localModel() {
   const answering = fakeModel(({ model }) => ({ say: `Hello from ${model}.` }));
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
-    fetch: (request) =>
-      new URL(request.url).pathname === '/v1/models'
-        ? Response.json({ data: [{ id: 'tiny-1' }] })
-        : fetch(`${answering.url}/chat/completions`, { method: 'POST', body: request.body }),
+    fetch(request) {
+      if (request.headers.get('authorization') !== `Bearer ${KEY}`)
+        return new Response('{}', { status: 401 });
+      return new URL(request.url).pathname === '/v1/models'
+        ? Response.json({ data: [{ id: 'tiny-1' }, { id: 'tiny-2' }] })
+        : fetch(`${answering.url}/chat/completions`, { method: 'POST', body: request.body });
+    },
   });
   const stop = () => {
     answering.stop();
@@ -78,9 +83,14 @@ describe.skipIf(NO_BROWSER)('the first minutes', () => {
         .getByLabel('Provider')
         .selectOption({ label: 'Ollama, vLLM or another OpenAI-compatible server' });
       await page.getByLabel('Address').fill(model.address);
-      await page.getByRole('button', { name: 'Test connection' }).click();
+      const save = page.getByRole('button', { name: 'Save', exact: true });
+      await save.click();
+      await seen(page.getByText('needs an API key. Enter it and try again.'));
+      await page.getByLabel('API key').fill(KEY);
+      await save.click();
+      await seen(page.getByText('Choose a model.'));
       await page.getByRole('button', { name: 'tiny-1' }).click();
-      await page.getByRole('button', { name: 'Save' }).click();
+      await save.click();
       await seen(page.getByText(`tiny-1 at ${model.address} is in use.`));
       await openSidebar(page);
       await page.getByRole('link', { name: 'New session' }).click();

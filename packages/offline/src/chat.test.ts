@@ -157,3 +157,8 @@ describe('untrusted content is never a request', () => {
     expect(ask('run ls\n&& rm -rf /').calls[0]?.input).toEqual({ command: ['ls'] });
   });
 });
+
+test('an empty folder is reported as one', () => {
+  const items = [user('list the files here'), ...did('The folder is empty.', { tool: 'list_files' })];
+  expect(hear(items).text).toBe('There are no files there.');
+});

@@ -37,7 +37,7 @@ function list(line: string): Plan | null {
     options,
     (done) => {
       const text = readable(done);
-      return /^\s*$|^There is nothing in /.test(text)
+      return /^\s*$|^The folder is empty\.$/.test(text)
         ? 'There are no files there.'
         : `These are the files:${shown(text)}`;
     },
