@@ -1,5 +1,5 @@
 const KEYS = [
-  ['Ctrl+K', 'Go to a session or page'],
+  ['Ctrl+K', 'Find sessions, messages and commands'],
   ['?', 'Commands and shortcuts'],
   ['Enter', 'Send, or queue while the agent works'],
   ['Ctrl+Enter', 'Interrupt the agent with this message'],
