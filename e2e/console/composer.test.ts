@@ -72,7 +72,61 @@ describe.skipIf(NO_BROWSER)('composer', () => {
     await page.reload();
     await seen(chat.answer('Two.'));
     expect(await field.inputValue()).toBe('Half a thought');
+    // Each session has its own.
+    const address = page.url();
+    await chat.begin();
+    await seen(page.getByRole('heading', { name: 'What can I do for you?' }));
+    expect(await field.inputValue()).toBe('');
+    await page.goto(address);
+    await seen(chat.answer('Two.'));
+    expect(await field.inputValue()).toBe('Half a thought');
     await field.fill('');
+  });
+
+  test('what is typed while a message is sent stays, and messages keep their order', async () => {
+    const { promise: opened, resolve: open } = Promise.withResolvers<void>();
+    await page.route('**/commands', async (route) => {
+      await opened;
+      await route.continue();
+    });
+    await chat.begin();
+    await chat.send('First');
+    await chat.field.fill('Sec');
+    open();
+    await page.waitForURL(/#\/sessions\/.+/);
+    expect(await chat.field.inputValue()).toBe('Sec');
+    await page.unroute('**/commands');
+    model.say('Working on it');
+    await seen(chat.answer('Working on it'));
+
+    const { promise: reopened, resolve: reopen } = Promise.withResolvers<void>();
+    await page.route('**/commands', async (route) => {
+      await reopened;
+      await route.continue();
+    });
+    await chat.send('Second');
+    await chat.send('Third');
+    await chat.field.fill('Fourth');
+    reopen();
+    const queued = page.locator('.said[data-queued] .said-bubble');
+    await seen(queued.nth(1));
+    expect(await queued.allInnerTexts()).toEqual(['Second', 'Third']);
+    expect(await chat.field.inputValue()).toBe('Fourth');
+    await page.unroute('**/commands');
+    for (const answer of ['', 'Two.', 'Three.']) {
+      model.say(answer);
+      model.end();
+    }
+    await seen(chat.answer('Three.'));
+    await gone(chat.stopButton);
+
+    await page.route('**/commands', (route) => route.abort());
+    await page.keyboard.press('Enter');
+    await seen(page.locator('.toast'));
+    expect(await chat.field.inputValue()).toBe('Fourth');
+    await page.unroute('**/commands');
+    await chat.field.fill('');
+    chat.place.problems(); // the browser reports the aborted request
   });
 
   test('full-auto is confirmed first', async () => {

@@ -17,7 +17,17 @@ export function CallInput({ call }: { call: CallView }) {
         <Code code={malformed} language="" />
       </CallSection>
     );
-  const { command, patch, ...rest } = input;
+  const { command, ...rest } = input;
+  // A shell runs patches, too.
+  const patch = typeof input.patch === 'string' ? input.patch : approval?.ask.patch;
+  if (patch !== undefined) {
+    const known = approval?.ask.files ?? (state.phase === 'ended' ? reportedFiles(state.data) : undefined);
+    return (
+      <CallSection title="Patch" copy={patch}>
+        <PatchView patch={patch} replaces={approval?.ask.replaces} files={known} />
+      </CallSection>
+    );
+  }
   if (isCommand(command)) {
     const line = commandLine(command);
     return (
@@ -27,14 +37,6 @@ export function CallInput({ call }: { call: CallView }) {
         </CallSection>
         <Fields fields={rest} />
       </>
-    );
-  }
-  if (typeof patch === 'string') {
-    const known = approval?.ask.files ?? (state.phase === 'ended' ? reportedFiles(state.data) : undefined);
-    return (
-      <CallSection title="Patch" copy={patch}>
-        <PatchView patch={patch} replaces={approval?.ask.replaces} files={known} />
-      </CallSection>
     );
   }
   return <Fields fields={input} />;

@@ -16,9 +16,9 @@ import { Icon } from '../../components/icon.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { useHighlighterSoon } from '../../markdown/use-highlighter.ts';
 import { useServer } from '../../state/server.ts';
-import { readStorage, writeStorage } from '../../state/storage.ts';
 import { useMedia } from '../../state/use-media.ts';
 import { ACCEPTED } from './attachments.ts';
+import { readDraft, writeDraft } from './drafts.ts';
 import { useFiles } from './files.ts';
 import { hasKeyboard, useKeptFocus } from './keep-focus.ts';
 import { useRecall } from './recall.ts';
@@ -29,13 +29,15 @@ import { optionId, SlashMenu } from './slash-menu.tsx';
 export type Mode = 'queue' | 'supersede';
 
 type ComposerProps = {
-  /** storage key of the draft */
+  /** name of the draft */
   readonly draft: string;
+  /** the page is left when the message is accepted: what is typed meanwhile is not sent */
+  readonly sendsOnce?: boolean;
   /** a turn is running: a message is queued or interrupts it */
   readonly running: boolean;
   /** earlier messages, the last one first: the arrow keys bring them back */
   readonly earlier?: readonly string[];
-  /** True if it was accepted; otherwise the text stays. */
+  /** True if it was accepted; otherwise the text comes back. */
   readonly onSend: (parts: Part[], mode: Mode) => Promise<boolean>;
   readonly onSlash: (slash: Slash) => Promise<boolean>;
   readonly onStop?: () => void;
@@ -50,13 +52,14 @@ function usePlaceholder(running: boolean): string {
   return isNarrow ? 'Message, or / for commands' : 'Send a message, or / for commands';
 }
 
-/** Kept until the tab is closed. */
-const draftName = (draft: string): string => `parlance.draft.${draft}`;
-
 export function Composer(props: ComposerProps) {
-  const { draft, running, earlier = [], onSend, onSlash, onStop, children } = props;
+  const { draft, running, sendsOnce = false, earlier = [], onSend, onSlash, onStop, children } = props;
   const about = useServer();
-  const [text, setText] = useState(() => readStorage('session', draftName(draft)) ?? '');
+  const [text, setText] = useState(() => readDraft(draft));
+  const typed = useRef(text);
+  typed.current = text;
+  /** messages are sent one after the other */
+  const sending = useRef<Promise<unknown>>(Promise.resolve());
   const [busy, setBusy] = useState(false);
   const [chosen, setChosen] = useState(0);
   const [dismissed, setDismissed] = useState(false);
@@ -75,7 +78,7 @@ export function Composer(props: ComposerProps) {
     setText(next);
     setChosen(0);
     setDismissed(false);
-    writeStorage('session', draftName(draft), next === '' ? null : next);
+    writeDraft(draft, next);
   }
 
   useHighlighterSoon(text !== '');
@@ -101,11 +104,17 @@ export function Composer(props: ComposerProps) {
     const slash = parseSlash(text);
     if (slash && files.attached.length === 0) return run(slash);
     if (empty || busy) return;
+    const { attached } = files;
     const textParts: Part[] = text.trim() === '' ? [] : [{ type: 'text', text: text.trim() }];
-    setBusy(true);
-    if (await onSend([...textParts, ...files.attached.map(({ part }) => part)], mode)) {
-      change('');
-      files.clear();
+    const parts = [...textParts, ...attached.map(({ part }) => part)];
+    change('');
+    files.clear();
+    setBusy(sendsOnce);
+    const accepted = sending.current.then(() => onSend(parts, mode));
+    sending.current = accepted.catch(() => undefined);
+    if (!(await accepted)) {
+      change([text, typed.current].filter(Boolean).join('\n'));
+      files.restore(attached);
     }
     setBusy(false);
     area.current?.focus();

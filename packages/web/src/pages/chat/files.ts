@@ -11,6 +11,8 @@ export type Files = {
   add(files: Iterable<File>): Promise<void>;
   remove(id: string): void;
   clear(): void;
+  /** puts removed ones back, first */
+  restore(attached: readonly Attachment[]): void;
 };
 
 export function useFiles(): Files {
@@ -69,6 +71,7 @@ export function useFiles(): Files {
     hovering,
     add,
     remove: (id) => setAttached(attached.filter((one) => one.id !== id)),
+    restore: (removed) => setAttached((now) => [...removed, ...now]),
     clear() {
       setAttached([]);
       setProblems([]);

@@ -7,6 +7,7 @@ import { go, usePlace } from '../../router.ts';
 import { parlance, useServer } from '../../state/server.ts';
 import { applySlash } from './apply-slash.ts';
 import { Composer } from './composer.tsx';
+import { moveDraft } from './drafts.ts';
 import { FullAutoDialog } from './full-auto-dialog.tsx';
 import { HelpDialog } from './help.tsx';
 import { ModelLine } from './model-line.tsx';
@@ -31,6 +32,7 @@ export function NewChatPage() {
   const send = (parts: Part[]) =>
     attempt(async () => {
       const id = await begun(parts, now);
+      moveDraft('new', id);
       go({ page: 'session', id });
     });
   const nothingYet = async () => toast('The session has no messages yet.');
@@ -70,6 +72,7 @@ export function NewChatPage() {
       <div className="chat-foot">
         <Composer
           draft="new"
+          sendsOnce
           running={false}
           onSend={send}
           onSlash={(slash) =>
