@@ -124,6 +124,7 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await address.fill(`http://127.0.0.1:${port}/v1`);
     await key.fill('wrong');
     await explained(`127.0.0.1:${port} refused the API key (401).`);
+    expect(await page.getByRole('button', { name: 'Save anyway' }).count()).toBe(0);
     await key.fill('sk-1 sk-2');
     await explained('The API key contains spaces. Copy it again.');
     await key.fill('');

@@ -31,7 +31,9 @@ export function useModelTest(settings: Settings) {
       return { state: 'listed', listing, problem: null };
     } catch (thrown) {
       if (!(thrown instanceof ParlanceError)) throw thrown;
-      return { state: 'failed', problem: thrown.message, mayBeSaved: true };
+      // A server of one's own has no default model.
+      const mayBeSaved = wanted.choice !== 'compatible' || wanted.model.trim() !== '';
+      return { state: 'failed', problem: thrown.message, mayBeSaved };
     }
   }
 
