@@ -58,7 +58,7 @@ test('a valid id of the caller is used, and the id is in the response', () => {
 
 test('a refused request is logged with its id', () => {
   expect(byRequest('made')).toMatchObject([
-    { code: 'not_found', msg: 'a message was refused' },
+    { code: 'not_found', msg: 'message refused' },
     { status: 404, path: '/v1/sessions/nowhere' },
   ]);
   expect(byRequest('foreign')).toMatchObject([{ status: 403 }]);
@@ -78,7 +78,7 @@ test('a socket’s connection id leads from its request to its frames and turns'
     turn: expect.any(String),
     code: 'provider_rejected',
   });
-  expect(lines.findLast(({ msg }) => msg === 'a message was refused')).toMatchObject({
+  expect(lines.findLast(({ msg }) => msg === 'message refused')).toMatchObject({
     connection,
     session: 'talk',
     code: 'empty',

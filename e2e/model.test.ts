@@ -108,7 +108,7 @@ describe('the model behind the server', () => {
     first.say('Hi');
     expect(await first.answer()).toBe('A whole answer.');
     const frames = await chat.client.until('agent_finished');
-    expect(JSON.stringify(frames)).toContain('what was shown of this answer is void');
+    expect(JSON.stringify(frames)).toContain('the partial answer is discarded');
   });
 
   test('is aborted if it stays silent', async () => {

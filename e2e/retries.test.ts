@@ -20,7 +20,9 @@ afterEach(async () => {
 
 /** The texts of retry frames in any dialect. */
 const notices = (frames: readonly AnyFrame[]): string[] =>
-  frames.flatMap((frame) => JSON.stringify(frame).match(/"[^"]*(?:[Tt]rying again|is void)[^"]*"/g) ?? []);
+  frames.flatMap(
+    (frame) => JSON.stringify(frame).match(/"[^"]*(?:[Tt]rying again|is discarded)[^"]*"/g) ?? [],
+  );
 
 for (const [dialect, open] of Object.entries(DRIVERS)) {
   test(`${dialect}: a call with three attempts reports it once, and names the host`, async () => {
@@ -32,7 +34,7 @@ for (const [dialect, open] of Object.entries(DRIVERS)) {
     const said = notices(driver.client.frames);
     expect(said).toHaveLength(1);
     expect(said[0]).toContain(new URL(model.url).host);
-    expect(said[0]).not.toContain('void');
+    expect(said[0]).not.toContain('discarded');
     expect(said[0]).not.toMatch(/[()[\]]/);
     expect(model.requests).toHaveLength(3);
   });
@@ -49,7 +51,7 @@ test('agentloop: shown text is discarded only if there was any', async () => {
   const { host } = new URL(model.url);
   expect(notices(driver.client.frames)).toEqual([
     `"⚠️ ${host} is unavailable: 503. Trying again."`,
-    '"⚠️ The model stopped in the middle of its answer. What was shown of this answer is void."',
+    `"⚠️ The model's stream ended before the answer was complete. The partial answer is discarded."`,
   ]);
 });
 

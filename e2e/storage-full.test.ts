@@ -73,7 +73,7 @@ describe.skipIf(noDisk)('a disk that fills up (skipped if none can be mounted)',
     const task = { url: 'https://shop.example/', query: 'click Buy', dom: '<button id="1">Buy</button>' };
     const interact = await postJson(`${server.http}/api/agent/interact`, task, bearer);
     expect(interact).toMatchObject({ status: 503, body: { code: 'INTERNAL_ERROR', message: FULL } });
-    await server.logged('a message could not be handled');
+    await server.logged('failed to handle message');
 
     // Reading needs no space, cached or not.
     const listed = await fetch(`${server.http}/v1/sessions`, { headers: bearer });

@@ -156,7 +156,7 @@ test('an interrupted answer that is retried is a new message, and load shows onl
       .map(({ content }) => (content.type === 'text' ? content.text : ''))
       .join('');
   expect(ids.map(textOf)).toEqual(['Void words ', 'Seen.']);
-  expect(editor.text(session, 'agent_thought_chunk')).toContain('what was shown of this answer is void');
+  expect(editor.text(session, 'agent_thought_chunk')).toContain('the partial answer is discarded');
   await using other = bridge();
   await other.load(session, root);
   expect(other.text(session)).toBe('Seen.');

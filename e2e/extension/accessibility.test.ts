@@ -65,7 +65,7 @@ describe.skipIf(NO_BROWSER)('every view of the panel is accessible', () => {
     await check(panel);
     await page.goto(site.http);
     await send(panel, 'enter into Name');
-    await panel.getByRole('form', { name: 'Question of the task' }).waitFor();
+    await panel.getByRole('form', { name: 'Question from the agent' }).waitFor();
     await check(panel);
     await press(panel, 'Stop all');
     await ended(panel, 'Stopped');

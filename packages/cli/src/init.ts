@@ -79,7 +79,7 @@ async function settingsFrom(provider: Provider, given: Given): Promise<ModelSett
   const key =
     given.key ??
     (named || (keySetting && provider.needsKey ? await askSecretly(`API key (${variable}): `) : undefined));
-  if (provider.needsKey && !key?.trim()) throw new CommandError('a key is needed for this provider', 2);
+  if (provider.needsKey && !key?.trim()) throw new CommandError('this provider requires an API key', 2);
   const model =
     given.model ??
     (fallback === null ? undefined : isScript ? fallback : await ask(`Model [${fallback}]: `, fallback));

@@ -45,7 +45,7 @@ describe('corrections', () => {
     [
       'a page that is slow',
       'click(10)',
-      'The client could not do it: timeout',
+      'The client reports a failure: timeout',
       same(form),
       { strategy: 'RETRY_WITH_DELAY', retryAction: 'click(10)' },
     ],

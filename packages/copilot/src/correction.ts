@@ -44,13 +44,13 @@ export function suggestCorrection(
 
 const LOOK: Proposal = {
   strategy: 'GATHER_INFORMATION',
-  reason: 'What is needed is not in sight: look further down the page.',
+  reason: 'The element is not visible: look further down the page.',
   action: { name: 'scroll', down: true },
 };
 
 function proposals(action: Action, verification: Verification, { before, after }: Pages): Proposal[] {
   const late: Proposal[] = LATE.test(verification.reason)
-    ? [{ strategy: 'RETRY_WITH_DELAY', reason: 'The page may need a moment longer.', action }]
+    ? [{ strategy: 'RETRY_WITH_DELAY', reason: 'The page may need more time.', action }]
     : [];
   if (!('id' in action)) return [...late, ...again(action)];
   const element = elementOf(after, action.id);
@@ -62,7 +62,7 @@ function proposals(action: Action, verification: Verification, { before, after }
 const again = (action: Action): Proposal[] => [
   {
     strategy: 'RETRY_WITH_DELAY',
-    reason: 'Nothing speaks against it: try it once more, a little later.',
+    reason: 'No obstacle was found: try again after a short delay.',
     action,
   },
 ];
@@ -105,7 +105,7 @@ function instead(action: Action & { id: number }, element: PageElement, after: P
     case 'setValue':
       if (isSelect(element))
         return [tool('It is a list.', { name: 'selectDropdown', id, value: action.text })];
-      if (isTicked(element.role)) return [tool('It is a box to tick.', { name: 'check', id })];
+      if (isTicked(element.role)) return [tool('It is a checkbox.', { name: 'check', id })];
       if (fitsPage(action, after)) return fieldsBeside(action, after);
       return [tool('Type it key by key instead.', { name: 'type', text: action.text })];
     case 'selectDropdown':
@@ -113,7 +113,7 @@ function instead(action: Action & { id: number }, element: PageElement, after: P
         return [
           {
             strategy: 'GATHER_INFORMATION',
-            reason: 'See what can be chosen.',
+            reason: 'List the options first.',
             action: { name: 'dropdownOptions', id },
           },
         ];

@@ -62,8 +62,8 @@ function refusalIn(report: ActionReport): string | null {
   const { lastActionError: error, lastActionStatus: status, lastActionResult: result } = report;
   const failed = status === 'failure' || status === 'failed' || status === 'error';
   if (!failed && !error && result?.success !== false) return null;
-  const words = [error?.message, error?.code && `(${error.code})`].filter(Boolean).join(' ').slice(0, 300);
-  return words === '' ? 'no reason given' : words;
+  // Reasons are shown to users: the code is only for a report without a message.
+  return (error?.message || error?.code || 'no reason given').slice(0, 300);
 }
 
 function samePage(before: Page, after: Page): boolean {

@@ -33,7 +33,7 @@ describe('an action that the client reports as failed has failed', () => {
     );
     expect(success).toBe(false);
     expect(confidence).toBeGreaterThan(0.9);
-    expect(reason).toContain('The client could not do it');
+    expect(reason).toContain('The client reports a failure');
   });
 });
 
@@ -92,7 +92,7 @@ describe('an action without effect is detected', () => {
   const fieldGone = fixture('form', ['<input id="1" name="name" required>', '']);
 
   const cases: [title: string, action: string, report: ActionReport, after: Page, reason: RegExp][] = [
-    ['the page did not change at all', 'click(10)', DONE, form, /did not change at all/],
+    ['the page did not change at all', 'click(10)', DONE, form, /did not change/],
     ['there never was such an element', 'click(99)', DONE, form, /no element 99/],
     [
       'the client did not find it',
@@ -101,10 +101,10 @@ describe('an action without effect is detected', () => {
       form,
       /did not find/,
     ],
-    ['the client is not done', 'click(10)', { lastActionStatus: 'pending' }, form, /not done yet/],
+    ['the client is not done', 'click(10)', { lastActionStatus: 'pending' }, form, /still pending/],
     ['the field holds something else', 'setValue(1, "Ada")', DONE, stale, /holds “Bob”/],
     ['the field is empty', 'setValue(1, "Ada")', {}, form, /is empty/],
-    ['the field vanished', 'setValue(1, "Ada")', DONE, fieldGone, /not on the page any more/],
+    ['the field vanished', 'setValue(1, "Ada")', DONE, fieldGone, /no longer on the page/],
     ['another option is chosen', 'selectDropdown(3, "blue")', DONE, red, /“Red” is chosen/],
     ['the box is not checked', 'check(6)', {}, form, /not checked/],
     ['the browser stayed where it was', 'navigate("https://example.com")', DONE, form, /still/],

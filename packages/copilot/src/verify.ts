@@ -28,7 +28,7 @@ export function verifyAction(
   pages: Pages,
 ): Verification {
   const evidence = evidenceOf(report, pages);
-  if (evidence.refusal !== null) return failed(0.95, `The client could not do it: ${evidence.refusal}`);
+  if (evidence.refusal !== null) return failed(0.95, `The client reports a failure: ${evidence.refusal}`);
   const seen: Seen = { ...pages, evidence };
   const judged = expectedOutcome ? judge(expectedOutcome, action, { ...pages, ...evidence }) : null;
   if (judged && !judged.met) return failed(0.85, judged.reason);
@@ -56,8 +56,8 @@ function isUnseen(action: Action, { evidence, before, after }: Seen): boolean {
 
 const unseen = ({ confirmed }: Evidence): Verification =>
   confirmed
-    ? worked(0.6, 'The client did it; the page came without its text and shows no more.')
-    : worked(0.5, 'The client reports no failure, and the page came without its text.');
+    ? worked(0.6, 'The client reports success. The page was sent without its text.')
+    : worked(0.5, 'The client reports no failure. The page was sent without its text.');
 
 function lookAt(action: Action, seen: Seen): Verification {
   const { evidence, before, after } = seen;
@@ -85,7 +85,7 @@ function lookAt(action: Action, seen: Seen): Verification {
     case 'dragAndDrop':
     case 'acceptDialog':
     case 'dismissDialog':
-      return evidence.confirmed ? worked(0.7, 'The client did it.') : moved(evidence, 0.5);
+      return evidence.confirmed ? worked(0.7, 'The client reports success.') : moved(evidence, 0.5);
     case 'press':
     case 'type':
       return typed(evidence);
@@ -110,7 +110,7 @@ function lookAt(action: Action, seen: Seen): Verification {
     case 'getLocalStorage':
     case 'evaluate':
       return evidence.confirmed
-        ? worked(0.9, 'The client did it.')
+        ? worked(0.9, 'The client reports success.')
         : worked(0.6, 'The client reports no failure, and nothing on the page needs to change.');
   }
 }
@@ -121,35 +121,34 @@ function arrived(
   before: Page | null,
 ): Verification {
   if (url === '')
-    return confirmed ? worked(0.5, 'The client did it.') : failed(0.5, 'The address is not known.');
+    return confirmed ? worked(0.5, 'The client reports success.') : failed(0.5, 'The address is unknown.');
   if (sameAddress(wanted, url)) return worked(0.95, `The page is ${url}.`);
-  if (sameSite(wanted, url)) return worked(0.8, `The page is ${url}, on the site that was asked for.`);
-  if (urlChanged)
-    return worked(0.5, `The page is ${url}: the site may have sent the browser on from ${wanted}.`);
+  if (sameSite(wanted, url)) return worked(0.8, `The page is ${url}, on the requested site.`);
+  if (urlChanged) return worked(0.5, `The page is ${url}: the site may have redirected from ${wanted}.`);
   return failed(0.9, `The page is still ${before?.url || url}.`);
 }
 
 function searched(query: string, evidence: Evidence, after: Page): Verification {
   if (evidence.urlChanged) return worked(0.85, `The page is now ${evidence.url}.`);
   if (evidence.pageChanged && folded(after.text).includes(folded(query)))
-    return worked(0.8, `The page speaks of “${query}”.`);
+    return worked(0.8, `The page mentions “${query}”.`);
   return moved(evidence, 0.6);
 }
 
 /** Only requires that something changed. */
 function moved({ pageChanged, stirred, confirmed }: Evidence, confidence: number): Verification {
   if (pageChanged) return worked(0.75, 'The page changed.');
-  if (stirred) return worked(0.55, 'The client saw the page react.');
-  if (pageChanged === null && confirmed) return worked(0.6, 'The client did it.');
-  return failed(confidence, 'The page did not change at all.');
+  if (stirred) return worked(0.55, 'The client observed a change on the page.');
+  if (pageChanged === null && confirmed) return worked(0.6, 'The client reports success.');
+  return failed(confidence, 'The page did not change.');
 }
 
 function typed(evidence: Evidence): Verification {
   if (evidence.urlChanged || evidence.pageChanged) return worked(0.8, 'The page changed.');
   // Typed text does not always show in the markup.
   return evidence.confirmed || evidence.stirred
-    ? worked(0.5, 'The client did it; the page does not show it.')
-    : failed(0.5, 'The page did not change, and the client does not say that it was done.');
+    ? worked(0.5, 'The client reports success, but the page does not show it.')
+    : failed(0.5, 'The page did not change, and the client does not report success.');
 }
 
 function onElement(
@@ -159,25 +158,25 @@ function onElement(
 ): Verification {
   const element = elementOf(after, id);
   if (element) return look(element);
-  if (evidence.urlChanged) return worked(0.6, 'The page moved on.');
-  return failed(0.75, `Element ${id} is not on the page any more.`);
+  if (evidence.urlChanged) return worked(0.6, 'The browser left the page.');
+  return failed(0.75, `Element ${id} is no longer on the page.`);
 }
 
-const UNSEEN = 'The client did it; the page does not show it.';
+const UNSEEN = 'The client reports success, but the page does not show it.';
 
 /** If a client sends no values, its report counts; if it shows another value, it does not. */
 function holds(element: PageElement, wanted: string, { confirmed, stirred }: Evidence): Verification {
   const { value } = element;
   const hidden = value === HIDDEN_VALUE && element.type === 'password';
   if (value === wanted || (hidden && wanted !== '') || folded(value ?? '') === folded(wanted))
-    return worked(0.95, `Element ${element.id} holds the text.`);
+    return worked(0.95, `Element ${element.id} contains the text.`);
   if (value === undefined || value === '')
     return confirmed || stirred ? worked(0.5, UNSEEN) : failed(0.6, `Element ${element.id} is empty.`);
   // Long values are cut, and masks and formats change typed text.
   if (value.endsWith('…') && wanted.startsWith(value.slice(0, -1)))
     return worked(0.8, `Element ${element.id} begins with the text.`);
   if (lettersOf(value) === lettersOf(wanted))
-    return worked(0.8, `Element ${element.id} holds the text, formatted.`);
+    return worked(0.8, `Element ${element.id} contains the text in another format.`);
   return failed(0.8, `Element ${element.id} holds “${value.slice(0, 60)}”.`);
 }
 
@@ -205,10 +204,10 @@ function clicked(id: number, { evidence, before, after }: Seen): Verification {
   if (evidence.urlChanged) return worked(0.9, `The page is now ${evidence.url}.`);
   const [earlier, now] = [before && elementOf(before, id), elementOf(after, id)];
   if (earlier && now && !sameState(earlier, now)) return worked(0.9, `Element ${id} changed.`);
-  if (earlier && !now) return worked(0.8, `Element ${id} is gone: the page moved on.`);
+  if (earlier && !now) return worked(0.8, `Element ${id} is gone: the browser left the page.`);
   if (evidence.pageChanged) return worked(0.8, 'The page changed.');
   if (evidence.elementMissing) return failed(0.85, `The client did not find element ${id}.`);
   if (before && !earlier) return failed(0.8, `There was no element ${id}.`);
-  if (evidence.pending) return failed(0.4, 'The client is not done yet.');
+  if (evidence.pending) return failed(0.4, 'The action is still pending.');
   return moved(evidence, 0.7);
 }

@@ -40,7 +40,9 @@ export class HttpClient {
       const response = await this.fetchOnce(request);
       const text = await response.text().catch((thrown) => {
         request.signal?.throwIfAborted();
-        throw new ParlanceError('unreachable', 'The response broke off.', { cause: thrown });
+        throw new ParlanceError('unreachable', 'The connection was lost while the response was being read.', {
+          cause: thrown,
+        });
       });
       try {
         return JSON.parse(text) as Answer;

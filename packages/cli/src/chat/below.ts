@@ -93,7 +93,7 @@ function workingLine({ view, now }: Below, { theme }: Look): string {
   const seconds = Math.max(0, Math.floor((now - (turn?.at ?? now)) / 1_000));
   const mark = SPINNER[Math.floor(now / SPINNER_MS) % SPINNER.length] ?? '';
   const writing = turn?.writing.at(-1);
-  const what = writing ? `writes a call of ${safeLine(writing.tool)}` : 'is working';
+  const what = writing ? `preparing a call to ${safeLine(writing.tool)}` : 'is working';
   return `${theme.cyan(mark)} ${safeLine(turn?.agent.name ?? '')} ${what}${theme.dim(` · ${seconds} s · Esc interrupts`)}`;
 }
 

@@ -10,7 +10,7 @@ const KEYS = [
   ['y, a, n, e', 'allow once, always, deny with a reason, explain'],
   ['↑ ↓', 'queued message, earlier messages'],
   ['@path', 'attach an image or a text file; Tab completes'],
-  ['Ctrl-O', 'show the last thinking or output that was folded; again: the one before'],
+  ['Ctrl-O', 'expand the last collapsed reasoning or output; again: the one before'],
   ['Ctrl-L', 'clear the screen'],
   ['Ctrl-Z', 'suspend'],
   ['Ctrl-D', 'leave'],

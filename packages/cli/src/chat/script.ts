@@ -100,7 +100,7 @@ class ScriptRun {
       if (away) clearTimeout(away);
     }
     if (this.#interrupted !== null) return this.#interrupted;
-    throw new ParlanceError('unreachable', 'The server is away.');
+    throw new ParlanceError('unreachable', 'The server cannot be reached.');
   }
 
   get #handle(): SessionHandle {

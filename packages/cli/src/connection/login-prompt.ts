@@ -18,7 +18,7 @@ export async function signIn(
   given: Credentials = {},
 ): Promise<{ parlance: Parlance; user: string }> {
   const user = given.user ?? (await ask(`Name at ${url}: `));
-  const password = given.password ?? (await askSecretly(`Password of ${user}: `));
+  const password = given.password ?? (await askSecretly(`Password for ${user}: `));
   const parlance = connect({ url, attempts: 1 });
   try {
     await parlance.auth.login(user, password);

@@ -11,7 +11,7 @@ export class LineOutput {
 
   constructor(stream: Writable) {
     this.#stream = stream;
-    stream.on('error', () => this.#end('the reader of standard output is gone'));
+    stream.on('error', () => this.#end('standard output was closed'));
   }
 
   /** Resolves with the reason if the reader is gone, or too far behind. */
@@ -29,7 +29,7 @@ export class LineOutput {
     if (this.#isGone) return;
     this.#stream.write(text);
     if (this.#stream.writableLength > MAX_UNREAD_BYTES)
-      this.#end('the reader of standard output is too slow');
+      this.#end('standard output is not being read fast enough');
   }
 
   /** Resolves when everything has been written, or the reader is gone. */

@@ -49,9 +49,7 @@ export function fitsPage(action: Action, page: Page): string | null {
     case 'press':
       return action.key === '' ? 'No key is named.' : null;
     case 'wait':
-      return action.seconds > MAX_WAIT_SECONDS
-        ? `Nobody waits longer than ${MAX_WAIT_SECONDS} seconds.`
-        : null;
+      return action.seconds > MAX_WAIT_SECONDS ? `The maximum wait is ${MAX_WAIT_SECONDS} seconds.` : null;
     case 'scroll':
       return action.index === undefined ? null : on(page, action.index, () => null);
     case 'type':

@@ -14,7 +14,7 @@ export type Sent = {
 };
 
 const CHANGED =
-  'The text has all three kinds of quotes, which the browser cannot be sent: its backticks are entered as apostrophes.';
+  'The text contains all three quote characters, which cannot be sent to the browser: backticks are entered as apostrophes.';
 
 /**
  * Null if clients would read it differently: a string with all three kinds of quotes that must not change. Throws for values

@@ -55,7 +55,7 @@ async function readJson(response: Response, signal?: AbortSignal): Promise<unkno
     return response.status === 204 ? null : await response.json();
   } catch {
     signal?.throwIfAborted();
-    throw new ServerError('The connection to the server broke off.', true);
+    throw new ServerError('The connection to the server was lost.', true);
   }
 }
 

@@ -70,7 +70,7 @@ export function elementNumbered(number: number): HTMLElement {
     return twin;
   }
   const message = entry
-    ? `Element ${number} is not on the page any more. The page has changed: use the numbers of its current state.`
+    ? `Element ${number} is no longer on the page. The page has changed: use the numbers of its current state.`
     : `There is no element ${number} on the page.`;
   throw new PageFailure('ELEMENT_NOT_FOUND', message, number);
 }

@@ -47,9 +47,9 @@ function acting(steps: readonly BrowserStep[], acts: readonly Done[], page: Page
     return calling(request('browser_read', { reason: 'I read the whole page to answer that.' }));
   const next = nextAction(step, page);
   if ('answer' in next) return finish('completed', next.answer);
-  if ('missing' in next) return finish('failed', `I cannot go on: ${next.missing}`);
+  if ('missing' in next) return finish('failed', `I cannot continue: ${next.missing}`);
   const sent = sendAction(next.action);
-  if (!sent) return finish('failed', 'I cannot go on: the browser cannot be sent that text.');
+  if (!sent) return finish('failed', 'I cannot continue: this text cannot be sent to the browser.');
   const { text: action, note } = sent;
   if (tries.length >= MAX_ATTEMPTS || tries.some(({ input }) => input.action === action)) {
     const why = tries.at(-1)?.text.split('\n')[0] ?? 'it did not work';

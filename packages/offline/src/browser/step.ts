@@ -34,7 +34,9 @@ export function nextAction(step: BrowserStep, page: Page): Next {
 }
 
 const unsendable = (action: Action): string | null =>
-  sendAction(action) ? null : 'That has all three kinds of quotes, which the browser cannot be sent.';
+  sendAction(action)
+    ? null
+    : 'The text contains all three quote characters, which cannot be sent to the browser.';
 
 export type Meant = { readonly element: PageElement } | { readonly missing: string };
 

@@ -155,9 +155,9 @@ export const turnPage = (to: 'next' | 'previous'): BrowserStep => ({
 export const goBack: BrowserStep = always({ name: 'goBack' }, 'Go back', 'leaves');
 
 export const reload: BrowserStep = {
-  description: 'Load the page again',
+  description: 'Reload the page',
   effect: 'leaves',
-  resolve: ({ url }) => act({ name: 'navigate', url }, 'I load the page again.'),
+  resolve: ({ url }) => act({ name: 'navigate', url }, 'I reload the page.'),
 };
 
 export const press = (key: string): BrowserStep => always({ name: 'press', key }, `Press ${key}`, 'changes');

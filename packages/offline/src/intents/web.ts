@@ -33,7 +33,7 @@ export const web: Intent = ({ line }) => {
 const dependent = ({ steps }: Plan): Plan => ({ steps: steps.map((step) => ({ ...step, dependent: true })) });
 
 const manipulating = (title: string, input: { [key: string]: string }): Plan =>
-  dependent(doing(title, [request('dom_manipulation', input)], () => 'The browser has done it.'));
+  dependent(doing(title, [request('dom_manipulation', input)], () => 'The browser reports success.'));
 
 function inShort(done: Done): string {
   const text = readable(done);

@@ -116,7 +116,7 @@ function withMarks(messages: readonly Message[]): Message[] {
 }
 
 const NO_WORDS = '(The user said nothing.)';
-const FOLLOW_INSTRUCTIONS = 'Now do what your instructions say.';
+const FOLLOW_INSTRUCTIONS = 'Follow your instructions now.';
 
 /** Not all models support the role `system` for messages. */
 const OF_USER: ReadonlySet<PromptItem['kind']> = new Set(['user', 'result', 'summary', 'system']);

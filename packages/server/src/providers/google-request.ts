@@ -65,7 +65,7 @@ function declared({ name, description, parameters: { $schema: _, ...schema } }: 
 }
 
 const NO_WORDS = '(The user said nothing.)';
-const FOLLOW_INSTRUCTIONS = 'Now do what your instructions say.';
+const FOLLOW_INSTRUCTIONS = 'Follow your instructions now.';
 /** For calls of other vendors. https://ai.google.dev/gemini-api/docs/thought-signatures */
 const FOREIGN_CALL = 'skip_thought_signature_validator';
 

@@ -22,14 +22,14 @@ export type ApiFault = FaultData & {
 /** The stream ended before the answer did. */
 export const STREAM_ENDED_EARLY: ApiFault = {
   code: 'provider_unavailable',
-  message: 'The model stopped in the middle of its answer.',
+  message: "The model's stream ended before the answer was complete.",
   retryable: true,
 };
 
 /** A malformed event. It may have been truncated, so it is retried. */
 export const MALFORMED_EVENT: ApiFault = {
   code: 'provider_unavailable',
-  message: "The model's answer was damaged on its way.",
+  message: "The model's stream contained invalid data.",
   retryable: true,
 };
 

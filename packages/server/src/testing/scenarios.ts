@@ -114,7 +114,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
           type: 'retrying',
           attempt: 2,
           delayMs: 500,
-          fault: { code: 'provider_unavailable', message: 'The model broke off.' },
+          fault: { code: 'provider_unavailable', message: "The model's stream ended early." },
         },
         ...says('A whole ', 'answer.'),
       ],

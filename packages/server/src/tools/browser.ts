@@ -43,7 +43,7 @@ const BROWSER_TOOLS = {
     ...Interaction,
   },
   dom_manipulation: {
-    description: 'Clicks, types into, selects in or submits an element of the open page.',
+    description: 'Clicks an element of the open page, types into it, selects an option in it or submits it.',
     input: z
       .object({
         action: z.enum(['click', 'type', 'select', 'submit']),
@@ -52,7 +52,7 @@ const BROWSER_TOOLS = {
       })
       .refine(({ action, value }) => value !== undefined || action === 'click' || action === 'submit', {
         path: ['value'],
-        message: 'is needed to type or select',
+        message: 'is required to type or select',
       }),
     changes: ({ action, selector, value }) =>
       `In the open page: ${action} ${selector}${value === undefined ? '' : ` with ${JSON.stringify(value)}`}.`,
@@ -68,7 +68,7 @@ const BROWSER_TOOLS = {
       })
       .refine(({ action, tabId }) => tabId !== undefined || action === 'list' || action === 'create', {
         path: ['tabId'],
-        message: 'is needed to activate or close a tab',
+        message: 'is required to activate or close a tab',
       }),
     changes: ({ action, tabId, url }) =>
       action === 'list' || action === 'activate'
@@ -77,7 +77,7 @@ const BROWSER_TOOLS = {
     ...Interaction,
   },
   storage_access: {
-    description: 'Reads, writes or removes a value in the storage of the browser.',
+    description: "Reads, writes or removes a value in the browser's storage.",
     input: z
       .object({
         action: z.enum(['get', 'set', 'remove']),
@@ -86,7 +86,7 @@ const BROWSER_TOOLS = {
       })
       .refine(({ action, value }) => value !== undefined || action !== 'set', {
         path: ['value'],
-        message: 'is needed to set',
+        message: 'is required to set a value',
       }),
     changes: ({ action, key }) => (action === 'get' ? null : `In the browser's storage: ${action} ${key}.`),
     ...Interaction,

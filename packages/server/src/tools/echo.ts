@@ -7,7 +7,7 @@ const Input = z.object({ value: JsonValue.describe('Text or any JSON value.') })
 
 export const echo = defineTool({
   name: 'echo',
-  description: 'Gives back the value it is given.',
+  description: 'Returns its input.',
   input: Input,
   repeatable: true,
   approval: () => null,

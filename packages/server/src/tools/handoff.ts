@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { defineTool, type Tool } from '../core/ports/tool.ts';
 
 const Input = z.object({
-  agent: z.string().min(1).describe('The id of the agent that goes on.'),
+  agent: z.string().min(1).describe('The id of the agent that continues.'),
   reason: z.string().min(1).max(2_000).describe('Why, in one sentence.'),
 });
 

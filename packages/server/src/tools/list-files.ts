@@ -9,8 +9,8 @@ import type { Guard } from './guard.ts';
 import { errorCode, isHidden } from './paths.ts';
 
 const Input = z.object({
-  path: z.string().min(1).default('.').describe('A folder, relative to the working folder.'),
-  depth: z.number().int().min(1).max(10).default(1).describe('How many levels.'),
+  path: z.string().min(1).default('.').describe('A folder path, relative to the working folder.'),
+  depth: z.number().int().min(1).max(10).default(1).describe('The number of levels.'),
   offset: z.number().int().min(1).default(1).describe('The first entry, counted from 1.'),
 });
 
@@ -22,7 +22,7 @@ export const listFiles = (guard: Guard): Tool =>
   defineTool({
     name: 'list_files',
     description:
-      'Lists the files and folders of a folder, as paths from the working folder. Folders end in /, links in @.',
+      'Lists files and folders, as paths relative to the working folder. Folders end in /, links in @.',
     input: Input,
     repeatable: true,
     approval: () => null,

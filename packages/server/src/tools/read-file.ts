@@ -9,9 +9,9 @@ import type { Guard } from './guard.ts';
 import { errorCode } from './paths.ts';
 
 const Input = z.object({
-  path: z.string().min(1).describe('Relative to the working folder.'),
+  path: z.string().min(1).describe('The path, relative to the working folder.'),
   offset: z.number().int().min(1).default(1).describe('The first line, counted from 1.'),
-  limit: z.number().int().min(1).max(10_000).default(2_000).describe('How many lines.'),
+  limit: z.number().int().min(1).max(10_000).default(2_000).describe('The maximum number of lines.'),
 });
 
 const CHUNK_BYTES = 64 * 1024;
@@ -21,7 +21,7 @@ const LINE_CHARACTERS = 2_000;
 export const readFile = (guard: Guard): Tool =>
   defineTool({
     name: 'read_file',
-    description: 'Reads a text file of the working folder, a page of lines at a time.',
+    description: 'Reads a text file in the working folder, one page of lines at a time.',
     input: Input,
     repeatable: true,
     approval: () => null,

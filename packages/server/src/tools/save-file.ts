@@ -18,7 +18,7 @@ const Input = z.object({
     .refine((path) => !isAbsolute(path) && !path.split(/[\\/]/).includes('..') && !path.includes('\0'), {
       message: 'must be relative and stay under the working folder',
     })
-    .describe('Where, relative to the working folder.'),
+    .describe('The path of the file, relative to the working folder.'),
   content: z.string().max(5_000_000),
 });
 type Input = z.output<typeof Input>;
@@ -27,7 +27,7 @@ export const saveFile = (guard: Guard): Tool =>
   defineTool({
     name: 'save_file',
     exclusive: 'always',
-    description: 'Writes a text file under the working folder, replacing it where it exists.',
+    description: 'Writes a text file in the working folder. Overwrites an existing file.',
     input: Input,
     repeatable: true,
     asks: true,

@@ -25,7 +25,7 @@ export const updatePlan = defineTool({
   name: 'update_plan',
   exclusive: 'always',
   description:
-    'Shows the user the plan for a task of several steps. Give the whole plan each time, with at most one step in progress.',
+    'Shows the user the plan for a task with several steps. Pass the complete plan each time, with at most one step in progress.',
   input: Input,
   repeatable: true,
   approval: () => null,

@@ -5,7 +5,7 @@ import { defineTool, type Tool } from '../core/ports/tool.ts';
 import { cutText } from './cut.ts';
 
 const Input = z.object({
-  query: z.string().trim().min(1).max(2_000).describe('What to look for.'),
+  query: z.string().trim().min(1).max(2_000).describe('The text to search for.'),
   limit: z.number().int().min(1).max(20).default(8).describe('How many results.'),
 });
 type Input = z.output<typeof Input>;
@@ -33,7 +33,7 @@ type Hit = z.output<typeof Hit>;
 export const webSearch = (options: WebSearchOptions): Tool =>
   defineTool({
     name: 'web_search',
-    description: 'Searches the web. Gives title, address and an excerpt of each result.',
+    description: 'Searches the web. Returns the title, URL and an excerpt of each result.',
     input: Input,
     repeatable: true,
     approval: () => null,

@@ -68,7 +68,7 @@ function Question({ task, question, missing }: QuestionProps) {
   }
 
   return (
-    <form className="card ask" onSubmit={send} aria-label="Question of the task">
+    <form className="card ask" onSubmit={send} aria-label="Question from the agent">
       <p>{question}</p>
       {missing.length > 0 && <p className="hint">Missing: {missing.join(', ')}</p>}
       <input value={text} aria-label="Your answer" onChange={(event) => setText(event.target.value)} />

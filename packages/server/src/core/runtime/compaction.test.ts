@@ -133,7 +133,7 @@ describe('compacting on demand', () => {
 });
 
 test('a restarted summary contains nothing of the first attempt', async () => {
-  const fault = { code: 'provider_unavailable', message: 'The model broke off.' } as const;
+  const fault = { code: 'provider_unavailable', message: "The model's stream ended early." } as const;
   const { engine } = await createHarness([
     [
       { type: 'text', text: 'Half a ' },

@@ -41,7 +41,7 @@ const KEPT_BELOW_THRESHOLD = 0.5;
 const SUMMARISED_SHARES = [0.9, 0.5, 0.25];
 
 const INSTRUCTIONS =
-  'Summarise the conversation so far for your own later use: what the user wants, what was decided, what was done and what is still open. Be short and concrete.';
+  "Summarise the conversation so far for your own use: the user's goals, decisions, completed work and open points. Be short and concrete.";
 
 /**
  * The request to the session's model, its abort signal, and the authority for the append (default: driver).

@@ -89,7 +89,7 @@ export async function callModel(active: ActiveTurn): Promise<StartedCalls | null
     if (signal.aborted) return null;
   }
   if (signal.aborted) return null;
-  throw new Fault('provider_unavailable', 'The model stopped in the middle of its answer.');
+  throw new Fault('provider_unavailable', "The model's stream ended before the answer was complete.");
 }
 
 /** On the token path: no promise, no copy. */

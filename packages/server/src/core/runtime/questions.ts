@@ -40,7 +40,7 @@ export async function complete(
       return text.trim();
     }
   }
-  throw new Fault('provider_unavailable', 'The model stopped in the middle of its answer.');
+  throw new Fault('provider_unavailable', "The model's stream ended before the answer was complete.");
 }
 
 /** Summarises a document. Stores nothing. */

@@ -87,7 +87,7 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
     summary:
       'Everything sent under this `messageId` is discarded: the answer starts again under another one.',
     schema: frame('message_discarded', { messageId: text, reason: text }),
-    example: said('message_discarded', { messageId: 'turn_1', reason: 'The model broke off.' }),
+    example: said('message_discarded', { messageId: 'turn_1', reason: "The model's stream ended early." }),
   },
   message_complete: {
     summary: 'The answer is complete. `tokenCount` is the number of output tokens.',

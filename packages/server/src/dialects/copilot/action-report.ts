@@ -30,7 +30,7 @@ export function reportedAction(
   const correction = action && !verification.success ? suggestCorrection(action, verification, pages) : null;
   const words = [
     `The action ${input.action} ${verification.success ? 'worked' : 'did not work'}: ${verification.reason}`,
-    ...(request.lastActionError ? [`The browser says: ${request.lastActionError.message}`] : []),
+    ...(request.lastActionError ? [`The browser reports: ${errorText(request.lastActionError)}`] : []),
     ...returned(request.lastActionResult?.actualState),
     ...(correction ? [`Suggested: ${correction.strategy} – ${correction.reason}`] : []),
   ];
@@ -40,6 +40,10 @@ export function reportedAction(
     data: { ...pageData(page), verification, ...(correction ? { correction } : {}) } as JsonObject,
   };
 }
+
+/** With the code, which tells a model what to try next. */
+const errorText = ({ message, code }: NonNullable<InteractRequest['lastActionError']>): string =>
+  code ? `${message} (${code})` : message;
 
 const MAX_RESULT_LENGTH = 10_000;
 

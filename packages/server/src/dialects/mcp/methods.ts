@@ -17,7 +17,7 @@ type Method = (ctx: Context, from: RequestSource, params: Params) => object | Pr
 const CAPABILITIES = { tools: {}, resources: { subscribe: true, listChanged: true } };
 
 const INSTRUCTIONS =
-  'Parlance runs agents in durable sessions. Start or continue one with send_message. Tools of an agent may need the approval of the user: such calls have the status `waiting`.';
+  'Parlance runs agents in durable sessions. Start or continue one with send_message. Tool calls of an agent may need the approval of the user: the status is then `waiting`.';
 
 const serverInfo = ({ about }: Context) => ({ name: 'parlance', title: 'Parlance', version: about.version });
 

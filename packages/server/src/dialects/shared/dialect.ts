@@ -117,7 +117,7 @@ export const socketIds = ({ id, session }: Socket): LogIds => ({
 export function reported(thrown: unknown, { log }: Pick<DialectContext, 'log'>, ids: LogIds): Fault {
   const fault = asFault(thrown);
   if (fault.code === 'internal' || fault.code === 'storage_unavailable')
-    log.error({ ...ids, err: fault.cause }, 'a message could not be handled');
-  else log.debug({ ...ids, code: fault.code, reason: fault.message }, 'a message was refused');
+    log.error({ ...ids, err: fault.cause }, 'failed to handle message');
+  else log.debug({ ...ids, code: fault.code, reason: fault.message }, 'message refused');
   return fault;
 }

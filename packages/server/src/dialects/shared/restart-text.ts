@@ -10,8 +10,8 @@ export const restartText = (event: Restarted): string | null =>
 /** For clients that show the answer while it is streamed. Null if there is nothing new to report. */
 export function streamRestartText(event: Restarted): string | null {
   const tried = `${reason(event)} Trying again${where(event)}`;
-  if (isFirst(event)) return event.shown ? `${tried}; what was shown of this answer is void.` : `${tried}.`;
-  return event.shown ? `${reason(event)} What was shown of this answer is void.` : null;
+  if (isFirst(event)) return event.shown ? `${tried}; the partial answer is discarded.` : `${tried}.`;
+  return event.shown ? `${reason(event)} The partial answer is discarded.` : null;
 }
 
 const isFirst = ({ attempt }: Restarted): boolean => attempt <= 2;

@@ -15,14 +15,16 @@ const Thought = z
   .string()
   .min(1)
   .max(2_000)
-  .describe('What you think, in one or two sentences; the user reads it.');
-const Outcome = z.record(z.string(), JsonValue).optional().describe('What you expect to see afterwards.');
+  .describe('Your reasoning in one or two sentences, shown to the user.');
+const Outcome = z
+  .record(z.string(), JsonValue)
+  .optional()
+  .describe('The expected state of the page afterwards.');
 
 const plan = defineTool({
   name: 'browser_plan',
   exclusive: 'always',
-  description:
-    'Sets the plan for the task, or replaces it. Call it first, and again when the plan must change.',
+  description: 'Sets or replaces the plan for the task. Call it first, and again whenever the plan changes.',
   input: z.object({
     steps: z
       .array(
@@ -46,16 +48,21 @@ const act = defineTool({
   name: 'browser_act',
   exclusive: 'always',
   description: [
-    'Carries out one action in the browser, such as click(12), setValue(7, "tea"), selectDropdown(9, "Blue"), navigate("https://example.com"), press("Enter"), scroll(true), scroll(false, 2), wait(1).',
-    'Numbers are those of the elements of the page. You are shown the page afterwards.',
-    'Text is entered exactly as it stands between the quotes, line breaks included, and nothing is unescaped: put it in a quote that does not occur in it, ", else \', else `.',
-    'scroll takes (down: true or false, pages: number, index: number of an element), each of which may be left out, and no words.',
-    'A list with options is operated with selectDropdown(number, "option"), never by clicking it.',
+    'Performs one action in the browser, such as click(12), setValue(7, "tea"), selectDropdown(9, "Blue"), navigate("https://example.com"), press("Enter"), scroll(true), scroll(false, 2), wait(1).',
+    'Numbers are element numbers on the page. The result shows the page after the action.',
+    'Text is entered exactly as written between the quotes, including line breaks, without escape sequences. Use a quote character that does not occur in the text: ", \' or `.',
+    'scroll takes (down: true or false, pages: number, index: number of an element); all are optional, and none is text.',
+    'For a list of options use selectDropdown(number, "option"); do not click it.',
   ].join(' '),
   input: z.object({
     thought: Thought,
     action: z.string().min(1).max(20_000),
-    step: z.number().int().min(0).optional().describe('The step of the plan that this belongs to, from 0.'),
+    step: z
+      .number()
+      .int()
+      .min(0)
+      .optional()
+      .describe('The step of the plan that this action belongs to, counted from 0.'),
     expectedOutcome: Outcome,
   }),
   special: true,
@@ -69,15 +76,16 @@ const act = defineTool({
     }
     const acts = actsSoFar(eventsSinceIdle);
     if (acts.count >= MAX_ACTIONS)
-      throw new Fault('tool_failed', `The task has had ${MAX_ACTIONS} actions: end it.`);
+      throw new Fault('tool_failed', `The task has reached its limit of ${MAX_ACTIONS} actions: end it.`);
     if (acts.failedInARow >= MAX_FAILED_IN_A_ROW) {
       throw new Fault(
         'tool_failed',
-        'Nothing has come of the last five actions: ask the user, or end the task as failed.',
+        'The last five actions had no effect: ask the user, or end the task as failed.',
       );
     }
     const sent = sendAction(action);
-    if (!sent) throw new Fault('tool_failed', 'The text has all three kinds of quotes: use two at most.');
+    if (!sent)
+      throw new Fault('tool_failed', 'The text contains all three quote characters: use at most two.');
     const page = lastPage(eventsSinceIdle);
     const problem = page && fitsPage(sent.action, page);
     if (problem) throw new Fault('tool_failed', problem);
@@ -87,13 +95,13 @@ const act = defineTool({
 
 function unreadable(written: string): string {
   const usage = usageOf(/^\w{1,32}/.exec(written)?.[0] ?? '');
-  return `Not an action: ${written.slice(0, 200)}${usage === null ? '' : `. It is written ${usage}.`}`;
+  return `Not an action: ${written.slice(0, 200)}${usage === null ? '' : `. Expected ${usage}.`}`;
 }
 
 const verify = defineTool({
   name: 'browser_verify',
   exclusive: 'always',
-  description: 'Says whether the last action did what it was meant to do.',
+  description: 'Records whether the last action had the intended effect.',
   input: z.object({
     success: z.boolean(),
     confidence: z.number().min(0).max(1),
@@ -111,7 +119,7 @@ const verify = defineTool({
 const ask = defineTool({
   name: 'browser_ask',
   exclusive: 'always',
-  description: 'Asks the user for what is missing. The answer comes back as the result.',
+  description: 'Asks the user for missing information. The result is the answer.',
   input: z.object({
     thought: Thought.optional(),
     question: z.string().min(1).max(2_000),
@@ -127,16 +135,16 @@ const read = defineTool({
   name: 'browser_read',
   exclusive: 'always',
   description:
-    'Gets the whole page with its text, for a page whose text did not come with it. Use it where you must read and not only act.',
+    'Gets the complete page including its text, if the page was shown without it. Use it when you need to read the page.',
   input: z.object({
-    reason: z.string().min(1).max(500).describe('What you need the text for; the user reads it.'),
+    reason: z.string().min(1).max(500).describe('Why the text is needed, shown to the user.'),
   }),
   special: true,
   deferred: true,
   approval: () => null,
   async run(_input, { eventsSinceIdle }) {
     const missing = lastPage(eventsSinceIdle)?.textMissing;
-    if (missing === undefined) throw new Fault('tool_failed', 'The text of the page is there already.');
+    if (missing === undefined) throw new Fault('tool_failed', 'The text of the page has already been sent.');
     if (missing === 'unavailable')
       throw new Fault('tool_failed', 'This client does not send the text of the page: use getText(number).');
     return { parts: [] };
@@ -146,7 +154,7 @@ const read = defineTool({
 const finish = defineTool({
   name: 'browser_finish',
   exclusive: 'always',
-  description: 'Ends the task: completed with what was found or done, or failed with the honest reason.',
+  description: 'Ends the task: as completed, with what was found or done, or as failed, with the reason.',
   input: z.object({ outcome: z.enum(['completed', 'failed']), message: z.string().min(1).max(10_000) }),
   special: true,
   approval: () => null,

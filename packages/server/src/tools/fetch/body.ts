@@ -34,7 +34,7 @@ export async function readBody(message: IncomingMessage, signal: AbortSignal): P
 /** Manual piping: `stream.pipeline` of Bun 1.4 never settles for a message whose reader has stopped. */
 function connect(message: IncomingMessage, decoder: Duplex, signal: AbortSignal): () => void {
   const fail = (cause?: unknown) => {
-    if (!message.complete || signal.aborted) decoder.destroy(new Error('the body broke off', { cause }));
+    if (!message.complete || signal.aborted) decoder.destroy(new Error('the body is incomplete', { cause }));
   };
   const abort = () => fail(signal.reason);
   message.on('error', fail).on('close', fail);

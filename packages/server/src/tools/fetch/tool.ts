@@ -24,7 +24,7 @@ export type FetchOptions = DownloadOptions & { readonly timeoutMs?: number };
 export const fetchPage = (options: FetchOptions = {}): Tool =>
   defineTool({
     name: 'fetch_page',
-    description: 'Fetches a page of the web and gives its text as Markdown.',
+    description: 'Fetches a web page and returns its text as Markdown.',
     input: Input,
     repeatable: true,
     asks: true,

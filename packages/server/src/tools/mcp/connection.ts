@@ -189,7 +189,7 @@ export class McpConnection {
     );
     client.onclose = () => void this.#lose(client);
     client.onerror = (error) =>
-      this.#options.log.debug({ server: this.#name, reason: this.#reason(error) }, 'MCP trouble');
+      this.#options.log.debug({ server: this.#name, reason: this.#reason(error) }, 'MCP connection failed');
     return client;
   }
 

@@ -31,7 +31,7 @@ export const applyPatchTool = (guard: Guard): Tool =>
     name: 'apply_patch',
     exclusive: 'always',
     description:
-      'Adds, updates, moves and deletes files by a patch: *** Add File, *** Delete File, *** Update File with hunks of context, - and + lines.',
+      'Adds, updates, moves and deletes files with a patch: *** Add File, *** Delete File, *** Update File with hunks of context, - and + lines.',
     input: Input,
     asks: true,
     subjects: ({ patch }, folder) => ruleSubjects(patch, folder),

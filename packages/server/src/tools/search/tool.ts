@@ -17,7 +17,7 @@ const Input = z.object({
     .min(1)
     .max(1_000)
     .refine((query) => !/[\n\0]/.test(query), { message: 'must be one line' })
-    .describe('What to look for.'),
+    .describe('The text to search for.'),
   path: z.string().min(1).default('.').describe('A file or folder, relative to the working folder.'),
   regex: z.boolean().default(false).describe('The query is a regular expression.'),
   offset: z.number().int().min(1).default(1).describe('The first match, counted from 1.'),
@@ -34,7 +34,7 @@ export type SearchOptions = Guard & {
 export const searchFiles = (options: SearchOptions): Tool =>
   defineTool({
     name: 'search_files',
-    description: 'Searches the text of files in the working folder. Gives path:line:text for each match.',
+    description: 'Searches file contents in the working folder. Returns path:line:text for each match.',
     input: Input,
     repeatable: true,
     approval: () => null,

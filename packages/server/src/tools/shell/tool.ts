@@ -45,7 +45,7 @@ export type ShellOptions = Guard & { readonly sandbox: Sandbox | null };
 export const shell = (name: 'shell' | 'local_shell', options: ShellOptions): Tool =>
   defineTool({
     name,
-    description: `Runs a command in the working folder and gives its output.${options.sandbox ? ' It has no network.' : ''}`,
+    description: `Runs a command in the working folder and returns its output.${options.sandbox ? ' It has no network access.' : ''}`,
     input: Input,
     asks: true,
     exclusive: 'if-asked',

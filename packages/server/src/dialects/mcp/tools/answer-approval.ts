@@ -9,7 +9,7 @@ export const answerApproval = defineTool({
   name: 'answer_approval',
   title: 'Answer an approval',
   description:
-    'Allows or denies a call of a tool that waits for approval, and returns the rest of the answer. Ask the user first: the call has effects on their machine.',
+    'Allows or denies a tool call that waits for approval, and returns the rest of the answer. Ask the user first: the call has effects on their machine.',
   input: z.object({
     approval: z.string().describe('id of the approval'),
     answer: z

@@ -5,7 +5,7 @@ import { dataResult, defineTool } from './tool.ts';
 export const cancelTurn = defineTool({
   name: 'cancel_turn',
   title: 'Cancel a turn',
-  description: 'Stops the agent in a session. Its text so far is kept.',
+  description: 'Stops the agent in a session. Text that it has already written is kept.',
   input: z.object({ session: z.string().describe('id of the session') }),
   output: z.object({ session: z.string(), status: z.literal('cancelled') }),
   async run({ engine }, { principal }, { session }) {

@@ -7,7 +7,7 @@ const MAX_APPROVALS = 100;
 export const listApprovals = defineTool({
   name: 'list_approvals',
   title: 'List approvals',
-  description: 'Lists the calls of tools that wait for approval, in all sessions of the user.',
+  description: 'Lists the tool calls that wait for approval in all sessions of the user.',
   input: z.object({}),
   output: z.object({ approvals: z.array(ApprovalView.extend({ session: z.string() })) }),
   readOnly: true,

@@ -5,10 +5,10 @@ import { dataResult, defineTool } from './tool.ts';
 export const listSessions = defineTool({
   name: 'list_sessions',
   title: 'List sessions',
-  description: 'Lists the sessions of the user, the one that changed last first.',
+  description: 'Lists the sessions of the user, most recently changed first.',
   input: z.object({
-    limit: z.int().min(1).max(100).default(20).describe('how many'),
-    cursor: z.string().optional().describe('`next` of the page before'),
+    limit: z.int().min(1).max(100).default(20).describe('maximum number of sessions'),
+    cursor: z.string().optional().describe('`next` of the previous page'),
   }),
   output: z.object({
     sessions: z.array(

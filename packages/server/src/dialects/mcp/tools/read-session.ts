@@ -9,7 +9,7 @@ export const readSession = defineTool({
   description: 'Returns the latest messages of a session, oldest first.',
   input: z.object({
     session: z.string().describe('id of the session'),
-    limit: z.int().min(1).max(500).default(50).describe('how many messages'),
+    limit: z.int().min(1).max(500).default(50).describe('maximum number of messages'),
   }),
   output: z.object({
     messages: z.array(

@@ -9,7 +9,7 @@ export const sendMessage = defineTool({
   name: 'send_message',
   title: 'Send a message',
   description:
-    'Sends a message to a Parlance agent and returns its answer. Without a session a new one is created; pass the session of the result to continue it. If the status is `waiting`, ask the user and answer with answer_approval. If it is `running`, the agent goes on working: read its answer later with read_session.',
+    'Sends a message to a Parlance agent and returns its answer. Creates a session if none is given; pass the session of the result to continue it. If the status is `waiting`, ask the user and answer with answer_approval. If it is `running`, the agent is still working: read its answer later with read_session.',
   input: z.object({
     text: z.string().describe('the message'),
     session: z.string().optional().describe('the session to continue; it is created if it does not exist'),

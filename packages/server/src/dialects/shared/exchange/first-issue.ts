@@ -7,7 +7,7 @@ type Issue = z.core.$ZodIssue;
 
 /** The first field that does not match; for a union, in the closest alternative. */
 export function firstIssue([issue]: readonly Issue[]): FieldIssue {
-  if (!issue) return { path: [], message: 'it does not fit' };
+  if (!issue) return { path: [], message: 'invalid value' };
   const alternatives = issue.code === 'invalid_union' ? issue.errors : [];
   const [closest] = alternatives.toSorted((one, other) => distance(one) - distance(other));
   if (!closest) return issue;
