@@ -116,7 +116,7 @@ describe.skipIf(NO_BROWSER)('a page that changes', () => {
       error: { code: 'ELEMENT_NOT_FOUND', elementId: id },
       elementFound: false,
     });
-    expect(error?.message).toContain('not on the page any more');
+    expect(error?.message).toContain('no longer on the page');
   });
 
   test('does not take another row for one that is gone', async () => {
