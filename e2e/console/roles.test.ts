@@ -50,7 +50,7 @@ describe.skipIf(NO_BROWSER)('roles', () => {
     const page = await as('uma');
     for (const path of ['/approvals', '/playground']) {
       await page.goto(`${place.server.http}/#${path}`);
-      await seen(page.getByRole('heading', { name: 'Not available to you' }));
+      await seen(page.getByRole('heading', { name: 'You do not have access' }));
     }
     const token = await place.server.login('uma', 'uma-password');
     await say({ http: place.server.http, token }, 'followed', 'hello');

@@ -138,7 +138,7 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     );
     await address.fill(`127.0.0.1:${port}`);
     await model.fill('tiny-9');
-    await explained('does not list a model named tiny-9. Choose one of the list.');
+    await explained('does not list a model named tiny-9. Choose one from the list.');
     expect(await address.inputValue()).toBe(`http://127.0.0.1:${port}/v1`);
     await page.getByRole('button', { name: 'Save anyway' }).click();
     await seen(page.getByText(`tiny-9 at http://127.0.0.1:${port}/v1 is in use.`));

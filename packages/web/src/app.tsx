@@ -91,8 +91,8 @@ function Page({ route }: { route: Route }) {
   if (!mayOpen(principal, route))
     return (
       <main className="page" id="main">
-        <Empty title="Not available to you" action={<a href={hrefOf({ page: 'new' })}>Start a session</a>}>
-          Your role, {principal.role}, may not use this page. Ask your administrator.
+        <Empty title="You do not have access" action={<a href={hrefOf({ page: 'new' })}>Start a session</a>}>
+          Your role ({principal.role}) cannot open this page. Ask your administrator for access.
         </Empty>
       </main>
     );

@@ -45,7 +45,7 @@ export function DomainQuestion({ domain, close, save }: DomainQuestionProps) {
             required
             maxLength={64}
             pattern="[A-Za-z0-9_\-]+"
-            title="letters, digits, - and _"
+            title="Letters, digits, - and _"
             autoComplete="off"
             spellCheck={false}
           />

@@ -118,5 +118,5 @@ const setBy = (label: string): string => `set by ${label}`;
 function keyHint({ secrets, given }: Settings, choice: Exclude<Choice, 'offline'>): string {
   const name = `${vendorOf(choice)}Key`;
   if (given[name] !== undefined) return setBy(given[name]);
-  return secrets.includes(name) ? 'stored; leave empty to keep it' : '';
+  return secrets.includes(name) ? 'stored (leave empty to keep it)' : '';
 }

@@ -33,7 +33,7 @@ export function TestResult({ tested, chosen, choose, saveAnyway }: TestResultPro
       )}
       <Notice look="good">
         {models.length === 0
-          ? 'Connected. The server lists no models: enter the name of one.'
+          ? 'Connected. The server lists no models. Enter a model name.'
           : `Connected. ${models.length} ${models.length === 1 ? 'model' : 'models'}:`}
         <span className="model-choices">
           {models.slice(0, MAX_SHOWN).map((model) => (
@@ -46,7 +46,7 @@ export function TestResult({ tested, chosen, choose, saveAnyway }: TestResultPro
               {model}
             </Button>
           ))}
-          {models.length > MAX_SHOWN && <span className="hint">and more in the field above</span>}
+          {models.length > MAX_SHOWN && <span className="hint">more in the field above</span>}
         </span>
       </Notice>
     </>

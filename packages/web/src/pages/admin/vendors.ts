@@ -115,5 +115,5 @@ export function modelProblem({ choice, model }: Fields, { models, address }: Mod
   const name = model.trim();
   if (name === '') return choice === 'compatible' ? 'Choose a model.' : null;
   if (models.length === 0 || isListed(name, models)) return null;
-  return `${new URL(address).host} does not list a model named ${name}. Choose one of the list.`;
+  return `${new URL(address).host} does not list a model named ${name}. Choose one from the list.`;
 }
