@@ -105,5 +105,7 @@ test('a model that the server does not list is a problem', () => {
   expect(problem('llama3')).toBeNull();
   expect(problem('qwen3:8b')).toBeNull();
   expect(problem('')).toBe('Choose a model.');
-  expect(problem('gpt-9')).toBe('127.0.0.1:11434 does not list a model named gpt-9. Choose one from the list.');
+  expect(problem('gpt-9')).toBe(
+    '127.0.0.1:11434 does not list a model named gpt-9. Choose one from the list.',
+  );
 });
