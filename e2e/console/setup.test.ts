@@ -55,12 +55,21 @@ async function accessibilityProblems(page: Page): Promise<string[]> {
   return barriers(page, 'all');
 }
 
+async function adminApi() {
+  const token = await place.server.login('ada', 'ada-password');
+  return connect({ url: place.server.http, token }).admin;
+}
+
 /** Changes settings as an admin would elsewhere. */
 async function change(values: Readonly<Record<string, Json>>): Promise<void> {
-  const token = await place.server.login('ada', 'ada-password');
-  const { settings } = connect({ url: place.server.http, token }).admin;
+  const { settings } = await adminApi();
   const { version } = await settings.read();
   await settings.change({ version, values });
+}
+
+async function instructionsOf(agent: string): Promise<string | undefined> {
+  const { agents } = await (await adminApi()).agents();
+  return agents.find(({ id }) => id === agent)?.instructions;
 }
 
 async function signedIn(path: string): Promise<Page> {
@@ -247,6 +256,34 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await agent.getByRole('button', { name: 'Remove' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await gone(agent);
+    await page.context().close();
+  });
+
+  test('a built-in agent is changed; a refused change keeps what was typed', async () => {
+    const page = await place.open('/admin?section=agents');
+    const agent = page
+      .getByRole('list', { name: 'Agents' })
+      .getByRole('listitem')
+      .filter({ hasText: 'Reviewer' });
+    await agent.getByRole('button', { name: 'Edit Reviewer' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Edit Reviewer' });
+    expect(await dialog.getByLabel('Instructions').inputValue()).toStartWith('You review changes.');
+    await dialog.getByLabel('Instructions').fill('Review like a pirate.');
+    // Another admin was faster.
+    await change({ model: 'tiny-2' });
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await seen(dialog.getByRole('alert'));
+    expect(place.problems()).toEqual([expect.stringContaining('409 (Conflict)')]);
+    expect(await dialog.getByLabel('Instructions').inputValue()).toBe('Review like a pirate.');
+    expect(await accessibilityProblems(page)).toEqual([]);
+
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await gone(dialog);
+    expect(await instructionsOf('reviewer')).toBe('Review like a pirate.');
+    await agent.getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await seen(agent.getByText('built in'));
+    expect(await instructionsOf('reviewer')).toStartWith('You review changes.');
     await page.context().close();
   });
 

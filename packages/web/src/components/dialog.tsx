@@ -1,7 +1,9 @@
 /** Modal dialog. The browser traps the focus and closes it with Escape. */
-import { type FormEvent, type ReactNode, useEffect, useId, useRef } from 'react';
+import { ParlanceError } from '@parlance/sdk';
+import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
 import { Button } from './button.tsx';
+import { Notice } from './notice.tsx';
 
 type DialogProps = {
   readonly title: string;
@@ -11,8 +13,8 @@ type DialogProps = {
   readonly danger?: boolean;
   /** there is nothing to decide: the confirm button closes it */
   readonly plain?: boolean;
-  /** form fields by name */
-  readonly onConfirm: (fields: FormData) => void;
+  /** Form fields by name. The dialog stays open until a promise resolves, and shows a `ParlanceError`. */
+  readonly onConfirm: (fields: FormData) => unknown;
   readonly onClose: () => void;
 };
 
@@ -20,6 +22,8 @@ export function Dialog(props: DialogProps) {
   const { title, children, confirm, danger = false, plain = false, onConfirm, onClose } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const label = useId();
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
   useEffect(() => {
     dialog.current?.showModal();
   }, []);
@@ -27,9 +31,21 @@ export function Dialog(props: DialogProps) {
   function submit(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
     event.stopPropagation();
-    const fields = new FormData(event.currentTarget);
-    dialog.current?.close();
-    onConfirm(fields);
+    if (!busy) void run(new FormData(event.currentTarget));
+  }
+
+  async function run(fields: FormData): Promise<void> {
+    const working = onConfirm(fields);
+    if (working instanceof Promise) setBusy(true);
+    try {
+      await working;
+      dialog.current?.close();
+    } catch (thrown) {
+      if (!(thrown instanceof ParlanceError)) throw thrown;
+      setProblem(thrown.message);
+    } finally {
+      setBusy(false);
+    }
   }
 
   // Outside of the page's own forms, which would be submitted with it.
@@ -38,9 +54,10 @@ export function Dialog(props: DialogProps) {
       <form onSubmit={submit}>
         <h2 id={label}>{title}</h2>
         {children}
+        {problem !== null && <Notice look="danger">{problem}</Notice>}
         <div className="dialog-buttons">
           {!plain && <Button onClick={() => dialog.current?.close()}>Cancel</Button>}
-          <Button type="submit" look={danger ? 'danger' : 'primary'}>
+          <Button type="submit" look={danger ? 'danger' : 'primary'} aria-disabled={busy || undefined}>
             {confirm}
           </Button>
         </div>

@@ -2,7 +2,6 @@
 import { setOwnPrice, setSharedPrice, usePrices } from '../state/prices.ts';
 import { useServer } from '../state/server.ts';
 import { Dialog } from './dialog.tsx';
-import { attempt } from './toast.tsx';
 
 const numberIn = (fields: FormData, name: string): number | undefined => {
   const text = String(fields.get(name) ?? '').trim();
@@ -20,12 +19,12 @@ export function PriceDialog({ model, onClose }: { model: string | null; onClose:
     </label>
   );
 
-  function save(fields: FormData): void {
+  function save(fields: FormData): Promise<unknown> | undefined {
     const named = model ?? String(fields.get('model')).trim();
     const [input, output, cached] = ['input', 'output', 'cached'].map((name) => numberIn(fields, name));
     const next = input === undefined || output === undefined ? null : { input, output, cached };
-    if (isAdmin) void attempt(() => setSharedPrice(named, next));
-    else setOwnPrice(named, next);
+    if (isAdmin) return setSharedPrice(named, next);
+    setOwnPrice(named, next);
   }
 
   return (

@@ -15,9 +15,7 @@ export function RenameDialog({ session, onClose }: DialogProps) {
       title="Rename session"
       confirm="Rename"
       onClose={onClose}
-      onConfirm={(fields) =>
-        void attempt(() => parlance.session(session.id).rename(String(fields.get('title'))))
-      }
+      onConfirm={(fields) => parlance.session(session.id).rename(String(fields.get('title')))}
     >
       <label className="field">
         Title
@@ -33,9 +31,7 @@ export function TagsDialog({ session, onClose }: DialogProps) {
       title="Tags"
       confirm="Save"
       onClose={onClose}
-      onConfirm={(fields) =>
-        void attempt(() => parlance.session(session.id).tag(tagsIn(String(fields.get('tags')))))
-      }
+      onConfirm={(fields) => parlance.session(session.id).tag(tagsIn(String(fields.get('tags'))))}
     >
       <label className="field">
         Tags, separated by commas

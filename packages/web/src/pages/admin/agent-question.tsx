@@ -16,7 +16,7 @@ type AgentQuestionProps = {
   readonly tools: AgentSetup['tools'];
   readonly domainOf: string;
   readonly close: () => void;
-  readonly save: (agent: StoredAgent, domain: string) => void;
+  readonly save: (agent: StoredAgent, domain: string) => Promise<void>;
 };
 
 export function AgentQuestion({ agent, tools, domainOf, close, save }: AgentQuestionProps) {
@@ -24,14 +24,14 @@ export function AgentQuestion({ agent, tools, domainOf, close, save }: AgentQues
   const { value: models } = usePolled(parlance.models);
   const list = useId();
 
-  function confirm(fields: FormData): void {
+  function confirm(fields: FormData): Promise<void> {
     const text = (name: string) => String(fields.get(name) ?? '').trim();
     const starters = text('starters')
       .split('\n')
       .map((line) => line.trim())
       .filter((line) => line !== '')
       .slice(0, MOST_STARTERS);
-    save(
+    return save(
       {
         ...agent,
         id: agent?.id ?? text('id'),

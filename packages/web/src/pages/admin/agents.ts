@@ -1,5 +1,6 @@
 /** Stored agents and domains, and what a change makes of them. */
 import type { Json, JsonObject } from '@parlance/protocol';
+import type { AgentSetup } from '@parlance/sdk';
 
 export type StoredAgent = {
   readonly id: string;
@@ -30,6 +31,13 @@ export const storedAgents = (value: Json | undefined): StoredAgent[] =>
   Array.isArray(value) ? (value as unknown as StoredAgent[]) : [];
 export const storedDomains = (value: Json | undefined): StoredDomain[] =>
   Array.isArray(value) ? (value as unknown as StoredDomain[]) : [];
+
+/** A built-in agent as it is stored once it is changed. */
+export const storedFrom = ({ model, tools, ...agent }: AgentSetup['agents'][number]): StoredAgent => ({
+  ...agent,
+  model: model ?? undefined,
+  tools: tools ?? undefined,
+});
 
 const replaced = <Item extends { readonly id: string }>(items: readonly Item[], item: Item): Item[] => [
   ...items.filter(({ id }) => id !== item.id),

@@ -7,11 +7,19 @@ import { Dialog } from '../../components/dialog.tsx';
 import { parlance, useServer } from '../../state/server.ts';
 import { usePolled } from '../../state/use-polled.ts';
 import { AgentQuestion } from './agent-question.tsx';
-import { jsonOf, type StoredAgent, storedAgents, storedDomains, withAgent, withoutAgent } from './agents.ts';
+import {
+  jsonOf,
+  type StoredAgent,
+  storedAgents,
+  storedDomains,
+  storedFrom,
+  withAgent,
+  withoutAgent,
+} from './agents.ts';
 import { Domains } from './domains.tsx';
 import { GivenNotice } from './given-notice.tsx';
 import { Section } from './section.tsx';
-import { useSettings } from './use-settings.ts';
+import { type Change, useSettings } from './use-settings.ts';
 
 type Asking =
   | { readonly what: 'edit'; readonly agent: StoredAgent | null }
@@ -19,14 +27,22 @@ type Asking =
 
 export function AgentsSection() {
   const about = useServer();
-  const { polled, save } = useSettings();
-  const { value: setup } = usePolled(parlance.admin.agents);
+  const { polled, change: changeSettings } = useSettings();
+  const { value: setup, again } = usePolled(parlance.admin.agents);
   const [asking, setAsking] = useState<Asking | null>(null);
   const close = () => setAsking(null);
   const own = storedAgents(polled.value?.stored.agents);
   const domains = storedDomains(polled.value?.stored.domains);
   const built = about.agents.filter(({ id }) => !own.some((agent) => agent.id === id));
   const stored = { agents: own, domains };
+  const change: Change = async (values, done) => {
+    await changeSettings(values, done);
+    again();
+  };
+  function edit(id: string): void {
+    const agent = setup?.agents.find((agent) => agent.id === id);
+    if (agent) setAsking({ what: 'edit', agent: storedFrom(agent) });
+  }
 
   return (
     <Section
@@ -65,6 +81,9 @@ export function AgentsSection() {
                   {model && <Chip>{model}</Chip>}
                   {description && <p className="hint">{description}</p>}
                 </div>
+                <Button aria-label={`Edit ${name}`} onClick={() => edit(id)}>
+                  Edit
+                </Button>
               </li>
             ))}
           </ul>
@@ -75,7 +94,7 @@ export function AgentsSection() {
               domainOf={domainOf(asking.agent?.id, about.domains) ?? about.defaultDomain}
               close={close}
               save={(agent, domain) =>
-                void save(
+                change(
                   jsonOf(
                     withAgent(
                       stored,
@@ -95,13 +114,16 @@ export function AgentsSection() {
               danger
               onClose={close}
               onConfirm={() =>
-                void save(jsonOf(withoutAgent(stored, asking.agent.id)), `${asking.agent.name} was removed.`)
+                change(jsonOf(withoutAgent(stored, asking.agent.id)), `${asking.agent.name} was removed.`)
               }
             >
-              <p>Sessions that use this agent cannot continue until you choose another one for them.</p>
+              <p>
+                Sessions that use this agent cannot continue until you choose another one for them. A built-in
+                agent returns to its original instructions.
+              </p>
             </Dialog>
           )}
-          <Domains stored={stored} save={save} />
+          <Domains stored={stored} change={change} />
         </>
       )}
     </Section>

@@ -7,17 +7,17 @@ type DomainQuestionProps = {
   /** null: a new one */
   readonly domain: StoredDomain | null;
   readonly close: () => void;
-  readonly save: (domain: StoredDomain) => void;
+  readonly save: (domain: StoredDomain) => Promise<void>;
 };
 
 export function DomainQuestion({ domain, close, save }: DomainQuestionProps) {
   const { agents } = useServer();
 
-  function confirm(fields: FormData): void {
+  function confirm(fields: FormData): Promise<void> {
     const text = (name: string) => String(fields.get(name) ?? '').trim();
     const defaultAgent = text('defaultAgent');
     const chosen = fields.getAll('agent').map(String);
-    save({
+    return save({
       id: domain?.id ?? text('id'),
       name: text('name'),
       description: text('description'),

@@ -6,13 +6,13 @@ import { Dialog } from '../../components/dialog.tsx';
 import { useServer } from '../../state/server.ts';
 import { jsonOf, type StoredCatalog, type StoredDomain, withDomain, withoutDomain } from './agents.ts';
 import { DomainQuestion } from './domain-question.tsx';
-import type { Save } from './use-settings.ts';
+import type { Change } from './use-settings.ts';
 
 type Asking =
   | { readonly what: 'edit'; readonly domain: StoredDomain | null }
   | { readonly what: 'remove'; readonly domain: StoredDomain };
 
-export function Domains({ stored, save }: { stored: StoredCatalog; save: Save }) {
+export function Domains({ stored, change }: { stored: StoredCatalog; change: Change }) {
   const { agents, domains } = useServer();
   const [asking, setAsking] = useState<Asking | null>(null);
   const close = () => setAsking(null);
@@ -62,7 +62,7 @@ export function Domains({ stored, save }: { stored: StoredCatalog; save: Save })
         <DomainQuestion
           domain={asking.domain}
           close={close}
-          save={(domain) => void save(jsonOf(withDomain(stored, domain)), `${domain.name} was saved.`)}
+          save={(domain) => change(jsonOf(withDomain(stored, domain)), `${domain.name} was saved.`)}
         />
       )}
       {asking?.what === 'remove' && (
@@ -72,7 +72,7 @@ export function Domains({ stored, save }: { stored: StoredCatalog; save: Save })
           danger
           onClose={close}
           onConfirm={() =>
-            void save(jsonOf(withoutDomain(stored, asking.domain.id)), `${asking.domain.name} was removed.`)
+            change(jsonOf(withoutDomain(stored, asking.domain.id)), `${asking.domain.name} was removed.`)
           }
         >
           <p>New sessions can no longer choose it. A built-in domain returns to its original agents.</p>

@@ -2,7 +2,6 @@
 import type { Role } from '@parlance/protocol';
 import type { ApiKey, MadeApiKey } from '@parlance/sdk';
 import { Dialog } from '../../components/dialog.tsx';
-import { attempt } from '../../components/toast.tsx';
 import { parlance, useServer } from '../../state/server.ts';
 import { expiryAfter, LIFETIMES, rolesWithin } from './key-choices.ts';
 
@@ -18,25 +17,18 @@ export function NewKey({ close, made }: { close: () => void; made: (key: MadeApi
   async function make(fields: FormData): Promise<void> {
     const text = (name: string) => String(fields.get(name) ?? '');
     const chosen = fields.getAll('dialect').map(String);
-    await attempt(async () =>
-      made(
-        await parlance.keys.add({
-          name: text('name'),
-          role: rolesWithin(principal.role).find((role) => role === text('role')),
-          dialects: chosen.length === 0 ? undefined : chosen,
-          expiresAt: expiryAfter(text('lifetime'), Date.now()),
-        }),
-      ),
+    made(
+      await parlance.keys.add({
+        name: text('name'),
+        role: rolesWithin(principal.role).find((role) => role === text('role')),
+        dialects: chosen.length === 0 ? undefined : chosen,
+        expiresAt: expiryAfter(text('lifetime'), Date.now()),
+      }),
     );
   }
 
   return (
-    <Dialog
-      title="New API key"
-      confirm="Create key"
-      onClose={close}
-      onConfirm={(fields) => void make(fields)}
-    >
+    <Dialog title="New API key" confirm="Create key" onClose={close} onConfirm={make}>
       <label className="field">
         Name
         <input name="name" required maxLength={100} autoComplete="off" placeholder="laptop" />

@@ -5,13 +5,13 @@ import { Dialog } from '../../components/dialog.tsx';
 
 type McpQuestionProps = {
   readonly close: () => void;
-  readonly add: (name: string, server: Json) => void;
+  readonly add: (name: string, server: Json) => Promise<void>;
 };
 
 export function McpQuestion({ close, add }: McpQuestionProps) {
   const [kind, setKind] = useState<'command' | 'url'>('command');
 
-  function confirm(fields: FormData): void {
+  function confirm(fields: FormData): Promise<void> {
     const text = (name: string) => String(fields.get(name) ?? '').trim();
     const pairs = pairsIn(text('pairs'));
     const trusted = fields.get('trusted') === 'on';
@@ -19,7 +19,7 @@ export function McpQuestion({ close, add }: McpQuestionProps) {
       kind === 'url'
         ? { url: text('url'), headers: pairs, trusted }
         : { command: text('command'), args: linesIn(text('args')), env: pairs, trusted };
-    add(text('name'), server);
+    return add(text('name'), server);
   }
 
   return (

@@ -30,7 +30,8 @@ export function McpSection() {
   const stored = serversIn(settings.polled.value?.stored.mcpServers);
 
   async function change(servers: JsonObject, done: string): Promise<void> {
-    if (await settings.save({ mcpServers: servers }, done)) polled.again();
+    await settings.change({ mcpServers: servers }, done);
+    polled.again();
   }
 
   async function restart(name: string): Promise<void> {
@@ -68,7 +69,10 @@ export function McpSection() {
                 restart={isAdmin ? () => void restart(server.name) : undefined}
                 remove={
                   isAdmin && server.name in stored
-                    ? () => void change(without(stored, server.name), `${server.name} was removed.`)
+                    ? () =>
+                        void attempt(() =>
+                          change(without(stored, server.name), `${server.name} was removed.`),
+                        )
                     : undefined
                 }
               />
@@ -77,7 +81,7 @@ export function McpSection() {
           {adding && (
             <McpQuestion
               close={() => setAdding(false)}
-              add={(name, server) => void change({ ...stored, [name]: server }, `${name} was added.`)}
+              add={(name, server) => change({ ...stored, [name]: server }, `${name} was added.`)}
             />
           )}
         </>

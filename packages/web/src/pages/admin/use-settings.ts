@@ -5,21 +5,30 @@ import { attempt, toast } from '../../components/toast.tsx';
 import { lookAround, parlance } from '../../state/server.ts';
 import { type Polled, usePolled } from '../../state/use-polled.ts';
 
-export type Save = (values: Readonly<Record<string, Json>>, done: string) => Promise<boolean>;
+type Values = Readonly<Record<string, Json>>;
+/** Throws a `ParlanceError`. */
+export type Change = (values: Values, done: string) => Promise<void>;
+/** Shows a `ParlanceError` as a toast; false after one. */
+export type Save = (values: Values, done: string) => Promise<boolean>;
 
-export function useSettings(): { readonly polled: Polled<Settings>; readonly save: Save } {
+export function useSettings(): {
+  readonly polled: Polled<Settings>;
+  readonly change: Change;
+  readonly save: Save;
+} {
   const polled = usePolled(parlance.admin.settings.read);
   const version = polled.value?.version ?? 0;
 
   /** The rest of the console shows the change at once. */
-  async function save(values: Readonly<Record<string, Json>>, done: string): Promise<boolean> {
-    const saved = await attempt(() => parlance.admin.settings.change({ version, values }));
-    polled.again();
-    if (!saved) return false;
+  async function change(values: Values, done: string): Promise<void> {
+    try {
+      await parlance.admin.settings.change({ version, values });
+    } finally {
+      polled.again();
+    }
     toast(done);
     await lookAround();
-    return true;
   }
 
-  return { polled, save };
+  return { polled, change, save: (values, done) => attempt(() => change(values, done)) };
 }

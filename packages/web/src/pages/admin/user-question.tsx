@@ -35,7 +35,7 @@ export function UserQuestion({ asking, mine, doing, close }: QuestionProps) {
         onConfirm={(fields) => {
           const name = textOf(fields, 'name');
           const wanted = { name, password: textOf(fields, 'password'), role: roleOf(fields) };
-          void doing(() => users.add(wanted), `${name} was added.`);
+          return doing(() => users.add(wanted), `${name} was added.`);
         }}
       >
         <label className="field">
@@ -58,7 +58,7 @@ export function UserQuestion({ asking, mine, doing, close }: QuestionProps) {
           onClose={close}
           onConfirm={(fields) => {
             const role = roleOf(fields);
-            void doing(() => users.change(name, { role }), `${name} is now ${role}.`);
+            return doing(() => users.change(name, { role }), `${name} is now ${role}.`);
           }}
         >
           <RoleField current={user.role} />
@@ -73,7 +73,7 @@ export function UserQuestion({ asking, mine, doing, close }: QuestionProps) {
           onClose={close}
           onConfirm={(fields) => {
             const password = textOf(fields, 'password');
-            void doing(() => users.change(name, { password }), `Password of ${name} changed.`);
+            return doing(() => users.change(name, { password }), `Password of ${name} changed.`);
           }}
         >
           <Password />
@@ -87,7 +87,7 @@ export function UserQuestion({ asking, mine, doing, close }: QuestionProps) {
           confirm="Sign out"
           danger
           onClose={close}
-          onConfirm={() => void doing(() => users.logout(name), `${name} was signed out everywhere.`)}
+          onConfirm={() => doing(() => users.logout(name), `${name} was signed out everywhere.`)}
         >
           <p>
             This revokes all tokens of {name} and closes their connections. Running turns continue. {end}
@@ -101,7 +101,7 @@ export function UserQuestion({ asking, mine, doing, close }: QuestionProps) {
           confirm="Remove"
           danger
           onClose={close}
-          onConfirm={() => void doing(() => users.remove(name), `${name} was removed.`)}
+          onConfirm={() => doing(() => users.remove(name), `${name} was removed.`)}
         >
           <p>
             {name} can no longer sign in, and all tokens are revoked. The sessions remain visible to admins; a

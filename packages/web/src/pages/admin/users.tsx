@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Chip } from '../../components/chip.tsx';
 import { Menu } from '../../components/menu.tsx';
-import { attempt, toast } from '../../components/toast.tsx';
+import { toast } from '../../components/toast.tsx';
 import { parlance, useServer } from '../../state/server.ts';
 import { usePolled } from '../../state/use-polled.ts';
 import { Section } from './section.tsx';
@@ -17,7 +17,7 @@ export function UsersSection() {
   const mine = useServer().principal.id;
 
   async function doing(work: () => Promise<unknown>, done: string): Promise<void> {
-    if (!(await attempt(work))) return;
+    await work();
     toast(done);
     polled.again();
   }
