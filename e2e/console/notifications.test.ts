@@ -13,6 +13,16 @@ const setVisibility = (page: Page, state: 'hidden' | 'visible') =>
   page.evaluate(`Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => '${state}' });
     document.dispatchEvent(new Event('visibilitychange'))`);
 
+/** Tabs find out by a lock that none is visible, which the browser releases a moment later. */
+const allHidden = (): Promise<void> =>
+  page.evaluate(`(async () => {
+    for (;;) {
+      const { held } = await navigator.locks.query();
+      if (!held.some(({ name }) => name === 'parlance.seen')) return;
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+  })()`);
+
 /** Waits until this many are shown; returns their texts. */
 const shown = (count: number): Promise<string[]> =>
   page.evaluate(`(async () => {
@@ -47,6 +57,7 @@ describe.skipIf(NO_BROWSER)('notifications', () => {
     await page.getByRole('button', { name: 'Turn on' }).click();
     await seen(page.getByRole('button', { name: 'Turn off' }));
     await setVisibility(page, 'hidden');
+    await allHidden();
     await say(place.server, 'finished', 'Hello there');
     await say(place.server, 'failed', 'simulate an error');
     await say(place.server, 'asks', 'run touch new.txt');
@@ -71,6 +82,7 @@ describe.skipIf(NO_BROWSER)('notifications', () => {
     await say(place.server, 'watched', 'Hello');
     await page.locator('.session-row').getByText('Hello', { exact: true }).waitFor({ state: 'attached' });
     await setVisibility(other, 'hidden');
+    await allHidden();
     const brief = connect({ url: place.server.http }).session('brief');
     await brief.create({ ephemeral: true });
     await brief.submit('unlisted');

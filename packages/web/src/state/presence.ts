@@ -40,20 +40,29 @@ export function whileSeenOrFirst(name: string, begin: () => () => void): () => v
     end = null;
   };
 
-  /** Waits for the lock of the hidden tabs. */
+  /** Waits for the lock of the hidden tabs. Without another hidden tab it goes on, so that nothing is missed. */
   async function queue(): Promise<void> {
+    const { locks } = navigator;
+    if (!locks) return finish();
     const stop = new AbortController();
+    const { signal } = stop;
     release = () => stop.abort();
     const held = Promise.withResolvers<void>();
+    let isTaken = false;
+    const elect = (lock: Lock | null): Promise<void> | undefined => {
+      isTaken = lock === null;
+      if (isTaken || signal.aborted || over) return undefined;
+      release = held.resolve;
+      start();
+      return held.promise;
+    };
     try {
-      await navigator.locks?.request(name, { signal: stop.signal }, () => {
-        if (seen() || over) return undefined;
-        release = held.resolve;
-        start();
-        return held.promise;
-      });
+      await locks.request(name, { ifAvailable: true }, elect);
+      if (!isTaken || signal.aborted) return;
+      finish();
+      await locks.request(name, { signal }, elect);
     } catch (thrown) {
-      if (!stop.signal.aborted) throw thrown;
+      if (!signal.aborted) throw thrown;
     }
   }
 
@@ -61,10 +70,7 @@ export function whileSeenOrFirst(name: string, begin: () => () => void): () => v
     release?.();
     release = null;
     if (seen()) start();
-    else {
-      finish();
-      void queue();
-    }
+    else void queue();
   }
   document.addEventListener('visibilitychange', look);
   look();
