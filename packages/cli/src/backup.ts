@@ -36,7 +36,7 @@ ends in .db is the database alone, without the secret that signs tokens. --check
 a backup, or any data folder, and changes nothing.`;
 
 const OF_A_DATABASE =
-  'back up a shared database with PostgreSQL tools: pg_dump -Fc, or pgBackRest with WAL; --data names a folder';
+  'back up a shared database with PostgreSQL tools: pg_dump -Fc, or pgBackRest with WAL; use --data to back up a folder';
 
 export async function backup(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parseFlags(argv, { ...FOLDER_FLAGS, check: SWITCH });

@@ -175,7 +175,7 @@ describe.skipIf(noPostgres)('commands on the database of several nodes', () => {
   test('a backup explains the alternative', async () => {
     const { code, stderr } = await parlance(['backup', 'target']);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^parlance: the database .* pg_dump -Fc.*\n$/);
+    expect(stderr).toMatch(/^parlance: back up a shared database .* pg_dump -Fc.*\n$/);
   });
 
   test('an unusable database is reported in one line', async () => {
