@@ -106,14 +106,14 @@ describe('a model that writes an unreadable action', () => {
     const answers = await answersTo('write it down');
     expect(answers.map(({ action }) => action)).toEqual(['scroll(true)', 'finish()']);
     expect(promptText(2)).toContain('scroll(down?: true or false, pages?: number, index?: number)');
-    expect(promptText(4)).toContain('all three kinds of quotes');
+    expect(promptText(4)).toContain('all three quote characters');
   });
 
   test('is instructed to use raw text, a quote that does not occur in it, and no text for scroll', async () => {
     await start([PLAN, DONE]);
     await answersTo('write it down');
     const tools = JSON.stringify(model?.requests[0]?.tools);
-    expect(tools).toContain('nothing is unescaped');
+    expect(tools).toContain('without escape sequences');
     expect(tools).toContain('scroll(true), scroll(false, 2)');
     expect(tools).not.toContain('scroll(\\\\\\"');
   });

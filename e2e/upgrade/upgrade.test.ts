@@ -43,6 +43,9 @@ function copied(): string {
 const start = (folder: string): Promise<ServerProcess> =>
   startProcess(folder, { OPENAI_BASE_URL: model.url, MODEL: 'fake', AUTH_USERS: '' });
 
+/** They include the instructions of the agents, which belong to the version of the server. */
+const withoutTokens = (line: string): string => line.replace(/"tokenCount":\d+,"usagePercent":[\d.]+/, '');
+
 describe('a data folder of schema 1', () => {
   let server: ServerProcess;
   beforeAll(async () => {
@@ -61,7 +64,8 @@ describe('a data folder of schema 1', () => {
     const recorded = linesOf(readFileSync(join(FIXTURE, 'answers.jsonl'), 'utf8'));
     for (const [index, line] of recorded.entries()) {
       const { session, of } = JSON.parse(line) as Answers;
-      test(`${session}: ${of}`, () => expect(JSON.stringify(answers[index])).toBe(line));
+      test(`${session}: ${of}`, () =>
+        expect(withoutTokens(JSON.stringify(answers[index]))).toBe(withoutTokens(line)));
     }
     test('and no others', () => expect(answers).toHaveLength(recorded.length));
   });

@@ -53,7 +53,7 @@ test('log lines are readable', async () => {
   const { child, shows } = started({ LOG_LEVEL: 'debug' });
   const [, url] = await shows(/listening on (\S+)/);
   await fetch(`${url}/v1/sessions/none/events`);
-  await shows(/\d\d:\d\d:\d\d debug a message was refused .*code=not_found/);
+  await shows(/\d\d:\d\d:\d\d debug message refused .*code=not_found/);
   child.terminal?.write('\x03');
   expect(await child.exited).toBe(0);
 });
