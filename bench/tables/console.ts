@@ -97,6 +97,7 @@ async function answer({ browser, folder, job: { size } }: Visit): Promise<Figure
   const server = await startParlance(folder, { ...openaiAt(upstream.url), PARLANCE_TITLES: 'input' });
   const page = await newPage(browser);
   await page.goto(`${server.http}/`);
+  await settled(page);
   await page.getByRole('textbox', { name: 'Message' }).fill('Go on');
   await page.keyboard.press('Enter');
   await page.locator('.row > .markdown').waitFor();
@@ -132,10 +133,14 @@ async function longList({ browser, folder, job: { size } }: Visit, pixels: numbe
   return { readyMs, ...figures };
 }
 
+const settled = (page: Page) =>
+  page.evaluate(`navigator.serviceWorker.ready.then(() => new Promise((done) => setTimeout(done, 1_000)))`);
+
 type Scroll = { readonly selector: string; readonly pixels: number };
 
-/** Scrolls by some pixels in each frame. */
+/** Scrolls by some pixels in each frame, once the page and its service worker are loaded. */
 async function scrolled(page: Page, { selector, pixels }: Scroll): Promise<Figures> {
+  await settled(page);
   await page.evaluate(WATCH_FRAMES);
   await page.evaluate(`(${SCROLL})('${selector}', ${pixels}, 300)`);
   return framesOf(page);
