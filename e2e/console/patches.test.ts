@@ -56,7 +56,7 @@ describe.skipIf(NO_BROWSER)('patches', () => {
     await expectReadable();
     await page.keyboard.press('y');
     const done = page.getByRole('region', { name: 'Changed settings.ts' });
-    await seen(page.locator('.call').getByText('Done', { exact: true }));
+    await seen(page.locator('.call', { hasText: 'apply_patch' }).getByText('Done', { exact: true }));
     await seen(done.locator('[class*="syntax-"]').first());
     expect(await linesOf(done, 'added')).toEqual(['3 + port: 8080,']);
     await seen(page.locator('.call .output').getByText('M settings.ts'));
