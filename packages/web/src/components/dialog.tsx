@@ -35,10 +35,10 @@ export function Dialog(props: DialogProps) {
   }
 
   async function run(fields: FormData): Promise<void> {
-    const working = onConfirm(fields);
-    if (working instanceof Promise) setBusy(true);
+    setProblem(null);
+    setBusy(true);
     try {
-      await working;
+      await onConfirm(fields);
       dialog.current?.close();
     } catch (thrown) {
       if (!(thrown instanceof ParlanceError)) throw thrown;

@@ -40,7 +40,7 @@ export function whileSeenOrFirst(name: string, begin: () => () => void): () => v
     end = null;
   };
 
-  /** Waits for the lock of the hidden tabs. Without another hidden tab it goes on, so that nothing is missed. */
+  /** Requests the lock that one hidden tab holds. If it is free, this tab keeps running and misses no events. */
   async function queue(): Promise<void> {
     const { locks } = navigator;
     if (!locks) return finish();
