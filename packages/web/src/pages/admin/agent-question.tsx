@@ -5,6 +5,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { parlance, useServer } from '../../state/server.ts';
 import { usePolled } from '../../state/use-polled.ts';
 import type { StoredAgent } from './agents.ts';
+import { IdentityFields } from './identity-fields.tsx';
 import { ToolChoice, toolsIn } from './tool-choice.tsx';
 
 /** The server takes no more. */
@@ -53,28 +54,7 @@ export function AgentQuestion({ agent, tools, domainOf, close, save }: AgentQues
       onClose={close}
       onConfirm={confirm}
     >
-      <label className="field">
-        Name
-        <input name="name" required maxLength={100} defaultValue={agent?.name} autoComplete="off" />
-      </label>
-      {agent === null && (
-        <label className="field">
-          Id
-          <input
-            name="id"
-            required
-            maxLength={64}
-            pattern="[A-Za-z0-9_\-]+"
-            title="Letters, digits, - and _"
-            autoComplete="off"
-            spellCheck={false}
-          />
-        </label>
-      )}
-      <label className="field">
-        Description
-        <input name="description" maxLength={500} defaultValue={agent?.description} autoComplete="off" />
-      </label>
+      <IdentityFields of={agent} />
       <label className="field">
         Instructions
         <textarea

@@ -2,6 +2,7 @@
 import { Dialog } from '../../components/dialog.tsx';
 import { useServer } from '../../state/server.ts';
 import type { StoredDomain } from './agents.ts';
+import { IdentityFields } from './identity-fields.tsx';
 
 type DomainQuestionProps = {
   /** null: a new one */
@@ -33,28 +34,7 @@ export function DomainQuestion({ domain, close, save }: DomainQuestionProps) {
       onClose={close}
       onConfirm={confirm}
     >
-      <label className="field">
-        Name
-        <input name="name" required maxLength={100} defaultValue={domain?.name} autoComplete="off" />
-      </label>
-      {domain === null && (
-        <label className="field">
-          Id
-          <input
-            name="id"
-            required
-            maxLength={64}
-            pattern="[A-Za-z0-9_\-]+"
-            title="Letters, digits, - and _"
-            autoComplete="off"
-            spellCheck={false}
-          />
-        </label>
-      )}
-      <label className="field">
-        Description
-        <input name="description" maxLength={500} defaultValue={domain?.description} autoComplete="off" />
-      </label>
+      <IdentityFields of={domain} />
       <label className="field">
         Default agent
         <select name="defaultAgent" defaultValue={domain?.defaultAgent}>
