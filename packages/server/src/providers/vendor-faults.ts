@@ -7,7 +7,7 @@ const hostOf = ({ address }: VendorAccess): string => new URL(address).host;
 
 /** The request failed without an answer. */
 export function unreachable(access: VendorAccess, cause: unknown): Fault {
-  const message = reasonOf(access, cause) ?? `${hostOf(access)} cannot be access. Check the address.`;
+  const message = reasonOf(access, cause) ?? `${hostOf(access)} cannot be reached. Check the address.`;
   return new Fault('provider_unavailable', message, { cause });
 }
 
