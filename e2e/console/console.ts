@@ -23,7 +23,7 @@ export type Console = {
 };
 
 /** Timeout for something to appear, on a loaded machine. */
-const PATIENCE_MS = 12_000;
+export const PATIENCE_MS = 12_000;
 
 export async function openConsole(settings: Record<string, string> = {}): Promise<Console> {
   await buildConsole();

@@ -31,6 +31,8 @@ export function whileSeen(begin: () => () => void): () => void {
 export function whileSeenOrFirst(name: string, begin: () => () => void): () => void {
   let end: (() => void) | null = null;
   let release: (() => void) | null = null;
+  /** Settles when the lock is free again: the browser releases it a moment after `release`. */
+  let queued = Promise.resolve();
   let over = false;
   const start = () => {
     end ??= begin();
@@ -41,12 +43,14 @@ export function whileSeenOrFirst(name: string, begin: () => () => void): () => v
   };
 
   /** Requests the lock that one hidden tab holds. If it is free, this tab keeps running and misses no events. */
-  async function queue(): Promise<void> {
+  async function queue(earlier: Promise<void>): Promise<void> {
     const { locks } = navigator;
     if (!locks) return finish();
     const stop = new AbortController();
     const { signal } = stop;
     release = () => stop.abort();
+    await earlier;
+    if (signal.aborted) return;
     const held = Promise.withResolvers<void>();
     let isTaken = false;
     const elect = (lock: Lock | null): Promise<void> | undefined => {
@@ -70,7 +74,7 @@ export function whileSeenOrFirst(name: string, begin: () => () => void): () => v
     release?.();
     release = null;
     if (seen()) start();
-    else void queue();
+    else queued = queue(queued);
   }
   document.addEventListener('visibilitychange', look);
   look();
