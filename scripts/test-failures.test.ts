@@ -28,6 +28,7 @@ test('failures inside and outside of tests are found in the output, wherever it 
     expect(found).toHaveLength(2);
     expect(found[0]).toMatch(/^inside\.test\.ts:\n[\s\S]*error: no good[\s\S]*\(fail\) is not/);
     expect(found[1]).toMatch(/^outside\.test\.ts:\n# Unhandled error between tests\n[\s\S]*error: too late/);
+    expect([...trouble.files].sort()).toEqual(['inside.test.ts', 'outside.test.ts']);
     expect(found.join()).not.toContain('is well [');
   }
 });
@@ -58,21 +59,10 @@ two.test.ts:
   ]);
 });
 
-test('tests that passed only when they were repeated are found with the output of their failure', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'trouble-'));
-  writeFileSync(
-    join(folder, 'unsteady.test.ts'),
-    `import { test } from 'bun:test';
-     let count = 0;
-     test('is unsteady', () => { if (count++ === 0) throw new Error('too early') });`,
-  );
-  const { stderr } = Bun.spawnSync([process.execPath, 'test', '--retry=1'], { cwd: folder, stderr: 'pipe' });
-  rmSync(folder, { recursive: true });
+test('a crashed test process is a failure of the file that it ran', () => {
   const trouble = new Trouble();
-  trouble.take(stderr.toString());
-  expect(trouble.found).toEqual([]);
-  expect(trouble.retried).toHaveLength(1);
-  expect(trouble.retried[0]).toMatch(
-    /^unsteady\.test\.ts:\n[\s\S]*error: too early[\s\S]*\(pass\) is unsteady/,
+  trouble.take(
+    'one.test.ts:\n(pass) is well [1ms]\n\ntwo.test.ts:\n✗ two.test.ts (worker crashed: SIGKILL)\n',
   );
+  expect(trouble.files).toEqual(['two.test.ts']);
 });

@@ -1,13 +1,13 @@
 /**
- * Extracts failures from the output of `bun test`: each failed test and each error outside of a test, with
- * its output. A run prints thousands of lines; for long output, only the end is kept.
+ * Extracts failures from the output of `bun test`: each failed test, each error outside of a test and each
+ * crashed process, with its output. A run prints thousands of lines; for long output, only the end is kept.
  */
 
 const FILE = /^\S+\.test\.tsx?:$/;
 const RESULT = /^\((pass|skip|todo|fail)\) /;
+const CRASHED = /^✗ \S+ \(worker crashed/;
 const OUTSIDE = '# Unhandled error between tests';
 const RULE = /^-{10,}$/;
-const RETRIED = /^\(pass\) .*\(attempt \d+\)/;
 /** Bun repeats the names at the end of a long run. */
 const AGAIN = /^\d+ tests? (skipped|todo|failed):$/;
 /** Only the last output of a failed test is kept. */
@@ -21,7 +21,7 @@ export class Trouble {
   #rules = 0;
   #over = false;
   readonly #found: string[] = [];
-  readonly #retried: string[] = [];
+  readonly #files: string[] = [];
 
   /** Processes the next chunk of output, split anywhere. */
   take(text: string): void {
@@ -35,9 +35,9 @@ export class Trouble {
     return this.#found;
   }
 
-  /** One text per test that passed only when it was repeated, with the output of its failure. */
-  get retried(): readonly string[] {
-    return this.#retried;
+  /** The file of each failure. */
+  get files(): readonly string[] {
+    return this.#files;
   }
 
   #line(line: string): void {
@@ -54,18 +54,18 @@ export class Trouble {
     const since = this.#since.get(this.#file) ?? [];
     since.push(line);
     this.#since.set(this.#file, since.slice(-MAX_LINES));
-    if (line.startsWith('(fail) ')) this.#keep(this.#found);
-    else if (RETRIED.test(line)) this.#keep(this.#retried);
+    if (line.startsWith('(fail) ') || CRASHED.test(line)) this.#keep();
     else if (RESULT.test(line)) this.#forget();
-    else if (this.#rules > 0 && RULE.test(line) && --this.#rules === 0) this.#keep(this.#found);
+    else if (this.#rules > 0 && RULE.test(line) && --this.#rules === 0) this.#keep();
   }
 
   #forget(): void {
     this.#since.delete(this.#file);
   }
 
-  #keep(list: string[]): void {
-    list.push([this.#file, ...(this.#since.get(this.#file) ?? [])].join('\n'));
+  #keep(): void {
+    this.#files.push(this.#file.slice(0, -1));
+    this.#found.push([this.#file, ...(this.#since.get(this.#file) ?? [])].join('\n'));
     this.#forget();
   }
 }
