@@ -51,7 +51,7 @@ beforeAll(async () => {
 
 describe('a backup', () => {
   test('is a data folder with database and secret, readable by its owner only', async () => {
-    const output = 'backed up 1 sessions with 2 events to whole\n';
+    const output = 'backed up 1 session with 2 events to whole\n';
     expect(await backup('whole')).toEqual({ code: 0, stdout: output, stderr: '' });
     expect(readdirSync(at('whole')).sort()).toEqual(['parlance.db', 'secret']);
     expect(statSync(at('whole')).mode & 0o777).toBe(0o700);
@@ -59,7 +59,7 @@ describe('a backup', () => {
     expect(readFileSync(at('whole', 'secret'))).toEqual(readFileSync(at('data', 'secret')));
     expect(drafts()).toEqual([]);
     const checked = await parlance(['backup', '--check', 'whole']);
-    expect(checked).toEqual({ code: 0, stdout: 'whole is intact: 1 sessions with 2 events\n', stderr: '' });
+    expect(checked).toEqual({ code: 0, stdout: 'whole is intact: 1 session with 2 events\n', stderr: '' });
     const store = openSqliteStore(at('whole'), { exclusive: true });
     expect((await store.list({ limit: 5 })).sessions).toMatchObject([{ title: 'First', head: 2 }]);
     await store.close();
@@ -76,7 +76,7 @@ describe('a backup', () => {
   test('to a .db file contains only the database, and reports it', async () => {
     const { stdout } = await backup('alone.db');
     expect(stdout).toBe(
-      'backed up 1 sessions with 2 events to alone.db\nthe secret that signs tokens is not included\n',
+      'backed up 1 session with 2 events to alone.db\nthe secret that signs tokens is not included\n',
     );
     expect(statSync(at('alone.db')).mode & 0o777).toBe(0o600);
     expect((await parlance(['backup', '--check', 'alone.db'])).code).toBe(0);
@@ -111,11 +111,11 @@ describe('refused in one line, with nothing left behind:', () => {
   const DAMAGES: Record<string, [damage: (database: Database) => void, line: (path: string) => string]> = {
     'an event that is gone': [
       (database) => database.run('DELETE FROM events WHERE seq = 1'),
-      (path) => `${path} is damaged: 1 sessions have lost events`,
+      (path) => `${path} is damaged: sessions with lost events: 1`,
     ],
     'an event that is not JSON': [
       (database) => database.run(`UPDATE events SET body = '{"type":' WHERE seq = 1`),
-      (path) => `${path} is damaged: 1 events are not JSON`,
+      (path) => `${path} is damaged: events that are not JSON: 1`,
     ],
     'a database of a newer version': [
       (database) => database.run('PRAGMA user_version = 9999'),

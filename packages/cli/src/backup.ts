@@ -22,9 +22,10 @@ import {
   SECRET_FILE,
 } from '@parlance/server/data';
 import { CommandError } from './command-error.ts';
-import { complain } from './complain.ts';
+import { counted } from './counted.ts';
 import { existingDataFolder } from './data-folder.ts';
 import { FOLDER_FLAGS, parseFlags, SWITCH } from './flags.ts';
+import { printStderr } from './stderr.ts';
 import { configuredDatabase } from './storage.ts';
 
 const USAGE = `Usage: parlance backup TARGET [--data FOLDER]
@@ -42,7 +43,7 @@ export async function backup(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parseFlags(argv, { ...FOLDER_FLAGS, check: SWITCH });
   const [target, extra] = positionals;
   if (values.help || target === undefined) {
-    (values.help ? console.log : complain)(USAGE);
+    (values.help ? console.log : printStderr)(USAGE);
     return values.help ? 0 : 2;
   }
   if (extra !== undefined) throw new CommandError('backup takes only one target', 2);
@@ -62,7 +63,8 @@ export async function backup(argv: readonly string[]): Promise<number> {
 }
 
 const isFile = (path: string): boolean => path.endsWith('.db');
-const summary = ({ sessions, events }: Contents): string => `${sessions} sessions with ${events} events`;
+const summary = ({ sessions, events }: Contents): string =>
+  `${counted(sessions, 'session')} with ${counted(events, 'event')}`;
 
 function check(path: string): Contents {
   const found = statSync(path, { throwIfNoEntry: false });
@@ -73,7 +75,7 @@ function check(path: string): Contents {
   return checkedContents(database);
 }
 
-function refuseWhatIsThere(path: string, target: string): void {
+function refuseExisting(path: string, target: string): void {
   const found = statSync(path, { throwIfNoEntry: false });
   const isEmptyFolder = found?.isDirectory() && !isFile(path) && readdirSync(path).length === 0;
   if (found && !isEmptyFolder) throw new CommandError(`${target} already exists`, 1);
@@ -85,7 +87,7 @@ function refuseWhatIsThere(path: string, target: string): void {
 function made(folder: string, path: string, target: string): Contents {
   const draft = `${path}.${randomUUID()}.part`;
   try {
-    refuseWhatIsThere(path, target);
+    refuseExisting(path, target);
     mkdirSync(draft, { recursive: true, mode: 0o700 });
     try {
       return moved(folder, draft, path);

@@ -67,7 +67,7 @@ export async function chat(argv: readonly string[]): Promise<number> {
   const connection = await openConnection(values, isScript ? {} : { signIn: signInHere });
   try {
     const session = values.continue ? await recentSession(connection) : (values.session ?? null);
-    const common = { wanted: { agent, model }, session, approve };
+    const common = { settings: { agent, model }, session, approve };
     if (app === null) {
       const { runScript } = await import('./chat/script.ts');
       return await runScript(connection, { ...common, text, files: values.file ?? [], json });

@@ -18,7 +18,7 @@ const SETUP = { model: 'large', openaiKey: 'a key' };
 
 const cwd = mkdtempSync(join(tmpdir(), 'parlance-database-'));
 afterAll(() => rmSync(cwd, { recursive: true }));
-const said = (line: string) => ({ code: 0, stdout: `${line}\n`, stderr: '' });
+const output = (line: string) => ({ code: 0, stdout: `${line}\n`, stderr: '' });
 const refused = (code: number, line: string) => ({ code, stdout: '', stderr: `parlance: ${line}\n` });
 
 async function using<Result>(
@@ -104,7 +104,7 @@ describe.skipIf(noPostgres)('commands on the database of several nodes', () => {
 
   test('users are added, changed and listed there, unless a data folder is named', async () => {
     expect(await parlance(['user', 'add', 'ann', '--role', 'developer'], 'first-one\n')).toEqual(
-      said('added user ann with role developer'),
+      output('added user ann with role developer'),
     );
     expect((await parlance(['user', 'list'])).stdout).toMatch(/^ann {2}developer /);
     expect((await parlance(['user', 'list', '--database', url])).stdout).toMatch(/^ann {2}developer /);
@@ -113,8 +113,8 @@ describe.skipIf(noPostgres)('commands on the database of several nodes', () => {
     const key = await parlance(['key', 'add', 'laptop']);
     expect([key.code, key.stdout.length > 20]).toEqual([0, true]);
     expect((await parlance(['key', 'list'])).stdout).toContain('laptop');
-    expect(await parlance(['user', 'remove', 'ann'])).toEqual(said('removed user ann'));
-    expect(await parlance(['key', 'list'])).toEqual(said('there are no API keys'));
+    expect(await parlance(['user', 'remove', 'ann'])).toEqual(output('removed user ann'));
+    expect(await parlance(['key', 'list'])).toEqual(output('there are no API keys'));
   });
 
   test('a data folder is copied into the database and back: checksums of all events are equal', async () => {
@@ -129,7 +129,7 @@ describe.skipIf(noPostgres)('commands on the database of several nodes', () => {
     const sessions = Object.keys(SCENARIOS).length;
     expect(copied.stdout).toMatch(
       new RegExp(
-        `^copied ${sessions} sessions with \\d+ events, 2 users, 1 API keys,\n1 share links, the preferences of 2 users and 2 stored settings\n`,
+        `^copied ${sessions} sessions with \\d+ events, 2 users, 1 API key,\n1 share link, the preferences of 2 users and 2 stored settings\n`,
       ),
     );
     expect(await using({ database }, contentsOf)).toEqual(before);

@@ -22,9 +22,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The variables missing from the environment; the runtime reads them only at startup. */
 export function missingSettings(env: Environment): Record<string, string> {
-  const wanted = {
+  const settings = {
     ...(PROXIES.some((name) => env[name]) && REQUESTS),
     ...(env.PARLANCE_PROFILE === 'small' && SMALL),
   };
-  return Object.fromEntries(Object.entries(wanted).filter(([name]) => env[name] === undefined));
+  return Object.fromEntries(Object.entries(settings).filter(([name]) => env[name] === undefined));
 }

@@ -3,8 +3,8 @@
  * processes.
  */
 import { PROGRAM_VARIABLE } from '@parlance/server/program';
-import { complain } from './complain.ts';
 import { missingSettings } from './engine-settings.ts';
+import { printStderr } from './stderr.ts';
 
 switch (process.env[PROGRAM_VARIABLE]) {
   case 'reader':
@@ -20,7 +20,7 @@ switch (process.env[PROGRAM_VARIABLE]) {
 async function start(): Promise<void> {
   const { PARLANCE_PROFILE: profile = '' } = process.env;
   if (profile !== '' && profile !== 'small') {
-    complain(`parlance: PARLANCE_PROFILE must be small or empty, not ${profile}`);
+    printStderr(`parlance: PARLANCE_PROFILE must be small or empty, not ${profile}`);
     process.exit(1);
   }
   const missing = missingSettings(process.env);

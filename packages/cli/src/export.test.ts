@@ -65,7 +65,7 @@ describe('export', () => {
   test('writes a session to standard output or to a private file', async () => {
     const args = ['export', 'one', '--owner', 'ada', '--data', 'data'];
     expect(await parlance(args)).toEqual({ code: 0, stdout: all[0] ?? '', stderr: '' });
-    const output = 'exported 1 sessions with 3 events to one.jsonl\n';
+    const output = 'exported 1 session with 3 events to one.jsonl\n';
     expect(await parlance([...args, '--out', 'one.jsonl'])).toEqual({ code: 0, stdout: output, stderr: '' });
     expect(readFileSync(join(cwd, 'one.jsonl'), 'utf8')).toBe(all[0] ?? '');
     expect(statSync(join(cwd, 'one.jsonl')).mode & 0o777).toBe(0o600);

@@ -2,10 +2,11 @@
 import { type PrincipalId, SessionId } from '@parlance/protocol';
 import { type EventStore, exportedLines, type SessionRecord } from '@parlance/server/data';
 import { CommandError } from './command-error.ts';
-import { complain } from './complain.ts';
+import { counted } from './counted.ts';
 import { everySession } from './every-session.ts';
 import { parseFlags, STORAGE_FLAGS, SWITCH, TEXT } from './flags.ts';
 import { toFile, toStdout } from './sink.ts';
+import { printStderr } from './stderr.ts';
 import { openConfigured } from './storage.ts';
 
 const USAGE = `Usage: parlance export SESSION [--owner NAME] [--out FILE] [--data FOLDER]
@@ -23,7 +24,7 @@ export async function exportSessions(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parseFlags(argv, flags);
   const [name, extra] = positionals;
   if (values.help || (name === undefined && !values.all)) {
-    (values.help ? console.log : complain)(USAGE);
+    (values.help ? console.log : printStderr)(USAGE);
     return values.help ? 0 : 2;
   }
   if (name !== undefined && values.all)
@@ -35,7 +36,9 @@ export async function exportSessions(argv: readonly string[]): Promise<number> {
     const records = name === undefined ? everySession(store, owner) : [await sessionOf(store, name, owner)];
     const { sessions, events } = await writeAll(store, records, values.out);
     if (values.out !== undefined)
-      console.log(`exported ${sessions} sessions with ${events} events to ${values.out}`);
+      console.log(
+        `exported ${counted(sessions, 'session')} with ${counted(events, 'event')} to ${values.out}`,
+      );
   } finally {
     await store.close();
   }

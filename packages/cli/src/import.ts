@@ -16,9 +16,10 @@ import {
 } from '@parlance/server/data';
 import { openStorage, type StoragePlace } from '@parlance/server/storage';
 import { CommandError } from './command-error.ts';
+import { counted } from './counted.ts';
 import { parseFlags, STORAGE_FLAGS, TEXT } from './flags.ts';
 import { linesOf } from './lines.ts';
-import { openConfigured, placeNamed, type StorageFlags } from './storage.ts';
+import { openConfigured, type StorageFlags, storageAt } from './storage.ts';
 
 const USAGE = `Usage: parlance import [FILE] [--owner NAME] [--as ID] [--data FOLDER]
        parlance import FOLDER --database URL
@@ -45,7 +46,7 @@ export async function importSessions(argv: readonly string[]): Promise<number> {
   }
   const [file, extra] = positionals;
   if (extra !== undefined) throw new CommandError('import takes only one file', 2);
-  const place = file === undefined ? null : placeNamed(file);
+  const place = file === undefined ? null : storageAt(file);
   if (place) {
     const flag = ['owner', 'as'].find((name) => Object.hasOwn(values, name));
     if (flag !== undefined) throw new CommandError(`--${flag} is for files`, 2);
@@ -64,7 +65,8 @@ export async function importSessions(argv: readonly string[]): Promise<number> {
     for await (const session of sessions()) {
       const { ref, events } = session;
       const name = `session ${ref.id} of ${ref.owner}`;
-      if (await writeSession(store, session)) console.log(`imported ${name} with ${events.length} events`);
+      if (await writeSession(store, session))
+        console.log(`imported ${name} with ${counted(events.length, 'event')}`);
       else console.log(`${name} already exists`);
     }
   } finally {
@@ -81,9 +83,11 @@ async function copied(place: StoragePlace, flags: StorageFlags): Promise<number>
     try {
       const copied = await copyAll(from, to);
       const { sessions, events, users, keys, shares, preferences, settings } = copied;
-      console.log(`copied ${sessions} sessions with ${events} events, ${users} users, ${keys} API keys,`);
       console.log(
-        `${shares} share links, the preferences of ${preferences} users and ${settings} stored settings`,
+        `copied ${counted(sessions, 'session')} with ${counted(events, 'event')}, ${counted(users, 'user')}, ${counted(keys, 'API key')},`,
+      );
+      console.log(
+        `${counted(shares, 'share link')}, the preferences of ${counted(preferences, 'user')} and ${counted(settings, 'stored setting')}`,
       );
       console.log('existing data is unchanged');
       if (copied.unreadable)

@@ -1,7 +1,6 @@
 /** `parlance init`: chooses a model, tests its key and writes the configuration. */
 import { ask, askSecretly, choose } from './ask.ts';
 import { CommandError } from './command-error.ts';
-import { complain } from './complain.ts';
 import { writePrivate } from './connection/private-file.ts';
 import { newOrExistingDataFolder } from './data-folder.ts';
 import { FOLDER_FLAGS, parseFlags, SWITCH, TEXT } from './flags.ts';
@@ -13,6 +12,7 @@ import {
   type Provider,
   withSettings,
 } from './init-config.ts';
+import { printStderr } from './stderr.ts';
 import { safeLine } from './terminal/safe-text.ts';
 
 const USAGE = `Usage: parlance init
@@ -53,7 +53,7 @@ export async function init(argv: readonly string[]): Promise<number> {
   if (!values['no-test']) await tryModel(settings);
   writePrivate(path, text);
   console.log(`wrote ${path}`);
-  complain('start the server with parlance serve, or talk to the agent with parlance chat');
+  printStderr('start the server with parlance serve, or talk to the agent with parlance chat');
   return 0;
 }
 
@@ -65,13 +65,13 @@ async function providerFrom(name: string | undefined): Promise<Provider> {
   return found;
 }
 
-type Given = {
+type InitFlags = {
   readonly key: string | undefined;
   readonly baseUrl: string | undefined;
   readonly model: string | undefined;
 };
 
-async function settingsFrom(provider: Provider, given: Given): Promise<ModelSettings> {
+async function settingsFrom(provider: Provider, given: InitFlags): Promise<ModelSettings> {
   const { keySetting, urlSetting, variable, model: fallback, defaultUrl } = provider;
   const isScript = !process.stdin.isTTY;
   const baseUrl = given.baseUrl ?? (defaultUrl && (await ask(`Address [${defaultUrl}]: `, defaultUrl)));
@@ -94,7 +94,7 @@ async function settingsFrom(provider: Provider, given: Given): Promise<ModelSett
 /** Throws if the model does not respond. */
 async function tryModel(settings: ModelSettings): Promise<void> {
   if (settings.provider === 'offline') return;
-  complain(`trying ${settings.model ?? settings.provider} …`);
+  printStderr(`trying ${settings.model ?? settings.provider} …`);
   const { checkModel } = await import('@parlance/server/model-check');
   const fault = await withSettings(settings, checkModel);
   if (fault)

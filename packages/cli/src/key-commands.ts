@@ -44,14 +44,14 @@ async function ownerOf(store: Store, given: string | undefined): Promise<string>
 /** Prints only the key, so that scripts can read it; notes for people go to stderr. */
 async function add(store: Store, name: string, flags: KeyFlags): Promise<Output> {
   const { role, dialect, expires } = flags;
-  const wanted = {
+  const settings = {
     name,
     role: role === undefined ? undefined : roleFrom(role),
     dialects: dialect,
     expiresAt: expires === undefined ? undefined : timeFrom(expires),
   };
   const owner = await ownerOf(store, flags.user);
-  const { id, key } = await keysOf(store).add(owner, wanted);
+  const { id, key } = await keysOf(store).add(owner, settings);
   return {
     out: key,
     note: `created API key ${id} of ${owner}. It is shown only once: keep it in a safe place.`,

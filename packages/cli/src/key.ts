@@ -2,9 +2,9 @@
  * `parlance key`: manages API keys in the data folder or database. A running server sees changes immediately.
  */
 import { CommandError } from './command-error.ts';
-import { complain } from './complain.ts';
 import { parseFlags, STORAGE_FLAGS, TEXT } from './flags.ts';
 import { KEY_COMMANDS, type KeyCommand } from './key-commands.ts';
+import { printStderr } from './stderr.ts';
 import { openConfigured } from './storage.ts';
 
 const USAGE = `Usage: parlance key COMMAND [--data FOLDER | --database URL]
@@ -45,7 +45,7 @@ export async function key(argv: readonly string[]): Promise<number> {
   });
   const [word, ...given] = positionals;
   if (values.help || word === undefined) {
-    (values.help ? console.log : complain)(USAGE);
+    (values.help ? console.log : printStderr)(USAGE);
     return values.help ? 0 : 2;
   }
   const [command, argument] = checked(word, given, Object.keys(values));
@@ -53,7 +53,7 @@ export async function key(argv: readonly string[]): Promise<number> {
   try {
     const { out, note } = await command.run(store, argument, values);
     console.log(out);
-    if (note !== undefined) complain(note);
+    if (note !== undefined) printStderr(note);
   } finally {
     await store.close();
   }

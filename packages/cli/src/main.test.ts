@@ -87,17 +87,17 @@ describe('the launcher', () => {
     at('protocol/src/index.ts', 1_000);
     at('cli/bin/parlance', 1_000, readFileSync(launcher, 'utf8'));
     symlinkSync(join(import.meta.dir, '../../../node_modules'), join(folder, 'checkout/node_modules'));
-    const said = async () => (await launch('sh', join(packages, 'cli/bin/parlance'))).stdout.trim();
-    expect(await said()).toBe('source');
+    const printed = async () => (await launch('sh', join(packages, 'cli/bin/parlance'))).stdout.trim();
+    expect(await printed()).toBe('source');
     at('cli/dist/main.js', 2_000, 'console.log("built")');
     for (const name of ['cli/src', 'server/src', 'server/src/tools', 'protocol/src'])
       utimesSync(join(packages, name), 1_000, 1_000);
-    expect(await said()).toBe('built');
+    expect(await printed()).toBe('built');
     at('server/src/tools/tool.ts', 3_000);
-    expect(await said()).toBe('source');
+    expect(await printed()).toBe('source');
     rmSync(join(packages, 'server'), { recursive: true });
     rmSync(join(packages, 'protocol'), { recursive: true });
     rmSync(join(packages, 'cli/src'), { recursive: true });
-    expect(await said()).toBe('built');
+    expect(await printed()).toBe('built');
   });
 });

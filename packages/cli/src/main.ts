@@ -1,7 +1,7 @@
 /** `parlance COMMAND`. Commands are loaded on demand, to keep startup fast. */
 import { version } from '../package.json' with { type: 'json' };
 import { CommandError } from './command-error.ts';
-import { complain } from './complain.ts';
+import { printStderr } from './stderr.ts';
 
 const USAGE = `Usage: parlance COMMAND
 
@@ -68,7 +68,7 @@ async function run([command, ...rest]: string[]): Promise<number | null> {
       console.log(version);
       return 0;
     case undefined:
-      complain(USAGE);
+      printStderr(USAGE);
       return 2;
     default:
       throw new CommandError(await unknownCommand(command), 2);
@@ -87,6 +87,6 @@ try {
   const code = await run(process.argv.slice(2));
   if (code !== null) process.exit(code);
 } catch (error) {
-  complain(`parlance: ${error instanceof Error ? error.message : String(error)}`);
+  printStderr(`parlance: ${error instanceof Error ? error.message : String(error)}`);
   process.exit(error instanceof CommandError ? error.exitCode : 1);
 }

@@ -14,7 +14,7 @@ import { everySession } from './every-session.ts';
 /** Above any real number per user or session. */
 const NO_LIMIT = 1_000_000;
 
-type Copied = {
+type CopyCounts = {
   sessions: number;
   events: number;
   users: number;
@@ -32,9 +32,9 @@ type Copied = {
  * Checks sessions before writing: throws `invalid` if the target has a different session of the same name.
  * Existing data of the target is kept, so copying again only adds new data.
  */
-export async function copyAll(from: Storage, to: Storage): Promise<Copied> {
+export async function copyAll(from: Storage, to: Storage): Promise<CopyCounts> {
   await checkSessions(to, sessionsOf(from));
-  const copied: Copied = {
+  const copied: CopyCounts = {
     sessions: 0,
     events: 0,
     users: 0,

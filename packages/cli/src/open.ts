@@ -2,10 +2,10 @@
 import { openInBrowser } from './browser.ts';
 import { consoleAddress } from './chat/console-link.ts';
 import { CommandError } from './command-error.ts';
-import { complain } from './complain.ts';
 import { givenUrl, SERVER_FLAGS, SERVER_HELP, serverAddress } from './connection/address.ts';
 import { isParlance } from './connection/open.ts';
 import { parseFlags, SWITCH } from './flags.ts';
+import { printStderr } from './stderr.ts';
 
 const USAGE = `Usage: parlance open [SESSION]
 
@@ -34,7 +34,7 @@ export async function open(argv: readonly string[]): Promise<number> {
     );
   const address = consoleAddress(url, session);
   if (!values.print && (await openInBrowser(address))) {
-    complain(`opened ${address}`);
+    printStderr(`opened ${address}`);
     return 0;
   }
   console.log(address);

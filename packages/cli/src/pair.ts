@@ -1,9 +1,9 @@
 /** `parlance pair CODE`: connects the browser extension that displays the code. */
 import { createInterface } from 'node:readline/promises';
 import { CommandError } from './command-error.ts';
-import { complain } from './complain.ts';
 import { SERVER_FLAGS, SERVER_HELP, type ServerAddress, serverAddress } from './connection/address.ts';
 import { parseFlags, SWITCH } from './flags.ts';
+import { printStderr } from './stderr.ts';
 
 const USAGE = `Usage: parlance pair CODE [--url URL] [--token TOKEN] [--yes]
 
@@ -19,7 +19,7 @@ export async function pair(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parseFlags(argv, { ...SERVER_FLAGS, yes: SWITCH });
   const [code, extra] = positionals;
   if (values.help || code === undefined) {
-    (values.help ? console.log : complain)(USAGE);
+    (values.help ? console.log : printStderr)(USAGE);
     return values.help ? 0 : 2;
   }
   if (extra !== undefined) throw new CommandError('pair takes one code', 2);

@@ -146,8 +146,8 @@ describe('with a server', () => {
       const [listening = '', ...listeners] = await readLines(child.stdout, 3);
       expect(listening).toMatch(/^parlance listening on http:\/\/127\.0\.0\.1:[1-9]\d*$/);
       expect(listeners.map((line) => line.replace(/\d+$/, 'PORT'))).toEqual([
-        'parlance door native on http://127.0.0.1:PORT',
-        'parlance door agentloop on http://127.0.0.1:PORT',
+        'parlance listener native on http://127.0.0.1:PORT',
+        'parlance listener agentloop on http://127.0.0.1:PORT',
       ]);
       const health = await fetch(`${listening.slice('parlance listening on '.length)}/health`);
       expect(health.status).toBe(200);

@@ -1,9 +1,10 @@
 /** `parlance serve`: starts the server. */
 import { fullHelpText, helpText } from '@parlance/server/config';
 import { bannerOf } from './banner.ts';
-import { complain } from './complain.ts';
 import { announceServer } from './connection/running-server.ts';
+import { counted } from './counted.ts';
 import { configFrom, explainStart } from './start.ts';
+import { printStderr } from './stderr.ts';
 import { whenSignalled } from './stopping.ts';
 
 const urlOf = (host: string, port: number) => `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
@@ -31,7 +32,7 @@ export async function serve(argv: readonly string[]): Promise<number | null> {
       await server.stop();
     },
     exit: (code) => process.exit(code),
-    report: (line) => complain(`parlance: ${line}`),
+    report: (line) => printStderr(`parlance: ${line}`),
   });
   process.on('SIGTERM', signalled);
   process.on('SIGINT', signalled);
@@ -42,12 +43,12 @@ export async function serve(argv: readonly string[]): Promise<number | null> {
   const { adminPassword } = server;
   const hasBanner = process.stdout.isTTY;
   if (adminPassword !== null && !hasBanner)
-    complain(`created user admin with password ${adminPassword} (shown once)`);
+    printStderr(`created user admin with password ${adminPassword} (shown once)`);
   const url = urlOf(ownHost(server.host), server.port);
   withdraw = announceServer(config.data, { url });
   console.log(`parlance listening on ${urlOf(server.host, server.port)}`);
   for (const listener of server.doors)
-    console.log(`parlance door ${listener.dialect} on ${urlOf(server.host, listener.port)}`);
+    console.log(`parlance listener ${listener.dialect} on ${urlOf(server.host, listener.port)}`);
   if (hasBanner) console.log(bannerOf(config, { model: server.model(), url, adminPassword }));
   if (process.stderr.isTTY) waiting = () => waitingLine(server.running(), config.grace);
   return null;
@@ -55,7 +56,7 @@ export async function serve(argv: readonly string[]): Promise<number | null> {
 
 function waitingLine(turns: number, graceMs: number): string | null {
   if (turns === 0) return null;
-  const running = turns === 1 ? '1 running turn' : `${turns} running turns`;
+  const running = counted(turns, 'running turn');
   const seconds = Math.ceil(graceMs / 1_000);
   return `waiting up to ${seconds} s for ${running}; unfinished turns resume at the next start. Press Ctrl-C again to stop immediately.`;
 }

@@ -6,7 +6,7 @@
  */
 const ONE_PRESS_MS = 200;
 
-export type Stopping = {
+export type StopHandlers = {
   /** resolves when the server is drained */
   readonly stop: () => Promise<void>;
   readonly exit: (code: number) => void;
@@ -26,7 +26,7 @@ export function whenSignalled({
   report,
   waiting = () => null,
   now = performance.now.bind(performance),
-}: Stopping) {
+}: StopHandlers) {
   let first: { readonly signal: NodeJS.Signals; readonly at: number } | null = null;
   return (signal: NodeJS.Signals): void => {
     if (first === null) {

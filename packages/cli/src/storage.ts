@@ -26,14 +26,14 @@ export function configuredDatabase({ data, config, database }: StorageFlags): st
 }
 
 /** `begins`: creates a missing data folder. */
-export function openConfigured(flags: StorageFlags, begins = false): Promise<Storage> {
+export function openConfigured(flags: StorageFlags, create = false): Promise<Storage> {
   const database = configuredDatabase(flags);
   if (database !== null) return openStorage({ database });
-  return openStorage({ folder: begins ? newOrExistingDataFolder(flags) : existingDataFolder(flags) });
+  return openStorage({ folder: create ? newOrExistingDataFolder(flags) : existingDataFolder(flags) });
 }
 
 /** The storage that an argument names; null if it is a file. */
-export function placeNamed(argument: string): StoragePlace | null {
+export function storageAt(argument: string): StoragePlace | null {
   if (/^postgres(ql)?:\/\//.test(argument)) {
     if (!URL.canParse(argument)) throw new CommandError('the URL of the database is not valid', 2);
     return { database: argument };

@@ -82,15 +82,15 @@ export type UserCommand = {
   readonly takesName: boolean;
   readonly flags: readonly string[];
   /** whether it may create a data folder */
-  readonly begins: boolean;
+  readonly create: boolean;
   readonly run: (users: Users, name: string, flags: Flags) => Promise<string>;
 };
 
 export const USER_COMMANDS = new Map<string, UserCommand>([
-  ['add', { takesName: true, flags: ['role', 'password'], begins: true, run: add }],
-  ['list', { takesName: false, flags: [], begins: false, run: list }],
-  ['password', { takesName: true, flags: ['password'], begins: false, run: changePassword }],
-  ['role', { takesName: true, flags: ['role'], begins: false, run: changeRole }],
-  ['logout', { takesName: true, flags: [], begins: false, run: logOut }],
-  ['remove', { takesName: true, flags: [], begins: false, run: remove }],
+  ['add', { takesName: true, flags: ['role', 'password'], create: true, run: add }],
+  ['list', { takesName: false, flags: [], create: false, run: list }],
+  ['password', { takesName: true, flags: ['password'], create: false, run: changePassword }],
+  ['role', { takesName: true, flags: ['role'], create: false, run: changeRole }],
+  ['logout', { takesName: true, flags: [], create: false, run: logOut }],
+  ['remove', { takesName: true, flags: [], create: false, run: remove }],
 ]);

@@ -11,7 +11,7 @@ afterAll(() => rmSync(cwd, { recursive: true }));
 
 const user = (args: string[], input?: string, env?: Record<string, string>) =>
   runParlance(['user', ...args], { cwd, input, env });
-const said = (line: string) => ({ code: 0, stdout: `${line}\n`, stderr: '' });
+const output = (line: string) => ({ code: 0, stdout: `${line}\n`, stderr: '' });
 const refused = (code: number, line: string) => ({ code, stdout: '', stderr: `parlance: ${line}\n` });
 
 async function hashOf(name: string, data = '.parlance'): Promise<string> {
@@ -23,27 +23,27 @@ async function hashOf(name: string, data = '.parlance'): Promise<string> {
 
 test('adds, lists, changes and removes a user', async () => {
   expect(await user(['add', 'ann', '--role', 'developer'], 'first-one\n')).toEqual(
-    said('added user ann with role developer'),
+    output('added user ann with role developer'),
   );
   expect(await Bun.password.verify('first-one', await hashOf('ann'))).toBe(true);
   expect((await user(['list'])).stdout).toMatch(/^ann {2}developer {2}\d{4}-\d\d-\d\dT[\d:.]+Z\n$/);
   expect(await user(['password', 'ann', '--password', 'second-one'])).toEqual(
-    said('changed the password of ann; existing tokens are revoked'),
+    output('changed the password of ann; existing tokens are revoked'),
   );
   expect(await Bun.password.verify('second-one', await hashOf('ann'))).toBe(true);
   expect(await user(['role', 'ann', '--role', 'user'])).toEqual(
-    said('ann now has the role user; existing tokens are revoked'),
+    output('ann now has the role user; existing tokens are revoked'),
   );
-  expect(await user(['role', 'ann', '--role', 'user'])).toEqual(said('ann already has the role user'));
-  expect(await user(['logout', 'ann'])).toEqual(said('logged ann out; existing tokens are revoked'));
+  expect(await user(['role', 'ann', '--role', 'user'])).toEqual(output('ann already has the role user'));
+  expect(await user(['logout', 'ann'])).toEqual(output('logged ann out; existing tokens are revoked'));
   expect(await Bun.password.verify('second-one', await hashOf('ann'))).toBe(true);
-  expect(await user(['remove', 'ann'])).toEqual(said('removed user ann'));
-  expect(await user(['list'])).toEqual(said('there are no users'));
+  expect(await user(['remove', 'ann'])).toEqual(output('removed user ann'));
+  expect(await user(['list'])).toEqual(output('there are no users'));
 });
 
 test('a new user has the role user; blanks in the password are kept', async () => {
   const args = ['add', 'bob', '--data', 'elsewhere'];
-  expect(await user(args, '  spaced out  \nignored\n')).toEqual(said('added user bob with role user'));
+  expect(await user(args, '  spaced out  \nignored\n')).toEqual(output('added user bob with role user'));
   expect(await Bun.password.verify('  spaced out  ', await hashOf('bob', 'elsewhere'))).toBe(true);
 });
 

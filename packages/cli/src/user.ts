@@ -3,8 +3,8 @@
  */
 import { nameProblem } from '@parlance/server/users';
 import { CommandError } from './command-error.ts';
-import { complain } from './complain.ts';
 import { parseFlags, STORAGE_FLAGS, TEXT } from './flags.ts';
+import { printStderr } from './stderr.ts';
 import { openConfigured } from './storage.ts';
 import { USER_COMMANDS, type UserCommand } from './user-commands.ts';
 
@@ -44,11 +44,11 @@ export async function user(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parseFlags(argv, { ...STORAGE_FLAGS, role: TEXT, password: TEXT });
   const [word, ...names] = positionals;
   if (values.help || word === undefined) {
-    (values.help ? console.log : complain)(USAGE);
+    (values.help ? console.log : printStderr)(USAGE);
     return values.help ? 0 : 2;
   }
   const [command, name] = checked(word, names, Object.keys(values));
-  const store = await openConfigured(values, command.begins);
+  const store = await openConfigured(values, command.create);
   try {
     console.log(await command.run(store, name, values));
   } finally {

@@ -22,7 +22,7 @@ export class OpenSession {
     this.#isNew = true;
   }
 
-  seenUpTo(meta: Meta): void {
+  updatePosition(meta: Meta): void {
     const seq = meta?.['parlance/seq'];
     if (typeof seq === 'number') this.#seq = Math.max(this.#seq, seq);
   }
@@ -30,7 +30,7 @@ export class OpenSession {
   /** The part of an update that the editor has not received; null if none. */
   unseen(message: Message): Message | null {
     const { update, _meta } = message.params ?? {};
-    this.seenUpTo(_meta);
+    this.updatePosition(_meta);
     const seq = _meta?.['parlance/seq'];
     const { sessionUpdate, messageId, content } = update ?? {};
     if (messageId === undefined || content?.text === undefined || !sessionUpdate?.startsWith('agent_'))

@@ -109,7 +109,7 @@ export class AcpPipe implements StdioProtocol {
     if (method === 'session/close') this.#sessions.delete(id);
     if (method !== 'session/new' && method !== 'session/load' && method !== 'session/resume') return;
     const session = this.#sessions.get(id) ?? new OpenSession(params?.cwd ?? '/');
-    session.seenUpTo(message.result?._meta);
+    session.updatePosition(message.result?._meta);
     this.#sessions.set(id, session);
   }
 
@@ -119,7 +119,7 @@ export class AcpPipe implements StdioProtocol {
 
   #lost(reason: string): void {
     this.#socket = null;
-    for (const message of this.#requests.giveUp(({ method }) => method !== 'session/prompt')) {
+    for (const message of this.#requests.drop(({ method }) => method !== 'session/prompt')) {
       if (message.method === 'session/load') this.#sessions.delete(message.params?.sessionId ?? '');
       this.#refuse(message, reason);
     }
@@ -131,7 +131,7 @@ export class AcpPipe implements StdioProtocol {
   }
 
   #gone(reason: string): void {
-    for (const message of this.#requests.giveUp(() => true)) this.#refuse(message, reason);
+    for (const message of this.#requests.drop(() => true)) this.#refuse(message, reason);
     const waiting = this.#waiting ?? [];
     this.#waiting = null;
     for (const line of waiting) {
@@ -173,25 +173,25 @@ export class AcpPipe implements StdioProtocol {
     ]);
     if (fence === 'lost') return false;
     this.#withdraw();
-    this.#goOn(socket);
+    this.#continueTurns(socket);
     return true;
   }
 
   #forget(sessionId: string, { code, message }: NonNullable<Message['error']>): void {
     this.#sessions.delete(sessionId);
-    for (const { id } of this.#requests.giveUp(({ params }) => params?.sessionId === sessionId))
+    for (const { id } of this.#requests.drop(({ params }) => params?.sessionId === sessionId))
       this.write(failed(id, code, message));
   }
 
   /** Withdraws permission requests that were answered by another client. */
   #withdraw(): void {
-    for (const id of this.#requests.notAskedAgain([...this.#asked.keys()])) {
+    for (const id of this.#requests.answeredElsewhere([...this.#asked.keys()])) {
       this.#asked.delete(id);
       this.write(JSON.stringify({ jsonrpc: '2.0', method: '$/cancel_request', params: { requestId: id } }));
     }
   }
 
-  #goOn(socket: LinkSocket): void {
+  #continueTurns(socket: LinkSocket): void {
     this.#socket = socket;
     for (const line of this.#requests.prompts()) socket.send(line);
     const waiting = this.#waiting ?? [];

@@ -40,11 +40,11 @@ export class Requests {
   }
 
   /** Drops and returns requests that the server will not answer. */
-  giveUp(which: (message: Message) => boolean): Message[] {
-    const given = [...this.#pending.values()].filter(({ message }) => which(message));
-    for (const { message } of given) this.#pending.delete(keyOf(message.id));
+  drop(matches: (message: Message) => boolean): Message[] {
+    const dropped = [...this.#pending.values()].filter(({ message }) => matches(message));
+    for (const { message } of dropped) this.#pending.delete(keyOf(message.id));
     this.#settle();
-    return given.map(({ message }) => message);
+    return dropped.map(({ message }) => message);
   }
 
   /** Resolves when no request is pending. */
@@ -89,7 +89,7 @@ export class Requests {
     this.#askedAgain.add(approval);
   }
 
-  notAskedAgain(asked: readonly string[]): string[] {
+  answeredElsewhere(asked: readonly string[]): string[] {
     const again = this.#askedAgain;
     this.#askedAgain = new Set();
     return asked.filter((approval) => !again.has(approval));

@@ -43,7 +43,7 @@ const inputsOf = async (session: string): Promise<DurableEvent<'input.accepted'>
 };
 
 describe.skipIf(!hasTmux)('a conversation in the terminal', () => {
-  test('allows always, and shows what was folded, the last first', async () => {
+  test('allows always, and shows collapsed items, the last first', async () => {
     await using terminal = await chat();
     await terminal.shows(READY);
     await terminal.type('write files');

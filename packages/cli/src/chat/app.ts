@@ -11,24 +11,24 @@ import { SecondPress } from '../terminal/second-press.ts';
 import { themeFor } from '../terminal/theme.ts';
 import { Approvals } from './approvals.ts';
 import { withFiles } from './attach.ts';
-import { type Below, belowFrame } from './below.ts';
 import { Composer } from './composer.ts';
 import { consoleNotice } from './console-link.ts';
-import { Conversation, type Wanted } from './conversation.ts';
-import { Unfolding } from './folded.ts';
+import { type ChatSettings, Conversation } from './conversation.ts';
+import { Expander } from './expander.ts';
+import { type Footer, footerFrame } from './footer.ts';
 import { helpLines } from './help.ts';
 import { readHistory, remember } from './history.ts';
-import { type Look, looks } from './look.ts';
 import { menuChoices } from './menu.ts';
 import { Painter, type Picture } from './painter.ts';
 import { Picker } from './picker.ts';
-import { lastWaiting } from './queue.ts';
+import { lastQueued } from './queue.ts';
+import { createRenderContext, type RenderContext } from './render-context.ts';
 import { applyCommand, type Command, parseCommand } from './slash.ts';
 import { Transcript } from './transcript.ts';
 import { farewellLines, welcomeLines } from './welcome.ts';
 
 export type AppOptions = {
-  readonly wanted: Wanted;
+  readonly settings: ChatSettings;
   /** session to open; null for a new one */
   readonly session: string | null;
   /** let the user choose a session first */
@@ -44,7 +44,7 @@ export class ChatApp {
   readonly #conversation: Conversation;
   readonly #approvals: Approvals;
   readonly #composer: Composer;
-  readonly #lookAt: ReturnType<typeof looks>;
+  readonly #contextFor: ReturnType<typeof createRenderContext>;
   readonly #painter = new Painter(() => this.#picture());
   readonly #keyboard = new Keyboard({
     key: (key) => this.#key(key),
@@ -53,7 +53,7 @@ export class ChatApp {
   });
   readonly #done = Promise.withResolvers<number>();
   readonly #interruption = new SecondPress(() => this.#painter.later());
-  readonly #unfolding = new Unfolding();
+  readonly #expander = new Expander();
   #transcript = new Transcript();
   #history: readonly string[] = readHistory();
   #picker: Picker | null = null;
@@ -65,11 +65,11 @@ export class ChatApp {
   ) {
     const changed = () => this.#painter.later();
     const events = { changed, notice: (text: string) => this.#notice(text) };
-    this.#lookAt = looks({
+    this.#contextFor = createRenderContext({
       theme: themeFor(process.stdout),
       principal: connection.about.principal.id,
     });
-    this.#conversation = new Conversation(connection, events, options.wanted);
+    this.#conversation = new Conversation(connection, events, options.settings);
     this.#approvals = new Approvals(this.#conversation, options.approve, (act) => this.#do(act));
     this.#composer = new Composer({
       history: () => this.#history,
@@ -81,13 +81,13 @@ export class ChatApp {
   async run(): Promise<number> {
     this.#keyboard.open();
     try {
-      this.#painter.print(welcomeLines(this.connection, this.#look));
+      this.#painter.print(welcomeLines(this.connection, this.#renderContext));
       this.#painter.now();
       await this.#begin();
       return await this.#done.promise;
     } finally {
       this.#conversation.close();
-      this.#painter.close(farewellLines(this.connection, this.#conversation, this.#look));
+      this.#painter.close(farewellLines(this.connection, this.#conversation, this.#renderContext));
       this.#keyboard.close();
     }
   }
@@ -102,20 +102,20 @@ export class ChatApp {
     if (message !== '') this.#submit(message);
   }
 
-  get #look(): Look {
-    return this.#lookAt(this.#painter.screen);
+  get #renderContext(): RenderContext {
+    return this.#contextFor(this.#painter.screen);
   }
 
   #picture(): Picture {
-    const look = this.#look;
+    const context = this.#renderContext;
     const { view, state } = this.#conversation;
     this.#approvals.follow();
-    const { final, live } = this.#transcript.update(view, look);
-    const frame = this.#picker?.frame(look) ?? belowFrame(live, this.#below(), look);
+    const { final, live } = this.#transcript.update(view, context);
+    const frame = this.#picker?.frame(context) ?? footerFrame(live, this.#footer(), context);
     return { final, frame, isBusy: currentTurn(view) !== null || state.status === 'waiting' };
   }
 
-  #below(): Below {
+  #footer(): Footer {
     const { view, settings, state } = this.#conversation;
     const { draft, choices, chosen } = this.#composer;
     const { isDenying, isExplaining } = this.#approvals;
@@ -136,7 +136,7 @@ export class ChatApp {
   }
 
   #notice(text: string, colour: 'yellow' | 'red' = 'yellow'): void {
-    const { theme, width } = this.#look;
+    const { theme, width } = this.#renderContext;
     this.#painter.print(['', ...wrapped(safeText(text), width).map(theme[colour])]);
   }
 
@@ -160,7 +160,7 @@ export class ChatApp {
         this.#painter.screen.clear();
         return true;
       case 'ctrl-o':
-        this.#painter.print(this.#unfolding.next(this.#conversation.view, this.#look));
+        this.#painter.print(this.#expander.next(this.#conversation.view, this.#renderContext));
         return true;
       case 'ctrl-r':
         this.#conversation.retryNow();
@@ -189,7 +189,7 @@ export class ChatApp {
 
   /** True if a message is queued; puts it back into the input field. */
   #takeBack(): boolean {
-    const waiting = lastWaiting(this.#conversation.view);
+    const waiting = lastQueued(this.#conversation.view);
     if (waiting?.text === null)
       this.#notice('The queued message has attachments: change or remove it in the console.');
     else if (waiting) {
@@ -254,11 +254,11 @@ export class ChatApp {
         compact: () => conversation.compact(),
         clear: () => conversation.clear(),
         notice: (text) => this.#notice(text),
-        help: () => this.#painter.print(helpLines(this.#look)),
+        help: () => this.#painter.print(helpLines(this.#renderContext)),
         sessions: () => this.#pick(),
-        fresh: (wanted) => {
+        newSession: (settings) => {
           this.#transcript = new Transcript();
-          conversation.reset(wanted);
+          conversation.reset(settings);
         },
         open: async () => this.#notice(await consoleNotice(this.connection, conversation.id)),
         quit: () => this.#leave(0),
@@ -278,7 +278,7 @@ export class ChatApp {
     if (result === 'changed') return;
     this.#picker = null;
     if (result === 'closed') return;
-    this.#painter.print(['', this.#look.theme.bold(safeText(result.session.title))]);
+    this.#painter.print(['', this.#renderContext.theme.bold(safeText(result.session.title))]);
     this.#transcript = new Transcript();
     this.#do(() => this.#conversation.open(result.session.id));
   }

@@ -12,7 +12,7 @@ const pathOf = (given: string): string =>
 
 const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 
-export type Attached = {
+export type AttachedFiles = {
   readonly parts: Part[];
   /** why files were not attached, one sentence each */
   readonly problems: readonly string[];
@@ -30,12 +30,12 @@ export function mentionedFiles(text: string): ReadonlySet<string> {
 }
 
 /** The text as it is, then the files that it names. */
-export async function withFiles(text: string): Promise<Attached> {
+export async function withFiles(text: string): Promise<AttachedFiles> {
   const { parts, problems } = await filesAt(mentionedFiles(text));
   return { parts: text.trim() === '' ? parts : [{ type: 'text', text: text.trim() }, ...parts], problems };
 }
 
-export async function filesAt(paths: Iterable<string>): Promise<Attached> {
+export async function filesAt(paths: Iterable<string>): Promise<AttachedFiles> {
   const taken: { readonly bytes: number; readonly part: Part }[] = [];
   const problems: string[] = [];
   for (const path of paths) {

@@ -11,7 +11,7 @@ import {
 } from '@parlance/sdk';
 import type { Connection } from '../connection/open.ts';
 
-export type Wanted = {
+export type ChatSettings = {
   readonly agent?: string | undefined;
   readonly domain?: string | undefined;
   readonly model?: string | null | undefined;
@@ -35,7 +35,7 @@ export class Conversation {
     readonly connection: Connection,
     private readonly events: ConversationEvents,
     /** settings of a session that does not exist yet */
-    private wanted: Wanted = {},
+    private initialSettings: ChatSettings = {},
   ) {}
 
   get id(): string | null {
@@ -51,9 +51,9 @@ export class Conversation {
   }
 
   /** Current settings, or those of the session to be created. */
-  get settings(): Wanted {
+  get settings(): ChatSettings {
     const { agent, model, approvalMode } = this.view;
-    return this.#handle ? { agent: agent?.id, model, approval: approvalMode } : this.wanted;
+    return this.#handle ? { agent: agent?.id, model, approval: approvalMode } : this.initialSettings;
   }
 
   /** Opens the session with this name, creating it if necessary. Shows it when `ready` resolves. */
@@ -64,11 +64,11 @@ export class Conversation {
   }
 
   /** The next message starts a new session. */
-  reset(wanted: Wanted = {}): void {
+  reset(initialSettings: ChatSettings = {}): void {
     this.close();
     this.#handle = null;
     this.#live = null;
-    this.wanted = wanted;
+    this.initialSettings = initialSettings;
     this.events.changed();
   }
 
@@ -100,9 +100,9 @@ export class Conversation {
     await this.#handle?.clear();
   }
 
-  async choose(change: Wanted): Promise<void> {
+  async choose(change: ChatSettings): Promise<void> {
     if (this.#handle) await configure(this.#handle, change);
-    else this.wanted = { ...this.wanted, ...change };
+    else this.initialSettings = { ...this.initialSettings, ...change };
     this.events.changed();
   }
 
@@ -118,16 +118,16 @@ export class Conversation {
   /** The session with this name, or a new one, with the wanted settings. It is not followed yet. */
   async prepare(id: string | null): Promise<SessionHandle> {
     const handle = this.connection.parlance.session(id ?? undefined);
-    const { agent, domain, ...settings } = this.wanted;
-    const exists = id !== null && (await isThere(handle));
+    const { agent, domain, ...settings } = this.initialSettings;
+    const exists = id !== null && (await sessionExists(handle));
     if (!exists) await this.#createIn(handle, { agent, domain });
     await configure(handle, exists ? { agent, ...settings } : settings);
-    this.wanted = {};
+    this.initialSettings = {};
     return handle;
   }
 
   /** In the current folder, unless the server uses another one. */
-  async #createIn(handle: SessionHandle, fields: Pick<Wanted, 'agent' | 'domain'>): Promise<void> {
+  async #createIn(handle: SessionHandle, fields: Pick<ChatSettings, 'agent' | 'domain'>): Promise<void> {
     try {
       await handle.create({ ...fields, cwd: process.cwd() });
     } catch (error) {
@@ -150,12 +150,12 @@ export class Conversation {
   }
 }
 
-async function configure(handle: SessionHandle, { agent, model, approval }: Wanted): Promise<void> {
+async function configure(handle: SessionHandle, { agent, model, approval }: ChatSettings): Promise<void> {
   if ([agent, model, approval].every((setting) => setting === undefined)) return;
   await handle.configure({ agent, model, approval });
 }
 
-async function isThere(handle: SessionHandle): Promise<boolean> {
+async function sessionExists(handle: SessionHandle): Promise<boolean> {
   try {
     await handle.get();
     return true;

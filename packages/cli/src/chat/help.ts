@@ -1,6 +1,6 @@
 /** `/help`: commands and keys. */
 import { padded } from '../terminal/layout.ts';
-import type { Look } from './look.ts';
+import type { RenderContext } from './render-context.ts';
 import { COMMANDS } from './slash.ts';
 
 const KEYS = [
@@ -16,7 +16,7 @@ const KEYS = [
   ['Ctrl-D', 'leave'],
 ] as const;
 
-export function helpLines({ theme }: Look): string[] {
+export function helpLines({ theme }: RenderContext): string[] {
   const rows = [...COMMANDS.map(({ label, about }) => [label, about] as const), ['', ''] as const, ...KEYS];
   const column = Math.max(...rows.map(([name]) => name.length));
   return [

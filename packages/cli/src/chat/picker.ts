@@ -6,7 +6,7 @@ import type { Key } from '../terminal/keys.ts';
 import { cut, spread, widthOf } from '../terminal/layout.ts';
 import { safeLine, safeText } from '../terminal/safe-text.ts';
 import type { Frame } from '../terminal/screen.ts';
-import type { Look } from './look.ts';
+import type { RenderContext } from './render-context.ts';
 
 const STATUS = { idle: '', running: 'Running', waiting: 'Needs approval', failed: 'Failed' } as const;
 
@@ -19,8 +19,8 @@ export class Picker {
   constructor(private readonly sessions: readonly Session[]) {}
 
   get #shown(): readonly Session[] {
-    const wanted = this.#filter.text.toLowerCase();
-    return this.sessions.filter(({ title, id }) => `${title} ${id}`.toLowerCase().includes(wanted));
+    const search = this.#filter.text.toLowerCase();
+    return this.sessions.filter(({ title, id }) => `${title} ${id}`.toLowerCase().includes(search));
   }
 
   key(key: Key): PickerResult {
@@ -41,7 +41,7 @@ export class Picker {
     this.#filter = filter;
   }
 
-  frame({ theme, width, height }: Look): Frame {
+  frame({ theme, width, height }: RenderContext): Frame {
     const rows = Math.max(1, Math.min(12, height - 5));
     const all = this.#shown;
     const first = Math.max(0, this.#at - rows + 1);

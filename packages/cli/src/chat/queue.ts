@@ -3,14 +3,14 @@ import type { TurnId } from '@parlance/protocol';
 import type { SessionView } from '@parlance/sdk';
 import { mentionedFiles } from './attach.ts';
 
-export type Waiting = {
+export type QueuedMessage = {
   readonly turn: TurnId;
   /** null if taking it back would lose attachments: files that its text does not name */
   readonly text: string | null;
 };
 
 /** Null if no message waits. */
-export function lastWaiting({ queued }: Pick<SessionView, 'queued'>): Waiting | null {
+export function lastQueued({ queued }: Pick<SessionView, 'queued'>): QueuedMessage | null {
   const last = queued.findLast(({ turn, call }) => turn !== undefined && !call);
   if (last?.turn === undefined) return null;
   const texts = last.parts.filter((part) => part.type === 'text').map(({ text }) => text);

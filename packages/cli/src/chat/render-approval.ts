@@ -5,15 +5,15 @@ import { lexed } from '@parlance/web/lex';
 import { broken, hanging, wrapped } from '../terminal/layout.ts';
 import { markdownLines } from '../terminal/markdown.ts';
 import { safeLine, safeText } from '../terminal/safe-text.ts';
-import type { Look } from './look.ts';
+import type { RenderContext } from './render-context.ts';
 import { patchLines } from './render-patch.ts';
 
 const NO_BREAK = '\u00a0';
 
 /** Shows everything that would run, so that nothing hidden can be approved. */
-export function askLines({ tool, ask }: ApprovalView, look: Look): string[] {
-  const { theme, width } = look;
-  const inner = { ...look, width: width - 2 };
+export function askLines({ tool, ask }: ApprovalView, context: RenderContext): string[] {
+  const { theme, width } = context;
+  const inner = { ...context, width: width - 2 };
   const body =
     ask.patch === undefined
       ? hanging(broken(safeText(commandLine(ask.command)), width - 4), theme.bold('$ '), '  ')
@@ -25,15 +25,19 @@ export function askLines({ tool, ask }: ApprovalView, look: Look): string[] {
   ];
 }
 
-export function explanationLines(text: string, look: Look): string[] {
+export function explanationLines(text: string, context: RenderContext): string[] {
   const { blocks } = lexed(null, text, true);
-  const inner = markdownLines(blocks, { ...look, width: look.width - 4 });
-  return inner.map((line) => `  ${look.theme.dim('│')} ${line}`);
+  const inner = markdownLines(blocks, { ...context, width: context.width - 4 });
+  return inner.map((line) => `  ${context.theme.dim('│')} ${line}`);
 }
 
 /** The question: keys, and what "always" would allow. */
-export function questionLines({ ask }: ApprovalView, look: Look, isExplaining: boolean): string[] {
-  const { theme, width } = look;
+export function questionLines(
+  { ask }: ApprovalView,
+  context: RenderContext,
+  isExplaining: boolean,
+): string[] {
+  const { theme, width } = context;
   // Keep a key on the same line as its label.
   const key = (letter: string, text: string) =>
     `${theme.bold(theme.yellow(letter))}${NO_BREAK}${text.replaceAll(' ', NO_BREAK)}`;
@@ -53,7 +57,7 @@ function grantLine(grant: string | undefined): string {
   return `Always allow: ${what}${what && ' '}${safeLine(exactly)} ${runs} without asking for the rest of this session.`;
 }
 
-export function answerLines({ state }: ApprovalView, { theme, width, principal }: Look): string[] {
+export function answerLines({ state }: ApprovalView, { theme, width, principal }: RenderContext): string[] {
   const here = state.status === 'answered' && state.by === principal && state.dialect === 'native';
   const text = answerText(state, here);
   if (text === null) return [];

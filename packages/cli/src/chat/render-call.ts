@@ -5,8 +5,8 @@ import { duration } from '@parlance/web/cost';
 import { broken, cut, spread, wrapped } from '../terminal/layout.ts';
 import { safeLine, safeOutput, safeText } from '../terminal/safe-text.ts';
 import type { Style, Theme } from '../terminal/theme.ts';
-import type { Look } from './look.ts';
 import { answerLines, askLines, explanationLines } from './render-approval.ts';
+import type { RenderContext } from './render-context.ts';
 import { patchLines } from './render-patch.ts';
 import type { FinalPart, Rendered } from './rendered.ts';
 
@@ -33,38 +33,38 @@ const PHASES: Readonly<Record<Exclude<CallState['phase'], 'ended'>, string>> = {
   deferred: 'Waiting for the client',
 };
 
-export function renderCall(call: CallView, look: Look): Rendered {
+export function renderCall(call: CallView, context: RenderContext): Rendered {
   const { approval, state } = call;
-  const parts: FinalPart[] = approval ? approvalParts(approval, look) : [];
+  const parts: FinalPart[] = approval ? approvalParts(approval, context) : [];
   // Already stated by the answer.
   if (approval && state.phase === 'ended' && state.outcome === 'denied')
     return { parts, live: [], complete: true };
   if (state.phase === 'ended') {
-    const lines = [headLine(call, look), ...changeLines(call, look), ...outputLines(state, look)];
+    const lines = [headLine(call, context), ...changeLines(call, context), ...outputLines(state, context)];
     parts.push({ key: 'end', lines, joined: approval !== null });
     return { parts, live: [], complete: true };
   }
   const isAsked = approval?.state.status === 'pending';
   return {
     parts,
-    live: isAsked ? [] : [headLine(call, look), ...progressLines(state, look)],
+    live: isAsked ? [] : [headLine(call, context), ...progressLines(state, context)],
     complete: false,
   };
 }
 
-function approvalParts(approval: ApprovalView, look: Look): FinalPart[] {
-  const parts: FinalPart[] = [{ key: 'ask', lines: askLines(approval, look) }];
+function approvalParts(approval: ApprovalView, context: RenderContext): FinalPart[] {
+  const parts: FinalPart[] = [{ key: 'ask', lines: askLines(approval, context) }];
   for (const [index, text] of approval.explanations.entries())
-    parts.push({ key: `explanation ${index}`, lines: explanationLines(text, look) });
+    parts.push({ key: `explanation ${index}`, lines: explanationLines(text, context) });
   if (approval.state.status !== 'pending')
-    parts.push({ key: 'answer', lines: answerLines(approval, look), joined: true });
+    parts.push({ key: 'answer', lines: answerLines(approval, context), joined: true });
   return parts;
 }
 
-function headLine(call: CallView, { theme, width }: Look): string {
+function headLine(call: CallView, { theme, width }: RenderContext): string {
   const { style, text } = stateOf(call.state, theme);
   const name = `${style('●')} ${theme.bold(safeLine(call.tool))}`;
-  const what = safeLine(gist(call));
+  const what = safeLine(callSummary(call));
   return spread(what === '' ? name : `${name}  ${what}`, style(text), width);
 }
 
@@ -76,7 +76,7 @@ function stateOf(state: CallState, theme: Theme): { readonly text: string; reado
 }
 
 /** The main argument of the call: command, path or query. */
-export function gist({ input, approval }: Pick<CallView, 'input' | 'approval'>): string {
+export function callSummary({ input, approval }: Pick<CallView, 'input' | 'approval'>): string {
   const { command } = input;
   if (Array.isArray(command)) return command.join(' ');
   for (const key of ['command', 'path', 'query', 'url', 'pattern', 'agent', 'text']) {
@@ -87,23 +87,23 @@ export function gist({ input, approval }: Pick<CallView, 'input' | 'approval'>):
 }
 
 /** The change of a call that needed no approval. */
-function changeLines({ input, approval, malformed }: CallView, look: Look): string[] {
+function changeLines({ input, approval, malformed }: CallView, context: RenderContext): string[] {
   if (malformed !== undefined)
-    return [`  Malformed input (not JSON): ${cut(safeLine(malformed), Math.max(10, look.width - 32))}`];
+    return [`  Malformed input (not JSON): ${cut(safeLine(malformed), Math.max(10, context.width - 32))}`];
   if (approval || typeof input.patch !== 'string') return [];
-  return patchLines(input.patch, { ...look, width: look.width - 2 }).map((line) => `  ${line}`);
+  return patchLines(input.patch, { ...context, width: context.width - 2 }).map((line) => `  ${line}`);
 }
 
-function progressLines(state: CallState, { theme, width }: Look): string[] {
+function progressLines(state: CallState, { theme, width }: RenderContext): string[] {
   if (state.phase !== 'running' || !state.progress) return [];
   const { progress, message, status } = state.progress;
   const percent = progress === undefined ? '' : `${Math.round(progress <= 1 ? progress * 100 : progress)}% `;
   return [cut(theme.dim(`  │ ${percent}${safeLine(message ?? status ?? '')}`), width)];
 }
 
-function outputLines({ parts, said }: Ended, look: Look): string[] {
-  const { theme, width } = look;
-  const text = textOf(parts, look);
+function outputLines({ parts, said: answer }: Ended, context: RenderContext): string[] {
+  const { theme, width } = context;
+  const text = textOf(parts, context);
   const all = text === '' ? [] : broken(text.slice(0, MAX_CHARACTERS), width - 4);
   const count = text.length > MAX_CHARACTERS ? text.split('\n').length : all.length;
   const shown = all.slice(0, count > MAX_LINES + 1 ? MAX_LINES : MAX_LINES + 1);
@@ -111,11 +111,11 @@ function outputLines({ parts, said }: Ended, look: Look): string[] {
   return [
     ...shown.map((line) => `  ${theme.dim('│')} ${line}`),
     ...(more > 0 ? [theme.dim(`  │ … ${more} more lines (Ctrl-O shows them)`)] : []),
-    ...(said === undefined ? [] : wrapped(`  User’s answer: “${safeText(said)}”`, width)),
+    ...(answer === undefined ? [] : wrapped(`  User’s answer: “${safeText(answer)}”`, width)),
   ];
 }
 
-function textOf(parts: readonly Part[], { theme }: Look): string {
+function textOf(parts: readonly Part[], { theme }: RenderContext): string {
   const hasColours = theme.red('x') !== 'x';
   return parts
     .map((part) => {
@@ -129,13 +129,13 @@ function textOf(parts: readonly Part[], { theme }: Look): string {
 }
 
 /** Complete input and output, for `Ctrl-O`. */
-export function wholeCall(call: CallView, look: Look): string[] {
-  const { theme, width } = look;
+export function expandedCall(call: CallView, context: RenderContext): string[] {
+  const { theme, width } = context;
   const input = JSON.stringify(call.input, null, 2);
-  const output = call.state.phase === 'ended' ? textOf(call.state.parts, look) : '';
+  const output = call.state.phase === 'ended' ? textOf(call.state.parts, context) : '';
   const section = (title: string, text: string) =>
     text === '' || text === '{}'
       ? []
       : [theme.dim(title), ...broken(text, width - 2).map((line) => `  ${line}`)];
-  return [headLine(call, look), ...section('Input', safeText(input)), ...section('Output', output)];
+  return [headLine(call, context), ...section('Input', safeText(input)), ...section('Output', output)];
 }

@@ -3,21 +3,29 @@ import { filesOf, type Line, type PatchedFile, type Run } from '@parlance/web/pa
 import { broken, hanging } from '../terminal/layout.ts';
 import { safeText } from '../terminal/safe-text.ts';
 import type { Style, Theme } from '../terminal/theme.ts';
-import type { Look } from './look.ts';
+import type { RenderContext } from './render-context.ts';
 
 const CHANGES = { add: 'Add', update: 'Update', delete: 'Delete', unknown: '' } as const;
 
 export type PatchNotes = { readonly replaces?: readonly string[] | undefined };
 
-export function patchLines(patch: string, look: Look, { replaces = [] }: PatchNotes = {}): string[] {
+export function patchLines(
+  patch: string,
+  context: RenderContext,
+  { replaces = [] }: PatchNotes = {},
+): string[] {
   return filesOf(patch).flatMap((file, index) => [
     ...(index === 0 ? [] : ['']),
-    ...headLines(file, replaces, look),
-    ...file.runs.flatMap((run) => runLines(run, look)),
+    ...headLines(file, replaces, context),
+    ...file.runs.flatMap((run) => runLines(run, context)),
   ]);
 }
 
-function headLines(file: PatchedFile, replaces: readonly string[], { theme, width }: Look): string[] {
+function headLines(
+  file: PatchedFile,
+  replaces: readonly string[],
+  { theme, width }: RenderContext,
+): string[] {
   if (file.change === 'unknown') return [];
   const name = file.moveTo === null ? file.path : `${file.path} → ${file.moveTo}`;
   const counts = `${theme.green(`+${file.added}`)} ${theme.red(`-${file.removed}`)}`;
@@ -25,7 +33,7 @@ function headLines(file: PatchedFile, replaces: readonly string[], { theme, widt
   return broken(`${theme.bold(`${CHANGES[file.change]} ${safeText(name)}`)}  ${counts}${warning}`, width);
 }
 
-function runLines(run: Run, { theme, width }: Look): string[] {
+function runLines(run: Run, { theme, width }: RenderContext): string[] {
   const room = Math.max(4, width - 2);
   const lines = (sign: string, line: Line, style: Style) =>
     hanging(broken(marked(line, theme), room), `${sign} `, '  ').map(style);

@@ -7,63 +7,69 @@ import type { Row } from '@parlance/web/rows';
 import { hanging, wrapped } from '../terminal/layout.ts';
 import { markdownLines } from '../terminal/markdown.ts';
 import { safeLine, safeText } from '../terminal/safe-text.ts';
-import type { Look } from './look.ts';
 import { renderCall } from './render-call.ts';
+import type { RenderContext } from './render-context.ts';
 import { renderReasoning, renderText } from './render-text.ts';
 import { final, type Rendered, unfinished } from './rendered.ts';
 
-export function renderRow(row: Row, look: Look): Rendered {
+export function renderRow(row: Row, context: RenderContext): Rendered {
   switch (row.kind) {
     case 'input':
-      return final(inputLines(row.input, look));
+      return final(inputLines(row.input, context));
     case 'queued':
     case 'working':
       return unfinished([]);
     case 'item':
-      return renderItem(row.item, look);
+      return renderItem(row.item, context);
     case 'between':
       if (row.entry.kind === 'cleared')
         return final(
-          divider(`Context cleared by ${row.entry.by}. The model no longer sees the messages above.`, look),
+          divider(
+            `Context cleared by ${row.entry.by}. The model no longer sees the messages above.`,
+            context,
+          ),
         );
-      if (row.entry.kind === 'history') return final(historyLines(row.entry.items, look));
-      return final(compactionLines(row.entry, look));
+      if (row.entry.kind === 'history') return final(historyLines(row.entry.items, context));
+      return final(compactionLines(row.entry, context));
     case 'end':
-      return final(endLines(row.turn, look));
+      return final(endLines(row.turn, context));
   }
 }
 
-function renderItem(item: Item, look: Look): Rendered {
+function renderItem(item: Item, context: RenderContext): Rendered {
   switch (item.kind) {
     case 'text':
-      return renderText(item, look);
+      return renderText(item, context);
     case 'reasoning':
-      return renderReasoning(item, look);
+      return renderReasoning(item, context);
     case 'call':
-      return renderCall(item, look);
+      return renderCall(item, context);
     case 'handoff':
       return final(
-        divider(`${item.from.name} handed over to ${item.to.name}${item.reason && `: ${item.reason}`}`, look),
+        divider(
+          `${item.from.name} handed over to ${item.to.name}${item.reason && `: ${item.reason}`}`,
+          context,
+        ),
       );
     case 'restart':
       return final(
         divider(
           `The answer was interrupted (${item.fault.message}). Retrying, attempt ${item.attempt}.`,
-          look,
+          context,
         ),
       );
     case 'resumed':
-      return final(divider('The server restarted and resumed the turn.', look));
+      return final(divider('The server restarted and resumed the turn.', context));
     case 'compaction':
-      return final(compactionLines(item, look));
+      return final(compactionLines(item, context));
   }
 }
 
-const divider = (text: string, { theme, width }: Look): string[] =>
+const divider = (text: string, { theme, width }: RenderContext): string[] =>
   hanging(wrapped(safeLine(text), width - 2), '› ', '  ').map(theme.dim);
 
-const compactionLines = ({ oldTokens, newTokens }: CompactionView, look: Look): string[] =>
-  divider(`Context compacted: ${shortNumber(oldTokens)} → ${shortNumber(newTokens)} tokens`, look);
+const compactionLines = ({ oldTokens, newTokens }: CompactionView, context: RenderContext): string[] =>
+  divider(`Context compacted: ${shortNumber(oldTokens)} → ${shortNumber(newTokens)} tokens`, context);
 
 const nameOf = (part: Part): string => {
   if (part.type === 'text') return safeText(part.text);
@@ -72,7 +78,7 @@ const nameOf = (part: Part): string => {
 
 const inputText = (parts: readonly Part[]): string => parts.map(nameOf).join('\n');
 
-function inputLines({ parts, call }: InputView, { theme, width }: Look): string[] {
+function inputLines({ parts, call }: InputView, { theme, width }: RenderContext): string[] {
   const text = call ? `${call.tool} ${JSON.stringify(call.input)}` : inputText(parts);
   return hanging(wrapped(safeText(text), width - 2), theme.bold(theme.cyan('❯ ')), '  ');
 }
@@ -80,15 +86,15 @@ function inputLines({ parts, call }: InputView, { theme, width }: Look): string[
 /** For an input that is still queued. */
 export const queuedLine = ({ parts }: InputView): string => safeLine(inputText(parts));
 
-function historyLines(items: readonly HistoryItem[], look: Look): string[] {
+function historyLines(items: readonly HistoryItem[], context: RenderContext): string[] {
   return items.flatMap((item, index) => {
     const gap = index === 0 ? [] : [''];
     if (item.type === 'user')
       return [
         ...gap,
-        ...hanging(wrapped(inputText(item.parts), look.width - 2), look.theme.bold('❯ '), '  '),
+        ...hanging(wrapped(inputText(item.parts), context.width - 2), context.theme.bold('❯ '), '  '),
       ];
-    if (item.type === 'text') return [...gap, ...markdownLines(lexed(null, item.text, true).blocks, look)];
+    if (item.type === 'text') return [...gap, ...markdownLines(lexed(null, item.text, true).blocks, context)];
     return [];
   });
 }
@@ -99,8 +105,8 @@ const CANCELLED = {
   denied: 'Ended: a call was denied',
 } as const;
 
-function endLines({ state, usage }: TurnView, look: Look): string[] {
-  const { theme, width } = look;
+function endLines({ state, usage }: TurnView, context: RenderContext): string[] {
+  const { theme, width } = context;
   const tokens = usage.inputTokens + usage.outputTokens;
   const used = `${shortNumber(usage.inputTokens)} in, ${shortNumber(usage.outputTokens)} out`;
   const line = [

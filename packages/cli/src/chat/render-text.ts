@@ -6,7 +6,7 @@ import type { MarkedToken } from 'marked';
 import { cut, widthOf } from '../terminal/layout.ts';
 import { blockLines } from '../terminal/markdown.ts';
 import { safeLine } from '../terminal/safe-text.ts';
-import type { Look } from './look.ts';
+import type { RenderContext } from './render-context.ts';
 import { final, type Rendered, unfinished } from './rendered.ts';
 
 /** Parsed blocks being streamed, one at a time. */
@@ -23,11 +23,11 @@ function tokensOf(block: BlockView): Lexed {
   return next;
 }
 
-export function renderText(block: BlockView, look: Look): Rendered {
+export function renderText(block: BlockView, context: RenderContext): Rendered {
   const { blocks } = tokensOf(block);
   const isOpen = block.state === 'open';
   const settled = isOpen ? settledCount(blocks) : blocks.length;
-  const lines = (token: unknown) => blockLines(token as MarkedToken, look);
+  const lines = (token: unknown) => blockLines(token as MarkedToken, context);
   return {
     parts: blocks.slice(0, settled).map((token, index) => ({ key: String(index), lines: lines(token) })),
     live: blocks
@@ -39,8 +39,8 @@ export function renderText(block: BlockView, look: Look): Rendered {
   };
 }
 
-/** Folded to one line. `Ctrl-O` shows the text. */
-export function renderReasoning(block: BlockView, { theme, width }: Look): Rendered {
+/** Collapsed to one line. `Ctrl-O` shows the text. */
+export function renderReasoning(block: BlockView, { theme, width }: RenderContext): Rendered {
   if (block.state !== 'open') {
     const time = block.durationMs === null ? '' : ` for ${duration(block.durationMs)}`;
     return final([theme.dim(`✻ Thought${time}`)]);

@@ -15,7 +15,7 @@ export class ScriptOutput {
     /** called when the reader of stdout is gone */
     onGone: () => void,
   ) {
-    void this.#lines.gone.then(onGone);
+    void this.#lines.closed.then(onGone);
   }
 
   /** `turn` is the turn of the message; text of other turns is left out. */

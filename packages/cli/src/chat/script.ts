@@ -5,16 +5,16 @@ import { commandLine } from '@parlance/web/approval-text';
 import type { Approve } from '../approve.ts';
 import { ask } from '../ask.ts';
 import { CommandError } from '../command-error.ts';
-import { complain } from '../complain.ts';
 import { type Connection, connectionError } from '../connection/open.ts';
+import { printStderr } from '../stderr.ts';
 import { safeLine, safeText } from '../terminal/safe-text.ts';
 import { filesAt } from './attach.ts';
-import { Conversation, type Wanted } from './conversation.ts';
-import { gist } from './render-call.ts';
+import { type ChatSettings, Conversation } from './conversation.ts';
+import { callSummary } from './render-call.ts';
 import { ScriptOutput } from './script-output.ts';
 
 export type ScriptOptions = {
-  readonly wanted: Wanted;
+  readonly settings: ChatSettings;
   readonly session: string | null;
   readonly approve: Approve;
   readonly text: string;
@@ -63,12 +63,12 @@ class ScriptRun {
   }
 
   async #submit(): Promise<{ seq: number; input: string }> {
-    const { text, files, session, wanted } = this.options;
+    const { text, files, session, settings } = this.options;
     const { parts, problems } = await filesAt(files);
     const [problem] = problems;
     if (problem !== undefined) throw new CommandError(problem, 2);
-    const notice = (line: string) => complain(`parlance: ${line}`);
-    const conversation = new Conversation(this.connection, { changed: () => undefined, notice }, wanted);
+    const notice = (line: string) => printStderr(`parlance: ${line}`);
+    const conversation = new Conversation(this.connection, { changed: () => undefined, notice }, settings);
     const handle = await conversation.prepare(session);
     this.#session = handle;
     const receipt = await handle.submit([
@@ -129,7 +129,9 @@ class ScriptRun {
       case 'call.requested':
         this.#output.pause();
         if (process.stderr.isTTY && !this.options.json)
-          complain(`● ${safeLine(event.tool)} ${safeLine(gist({ input: event.input, approval: null }))}`);
+          printStderr(
+            `● ${safeLine(event.tool)} ${safeLine(callSummary({ input: event.input, approval: null }))}`,
+          );
         return null;
       default:
         return null;
@@ -137,7 +139,7 @@ class ScriptRun {
   }
 
   #failed(message: string): 1 {
-    complain(`parlance: ${safeLine(message)}`);
+    printStderr(`parlance: ${safeLine(message)}`);
     return 1;
   }
 
@@ -146,8 +148,10 @@ class ScriptRun {
     const answer = approve === 'ask' ? await this.#asked(ask) : approve === 'all' ? 'once' : 'deny';
     if (answer === null) {
       const { id } = this.#handle;
-      complain(`parlance: needs approval: ${safeLine(ask.description)}`);
-      complain(`parlance: answer it with parlance chat --session ${id}, or run with --approve all or never`);
+      printStderr(`parlance: needs approval: ${safeLine(ask.description)}`);
+      printStderr(
+        `parlance: answer it with parlance chat --session ${id}, or run with --approve all or never`,
+      );
       return 3;
     }
     await this.#handle.answer(approval, answer, { hash });
@@ -157,8 +161,8 @@ class ScriptRun {
   /** Null if there is no terminal to ask on. */
   async #asked(asked: DurableEvent<'approval.requested'>['ask']): Promise<'once' | 'always' | 'deny' | null> {
     if (!process.stdin.isTTY || !process.stderr.isTTY) return null;
-    complain(`\nNeeds approval: ${safeText(asked.description)}`);
-    complain(`  ${safeText(asked.patch ?? `$ ${commandLine(asked.command)}`).replaceAll('\n', '\n  ')}`);
+    printStderr(`\nNeeds approval: ${safeText(asked.description)}`);
+    printStderr(`  ${safeText(asked.patch ?? `$ ${commandLine(asked.command)}`).replaceAll('\n', '\n  ')}`);
     const keys = asked.grant === undefined ? 'y allow once, n deny' : 'y allow once, a always, n deny';
     for (;;) {
       const answer = (await ask(`${keys}: `)).toLowerCase();

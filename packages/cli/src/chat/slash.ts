@@ -3,7 +3,7 @@ import type { About } from '@parlance/sdk';
 import { AS_SERVER, approvalModes, parseSlash, SLASHES, type Slash, slashChoices } from '@parlance/web/slash';
 import { draftOf } from '../terminal/editor.ts';
 import type { MenuChoice } from './composer.ts';
-import type { Wanted } from './conversation.ts';
+import type { ChatSettings } from './conversation.ts';
 
 const OWN = [
   { name: 'sessions', about: 'Choose another session' },
@@ -48,62 +48,68 @@ export const COMMANDS: readonly { readonly label: string; readonly about: string
   ...OWN,
 ].map((one) => ({ label: `/${one.name}${'argument' in one ? ` ${one.argument}` : ''}`, about: one.about }));
 
-export type Doing = {
-  choose(change: Wanted): Promise<unknown>;
+export type CommandContext = {
+  choose(change: ChatSettings): Promise<unknown>;
   compact(): Promise<unknown>;
   clear(): Promise<unknown>;
   notice(text: string): void;
   help(): void;
   sessions(): Promise<unknown>;
-  fresh(wanted: Wanted): void;
+  newSession(settings: ChatSettings): void;
   open(): Promise<unknown>;
   quit(): void;
 };
 
 /** Rejects with the server's error. */
-export async function applyCommand({ name, argument }: Command, about: About, doing: Doing): Promise<void> {
+export async function applyCommand(
+  { name, argument }: Command,
+  about: About,
+  context: CommandContext,
+): Promise<void> {
   switch (name) {
     case 'help':
-      return doing.help();
+      return context.help();
     case 'sessions':
-      await doing.sessions();
+      await context.sessions();
       return;
     case 'new':
-      return doing.fresh({});
+      return context.newSession({});
     case 'open':
-      await doing.open();
+      await context.open();
       return;
     case 'quit':
-      return doing.quit();
+      return context.quit();
     case 'compact':
-      await doing.compact();
+      await context.compact();
       return;
     case 'clear':
-      await doing.clear();
+      await context.clear();
       return;
     case 'model': {
-      if (argument === '') return doing.notice(usage('/model NAME', about.models));
-      await doing.choose({ model: argument === AS_SERVER ? null : argument });
-      return doing.notice(`Model: ${argument === AS_SERVER ? `${about.model} (server default)` : argument}.`);
+      if (argument === '') return context.notice(usage('/model NAME', about.models));
+      await context.choose({ model: argument === AS_SERVER ? null : argument });
+      return context.notice(
+        `Model: ${argument === AS_SERVER ? `${about.model} (server default)` : argument}.`,
+      );
     }
     case 'agent': {
       const agent = named(about.agents, argument);
-      if (!agent) return doing.notice(usage('/agent NAME', about.agents));
-      await doing.choose({ agent: agent.id });
-      return doing.notice(`Agent: ${agent.name}.`);
+      if (!agent) return context.notice(usage('/agent NAME', about.agents));
+      await context.choose({ agent: agent.id });
+      return context.notice(`Agent: ${agent.name}.`);
     }
     case 'domain': {
       const domain = named(about.domains, argument);
-      if (!domain) return doing.notice(usage('/domain NAME', about.domains));
-      doing.fresh({ domain: domain.id });
-      return doing.notice(`New session in ${domain.name}.`);
+      if (!domain) return context.notice(usage('/domain NAME', about.domains));
+      context.newSession({ domain: domain.id });
+      return context.notice(`New session in ${domain.name}.`);
     }
     case 'approval': {
       const modes = approvalModes(about);
       const mode = modes.find(({ id }) => id === argument)?.id;
-      if (!mode && argument !== AS_SERVER) return doing.notice(usage('/approval MODE', modes));
-      await doing.choose({ approval: mode ?? null });
-      return doing.notice(`Approval mode: ${mode ?? `${about.approval} (server default)`}.`);
+      if (!mode && argument !== AS_SERVER) return context.notice(usage('/approval MODE', modes));
+      await context.choose({ approval: mode ?? null });
+      return context.notice(`Approval mode: ${mode ?? `${about.approval} (server default)`}.`);
     }
   }
 }

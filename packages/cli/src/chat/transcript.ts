@@ -1,11 +1,12 @@
 /** Tracks which lines of a conversation are final and printed once, and which are redrawn. */
 import type { SessionView } from '@parlance/sdk';
 import { type Row, rowsOf } from '@parlance/web/rows';
-import type { Look } from './look.ts';
+import { counted } from '../counted.ts';
+import type { RenderContext } from './render-context.ts';
 import { renderRow } from './render-row.ts';
 import type { FinalPart } from './rendered.ts';
 
-export type Printed = { readonly final: string[]; readonly live: string[] };
+export type RenderedLines = { readonly final: string[]; readonly live: string[] };
 
 /** Number of turns printed when resuming a session. */
 const MAX_TURNS = 10;
@@ -17,14 +18,14 @@ export class Transcript {
   #isFirst = true;
 
   /** Rows are printed in order: an incomplete row delays the final lines of later rows. */
-  update(view: SessionView, look: Look): Printed {
-    const final: string[] = this.#isFirst ? this.#skip(view, look) : [];
+  update(view: SessionView, context: RenderContext): RenderedLines {
+    const final: string[] = this.#isFirst ? this.#skip(view, context) : [];
     const live: string[] = [];
     this.#isFirst = false;
     let isHeld = false;
     for (const row of rowsOf(view)) {
       if (this.#complete.has(row.key) || row.kind === 'queued' || row.kind === 'working') continue;
-      const rendered = renderRow(row, look);
+      const rendered = renderRow(row, context);
       const parts = rendered.parts.filter(({ key }) => !this.#parts.get(row.key)?.has(key));
       for (const part of parts) addPart(isHeld ? live : final, part);
       if (!isHeld) this.#remember(row, parts, rendered.complete);
@@ -46,12 +47,12 @@ export class Transcript {
   }
 
   /** Prints only the end of a long session. */
-  #skip(view: SessionView, { theme }: Look): string[] {
+  #skip(view: SessionView, { theme }: RenderContext): string[] {
     const hidden = view.entries.length - MAX_TURNS;
     if (hidden <= 0) return [];
     for (const row of rowsOf({ ...view, entries: view.entries.slice(0, hidden), queued: [] }))
       this.#complete.add(row.key);
-    return [theme.dim(`… ${hidden} earlier ${hidden === 1 ? 'turn' : 'turns'}, shown in the console`)];
+    return [theme.dim(`… ${counted(hidden, 'earlier turn')}, shown in the console`)];
   }
 }
 

@@ -4,19 +4,23 @@ import type { Connection } from '../connection/open.ts';
 import { cut } from '../terminal/layout.ts';
 import { safeLine } from '../terminal/safe-text.ts';
 import type { Conversation } from './conversation.ts';
-import type { Look } from './look.ts';
+import type { RenderContext } from './render-context.ts';
 
-export function welcomeLines({ about, url }: Connection, { theme, width }: Look): string[] {
+export function welcomeLines({ about, url }: Connection, { theme, width }: RenderContext): string[] {
   const where = url ?? process.cwd();
   const text = `${safeLine(about.version)} · ${where} · /help lists the commands`;
   return [cut(`${theme.bold('Parlance')} ${theme.dim(text)}`, width)];
 }
 
-export function farewellLines(connection: Connection, { id, view }: Conversation, { theme }: Look): string[] {
+export function farewellLines(
+  connection: Connection,
+  { id, view }: Conversation,
+  { theme }: RenderContext,
+): string[] {
   if (id === null) return [];
-  const goesOn = connection.isEmbedded()
+  const continuesNote = connection.isEmbedded()
     ? 'The turn continues when a session is opened here again. '
     : 'The turn continues on the server. ';
-  const running = currentTurn(view) ? goesOn : '';
+  const running = currentTurn(view) ? continuesNote : '';
   return ['', theme.dim(`${running}Continue with: parlance chat --session ${safeLine(id)}`)];
 }

@@ -6,8 +6,8 @@ const MAX_UNREAD_BYTES = 256 * 1024 * 1024;
 
 export class LineOutput {
   readonly #stream: Writable;
-  readonly #gone = Promise.withResolvers<string>();
-  #isGone = false;
+  readonly #closed = Promise.withResolvers<string>();
+  #isClosed = false;
 
   constructor(stream: Writable) {
     this.#stream = stream;
@@ -15,8 +15,8 @@ export class LineOutput {
   }
 
   /** Resolves with the reason if the reader is gone, or too far behind. */
-  get gone(): Promise<string> {
-    return this.#gone.promise;
+  get closed(): Promise<string> {
+    return this.#closed.promise;
   }
 
   /** The text must not contain a line feed. */
@@ -26,7 +26,7 @@ export class LineOutput {
 
   /** Writes text unchanged. */
   writeText(text: string): void {
-    if (this.#isGone) return;
+    if (this.#isClosed) return;
     this.#stream.write(text);
     if (this.#stream.writableLength > MAX_UNREAD_BYTES)
       this.#end('standard output is not being read fast enough');
@@ -36,11 +36,11 @@ export class LineOutput {
   async flushed(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#stream.write('', () => resolve());
-    await Promise.race([promise, this.gone]);
+    await Promise.race([promise, this.closed]);
   }
 
   #end(reason: string): void {
-    this.#isGone = true;
-    this.#gone.resolve(reason);
+    this.#isClosed = true;
+    this.#closed.resolve(reason);
   }
 }

@@ -1,6 +1,6 @@
 /** Runs a protocol over stdio until the input ends. */
 import { once } from 'node:events';
-import { complain } from '../complain.ts';
+import { printStderr } from '../stderr.ts';
 import { inputLines, TOO_LONG } from './input-lines.ts';
 import { LineOutput } from './line-output.ts';
 import { openServerLink, type ServerLink } from './server-link.ts';
@@ -38,7 +38,7 @@ export async function runStdio(
   const protocol = open(link, (text) => output.write(text));
   const signalled = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
   const ended = readAll(protocol);
-  const reason = await Promise.race([ended, output.gone, signalled.then(() => 'signalled')]);
+  const reason = await Promise.race([ended, output.closed, signalled.then(() => 'signalled')]);
   if (reason === 'ended') await Promise.race([protocol.settled(), Bun.sleep(SETTLE_MS)]);
   await Promise.race([link.close(0), Bun.sleep(STOP_MS)]);
   await Promise.race([output.flushed(), Bun.sleep(SETTLE_MS)]);
@@ -52,7 +52,9 @@ async function readAll(protocol: StdioProtocol): Promise<'ended'> {
       else await protocol.receive(line);
     }
   } catch (error) {
-    complain(`parlance: standard input cannot be read (${error instanceof Error ? error.message : error})`);
+    printStderr(
+      `parlance: standard input cannot be read (${error instanceof Error ? error.message : error})`,
+    );
   }
   return 'ended';
 }

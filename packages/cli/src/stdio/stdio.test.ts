@@ -46,7 +46,7 @@ describe('output', () => {
     const stream = new PassThrough();
     const output = new LineOutput(stream);
     stream.destroy(new Error('EPIPE'));
-    expect(await output.gone).toBe('standard output was closed');
+    expect(await output.closed).toBe('standard output was closed');
     output.write('late');
     await output.flushed();
   });

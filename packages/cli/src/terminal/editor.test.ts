@@ -33,16 +33,16 @@ test('the cursor moves between lines, and keeps its column', () => {
 });
 
 test('a field wraps at the width, with wide characters as two columns', () => {
-  const look = { prompt: '> ', width: 11, rows: 10 };
-  expect(fieldFrame(inserted(draftOf(''), 'abcdefghij'), look)).toEqual({
+  const options = { prompt: '> ', width: 11, rows: 10 };
+  expect(fieldFrame(inserted(draftOf(''), 'abcdefghij'), options)).toEqual({
     lines: ['> abcdefgh', '  ij'],
     cursor: { row: 1, column: 4 },
   });
-  expect(fieldFrame(draftOf('安安安安安'), look)).toEqual({
+  expect(fieldFrame(draftOf('安安安安安'), options)).toEqual({
     lines: ['> 安安安安', '  安'],
     cursor: { row: 1, column: 4 },
   });
-  expect(fieldFrame(at('ab\n|'), look)).toEqual({ lines: ['> ab', '  '], cursor: { row: 1, column: 2 } });
+  expect(fieldFrame(at('ab\n|'), options)).toEqual({ lines: ['> ab', '  '], cursor: { row: 1, column: 2 } });
 });
 
 test('shows the lines around the cursor of a long text', () => {

@@ -3,7 +3,7 @@ import type { Draft } from './editor.ts';
 import { widthOf } from './layout.ts';
 import type { Cursor, Frame } from './screen.ts';
 
-export type FieldLook = {
+export type FieldOptions = {
   readonly prompt: string;
   readonly width: number;
   /** maximum number of lines shown, around the cursor */
@@ -13,7 +13,7 @@ export type FieldLook = {
 const TAB = '    ';
 const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-export function fieldFrame({ text, cursor }: Draft, { prompt, width, rows }: FieldLook): Frame {
+export function fieldFrame({ text, cursor }: Draft, { prompt, width, rows }: FieldOptions): Frame {
   const indent = widthOf(prompt);
   const room = Math.max(4, width - indent - 1);
   const lines: string[] = [''];

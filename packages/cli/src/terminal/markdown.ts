@@ -5,7 +5,7 @@ import { cut, hanging, padded, widthOf, wrapped } from './layout.ts';
 import { safeText } from './safe-text.ts';
 import type { Theme } from './theme.ts';
 
-export type MarkdownLook = {
+export type MarkdownOptions = {
   readonly width: number;
   readonly theme: Theme;
   /** highlighted code; null if the language is unknown or not loaded yet */
@@ -13,10 +13,10 @@ export type MarkdownLook = {
 };
 
 /** Blocks separated by blank lines. */
-export function markdownLines(tokens: readonly Token[], look: MarkdownLook): string[] {
+export function markdownLines(tokens: readonly Token[], options: MarkdownOptions): string[] {
   const lines: string[] = [];
   for (const token of tokens as readonly MarkedToken[]) {
-    const block = blockLines(token, look);
+    const block = blockLines(token, options);
     if (block.length === 0) continue;
     if (lines.length > 0) lines.push('');
     lines.push(...block);
@@ -25,8 +25,8 @@ export function markdownLines(tokens: readonly Token[], look: MarkdownLook): str
 }
 
 /** Lines of one block; empty for blank space. */
-export function blockLines(token: MarkedToken, look: MarkdownLook): string[] {
-  const { theme, width } = look;
+export function blockLines(token: MarkedToken, options: MarkdownOptions): string[] {
+  const { theme, width } = options;
   switch (token.type) {
     case 'space':
     case 'def':
@@ -40,15 +40,15 @@ export function blockLines(token: MarkedToken, look: MarkdownLook): string[] {
     case 'text':
       return wrapped(inline(token.tokens ?? [token], theme), width);
     case 'code':
-      return codeLines(token.text, token.lang?.split(/\s/, 1)[0] ?? '', look);
+      return codeLines(token.text, token.lang?.split(/\s/, 1)[0] ?? '', options);
     case 'blockquote': {
-      const inner = markdownLines(token.tokens, { ...look, width: width - 2 });
+      const inner = markdownLines(token.tokens, { ...options, width: width - 2 });
       return inner.map((line) => `${theme.dim('│')} ${line}`);
     }
     case 'list':
-      return listLines(token, look);
+      return listLines(token, options);
     case 'table':
-      return tableLines(token, look);
+      return tableLines(token, options);
     case 'hr':
       return [theme.dim('─'.repeat(Math.min(width, 40)))];
     case 'html':
@@ -62,7 +62,7 @@ export function blockLines(token: MarkedToken, look: MarkdownLook): string[] {
 export function codeLines(
   code: string,
   language: string,
-  { width, theme, highlight }: MarkdownLook,
+  { width, theme, highlight }: MarkdownOptions,
 ): string[] {
   const safe = safeText(code);
   const coloured = highlight(safe, language) ?? theme.cyan(safe);
@@ -73,7 +73,7 @@ export function codeLines(
     .map((line) => `  ${line}`);
 }
 
-function listLines(list: Tokens.List, look: MarkdownLook): string[] {
+function listLines(list: Tokens.List, options: MarkdownOptions): string[] {
   const start = typeof list.start === 'number' ? list.start : 1;
   const last = String(start + list.items.length - 1).length;
   const gap = list.loose ? [''] : [];
@@ -82,19 +82,23 @@ function listLines(list: Tokens.List, look: MarkdownLook): string[] {
     const mark = list.ordered ? `${String(start + index).padStart(last)}. ` : bullet;
     const done = item.task && list.ordered ? bullet : '';
     const indent = widthOf(mark + done);
-    const inner = { ...look, width: Math.max(8, look.width - indent) };
+    const inner = { ...options, width: Math.max(8, options.width - indent) };
     const tokens = item.tokens.filter(({ type }) => type !== 'checkbox') as MarkedToken[];
     const lines = tokens.flatMap((token, at) => {
       const block = blockLines(token, inner);
       return at > 0 && list.loose && block.length > 0 ? ['', ...block] : block;
     });
-    const shown = hanging(lines.length === 0 ? [''] : lines, look.theme.dim(mark) + done, ' '.repeat(indent));
+    const shown = hanging(
+      lines.length === 0 ? [''] : lines,
+      options.theme.dim(mark) + done,
+      ' '.repeat(indent),
+    );
     return index === 0 ? shown : [...gap, ...shown];
   });
 }
 
 /** Columns share the width; cells are wrapped. */
-function tableLines({ header, rows, align }: Tokens.Table, { width, theme }: MarkdownLook): string[] {
+function tableLines({ header, rows, align }: Tokens.Table, { width, theme }: MarkdownOptions): string[] {
   const cells = [header, ...rows].map((row) =>
     row.map(({ tokens }) => inline(tokens, theme).replaceAll('\n', ' ')),
   );
@@ -118,14 +122,16 @@ function tableLines({ header, rows, align }: Tokens.Table, { width, theme }: Mar
 
 function columnWidths(cells: readonly (readonly string[])[], room: number): number[] {
   const columns = cells[0]?.length ?? 0;
-  const wanted = Array.from({ length: columns }, (_, at) =>
+  const natural = Array.from({ length: columns }, (_, at) =>
     Math.max(1, ...cells.map((row) => widthOf(row[at] ?? ''))),
   );
   const fair = Math.max(3, Math.floor(room / Math.max(1, columns)));
-  const spare = wanted.reduce((sum, one) => sum + Math.max(0, fair - one), 0);
-  const wide = wanted.filter((one) => one > fair).length;
+  const spare = natural.reduce((sum, one) => sum + Math.max(0, fair - one), 0);
+  const wide = natural.filter((one) => one > fair).length;
   const max = fair + Math.floor(spare / Math.max(1, wide));
-  return wanted.reduce((sum, one) => sum + one, 0) <= room ? wanted : wanted.map((one) => Math.min(one, max));
+  return natural.reduce((sum, one) => sum + one, 0) <= room
+    ? natural
+    : natural.map((one) => Math.min(one, max));
 }
 
 function aligned(text: string, width: number, align: 'left' | 'right' | 'center' | null): string {

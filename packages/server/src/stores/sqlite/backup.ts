@@ -39,7 +39,7 @@ export function checkedContents(path: string): Contents {
     const events = eventsTable(versionOf(database, path));
     for (const [reason, sql] of Object.entries(rulesFor(events))) {
       const count = numberFrom(database, sql);
-      if (count > 0) throw damaged(path, `${count} ${reason}`);
+      if (count > 0) throw damaged(path, `${reason}: ${count}`);
     }
     return {
       sessions: numberFrom(database, 'SELECT count(*) AS value FROM sessions'),
@@ -49,12 +49,12 @@ export function checkedContents(path: string): Contents {
 }
 
 const rulesFor = (events: string): Readonly<Record<string, string>> => ({
-  'rows belong to nothing': 'SELECT count(*) AS value FROM pragma_foreign_key_check',
-  'sessions have lost events': `
+  'rows without a parent': 'SELECT count(*) AS value FROM pragma_foreign_key_check',
+  'sessions with lost events': `
     SELECT count(*) AS value FROM sessions
     WHERE head <> (SELECT count(*) FROM ${events} WHERE session = row)
       OR head <> (SELECT max(seq) FROM ${events} WHERE session = row)`,
-  'events are not JSON': `SELECT count(*) AS value FROM ${events} WHERE NOT json_valid(body)`,
+  'events that are not JSON': `SELECT count(*) AS value FROM ${events} WHERE NOT json_valid(body)`,
 });
 
 const damaged = (path: string, reason: string): Error =>

@@ -1,4 +1,4 @@
 /** Writes one line to standard error. Not `console.error`, which adds colours on a terminal. */
-export function complain(line: string): void {
+export function printStderr(line: string): void {
   process.stderr.write(`${line}\n`);
 }

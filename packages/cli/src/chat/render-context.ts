@@ -1,15 +1,15 @@
 /** Terminal and user settings for rendering. */
 import { highlighting } from '../terminal/highlight.ts';
-import type { MarkdownLook } from '../terminal/markdown.ts';
+import type { MarkdownOptions } from '../terminal/markdown.ts';
 import type { Theme } from '../terminal/theme.ts';
 
-export type Look = MarkdownLook & {
+export type RenderContext = MarkdownOptions & {
   readonly height: number;
   /** the caller, to tell their own answers from those of others */
   readonly principal: string;
 };
 
-export type LookOptions = {
+export type RenderOptions = {
   readonly theme: Theme;
   readonly principal: string;
 };
@@ -17,9 +17,9 @@ export type LookOptions = {
 /** Wider text is hard to read. */
 const MAX_WIDTH = 120;
 
-export function looks({ theme, principal }: LookOptions) {
+export function createRenderContext({ theme, principal }: RenderOptions) {
   const highlight = highlighting(theme);
-  return ({ columns, rows }: { readonly columns: number; readonly rows: number }): Look => ({
+  return ({ columns, rows }: { readonly columns: number; readonly rows: number }): RenderContext => ({
     width: Math.min(MAX_WIDTH, columns - 1),
     height: rows,
     theme,

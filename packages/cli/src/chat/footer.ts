@@ -12,15 +12,15 @@ import { cut, padded, spread, widthOf } from '../terminal/layout.ts';
 import { safeLine } from '../terminal/safe-text.ts';
 import type { Frame } from '../terminal/screen.ts';
 import type { MenuChoice } from './composer.ts';
-import type { Wanted } from './conversation.ts';
-import type { Look } from './look.ts';
+import type { ChatSettings } from './conversation.ts';
 import { questionLines } from './render-approval.ts';
+import type { RenderContext } from './render-context.ts';
 import { queuedLine } from './render-row.ts';
 
-export type Below = {
+export type Footer = {
   readonly about: About;
   readonly view: SessionView;
-  readonly settings: Wanted;
+  readonly settings: ChatSettings;
   readonly state: ConnectionState;
   readonly draft: Draft;
   readonly choices: readonly MenuChoice[];
@@ -38,29 +38,29 @@ const SPINNER = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', 
 const SPINNER_MS = 100;
 const MAX_QUEUED = 3;
 
-export function belowFrame(live: readonly string[], below: Below, look: Look): Frame {
-  const { theme, width, height } = look;
-  const field = fieldFrame(below.draft, {
-    prompt: below.denying ? theme.red('Reason (optional) ❯ ') : theme.bold(theme.cyan('❯ ')),
+export function footerFrame(live: readonly string[], footer: Footer, context: RenderContext): Frame {
+  const { theme, width, height } = context;
+  const field = fieldFrame(footer.draft, {
+    prompt: footer.denying ? theme.red('Reason (optional) ❯ ') : theme.bold(theme.cyan('❯ ')),
     width,
     rows: Math.max(2, Math.floor(height / 3)),
   });
-  const menu = menuLines(below, look);
-  const after = [...menu, statusLine(below, look)];
-  const activity = activityLines(below, look);
+  const menu = menuLines(footer, context);
+  const after = [...menu, statusLine(footer, context)];
+  const activity = activityLines(footer, context);
   const room = Math.max(1, height - 1 - activity.length - field.lines.length - after.length - 1);
   const shown = live.length > room ? live.slice(-room) : live;
   const before = [...shown, ...activity, theme.dim('─'.repeat(width))];
   return {
-    lines: [...before, ...placeholder(field.lines, below, look), ...after],
+    lines: [...before, ...placeholder(field.lines, footer, context), ...after],
     cursor: field.cursor && { row: before.length + field.cursor.row, column: field.cursor.column },
   };
 }
 
 function placeholder(
   lines: readonly string[],
-  { draft, denying, view }: Below,
-  { theme, width }: Look,
+  { draft, denying, view }: Footer,
+  { theme, width }: RenderContext,
 ): string[] {
   if (draft.text !== '' || denying) return [...lines];
   const text = view.pending
@@ -71,24 +71,24 @@ function placeholder(
   return lines.map((line) => cut(`${line}${theme.dim(text)}`, width));
 }
 
-function activityLines(below: Below, look: Look): string[] {
-  const { view, denying, explaining } = below;
-  const { theme, width, height } = look;
+function activityLines(footer: Footer, context: RenderContext): string[] {
+  const { view, denying, explaining } = footer;
+  const { theme, width, height } = context;
   const turn = currentTurn(view);
-  const question = view.pending && !denying ? questionLines(view.pending, look, explaining) : [];
-  const working = turn && !view.pending ? [cut(workingLine(below, look), width)] : [];
-  const sending = below.sending && !turn ? [theme.dim('Sending …')] : [];
+  const question = view.pending && !denying ? questionLines(view.pending, context, explaining) : [];
+  const working = turn && !view.pending ? [cut(workingLine(footer, context), width)] : [];
+  const sending = footer.sending && !turn ? [theme.dim('Sending …')] : [];
   const queue = view.queued.map((input) => cut(theme.dim(`Queued: ${queuedLine(input)}`), width));
   const more = queue.length > MAX_QUEUED ? [theme.dim(`… ${queue.length - MAX_QUEUED} more queued`)] : [];
-  const plan = view.plan && turn ? planLines(view.plan, look, height >= 20) : [];
-  const edit = queue.length > 0 && below.draft.text === '' ? [theme.dim('↑ edits the last one')] : [];
+  const plan = view.plan && turn ? planLines(view.plan, context, height >= 20) : [];
+  const edit = queue.length > 0 && footer.draft.text === '' ? [theme.dim('↑ edits the last one')] : [];
   const waiting = [...more, ...queue.slice(-MAX_QUEUED), ...edit];
   const lines = [...working, ...sending, ...plan, ...waiting];
   // The question is next to the field.
   return [lines, question].flatMap((part) => (part.length === 0 ? [] : ['', ...part]));
 }
 
-function workingLine({ view, now }: Below, { theme }: Look): string {
+function workingLine({ view, now }: Footer, { theme }: RenderContext): string {
   const turn = currentTurn(view);
   const seconds = Math.max(0, Math.floor((now - (turn?.at ?? now)) / 1_000));
   const mark = SPINNER[Math.floor(now / SPINNER_MS) % SPINNER.length] ?? '';
@@ -100,11 +100,11 @@ function workingLine({ view, now }: Below, { theme }: Look): string {
 const STEPS = { completed: '✓', in_progress: '▸', pending: '○' } as const;
 const MAX_STEPS = 8;
 
-export function planLines({ steps }: PlanView, { theme, width }: Look, unfolded: boolean): string[] {
+export function planLines({ steps }: PlanView, { theme, width }: RenderContext, expanded: boolean): string[] {
   if (steps.length === 0) return [];
   const done = steps.filter(({ status }) => status === 'completed').length;
   const current = steps.find(({ status }) => status === 'in_progress');
-  const isOpen = unfolded && steps.length <= MAX_STEPS;
+  const isOpen = expanded && steps.length <= MAX_STEPS;
   const title = `Plan: ${done} of ${steps.length} done${current && !isOpen ? ` · ${safeLine(current.step)}` : ''}`;
   if (!isOpen) return [cut(title, width)];
   const line = ({ step, status }: (typeof steps)[number]) => {
@@ -118,7 +118,7 @@ export function planLines({ steps }: PlanView, { theme, width }: Look, unfolded:
   return [title, ...steps.map(line)];
 }
 
-function menuLines({ choices, chosen }: Below, { theme, width, height }: Look): string[] {
+function menuLines({ choices, chosen }: Footer, { theme, width, height }: RenderContext): string[] {
   const rows = Math.max(2, Math.min(8, Math.floor(height / 3)));
   const first = Math.max(0, chosen - rows + 1);
   const shown = choices.slice(first, first + rows);
@@ -132,8 +132,8 @@ function menuLines({ choices, chosen }: Below, { theme, width, height }: Look): 
   });
 }
 
-function statusLine(below: Below, { theme, width }: Look): string {
-  const { about, settings, view, hint } = below;
+function statusLine(footer: Footer, { theme, width }: RenderContext): string {
+  const { about, settings, view, hint } = footer;
   const agent = about.agents.find(({ id }) => id === settings.agent);
   const mode = settings.approval ?? about.approval;
   const percent = view.context && Math.min(100, Math.round((view.context.tokens / view.context.limit) * 100));
@@ -144,10 +144,10 @@ function statusLine(below: Below, { theme, width }: Look): string {
     percent === null ? '' : `${percent}% context`,
   ];
   const left = hint === '' ? theme.dim(parts.filter(Boolean).join(' · ')) : theme.yellow(hint);
-  return spread(left, connectionText(below, theme), width);
+  return spread(left, connectionText(footer, theme), width);
 }
 
-function connectionText({ state, now, view }: Below, theme: Look['theme']): string {
+function connectionText({ state, now, view }: Footer, theme: RenderContext['theme']): string {
   switch (state.status) {
     case 'live':
       return theme.dim(cut(safeLine(view.title), 40));
