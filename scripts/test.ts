@@ -77,8 +77,8 @@ if (process.env.CI && files.length > 0 && files.length <= MAX_REPEATED && allFou
 }
 rmSync(folder, { recursive: true, force: true });
 const { code, passed, failed, skipped } = result;
+if (code === 0 && failures.length > 0) console.log('Some passed only when repeated: see "Failures" above.\n');
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
-if (code === 0 && failures.length > 0) console.log('Some passed only when repeated: see "Failures" above.');
 process.exit(code === 0 && passed > 0 ? 0 : 1);
 
 function list(title: string, texts: readonly string[]): void {
