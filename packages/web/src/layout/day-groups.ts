@@ -1,37 +1,40 @@
 /** Sessions by the day of their last change. Pure. */
 import type { Session } from '@parlance/sdk';
+import { partitionPoint } from '../state/partition-point.ts';
+
+type Dated = Pick<Session, 'updatedAt'>;
 
 export type DayGroup<One> = { readonly name: string; readonly sessions: readonly One[] };
+/** Indexes of the sessions of a group: from `start` up to `end`, which is not one of them. */
+export type DayRange = { readonly name: string; readonly start: number; readonly end: number };
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /** `sessions` are sorted, the last change first. */
-export function dayGroups<One extends Pick<Session, 'updatedAt'>>(
-  sessions: readonly One[],
-  now: Date,
-): DayGroup<One>[] {
-  const dayOf = daysBefore(now);
-  const groups: { name: string; sessions: One[] }[] = [];
-  for (const session of sessions) {
-    const name = dayOf(session.updatedAt);
-    const last = groups.at(-1);
-    if (last?.name === name) last.sessions.push(session);
-    else groups.push({ name, sessions: [session] });
-  }
-  return groups;
+export const dayGroups = <One extends Dated>(sessions: readonly One[], now: Date): DayGroup<One>[] =>
+  dayRanges(sessions, now).map(({ name, start, end }) => ({ name, sessions: sessions.slice(start, end) }));
+
+/** As `dayGroups`. Examines few of the sessions. */
+export function dayRanges(sessions: readonly Dated[], now: Date): DayRange[] {
+  let start = 0;
+  return daysBefore(now).flatMap(({ name, since }) => {
+    const range = { name, start, end: partitionPoint(sessions, ({ updatedAt }) => updatedAt >= since) };
+    start = range.end;
+    return range.end > range.start ? [range] : [];
+  });
 }
 
-/** The name of the day of a time. Both are compared as ISO 8601, which is quick for long lists. */
-export function daysBefore(now: Date): (at: string) => string {
+/** Times are compared as ISO 8601; the last day has all that is older. */
+function daysBefore(now: Date): { readonly name: string; readonly since: string }[] {
   const today = new Date(now.getFullYear(), now.getMonth(), now.getDate());
   // The day before may have 23 or 25 hours.
   const yesterday = new Date(now.getFullYear(), now.getMonth(), now.getDate() - 1);
   const before = (days: number) => new Date(today.getTime() - days * DAY_MS);
-  const days = [
+  return [
     { name: 'Today', since: today.toISOString() },
     { name: 'Yesterday', since: yesterday.toISOString() },
     { name: 'Previous 7 days', since: before(7).toISOString() },
     { name: 'Previous 30 days', since: before(30).toISOString() },
+    { name: 'Older', since: '' },
   ];
-  return (at) => days.find(({ since }) => at >= since)?.name ?? 'Older';
 }

@@ -1,18 +1,21 @@
 /** A list of sessions of any length: only the rows in view are in the document. */
-import type { Session } from '@parlance/sdk';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useCallback, useEffect, useMemo, useRef } from 'react';
 import { useServer } from '../state/server.ts';
+import type { ListedSession } from '../state/session-order.ts';
 import { SessionRow } from './session-row.tsx';
 import { type ListRow, sectionsOf, sessionRows } from './session-rows.ts';
 
-const HEIGHTS: Readonly<Record<ListRow<Session>['kind'], number>> = { heading: 31, session: 34 };
+type Row = ListRow<ListedSession>;
+
+const HEIGHTS: Readonly<Record<Row['kind'], number>> = { heading: 31, session: 34 };
 /** Distance from the end, in rows, at which the next page is read. */
 const AHEAD = 40;
 
 type SessionListProps = {
-  readonly sessions: readonly Session[];
-  readonly pinned: readonly Session[];
+  /** without the pinned ones */
+  readonly sessions: readonly ListedSession[];
+  readonly pinned: readonly ListedSession[];
   readonly chosen: string | null;
   /** reads the next page; null if there is none to read by scrolling */
   readonly more: (() => void) | null;
@@ -24,25 +27,30 @@ export function SessionList({ sessions, pinned, chosen, more, children }: Sessio
   const scroller = useRef<HTMLDivElement>(null);
   const { id: mine, permissions } = useServer().principal;
   const mayChange = permissions.includes('chat:send');
-  const rows = useMemo(() => sessionRows(sessions, pinned, new Date()), [sessions, pinned]);
+  const today = new Date().toDateString();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another day has other headings
+  const rows = useMemo(
+    () => sessionRows({ sorted: sessions, pinned }, new Date()),
+    [sessions, pinned, today],
+  );
   // A new function makes the virtualizer compute the positions of all rows again.
-  const getItemKey = useCallback((index: number) => keyOf(rows[index]) ?? index, [rows]);
+  const getItemKey = useCallback((index: number) => keyOf(rows.at(index)) ?? index, [rows]);
   const list = useVirtualizer({
-    count: rows.length,
+    count: rows.count,
     getScrollElement: () => scroller.current,
-    estimateSize: (index) => HEIGHTS[rows[index]?.kind ?? 'session'],
+    estimateSize: (index) => HEIGHTS[rows.at(index)?.kind ?? 'session'],
     getItemKey,
     overscan: 8,
   });
   const items = list.getVirtualItems();
-  const isNearEnd = (items.at(-1)?.index ?? 0) >= rows.length - AHEAD;
+  const isNearEnd = (items.at(-1)?.index ?? 0) >= rows.count - AHEAD;
   // biome-ignore lint/correctness/useExhaustiveDependencies: a page may not fill the list
   useEffect(() => {
     if (isNearEnd) more?.();
-  }, [isNearEnd, more, rows.length]);
+  }, [isNearEnd, more, rows]);
 
   const inView = items.flatMap(({ index }) => {
-    const row = rows[index];
+    const row = rows.at(index);
     return row ? [{ index, row }] : [];
   });
   return (
@@ -79,7 +87,6 @@ export function SessionList({ sessions, pinned, chosen, more, children }: Sessio
   );
 }
 
-function keyOf(row: ListRow<Session> | undefined): string | undefined {
-  if (row === undefined) return undefined;
-  return row.kind === 'heading' ? row.group : `${row.session.owner} ${row.session.id}`;
+function keyOf(row: Row | undefined): string | undefined {
+  return row?.kind === 'session' ? row.session.key : row?.group;
 }

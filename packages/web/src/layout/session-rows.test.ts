@@ -1,17 +1,20 @@
 import { expect, test } from 'bun:test';
 import { sectionsOf, sessionRows } from './session-rows.ts';
 
-const NOW = new Date(2026, 5, 15, 9, 30);
-const at = (day: number, pinned = false) => ({
-  updatedAt: new Date(2026, 5, day, 8).toISOString(),
-  pinned,
-});
+type Dated = { readonly updatedAt: string };
 
-const texts = (rows: ReturnType<typeof sessionRows>) =>
-  rows.map((row) => (row.kind === 'heading' ? row.group : row.session.updatedAt.slice(8, 10)));
+const NOW = new Date(2026, 5, 15, 9, 30);
+const at = (day: number) => ({ updatedAt: new Date(2026, 5, day, 8).toISOString() });
+
+const rowsOf = (sorted: readonly Dated[], pinned: readonly Dated[] = []) => {
+  const rows = sessionRows({ sorted, pinned }, NOW);
+  return Array.from({ length: rows.count }, (_, index) => rows.at(index));
+};
+const texts = (rows: ReturnType<typeof rowsOf>) =>
+  rows.map((row) => (row?.kind === 'session' ? row.session.updatedAt.slice(8, 10) : row?.group));
 
 test('each day has a heading before its sessions', () => {
-  expect(texts(sessionRows([at(15), at(15), at(14), at(9)], [], NOW))).toEqual([
+  expect(texts(rowsOf([at(15), at(15), at(14), at(9)]))).toEqual([
     'Today',
     '15',
     '15',
@@ -20,16 +23,40 @@ test('each day has a heading before its sessions', () => {
     'Previous 7 days',
     '09',
   ]);
-  expect(sessionRows([], [], NOW)).toEqual([]);
+  expect(rowsOf([])).toEqual([]);
 });
 
-test('pinned sessions come first, and once', () => {
-  const pinned = [at(9, true)];
-  expect(texts(sessionRows([at(15), ...pinned], pinned, NOW))).toEqual(['Pinned', '09', 'Today', '15']);
+test('pinned sessions come first', () => {
+  expect(texts(rowsOf([at(15)], [at(9)]))).toEqual(['Pinned', '09', 'Today', '15']);
+  expect(texts(rowsOf([], [at(9)]))).toEqual(['Pinned', '09']);
+});
+
+test('there is no row before the first and after the last', () => {
+  const rows = sessionRows({ sorted: [at(15)], pinned: [at(9)] }, NOW);
+  expect([rows.at(-1), rows.at(rows.count)]).toEqual([undefined, undefined]);
+});
+
+test('rows of 100,000 sessions examine few of them', () => {
+  let reads = 0;
+  const sorted = Array.from({ length: 100_000 }, (_, index) => ({
+    get updatedAt() {
+      reads++;
+      return new Date(NOW.getTime() - index * 60_000).toISOString();
+    },
+  }));
+  const rows = sessionRows({ sorted, pinned: [] }, NOW);
+  expect(rows.count).toBe(100_000 + 5);
+  expect(rows.at(rows.count - 1)).toEqual({
+    kind: 'session',
+    group: 'Older',
+    session: sorted[99_999],
+  } as never);
+  // five days, each found by bisection
+  expect(reads).toBeLessThan(5 * 20);
 });
 
 test('rows in view are put into sections, the first of which may begin above', () => {
-  const rows = sessionRows([at(15), at(15), at(14)], [], NOW).map((row, index) => ({ row, index }));
+  const rows = rowsOf([at(15), at(15), at(14)]).flatMap((row, index) => (row ? [{ row, index }] : []));
   const sections = sectionsOf(rows.slice(2));
   expect(sections.map(({ group, heading, items }) => [group, heading?.index, items.length])).toEqual([
     ['Today', undefined, 1],

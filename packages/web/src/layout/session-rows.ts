@@ -1,32 +1,41 @@
 /** Sessions as rows of one list: the pinned ones, then a heading for each day and its sessions. Pure. */
 import type { Session } from '@parlance/sdk';
-import { daysBefore } from './day-groups.ts';
+import { dayRanges } from './day-groups.ts';
 
 /** `group` is the heading that a row is below. */
 export type ListRow<One> =
   | { readonly kind: 'heading'; readonly group: string }
   | { readonly kind: 'session'; readonly group: string; readonly session: One };
 
-type Listed = Pick<Session, 'updatedAt' | 'pinned'>;
+export type ListRows<One> = { readonly count: number; at(index: number): ListRow<One> | undefined };
 
-/** `sessions` are sorted, the last change first. Pinned ones are listed once. */
-export function sessionRows<One extends Listed>(
-  sessions: readonly One[],
-  pinned: readonly One[],
+type Sessions<One> = { readonly sorted: readonly One[]; readonly pinned: readonly One[] };
+
+/**
+ * Rows are made when they are read, so that a list of any length is ready at once. `sorted` has the last change first
+ * and none of the pinned sessions.
+ */
+export function sessionRows<One extends Pick<Session, 'updatedAt'>>(
+  { sorted, pinned }: Sessions<One>,
   now: Date,
-): ListRow<One>[] {
-  const dayOf = daysBefore(now);
-  const rows: ListRow<One>[] = [];
-  let last: string | null = null;
-  const add = (group: string, session: One): void => {
-    if (group !== last) rows.push({ kind: 'heading', group });
-    rows.push({ kind: 'session', group, session });
-    last = group;
+): ListRows<One> {
+  const groups = [
+    ...(pinned.length > 0 ? [{ name: 'Pinned', of: pinned, start: 0, end: pinned.length }] : []),
+    ...dayRanges(sorted, now).map((range) => ({ ...range, of: sorted })),
+  ];
+  return {
+    count: groups.reduce((sum, { start, end }) => sum + 1 + end - start, 0),
+    at(index) {
+      let rest = index;
+      for (const { name: group, of, start, end } of groups) {
+        if (rest === 0) return { kind: 'heading', group };
+        const session = rest <= end - start ? of[start + rest - 1] : undefined;
+        if (session) return { kind: 'session', group, session };
+        rest -= 1 + end - start;
+      }
+      return undefined;
+    },
   };
-  for (const session of pinned) add('Pinned', session);
-  for (const session of sessions)
-    if (pinned.length === 0 || !session.pinned) add(dayOf(session.updatedAt), session);
-  return rows;
 }
 
 /** Rows in view that are below one heading. Without a heading, the group begins above. */

@@ -1,6 +1,5 @@
 /** The session list: pinned sessions, then by day; searched by title and by message. */
-import type { Session } from '@parlance/sdk';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Button, IconButton } from '../components/button.tsx';
 import { Icon } from '../components/icon.tsx';
 import { useShownFault } from '../state/activity.ts';
@@ -10,7 +9,7 @@ import { FoundMessages } from './found-messages.tsx';
 import { SessionList } from './session-list.tsx';
 
 const ALL_TAGS = '';
-const NONE: readonly Session[] = [];
+const NONE: Listed['sessions'] = [];
 
 export function Sessions({ chosen }: { chosen: string | null }) {
   const [query, setQuery] = useState('');
@@ -21,8 +20,9 @@ export function Sessions({ chosen }: { chosen: string | null }) {
   const tag = tags.some((one) => one.tag === wanted) ? wanted : ALL_TAGS;
   const searched = query.trim();
   const plain = searched === '' && !archived && tag === ALL_TAGS;
-  const list = useSessions({ query, archived, tag });
-  const pinned = useSessions({ query: '', archived: false, pinned: true }).sessions;
+  const list = useSessions({ query, archived, tag, pinned: plain ? 'without' : undefined });
+  const pinned = useAllPinned();
+  const shownPinned = list.filter.pinned === 'without' ? pinned : NONE;
   return (
     <section className="sessions" aria-label="Sessions">
       <div className="search">
@@ -57,10 +57,12 @@ export function Sessions({ chosen }: { chosen: string | null }) {
           ))}
         </select>
       )}
-      <Hint list={list} searched={searched} archived={archived} />
+      {list.sessions.length + shownPinned.length === 0 && (
+        <Hint list={list} searched={searched} archived={archived} />
+      )}
       <SessionList
         sessions={list.sessions}
-        pinned={plain ? pinned : NONE}
+        pinned={shownPinned}
         chosen={chosen}
         more={list.hasMore && searched === '' ? list.more : null}
       >
@@ -79,11 +81,21 @@ export function Sessions({ chosen }: { chosen: string | null }) {
   );
 }
 
+function useAllPinned(): Listed['sessions'] {
+  const { sessions, hasMore, more } = useSessions({ query: '', archived: false, pinned: 'only' });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each page may have a next one
+  useEffect(() => {
+    if (hasMore) more();
+  }, [sessions, hasMore, more]);
+  return sessions;
+}
+
 type HintProps = { readonly list: Listed; readonly searched: string; readonly archived: boolean };
 
-function Hint({ list: { sessions, loading, fault: last }, searched, archived }: HintProps) {
+/** Why the list is empty. */
+function Hint({ list: { loading, fault: last }, searched, archived }: HintProps) {
   const fault = useShownFault(last);
-  if (sessions.length > 0 || (loading && !last)) return null;
+  if (loading && !last) return null;
   if (last && !fault) return null;
   if (fault) return <p className="hint">{fault.message}</p>;
   if (searched !== '') return <p className="hint">No titles match “{searched}”.</p>;

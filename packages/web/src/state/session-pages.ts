@@ -3,20 +3,23 @@
  * an older response never replaces a newer one.
  */
 import { type ActivityEvent, type Parlance, ParlanceError, type Session } from '@parlance/sdk';
-import { byChange, listedAfter } from './listed.ts';
+import { listedAfter } from './listed.ts';
+import { keyOf, type ListedSession, SessionOrder } from './session-order.ts';
 
 export type Filter = {
   /** substring of the title; empty: all */
   readonly query: string;
   readonly archived: boolean;
-  /** only pinned sessions */
-  readonly pinned?: boolean;
+  /** absent: pinned sessions and others */
+  readonly pinned?: 'only' | 'without';
   /** only sessions with this tag; empty: all */
   readonly tag?: string;
 };
 
 export type SessionList = {
-  readonly sessions: readonly Session[];
+  /** the filter of these sessions */
+  readonly filter: Filter;
+  readonly sessions: readonly ListedSession[];
   /** there is a next page: `more` reads it */
   readonly hasMore: boolean;
   readonly loading: boolean;
@@ -29,13 +32,21 @@ const NEXT_PAGE = 200;
 /** After a gap in the activity this many are read again; the rest when it is scrolled to. */
 const MOST_READ_AGAIN = 1_000;
 
-export const NOTHING: SessionList = { sessions: [], hasMore: false, loading: true, fault: null };
+export const NOTHING: SessionList = {
+  filter: { query: '', archived: false },
+  sessions: [],
+  hasMore: false,
+  loading: true,
+  fault: null,
+};
 
+type Change = Partial<Omit<SessionList, 'sessions' | 'filter'>>;
 type Happened = Exclude<ActivityEvent, { type: 'ready' | 'missed' }>;
 
 /** Changes that may bring a session into a list. */
 const BRINGS: ReadonlySet<string> = new Set([
   'session.created',
+  'session.renamed',
   'session.archived',
   'session.unarchived',
   'session.pinned',
@@ -43,23 +54,23 @@ const BRINGS: ReadonlySet<string> = new Set([
   'input.accepted',
 ] satisfies ActivityEvent['type'][]);
 
-const nameOf = ({ id, owner }: Pick<Session, 'id' | 'owner'>): string => `${owner} ${id}`;
-
 export class SessionPages {
   readonly #listeners = new Set<() => void>();
   readonly #stop = new AbortController();
-  /** counts requests and events: those received during a request win over its response if they are newer */
-  #heard = 0;
-  readonly #attachedAt = new Map<string, number>();
+  /** events since the request that is open, whose response may be older; null if none is open */
+  #meanwhile: Happened[] | null = null;
+  readonly #order = new SessionOrder();
   #queue = Promise.resolve();
   #cursor: string | undefined;
   #isReadingMore = false;
-  #now = NOTHING;
+  #now: SessionList;
 
   constructor(
     private readonly client: Pick<Parlance, 'sessions' | 'session'>,
     private readonly filter: Filter,
-  ) {}
+  ) {
+    this.#now = { ...NOTHING, filter };
+  }
 
   readonly get = (): SessionList => this.#now;
 
@@ -74,17 +85,14 @@ export class SessionPages {
 
   /** Reads as many as there were, at least a page. */
   read(): void {
-    this.#inTurn(() => this.#read());
+    this.#request(() => this.#read());
   }
 
   /** Reads the next page, unless it is being read. */
   readonly more = (): void => {
     if (this.#isReadingMore || this.#cursor === undefined) return;
     this.#isReadingMore = true;
-    this.#inTurn(async () => {
-      await this.#readMore();
-      this.#isReadingMore = false;
-    });
+    this.#request(() => this.#readMore().finally(() => (this.#isReadingMore = false)));
   };
 
   happened(event: ActivityEvent): void {
@@ -92,88 +100,65 @@ export class SessionPages {
       this.read();
       return;
     }
-    const { session } = event;
-    if (event.type === 'session.attached')
-      this.#attachedAt.set(nameOf({ id: event.session, owner: event.owner }), ++this.#heard);
-    this.#apply(event);
-    if (BRINGS.has(event.type)) this.#inTurn(() => this.#fetchOne(session));
+    const { session, owner } = event;
+    const isListed = this.#order.get(keyOf({ id: session, owner })) !== undefined;
+    this.#meanwhile?.push(event);
+    if (this.#apply(event)) this.#set({});
+    if (!isListed && BRINGS.has(event.type)) this.#request(() => this.#fetchOne(session));
   }
 
-  #apply(event: Happened): void {
-    const { sessions } = this.#now;
-    const index = sessions.findIndex(({ id, owner }) => id === event.session && owner === event.owner);
-    const found = sessions[index];
-    if (!found) return;
-    this.#set({ sessions: this.#listAfter(event, index, found) });
+  /** Returns whether the list has changed. */
+  #apply(event: Happened): boolean {
+    const found = event.session !== null && this.#order.get(keyOf({ id: event.session, owner: event.owner }));
+    if (!found) return false;
+    const next = after(found, event);
+    if (next === found) return false;
+    if (next && this.#fits(next)) this.#order.put(next);
+    else this.#order.delete(found.key);
+    return true;
   }
 
-  #listAfter(event: Happened, index: number, found: Session): readonly Session[] {
-    const { sessions } = this.#now;
-    if (event.type === 'session.attached')
-      return sessions.with(index, { ...found, attached: event.attached });
-    const rest = sessions.toSpliced(index, 1);
-    if (event.type === 'session.erased') return rest;
-    const next = listedAfter(found, event);
-    if (next === found) return sessions;
-    return this.#fits(next) ? inserted(rest, next) : rest;
-  }
-
-  async #read(): Promise<void> {
-    const asked = ++this.#heard;
+  async #read(): Promise<Change> {
     const wanted = Math.min(Math.max(this.#now.sessions.length, FIRST_PAGE), MOST_READ_AGAIN);
     const sessions: Session[] = [];
     let cursor: string | undefined;
-    const done = await this.#attempt(async () => {
-      do {
-        const got = await this.#page(cursor, wanted > FIRST_PAGE ? NEXT_PAGE : FIRST_PAGE);
-        sessions.push(...got.sessions);
-        cursor = got.next ?? undefined;
-      } while (cursor !== undefined && sessions.length < wanted);
-    });
-    if (!done) return;
-    const known = new Map(this.#now.sessions.map((session) => [nameOf(session), session]));
+    do {
+      const got = await this.#page(cursor, wanted > FIRST_PAGE ? NEXT_PAGE : FIRST_PAGE);
+      sessions.push(...got.sessions);
+      cursor = got.next ?? undefined;
+    } while (cursor !== undefined && sessions.length < wanted);
     this.#cursor = cursor;
-    this.#set({
-      sessions: sessions.map((got) => this.#newer(known.get(nameOf(got)), got, asked)),
-      hasMore: cursor !== undefined,
-      loading: false,
-      fault: null,
-    });
+    this.#order.reset(this.#fitting(sessions));
+    return { hasMore: cursor !== undefined, loading: false, fault: null };
   }
 
-  async #readMore(): Promise<void> {
-    await this.#attempt(async () => {
-      if (this.#cursor === undefined) return;
-      const got = await this.#page(this.#cursor, NEXT_PAGE);
-      this.#cursor = got.next ?? undefined;
-      const known = new Set(this.#now.sessions.map(nameOf));
-      const added = got.sessions.filter((session) => !known.has(nameOf(session)));
-      this.#set({ sessions: [...this.#now.sessions, ...added], hasMore: this.#cursor !== undefined });
-    });
+  async #readMore(): Promise<Change> {
+    if (this.#cursor === undefined) return {};
+    const got = await this.#page(this.#cursor, NEXT_PAGE);
+    this.#cursor = got.next ?? undefined;
+    this.#order.addOlder(this.#fitting(got.sessions));
+    return { hasMore: this.#cursor !== undefined, fault: null };
   }
 
-  /** A session that is not in the list. */
-  async #fetchOne(id: string): Promise<void> {
-    const asked = ++this.#heard;
+  /** A session that is not in the list. Only the list of all sessions reports errors. */
+  async #fetchOne(id: string): Promise<Change> {
     const { signal } = this.#stop;
     const got = await this.client
       .session(id)
       .get({ signal })
       .catch(() => null);
-    if (!got || signal.aborted || !this.#fits(got)) return;
-    const known = this.#now.sessions.find((one) => nameOf(one) === nameOf(got));
-    const rest = this.#now.sessions.filter((one) => one !== known);
-    this.#set({ sessions: inserted(rest, this.#newer(known, got, asked)) });
+    if (got && this.#fits(got)) this.#order.put(got);
+    return {};
   }
 
   #page(cursor: string | undefined, limit: number) {
-    const { archived, pinned = false, tag = '' } = this.filter;
+    const { archived, pinned, tag = '' } = this.filter;
     return this.client.sessions.list({
       limit,
       cursor,
       q: this.#query || undefined,
       archived: archived ? 'only' : undefined,
-      pinned: pinned ? 'only' : undefined,
+      pinned: pinned === 'only' ? 'only' : undefined,
       tag: tag === '' ? undefined : tag,
       signal: this.#stop.signal,
     });
@@ -184,47 +169,47 @@ export class SessionPages {
   }
 
   #fits(session: Session): boolean {
-    const { archived, pinned = false, tag = '' } = this.filter;
+    const { archived, pinned, tag = '' } = this.filter;
     return (
       !session.ephemeral &&
       session.archived === archived &&
-      (!pinned || session.pinned === true) &&
+      (pinned === undefined || (session.pinned === true) === (pinned === 'only')) &&
       (tag === '' || session.tags?.includes(tag) === true) &&
       session.title.toLowerCase().includes(this.#query.toLowerCase())
     );
   }
 
-  #newer(known: Session | undefined, got: Session, asked: number): Session {
-    if (!known) return got;
-    const attached = (this.#attachedAt.get(nameOf(got)) ?? -1) >= asked ? known.attached : got.attached;
-    return { ...(known.head > got.head ? known : got), attached };
+  /** Which sessions match is up to the server, except for what it cannot leave out. */
+  #fitting(page: readonly Session[]): readonly Session[] {
+    return this.filter.pinned === 'without' ? page.filter(({ pinned }) => !pinned) : page;
   }
 
-  #inTurn(work: () => Promise<void>): void {
-    const done = this.#queue.then(work);
+  /** Requests are made one after another. `work` returns what its response changes. */
+  #request(work: () => Promise<Change>): void {
+    const done = this.#queue.then(async () => {
+      this.#meanwhile = [];
+      const change = await work().catch(faultOf);
+      for (const event of this.#meanwhile) this.#apply(event);
+      this.#meanwhile = null;
+      if (!this.#stop.signal.aborted) this.#set(change);
+    });
     this.#queue = done.catch(() => undefined);
   }
 
-  async #attempt(work: () => Promise<void>): Promise<boolean> {
-    try {
-      await work();
-      return true;
-    } catch (thrown) {
-      if (this.#stop.signal.aborted) return false;
-      if (!(thrown instanceof ParlanceError)) throw thrown;
-      this.#set({ loading: false, fault: thrown });
-      return false;
-    }
-  }
-
-  #set(change: Partial<SessionList>): void {
-    this.#now = { ...this.#now, ...change };
+  #set(change: Change): void {
+    this.#now = { ...this.#now, ...change, sessions: this.#order.all };
     for (const listener of [...this.#listeners]) listener();
   }
 }
 
-/** Lists are sorted by the last change: most changes put a session at the front. */
-function inserted(sessions: readonly Session[], session: Session): readonly Session[] {
-  const index = sessions.findIndex((other) => byChange(session, other) <= 0);
-  return sessions.toSpliced(index < 0 ? sessions.length : index, 0, session);
+function faultOf(thrown: unknown): Change {
+  if (!(thrown instanceof ParlanceError)) throw thrown;
+  return { loading: false, fault: thrown };
+}
+
+/** Null if the session is gone, the same object if nothing changed. */
+function after(session: ListedSession, event: Happened): Session | null {
+  if (event.type === 'session.erased') return null;
+  if (event.type === 'session.attached') return { ...session, attached: event.attached };
+  return listedAfter(session, event);
 }

@@ -11,12 +11,7 @@ const REST_MS = 150;
 const silent = () => () => undefined;
 
 /** While a search is typed, the list of the search before stays. */
-export function useSessions({
-  query,
-  archived,
-  pinned = false,
-  tag = '',
-}: Filter): SessionList & { more(): void } {
+export function useSessions({ query, archived, pinned, tag = '' }: Filter): SessionList & { more(): void } {
   const [pages, setPages] = useState<SessionPages | null>(null);
 
   useEffect(() => {
