@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, openConsole, openSidebar, say, seen } from './console.ts';
+import { type Console, openConsole, openSidebar, PATIENCE_MS, say, seen } from './console.ts';
 import { manySessions } from './long-session.ts';
 
 const SESSIONS = 1_000;
@@ -16,8 +16,10 @@ let place: Console;
 const SCROLL_TO_END = `(async () => {
   const list = document.querySelector('.session-list');
   const rows = () => [...document.querySelectorAll('.session-row .session-title')];
+  const deadline = performance.now() + ${PATIENCE_MS};
   let most = 0;
   while (!rows().some(({ textContent }) => textContent === 'question 1')) {
+    if (performance.now() > deadline) throw new Error('The oldest session did not appear.');
     list.scrollTop += list.clientHeight;
     await new Promise(requestAnimationFrame);
     most = Math.max(most, rows().length);
