@@ -1,7 +1,7 @@
 /** The checks of `parlance doctor`, in display order. */
 import { existsSync } from 'node:fs';
 import { connect, ParlanceError } from '@parlance/sdk';
-import type { Config } from '@parlance/server/config';
+import { type Config, lacksKey } from '@parlance/server/config';
 import { version } from '../package.json' with { type: 'json' };
 import { type ServerFlags, serverAddress } from './connection/address.ts';
 import { isParlance } from './connection/open.ts';
@@ -154,6 +154,13 @@ async function model(config: Config, tryIt: boolean): Promise<Check> {
       advice: 'connect a real one with parlance init',
     };
   const about = `${model.model} (${model.provider})`;
+  if (lacksKey(model))
+    return {
+      name,
+      state: 'missing',
+      about: `${about} has no API key, unless it is stored in the console`,
+      advice: 'set the key, or enter it in the console',
+    };
   if (!tryIt) return { name, state: 'good', about: `${about}, not tried` };
   const { checkModel } = await import('@parlance/server/model-check');
   const fault = await checkModel(config);

@@ -52,6 +52,11 @@ describe('without a server', () => {
       { npm_lifecycle_event: 'start', npm_config_port: 'true' },
       'npm took --port for its own: write npm start -- --port …',
     ],
+    'a model without a key': [
+      ['--model', 'gpt-5.5'],
+      {},
+      'openai needs an API key for gpt-5.5: set OPENAI_API_KEY, or start without --model and connect the model in the console',
+    ],
     'a config file that does not exist': [
       ['--config', 'none.json'],
       {},
@@ -154,6 +159,44 @@ describe('with a server', () => {
       child.kill(signal);
       expect(await child.exited).toBe(0);
     }
+  });
+
+  test('a key that is stored in the console counts for a model that is set at the start', async () => {
+    const cwd = newFolder();
+    const started = async (env: Record<string, string>) => {
+      const child = spawnParlance(['serve', '--port', '0', '--log-level', 'silent'], { cwd, env });
+      const [line = ''] = await readLines(child.stdout, 1);
+      return { child, url: line.slice('parlance listening on '.length) };
+    };
+    const change = (url: string, version: number, values: object) =>
+      fetch(`${url}/v1/admin/settings`, { method: 'PATCH', body: JSON.stringify({ version, values }) });
+
+    const first = await started({});
+    await using firstChild = first.child;
+    const stored = { provider: 'anthropic', anthropicKey: 'sk-ant-1', openaiKey: 'sk-1' };
+    expect((await change(first.url, 0, stored)).status).toBe(200);
+    firstChild.kill('SIGTERM');
+    expect(await firstChild.exited).toBe(0);
+
+    const second = await started({ MODEL: 'gpt-5.5' });
+    await using secondChild = second.child;
+    const about = await (await fetch(`${second.url}/v1/server`)).json();
+    expect(about).toMatchObject({ provider: 'openai', model: 'gpt-5.5' });
+    const refused = await change(second.url, 1, { openaiKey: null });
+    expect([refused.status, await refused.text()]).toEqual([
+      400,
+      expect.stringContaining('needs an API key for gpt-5.5: set OPENAI_API_KEY, or enter it'),
+    ]);
+    secondChild.kill('SIGTERM');
+    expect(await secondChild.exited).toBe(0);
+
+    const { code, stderr } = await runParlance(['serve', '--port', '0', '--log-level', 'silent'], {
+      cwd,
+      env: { MODEL: 'gemini-3-pro' },
+    });
+    const line =
+      'google needs an API key for gemini-3-pro: set GOOGLE_API_KEY, or start without MODEL and connect the model in the console';
+    expect([code, stderr]).toEqual([2, `parlance: ${line}\n`]);
   });
 
   test('only the first start prints the password of admin', async () => {

@@ -34,6 +34,7 @@ const unusable = (data: string, { code }: { readonly code: unknown }): Error =>
 
 /** A one-line explanation of common start errors, with what to do about them. */
 export async function explainStart(error: unknown, config: Config): Promise<unknown> {
+  if (error instanceof ConfigError) return new CommandError(error.message, 2, { cause: error });
   const explained = await explanationOf(error, config);
   if (!(explained instanceof Error)) return explained;
   return new CommandError(asTyped(explained.message, process.env), 1, { cause: error });

@@ -23,7 +23,7 @@ import type { LiveConfig } from './setup/live-config.ts';
 
 export function openProvider(choice: ModelChoice, config: Config, log: Log): Provider {
   if (choice.provider === 'offline') return offlineProvider({ delayMs: config.offlineDelay });
-  const { provider, model, baseUrl, key = '' } = choice;
+  const { provider, model, baseUrl, key = '', keyName } = choice;
   const options: HttpProviderOptions = {
     name: provider,
     model,
@@ -34,7 +34,7 @@ export function openProvider(choice: ModelChoice, config: Config, log: Log): Pro
     http: config.http === 'fetch' ? fetchClient : socketClient,
     log,
   };
-  const reached = { key, baseUrl, model };
+  const reached = { key, keyName, baseUrl, model };
   switch (provider) {
     case 'openai':
       return choice.api === 'chat'

@@ -15,6 +15,7 @@ describe('stored settings', () => {
       api: 'chat',
       model: 'qwen3',
       key: undefined,
+      keyName: undefined,
       baseUrl: 'http://127.0.0.1:11434/v1',
     });
     expect(changeable({}).model).toEqual({ provider: 'offline' });
@@ -28,6 +29,31 @@ describe('stored settings', () => {
     });
     expect(config.given.get('model')).toBe('--model');
     expect(config.given.get('openaiKey')).toBe('OPENAI_API_KEY');
+  });
+
+  test('of a provider give way to the name of a given model, unless it is a server of one\u2019s own', () => {
+    const { changeable } = loadConfig([], { MODEL: 'claude-x', PARLANCE_DATA: folder }, folder);
+    const keys = { openaiKey: 'sk-a', anthropicKey: 'sk-b' };
+    expect(changeable({ provider: 'openai', ...keys }).model).toMatchObject({
+      provider: 'anthropic',
+      key: 'sk-b',
+    });
+    const gateway = { provider: 'openai', openaiBaseUrl: 'http://127.0.0.1:4000/v1' };
+    expect(changeable({ ...gateway, ...keys }).model).toMatchObject({
+      provider: 'openai',
+      model: 'claude-x',
+    });
+  });
+
+  test('of a key are told apart from a given one', () => {
+    const path = join(folderWith({ googleKey: 'sk-c' }), 'parlance.json');
+    const { changeable } = loadConfig(['--config', path], { ANTHROPIC_API_KEY: 'sk-b' }, folder);
+    const { vendor } = changeable({ openaiKey: 'sk-a' });
+    expect((['openai', 'anthropic', 'google'] as const).map(vendor)).toMatchObject([
+      { key: 'sk-a', keyName: 'the API key in the model settings' },
+      { key: 'sk-b', keyName: 'ANTHROPIC_API_KEY' },
+      { key: 'sk-c', keyName: 'googleKey in the config file' },
+    ]);
   });
 
   test('extend lists; a given entry replaces a stored one with the same name', () => {
@@ -60,7 +86,6 @@ describe('stored settings', () => {
   test('are refused if they are invalid, without the value of a secret', () => {
     const { changeable } = loadConfig([], {}, folder);
     expect(() => changeable({ openaiBaseUrl: 'ftp://x' })).toThrow('openaiBaseUrl must be');
-    expect(() => changeable({ provider: 'anthropic' })).toThrow('ANTHROPIC_API_KEY is needed');
     expect(() => changeable({ openaiKey: ['sk-secret'] })).toThrow(/^openaiKey must be text$/);
   });
 });

@@ -6,7 +6,15 @@ import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import type { z } from 'zod';
 import { byId } from '../lib/by-id.ts';
-import { chooseModel, type ModelChoice, type ModelSettings, type Vendor } from './model.ts';
+import {
+  chooseModel,
+  hasOwnAddress,
+  type ModelChoice,
+  type ModelSettings,
+  modelNamed,
+  requireKey,
+  type Vendor,
+} from './model.ts';
 import { parse } from './parse.ts';
 import type { SETTINGS } from './settings.ts';
 
@@ -35,10 +43,11 @@ type Parsed<Key extends StoredKey> = z.output<ReturnType<(typeof SETTINGS)[Key][
 type Lists = { readonly [Key in (typeof LISTS)[number]]: Parsed<Key> };
 
 export type Changeable = Lists & {
+  /** its key may be missing if it is not stored yet */
   readonly model: ModelChoice;
   /** resolves another model by name, for an agent; throws `ConfigError` if its key is missing */
   readonly modelNamed: (model: string) => ModelChoice;
-  /** the key and address for a vendor; throws `ConfigError` if its key is missing */
+  /** the key and address for a vendor; its key may be missing */
   readonly vendor: (provider: Vendor) => ModelChoice;
 };
 
@@ -48,14 +57,18 @@ export function changeableWith(given: ModelSettings & Lists, stored: StoredSetti
     (stored[key] === undefined ? undefined : parse(key, { label: key, raw: stored[key] })) as
       | Parsed<Key>
       | undefined;
-  const settings: ModelSettings = {
+  const combined: ModelSettings = {
     openaiModel: given.openaiModel,
+    keyNames: given.keyNames,
     ...Object.fromEntries(SINGLE.map((key) => [key, given[key] ?? parsed(key)])),
   };
+  // A stored provider was chosen for another model, unless it is a server of one's own.
+  const nameDecides = given.model !== undefined && given.provider === undefined && !hasOwnAddress(combined);
+  const settings = nameDecides ? { ...combined, provider: undefined } : combined;
   return {
     model: chooseModel(settings),
     vendor: (provider) => chooseModel({ ...settings, provider }),
-    modelNamed: (model) => chooseModel({ ...settings, model, provider: undefined }),
+    modelNamed: (name) => requireKey(modelNamed(settings, name)),
     agents: byId(parsed('agents') ?? [], given.agents),
     domains: byId(parsed('domains') ?? [], given.domains),
     mcpServers: { ...startedIn(homeFolder(), parsed('mcpServers') ?? {}), ...given.mcpServers },

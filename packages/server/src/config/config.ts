@@ -6,7 +6,7 @@ import { type Changeable, changeableWith, type StoredSettings, startedIn } from 
 import { isRegistered, refuseTracked, refuseUnregistered, registryIn } from './data-folder.ts';
 import { ConfigError } from './error.ts';
 import { isInstallation, WORKSPACE } from './installation.ts';
-import { MODEL_SETTINGS } from './model.ts';
+import { isVendor, MODEL_SETTINGS, requireKey, VENDOR_ADDRESS, type Vendor } from './model.ts';
 import { parse } from './parse.ts';
 import { SETTING_KEYS, type SETTINGS, type SettingKey } from './settings.ts';
 import { type Environment, type Given, readSources } from './sources.ts';
@@ -16,7 +16,16 @@ export { type Changeable, STORED_KEYS, type StoredKey, type StoredSettings } fro
 export { beginDataFolder } from './data-folder.ts';
 export { ConfigError } from './error.ts';
 export { fullHelpText, helpText, limitsMarkdown, settingsMarkdown } from './help.ts';
-export { contextLimitOf, knownContextLimit, type ModelChoice, VENDOR_ADDRESS, type Vendor } from './model.ts';
+export {
+  contextLimitOf,
+  isVendor,
+  knownContextLimit,
+  lacksKey,
+  type ModelChoice,
+  requireKey,
+  VENDOR_ADDRESS,
+  type Vendor,
+} from './model.ts';
 export { SETTINGS, type Setting } from './settings.ts';
 export type { ConfiguredUser, Door } from './values.ts';
 
@@ -105,6 +114,24 @@ const ignoredIn = (folders: readonly string[], used: string | null): string[] =>
     (path) => path !== used && existsSync(path),
   );
 
+/** Throws `ConfigError` if the model that the settings name needs a key and has none. */
+export function requireKeyOf({ given }: Pick<Config, 'given'>, { model }: Pick<Changeable, 'model'>): void {
+  requireKey(model, given.get('provider') ?? given.get('model'));
+}
+
+/** For error messages that users of the server see: without the path of the file. */
+function keyNamesIn(given: ReadonlyMap<SettingKey, Given>): Partial<Record<Vendor, string>> {
+  const vendors = Object.keys(VENDOR_ADDRESS).filter(isVendor);
+  return Object.fromEntries(
+    vendors.flatMap((vendor) => {
+      const key = `${vendor}Key` as const;
+      const { label, folder } = given.get(key) ?? {};
+      if (label === undefined) return [];
+      return [[vendor, folder === undefined ? label : `${key} in the config file`]];
+    }),
+  );
+}
+
 /** Throws `ConfigError`. Reads the config file and checks the named folders; changes nothing. */
 export function loadConfig(argv: readonly string[], env: Environment, cwd: string): Config {
   const { given, file } = readSources(argv, env, cwd);
@@ -114,7 +141,8 @@ export function loadConfig(argv: readonly string[], env: Environment, cwd: strin
   const data = resolve(cwd, values.data);
   const registry = registryIn(env);
   const mcpServers = file ? startedIn(dirname(file), values.mcpServers) : values.mcpServers;
-  const changeable = (stored: StoredSettings) => changeableWith({ ...values, mcpServers }, stored);
+  const base = { ...values, mcpServers, keyNames: keyNamesIn(given) };
+  const changeable = (stored: StoredSettings) => changeableWith(base, stored);
   const config: Config = {
     ...rest,
     auth: chooseAuth(values.host, values.auth),
@@ -128,6 +156,8 @@ export function loadConfig(argv: readonly string[], env: Environment, cwd: strin
     ignoredFiles: ignoredIn([cwd, workingDirectory], file),
     registration: isRegistered(data, registry) ? null : { registry, isNamed: given.has('data') },
   };
+  // A data folder or a database may have a stored key.
+  if (values.database === undefined && !existsSync(data)) requireKeyOf(config, config);
   checkPorts(config);
   checkBus(config);
   if (!given.has('data')) {

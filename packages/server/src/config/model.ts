@@ -1,24 +1,23 @@
 /** Selects the model and its address. */
 import { ConfigError } from './error.ts';
 
+export type Vendor = 'openai' | 'anthropic' | 'google';
+
+type Connection = {
+  readonly model: string;
+  readonly key: string | undefined;
+  /** what error messages call the key; undefined if there is none */
+  readonly keyName: string | undefined;
+  readonly baseUrl: string;
+};
+
 export type ModelChoice =
   | { readonly provider: 'offline' }
-  | {
-      readonly provider: 'openai';
-      readonly api: 'responses' | 'chat';
-      readonly model: string;
-      readonly key: string | undefined;
-      readonly baseUrl: string;
-    }
-  | {
-      readonly provider: 'anthropic' | 'google';
-      readonly model: string;
-      readonly key: string | undefined;
-      readonly baseUrl: string;
-    };
+  | ({ readonly provider: 'openai'; readonly api: 'responses' | 'chat' } & Connection)
+  | ({ readonly provider: 'anthropic' | 'google' } & Connection);
 
 export type ModelSettings = {
-  readonly provider?: 'openai' | 'anthropic' | 'google' | 'offline';
+  readonly provider?: Vendor | 'offline';
   readonly model?: string;
   readonly openaiModel?: string;
   readonly openaiKey?: string;
@@ -28,6 +27,8 @@ export type ModelSettings = {
   readonly anthropicBaseUrl?: string;
   readonly googleKey?: string;
   readonly googleBaseUrl?: string;
+  /** the flag, variable or file entry that sets a key; the others are stored */
+  readonly keyNames?: Readonly<Partial<Record<Vendor, string>>>;
 };
 
 export const MODEL_SETTINGS = [
@@ -43,74 +44,115 @@ export const MODEL_SETTINGS = [
   'googleBaseUrl',
 ] as const satisfies (keyof ModelSettings)[];
 
-export type Vendor = 'openai' | 'anthropic' | 'google';
+type VendorDefaults = { readonly address: string; readonly model: string; readonly variable: string };
 
-const OPENAI = 'https://api.openai.com/v1';
-const ANTHROPIC = 'https://api.anthropic.com';
-const GOOGLE = 'https://generativelanguage.googleapis.com';
-
-export const VENDOR_ADDRESS: Readonly<Record<Vendor, string>> = {
-  openai: OPENAI,
-  anthropic: ANTHROPIC,
-  google: GOOGLE,
+const VENDORS: Readonly<Record<Vendor, VendorDefaults>> = {
+  openai: { address: 'https://api.openai.com/v1', model: 'gpt-4o-mini', variable: 'OPENAI_API_KEY' },
+  anthropic: {
+    address: 'https://api.anthropic.com',
+    model: 'claude-opus-4-7',
+    variable: 'ANTHROPIC_API_KEY',
+  },
+  google: {
+    address: 'https://generativelanguage.googleapis.com',
+    model: 'gemini-2.5-flash',
+    variable: 'GOOGLE_API_KEY',
+  },
 };
 
-/** Throws `ConfigError` if the vendor's own address is used without a key. */
+export const VENDOR_ADDRESS: Readonly<Record<Vendor, string>> = {
+  openai: VENDORS.openai.address,
+  anthropic: VENDORS.anthropic.address,
+  google: VENDORS.google.address,
+};
+
+/** The server's own model. Its key may be missing: see `requireKey`. */
 export function chooseModel(settings: ModelSettings): ModelChoice {
   const { model } = settings;
-  switch (settings.provider ?? byModel(model) ?? byKey(settings)) {
-    case 'offline':
-      return { provider: 'offline' };
-    case 'openai': {
-      const { openaiKey: key, openaiBaseUrl, openaiApi } = settings;
-      requireKey('OPENAI_API_KEY', key, openaiBaseUrl);
-      const api =
-        openaiApi ?? (openaiBaseUrl === undefined || openaiBaseUrl === OPENAI ? 'responses' : 'chat');
-      const name = model ?? settings.openaiModel ?? 'gpt-4o-mini';
-      return { provider: 'openai', api, model: name, key, baseUrl: openaiBaseUrl ?? OPENAI };
-    }
-    case 'anthropic': {
-      const { anthropicKey: key, anthropicBaseUrl } = settings;
-      requireKey('ANTHROPIC_API_KEY', key, anthropicBaseUrl);
-      return {
-        provider: 'anthropic',
-        model: model ?? 'claude-opus-4-7',
-        key,
-        baseUrl: anthropicBaseUrl ?? ANTHROPIC,
-      };
-    }
-    case 'google': {
-      const { googleKey: key, googleBaseUrl } = settings;
-      requireKey('GOOGLE_API_KEY', key, googleBaseUrl);
-      return {
-        provider: 'google',
-        model: model ?? 'gemini-2.5-flash',
-        key,
-        baseUrl: googleBaseUrl ?? GOOGLE,
-      };
-    }
-  }
+  const provider = settings.provider ?? (model === undefined ? byKey(settings) : byName(model));
+  return connectionTo(provider, settings, model);
 }
 
-function byModel(model: string | undefined) {
-  if (model === undefined) return undefined;
-  if (model === 'offline') return 'offline';
+/**
+ * A model of an agent or a session. A server of one's own that was chosen as the provider has models with any
+ * name; otherwise the name decides. `openai:NAME`, `anthropic:NAME` and `google:NAME` name the provider. The key
+ * may be missing, as in `chooseModel`.
+ */
+export function modelNamed(settings: ModelSettings, name: string): ModelChoice {
+  const { provider, model } = splitName(name);
+  if (provider !== undefined) return connectionTo(provider, settings, model);
+  const own = chooseModel(settings);
+  if (own.provider !== 'offline' && own.model === name) return own;
+  const chosen = hasOwnAddress(settings) ? settings.provider : undefined;
+  return connectionTo(name === 'offline' ? name : (chosen ?? byName(name)), settings, name);
+}
+
+/** Splits a name such as `openai:gpt-5`. Other colons belong to the name: `llama3:8b`. */
+function splitName(name: string): { readonly provider?: Vendor; readonly model: string } {
+  const at = name.indexOf(':');
+  const [provider, model] = [name.slice(0, Math.max(at, 0)), name.slice(at + 1)];
+  return isVendor(provider) && model !== '' ? { provider, model } : { model: name };
+}
+
+export const isVendor = (name: string): name is Vendor => Object.hasOwn(VENDORS, name);
+
+/** Whether the provider is chosen and is not at the vendor's address. */
+export function hasOwnAddress({ provider, ...settings }: ModelSettings): boolean {
+  if (provider === undefined || provider === 'offline') return false;
+  const address = settings[`${provider}BaseUrl`];
+  return address !== undefined && address !== VENDORS[provider].address;
+}
+
+function connectionTo(
+  provider: Vendor | 'offline',
+  settings: ModelSettings,
+  name: string | undefined,
+): ModelChoice {
+  if (provider === 'offline') return { provider };
+  const { address, model } = VENDORS[provider];
+  const [key, baseUrl] = [settings[`${provider}Key`], settings[`${provider}BaseUrl`] ?? address];
+  const keyName = key === undefined ? undefined : (settings.keyNames?.[provider] ?? STORED_KEY);
+  const connection = { model: name ?? model, key, keyName, baseUrl };
+  if (provider !== 'openai') return { provider, ...connection };
+  const api = settings.openaiApi ?? (baseUrl === address ? 'responses' : 'chat');
+  return { provider, api, ...connection, model: name ?? settings.openaiModel ?? model };
+}
+
+const STORED_KEY = 'the API key in the model settings';
+
+function byName(model: string): Vendor | 'offline' {
+  if (model === 'offline') return model;
   if (model.startsWith('claude-')) return 'anthropic';
   return model.startsWith('gemini-') ? 'google' : 'openai';
 }
 
 /** Uses the first vendor with a key or an address; without any, the offline model. */
-function byKey(settings: ModelSettings) {
+function byKey(settings: ModelSettings): Vendor | 'offline' {
   if (settings.openaiKey ?? settings.openaiBaseUrl) return 'openai';
   if (settings.anthropicKey ?? settings.anthropicBaseUrl) return 'anthropic';
   return (settings.googleKey ?? settings.googleBaseUrl) ? 'google' : 'offline';
 }
 
-/** A self-hosted server may need no key. */
-function requireKey(name: string, key: string | undefined, baseUrl: string | undefined): void {
-  if (key === undefined && baseUrl === undefined) {
-    throw new ConfigError(`${name} is needed for this provider or model; PROVIDER=offline needs none`);
-  }
+/** A self-hosted server may need no key; a vendor does. */
+export const lacksKey = (choice: ModelChoice): boolean =>
+  choice.provider !== 'offline' &&
+  choice.key === undefined &&
+  choice.baseUrl === VENDOR_ADDRESS[choice.provider];
+
+/**
+ * Throws `ConfigError` if the vendor's own address is used without a key. At the start, `setting` is the one that
+ * names the model: the console is reached only without it.
+ */
+export function requireKey(choice: ModelChoice, setting?: string): ModelChoice {
+  if (choice.provider === 'offline' || !lacksKey(choice)) return choice;
+  const { variable } = VENDORS[choice.provider];
+  const otherwise =
+    setting === undefined
+      ? 'or enter it in the model settings of the console'
+      : `or start without ${setting} and connect the model in the console`;
+  throw new ConfigError(
+    `${choice.provider} needs an API key for ${choice.model}: set ${variable}, ${otherwise}`,
+  );
 }
 
 /** Unknown models get a small limit; CONTEXT_LIMIT overrides it. */

@@ -164,7 +164,7 @@ const refusals: [argv: string[], variables: Record<string, string>, line: string
   [
     [],
     { PROVIDER: 'openai' },
-    'OPENAI_API_KEY is needed for this provider or model; PROVIDER=offline needs none',
+    'openai needs an API key for gpt-4o-mini: set OPENAI_API_KEY, or start without PROVIDER and connect the model in the console',
   ],
   [[], { PROVIDER: 'oracle' }, 'PROVIDER must be one of openai, anthropic, google, offline, not "oracle"'],
   [

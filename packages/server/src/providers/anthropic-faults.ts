@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { jsonObject } from './json.ts';
 import type { ApiFault } from './model-api.ts';
+import { refusedKey, type UsedKey } from './refused-key.ts';
 import { refusedRequest } from './refused-request.ts';
 
 export const AnthropicError = z.object({ error: z.object({ type: z.string(), message: z.string() }) });
@@ -18,11 +19,7 @@ const LIMITED: ApiFault = {
   message: 'Anthropic limits how much may be asked at the moment.',
   retryable: true,
 };
-const KEY: ApiFault = {
-  code: 'provider_rejected',
-  message: 'Anthropic refused the key: check ANTHROPIC_API_KEY.',
-  retryable: false,
-};
+const VENDOR = { name: 'Anthropic', variable: 'ANTHROPIC_API_KEY' };
 const TOO_LONG: ApiFault = {
   code: 'context_too_long',
   message: 'The conversation is longer than the model takes.',
@@ -32,14 +29,17 @@ const LONG = /prompt is too long|exceed context limit/i;
 const rejected = (message: string): ApiFault => ({ code: 'provider_rejected', message, retryable: false });
 
 /** https://platform.claude.com/docs/en/api/errors */
-export function anthropicStreamFault({ type, message }: z.infer<typeof AnthropicError>['error']): ApiFault {
+export function anthropicStreamFault(
+  { type, message }: z.infer<typeof AnthropicError>['error'],
+  used: UsedKey,
+): ApiFault {
   if (LONG.test(message)) return TOO_LONG;
   switch (type) {
     case 'rate_limit_error':
       return LIMITED;
     case 'authentication_error':
     case 'permission_error':
-      return KEY;
+      return refusedKey(VENDOR, used);
     case 'request_too_large':
       return TOO_LONG;
     case 'invalid_request_error':
@@ -55,20 +55,20 @@ export function anthropicStreamFault({ type, message }: z.infer<typeof Anthropic
 export function anthropicRefusal(
   status: number,
   body: string,
-  { key, model }: { key: string | undefined; model: string },
+  { model, ...used }: UsedKey & { readonly model: string },
 ): ApiFault {
   const { data } = AnthropicError.safeParse(jsonObject(body));
   const message = data?.error.message ?? '';
-  if (status === 401 || status === 403) return KEY;
+  if (status === 401 || status === 403) return refusedKey(VENDOR, used);
   if (status < 400 || (status === 404 && !data)) {
-    return rejected('There is no model API at this address: check ANTHROPIC_BASE_URL.');
+    return rejected('There is no model API at this address: check the base URL.');
   }
   if (status === 404) return rejected(`Anthropic does not know the model ${model}.`);
   if (status === 413 || LONG.test(message)) return TOO_LONG;
   if (status === 429) return LIMITED;
   if (status === 408 || status >= 500) return DOWN;
   return {
-    ...refusedRequest('Anthropic', message, key),
+    ...refusedRequest('Anthropic', message, used.key),
     ...(/thinking|signature|cache_control|effort/.test(message) ? { retryPlain: true } : {}),
   };
 }

@@ -2,7 +2,7 @@
 import { isObject, type JsonObject, type Link, type Part, type Sealed } from '@parlance/protocol';
 import type { Prompt, PromptItem, ToolSpec } from '../core/ports/provider.ts';
 import { anthropicOptions } from './model-options.ts';
-import { fileText, notShown, summaryText, systemText } from './part-text.ts';
+import { FOLLOW_INSTRUCTIONS, fileText, NO_WORDS, notShown, summaryText, systemText } from './part-text.ts';
 
 export const ANTHROPIC = 'anthropic';
 
@@ -114,9 +114,6 @@ function withMarks(messages: readonly Message[]): Message[] {
     users.includes(message) ? { ...message, content: marked(message.content, true) } : message,
   );
 }
-
-const NO_WORDS = '(The user said nothing.)';
-const FOLLOW_INSTRUCTIONS = 'Follow your instructions now.';
 
 /** Not all models support the role `system` for messages. */
 const OF_USER: ReadonlySet<PromptItem['kind']> = new Set(['user', 'result', 'summary', 'system']);

@@ -9,7 +9,7 @@ const KEY = 'Anthropic refused the key: check ANTHROPIC_API_KEY.';
 const LONG = 'The conversation is longer than the model takes.';
 const DOWN = 'Anthropic cannot answer at the moment.';
 const LIMITED = 'Anthropic limits how much may be asked at the moment.';
-const ADDRESS = 'There is no model API at this address: check ANTHROPIC_BASE_URL.';
+const ADDRESS = 'There is no model API at this address: check the base URL.';
 
 const REFUSALS: readonly [number, string, ApiFault['code'], boolean, string][] = [
   [401, body('authentication_error', 'invalid x-api-key sk-secret'), 'provider_rejected', false, KEY],

@@ -18,10 +18,12 @@ import {
   PIECE_OVERHEAD,
   STREAM_ENDED_EARLY,
 } from './model-api.ts';
+import type { UsedKey } from './refused-key.ts';
 
 export type AnthropicOptions = {
   /** a self-hosted server may need none */
   readonly key: string | undefined;
+  readonly keyName?: string | undefined;
   readonly model: string;
   readonly baseUrl?: string;
   readonly maxTokens?: number;
@@ -42,7 +44,7 @@ export function anthropic(options: AnthropicOptions): ModelApi<AnthropicState> {
       body: requestBody(prompt, { model, maxTokens, thinking }, plain),
     }),
     start: () => START,
-    step,
+    step: (state, event) => step(state, event, options),
     buffered: ({ held }) => held,
     finish: (state) => (state.stop === null ? [failed(STREAM_ENDED_EARLY)] : ended(state)),
     refused: (status, body) => anthropicRefusal(status, body, options),
@@ -119,7 +121,7 @@ type Step = readonly [AnthropicState, readonly ApiEvent[]];
 const START: AnthropicState = { counts: {}, open: new Map(), calls: [], stop: null, held: NOTHING_BUFFERED };
 const NOTHING: readonly ApiEvent[] = [];
 
-function step(state: AnthropicState, { data }: ServerSentEvent): Step {
+function step(state: AnthropicState, { data }: ServerSentEvent, used: UsedKey): Step {
   const event = jsonObject(data);
   if (!event) return [state, [failed(MALFORMED_EVENT)]];
   switch (event.type) {
@@ -147,7 +149,7 @@ function step(state: AnthropicState, { data }: ServerSentEvent): Step {
     case 'error':
       return read(state, event, {
         schema: AnthropicError,
-        next: (_, { error }) => [state, [failed(anthropicStreamFault(error))]],
+        next: (_, { error }) => [state, [failed(anthropicStreamFault(error, used))]],
       });
     default:
       return [state, NOTHING]; // a ping, or an unknown event

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { jsonObject } from './json.ts';
 import type { ApiFault } from './model-api.ts';
+import { refusedKey, type UsedKey } from './refused-key.ts';
 import { refusedRequest } from './refused-request.ts';
 
 export const GoogleError = z.object({
@@ -19,6 +20,7 @@ const unavailable = (message: string): ApiFault => ({
   message,
   retryable: true,
 });
+const VENDOR = { name: 'Google', variable: 'GOOGLE_API_KEY' };
 const rejected = (message: string): ApiFault => ({ code: 'provider_rejected', message, retryable: false });
 
 /** A mistake of the model that a retry may avoid. */
@@ -34,15 +36,15 @@ export function googleErrorIn(body: string): GoogleError {
 export function googleFault(
   status: number,
   error: GoogleError,
-  { key, model }: { key: string | undefined; model: string },
+  { model, ...used }: UsedKey & { readonly model: string },
 ): ApiFault {
   const { message, details } = error;
   const badKey = details.some(({ reason }) => reason?.startsWith('API_KEY')) || /API key/i.test(message);
   if (status === 401 || status === 403 || (status === 400 && badKey)) {
-    return rejected('Google refused the key: check GOOGLE_API_KEY.');
+    return refusedKey(VENDOR, used);
   }
   if (status < 400 || (status === 404 && message === '')) {
-    return rejected('There is no model API at this address: check GOOGLE_BASE_URL.');
+    return rejected('There is no model API at this address: check the base URL.');
   }
   if (status === 404) return rejected(`Google does not know the model ${model}.`);
   if (status === 413 || TOO_LONG.test(message)) {
@@ -55,7 +57,7 @@ export function googleFault(
   }
   if (status === 408 || status >= 499) return unavailable('Google cannot answer at the moment.');
   return {
-    ...refusedRequest('Google', message, key),
+    ...refusedRequest('Google', message, used.key),
     ...(/thinking|thought/i.test(message) ? { retryPlain: true } : {}),
   };
 }

@@ -2,7 +2,7 @@
 import { isObject, type JsonObject, type Link, type Part, type Sealed } from '@parlance/protocol';
 import type { Prompt, PromptItem, ToolSpec } from '../core/ports/provider.ts';
 import { googleGeneration, googleToolConfig } from './model-options.ts';
-import { fileText, notShown, summaryText, systemText } from './part-text.ts';
+import { FOLLOW_INSTRUCTIONS, fileText, NO_WORDS, notShown, summaryText, systemText } from './part-text.ts';
 
 export const GOOGLE = 'google';
 
@@ -64,8 +64,6 @@ function declared({ name, description, parameters: { $schema: _, ...schema } }: 
   return { name, description, parametersJsonSchema: schema };
 }
 
-const NO_WORDS = '(The user said nothing.)';
-const FOLLOW_INSTRUCTIONS = 'Follow your instructions now.';
 /** For calls of other vendors. https://ai.google.dev/gemini-api/docs/thought-signatures */
 const FOREIGN_CALL = 'skip_thought_signature_validator';
 

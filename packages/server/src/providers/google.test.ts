@@ -18,7 +18,7 @@ const body = (status: keyof typeof codes, message: string, details: object[] = [
 const KEY = 'Google refused the key: check GOOGLE_API_KEY.';
 const LONG = 'The conversation is longer than the model takes.';
 const DOWN = 'Google cannot answer at the moment.';
-const ADDRESS = 'There is no model API at this address: check GOOGLE_BASE_URL.';
+const ADDRESS = 'There is no model API at this address: check the base URL.';
 const TOO_MANY = 'The input token count (1054016) exceeds the maximum number of tokens allowed (1048576).';
 const INVALID_KEY = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }];
 

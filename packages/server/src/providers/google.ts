@@ -22,6 +22,7 @@ import {
 export type GoogleOptions = {
   /** a self-hosted server may need none */
   readonly key: string | undefined;
+  readonly keyName?: string | undefined;
   readonly model: string;
   readonly baseUrl?: string;
   readonly maxTokens?: number;

@@ -2,7 +2,8 @@
 import { type FaultCode, isObject } from '@parlance/protocol';
 import { jsonObject } from './json.ts';
 import type { ApiFault } from './model-api.ts';
-import type { Vendor } from './openai.ts';
+import { VARIABLE, type Vendor } from './openai.ts';
+import { refusedKey } from './refused-key.ts';
 import { refusedRequest } from './refused-request.ts';
 
 type Refusal = {
@@ -53,17 +54,20 @@ const FAULTS: readonly Row[] = [
   {
     when: ({ status }, text) => status === 401 || KEY_REFUSED.test(text),
     code: 'provider_rejected',
-    sentence: ({ host, keyName }) => `${host} refused the key: check ${keyName}.`,
+    sentence: ({ host, ...used }) => refusedKey({ name: host, variable: VARIABLE }, used).message,
   },
   {
     when: ({ status }) => status === 403,
     code: 'provider_rejected',
-    sentence: ({ host, keyName }) => `${host} does not allow this: check what ${keyName} may use.`,
+    sentence: ({ host, key, keyName }) =>
+      key
+        ? `${host} does not allow this: check what ${keyName} may use.`
+        : refusedKey({ name: host, variable: VARIABLE }, { key }).message,
   },
   {
     when: ({ status }, text) => status === 402 || QUOTA.test(text),
     code: 'provider_limited',
-    sentence: ({ host, keyName }) => `The quota of ${keyName} at ${host} is used up.`,
+    sentence: ({ host, keyName }) => `${host} reports that the quota is used up: check ${keyName}.`,
   },
   {
     when: ({ status }, text) => status === 413 || TOO_LONG.test(text),

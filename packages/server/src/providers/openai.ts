@@ -13,14 +13,16 @@ export type Vendor = {
 export type OpenaiOptions = {
   /** empty if the server needs none */
   readonly key: string;
-  /** the operator's name for the key in error messages; OPENAI_API_KEY by default */
-  readonly keyName?: string;
+  /** what error messages call the key; OPENAI_API_KEY by default */
+  readonly keyName?: string | undefined;
   /** up to the version: `https://api.openai.com/v1` */
   readonly baseUrl: string;
   readonly model: string;
 };
 
-export const vendorOf = ({ key, baseUrl, keyName = 'OPENAI_API_KEY', model }: OpenaiOptions): Vendor => ({
+export const VARIABLE = 'OPENAI_API_KEY';
+
+export const vendorOf = ({ key, baseUrl, keyName = VARIABLE, model }: OpenaiOptions): Vendor => ({
   key,
   host: URL.parse(baseUrl)?.host || "The model's server",
   keyName,

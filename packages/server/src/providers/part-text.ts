@@ -15,6 +15,10 @@ export const notShown = ({ name, mime }: FilePart): string => `[File ${name} (${
 export const dataUrl = ({ mime, data }: { mime: string; data: string }): string =>
   `data:${mime};base64,${data}`;
 
+/** For APIs that refuse a message without content, or a conversation that does not end with the user. */
+export const NO_WORDS = '(The user said nothing.)';
+export const FOLLOW_INSTRUCTIONS = 'Follow your instructions now.';
+
 /** For models that have no role for instructions in the middle of a conversation. */
 export const systemText = (text: string): string => `<system>\n${text}\n</system>`;
 

@@ -27,10 +27,15 @@ const secure = Bun.serve({
 });
 const hasty: Server = createServer((socket) => socket.destroy());
 await new Promise<void>((resolve) => hasty.listen(0, '127.0.0.1', resolve));
+/** Another protocol. */
+const foreign: Server = createServer((socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n'));
+await new Promise<void>((resolve) => foreign.listen(0, '127.0.0.1', resolve));
+const { port: foreignPort } = foreign.address() as { port: number };
 const { port: hastyPort } = hasty.address() as { port: number };
 afterAll(async () => {
   await Promise.all([plain.stop(true), secure.stop(true)]);
   hasty.close();
+  foreign.close();
 });
 
 const host = `127.0.0.1:${plain.port}`;
@@ -81,6 +86,7 @@ test.each([
     `http://127.0.0.1:${hastyPort}/v1`,
     `127.0.0.1:${hastyPort} closed the connection. If it uses TLS, the address starts with https://.`,
   ],
+  [`http://127.0.0.1:${foreignPort}/v1`, `127.0.0.1:${foreignPort} cannot be reached. Check the address.`],
   [`https://127.0.0.1:${secure.port}/v1`, /^The certificate of 127\.0\.0\.1:\d+ is not trusted\./],
 ])('explains %s', async (address, message) => {
   const said = await tried(address, KEY);

@@ -1,6 +1,6 @@
 /** Lists a vendor's models, with the key that belongs to the requested address. */
 import { Fault } from '@parlance/protocol';
-import { type Changeable, ConfigError, VENDOR_ADDRESS, type Vendor } from '../../config/config.ts';
+import { type Changeable, isVendor, VENDOR_ADDRESS, type Vendor } from '../../config/config.ts';
 import type { VendorQuestion } from '../../dialects/shared/setup.ts';
 import { type ModelListing, type VendorAccess, vendorModels } from '../../providers/vendor-models.ts';
 
@@ -12,8 +12,6 @@ export function modelsOf(
   return vendorModels(provider, accessFor(question, inUse(provider, config)));
 }
 
-const isVendor = (name: string): name is Vendor => Object.hasOwn(VENDOR_ADDRESS, name);
-
 /** A stored or configured key is sent only to its own address: testing another address requires a key. */
 function accessFor({ address, key }: Omit<VendorQuestion, 'provider'>, current: VendorAccess): VendorAccess {
   const wanted = address?.replace(/\/+$/, '') ?? current.address;
@@ -22,11 +20,8 @@ function accessFor({ address, key }: Omit<VendorQuestion, 'provider'>, current: 
 }
 
 function inUse(provider: Vendor, config: Changeable): VendorAccess {
-  try {
-    const choice = config.vendor(provider);
-    if (choice.provider !== 'offline') return { address: choice.baseUrl, key: choice.key };
-  } catch (thrown) {
-    if (!(thrown instanceof ConfigError)) throw thrown;
-  }
-  return { address: VENDOR_ADDRESS[provider], key: undefined };
+  const choice = config.vendor(provider);
+  return choice.provider === 'offline'
+    ? { address: VENDOR_ADDRESS[provider], key: undefined }
+    : { address: choice.baseUrl, key: choice.key };
 }

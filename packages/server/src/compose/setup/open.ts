@@ -1,5 +1,5 @@
 /** Setup at run time: loads stored settings and applies their changes. */
-import type { Config } from '../../config/config.ts';
+import { type Config, requireKey, requireKeyOf } from '../../config/config.ts';
 import type { AgentCatalog, Log } from '../../core/api/index.ts';
 import type { Dialect } from '../../dialects/shared/dialect.ts';
 import type { McpTools } from '../../tools/mcp/open.ts';
@@ -18,6 +18,7 @@ export type SetupParts = {
 
 /**
  * Stored settings are applied when it resolves; changes by other nodes or processes are applied when noticed.
+ * Throws `ConfigError` if the model needs a key that is neither given nor stored.
  */
 export async function openSetup(
   config: Config,
@@ -31,12 +32,14 @@ export async function openSetup(
     settings: store.settings,
     secret,
     check(next) {
+      requireKey(next.model);
       for (const { model } of agentCatalog(next, dialects).agents)
         if (model !== undefined) next.modelNamed(model);
     },
     log,
   });
   await stored.load();
+  requireKeyOf(config, live.current);
   const load = () => stored.load().catch((err) => log.warn({ err }, 'failed to read stored settings'));
   resources.defer(store.revocations.follow(() => void load()));
   return { live, stored };

@@ -121,7 +121,11 @@ describe('the model', () => {
     const before = await settings();
     expect(await change({ provider: 'anthropic' })).toMatchObject({
       status: 400,
-      body: { error: { message: expect.stringContaining('ANTHROPIC_API_KEY is needed') } },
+      body: {
+        error: {
+          message: expect.stringContaining('needs an API key for claude-opus-4-7: set ANTHROPIC_API_KEY'),
+        },
+      },
     });
     expect(await change({ openaiBaseUrl: 'ftp://x' })).toMatchObject({ status: 400 });
     expect(await change({ port: 1 })).toMatchObject({

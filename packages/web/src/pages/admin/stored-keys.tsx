@@ -17,7 +17,8 @@ function valuesWithout(name: string, { stored, given }: Settings): Record<string
   const provider = name.replace(/Key$/, '');
   const needsKey = stored.provider === provider && stored[`${provider}BaseUrl`] === undefined;
   if (!needsKey || given[`${provider}BaseUrl`] !== undefined) return { [name]: null };
-  return { [name]: null, provider: 'offline', model: null };
+  const values = { [name]: null, provider: 'offline', model: null };
+  return Object.fromEntries(Object.entries(values).filter(([key]) => given[key] === undefined));
 }
 
 export function StoredKeys({ settings, save }: { settings: Settings; save: Save }) {
