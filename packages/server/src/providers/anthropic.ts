@@ -45,7 +45,7 @@ export function anthropic(options: AnthropicOptions): ModelApi<AnthropicState> {
     }),
     start: () => START,
     step: (state, event) => step(state, event, options),
-    buffered: ({ held }) => held,
+    buffered: ({ buffered }) => buffered,
     finish: (state) => (state.stop === null ? [failed(STREAM_ENDED_EARLY)] : ended(state)),
     refused: (status, body) => anthropicRefusal(status, body, options),
   };
@@ -114,11 +114,17 @@ export type AnthropicState = {
   /** emitted at the end: a refused answer must not run calls */
   readonly calls: readonly Call[];
   readonly stop: string | null;
-  readonly held: BufferedOutput;
+  readonly buffered: BufferedOutput;
 };
 type Step = readonly [AnthropicState, readonly ApiEvent[]];
 
-const START: AnthropicState = { counts: {}, open: new Map(), calls: [], stop: null, held: NOTHING_BUFFERED };
+const START: AnthropicState = {
+  counts: {},
+  open: new Map(),
+  calls: [],
+  stop: null,
+  buffered: NOTHING_BUFFERED,
+};
 const NOTHING: readonly ApiEvent[] = [];
 
 function step(state: AnthropicState, { data }: ServerSentEvent, used: UsedKey): Step {
@@ -199,7 +205,7 @@ function started(state: AnthropicState, index: number, block: z.infer<typeof Kno
     case 'tool_use': {
       const { id, name, input } = block;
       const start = parsedInput(input ?? {});
-      const open = { kind: 'call', index: state.held.calls, id, tool: name, start, json: '' } as const;
+      const open = { kind: 'call', index: state.buffered.calls, id, tool: name, start, json: '' } as const;
       const next = holding(withOpen(state, index, open), 1, JSON.stringify([id, name, start]).length);
       return [next, [argumentsOf(open, '')]];
     }
@@ -235,7 +241,7 @@ const sealed = (data: JsonObject): Sealed => ({ provider: ANTHROPIC, data });
 
 const holding = (state: AnthropicState, calls: number, characters: number): AnthropicState => ({
   ...state,
-  held: { calls: state.held.calls + calls, characters: state.held.characters + characters },
+  buffered: { calls: state.buffered.calls + calls, characters: state.buffered.characters + characters },
 });
 
 function withOpen(state: AnthropicState, index: number, block: Open | null): AnthropicState {

@@ -44,7 +44,7 @@ export function google(options: GoogleOptions): ModelApi<GoogleState> {
     }),
     start: () => ({ ...START, answer: crypto.randomUUID().slice(0, 13) }),
     step: (state, event) => step(state, event, options),
-    buffered: ({ held }) => held,
+    buffered: ({ buffered }) => buffered,
     finish,
     refused: (status, body) => googleFault(status, googleErrorIn(body), options),
   };
@@ -92,7 +92,7 @@ export type GoogleState = {
   /** of the current run of text: its length and the position of its signatures */
   readonly length: number;
   readonly spans: readonly SignedSpan[];
-  readonly held: BufferedOutput;
+  readonly buffered: BufferedOutput;
 };
 type Step = readonly [GoogleState, readonly ApiEvent[]];
 
@@ -103,7 +103,7 @@ const START: Omit<GoogleState, 'answer'> = {
   calls: [],
   length: 0,
   spans: [],
-  held: NOTHING_BUFFERED,
+  buffered: NOTHING_BUFFERED,
 };
 
 /** Hot path: runs per token. */
@@ -118,7 +118,7 @@ function step(state: GoogleState, { data }: ServerSentEvent, options: GoogleOpti
   const candidate: unknown = Array.isArray(candidates) ? candidates[0] : undefined;
   const { finishReason, content } = isObject(candidate) ? candidate : {};
   const parts = isObject(content) && Array.isArray(content.parts) ? content.parts : [];
-  const said: ApiEvent[] = [];
+  const events: ApiEvent[] = [];
   let next: GoogleState = {
     ...state,
     answer: typeof responseId === 'string' ? responseId : state.answer,
@@ -127,34 +127,37 @@ function step(state: GoogleState, { data }: ServerSentEvent, options: GoogleOpti
     blocked: state.blocked || (isObject(promptFeedback) && typeof promptFeedback.blockReason === 'string'),
   };
   for (const part of parts) {
-    if (isObject(part)) next = take(next, part, said);
-    if (said.at(-1)?.type === 'failed') break;
+    if (isObject(part)) next = applyPart(next, part, events);
+    if (events.at(-1)?.type === 'failed') break;
   }
-  return [next, said];
+  return [next, events];
 }
 
-function take(state: GoogleState, part: Record<string, unknown>, said: ApiEvent[]): GoogleState {
+function applyPart(state: GoogleState, part: Record<string, unknown>, events: ApiEvent[]): GoogleState {
   const { text, thought, functionCall, thoughtSignature } = part;
   const signature = typeof thoughtSignature === 'string' ? thoughtSignature : undefined;
   if (functionCall !== undefined) {
     const call = callOf(functionCall, signature);
     if (call) return withCall(state, call);
-    said.push(failed(MALFORMED_EVENT));
+    events.push(failed(MALFORMED_EVENT));
     return state;
   }
   if (typeof text !== 'string') return state;
   if (thought === true) {
-    const after = endText(state, said);
-    if (text !== '') said.push({ type: 'reasoning', text });
-    if (signature !== undefined) said.push({ type: 'sealed', sealed: sealed({ signature }) });
+    const after = endText(state, events);
+    if (text !== '') events.push({ type: 'reasoning', text });
+    if (signature !== undefined) events.push({ type: 'sealed', sealed: sealed({ signature }) });
     return after;
   }
-  if (text !== '') said.push({ type: 'text', text });
+  if (text !== '') events.push({ type: 'text', text });
   const length = state.length + text.length;
   if (signature === undefined) return { ...state, length };
   const spans = [...state.spans, { signature, from: state.length, to: length }];
-  const held = { ...state.held, characters: state.held.characters + signature.length + PIECE_OVERHEAD };
-  return { ...state, length, spans, held };
+  const buffered = {
+    ...state.buffered,
+    characters: state.buffered.characters + signature.length + PIECE_OVERHEAD,
+  };
+  return { ...state, length, spans, buffered };
 }
 
 /** Null if it is malformed. */
@@ -173,16 +176,16 @@ function callOf(functionCall: unknown, signature: string | undefined): Call | nu
 }
 
 function withCall(state: GoogleState, call: Call): GoogleState {
-  const held = {
-    calls: state.held.calls + 1,
-    characters: state.held.characters + JSON.stringify(call).length,
+  const buffered = {
+    calls: state.buffered.calls + 1,
+    characters: state.buffered.characters + JSON.stringify(call).length,
   };
-  return { ...state, calls: [...state.calls, call], held };
+  return { ...state, calls: [...state.calls, call], buffered };
 }
 
 /** Signatures of a text are emitted together after it, so that it stays in one piece. */
-function endText(state: GoogleState, said: ApiEvent[]): GoogleState {
-  if (state.spans.length > 0) said.push({ type: 'sealed', sealed: sealed({ spans: [...state.spans] }) });
+function endText(state: GoogleState, events: ApiEvent[]): GoogleState {
+  if (state.spans.length > 0) events.push({ type: 'sealed', sealed: sealed({ spans: [...state.spans] }) });
   return state.length === 0 && state.spans.length === 0 ? state : { ...state, length: 0, spans: [] };
 }
 
@@ -194,13 +197,13 @@ function finish(state: GoogleState): ApiEvent[] {
   if (state.blocked || REFUSED.has(state.stop ?? '')) return [{ type: 'ended', usage, stop: 'refused' }];
   if (state.stop === null) return [failed(STREAM_ENDED_EARLY)];
   if (FAILED.has(state.stop)) return [failed(MISTAKEN)];
-  const said: ApiEvent[] = [];
-  endText(state, said);
+  const events: ApiEvent[] = [];
+  endText(state, events);
   const calls = state.calls.map(
     ({ id, ...call }, at): ApiEvent => ({ ...call, call: id || `call_${state.answer}_${at + 1}` }),
   );
   const stop = state.stop === 'MAX_TOKENS' ? 'length' : calls.length > 0 ? 'calls' : 'done';
-  return [...said, ...calls, { type: 'ended', usage, stop }];
+  return [...events, ...calls, { type: 'ended', usage, stop }];
 }
 
 const REFUSED = new Set([

@@ -40,7 +40,7 @@ type State = {
   readonly messages: number;
   readonly refused: boolean;
   /** encrypted reasoning of a call that is still to come */
-  readonly held: readonly Json[];
+  readonly reasoning: readonly Json[];
   /** characters of arguments, and of the reasoning above */
   readonly written: number;
 };
@@ -52,7 +52,7 @@ export function openaiResponses(options: OpenaiOptions): ModelApi<State> {
   return {
     acceptsLink: () => true,
     request: (prompt, plain = false) => request(options, prompt, plain),
-    start: () => ({ calls: 0, begun: new Map(), messages: 0, refused: false, held: [], written: 0 }),
+    start: () => ({ calls: 0, begun: new Map(), messages: 0, refused: false, reasoning: [], written: 0 }),
     step: (state, { data }) => step(vendor, state, data),
     buffered: ({ calls, written }) => ({ calls, characters: written }),
     finish: () => [{ type: 'failed', fault: STREAM_ENDED_EARLY }],
@@ -231,9 +231,9 @@ function argumentsDelta(state: State, item: unknown, text: string): Step {
 
 /** An answer may have several messages, shown as paragraphs of one. */
 function messageBegan(state: State): Step {
-  const next = { ...state, messages: state.messages + 1, held: [] };
+  const next = { ...state, messages: state.messages + 1, reasoning: [] };
   const gap: ApiEvent[] = state.messages === 0 ? [] : [{ type: 'text', text: '\n\n' }];
-  return [next, [...sealed(state.held), ...gap]];
+  return [next, [...sealed(state.reasoning), ...gap]];
 }
 
 const sealed = (items: readonly Json[]): ApiEvent[] =>
@@ -248,14 +248,15 @@ function itemEnded(state: State, event: Record<string, unknown>): Step {
     // Calls are recorded after all reasoning: reasoning between two calls is stored with the second.
     if (state.calls > 0) {
       const written = state.written + item.encrypted_content.length + PIECE_OVERHEAD;
-      return [{ ...state, held: [...state.held, item as JsonObject], written }, []];
+      return [{ ...state, reasoning: [...state.reasoning, item as JsonObject], written }, []];
     }
     return [state, sealed([item as JsonObject])];
   }
-  const held = state.held.length > 0 ? { sealed: { provider: SEALER, data: [...state.held] } } : {};
+  const reasoning =
+    state.reasoning.length > 0 ? { sealed: { provider: SEALER, data: [...state.reasoning] } } : {};
   return [
-    { ...state, calls: state.calls + 1, held: [] },
-    [{ type: 'call', call: item.call_id, tool: item.name, ...callInput(item.arguments), ...held }],
+    { ...state, calls: state.calls + 1, reasoning: [] },
+    [{ type: 'call', call: item.call_id, tool: item.name, ...callInput(item.arguments), ...reasoning }],
   ];
 }
 

@@ -16,7 +16,7 @@ export class Client implements Subscriber {
   /** by id */
   readonly sessions = new Map<string, OpenSession>();
   /** unanswered permission requests: the session of each, by approval */
-  readonly #asked = new Map<string, string>();
+  readonly #pending = new Map<string, string>();
   /** requests that are sent after the response that opens their session, by session */
   readonly #held = new Map<string, PermissionBody[]>();
 
@@ -32,7 +32,7 @@ export class Client implements Subscriber {
 
   send(text: string, frame?: object, pieces?: Pieces): void {
     const body = frame as Body | undefined;
-    if (body?.method === 'session/request_permission') this.#ask(body);
+    if (body?.method === 'session/request_permission') this.#request(body);
     else if (body?.method === '$/cancel_request') this.#withdraw(body.params.requestId, text);
     else {
       const whole = body && this.#located(body);
@@ -57,35 +57,35 @@ export class Client implements Subscriber {
   /** Holds back permission requests of the session until `release` is called. */
   hold(session: string): void {
     this.#held.set(session, []);
-    for (const [approval, of] of this.#asked) if (of === session) this.#asked.delete(approval);
+    for (const [approval, of] of this.#pending) if (of === session) this.#pending.delete(approval);
   }
 
   release(session: string): void {
     const held = this.#held.get(session) ?? [];
     this.#held.delete(session);
-    for (const body of held) this.#ask(body);
+    for (const body of held) this.#request(body);
   }
 
   /** The session of a permission request that is pending here; null if there is none, or it was answered. */
   answered(approval: string): SessionRef | null {
-    const session = this.#asked.get(approval);
-    this.#asked.delete(approval);
+    const session = this.#pending.get(approval);
+    this.#pending.delete(approval);
     return (session !== undefined && this.sessions.get(session)?.ref) || null;
   }
 
   /** Withdraws the permission requests of the session. */
   withdrawAll(session: string): void {
-    for (const [approval, of] of this.#asked)
+    for (const [approval, of] of this.#pending)
       if (of === session) this.#withdraw(approval, JSON.stringify(withdrawal(approval)));
     this.#held.delete(session);
     this.sessions.delete(session);
   }
 
-  #ask(body: PermissionBody): void {
+  #request(body: PermissionBody): void {
     const { sessionId } = body.params;
     const held = this.#held.get(sessionId);
     if (held) return void held.push(body);
-    this.#asked.set(body.id, sessionId);
+    this.#pending.set(body.id, sessionId);
     this.socket.sendFrame(this.#located(body));
   }
 
@@ -95,7 +95,7 @@ export class Client implements Subscriber {
         session,
         held.filter(({ id }) => id !== approval),
       );
-    if (this.#asked.delete(approval)) this.socket.send(text);
+    if (this.#pending.delete(approval)) this.socket.send(text);
   }
 
   /** Editors expect absolute paths. */

@@ -23,20 +23,20 @@ export async function begin(target: Target, body: ChatRequest): Promise<FollowTa
   const named = messageId == null ? undefined : messages.findLast(({ id }) => id === messageId);
   const last = messages.findLast(({ role }) => role !== 'system');
   const continued = [named, last].find((message) => message?.role === 'assistant');
-  const asked = messages.findLast(({ role }) => role === 'user');
+  const latest = messages.findLast(({ role }) => role === 'user');
   if (body.trigger !== 'regenerate-message' && continued && (named === continued || !named)) {
     if (isNew) throw new Fault('not_found', 'There is no such chat.');
     return continueTurn(target, continued);
   }
-  if (!asked) throw new Fault('invalid', 'There is no user message.');
-  const question = { asked, parts: userParts(asked), terms: termsOf(body) };
-  if (isNew) return first(target, question, messages);
-  if (body.trigger === 'regenerate-message') return again(target, question, 'stored');
-  return named === asked ? again(target, question, 'sent') : submit(target, question, messages);
+  if (!latest) throw new Fault('invalid', 'There is no user message.');
+  const sent = { message: latest, parts: userParts(latest), terms: termsOf(body) };
+  if (isNew) return first(target, sent, messages);
+  if (body.trigger === 'regenerate-message') return again(target, sent, 'stored');
+  return named === latest ? again(target, sent, 'sent') : submit(target, sent, messages);
 }
 
-type Question = {
-  readonly asked: Message;
+type NewMessage = {
+  readonly message: Message;
   readonly parts: readonly Part[];
   readonly terms: TurnTerms;
 };
@@ -56,32 +56,24 @@ function termsOf({ tools, messages }: ChatRequest): TurnTerms {
 }
 
 /** Creates the session with the earlier messages as imported history. */
-async function first(
-  target: Target,
-  question: Question,
-  messages: readonly Message[],
-): Promise<FollowTarget> {
+async function first(target: Target, sent: NewMessage, messages: readonly Message[]): Promise<FollowTarget> {
   const { engine, ref, caller } = target;
-  const history = historyItems(messages.slice(0, messages.indexOf(question.asked)));
+  const history = historyItems(messages.slice(0, messages.indexOf(sent.message)));
   if (history.length > 0) await engine.send(ref, { type: 'session.create', history }, caller);
-  return submit(target, question, []);
+  return submit(target, sent, []);
 }
 
-async function submit(
-  target: Target,
-  question: Question,
-  messages: readonly Message[],
-): Promise<FollowTarget> {
+async function submit(target: Target, sent: NewMessage, messages: readonly Message[]): Promise<FollowTarget> {
   const { engine, ref } = target;
-  const { asked } = question;
+  const { message } = sent;
   const before = await engine.snapshot(ref);
   const answers = messages.filter(({ role }) => role === 'assistant');
-  const withResults = await submitWithResults(target, question, { before, answers });
+  const withResults = await submitWithResults(target, sent, { before, answers });
   if (withResults) return { ref, input: withResults, known: null };
   await giveAnswers(target, before, answers);
   const mode = await modeFor(target, before);
   const input =
-    (await accept(target, question, { key: asked.id, mode })) ?? (await sentBefore(target, asked));
+    (await accept(target, sent, { key: message.id, mode })) ?? (await sentBefore(target, message));
   return { ref, input, known: null };
 }
 
@@ -91,14 +83,14 @@ async function submit(
  */
 async function submitWithResults(
   target: Target,
-  question: Question,
+  sent: NewMessage,
   { before, answers }: { readonly before: SessionSnapshot; readonly answers: readonly Message[] },
 ): Promise<AcceptedInput | null> {
   const results = allResults(before, answers);
   const isWaiting = (await target.engine.record(target.ref))?.status === 'waiting';
   if (!results || !isWaiting) return null;
   try {
-    return await accept(target, question, { key: question.asked.id, mode: 'supersede', results });
+    return await accept(target, sent, { key: sent.message.id, mode: 'supersede', results });
   } catch (thrown) {
     // Another tab has sent one of the results in the meantime.
     if (thrown instanceof Fault && thrown.code === 'not_found') return null;
@@ -130,15 +122,15 @@ async function modeFor({ engine, ref }: Target, before: SessionSnapshot): Promis
  * The message is edited (`sent`) or answered again (`stored`): it and everything after it leave the context. A
  * message that the session does not have was not accepted before, and is accepted now.
  */
-async function again(target: Target, question: Question, content: 'sent' | 'stored'): Promise<FollowTarget> {
+async function again(target: Target, sent: NewMessage, content: 'sent' | 'stored'): Promise<FollowTarget> {
   const { engine, ref } = target;
   const now = await engine.snapshot(ref);
-  const known = await inputOf(engine, { ref, head: now.seq }, question.asked.id);
-  if (!known?.input) return submit(target, question, []);
-  const same = content === 'sent' ? await unchanged(target, now, { known, question }) : null;
+  const known = await inputOf(engine, { ref, head: now.seq }, sent.message.id);
+  if (!known?.input) return submit(target, sent, []);
+  const same = content === 'sent' ? await unchanged(target, now, { known, sent }) : null;
   if (same) return { ref, input: same, known: null };
-  const parts = content === 'stored' ? storedParts(known) : question.parts;
-  const input = await accept(target, { ...question, parts }, { replaces: known.input });
+  const parts = content === 'stored' ? storedParts(known) : sent.parts;
+  const input = await accept(target, { ...sent, parts }, { replaces: known.input });
   if (!input) throw new Error('an input without a key was not accepted');
   return { ref, input, known: null };
 }
@@ -149,9 +141,9 @@ async function again(target: Target, question: Question, content: 'sent' | 'stor
 async function unchanged(
   { engine, ref }: Target,
   now: SessionSnapshot,
-  { known, question }: { readonly known: StoredInput; readonly question: Question },
+  { known, sent }: { readonly known: StoredInput; readonly sent: NewMessage },
 ): Promise<AcceptedInput | null> {
-  if (!Bun.deepEquals(storedParts(known), question.parts)) return null;
+  if (!Bun.deepEquals(storedParts(known), sent.parts)) return null;
   const running = await runningInput(engine, now);
   const latest = running ?? (await latestInput(engine, { ref, head: now.seq }));
   const isAnswered = running !== null || now.finished.at(-1)?.ok === true;
@@ -164,7 +156,7 @@ function storedParts(known: StoredInput): readonly Part[] {
   return first?.type === 'user' ? first.parts : [];
 }
 
-type How = {
+type SubmitOptions = {
   readonly key?: string;
   readonly mode?: 'queue' | 'supersede';
   readonly replaces?: InputId;
@@ -174,11 +166,11 @@ type How = {
 /** Null if an input with this key was already accepted. */
 async function accept(
   { engine, ref, caller }: Target,
-  { asked, parts, terms }: Question,
-  { key, ...how }: How,
+  { message, parts, terms }: NewMessage,
+  { key, ...options }: SubmitOptions,
 ): Promise<AcceptedInput | null> {
-  const data = inputData(asked.id, asked.metadata);
-  const command: CommandInput = { type: 'input.submit', parts: [...parts], data, ...how, ...terms };
+  const data = inputData(message.id, message.metadata);
+  const command: CommandInput = { type: 'input.submit', parts: [...parts], data, ...options, ...terms };
   const { events } = await engine.send(ref, command, { ...caller, key });
   return events.find((event): event is AcceptedInput => event.type === 'input.accepted') ?? null;
 }

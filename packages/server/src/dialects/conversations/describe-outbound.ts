@@ -14,7 +14,7 @@ const frame = <Type extends string, Shape extends z.core.$ZodLooseShape>(type: T
 const conversationId = 'demo';
 const coder = { agentId: 'coder', agentName: 'Coder' };
 const measured = { tokenCount: 12, durationMs: 840 };
-const said = (type: Body['type'], payload: object) => ({ type, conversationId, payload });
+const exampleOf = (type: Body['type'], payload: object) => ({ type, conversationId, payload });
 
 export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
   PONG: {
@@ -47,17 +47,17 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
   workflow_step_start: {
     summary: 'An agent starts to work.',
     schema: frame('workflow_step_start', { ...agentFields, timestamp: z.iso.datetime() }),
-    example: said('workflow_step_start', { ...coder, timestamp: '2026-01-01T00:00:00.000Z' }),
+    example: exampleOf('workflow_step_start', { ...coder, timestamp: '2026-01-01T00:00:00.000Z' }),
   },
   workflow_step_complete: {
     summary: 'An agent has finished its part of the turn.',
     schema: frame('workflow_step_complete', { ...agentFields, ...measures }),
-    example: said('workflow_step_complete', { ...coder, ...measured }),
+    example: exampleOf('workflow_step_complete', { ...coder, ...measured }),
   },
   workflow_thought: {
     summary: 'A complete reasoning block, the explanation of a call, or a retry.',
     schema: frame('workflow_thought', { ...agentFields, reason: text }),
-    example: said('workflow_thought', { ...coder, reason: 'They want me to count.' }),
+    example: exampleOf('workflow_thought', { ...coder, reason: 'They want me to count.' }),
   },
   workflow_handoff: {
     summary:
@@ -69,7 +69,7 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
       toAgentId: text,
       reason: text,
     }),
-    example: said('workflow_handoff', {
+    example: exampleOf('workflow_handoff', {
       fromAgent: 'Coder',
       toAgent: 'Tester',
       fromAgentId: 'coder',
@@ -81,13 +81,16 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
     summary:
       'Text as it streams. All chunks of an answer have one `messageId`; joined they are its `content`. An empty line separates blocks of text.',
     schema: frame('message_chunk', { messageId: text, chunk: text, agentName: text }),
-    example: said('message_chunk', { messageId: 'turn_1', chunk: '1 2', agentName: 'Coder' }),
+    example: exampleOf('message_chunk', { messageId: 'turn_1', chunk: '1 2', agentName: 'Coder' }),
   },
   message_discarded: {
     summary:
       'Everything sent under this `messageId` is discarded: the answer starts again under another one.',
     schema: frame('message_discarded', { messageId: text, reason: text }),
-    example: said('message_discarded', { messageId: 'turn_1', reason: "The model's stream ended early." }),
+    example: exampleOf('message_discarded', {
+      messageId: 'turn_1',
+      reason: "The model's stream ended early.",
+    }),
   },
   message_complete: {
     summary: 'The answer is complete. `tokenCount` is the number of output tokens.',
@@ -97,7 +100,7 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
       content: text,
       metadata: z.strictObject(measures),
     }),
-    example: said('message_complete', {
+    example: exampleOf('message_complete', {
       ...coder,
       messageId: 'turn_1',
       content: '1 2 3',
@@ -113,7 +116,7 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
       description: text,
       agentName: text,
     }),
-    example: said('tool_approval_required', {
+    example: exampleOf('tool_approval_required', {
       requestId: 'approval_1',
       toolName: 'shell',
       toolArgs: { command: ['touch', 'hello.txt'] },
@@ -132,7 +135,7 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
       success: z.boolean(),
       errorMessage: text.nullable(),
     }),
-    example: said('tool_executed', {
+    example: exampleOf('tool_executed', {
       requestId: 'approval_1',
       toolName: 'shell',
       result: { output: '', exit_code: 0 },

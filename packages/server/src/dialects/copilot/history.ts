@@ -43,12 +43,12 @@ export async function latestMessages(
 }
 
 /**
- * All messages of these events; actions include their later outcome. `said` is the number of earlier messages.
+ * All messages of these events; actions include their later outcome. `count` is the number of earlier messages.
  */
-export function messagesOf(events: readonly DurableEvent[], said = 0): CopilotMessage[] {
+export function messagesOf(events: readonly DurableEvent[], count = 0): CopilotMessage[] {
   const messages: CopilotMessage[] = [];
   const actions = new Map<CallId, number>();
-  for (const { event, bodies } of replay(step, startAt(said), events)) {
+  for (const { event, bodies } of replay(step, startAt(count), events)) {
     const added = bodies.flatMap((body) => (body.type === 'new_message' ? [body.message] : []));
     messages.push(...added);
     if (event.type === 'call.deferred' && added.at(-1)?.status) actions.set(event.call, messages.length - 1);

@@ -21,9 +21,9 @@ export type MessageState = {
   readonly plan: PlanProgress | null;
 };
 
-/** `said` is the number of earlier messages. */
-export const startMessages = (said: number): MessageState => ({
-  next: said,
+/** `count` is the number of earlier messages. */
+export const startMessages = (count: number): MessageState => ({
+  next: count,
   calls: new Map(),
   plan: null,
 });

@@ -33,9 +33,9 @@ function start(now: SessionSnapshot): State {
   return startAt(now.messageCountAtIdle);
 }
 
-/** `said` is the number of earlier messages. */
-export const startAt = (said: number): State => ({
-  messages: startMessages(said),
+/** `count` is the number of earlier messages. */
+export const startAt = (count: number): State => ({
+  messages: startMessages(count),
   tasks: NO_TASKS,
   failed: false,
 });

@@ -9,7 +9,7 @@ const stamp = { id: text.describe('`msg_<milliseconds>_<nine characters>`'), tim
 const frame = <Type extends string, Shape extends z.core.$ZodLooseShape>(type: Type, shape: Shape) =>
   z.strictObject({ ...stamp, type: z.literal(type), ...shape });
 
-const said = (type: Body['type'], rest: object) => ({
+const exampleOf = (type: Body['type'], rest: object) => ({
   id: 'msg_1700000000000_abcdefghi',
   timestamp: 1_700_000_000_000,
   type,
@@ -35,7 +35,7 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
       authenticated: z.boolean(),
       permissions: z.array(text),
     }),
-    example: said('registration_confirmed', {
+    example: exampleOf('registration_confirmed', {
       clientId: 'socket_1700000000000_abcdefghi',
       capabilities,
       serverCapabilities: capabilities,
@@ -46,7 +46,7 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
   pong: {
     summary: 'The answer to `ping`, with its `id`, and its time as `originalTimestamp`.',
     schema: frame('pong', { originalTimestamp: z.number().optional() }),
-    example: said('pong', { originalTimestamp: 1_700_000_000_000 }),
+    example: exampleOf('pong', { originalTimestamp: 1_700_000_000_000 }),
   },
   agent_status: {
     summary: 'What the agent does, see below.',
@@ -56,7 +56,7 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
       message: text.optional(),
       sessionId: text,
     }),
-    example: said('agent_status', { status: 'thinking', sessionId }),
+    example: exampleOf('agent_status', { status: 'thinking', sessionId }),
   },
   agent_response: {
     summary: 'The answer, once per successful turn. Also the question of each pending approval.',
@@ -73,12 +73,12 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
         }),
       ),
     }),
-    example: said('agent_response', { content: '1 2 3', sessionId, toolsUsed: [] }),
+    example: exampleOf('agent_response', { content: '1 2 3', sessionId, toolsUsed: [] }),
   },
   conversation_cleared: {
     summary: 'The context was cleared: to every socket attached to the session.',
     schema: frame('conversation_cleared', { sessionId: text, success: z.literal(true) }),
-    example: said('conversation_cleared', { sessionId, success: true }),
+    example: exampleOf('conversation_cleared', { sessionId, success: true }),
   },
   tool_execution_request: {
     summary: 'Requests a tool call from the client, which answers with `tool_execution_response`.',
@@ -93,7 +93,7 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
         parameterValidation: z.record(z.string(), z.json()).describe('a JSON Schema'),
       }),
     }),
-    example: said('tool_execution_request', {
+    example: exampleOf('tool_execution_request', {
       executionId,
       toolName: 'extract_page_content',
       parameters: {},
@@ -111,7 +111,7 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
       statusMessage: text,
       sessionId: text,
     }),
-    example: said('tool_execution_status', {
+    example: exampleOf('tool_execution_status', {
       executionId,
       status: 'executing',
       progress: 50,
@@ -128,11 +128,11 @@ export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
       retryAfter: z.number().optional().describe('milliseconds'),
       sessionId: text.optional(),
     }),
-    example: said('error', { message: 'Unknown message type: hello', code: 'UNKNOWN_MESSAGE_TYPE' }),
+    example: exampleOf('error', { message: 'Unknown message type: hello', code: 'UNKNOWN_MESSAGE_TYPE' }),
   },
   server_shutdown: {
     summary: 'The server shuts down; then the socket is closed with 1001.',
     schema: frame('server_shutdown', { message: text }),
-    example: said('server_shutdown', { message: 'The server is shutting down.' }),
+    example: exampleOf('server_shutdown', { message: 'The server is shutting down.' }),
   },
 };

@@ -9,7 +9,7 @@ import type { ToolCall } from './tool-call.ts';
 type OpenForm = { readonly id: string; isAnswered: boolean; readonly remove: () => void };
 
 export class ApprovalForms {
-  readonly #asked = new Map<ApprovalId, OpenForm>();
+  readonly #forms = new Map<ApprovalId, OpenForm>();
   /** the client cannot show forms */
   isRefused = false;
 
@@ -21,11 +21,11 @@ export class ApprovalForms {
 
   /** Requests the pending approvals, and withdraws those that were answered elsewhere. */
   show(pending: readonly PendingApproval[]): void {
-    for (const approval of pending) if (!this.#asked.has(approval.approval)) this.#ask(approval);
-    for (const [approval, { id, isAnswered, remove }] of this.#asked) {
+    for (const approval of pending) if (!this.#forms.has(approval.approval)) this.#request(approval);
+    for (const [approval, { id, isAnswered, remove }] of this.#forms) {
       if (pending.some((one) => one.approval === approval)) continue;
       remove();
-      this.#asked.delete(approval);
+      this.#forms.delete(approval);
       if (isAnswered) continue;
       const params = { requestId: id, reason: 'It was answered elsewhere.' };
       this.call.stream?.send(notificationMessage('notifications/cancelled', params));
@@ -34,22 +34,22 @@ export class ApprovalForms {
 
   /** The client may still answer open forms. */
   close(): void {
-    for (const { remove } of this.#asked.values()) remove();
+    for (const { remove } of this.#forms.values()) remove();
   }
 
-  #ask(pending: PendingApproval): void {
+  #request(pending: PendingApproval): void {
     const { principal, peer, stream } = this.call;
     const id = formId(pending.approval, this.ctx.newId());
-    const asked: OpenForm = {
+    const form: OpenForm = {
       id,
       isAnswered: false,
       remove: this.ctx.forms.add(principal.id, id, (outcome) => {
-        asked.isAnswered = true;
+        form.isAnswered = true;
         if (outcome === 'refused') this.isRefused = true;
         this.changed();
       }),
     };
-    this.#asked.set(pending.approval, asked);
+    this.#forms.set(pending.approval, form);
     stream?.send(requestMessage(id, 'elicitation/create', formOf(pending, peer.version)));
   }
 }

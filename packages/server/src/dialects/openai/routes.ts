@@ -57,8 +57,8 @@ export function routes(app: Hono, given: Omit<Context, 'models' | 'positions' | 
 
   api.post('/chat/completions', (c) =>
     answered(ctx, c, async (progress) => {
-      const asked = await authenticateRequest(ctx, c.req.raw, progress);
-      return answerChat(ctx, asked, await body(ctx, c.req.raw, ChatRequest));
+      const request = await authenticateRequest(ctx, c.req.raw, progress);
+      return answerChat(ctx, request, await body(ctx, c.req.raw, ChatRequest));
     }),
   );
 
@@ -80,8 +80,8 @@ function responseRoutes(api: Hono, ctx: Context): void {
     });
   api.post('/responses', (c) =>
     answered(ctx, c, async (progress) => {
-      const asked = await authenticateRequest(ctx, c.req.raw, progress);
-      return createResponse(ctx, asked, await body(ctx, c.req.raw, ResponseRequest));
+      const request = await authenticateRequest(ctx, c.req.raw, progress);
+      return createResponse(ctx, request, await body(ctx, c.req.raw, ResponseRequest));
     }),
   );
   api.get('/responses/:id', named(retrieveResponse));

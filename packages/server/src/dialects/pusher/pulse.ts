@@ -15,14 +15,14 @@ export function pulse(
   { ping, lost }: { readonly ping: () => void; readonly lost: () => void },
 ): Pulse {
   let lastActivity = clock.now();
-  let asked = false;
+  let isPinged = false;
   let cancel = clock.after(silenceMs, check);
 
   function check() {
-    if (asked) return lost();
+    if (isPinged) return lost();
     const rest = lastActivity + silenceMs - clock.now();
     if (rest <= 0) {
-      asked = true;
+      isPinged = true;
       ping();
     }
     cancel = clock.after(rest <= 0 ? answerMs : rest, check);
@@ -31,8 +31,8 @@ export function pulse(
   return {
     activity() {
       lastActivity = clock.now();
-      if (!asked) return;
-      asked = false;
+      if (!isPinged) return;
+      isPinged = false;
       cancel();
       cancel = clock.after(silenceMs, check);
     },

@@ -6,7 +6,7 @@
 import type { SessionRef } from '../../core/ports/event-store.ts';
 import type { Log } from '../../core/ports/logger.ts';
 import type { Statements } from './database.ts';
-import type { HeldLeases, Question } from './held-leases.ts';
+import type { HeldLeases, LeaseQuery } from './held-leases.ts';
 import type { LeaseTimes } from './lease-times.ts';
 
 export type NodeOptions = {
@@ -108,7 +108,7 @@ export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
 
   async function beat(): Promise<void> {
     const began = now();
-    const asked = held.ask();
+    const query = held.startQuery();
     let row: Readonly<Record<string, unknown>> | undefined;
     try {
       [row] = await database.query(BEAT, [
@@ -118,11 +118,11 @@ export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
         node.home,
         times.leaseMs,
         ownBusDown,
-        asked.held.map((one) => one.row),
-        asked.held.map((one) => one.epoch),
+        query.held.map((one) => one.row),
+        query.held.map((one) => one.epoch),
       ]);
     } catch (error) {
-      held.drop(asked);
+      held.drop(query);
       lateUntil = now() + times.leaseMs;
       throw error;
     }
@@ -133,7 +133,7 @@ export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
     lateUntil = Math.max(lateUntil, ended + times.leaseMs - Number(row?.uptime ?? 0));
     sentAt = began;
     compareClocks(Number(row?.time), ended - began);
-    await learn(row ?? {}, asked);
+    await learn(row ?? {}, query);
     watchFence();
   }
 
@@ -148,14 +148,14 @@ export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
     log.warn({ seconds }, `the clock of this node is ${how}: tokens expire at the wrong time, use NTP`);
   }
 
-  async function learn(row: Readonly<Record<string, unknown>>, asked: Question): Promise<void> {
+  async function learn(row: Readonly<Record<string, unknown>>, query: LeaseQuery): Promise<void> {
     busDown = row.bus_down === true;
     learnVersion(row);
     const before = changes;
     changes = String(row.changes);
     fenced = !healthy();
     const lost = held.lost(
-      asked,
+      query,
 
       String(row.lost ?? '')
         .split(',')

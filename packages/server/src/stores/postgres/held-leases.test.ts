@@ -23,28 +23,28 @@ describe('the leases that a node holds', () => {
     held.learn(ONE, 1, { node: ME, epoch: 4 });
     const appended = Promise.withResolvers<void>();
     const before = held.changing(ONE, () => appended.promise);
-    const first = held.ask();
+    const first = held.startQuery();
     appended.resolve();
     await before;
     expect(held.lost(first, [0])).toEqual([]);
-    const second = held.ask();
+    const second = held.startQuery();
     await held.changing(ONE, async () => undefined);
     expect(held.lost(second, [0])).toEqual([]);
-    const third = held.ask();
+    const third = held.startQuery();
     held.learn(ONE, 1, { node: ME, epoch: 5 });
     expect(held.lost(third, [0])).toEqual([]);
-    expect(held.lost(held.ask(), [0])).toEqual([ONE]);
+    expect(held.lost(held.startQuery(), [0])).toEqual([ONE]);
     expect(held.size).toBe(0);
   });
 
   test('known only to the database are held, unless the node is changing them', async () => {
     const held = new HeldLeases(ME);
     const found = { ref: ONE, row: 1, epoch: 4 };
-    const question = held.ask();
+    const query = held.startQuery();
     await held.changing(ONE, async () => undefined);
-    expect(held.unknown(question, [found])).toEqual([]);
-    expect(held.unknown(held.ask(), [found])).toEqual([found]);
+    expect(held.unknown(query, [found])).toEqual([]);
+    expect(held.unknown(held.startQuery(), [found])).toEqual([found]);
     expect(held.epochOf(ONE)).toBe(4);
-    expect(held.unknown(held.ask(), [{ ...found, epoch: 3 }])).toEqual([]);
+    expect(held.unknown(held.startQuery(), [{ ...found, epoch: 3 }])).toEqual([]);
   });
 });

@@ -2,19 +2,19 @@
 import { type SessionRef, sessionKey } from '../../core/ports/event-store.ts';
 import type { Driver } from '../../core/ports/lease.ts';
 
-export type Held = { readonly ref: SessionRef; readonly row: number; readonly epoch: number };
+export type HeldLease = { readonly ref: SessionRef; readonly row: number; readonly epoch: number };
 
 /**
  * Leases sent to the database in a query, and sessions whose leases this node changes before the result
  * arrives.
  */
-export type Question = { readonly held: readonly Held[]; readonly changed: Set<string> };
+export type LeaseQuery = { readonly held: readonly HeldLease[]; readonly changed: Set<string> };
 
 export class HeldLeases {
-  readonly #held = new Map<string, Held>();
+  readonly #held = new Map<string, HeldLease>();
   /** number of lease changes of this node in flight, per session */
   readonly #inFlight = new Map<string, number>();
-  readonly #questions = new Set<Question>();
+  readonly #queries = new Set<LeaseQuery>();
 
   constructor(private readonly node: string) {}
 
@@ -29,7 +29,7 @@ export class HeldLeases {
   /** Runs an operation that may change the lease of the session. */
   async changing<Result>(ref: SessionRef, work: () => Promise<Result>): Promise<Result> {
     const key = sessionKey(ref);
-    for (const { changed } of this.#questions) changed.add(key);
+    for (const { changed } of this.#queries) changed.add(key);
     this.#inFlight.set(key, (this.#inFlight.get(key) ?? 0) + 1);
     try {
       return await work();
@@ -55,28 +55,28 @@ export class HeldLeases {
   }
 
   /** Starts a query. End it with `lost` or `unknown`, or with `drop` if it fails. */
-  ask(): Question {
-    const question = { held: [...this.#held.values()], changed: new Set(this.#inFlight.keys()) };
-    this.#questions.add(question);
-    return question;
+  startQuery(): LeaseQuery {
+    const query = { held: [...this.#held.values()], changed: new Set(this.#inFlight.keys()) };
+    this.#queries.add(query);
+    return query;
   }
 
-  drop(question: Question): void {
-    this.#questions.delete(question);
+  drop(query: LeaseQuery): void {
+    this.#queries.delete(query);
   }
 
   /**
    * `indexes` refer to leases that this node no longer holds. Returns the sessions lost to another node;
    * sessions changed during the query are left to the next one.
    */
-  lost(question: Question, indexes: readonly number[]): SessionRef[] {
-    this.drop(question);
+  lost(query: LeaseQuery, indexes: readonly number[]): SessionRef[] {
+    this.drop(query);
     const refs: SessionRef[] = [];
     for (const index of indexes) {
-      const held = question.held[index];
+      const held = query.held[index];
       if (!held) continue;
       const key = sessionKey(held.ref);
-      if (question.changed.has(key) || this.#held.get(key) !== held) continue;
+      if (query.changed.has(key) || this.#held.get(key) !== held) continue;
       this.#held.delete(key);
       refs.push(held.ref);
     }
@@ -87,11 +87,11 @@ export class HeldLeases {
    * Returns and records leases that the database assigns to this node but that it does not know, because the
    * response that granted them was lost.
    */
-  unknown(question: Question, found: readonly Held[]): Held[] {
-    this.drop(question);
+  unknown(query: LeaseQuery, found: readonly HeldLease[]): HeldLease[] {
+    this.drop(query);
     const unknown = found.filter(({ ref }) => {
       const key = sessionKey(ref);
-      return !question.changed.has(key) && !this.#held.has(key);
+      return !query.changed.has(key) && !this.#held.has(key);
     });
     for (const held of unknown) this.#held.set(sessionKey(held.ref), held);
     return unknown;

@@ -10,7 +10,7 @@ import { bucketOf } from './bucket.ts';
 import type { Row, Statements } from './database.ts';
 import { withFaults } from './errors.ts';
 import type { Heartbeat } from './heartbeat.ts';
-import type { Held, HeldLeases } from './held-leases.ts';
+import type { HeldLease, HeldLeases } from './held-leases.ts';
 
 export type LeaseOptions = {
   readonly node: string;
@@ -31,7 +31,7 @@ const FREE = `
 /** Below PostgreSQL's maximum for LIMIT. */
 const MAX_INT = 2 ** 31 - 1;
 
-const heldIn = (row: Row): Held => ({
+const heldIn = (row: Row): HeldLease => ({
   ref: { owner: PrincipalId.parse(row.owner), id: SessionId.parse(row.id) },
   row: Number(row.row),
   epoch: Number(row.epoch),
@@ -50,19 +50,19 @@ export function openLeases({ node, home, database, heartbeat, held, onLost }: Le
    */
   async function unknown(limit: number): Promise<Lease[]> {
     if (limit <= 0) return [];
-    const question = held.ask();
+    const query = held.startQuery();
     const rows = await database
       .query(
         `SELECT row, owner, id, epoch FROM sessions WHERE status = 'running' AND driver = $1
            AND NOT EXISTS (SELECT 1 FROM unnest($2::bigint[]) AS held (row) WHERE held.row = sessions.row)
          LIMIT $3`,
-        [node, question.held.map(({ row }) => row), Math.min(limit, MAX_INT)],
+        [node, query.held.map(({ row }) => row), Math.min(limit, MAX_INT)],
       )
       .catch((error) => {
-        held.drop(question);
+        held.drop(query);
         throw error;
       });
-    return held.unknown(question, rows.map(heldIn)).map(({ ref, epoch }) => ({ ref, epoch }));
+    return held.unknown(query, rows.map(heldIn)).map(({ ref, epoch }) => ({ ref, epoch }));
   }
 
   return {

@@ -5,7 +5,7 @@ import type { Database } from 'bun:sqlite';
  * Measures the database again after this relative growth, or after this time, because other processes write
  * as well.
  */
-const PART = 0.01;
+const GROWTH = 0.01;
 const AGAIN_MS = 1_000;
 
 export interface Size {
@@ -21,24 +21,24 @@ export function prepareSize(database: Database): Size {
     `SELECT (page_count - freelist_count) * page_size AS bytes
      FROM pragma_page_count, pragma_freelist_count, pragma_page_size`,
   );
-  let asked = 0;
+  let measured = 0;
   let added = 0;
-  let askAgain = 0;
+  let nextMeasurement = 0;
   return {
     current() {
       const now = performance.now();
-      if (now >= askAgain || added > asked * PART) {
-        asked = statement.get()?.bytes ?? 0;
+      if (now >= nextMeasurement || added > measured * GROWTH) {
+        measured = statement.get()?.bytes ?? 0;
         added = 0;
-        askAgain = now + AGAIN_MS;
+        nextMeasurement = now + AGAIN_MS;
       }
-      return asked + added;
+      return measured + added;
     },
     add(characters) {
       added += characters;
     },
     forget() {
-      askAgain = 0;
+      nextMeasurement = 0;
     },
   };
 }

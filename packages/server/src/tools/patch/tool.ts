@@ -97,11 +97,11 @@ export async function runPatch(
   const started = performance.now();
   const narrow = contextReading(patch);
   const changes = narrow && (await fits(narrow, bounds, base)) ? narrow : parsePatch(patch);
-  const asked = askedFor(context);
-  const files = asked ? [] : await previewOf(changes, bounds, base);
+  const ask = askOf(context);
+  const files = ask ? [] : await previewOf(changes, bounds, base);
   const { signal } = context;
   const approved = context.permission === 'approved';
-  const mayReplace = replaceable(asked);
+  const mayReplace = replaceable(ask);
   const { done, failure } = await applyPatch(changes, { bounds, base, signal, approved, mayReplace });
   const output =
     failure === undefined
@@ -122,17 +122,17 @@ export async function runPatch(
 }
 
 /** The approval request of the call; undefined if it needs none. */
-function askedFor({ eventsSinceIdle, call }: Pick<ToolContext, 'eventsSinceIdle' | 'call'>): Ask | undefined {
-  const asked = eventsSinceIdle.findLast(
+function askOf({ eventsSinceIdle, call }: Pick<ToolContext, 'eventsSinceIdle' | 'call'>): Ask | undefined {
+  const requested = eventsSinceIdle.findLast(
     (event) => event.type === 'approval.requested' && event.call === call,
   );
-  return asked?.type === 'approval.requested' ? asked.ask : undefined;
+  return requested?.type === 'approval.requested' ? requested.ask : undefined;
 }
 
 /** An approved call may replace only files shown in its approval; a call without approval may replace any. */
-function replaceable(asked: Ask | undefined): (path: string) => boolean {
-  if (!asked) return () => true;
-  return (path) => asked.replaces?.includes(visibleLine(path)) ?? false;
+function replaceable(ask: Ask | undefined): (path: string) => boolean {
+  if (!ask) return () => true;
+  return (path) => ask.replaces?.includes(visibleLine(path)) ?? false;
 }
 
 function readable(patch: string): Change[] | null {
@@ -165,10 +165,10 @@ function noneFor(thrown: unknown): null {
 }
 
 function describe(changes: readonly Change[], replaces: readonly string[]): string {
-  const said = listed(changes.map((change) => changeWords(change, replaces)));
-  if (replaces.length === 0) return `A patch that ${said}.`;
+  const summary = listed(changes.map((change) => changeWords(change, replaces)));
+  if (replaces.length === 0) return `A patch that ${summary}.`;
   const files = replaces.length === 1 ? 'file' : 'files';
-  return `A patch that ${said}. It replaces the existing ${files} ${listed(replaces)}.`;
+  return `A patch that ${summary}. It replaces the existing ${files} ${listed(replaces)}.`;
 }
 
 const LISTED = 5;

@@ -63,7 +63,7 @@ export class Answer {
   add(piece: Piece): readonly Addition[] {
     switch (piece.kind) {
       case 'text':
-        return this.#say(piece.block, piece.text);
+        return this.#append(piece.block, piece.text);
       case 'reasoning':
         if (this.#skipsReasoning || piece.text === '') return NOTHING;
         this.#thought += piece.text;
@@ -84,11 +84,11 @@ export class Answer {
     }
   }
 
-  #say(block: string, words: string): readonly Addition[] {
-    if (words === '') return NOTHING;
+  #append(block: string, text: string): readonly Addition[] {
+    if (text === '') return NOTHING;
     const isNext = this.#block !== block && !this.#text.isEmpty;
     this.#block = block;
-    const fresh = this.#text.say(isNext ? BETWEEN_BLOCKS + words : words);
+    const fresh = this.#text.append(isNext ? BETWEEN_BLOCKS + text : text);
     return fresh === '' ? NOTHING : [{ kind: 'text', text: fresh }];
   }
 

@@ -7,35 +7,35 @@ export const changed = (): Fault =>
 export class RepeatedText {
   value = '';
   /** length of the text that the model has produced since the last restart */
-  #said = 0;
+  #position = 0;
   /** length of the text of completed steps, which is not repeated */
   #settled = 0;
 
   get isEmpty(): boolean {
-    return this.#said === 0;
+    return this.#position === 0;
   }
 
   /** Returns the new part. Throws if the text differs from what was produced before the restart. */
-  say(words: string): string {
-    const left = this.value.length - this.#said;
-    const repeated = left === 0 ? '' : words.slice(0, left);
-    if (repeated !== '' && this.value.slice(this.#said, this.#said + repeated.length) !== repeated)
+  append(text: string): string {
+    const left = this.value.length - this.#position;
+    const repeated = left === 0 ? '' : text.slice(0, left);
+    if (repeated !== '' && this.value.slice(this.#position, this.#position + repeated.length) !== repeated)
       throw changed();
-    const fresh = repeated === '' ? words : words.slice(repeated.length);
+    const fresh = repeated === '' ? text : text.slice(repeated.length);
     this.value += fresh;
-    this.#said += words.length;
+    this.#position += text.length;
     return fresh;
   }
 
   /** `keep`: the text has been sent already. */
   restart(keep: boolean): void {
     if (!keep) this.value = this.value.slice(0, this.#settled);
-    this.#said = this.#settled;
+    this.#position = this.#settled;
   }
 
   /** Throws if the repetition is shorter than the text before the restart. */
   settle(): void {
-    if (this.#said < this.value.length) throw changed();
-    this.#settled = this.#said;
+    if (this.#position < this.value.length) throw changed();
+    this.#settled = this.#position;
   }
 }
