@@ -1,6 +1,7 @@
 /** Reduces a browser page for a model: numbered elements and text within a budget. */
+
+import { parsePage } from '../../packages/copilot/src/page/parse-page.ts';
 import { renderPage } from '../../packages/copilot/src/page/render.ts';
-import { understandPage } from '../../packages/copilot/src/page/understand.ts';
 import { timed } from '../measure/clock.ts';
 import { percentile } from '../measure/percentile.ts';
 import { generatedPage } from './generated-page.ts';
@@ -24,11 +25,11 @@ export const dom: Table = {
     const html = generatedPage(size);
     const times: number[] = [];
     const rounds = quick ? 5 : 50;
-    let page = understandPage({ dom: html }, BUDGET_TOKENS);
+    let page = parsePage({ dom: html }, BUDGET_TOKENS);
     let text = '';
     for (let round = -3; round < rounds; round++) {
       const { ms } = await timed(() => {
-        page = understandPage({ dom: html }, BUDGET_TOKENS);
+        page = parsePage({ dom: html }, BUDGET_TOKENS);
         text = renderPage(page);
       });
       if (round >= 0) times.push(ms);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { Action } from './action/action.ts';
-import { fitsPage } from './action/fits.ts';
 import { parseAction } from './action/parse.ts';
+import { actionProblem } from './action/problem.ts';
 import { type Correction, suggestCorrection } from './correction.ts';
 import { type FixtureName, fixture } from './fixtures/pages.ts';
 import type { Page, Pages } from './page/page.ts';
@@ -150,7 +150,7 @@ describe('corrections', () => {
         const retry = parseAction(
           correct(action, 'did not work', { before: null, after: page })?.retryAction ?? '',
         );
-        expect(retry && fitsPage(retry, page)).toBeNull();
+        expect(retry && actionProblem(retry, page)).toBeNull();
         expect(retry).not.toBeNull();
       }
     }

@@ -1,7 +1,7 @@
 /** Proposes an alternative to a failed action. Every proposal is possible on the current page. */
 import type { Action } from './action/action.ts';
-import { fitsPage } from './action/fits.ts';
 import { printAction, sendAction } from './action/print.ts';
+import { actionProblem } from './action/problem.ts';
 import { elementOf, isSelect, type Page, type PageElement, type Pages } from './page/page.ts';
 import { isField, isTicked } from './page/roles.ts';
 import { folded } from './page/words.ts';
@@ -35,31 +35,32 @@ export function suggestCorrection(
   pages: Pages,
 ): Correction | null {
   if (verification.success || action.name === 'finish' || action.name === 'fail') return null;
-  const fitting = proposals(action, verification, pages).find(
-    (proposal) => fitsPage(proposal.action, pages.after) === null && sendAction(proposal.action) !== null,
+  const possible = proposals(action, verification, pages).find(
+    (proposal) =>
+      actionProblem(proposal.action, pages.after) === null && sendAction(proposal.action) !== null,
   );
-  const { strategy, reason, action: instead } = fitting ?? LOOK;
-  return { strategy, reason, retryAction: printAction(instead) };
+  const { strategy, reason, action: retryAction } = possible ?? SCROLL_DOWN;
+  return { strategy, reason, retryAction: printAction(retryAction) };
 }
 
-const LOOK: Proposal = {
+const SCROLL_DOWN: Proposal = {
   strategy: 'GATHER_INFORMATION',
   reason: 'The element is not visible: look further down the page.',
   action: { name: 'scroll', down: true },
 };
 
 function proposals(action: Action, verification: Verification, { before, after }: Pages): Proposal[] {
-  const late: Proposal[] = LATE.test(verification.reason)
+  const retryLater: Proposal[] = LATE.test(verification.reason)
     ? [{ strategy: 'RETRY_WITH_DELAY', reason: 'The page may need more time.', action }]
     : [];
-  if (!('id' in action)) return [...late, ...again(action)];
+  if (!('id' in action)) return [...retryLater, ...retry(action)];
   const element = elementOf(after, action.id);
-  if (!element) return [...renumbered(action, after, before), LOOK];
-  if (element.state.disabled) return [...requirements(after), LOOK];
-  return [...late, ...instead(action, element, after), ...again(action)];
+  if (!element) return [...renumbered(action, after, before), SCROLL_DOWN];
+  if (element.state.disabled) return [...requirements(after), SCROLL_DOWN];
+  return [...retryLater, ...alternatives(action, element, after), ...retry(action)];
 }
 
-const again = (action: Action): Proposal[] => [
+const retry = (action: Action): Proposal[] => [
   {
     strategy: 'RETRY_WITH_DELAY',
     reason: 'No obstacle was found: try again after a short delay.',
@@ -94,7 +95,7 @@ function requirements(after: Page): Proposal[] {
   }));
 }
 
-function instead(action: Action & { id: number }, element: PageElement, after: Page): Proposal[] {
+function alternatives(action: Action & { id: number }, element: PageElement, after: Page): Proposal[] {
   const { id } = element;
   const tool = (reason: string, other: Action): Proposal => ({
     strategy: 'ALTERNATIVE_TOOL',
@@ -106,7 +107,7 @@ function instead(action: Action & { id: number }, element: PageElement, after: P
       if (isSelect(element))
         return [tool('It is a list.', { name: 'selectDropdown', id, value: action.text })];
       if (isTicked(element.role)) return [tool('It is a checkbox.', { name: 'check', id })];
-      if (fitsPage(action, after)) return fieldsBeside(action, after);
+      if (actionProblem(action, after)) return fieldsBeside(action, after);
       return [tool('Type it key by key instead.', { name: 'type', text: action.text })];
     case 'selectDropdown':
       if (isSelect(element))
@@ -122,14 +123,14 @@ function instead(action: Action & { id: number }, element: PageElement, after: P
     case 'uncheck':
       return [tool('Click it instead.', { name: 'click', id })];
     case 'click':
-      return [...twins(element, after), ...following(element, after)];
+      return [...sameName(element, after), ...followLink(element, after)];
     default:
       return [];
   }
 }
 
 /** Another element with the same name. */
-const twins = (element: PageElement, after: Page): Proposal[] =>
+const sameName = (element: PageElement, after: Page): Proposal[] =>
   after.elements
     .filter(
       ({ id, role, name, state }) =>
@@ -142,7 +143,7 @@ const twins = (element: PageElement, after: Page): Proposal[] =>
       action: { name: 'click', id },
     }));
 
-function following({ href }: PageElement, after: Page): Proposal[] {
+function followLink({ href }: PageElement, after: Page): Proposal[] {
   const url = href ? URL.parse(href, after.url || undefined)?.href : undefined;
   if (!url || href?.startsWith('#')) return [];
   return [
@@ -155,7 +156,7 @@ function fieldsBeside(action: Action & { name: 'setValue' }, after: Page): Propo
   const start = after.elements.findIndex(({ id }) => id === action.id);
   return after.elements.slice(start + 1).flatMap(({ id, name }) => {
     const other = { ...action, id };
-    if (fitsPage(other, after)) return [];
+    if (actionProblem(other, after)) return [];
     return [
       { strategy: 'ALTERNATIVE_SELECTOR' as const, reason: `“${name || id}” takes text.`, action: other },
     ];

@@ -30,15 +30,15 @@ export type Evidence = {
   /** a page came as a tree of controls: an unchanged one proves nothing */
   readonly partial: boolean;
   /** the client noticed some change */
-  readonly stirred: boolean;
+  readonly changeObserved: boolean;
   readonly url: string;
 };
 
 export function evidenceOf(report: ActionReport, { before, after }: Pages): Evidence {
   const url = report.url || after.url;
   const earlier = report.previousUrl || before?.url || '';
-  const seen = report.clientObservations;
-  const reported = report.urlChanged ?? report.clientVerification?.urlChanged ?? seen?.didUrlChange;
+  const observations = report.clientObservations;
+  const reported = report.urlChanged ?? report.clientVerification?.urlChanged ?? observations?.didUrlChange;
   return {
     refusal: refusalIn(report),
     confirmed: report.lastActionStatus === 'success' || report.lastActionResult?.success === true,
@@ -47,7 +47,10 @@ export function evidenceOf(report: ActionReport, { before, after }: Pages): Evid
     urlChanged: earlier !== '' && url !== '' ? earlier !== url : reported === true,
     pageChanged: changed(before, after),
     partial: after.textMissing !== undefined || before?.textMissing !== undefined,
-    stirred: seen?.didNetworkOccur === true || seen?.didDomMutate === true || seen?.didUrlChange === true,
+    changeObserved:
+      observations?.didNetworkOccur === true ||
+      observations?.didDomMutate === true ||
+      observations?.didUrlChange === true,
     url,
   };
 }

@@ -20,18 +20,18 @@ export type ExpectedOutcome = {
   readonly textGone?: string;
 };
 
-export type Judgement = { readonly met: boolean; readonly reason: string };
+export type OutcomeCheck = { readonly met: boolean; readonly reason: string };
 
 /** Null if nothing can be judged here. A value or a checked state is judged with the action itself. */
-export function judge(
+export function checkOutcome(
   expected: Readonly<Record<string, unknown>>,
   action: Action,
   { before, after, url, urlChanged }: Pages & Pick<Evidence, 'url' | 'urlChanged'>,
-): Judgement | null {
+): OutcomeCheck | null {
   const wrong = wrongElement(expected, action, before ?? after);
   if (wrong) return { met: false, reason: wrong };
-  const judgements: Judgement[] = [];
-  const say = (met: boolean, yes: string, no: string) => judgements.push({ met, reason: met ? yes : no });
+  const checks: OutcomeCheck[] = [];
+  const check = (met: boolean, yes: string, no: string) => checks.push({ met, reason: met ? yes : no });
   const text = (field: string): string | null => {
     const value = expected[field];
     return typeof value === 'string' && value.trim() !== '' ? value : null;
@@ -40,17 +40,17 @@ export function judge(
   // The navigation target is judged with the action: sites redirect.
   if (address !== null && URL.canParse(address) && action.name !== 'navigate') {
     const met = sameAddress(address, url) || (isRoot(address) && sameSite(address, url));
-    say(met, `The page is ${url}.`, `The page is ${url || 'unknown'}, not ${address}.`);
+    check(met, `The page is ${url}.`, `The page is ${url || 'unknown'}, not ${address}.`);
   }
   const part = text('urlContains');
   if (part !== null)
-    say(
+    check(
       url.toLowerCase().includes(part.toLowerCase()),
       'The address is as expected.',
       `The address ${url} does not contain “${part}”.`,
     );
   if (typeof expected.urlChanges === 'boolean')
-    say(
+    check(
       expected.urlChanges === urlChanged,
       'The address is as expected.',
       urlChanged ? 'The address changed.' : 'The address did not change.',
@@ -59,16 +59,16 @@ export function judge(
   const readable = after.textMissing === undefined;
   const appears = text('text');
   if (appears !== null && readable)
-    say(reads(after, appears), `The page says “${appears}”.`, `The page does not say “${appears}”.`);
+    check(hasText(after, appears), `The page says “${appears}”.`, `The page does not say “${appears}”.`);
   const gone = text('textGone');
   if (gone !== null && readable)
-    say(!reads(after, gone), `“${gone}” is gone.`, `The page still says “${gone}”.`);
-  return judgements.find(({ met }) => !met) ?? judgements[0] ?? null;
+    check(!hasText(after, gone), `“${gone}” is gone.`, `The page still says “${gone}”.`);
+  return checks.find(({ met }) => !met) ?? checks[0] ?? null;
 }
 
 const isRoot = (address: string): boolean => URL.parse(address)?.pathname === '/';
 
-const reads = (page: Page, text: string): boolean =>
+const hasText = (page: Page, text: string): boolean =>
   folded(page.text).includes(folded(text)) ||
   page.elements.some((element) => folded(element.name).includes(folded(text)));
 
@@ -78,9 +78,9 @@ function wrongElement(
   action: Action,
   page: Page,
 ): string | null {
-  const { element: meant } = expected;
-  if (typeof meant !== 'string' || !('id' in action)) return null;
-  const matches = findElements(page, meant);
+  const { element: description } = expected;
+  if (typeof description !== 'string' || !('id' in action)) return null;
+  const matches = findElements(page, description);
   const [best] = matches;
   const used = elementOf(page, action.id);
   if (
@@ -89,5 +89,5 @@ function wrongElement(
     matches.some(({ element, score }) => element.id === used.id && score > best.score - 0.15)
   )
     return null;
-  return `The action went to element ${used.id} (${used.role} “${used.name}”), but “${meant}” is element ${best.element.id}.`;
+  return `The action went to element ${used.id} (${used.role} “${used.name}”), but “${description}” is element ${best.element.id}.`;
 }

@@ -1,18 +1,18 @@
 /** Web pages as a copilot sees them, and browser actions. Pure functions. */
 export { type Action, usageOf } from './action/action.ts';
-export { fitsPage } from './action/fits.ts';
 export { parseAction, parseWritten } from './action/parse.ts';
 export { sendAction, sendWritten } from './action/print.ts';
+export { actionProblem } from './action/problem.ts';
 export { suggestCorrection } from './correction.ts';
 export type { ActionReport } from './evidence.ts';
 export { lastPage } from './last-page.ts';
 export { line } from './page/clean.ts';
 export { findElements } from './page/find.ts';
 export { elementOf, hasMoreOptions, isSelect, type Page, type PageElement } from './page/page.ts';
+export { parsePage } from './page/parse-page.ts';
 export { renderPage, renderReturned } from './page/render.ts';
 export { isTicked } from './page/roles.ts';
-export { understandPage } from './page/understand.ts';
 export { folded, wordsOf } from './page/words.ts';
-export { type CalledTool, type PlanProgress, progressAfter, stepOf } from './plan-progress.ts';
+export { type PlanProgress, progressAfter, stepOf, type ToolUse } from './plan-progress.ts';
 export { withoutStalePages } from './stale-pages.ts';
 export { verifyAction } from './verify.ts';

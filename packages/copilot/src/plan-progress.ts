@@ -10,13 +10,13 @@ export type PlanProgress = {
   readonly at: number;
 };
 
-export type CalledTool = { readonly tool: string; readonly input: JsonObject };
+export type ToolUse = { readonly tool: string; readonly input: JsonObject };
 
 /** The plan after one more event; `call` is the input of the call that the event is about. */
 export function progressAfter(
   before: PlanProgress | null,
   event: DurableEvent,
-  call: CalledTool | undefined,
+  call: ToolUse | undefined,
 ): PlanProgress | null {
   if (event.type === 'call.deferred' && call?.tool === 'browser_act')
     return before && { ...before, current: stepOf(before, call.input) };

@@ -2,7 +2,7 @@
 import type { Action } from './action/action.ts';
 import { sameAddress, sameSite } from './address.ts';
 import { type ActionReport, type Evidence, evidenceOf, sameElement, sameState } from './evidence.ts';
-import { judge } from './expectation.ts';
+import { checkOutcome } from './expectation.ts';
 import { elementOf, HIDDEN_VALUE, type Page, type PageElement, type Pages } from './page/page.ts';
 import { folded } from './page/words.ts';
 
@@ -20,7 +20,7 @@ export type LastAction = {
 const worked = (confidence: number, reason: string): Verification => ({ success: true, confidence, reason });
 const failed = (confidence: number, reason: string): Verification => ({ success: false, confidence, reason });
 
-type Seen = Pages & { readonly evidence: Evidence };
+type Observed = Pages & { readonly evidence: Evidence };
 
 export function verifyAction(
   { action, expectedOutcome }: LastAction,
@@ -29,14 +29,14 @@ export function verifyAction(
 ): Verification {
   const evidence = evidenceOf(report, pages);
   if (evidence.refusal !== null) return failed(0.95, `The client reports a failure: ${evidence.refusal}`);
-  const seen: Seen = { ...pages, evidence };
-  const judged = expectedOutcome ? judge(expectedOutcome, action, { ...pages, ...evidence }) : null;
-  if (judged && !judged.met) return failed(0.85, judged.reason);
-  const looked = lookAt(action, seen);
-  const verdict = !looked.success && isUnseen(action, seen) ? unseen(evidence) : looked;
+  const observed: Observed = { ...pages, evidence };
+  const outcome = expectedOutcome ? checkOutcome(expectedOutcome, action, { ...pages, ...evidence }) : null;
+  if (outcome && !outcome.met) return failed(0.85, outcome.reason);
+  const result = verifyEffect(action, observed);
+  const verdict = !result.success && isHidden(action, observed) ? fromReport(evidence) : result;
   // The expectation came true, which outweighs missing evidence.
-  if (judged?.met && (verdict.success || verdict.confidence < 0.8))
-    return worked(Math.max(0.9, verdict.confidence), judged.reason);
+  if (outcome?.met && (verdict.success || verdict.confidence < 0.8))
+    return worked(Math.max(0.9, verdict.confidence), outcome.reason);
   return verdict;
 }
 
@@ -44,7 +44,7 @@ export function verifyAction(
  * Changes may be invisible in a tree of controls: then the client's report counts. An address and a changed element are
  * visible in any form.
  */
-function isUnseen(action: Action, { evidence, before, after }: Seen): boolean {
+function isHidden(action: Action, { evidence, before, after }: Observed): boolean {
   const { partial, pending, elementMissing, confirmed, pageChanged } = evidence;
   if (!partial || pending || elementMissing || action.name === 'navigate') return false;
   if ('id' in action && before) {
@@ -54,13 +54,13 @@ function isUnseen(action: Action, { evidence, before, after }: Seen): boolean {
   return confirmed || pageChanged === null;
 }
 
-const unseen = ({ confirmed }: Evidence): Verification =>
+const fromReport = ({ confirmed }: Evidence): Verification =>
   confirmed
     ? worked(0.6, 'The client reports success. The page was sent without its text.')
     : worked(0.5, 'The client reports no failure. The page was sent without its text.');
 
-function lookAt(action: Action, seen: Seen): Verification {
-  const { evidence, before, after } = seen;
+function verifyEffect(action: Action, observed: Observed): Verification {
+  const { evidence, before, after } = observed;
   switch (action.name) {
     case 'finish':
     case 'fail':
@@ -73,15 +73,15 @@ function lookAt(action: Action, seen: Seen): Verification {
     case 'search':
       return searched(action.query, evidence, after);
     case 'setValue':
-      return onElement(action.id, seen, (element) => holds(element, action.text, evidence));
+      return onElement(action.id, observed, (element) => holds(element, action.text, evidence));
     case 'selectDropdown':
-      return onElement(action.id, seen, (element) => chosen(element, action.value, evidence));
+      return onElement(action.id, observed, (element) => chosen(element, action.value, evidence));
     case 'check':
     case 'uncheck':
-      return onElement(action.id, seen, (element) => ticked(element, action.name === 'check', evidence));
+      return onElement(action.id, observed, (element) => ticked(element, action.name === 'check', evidence));
     case 'click':
     case 'doubleClick':
-      return clicked(action.id, seen);
+      return clicked(action.id, observed);
     case 'dragAndDrop':
     case 'acceptDialog':
     case 'dismissDialog':
@@ -116,15 +116,15 @@ function lookAt(action: Action, seen: Seen): Verification {
 }
 
 function arrived(
-  wanted: string,
+  expected: string,
   { url, urlChanged, confirmed }: Evidence,
   before: Page | null,
 ): Verification {
   if (url === '')
     return confirmed ? worked(0.5, 'The client reports success.') : failed(0.5, 'The address is unknown.');
-  if (sameAddress(wanted, url)) return worked(0.95, `The page is ${url}.`);
-  if (sameSite(wanted, url)) return worked(0.8, `The page is ${url}, on the requested site.`);
-  if (urlChanged) return worked(0.5, `The page is ${url}: the site may have redirected from ${wanted}.`);
+  if (sameAddress(expected, url)) return worked(0.95, `The page is ${url}.`);
+  if (sameSite(expected, url)) return worked(0.8, `The page is ${url}, on the requested site.`);
+  if (urlChanged) return worked(0.5, `The page is ${url}: the site may have redirected from ${expected}.`);
   return failed(0.9, `The page is still ${before?.url || url}.`);
 }
 
@@ -136,7 +136,10 @@ function searched(query: string, evidence: Evidence, after: Page): Verification 
 }
 
 /** Only requires that something changed. */
-function moved({ pageChanged, stirred, confirmed }: Evidence, confidence: number): Verification {
+function moved(
+  { pageChanged, changeObserved: stirred, confirmed }: Evidence,
+  confidence: number,
+): Verification {
   if (pageChanged) return worked(0.75, 'The page changed.');
   if (stirred) return worked(0.55, 'The client observed a change on the page.');
   if (pageChanged === null && confirmed) return worked(0.6, 'The client reports success.');
@@ -146,61 +149,65 @@ function moved({ pageChanged, stirred, confirmed }: Evidence, confidence: number
 function typed(evidence: Evidence): Verification {
   if (evidence.urlChanged || evidence.pageChanged) return worked(0.8, 'The page changed.');
   // Typed text does not always show in the markup.
-  return evidence.confirmed || evidence.stirred
+  return evidence.confirmed || evidence.changeObserved
     ? worked(0.5, 'The client reports success, but the page does not show it.')
     : failed(0.5, 'The page did not change, and the client does not report success.');
 }
 
 function onElement(
   id: number,
-  { evidence, after }: Seen,
-  look: (element: PageElement) => Verification,
+  { evidence, after }: Observed,
+  verify: (element: PageElement) => Verification,
 ): Verification {
   const element = elementOf(after, id);
-  if (element) return look(element);
+  if (element) return verify(element);
   if (evidence.urlChanged) return worked(0.6, 'The browser left the page.');
   return failed(0.75, `Element ${id} is no longer on the page.`);
 }
 
-const UNSEEN = 'The client reports success, but the page does not show it.';
+const NOT_SHOWN = 'The client reports success, but the page does not show it.';
 
 /** If a client sends no values, its report counts; if it shows another value, it does not. */
-function holds(element: PageElement, wanted: string, { confirmed, stirred }: Evidence): Verification {
+function holds(
+  element: PageElement,
+  expected: string,
+  { confirmed, changeObserved: stirred }: Evidence,
+): Verification {
   const { value } = element;
   const hidden = value === HIDDEN_VALUE && element.type === 'password';
-  if (value === wanted || (hidden && wanted !== '') || folded(value ?? '') === folded(wanted))
+  if (value === expected || (hidden && expected !== '') || folded(value ?? '') === folded(expected))
     return worked(0.95, `Element ${element.id} contains the text.`);
   if (value === undefined || value === '')
-    return confirmed || stirred ? worked(0.5, UNSEEN) : failed(0.6, `Element ${element.id} is empty.`);
+    return confirmed || stirred ? worked(0.5, NOT_SHOWN) : failed(0.6, `Element ${element.id} is empty.`);
   // Long values are cut, and masks and formats change typed text.
-  if (value.endsWith('…') && wanted.startsWith(value.slice(0, -1)))
+  if (value.endsWith('…') && expected.startsWith(value.slice(0, -1)))
     return worked(0.8, `Element ${element.id} begins with the text.`);
-  if (lettersOf(value) === lettersOf(wanted))
+  if (lettersOf(value) === lettersOf(expected))
     return worked(0.8, `Element ${element.id} contains the text in another format.`);
   return failed(0.8, `Element ${element.id} holds “${value.slice(0, 60)}”.`);
 }
 
 const lettersOf = (text: string): string => folded(text).replace(/[^\p{L}\p{N}]/gu, '');
 
-function chosen(element: PageElement, wanted: string, { confirmed }: Evidence): Verification {
+function chosen(element: PageElement, expected: string, { confirmed }: Evidence): Verification {
   const selected = element.options?.filter((option) => option.selected) ?? [];
-  const is = (text: string) => folded(text) === folded(wanted);
-  if (selected.some((option) => option.value === wanted || is(option.text)) || is(element.value ?? ''))
-    return worked(0.95, `“${wanted}” is chosen.`);
+  const is = (text: string) => folded(text) === folded(expected);
+  if (selected.some((option) => option.value === expected || is(option.text)) || is(element.value ?? ''))
+    return worked(0.95, `“${expected}” is chosen.`);
   if (selected.length > 0) return failed(0.75, `“${selected.map(({ text }) => text).join(', ')}” is chosen.`);
   if (element.value) return failed(0.7, `“${element.value.slice(0, 60)}” is chosen.`);
-  return confirmed ? worked(0.5, UNSEEN) : failed(0.6, 'Nothing is chosen.');
+  return confirmed ? worked(0.5, NOT_SHOWN) : failed(0.6, 'Nothing is chosen.');
 }
 
-function ticked(element: PageElement, wanted: boolean, { confirmed }: Evidence): Verification {
-  if (element.state.checked === wanted)
-    return worked(0.95, `Element ${element.id} is ${wanted ? '' : 'not '}checked.`);
+function ticked(element: PageElement, expected: boolean, { confirmed }: Evidence): Verification {
+  if (element.state.checked === expected)
+    return worked(0.95, `Element ${element.id} is ${expected ? '' : 'not '}checked.`);
   return confirmed
-    ? worked(0.5, UNSEEN)
-    : failed(0.75, `Element ${element.id} is ${wanted ? 'not' : 'still'} checked.`);
+    ? worked(0.5, NOT_SHOWN)
+    : failed(0.75, `Element ${element.id} is ${expected ? 'not' : 'still'} checked.`);
 }
 
-function clicked(id: number, { evidence, before, after }: Seen): Verification {
+function clicked(id: number, { evidence, before, after }: Observed): Verification {
   if (evidence.urlChanged) return worked(0.9, `The page is now ${evidence.url}.`);
   const [earlier, now] = [before && elementOf(before, id), elementOf(after, id)];
   if (earlier && now && !sameState(earlier, now)) return worked(0.9, `Element ${id} changed.`);

@@ -1,12 +1,6 @@
 /** Drives a page through the content script, as the background worker does, and reads it as the server does. */
 import { join } from 'node:path';
-import {
-  type Action,
-  findElements,
-  parseAction,
-  type Page as ReadPage,
-  understandPage,
-} from '@parlance/copilot';
+import { type Action, findElements, parseAction, parsePage, type Page as ReadPage } from '@parlance/copilot';
 import type { Browser, Page } from 'playwright-core';
 import {
   type ActionOutcome,
@@ -72,7 +66,7 @@ export class Driver {
   /** The page as the server understands it. */
   async read(): Promise<ReadPage> {
     const { dom, url, title } = await this.snapshot();
-    return understandPage({ dom, url, title }, 1_000_000);
+    return parsePage({ dom, url, title }, 1_000_000);
   }
 
   /** The number of the element that a description means. */

@@ -1,23 +1,23 @@
 /** One answer in a conversation. Stateless: everything is read from the prompt. */
 import type { Part } from '@parlance/protocol';
 import { planActions } from './clauses.ts';
-import { answering } from './intents/answering.ts';
-import type { Answer, Scene } from './plan.ts';
+import { answerTo } from './intents/answering.ts';
+import type { Answer, PlanContext } from './plan.ts';
 import { nextAnswer } from './planner.ts';
 import { currentTurn, type Prompt } from './prompt.ts';
 import { code } from './text.ts';
-import { listen } from './utterance.ts';
+import { parseMessage } from './user-message.ts';
 
 export function chat({ items, tools }: Prompt): Answer {
   const turn = currentTurn(items);
-  const scene: Scene = {
+  const context: PlanContext = {
     tools: new Map(tools.map((tool) => [tool.name, tool])),
     turn,
     earlier: items.slice(0, turn.start),
   };
-  const utterance = listen(turn.request);
-  const answer = nextAnswer(planActions(utterance, scene) ?? answering(utterance, scene), scene);
-  if (turn.attachments.length === 0 || turn.done.length > 0) return answer;
+  const message = parseMessage(turn.request);
+  const answer = nextAnswer(planActions(message, context) ?? answerTo(message, context), context);
+  if (turn.attachments.length === 0 || turn.calls.length > 0) return answer;
   return { ...answer, text: `${received(turn.attachments)}\n\n${answer.text}` };
 }
 

@@ -1,37 +1,36 @@
 /** Splits a message with several requests: "… and …", "… then …", "… and at the same time …". */
 import { ACTIONS } from './intents/actions.ts';
 import { shell } from './intents/shell.ts';
-import { type Act, firstMatch, type Plan, type Scene, type Step } from './plan.ts';
-import { listen, type Utterance } from './utterance.ts';
+import { firstMatch, type Plan, type PlanContext, type Step, type StepOutput } from './plan.ts';
+import { parseMessage, type UserMessage } from './user-message.ts';
 
 const CONNECTOR = /(?:,\s*|\s+)(?:(and\s+at\s+the\s+same\s+time)|((?:and\s+)?then)|and)\s+/gi;
 const MAX_CONNECTORS = 20;
 
 /** Null if the message requests no action. Splits only if both sides are actions. */
-export function planActions(utterance: Utterance, scene: Scene): Plan | null {
-  const match = (clause: Utterance) => firstMatch(ACTIONS, clause, scene);
-  const connectors = [...withoutQuoted(utterance.line).matchAll(CONNECTOR)];
-  if (!utterance.single || connectors.length === 0 || connectors.length > MAX_CONNECTORS)
-    return match(utterance);
+export function planActions(message: UserMessage, context: PlanContext): Plan | null {
+  const match = (clause: UserMessage) => firstMatch(ACTIONS, clause, context);
+  const connectors = [...withoutQuoted(message.line).matchAll(CONNECTOR)];
+  if (!message.single || connectors.length === 0 || connectors.length > MAX_CONNECTORS) return match(message);
   const known = new Map<string, Plan | null>();
   const planOf = (text: string): Plan | null => {
-    const plan = known.get(text) ?? split(text) ?? match(listen(text));
+    const plan = known.get(text) ?? split(text) ?? match(parseMessage(text));
     known.set(text, plan);
     return plan;
   };
   const split = (text: string): Plan | null => {
     for (const connector of withoutQuoted(text).matchAll(CONNECTOR)) {
-      const left = listen(text.slice(0, connector.index));
+      const left = parseMessage(text.slice(0, connector.index));
       const plan = match(left);
       const rest = text.slice(connector.index + connector[0].length);
       // A command does not contain the word "then"; the text of a file or a search may.
-      const isCommand = connector[2] !== undefined && shell(left, scene) !== null;
+      const isCommand = connector[2] !== undefined && shell(left, context) !== null;
       const next = plan && (planOf(rest) ?? (isCommand ? notUnderstood(rest) : null));
       if (plan && next) return linked(plan, next, connector);
     }
     return null;
   };
-  return planOf(utterance.line);
+  return planOf(message.line);
 }
 
 /** Same length, with quoted text masked. An apostrophe inside a word is not a quote. */
@@ -55,15 +54,15 @@ function linked({ steps: before }: Plan, { steps: after }: Plan, [, together, th
 }
 
 function parallel(one: Step, other: Step): Step {
-  const act = (...args: Parameters<Step['act']>): Act => ({
-    deeds: [one, other].flatMap((step) => {
-      const act = step.act(...args);
-      return 'deeds' in act ? act.deeds : [];
+  const run = (...args: Parameters<Step['run']>): StepOutput => ({
+    calls: [one, other].flatMap((step) => {
+      const output = step.run(...args);
+      return 'calls' in output ? output.calls : [];
     }),
   });
-  return { title: `${one.title} and at the same time ${other.title}`, act, dependent: one.dependent };
+  return { title: `${one.title} and at the same time ${other.title}`, run, dependent: one.dependent };
 }
 
 const notUnderstood = (rest: string): Plan => ({
-  steps: [{ title: rest, act: () => ({ say: `I do not know how to do “${rest}”, so I left that out.` }) }],
+  steps: [{ title: rest, run: () => ({ text: `I do not know how to do “${rest}”, so I left that out.` }) }],
 });

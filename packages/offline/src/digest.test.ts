@@ -1,20 +1,20 @@
 import { describe, expect, test } from 'bun:test';
 import { compact } from './digest.ts';
 import type { Item } from './prompt.ts';
-import { did, said, user } from './testing/ask.ts';
+import { assistant, callAndResult, user } from './testing/ask.ts';
 
 const long: Item[] = Array.from({ length: 200 }, (_, index) => [
   user(`request number ${index}: ${'please look at this very carefully '.repeat(10)}`),
-  ...did('output '.repeat(100), { tool: 'shell', input: { command: ['step', String(index)] } }),
-  said(`answer number ${index} ${'which is quite long '.repeat(20)}`),
+  ...callAndResult('output '.repeat(100), { tool: 'shell', input: { command: ['step', String(index)] } }),
+  assistant(`answer number ${index} ${'which is quite long '.repeat(20)}`),
 ]).flat();
 
 describe('a compaction', () => {
   test('contains the name, the requests, the calls and the last answer', () => {
     const text = compact([
       user('My name is Ada. run git status'),
-      ...did('On branch main', { tool: 'shell', input: { command: ['git', 'status'] } }),
-      said(`Everything is clean ${'and there is more to say about it '.repeat(20)}`),
+      ...callAndResult('On branch main', { tool: 'shell', input: { command: ['git', 'status'] } }),
+      assistant(`Everything is clean ${'and there is more to say about it '.repeat(20)}`),
     ]);
     expect(text).toContain("The user's name is Ada.");
     expect(text).toContain('“My name is Ada. run git status”');
@@ -33,7 +33,7 @@ describe('a compaction', () => {
   test('is at most half as long as its source', () => {
     const items = [
       user('Please tell me about the lighthouse on the island.'),
-      said('It is red and white, and old.'),
+      assistant('It is red and white, and old.'),
     ];
     expect(compact(items).length).toBeLessThanOrEqual(40);
   });

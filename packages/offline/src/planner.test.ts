@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { ask, did, hear, play, said, user } from './testing/ask.ts';
+import { ask, assistant, callAndResult, play, respond, user } from './testing/ask.ts';
 
 const ok = () => ({ text: 'fine' });
 const tools = (calls: readonly { tool: string }[]) => calls.map(({ tool }) => tool);
@@ -25,8 +25,12 @@ describe('a result is described', () => {
   for (const [title, result, failed, expected] of cases) {
     test(title, () => {
       const input = { command: ['git', 'status'] };
-      const items = [user('run git status'), said('…'), ...did(result, { tool: 'shell', input, failed })];
-      const { text, calls } = hear(items);
+      const items = [
+        user('run git status'),
+        assistant('…'),
+        ...callAndResult(result, { tool: 'shell', input, failed }),
+      ];
+      const { text, calls } = respond(items);
       expect(calls).toEqual([]);
       expect(text).toMatch(expected);
     });
@@ -56,8 +60,11 @@ describe('a result is described', () => {
   });
 
   test('a direct call of a user is only reported', () => {
-    const items = [user('/tool echo {"value":"x"}'), ...did('x', { tool: 'echo', input: { value: 'x' } })];
-    expect(hear(items).text).toBe('`echo` gave: `x`');
+    const items = [
+      user('/tool echo {"value":"x"}'),
+      ...callAndResult('x', { tool: 'echo', input: { value: 'x' } }),
+    ];
+    expect(respond(items).text).toBe('`echo` gave: `x`');
   });
 });
 
@@ -74,14 +81,14 @@ describe('a request of several steps', () => {
     ['run echo "a and b" and list files', ['shell', 'list_files']],
     ['run `ls` and then run touch b.txt', ['shell', 'shell']],
     ['run ls and run ls and run ls', ['shell', 'shell', 'shell']],
-  ])('%s', (utterance, expected) => {
-    expect(tools(play(utterance, ok).calls)).toEqual(expected);
+  ])('%s', (message, expected) => {
+    expect(tools(play(message, ok).calls)).toEqual(expected);
   });
 
   test('makes both calls in one answer', () => {
-    const utterance = 'run git status and at the same time list files';
-    expect(tools(ask(utterance).calls)).toEqual(['shell', 'list_files']);
-    expect(play(utterance, ok).calls).toHaveLength(2);
+    const message = 'run git status and at the same time list files';
+    expect(tools(ask(message).calls)).toEqual(['shell', 'list_files']);
+    expect(play(message, ok).calls).toHaveLength(2);
   });
 
   test('continues after a failed or denied step that the next does not need', () => {

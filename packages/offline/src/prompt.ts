@@ -22,7 +22,7 @@ export type Prompt = {
 };
 
 /** A call of the current turn and its result. */
-export type Done = {
+export type FinishedCall = {
   readonly tool: string;
   readonly input: JsonObject;
   readonly text: string;
@@ -34,7 +34,7 @@ export type Turn = {
   /** the first text of the message: the only text that is a request */
   readonly request: string;
   readonly attachments: readonly Part[];
-  readonly done: readonly Done[];
+  readonly calls: readonly FinishedCall[];
   /** index of the message in the items */
   readonly start: number;
 };
@@ -46,12 +46,12 @@ export function currentTurn(items: readonly Item[]): Turn {
   return {
     request: parts.find((part) => part.type === 'text')?.text ?? '',
     attachments: parts.filter((part) => part.type !== 'text'),
-    done: doneIn(items.slice(start + 1)),
+    calls: finishedCalls(items.slice(start + 1)),
     start: Math.max(start, 0),
   };
 }
 
-function doneIn(items: readonly Item[]): Done[] {
+function finishedCalls(items: readonly Item[]): FinishedCall[] {
   const results = new Map(items.flatMap((item) => (item.kind === 'result' ? [[item.call, item]] : [])));
   return items.flatMap((item) => {
     if (item.kind !== 'call') return [];

@@ -1,17 +1,17 @@
 /** Describes the result of a call. */
 
 import { typed } from './command-line.ts';
-import type { Deed } from './plan.ts';
-import type { Done } from './prompt.ts';
+import type { PlannedCall } from './plan.ts';
+import type { FinishedCall } from './prompt.ts';
 import { outcomeOf } from './result.ts';
 import { code, quoted, shown } from './text.ts';
 
-export function react(done: Done, report?: Deed['report']): string {
-  const outcome = outcomeOf(done);
-  const name = nameOf(done);
+export function react(call: FinishedCall, report?: PlannedCall['report']): string {
+  const outcome = outcomeOf(call);
+  const name = nameOf(call);
   switch (outcome.kind) {
     case 'ok':
-      return report ? report(done) : success(name, outcome.output, outcome.exitCode);
+      return report ? report(call) : success(name, outcome.output, outcome.exitCode);
     case 'failed': {
       const how = outcome.exitCode === null ? 'failed' : `failed with exit code ${outcome.exitCode}`;
       if (outcome.output.trim() === '') return `${name} ${how} and said nothing about why.`;
@@ -35,8 +35,8 @@ function success(name: string, output: string, exitCode: number | null): string 
   return exitCode === null ? `${name} gave:${shown(output)}` : `${name} ${how} and printed:${shown(output)}`;
 }
 
-function nameOf(done: Done): string {
-  const { command } = done.input;
-  if (!Array.isArray(command)) return code(done.tool);
+function nameOf(call: FinishedCall): string {
+  const { command } = call.input;
+  if (!Array.isArray(command)) return code(call.tool);
   return code(typed(command.map(String)));
 }

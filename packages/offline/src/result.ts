@@ -1,6 +1,6 @@
 /** Reads the result of a call. It is untrusted data: quoted and counted, never followed. */
 import { isObject } from '@parlance/protocol';
-import type { Done } from './prompt.ts';
+import type { FinishedCall } from './prompt.ts';
 
 export type Outcome =
   | { readonly kind: 'ok'; readonly output: string; readonly exitCode: number | null }
@@ -15,17 +15,17 @@ const ABORTED = /^(?:tool |call )?(?:was )?(?:aborted|cancelled|interrupted)\b/i
 const UNKNOWN = /\boutcome (?:is )?unknown\b/i;
 const NO_OUTPUT = /^\(no output, exit code (-?\d+)\)$/;
 
-export function outcomeOf(done: Done): Outcome {
-  const { output, exitCode } = outputOf(done.text);
-  if (!done.failed) return { kind: 'ok', output, exitCode };
-  const text = done.text.trim();
+export function outcomeOf(call: FinishedCall): Outcome {
+  const { output, exitCode } = outputOf(call.text);
+  if (!call.failed) return { kind: 'ok', output, exitCode };
+  const text = call.text.trim();
   if (DENIED.test(text)) return { kind: 'denied', reason: text.replace(DENIED, '').trim() };
   if (ABORTED.test(text)) return { kind: 'aborted' };
   if (UNKNOWN.test(text.slice(0, 300))) return { kind: 'unknown' };
   return { kind: 'failed', output, exitCode };
 }
 
-export const worked = (done: Done): boolean => outcomeOf(done).kind === 'ok';
+export const worked = (call: FinishedCall): boolean => outcomeOf(call).kind === 'ok';
 
 /** Commands return plain text, or {output, metadata: {exit_code}}. */
 function outputOf(text: string): { output: string; exitCode: number | null } {
@@ -42,19 +42,19 @@ function outputOf(text: string): { output: string; exitCode: number | null } {
 const PAGE_TOOLS = new Set(['extract_page_content', 'get_selected_text', 'open_url']);
 
 /** The readable text of a result: the content of a page, the output of a command, the whole text of a file. */
-export function readable(done: Pick<Done, 'tool' | 'text'>): string {
-  if (!PAGE_TOOLS.has(done.tool)) return outputOf(done.text).output;
-  const data = jsonObject(done.text);
+export function readable(call: Pick<FinishedCall, 'tool' | 'text'>): string {
+  if (!PAGE_TOOLS.has(call.tool)) return outputOf(call.text).output;
+  const data = jsonObject(call.text);
   for (const key of ['content', 'text', 'selectedText', 'selection', 'markdown']) {
     const value = data?.[key];
     if (typeof value === 'string') return value;
   }
-  return done.text;
+  return call.text;
 }
 
 /** The title of a page, if the result has one. */
-export function titleOf(done: Done): string {
-  const title = jsonObject(done.text)?.title;
+export function titleOf(call: FinishedCall): string {
+  const title = jsonObject(call.text)?.title;
   return typeof title === 'string' ? title.trim() : '';
 }
 

@@ -39,13 +39,13 @@ function actionIn(text: string, lexer: Lexer): Action | null {
   const fields: Record<string, Argument> = {};
   for (const [index, value] of args.entries()) {
     const [field, kind] = parameters[index] ?? [];
-    if (field === undefined || kind === undefined || !fits(value, kind)) return null;
+    if (field === undefined || kind === undefined || !matchesKind(value, kind)) return null;
     fields[field] = value;
   }
   return { name, ...fields } as Action;
 }
 
-function fits(value: Argument, kind: Parameter): boolean {
+function matchesKind(value: Argument, kind: Parameter): boolean {
   switch (kind) {
     case 'text':
     case 'exact':

@@ -11,7 +11,7 @@ export type Description = {
   /** possible roles; null if the description names none */
   readonly roles: Roles | null;
   /** the first is 1, the last is -1 */
-  readonly place: number | null;
+  readonly position: number | null;
 };
 
 /** Meaning of a word, and its synonyms. */
@@ -65,7 +65,7 @@ const EMPTY_WORDS = new Set(
   ),
 );
 
-const PLACES = new Map(
+const POSITIONS = new Map(
   'first second third fourth fifth sixth seventh eighth ninth tenth'
     .split(' ')
     .map((word, index): [string, number] => [word, index + 1]),
@@ -73,23 +73,23 @@ const PLACES = new Map(
 
 export function describe(description: string): Description {
   const all = wordsOf(description);
-  const place = placeIn(all);
-  const said = all.filter((word) => !EMPTY_WORDS.has(word) && !isPlace(word));
-  const kinds = said.filter((word) => ROLE_WORDS.has(word));
+  const position = positionIn(all);
+  const meaningful = all.filter((word) => !EMPTY_WORDS.has(word) && !isPosition(word));
+  const kinds = meaningful.filter((word) => ROLE_WORDS.has(word));
   // The last word that names a kind counts; earlier ones may be part of the name.
   const last = kinds.at(-1);
-  const words = said.filter((word) => word !== last);
-  return { all: said, words, kind: last ?? null, roles: ROLE_WORDS.get(last ?? '') ?? null, place };
+  const words = meaningful.filter((word) => word !== last);
+  return { all: meaningful, words, kind: last ?? null, roles: ROLE_WORDS.get(last ?? '') ?? null, position };
 }
 
-const isPlace = (word: string): boolean =>
-  PLACES.has(word) || word === 'last' || /^\d{1,2}(?:st|nd|rd|th)$/.test(word);
+const isPosition = (word: string): boolean =>
+  POSITIONS.has(word) || word === 'last' || /^\d{1,2}(?:st|nd|rd|th)$/.test(word);
 
-function placeIn(words: readonly string[]): number | null {
+function positionIn(words: readonly string[]): number | null {
   for (const word of words) {
     if (word === 'last') return -1;
-    const place = PLACES.get(word) ?? (isPlace(word) ? Number.parseInt(word, 10) : null);
-    if (place !== null) return place;
+    const position = POSITIONS.get(word) ?? (isPosition(word) ? Number.parseInt(word, 10) : null);
+    if (position !== null) return position;
   }
   return null;
 }

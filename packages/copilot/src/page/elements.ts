@@ -1,7 +1,7 @@
 /** Converts element drafts to the elements that the copilot shows and matches. */
 import { line, visible } from './clean.ts';
 import type { Document, ElementDraft, OptionDraft } from './document.ts';
-import { calledOf } from './names.ts';
+import { elementName } from './names.ts';
 import {
   type ElementOption,
   type ElementState,
@@ -19,12 +19,12 @@ export function elementFrom(document: Document, draft: ElementDraft, previous?: 
   const { attributes, tag, role } = draft;
   const type = tag === 'input' || tag === 'button' ? attributes.get('type')?.trim().toLowerCase() : undefined;
   const options = draft.options?.slice(0, MAX_OPTIONS).map(optionFrom);
-  const value = heldBy(document, draft, type);
+  const value = elementValue(document, draft, type);
   const href = tag === 'a' || tag === 'area' ? attributes.get('href') : undefined;
   return {
     id: draft.id,
     role,
-    ...calledOf(document, draft, previous),
+    ...elementName(document, draft, previous),
     ...(type !== undefined && type !== '' && { type: line(type, 30) }),
     ...(value !== undefined && { value }),
     state: stateOf(draft),
@@ -35,16 +35,16 @@ export function elementFrom(document: Document, draft: ElementDraft, previous?: 
 }
 
 function optionFrom({ attributes, text, disabled }: OptionDraft): ElementOption {
-  const said = line(attributes.get('label') ?? text, 200);
+  const label = line(attributes.get('label') ?? text, 200);
   return {
-    value: (attributes.get('value') ?? said).slice(0, 200).toWellFormed(),
-    text: said,
+    value: (attributes.get('value') ?? label).slice(0, 200).toWellFormed(),
+    text: label,
     ...(attributes.has('selected') && { selected: true as const }),
     ...(disabled && { disabled: true as const }),
   };
 }
 
-function heldBy(document: Document, draft: ElementDraft, type: string | undefined): string | undefined {
+function elementValue(document: Document, draft: ElementDraft, type: string | undefined): string | undefined {
   const { attributes, tag, role } = draft;
   if (tag === 'select') {
     const chosen = draft.options?.filter((option) => option.attributes.has('selected')).map(optionFrom);
@@ -59,8 +59,8 @@ function heldBy(document: Document, draft: ElementDraft, type: string | undefine
   }
   if (role === 'textbox' || role === 'searchbox')
     return line(document.text.slice(draft.start, draft.end), MAX_VALUE_LENGTH);
-  const spoken = attributes.get('aria-valuetext') ?? attributes.get('aria-valuenow');
-  return spoken === undefined ? undefined : line(spoken, MAX_VALUE_LENGTH);
+  const text = attributes.get('aria-valuetext') ?? attributes.get('aria-valuenow');
+  return text === undefined ? undefined : line(text, MAX_VALUE_LENGTH);
 }
 
 /** Blanks are part of a value; only invisible characters are removed. */

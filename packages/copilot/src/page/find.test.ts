@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { type FixtureName, fixture } from '../fixtures/pages.ts';
 import { findElements } from './find.ts';
-import { understandPage } from './understand.ts';
+import { parsePage } from './parse-page.ts';
 
 const best = (name: FixtureName, description: string) =>
   findElements(fixture(name), description)[0]?.element.id ?? null;
@@ -67,7 +67,7 @@ describe('a description finds its element', () => {
 
 test('the exact name comes first, then the one with the fewest other words', () => {
   const dom = '<a id="1">Search help</a><a id="2">Search</a><a id="3">Search in all of the archives</a>';
-  const found = findElements(understandPage({ dom }, 1_000), 'search');
+  const found = findElements(parsePage({ dom }, 1_000), 'search');
   expect(found.map(({ element }) => element.id)).toEqual([2, 1, 3]);
   expect(found[0]?.score).toBe(1);
 });

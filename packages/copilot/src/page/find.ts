@@ -15,7 +15,7 @@ const PASSIVE = new Set(['generic', 'label', 'form', 'heading', 'img', 'cell', '
  */
 export function findElements(page: Page, description: string, roles?: readonly string[]): Match[] {
   const wanted = describe(description);
-  if (wanted.all.length === 0 && wanted.place === null && !roles) return [];
+  if (wanted.all.length === 0 && wanted.position === null && !roles) return [];
   const exact = folded(description).replace(/^(?:the|a|an) /, '');
   const matches: Match[] = [];
   for (const element of page.elements) {
@@ -23,16 +23,16 @@ export function findElements(page: Page, description: string, roles?: readonly s
     const score = scoreOf(element, wanted, { exact, restricted: roles !== undefined });
     if (score >= MIN_SCORE) matches.push({ element, score: Math.round(score * 1_000) / 1_000 });
   }
-  return wanted.place === null ? best(matches) : atPlace(matches, wanted.place);
+  return wanted.position === null ? best(matches) : atPosition(matches, wanted.position);
 }
 
 const best = (matches: readonly Match[]): Match[] => [...matches].sort((a, b) => b.score - a.score);
 
 /** "The second …" counts the elements that match as well as the best, in page order. */
-function atPlace(matches: readonly Match[], place: number): Match[] {
+function atPosition(matches: readonly Match[], position: number): Match[] {
   const top = Math.max(...matches.map(({ score }) => score));
   const equals = matches.filter(({ score }) => score > top - 0.02);
-  const found = equals.at(place < 0 ? place : place - 1);
+  const found = equals.at(position < 0 ? position : position - 1);
   return found ? [found] : [];
 }
 
@@ -44,22 +44,22 @@ type Search = {
 };
 
 function scoreOf(element: PageElement, wanted: Description, { exact, restricted }: Search): number {
-  if (exact !== '' && wordingOf(element).name === exact) return 1;
-  const fit = roleFit(element.role, wanted.roles);
-  if (fit === 0) return 0;
+  if (exact !== '' && elementText(element).name === exact) return 1;
+  const roleFactor = roleScore(element.role, wanted.roles);
+  if (roleFactor === 0) return 0;
   const score = Math.max(
     wanted.words.length > 0
       ? nameScore(element, wanted.words)
-      : isOfKind(element, wanted, restricted) && fit === 1
+      : isOfKind(element, wanted, restricted) && roleFactor === 1
         ? 0.6
         : 0,
     // A name may contain its kind: “Shopping list”.
     wanted.kind !== null && ownWords(element).includes(wanted.kind) ? nameScore(element, wanted.all) : 0,
   );
-  return score * fit * (element.state.disabled ? 0.97 : 1);
+  return score * roleFactor * (element.state.disabled ? 0.97 : 1);
 }
 
-function roleFit(role: string, roles: Roles | null): number {
+function roleScore(role: string, roles: Roles | null): number {
   if (!roles || roles.plain.includes(role)) return 1;
   return roles.also.includes(role) ? 0.93 : 0;
 }
@@ -72,63 +72,63 @@ function nameScore(element: PageElement, wanted: readonly string[]): number {
   const own = ownWords(element);
   const inName = share(wanted, own);
   if (inName === 1) return own.length === wanted.length ? 0.98 : 0.8 + 0.15 * (wanted.length / own.length);
-  const inAll = share(wanted, wordsAround(element));
+  const inAll = share(wanted, contextWords(element));
   if (inAll === 1) return 0.5 + 0.25 * inName;
   // Half of the words, and at least one in the name itself: better than nothing, and never certain.
   return inAll > 0.5 && inName > 0 ? 0.45 * inAll : 0;
 }
 
-type Wording = { readonly name: string; own?: readonly string[]; ctx?: readonly string[] };
+type ElementText = { readonly name: string; own?: readonly string[]; ctx?: readonly string[] };
 
 /** A page is searched many times per request: its words are split once, and lazily. */
-const wordings = new WeakMap<PageElement, Wording>();
+const elementTexts = new WeakMap<PageElement, ElementText>();
 
 /** Without a name, the surrounding text counts as the name. */
-const calledBy = (element: PageElement): string => element.name || (element.label ?? '');
+const nameOrLabel = (element: PageElement): string => element.name || (element.label ?? '');
 
-function wordingOf(element: PageElement): Wording {
-  let wording = wordings.get(element);
-  if (!wording) {
-    wording = { name: folded(calledBy(element)) };
-    wordings.set(element, wording);
+function elementText(element: PageElement): ElementText {
+  let text = elementTexts.get(element);
+  if (!text) {
+    text = { name: folded(nameOrLabel(element)) };
+    elementTexts.set(element, text);
   }
-  return wording;
+  return text;
 }
 
 function ownWords(element: PageElement): readonly string[] {
-  const wording = wordingOf(element);
-  wording.own ??= wordsOf(wording.name);
-  return wording.own;
+  const text = elementText(element);
+  text.own ??= wordsOf(text.name);
+  return text.own;
 }
 
-function wordsAround(element: PageElement): readonly string[] {
-  const wording = wordingOf(element);
-  wording.ctx ??= [...ownWords(element), ...aroundOf(element)];
-  return wording.ctx;
+function contextWords(element: PageElement): readonly string[] {
+  const text = elementText(element);
+  text.ctx ??= [...ownWords(element), ...surroundingWords(element)];
+  return text.ctx;
 }
 
 function share(wanted: readonly string[], words: readonly string[]): number {
   let found = 0;
   for (const word of wanted) {
-    const there = words.includes(word) || (word.length > 4 && words.some((own) => startsAlike(own, word)));
-    if (there) found++;
+    const isFound = words.includes(word) || (word.length > 4 && words.some((own) => sharesPrefix(own, word)));
+    if (isFound) found++;
   }
   return found / wanted.length;
 }
 
 /** Matches "search" and "searching", but not "subscribe" and "subscription". */
-const startsAlike = (one: string, other: string): boolean =>
+const sharesPrefix = (one: string, other: string): boolean =>
   Math.min(one.length, other.length) >= 5 &&
   (one.startsWith(other) || other.startsWith(one)) &&
   Math.abs(one.length - other.length) <= 3;
 
-function aroundOf({ label, type, value, role, options }: PageElement): string[] {
+function surroundingWords({ label, type, value, role, options }: PageElement): string[] {
   const hints = [
     label ?? '',
     type ?? '',
     role === 'searchbox' ? 'search' : '',
     role === 'button' ? '' : (value ?? ''),
   ];
-  const held = options ? options.map(({ text }) => text) : [];
-  return wordsOf([...hints, ...held.slice(0, 10)].join(' '));
+  const optionTexts = options ? options.map(({ text }) => text) : [];
+  return wordsOf([...hints, ...optionTexts.slice(0, 10)].join(' '));
 }

@@ -5,20 +5,20 @@ import { MAX_NAME_LENGTH } from './page.ts';
 import { isField, isTicked } from './roles.ts';
 
 const MAX_LABEL_LENGTH = 80;
-const LOOKED_BACK = 160;
+const MAX_ADJACENT_TEXT = 160;
 const BUTTONS: Readonly<Record<string, string>> = { submit: 'Submit', reset: 'Reset', image: 'Submit' };
 
-export type Called = { readonly name: string; readonly label?: string };
+export type ElementName = { readonly name: string; readonly label?: string };
 
-export function calledOf(document: Document, element: ElementDraft, previous?: ElementDraft): Called {
-  const given = authored(document, element);
-  const name = given || hinted(element);
+export function elementName(document: Document, element: ElementDraft, previous?: ElementDraft): ElementName {
+  const given = explicitName(document, element);
+  const name = given || hintedName(element);
   const label = labelOf(document, element, { given, previous });
   return label === '' || label === name ? { name } : { name, label };
 }
 
 /** An explicit name. */
-function authored(document: Document, element: ElementDraft): string {
+function explicitName(document: Document, element: ElementDraft): string {
   const { attributes, tag, role } = element;
   const given = (name: string) => line(attributes.get(name) ?? '', MAX_NAME_LENGTH);
   return (
@@ -32,7 +32,7 @@ function authored(document: Document, element: ElementDraft): string {
   );
 }
 
-function hinted({ attributes, tag, role }: ElementDraft): string {
+function hintedName({ attributes, tag, role }: ElementDraft): string {
   const given = (name: string) => line(attributes.get(name) ?? '', MAX_NAME_LENGTH);
   const type = (attributes.get('type') ?? '').toLowerCase();
   const button = tag === 'input' && role === 'button' ? (BUTTONS[type] ?? '') : '';
@@ -69,8 +69,8 @@ function labelOf(
   { given, previous }: { readonly given: string; readonly previous?: ElementDraft },
 ): string {
   if (given === '' && isTicked(element.role)) return after(document.text, element);
-  const said = given === '' && isField(element.role) ? before(document.text, element, previous) : '';
-  if (said !== '') return said;
+  const textBefore = given === '' && isField(element.role) ? before(document.text, element, previous) : '';
+  if (textBefore !== '') return textBefore;
   return element.group ? line(without(document.text, element.group, element), MAX_LABEL_LENGTH) : '';
 }
 
@@ -88,11 +88,11 @@ function without(text: string, outer: Range, inner: Range): string {
 
 function before(text: string, { start }: Range, previous: Range | undefined): string {
   const floor = previous ? (previous.end <= start ? previous.end : previous.start) : 0;
-  const lines = text.slice(Math.max(floor, start - LOOKED_BACK), start).split(/[\n\t]/);
+  const lines = text.slice(Math.max(floor, start - MAX_ADJACENT_TEXT), start).split(/[\n\t]/);
   return line(lines.findLast((each) => each.trim() !== '') ?? '', MAX_LABEL_LENGTH);
 }
 
 function after(text: string, { end }: Range): string {
-  const lines = text.slice(end, end + LOOKED_BACK).split(/[\n\t]/);
+  const lines = text.slice(end, end + MAX_ADJACENT_TEXT).split(/[\n\t]/);
   return line(lines.find((each) => each.trim() !== '') ?? '', MAX_LABEL_LENGTH);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { understandPage } from './understand.ts';
+import { parsePage } from './parse-page.ts';
 
-const elements = (interactiveTree: unknown) => understandPage({ interactiveTree }, 5_000).elements;
+const elements = (interactiveTree: unknown) => parsePage({ interactiveTree }, 5_000).elements;
 
 describe('a page that a client sends as objects', () => {
   test.each<[string, unknown]>([
@@ -86,7 +86,7 @@ describe('a page that a client sends as objects', () => {
 
   test('provides the text if there is no markup', () => {
     const tree = [{ role: 'heading', text: 'Lamps' }, 'only today', { id: 1, role: 'button', name: 'Buy' }];
-    expect(understandPage({ semanticNodes: tree }, 1_000).text).toBe('Lamps\nonly today\nBuy');
+    expect(parsePage({ semanticNodes: tree }, 1_000).text).toBe('Lamps\nonly today\nBuy');
   });
 });
 
@@ -94,20 +94,17 @@ describe('of several forms of one page', () => {
   const tree = [{ id: 2, role: 'button', name: 'From the tree' }];
 
   test('the markup comes first', () => {
-    const page = understandPage(
-      { dom: '<button id="1">From the markup</button>', interactiveTree: tree },
-      1_000,
-    );
+    const page = parsePage({ dom: '<button id="1">From the markup</button>', interactiveTree: tree }, 1_000);
     expect(page.elements.map(({ id }) => id)).toEqual([1]);
   });
 
   test('elements come from the tree if the markup has none, and text from the markup', () => {
-    const page = understandPage({ interactiveTree: tree, skeletonDom: '<h1>Skeleton</h1>' }, 1_000);
+    const page = parsePage({ interactiveTree: tree, skeletonDom: '<h1>Skeleton</h1>' }, 1_000);
     expect(page.elements.map(({ id }) => id)).toEqual([2]);
     expect(page.text).toBe('Skeleton');
   });
 
   test('a skeleton alone is enough', () => {
-    expect(understandPage({ skeletonDom: '<button id="1">x</button>' }, 1_000).elements).toHaveLength(1);
+    expect(parsePage({ skeletonDom: '<button id="1">x</button>' }, 1_000).elements).toHaveLength(1);
   });
 });

@@ -16,7 +16,7 @@ import { optionsFrom, readSelect } from './select-options.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-export type NodesRead = { readonly elements: readonly PageElement[]; readonly text: string };
+export type ParsedNodes = { readonly elements: readonly PageElement[]; readonly text: string };
 
 const MAX_NODES = 100_000;
 const CHILDREN = ['children', 'nodes', 'childNodes', 'elements', 'items', 'tree', 'root', 'c'];
@@ -35,7 +35,7 @@ const SHORT_ROLES: Readonly<Record<string, string>> = {
   opt: 'option',
 };
 
-export function readNodes(source: unknown): NodesRead {
+export function readNodes(source: unknown): ParsedNodes {
   const elements: PageElement[] = [];
   const taken = new Set<number>();
   const lines: string[] = [];
@@ -55,9 +55,9 @@ export function readNodes(source: unknown): NodesRead {
       taken.add(id);
       if (shown) elements.push(elementOf(node, id));
     }
-    if (shown) lines.push(wordOf(node, ['text', 'name', 'label', 'content', 'n']) ?? '');
+    if (shown) lines.push(textField(node, ['text', 'name', 'label', 'content', 'n']) ?? '');
     // The content of a select is its options.
-    if (shown && !readSelect(node, calledIn(node))?.native) pushAll(waiting, childrenOf(node, id));
+    if (shown && !readSelect(node, kindOf(node))?.native) pushAll(waiting, childrenOf(node, id));
   }
   return { elements, text: lines.join('\n') };
 }
@@ -115,7 +115,7 @@ function attributesOf(node: Fields): Fields {
 }
 
 /** The first of these fields with text, of the node itself or else of its attributes. */
-function wordOf(node: Fields, names: readonly string[]): string | undefined {
+function textField(node: Fields, names: readonly string[]): string | undefined {
   const attributes = attributesOf(node);
   for (const fields of [node, attributes]) {
     for (const name of names) {
@@ -142,22 +142,22 @@ const NAMES = [
 
 function elementOf(node: Fields, id: number): PageElement {
   const attributes = attributesOf(node);
-  const type = wordOf({ attributes: { ...attributes, inputType: node.inputType } }, [
+  const type = textField({ attributes: { ...attributes, inputType: node.inputType } }, [
     'type',
     'inputType',
   ])?.toLowerCase();
   const role = roleFrom(node, type);
-  const name = line(wordOf(node, NAMES) ?? '', MAX_NAME_LENGTH);
-  const label = line(wordOf(node, ['nearbyLabel', 'nearby', 'context', 'description']) ?? '', 80);
+  const name = line(textField(node, NAMES) ?? '', MAX_NAME_LENGTH);
+  const label = line(textField(node, ['nearbyLabel', 'nearby', 'context', 'description']) ?? '', 80);
   const value = node.value ?? node.v ?? attributes.value;
-  const said =
+  const text =
     typeof value === 'string' || typeof value === 'number'
       ? String(value).slice(0, 500).toWellFormed()
       : undefined;
-  const list = readSelect(node, calledIn(node));
+  const list = readSelect(node, kindOf(node));
   const select = list?.native || node.expanded === undefined ? list : null;
   const options = select?.options ?? (Array.isArray(node.options) ? optionsFrom(node.options) : undefined);
-  const href = wordOf(node, ['href', 'url']);
+  const href = textField(node, ['href', 'url']);
   return {
     id,
     role,
@@ -165,8 +165,8 @@ function elementOf(node: Fields, id: number): PageElement {
     ...(type !== undefined && { type: line(type, 30) }),
     ...(select && !select.complete && OPEN_SELECT),
     ...(label !== '' && { label }),
-    ...(said !== undefined &&
-      !select?.listedInValue && { value: type === 'password' && said !== '' ? HIDDEN_VALUE : said }),
+    ...(text !== undefined &&
+      !select?.listedInValue && { value: type === 'password' && text !== '' ? HIDDEN_VALUE : text }),
     state: stateOf(node, role),
     ...(options && (options.length > 0 || select?.complete !== false) && { options }),
     ...(href !== undefined && { href: line(href, 500) }),
@@ -174,11 +174,11 @@ function elementOf(node: Fields, id: number): PageElement {
 }
 
 /** The client's own name for its kind. */
-const calledIn = (node: Fields): string =>
-  (wordOf(node, ['role', 'r', 'tag', 'tagName', 'type']) ?? '').trim().toLowerCase();
+const kindOf = (node: Fields): string =>
+  (textField(node, ['role', 'r', 'tag', 'tagName', 'type']) ?? '').trim().toLowerCase();
 
 function roleFrom(node: Fields, type: string | undefined): string {
-  const word = calledIn(node);
+  const word = kindOf(node);
   const known = roleOf(word, (name) => {
     if (name === 'type') return type;
     const value = attributesOf(node)[name];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { fixture } from '../fixtures/pages.ts';
+import { parsePage } from './parse-page.ts';
 import { PAGE_BEGINS, PAGE_ENDS, renderPage } from './render.ts';
-import { understandPage } from './understand.ts';
 
 const lines = (text: string): string[] => text.split('\n');
 
@@ -45,7 +45,7 @@ describe('page content cannot escape its delimiters', () => {
     const dom = `<p>${said}</p><pre>${said}</pre><button id="1" title="${said}" aria-label="${said}">${said}</button>
       <input id="2" value="${said}" placeholder="${said}"><select id="3"><option selected>${said}</select>
       <a id="4" href="${said}">${said}</a><div id="5" role="${said}">x</div><input id="6" type="${said}">`;
-    const shown = renderPage(understandPage({ dom, url: forgery, title: forgery }, 5_000));
+    const shown = renderPage(parsePage({ dom, url: forgery, title: forgery }, 5_000));
     const within = lines(shown).slice(1, -1);
     expect(within.filter((line) => /[<＜⟪«‹]{2}|[>＞⟫»›]{2}/.test(line))).toEqual([]);
     const elements = within.filter((line) => line.startsWith('['));

@@ -4,7 +4,7 @@ import { type ElementOption, MAX_OPTIONS } from './page.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-export type SelectRead = {
+export type ParsedSelect = {
   /** certainly a native select: its children are not elements of their own */
   readonly native: boolean;
   readonly options: readonly ElementOption[];
@@ -19,10 +19,10 @@ const OPTION = new Set(['option', 'opt', 'menuitem', 'listitem']);
 const CHILDREN = ['children', 'nodes', 'childNodes', 'items', 'c'];
 
 /** Null if the node is not a list of options. `word` is the client's name for its kind. */
-export function readSelect(node: Fields, word: string): SelectRead | null {
+export function readSelect(node: Fields, word: string): ParsedSelect | null {
   const native = NATIVE.has(word);
   if (!native && word !== 'combobox') return null;
-  const found = (options: readonly ElementOption[], more: Partial<SelectRead> = {}): SelectRead => ({
+  const found = (options: readonly ElementOption[], more: Partial<ParsedSelect> = {}): ParsedSelect => ({
     native,
     options: options.slice(0, MAX_OPTIONS),
     complete: true,
@@ -37,15 +37,18 @@ export function readSelect(node: Fields, word: string): SelectRead | null {
   if (Array.isArray(value)) return found(optionsFrom(value), { listedInValue: true });
   const listed = piecesOf(value, native);
   if (listed.length > 1) return found(optionsFrom(listed), { complete: false, listedInValue: true });
-  const said = piecesOf(node.text ?? node.content ?? node.textContent ?? node.innerText, native);
-  if (said.length > 1) return found(optionsFrom(said), { complete: false });
-  return native || (holdsChoice(node) && !isTextField(node)) ? found([], { complete: false }) : null;
+  const texts = piecesOf(node.text ?? node.content ?? node.textContent ?? node.innerText, native);
+  if (texts.length > 1) return found(optionsFrom(texts), { complete: false });
+  return native || (showsChoice(node) && !isTextField(node)) ? found([], { complete: false }) : null;
 }
 
 /** It shows a chosen value, or text other than its name: it has options, though unknown ones. */
-function holdsChoice(node: Fields): boolean {
-  const name = wordIn(node, ['name', 'n', 'label', 'aria-label', 'ariaLabel']);
-  const shown = [wordIn(node, ['v', 'value']), wordIn(node, ['text', 'content', 'textContent', 'innerText'])];
+function showsChoice(node: Fields): boolean {
+  const name = textField(node, ['name', 'n', 'label', 'aria-label', 'ariaLabel']);
+  const shown = [
+    textField(node, ['v', 'value']),
+    textField(node, ['text', 'content', 'textContent', 'innerText']),
+  ];
   return name !== undefined && shown.some((words) => words !== undefined && words !== name);
 }
 
@@ -85,8 +88,8 @@ export function optionsFrom(given: readonly unknown[]): ElementOption[] {
       return [{ value: String(option).slice(0, 200).toWellFormed(), text: line(String(option), 200) }];
     if (typeof option !== 'object' || option === null || Array.isArray(option)) return [];
     const fields = option as Fields;
-    const text = line(wordIn(fields, ['text', 'label', 'name', 'n', 'content', 'value', 'v']) ?? '', 200);
-    const value = (wordIn(fields, ['value', 'v']) ?? text).slice(0, 200).toWellFormed();
+    const text = line(textField(fields, ['text', 'label', 'name', 'n', 'content', 'value', 'v']) ?? '', 200);
+    const value = (textField(fields, ['value', 'v']) ?? text).slice(0, 200).toWellFormed();
     if (text === '' && value === '') return [];
     const states = [fields.s, fields.state].flat().join(' ');
     return [
@@ -100,7 +103,7 @@ export function optionsFrom(given: readonly unknown[]): ElementOption[] {
   });
 }
 
-const wordIn = (fields: Fields, names: readonly string[]): string | undefined => {
+const textField = (fields: Fields, names: readonly string[]): string | undefined => {
   for (const name of names) {
     const value = fields[name];
     if (typeof value === 'string' && value.trim() !== '') return value;

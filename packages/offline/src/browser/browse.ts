@@ -5,7 +5,7 @@
 import { type Page, sendAction } from '@parlance/copilot';
 import type { JsonObject } from '@parlance/protocol';
 import { type Answer, type Request, request } from '../plan.ts';
-import { currentTurn, type Done, type Item, type Prompt } from '../prompt.ts';
+import { currentTurn, type FinishedCall, type Item, type Prompt } from '../prompt.ts';
 import { type BrowserStep, nextAction } from './step.ts';
 import { planTask, UNKNOWN } from './task.ts';
 
@@ -15,36 +15,36 @@ const MAX_ATTEMPTS = 3;
 /** Null if the prompt is not a browser task. */
 export function browse(prompt: Prompt): Answer | null {
   if (!prompt.tools.some((tool) => tool.name === 'browser_act')) return null;
-  const { request: query, done, start } = currentTurn(prompt.items);
+  const { request: query, calls, start } = currentTurn(prompt.items);
   const pages = prompt.items.slice(start).flatMap(pageIn);
-  const asked = done.filter(({ tool }) => tool === 'browser_ask');
-  const wanted = asked.at(-1);
+  const questions = calls.filter(({ tool }) => tool === 'browser_ask');
+  const lastQuestion = questions.at(-1);
   // The answer to a question replaces the request.
-  const since = wanted ? done.slice(done.indexOf(wanted) + 1) : done;
+  const since = lastQuestion ? calls.slice(calls.indexOf(lastQuestion) + 1) : calls;
   const planned = planTask(
-    wanted ? (wanted.text.split('\n')[0] ?? '') : query,
-    pageWhenAsked(pages, done, since),
+    lastQuestion ? (lastQuestion.text.split('\n')[0] ?? '') : query,
+    pageOfRequest(pages, calls, since),
   );
   if ('question' in planned) {
-    if (asked.length >= 2) return finish('failed', `I could not do it: ${planned.question}`);
-    return calling(request('browser_ask', { question: planned.question, missing: [...planned.missing] }));
+    if (questions.length >= 2) return finish('failed', `I could not do it: ${planned.question}`);
+    return callAnswer(request('browser_ask', { question: planned.question, missing: [...planned.missing] }));
   }
   if (!since.some(({ tool, failed }) => tool === 'browser_plan' && !failed))
-    return calling(planCall(planned.steps));
-  return acting(
+    return callAnswer(planCall(planned.steps));
+  return nextStep(
     planned.steps,
     since.filter(({ tool }) => tool === 'browser_act'),
     pages.at(-1) ?? UNKNOWN,
   );
 }
 
-function acting(steps: readonly BrowserStep[], acts: readonly Done[], page: Page): Answer {
-  const index = acts.filter(({ failed }) => !failed).length;
+function nextStep(steps: readonly BrowserStep[], actions: readonly FinishedCall[], page: Page): Answer {
+  const index = actions.filter(({ failed }) => !failed).length;
   const step = steps[index];
   if (!step) return finish('completed', `Done: ${steps.map(({ description }) => description).join('; ')}.`);
-  const tries = acts.filter(({ failed, input }) => failed && input.step === index);
+  const tries = actions.filter(({ failed, input }) => failed && input.step === index);
   if (step.reads && page.textMissing === 'onRequest')
-    return calling(request('browser_read', { reason: 'I read the whole page to answer that.' }));
+    return callAnswer(request('browser_read', { reason: 'I read the whole page to answer that.' }));
   const next = nextAction(step, page);
   if ('answer' in next) return finish('completed', next.answer);
   if ('missing' in next) return finish('failed', `I cannot continue: ${next.missing}`);
@@ -52,15 +52,15 @@ function acting(steps: readonly BrowserStep[], acts: readonly Done[], page: Page
   if (!sent) return finish('failed', 'I cannot continue: this text cannot be sent to the browser.');
   const { text: action, note } = sent;
   if (tries.length >= MAX_ATTEMPTS || tries.some(({ input }) => input.action === action)) {
-    const why = tries.at(-1)?.text.split('\n')[0] ?? 'it did not work';
-    return finish('failed', `“${step.description}” did not work. ${why}`);
+    const reason = tries.at(-1)?.text.split('\n')[0] ?? 'it did not work';
+    return finish('failed', `“${step.description}” did not work. ${reason}`);
   }
   const input: JsonObject = {
     thought: note ? `${next.thought} ${note}` : next.thought,
     action,
     step: index,
   };
-  return calling(request('browser_act', { ...input, ...expected(step) }));
+  return callAnswer(request('browser_act', { ...input, ...expected(step) }));
 }
 
 const expected = ({ expectedOutcome }: BrowserStep): JsonObject =>
@@ -76,9 +76,9 @@ const planCall = (steps: readonly BrowserStep[]): Request =>
     })),
   });
 
-const calling = (call: Request): Answer => ({ text: '', calls: [call] });
+const callAnswer = (call: Request): Answer => ({ text: '', calls: [call] });
 const finish = (outcome: 'completed' | 'failed', message: string): Answer =>
-  calling(request('browser_finish', { outcome, message }));
+  callAnswer(request('browser_finish', { outcome, message }));
 
 function pageIn(item: Item): Page[] {
   const data = item.kind === 'user' || item.kind === 'result' ? item.data : undefined;
@@ -86,7 +86,11 @@ function pageIn(item: Item): Page[] {
 }
 
 /** The plan is made for the page of the request. */
-function pageWhenAsked(pages: readonly Page[], done: readonly Done[], since: readonly Done[]): Page {
+function pageOfRequest(
+  pages: readonly Page[],
+  calls: readonly FinishedCall[],
+  since: readonly FinishedCall[],
+): Page {
   const later = since.filter(({ tool }) => tool === 'browser_act' || tool === 'browser_read').length;
-  return pages[done.length === since.length ? 0 : Math.max(0, pages.length - 1 - later)] ?? UNKNOWN;
+  return pages[calls.length === since.length ? 0 : Math.max(0, pages.length - 1 - later)] ?? UNKNOWN;
 }

@@ -24,18 +24,18 @@ const MAX_PRICES = 5;
 export function answerFrom(page: Page, question: string): string | null {
   const asked = question.replace(/[?.!\s]+$/, '');
   const lines = page.text.split('\n').filter((each) => each.trim() !== '');
-  if (WHOLE.test(asked)) return says(lines.slice(0, 4).join(' '));
+  if (WHOLE.test(asked)) return quoteAnswer(lines.slice(0, 4).join(' '));
   const price = PRICE.test(asked);
   const wanted = [...new Set(wordsOf(asked))].filter((word) => !EMPTY.has(word));
   const passages = passagesOf(lines.slice(0, MAX_LINES)).filter((text) => !price || MONEY.test(text));
-  if (price && wanted.length === 0) return says(passages.slice(0, MAX_PRICES).join('”, “'));
+  if (price && wanted.length === 0) return quoteAnswer(passages.slice(0, MAX_PRICES).join('”, “'));
   let best = { shared: Math.min(2, Math.ceil(wanted.length / 2)) - 0.5, text: '' };
   for (const text of passages) {
     const words = wordsOf(text);
     const shared = wanted.filter((word) => words.includes(word)).length;
     if (shared > best.shared && shared > 0) best = { shared, text };
   }
-  return says(best.text);
+  return quoteAnswer(best.text);
 }
 
 /** A short line belongs to the one before it: a name and its price. */
@@ -45,5 +45,5 @@ const passagesOf = (lines: readonly string[]): string[] =>
     return before === undefined ? text : `${before} – ${text}`;
   });
 
-const says = (text: string): string | null =>
+const quoteAnswer = (text: string): string | null =>
   text.trim() === '' ? null : `The page says: “${line(text, MAX_ANSWER_LENGTH)}”`;

@@ -10,8 +10,8 @@ const QUOTED = /`[^`]*`|"[^"]*"|“[^”]*”|«[^»]*»|(?<=^|\s)'[^']*'(?=$|[\
 const QUOTED_OR_BLANKS = new RegExp(`(${QUOTED.source})|\\s+`, 'g');
 
 /** A question keeps its mark, but "could you …?" is not one. Blanks and line breaks in quotes are preserved. */
-export function bare(said: string): string {
-  let text = said.trim().replace(QUOTED_OR_BLANKS, (_, quoted?: string) => quoted ?? ' ');
+export function normalised(request: string): string {
+  let text = request.trim().replace(QUOTED_OR_BLANKS, (_, quoted?: string) => quoted ?? ' ');
   if (/^(?:(?:please|hey|hi|hello|ok|okay)[\s,]+)*(?:can|could|would|will) you\b/i.test(text))
     text = text.replace(/\s*\?+$/, '');
   for (;;) {
@@ -38,16 +38,16 @@ const CONNECTOR =
   /(?:\s*[,;]\s*|\s+)(?:and\s+then|after\s+that|afterwards|and\s+also|and\s+finally|and|then|finally)\s+|\s*[;,]\s+|[.!]\s+(?=\S)|\s*\n\s*/gi;
 
 /** Maximum length; a longer text is one request. */
-const MAX_CUTS = 20;
+const MAX_SPLITS = 20;
 const MAX_REQUEST_LENGTH = 2_000;
 
-export type Cut = { readonly left: string; readonly rest: string };
+export type Split = { readonly left: string; readonly rest: string };
 
 /** All positions at which one request may end and the next begin, in order; none is inside quotes. */
-export function cutsOf(text: string): Cut[] {
+export function splitsOf(text: string): Split[] {
   if (text.length > MAX_REQUEST_LENGTH) return [];
   const open = withoutQuoted(text);
-  return [...open.matchAll(CONNECTOR)].slice(0, MAX_CUTS).flatMap((match) => {
+  return [...open.matchAll(CONNECTOR)].slice(0, MAX_SPLITS).flatMap((match) => {
     const left = text.slice(0, match.index).trim();
     const rest = text.slice(match.index + match[0].length).trim();
     return left === '' || rest === '' ? [] : [{ left, rest }];

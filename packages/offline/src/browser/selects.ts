@@ -9,7 +9,7 @@ import {
   type PageElement,
   wordsOf,
 } from '@parlance/copilot';
-import { called, elementNumbered, found, meant, type Next, on } from './step.ts';
+import { actOn, describeElement, elementById, findTarget, matchOf, type Next } from './step.ts';
 
 const LISTS = ['combobox', 'listbox'];
 const CHOICES = ['option', 'radio', 'menuitemradio', 'menuitem', 'checkbox'];
@@ -18,12 +18,12 @@ export type Selection = { readonly list: PageElement; readonly option: string | 
 
 /** The select that a description means, alone or by one of its options; null if it means another element. */
 export function selectionOf(page: Page, target: string): Selection | null {
-  const clicked = meant(page, target);
+  const clicked = findTarget(page, target);
   if ('missing' in clicked) {
     const [list, ...others] = page.elements.filter((element) => optionNamed(element, target) !== null);
     return list && others.length === 0 ? { list, option: optionNamed(list, target) } : null;
   }
-  const list = elementNumbered(page, clicked.element.list);
+  const list = elementById(page, clicked.element.list);
   if (list) return { list, option: clicked.element.name };
   return isSelect(clicked.element)
     ? { list: clicked.element, option: optionNamed(clicked.element, target) }
@@ -31,8 +31,8 @@ export function selectionOf(page: Page, target: string): Selection | null {
 }
 
 export function select({ list, option }: Selection): Next {
-  if (option === null) return { missing: `which option of ${called(list)} to choose` };
-  return on({ element: list }, (element) => optionIn(element, option));
+  if (option === null) return { missing: `which option of ${describeElement(list)} to choose` };
+  return actOn({ element: list }, (element) => optionIn(element, option));
 }
 
 /** `target` is null if no list is named. */
@@ -40,15 +40,15 @@ export function choose(page: Page, target: string | null, option: string): Next 
   const holding = page.elements.filter(
     (element) => LISTS.includes(element.role) && optionOf(element, option) !== null,
   );
-  const named = target === null ? found(holding[0], `“${option}”`) : meant(page, target, LISTS);
+  const named = target === null ? matchOf(holding[0], `“${option}”`) : findTarget(page, target, LISTS);
   // No list has that name, but only one has the option.
-  const list = 'missing' in named && holding.length === 1 ? found(holding[0], named.missing) : named;
+  const list = 'missing' in named && holding.length === 1 ? matchOf(holding[0], named.missing) : named;
   if ('element' in list && (isSelect(list.element) || holding.includes(list.element)))
     return select({ list: list.element, option });
-  const choice = meant(page, option, CHOICES);
+  const choice = findTarget(page, option, CHOICES);
   if ('missing' in choice)
-    return 'missing' in list ? list : { missing: `“${option}” in ${called(list.element)}` };
-  return on(choice, ({ id, role }) => ({ name: isTicked(role) ? 'check' : 'click', id }));
+    return 'missing' in list ? list : { missing: `“${option}” in ${describeElement(list.element)}` };
+  return actOn(choice, ({ id, role }) => ({ name: isTicked(role) ? 'check' : 'click', id }));
 }
 
 /** Enters a text as the kind of field takes it. */
@@ -66,7 +66,7 @@ function optionIn(element: PageElement, wanted: string): Action | { missing: str
   const value = optionOf(element, wanted) ?? (hasMoreOptions(element) ? wanted : null);
   if (value !== null) return { name: 'selectDropdown', id: element.id, value };
   const known = (element.options ?? []).slice(0, 8).map((each) => `“${each.text}”`);
-  return { missing: `“${wanted}” in ${called(element)}, which has ${known.join(', ')}` };
+  return { missing: `“${wanted}” in ${describeElement(element)}, which has ${known.join(', ')}` };
 }
 
 /** The matching option, as the page names it; null if it is not among the known ones. */

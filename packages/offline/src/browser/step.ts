@@ -1,9 +1,9 @@
 /** One step of a browser task: how a plan shows it, and what it does on the page that it meets. */
 import {
   type Action,
+  actionProblem,
   elementOf,
   findElements,
-  fitsPage,
   type Page,
   type PageElement,
   sendAction,
@@ -29,42 +29,45 @@ export type BrowserStep = {
 /** Never returns an action that is impossible on the page, or that a client would read differently. */
 export function nextAction(step: BrowserStep, page: Page): Next {
   const next = step.resolve(page);
-  const problem = 'action' in next ? (fitsPage(next.action, page) ?? unsendable(next.action)) : null;
+  const problem = 'action' in next ? (actionProblem(next.action, page) ?? sendProblem(next.action)) : null;
   return problem === null ? next : { missing: problem };
 }
 
-const unsendable = (action: Action): string | null =>
+const sendProblem = (action: Action): string | null =>
   sendAction(action)
     ? null
     : 'The text contains all three quote characters, which cannot be sent to the browser.';
 
-export type Meant = { readonly element: PageElement } | { readonly missing: string };
+export type ElementMatch = { readonly element: PageElement } | { readonly missing: string };
 
-export const found = (element: PageElement | null | undefined, what: string): Meant =>
+export const matchOf = (element: PageElement | null | undefined, what: string): ElementMatch =>
   element ? { element } : { missing: what };
 
-export const called = ({ role, name, label, id }: PageElement): string =>
+export const describeElement = ({ role, name, label, id }: PageElement): string =>
   `the ${role} “${name || label || id}”`;
 
 const MIN_SCORE = 0.5;
 
 /** One element; if several have the same name and only their surroundings differ, a question. */
-export function meant(page: Page, target: string, roles?: readonly string[]): Meant {
+export function findTarget(page: Page, target: string, roles?: readonly string[]): ElementMatch {
   const [best, ...others] = findElements(page, target, roles);
   if (!best || best.score < MIN_SCORE) return { missing: `“${target}”` };
   const equals = others.filter(({ score }) => score === best.score).map(({ element }) => element);
-  const apart = equals.filter((other) => isAnother(best.element, other));
-  if (apart.length === 0) return { element: best.element };
-  const places = [best.element, ...apart].slice(0, 4).map(({ label, name }) => `“${label ?? name}”`);
+  const distinct = equals.filter((other) => isDistinct(best.element, other));
+  if (distinct.length === 0) return { element: best.element };
+  const places = [best.element, ...distinct].slice(0, 4).map(({ label, name }) => `“${label ?? name}”`);
   return { missing: `which “${target}” is meant: the one beside ${places.join(' or ')}` };
 }
 
-const isAnother = (one: PageElement, other: PageElement): boolean =>
+const isDistinct = (one: PageElement, other: PageElement): boolean =>
   (one.href === undefined || one.href !== other.href) &&
   (one.label ?? one.name) !== (other.label ?? other.name);
 
 /** The action on an element, with a thought about it. */
-export function on(target: Meant, make: (element: PageElement) => Action | { missing: string }): Next {
+export function actOn(
+  target: ElementMatch,
+  make: (element: PageElement) => Action | { missing: string },
+): Next {
   if ('missing' in target) return target;
   const action = make(target.element);
   return 'missing' in action ? action : { action, thought: thoughtOf(action, target.element) };
@@ -75,14 +78,14 @@ function thoughtOf(action: Action, element: PageElement): string {
   switch (action.name) {
     case 'setValue':
       return element.type === 'password'
-        ? `I enter the password into ${called(element)}.`
-        : `I enter “${action.text}” into ${called(element)}.`;
+        ? `I enter the password into ${describeElement(element)}.`
+        : `I enter “${action.text}” into ${describeElement(element)}.`;
     case 'selectDropdown':
-      return `I choose “${action.value}” in ${called(element)}.`;
+      return `I choose “${action.value}” in ${describeElement(element)}.`;
     default:
-      return `I ${action.name} ${called(element)}.`;
+      return `I ${action.name} ${describeElement(element)}.`;
   }
 }
 
-export const elementNumbered = (page: Page, id: number | undefined): PageElement | null =>
+export const elementById = (page: Page, id: number | undefined): PageElement | null =>
   id === undefined ? null : elementOf(page, id);

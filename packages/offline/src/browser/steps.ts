@@ -13,7 +13,15 @@ import {
 } from './landmarks.ts';
 import { answerFrom } from './questions.ts';
 import { choose as chooseOn, enter, select, selectionOf } from './selects.ts';
-import { type BrowserStep, called, found, type Meant, meant, type Next, on } from './step.ts';
+import {
+  actOn,
+  type BrowserStep,
+  describeElement,
+  type ElementMatch,
+  findTarget,
+  matchOf,
+  type Next,
+} from './step.ts';
 
 const act = (action: Action, thought: string): Next => ({ action, thought });
 
@@ -35,7 +43,7 @@ export function click(target: string, page: Page, name: keyof typeof VERBS = 'cl
     effect: 'changes',
     resolve: (now) => {
       const selected = selectionOf(now, target);
-      return selected ? select(selected) : on(meant(now, target), ({ id }) => ({ name, id }));
+      return selected ? select(selected) : actOn(findTarget(now, target), ({ id }) => ({ name, id }));
     },
   };
 }
@@ -43,14 +51,14 @@ export function click(target: string, page: Page, name: keyof typeof VERBS = 'cl
 export const hover = (target: string): BrowserStep => ({
   description: `Hover over ${target}`,
   effect: 'changes',
-  resolve: (page) => on(meant(page, target), ({ id }) => ({ name: 'hover', id })),
+  resolve: (page) => actOn(findTarget(page, target), ({ id }) => ({ name: 'hover', id })),
 });
 
 export const drag = (target: string, onto: string): BrowserStep => ({
   description: `Drag ${target} to ${onto}`,
   resolve: (page) =>
-    on(meant(page, target), ({ id }) => {
-      const place = meant(page, onto);
+    actOn(findTarget(page, target), ({ id }) => {
+      const place = findTarget(page, onto);
       return 'missing' in place ? place : { name: 'dragAndDrop', from: id, to: place.element.id };
     }),
 });
@@ -63,15 +71,17 @@ export const fill = (target: string | null, text: string): BrowserStep => ({
         description: `Enter “${text}”${target === null ? '' : ` into ${target}`}`,
         expectedOutcome: { value: text },
       }),
-  resolve: (page) => on(fieldFor(page, target), (element) => enter(element, text)),
+  resolve: (page) => actOn(fieldFor(page, target), (element) => enter(element, text)),
 });
 
-function fieldFor(page: Page, target: string | null): Meant {
+function fieldFor(page: Page, target: string | null): ElementMatch {
   const fields = textFields(page);
   if (target === null)
-    return fields.length > 1 ? { missing: 'which field is meant' } : found(fields[0], 'a field to type into');
-  const field = meant(page, target, FIELD_ROLES);
-  return 'missing' in field && /\bsearch\b/i.test(target) ? found(searchField(page), field.missing) : field;
+    return fields.length > 1
+      ? { missing: 'which field is meant' }
+      : matchOf(fields[0], 'a field to type into');
+  const field = findTarget(page, target, FIELD_ROLES);
+  return 'missing' in field && /\bsearch\b/i.test(target) ? matchOf(searchField(page), field.missing) : field;
 }
 
 export const choose = (target: string | null, option: string): BrowserStep => ({
@@ -88,26 +98,27 @@ export const tick = (target: string, checked: boolean): BrowserStep => ({
   expectedOutcome: { checked },
   effect: 'changes',
   resolve: (page) =>
-    on(meant(page, target, BOXES), ({ id }) => ({ name: checked ? 'check' : 'uncheck', id })),
+    actOn(findTarget(page, target, BOXES), ({ id }) => ({ name: checked ? 'check' : 'uncheck', id })),
 });
 
 export const submit: BrowserStep = {
   description: 'Submit the form',
   effect: 'leaves',
   resolve: (page) =>
-    on(found(submitButton(page), 'a button to submit with'), ({ id }) => ({ name: 'click', id })),
+    actOn(matchOf(submitButton(page), 'a button to submit with'), ({ id }) => ({ name: 'click', id })),
 };
 
 export const login = (user: string, password: string): BrowserStep[] => [
   {
     description: `Enter “${user}” as the user name`,
     expectedOutcome: { value: user },
-    resolve: (page) => on(found(userField(page), 'a field for the user name'), (field) => enter(field, user)),
+    resolve: (page) =>
+      actOn(matchOf(userField(page), 'a field for the user name'), (field) => enter(field, user)),
   },
   {
     description: 'Enter the password',
     resolve: (page) =>
-      on(found(passwordField(page), 'a field for the password'), (field) => enter(field, password)),
+      actOn(matchOf(passwordField(page), 'a field for the password'), (field) => enter(field, password)),
   },
   submit,
 ];
@@ -122,7 +133,7 @@ export function search(text: string, page: Page): BrowserStep[] {
     {
       description: `Enter “${text}” into the search field`,
       expectedOutcome: { value: text },
-      resolve: (now) => on(found(searchField(now), 'a search field'), (field) => enter(field, text)),
+      resolve: (now) => actOn(matchOf(searchField(now), 'a search field'), (field) => enter(field, text)),
     },
     {
       description: 'Start the search',
@@ -130,7 +141,7 @@ export function search(text: string, page: Page): BrowserStep[] {
       resolve: (now) => {
         const button = searchButton(now);
         return button
-          ? act({ name: 'click', id: button.id }, `I click ${called(button)}.`)
+          ? act({ name: 'click', id: button.id }, `I click ${describeElement(button)}.`)
           : act({ name: 'press', key: 'Enter' }, 'I press Enter to search.');
       },
     },
@@ -149,7 +160,7 @@ export const turnPage = (to: 'next' | 'previous'): BrowserStep => ({
   description: `Go to the ${to} page`,
   effect: 'leaves',
   resolve: (page) =>
-    on(found(pageLink(page, to), `a link to the ${to} page`), ({ id }) => ({ name: 'click', id })),
+    actOn(matchOf(pageLink(page, to), `a link to the ${to} page`), ({ id }) => ({ name: 'click', id })),
 });
 
 export const goBack: BrowserStep = always({ name: 'goBack' }, 'Go back', 'leaves');
@@ -184,7 +195,7 @@ export const closeDialog: BrowserStep = {
   resolve: (page) => {
     const button = closeButton(page);
     return button
-      ? act({ name: 'click', id: button.id }, `I click ${called(button)}.`)
+      ? act({ name: 'click', id: button.id }, `I click ${describeElement(button)}.`)
       : act({ name: 'press', key: 'Escape' }, 'I press Escape.');
   },
 };

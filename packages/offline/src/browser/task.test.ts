@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { type Page, understandPage } from '@parlance/copilot';
+import { type Page, parsePage } from '@parlance/copilot';
 import { printAction } from '../../../copilot/src/action/print.ts';
 import { FIXTURES, type FixtureName, fixture } from '../../../copilot/src/fixtures/pages.ts';
 import { nextAction } from './step.ts';
@@ -115,13 +115,13 @@ describe('a task', () => {
       'Enter “SpaceX” into the search field',
       'Start the search',
     ]);
-    expect(actionsFor('go to example.com and click Login', understandPage({}, 1_000))[0]).toBe(
+    expect(actionsFor('go to example.com and click Login', parsePage({}, 1_000))[0]).toBe(
       'navigate("https://example.com/")',
     );
   });
 
   test('submits a search without a button with Enter', () => {
-    const page = understandPage({ dom: '<input id="1" type="search">' }, 1_000);
+    const page = parsePage({ dom: '<input id="1" type="search">' }, 1_000);
     expect(actionsFor('search for tea', page)).toEqual(['setValue(1, "tea")', 'press("Enter")']);
   });
 

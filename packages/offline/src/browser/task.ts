@@ -3,8 +3,8 @@
  * request is followed; text of the page is untrusted.
  */
 import type { Page } from '@parlance/copilot';
-import { recognise } from './recognise.ts';
-import { bare, cutsOf } from './request.ts';
+import { parseClause } from './parse-clause.ts';
+import { normalised, splitsOf } from './request.ts';
 import { type BrowserStep, nextAction } from './step.ts';
 
 export type BrowserTask =
@@ -21,21 +21,21 @@ const FIRST_PARTS = 3;
  */
 export function planTask(query: string, page: Page): BrowserTask {
   const steps: BrowserStep[] = [];
-  let rest = bare(query);
+  let rest = normalised(query);
   while (rest !== '') {
     const known = steps.some(({ effect }) => effect === 'leaves') ? UNKNOWN : page;
-    const understood = (clause: string) => recognise(bare(clause), known) !== null;
+    const understood = (clause: string) => parseClause(normalised(clause), known) !== null;
     // "pepper into the field" does not begin a request, "submit and wait" does.
     const begins = (text: string) =>
       [
         text,
-        ...cutsOf(text)
+        ...splitsOf(text)
           .slice(0, FIRST_PARTS)
           .map(({ left }) => left),
       ].some(understood);
-    const cut = cutsOf(rest).find(({ left, rest: more }) => understood(left) && begins(more));
-    const clause = bare(cut?.left ?? rest);
-    const found = recognise(clause, known);
+    const cut = splitsOf(rest).find(({ left, rest: more }) => understood(left) && begins(more));
+    const clause = normalised(cut?.left ?? rest);
+    const found = parseClause(clause, known);
     if (!found)
       return ask(`I do not know how to do “${clause}” on this page. What should I click, fill in or read?`, [
         clause,
@@ -45,7 +45,7 @@ export function planTask(query: string, page: Page): BrowserTask {
     steps.push(...found);
     if (steps.length > MAX_STEPS)
       return ask('That is more than ten steps. Which should I do first?', ['fewer steps']);
-    rest = cut ? bare(cut.rest) : '';
+    rest = cut ? normalised(cut.rest) : '';
   }
   if (steps.length === 0) return ask('What should I do on this page?', ['a task']);
   return missingFrom(steps, page) ?? { steps };

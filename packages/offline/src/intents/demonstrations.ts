@@ -1,5 +1,5 @@
 /** Streams and failures on demand, for developers of clients. */
-import { type Intent, type Plan, saying } from '../plan.ts';
+import { answerPlan, type Intent, type Plan } from '../plan.ts';
 import { shorten } from '../text.ts';
 import { storyAbout } from './story.ts';
 
@@ -10,9 +10,9 @@ const MAX_COUNT = 10_000;
 
 export const demonstrations: Intent = ({ line }) => {
   const number = COUNT.exec(line)?.[1];
-  if (number !== undefined) return saying(counting(Number(number.replace(/[^\d]/g, ''))));
+  if (number !== undefined) return answerPlan(counting(Number(number.replace(/[^\d]/g, ''))));
   const story = STORY.exec(line);
-  if (story) return saying(storyAbout(shorten(story[2] ?? '', 60), story[1] !== undefined));
+  if (story) return answerPlan(storyAbout(shorten(story[2] ?? '', 60), story[1] !== undefined));
   return FAIL.test(line) ? FAILURE : null;
 };
 
@@ -25,8 +25,8 @@ const FAILURE: Plan = {
   steps: [
     {
       title: 'fail',
-      act: () => ({
-        say: 'You asked for an error, so this answer will stop in the middle of',
+      run: () => ({
+        text: 'You asked for an error, so this answer will stop in the middle of',
         fault: {
           code: 'provider_unavailable',
           message: 'This failure was simulated on request by the offline model; nothing is wrong.',

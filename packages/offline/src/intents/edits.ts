@@ -1,5 +1,5 @@
 /** "create file notes.txt with hello", "save hello to notes.txt", "replace A with B in notes.txt", "delete file notes.txt". */
-import { doing, type Intent, type Plan, request, type Step } from '../plan.ts';
+import { callPlan, type Intent, type Plan, request, type Step } from '../plan.ts';
 import { readable } from '../result.ts';
 import { code } from '../text.ts';
 import { reading } from './files.ts';
@@ -30,7 +30,7 @@ const patchOf = (...lines: readonly string[]): string =>
 function creating(path: string, content: string): Plan {
   const lines = content.replace(/\n$/, '').split(/\r?\n/);
   const patch = patchOf(`*** Add File: ${path}`, ...lines.map((line) => `+${line}`));
-  return doing(
+  return callPlan(
     `create ${code(path)}`,
     [request('apply_patch', { patch })],
     () => `${code(path)} is written.`,
@@ -38,31 +38,35 @@ function creating(path: string, content: string): Plan {
 }
 
 const deleting = (path: string): Plan =>
-  doing(
+  callPlan(
     `delete ${code(path)}`,
     [request('apply_patch', { patch: patchOf(`*** Delete File: ${path}`) })],
     () => `${code(path)} is deleted.`,
   );
 
 const saving = (path: string, content: string): Plan =>
-  doing(`save ${code(path)}`, [request('save_file', { path, content })], () => `${code(path)} is written.`);
+  callPlan(
+    `save ${code(path)}`,
+    [request('save_file', { path, content })],
+    () => `${code(path)} is written.`,
+  );
 
 function replacing(path: string, before: string, after: string): Plan {
   const edit: Step = {
     title: `replace ${code(before)} with ${code(after)} in ${code(path)}`,
     dependent: true,
-    act: (done) => {
-      const last = done.at(-1);
+    run: (calls) => {
+      const last = calls.at(-1);
       const hunks = last ? hunksOf(readable(last), before, after) : [];
       if (hunks.length === 0)
-        return { say: `There is no ${code(before)} in ${code(path)}, so I changed nothing.` };
+        return { text: `There is no ${code(before)} in ${code(path)}, so I changed nothing.` };
       const patch = patchOf(`*** Update File: ${path}`, ...hunks.flat());
       return {
-        deeds: [{ options: [request('apply_patch', { patch })], report: () => `${code(path)} is changed.` }],
+        calls: [{ options: [request('apply_patch', { patch })], report: () => `${code(path)} is changed.` }],
       };
     },
   };
-  const { steps } = doing(`read ${code(path)}`, reading(path), () => `I have read ${code(path)}.`);
+  const { steps } = callPlan(`read ${code(path)}`, reading(path), () => `I have read ${code(path)}.`);
   const reasoning = `To replace text I have to see it first. I read ${path}, look for the lines that hold it, and then change only those.`;
   return { reasoning, steps: [...steps, edit] };
 }

@@ -1,5 +1,5 @@
 /** "read README.md", "list files in src", "search for TODO", "search the web for bees". */
-import { doing, type Intent, type Plan, type Request, request } from '../plan.ts';
+import { callPlan, type Intent, type Plan, type Request, request } from '../plan.ts';
 import { readable } from '../result.ts';
 import { code, shown } from '../text.ts';
 import { asArgument, contentOf, pathOf } from './paths.ts';
@@ -21,8 +21,8 @@ export const reading = (path: string): Request[] => [
 function read(line: string): Plan | null {
   const path = pathOf(READ.exec(line)?.[1] ?? '');
   if (!path) return null;
-  return doing(`read ${code(path)}`, reading(path), (done) => {
-    const text = readable(done);
+  return callPlan(`read ${code(path)}`, reading(path), (call) => {
+    const text = readable(call);
     return text.trim() === '' ? `${code(path)} is empty.` : `${code(path)} reads:${shown(text)}`;
   });
 }
@@ -32,11 +32,11 @@ function list(line: string): Plan | null {
   if (!match) return null;
   const path = contentOf(match[1] ?? '.');
   const options = [request('list_files', { path }), request('shell', { command: ['ls', asArgument(path)] })];
-  return doing(
+  return callPlan(
     `list the files in ${path === '.' ? 'the current directory' : code(path)}`,
     options,
-    (done) => {
-      const text = readable(done);
+    (call) => {
+      const text = readable(call);
       return /^\s*$|^The folder is empty\.$/.test(text)
         ? 'There are no files there.'
         : `These are the files:${shown(text)}`;
@@ -49,8 +49,8 @@ function search(line: string): Plan | null {
   const query = contentOf(web ?? SEARCH.exec(line)?.[1] ?? '');
   if (query === '') return null;
   const options = [request(web ? 'web_search' : 'search_files', { query })];
-  return doing(`search ${web ? 'the web ' : ''}for ${code(query)}`, options, (done) => {
-    const text = readable(done);
+  return callPlan(`search ${web ? 'the web ' : ''}for ${code(query)}`, options, (call) => {
+    const text = readable(call);
     return /^\s*$|^No match\.$/.test(text)
       ? `Nothing was found for ${code(query)}.`
       : `For ${code(query)} this was found:${shown(text)}`;

@@ -1,5 +1,5 @@
 /** Introduces itself and lists what it understands. It never claims to be a language model. */
-import { type Intent, saying } from '../plan.ts';
+import { answerPlan, type Intent } from '../plan.ts';
 
 export const IDENTITY =
   "I am Parlance's built-in offline model: a deterministic program, not a language model. I can run commands, read, search and edit files, drive a connected browser and summarise text, so that you can see everything work without a key – say “help” for the list.";
@@ -40,5 +40,5 @@ export const help: Intent = ({ line }, { tools }) => {
     return offered ? entry.text : `${entry.text} – *not available here just now*`;
   });
   const list = [...lines, ...ALWAYS].map((text) => `- ${text}`).join('\n');
-  return saying(`${IDENTITY}\n\nThis is what I understand:\n\n${list}`);
+  return answerPlan(`${IDENTITY}\n\nThis is what I understand:\n\n${list}`);
 };

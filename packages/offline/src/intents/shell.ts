@@ -1,6 +1,6 @@
 /** "run git status", "$ ls", "local shell: ls", and a fenced script. */
 import { commandOf, typed } from '../command-line.ts';
-import { doing, type Intent } from '../plan.ts';
+import { callPlan, type Intent } from '../plan.ts';
 import { code } from '../text.ts';
 
 const LOCAL = /^local[ _]shell\s*[:,]\s*(.+)$/i;
@@ -14,7 +14,7 @@ export const shell: Intent = ({ line, text }) => {
   if (written === undefined) return null;
   const command = commandOf(written);
   const tools = local ? ['local_shell'] : ['shell', 'local_shell'];
-  return doing(
+  return callPlan(
     `run ${code(typed(command))}${local ? ' in the local shell' : ''}`,
     tools.map((tool) => ({ tool, input: { command } })),
   );

@@ -1,5 +1,5 @@
 /** "echo hello", "hand off to the tester". */
-import { doing, type Intent, request } from '../plan.ts';
+import { callPlan, type Intent, request } from '../plan.ts';
 import { readable } from '../result.ts';
 import { code, shown } from '../text.ts';
 import { contentOf } from './paths.ts';
@@ -8,7 +8,7 @@ export const echo: Intent = ({ text }) => {
   const value = contentOf(/^echo\s+([\s\S]+)$/i.exec(text)?.[1] ?? '');
   if (value === '') return null;
   const options = [request('echo', { value }), request('shell', { command: ['echo', value] })];
-  return doing(`echo ${code(value)}`, options, (done) => `The echo came back:${shown(readable(done))}`);
+  return callPlan(`echo ${code(value)}`, options, (call) => `The echo came back:${shown(readable(call))}`);
 };
 
 const HAND =
@@ -20,5 +20,5 @@ export const handoff: Intent = ({ line }) => {
   const agent = said.toLowerCase();
   const reason = why?.trim() || `The user asked for the ${agent}.`;
   const options = [request('handoff', { agent, reason })];
-  return doing(`hand off to the ${agent}`, options, () => `The ${agent} has taken over: ${reason}`);
+  return callPlan(`hand off to the ${agent}`, options, () => `The ${agent} has taken over: ${reason}`);
 };

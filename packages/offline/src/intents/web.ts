@@ -1,6 +1,6 @@
 /** Tools of a connected browser: "open https://…", "click #save", "summarise this page", "get the selected text". */
-import { doing, type Intent, type Plan, request } from '../plan.ts';
-import type { Done } from '../prompt.ts';
+import { callPlan, type Intent, type Plan, request } from '../plan.ts';
+import type { FinishedCall } from '../prompt.ts';
 import { readable, titleOf } from '../result.ts';
 import { code, quoted, shown, summarise } from '../text.ts';
 import { contentOf } from './paths.ts';
@@ -14,35 +14,41 @@ const SELECTED = /^(?:get|read|show(?:\s+me)?)\s+the\s+selected\s+text$|^what\s+
 export const web: Intent = ({ line }) => {
   const url = OPEN.exec(line)?.[1];
   if (url)
-    return doing(`open ${url}`, [request('open_url', { url })], (done) => {
-      const title = titleOf(done);
+    return callPlan(`open ${url}`, [request('open_url', { url })], (call) => {
+      const title = titleOf(call);
       return `${url} is open${title === '' ? '' : `: ${quoted(title)}`}.`;
     });
   if (PAGE.test(line))
-    return dependent(doing('read the page', [request('extract_page_content', {})], inShort));
+    return dependent(callPlan('read the page', [request('extract_page_content', {})], summaryOf));
   if (SELECTED.test(line))
-    return doing('get the selected text', [request('get_selected_text', {})], selection);
+    return callPlan('get the selected text', [request('get_selected_text', {})], selection);
   const [, value, selector] = TYPE.exec(line) ?? [];
   if (value && selector)
-    return manipulating(`type ${code(value)} into ${code(selector)}`, { action: 'type', selector, value });
+    return manipulationPlan(`type ${code(value)} into ${code(selector)}`, {
+      action: 'type',
+      selector,
+      value,
+    });
   const target = contentOf(CLICK.exec(line)?.[1] ?? '');
-  return target === '' ? null : manipulating(`click ${code(target)}`, { action: 'click', selector: target });
+  return target === ''
+    ? null
+    : manipulationPlan(`click ${code(target)}`, { action: 'click', selector: target });
 };
 
 /** Actions on a page need the page to be open. */
 const dependent = ({ steps }: Plan): Plan => ({ steps: steps.map((step) => ({ ...step, dependent: true })) });
 
-const manipulating = (title: string, input: { [key: string]: string }): Plan =>
-  dependent(doing(title, [request('dom_manipulation', input)], () => 'The browser reports success.'));
+const manipulationPlan = (title: string, input: { [key: string]: string }): Plan =>
+  dependent(callPlan(title, [request('dom_manipulation', input)], () => 'The browser reports success.'));
 
-function inShort(done: Done): string {
-  const text = readable(done);
-  const title = titleOf(done);
+function summaryOf(call: FinishedCall): string {
+  const text = readable(call);
+  const title = titleOf(call);
   if (text.trim() === '') return 'The page has no text that I could read.';
   return `The page${title === '' ? '' : ` ${quoted(title)}`}, in short: ${summarise(text)}`;
 }
 
-function selection(done: Done): string {
-  const text = readable(done);
+function selection(call: FinishedCall): string {
+  const text = readable(call);
   return text.trim() === '' ? 'Nothing is selected.' : `The selected text is:${shown(text)}`;
 }

@@ -14,14 +14,14 @@ export const user = (...texts: readonly string[]): Item => ({
   kind: 'user',
   parts: texts.map((text) => ({ type: 'text' as const, text })),
 });
-export const said = (text: string): Item => ({ kind: 'text', text });
+export const assistant = (text: string): Item => ({ kind: 'text', text });
 
-type Called = { readonly tool: string; readonly input?: JsonObject; readonly failed?: boolean };
+type CallResult = { readonly tool: string; readonly input?: JsonObject; readonly failed?: boolean };
 
 let count = 0;
 
 /** A call and its result. */
-export function did(text: string, { tool, input = {}, failed = false }: Called): Item[] {
+export function callAndResult(text: string, { tool, input = {}, failed = false }: CallResult): Item[] {
   const call = `call-${++count}`;
   return [
     { kind: 'call', call, tool, input },
@@ -35,12 +35,12 @@ export const promptOf = (items: readonly Item[], tools: readonly string[] = ALL_
   tools: tools.map((name): Tool => ({ name, description: name, parameters: {} })),
 });
 
-export function hear(items: readonly Item[], tools?: readonly string[]) {
+export function respond(items: readonly Item[], tools?: readonly string[]) {
   const { text, reasoning = '', calls = [], fault }: Answer = answerTo(promptOf(items, tools));
   return { text, reasoning, calls, fault };
 }
 
-export const ask = (text: string, tools?: readonly string[]) => hear([user(text)], tools);
+export const ask = (text: string, tools?: readonly string[]) => respond([user(text)], tools);
 
 /** Plays a whole turn: `run` provides the result of every call, until there are no more calls. */
 export function play(
@@ -49,15 +49,15 @@ export function play(
   tools?: readonly string[],
 ) {
   const items: Item[] = [user(text)];
-  const made: { readonly tool: string; readonly input: JsonObject }[] = [];
+  const calls: { readonly tool: string; readonly input: JsonObject }[] = [];
   for (let step = 0; step < 25; step++) {
-    const answer = hear(items, tools);
-    if (answer.text !== '') items.push(said(answer.text));
-    if (answer.calls.length === 0) return { calls: made, text: answer.text };
+    const answer = respond(items, tools);
+    if (answer.text !== '') items.push(assistant(answer.text));
+    if (answer.calls.length === 0) return { calls, text: answer.text };
     for (const { tool, input } of answer.calls) {
       const { text: result, failed } = run(tool);
-      items.push(...did(result, { tool, input, failed }));
-      made.push({ tool, input });
+      items.push(...callAndResult(result, { tool, input, failed }));
+      calls.push({ tool, input });
     }
   }
   throw new Error('the turn does not end');

@@ -1,11 +1,11 @@
 /** The message of a call that the client executes. */
-import { type CalledTool, sendWritten } from '@parlance/copilot';
+import { sendWritten, type ToolUse } from '@parlance/copilot';
 import { type DurableEvent, isObject, type JsonObject, textOf } from '@parlance/protocol';
 import type { CopilotMessage } from './message.ts';
 
 type ActionMessage = Pick<CopilotMessage, 'content' | 'actionString' | 'actionPayload' | 'status'>;
 
-export function actionMessage(call: CalledTool | undefined): ActionMessage {
+export function actionMessage(call: ToolUse | undefined): ActionMessage {
   switch (call?.tool) {
     case 'browser_act': {
       const written = textAt(call.input, 'action');

@@ -2,7 +2,7 @@
  * A conversation as messages of the copilot contract. Messages are counted exactly as by `messageCount` of a
  * session, in every dialect, so the number of a message is known without reading earlier events.
  */
-import { type CalledTool, type PlanProgress, progressAfter } from '@parlance/copilot';
+import { type PlanProgress, progressAfter, type ToolUse } from '@parlance/copilot';
 import { type CallId, type DurableEvent, textOf } from '@parlance/protocol';
 import { waitingText } from '../shared/approval-text.ts';
 import { nthId } from '../shared/ids.ts';
@@ -16,7 +16,7 @@ export type MessageState = {
   /** the number of the next message */
   readonly next: number;
   /** calls without an outcome */
-  readonly calls: ReadonlyMap<CallId, CalledTool>;
+  readonly calls: ReadonlyMap<CallId, ToolUse>;
   /** the plan of the last turn that has one */
   readonly plan: PlanProgress | null;
 };

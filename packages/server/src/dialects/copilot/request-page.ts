@@ -1,5 +1,5 @@
 /** The page of a call, as it is stored and as the model receives it. */
-import { type Page, renderPage, understandPage } from '@parlance/copilot';
+import { type Page, parsePage, renderPage } from '@parlance/copilot';
 import { type JsonObject, type Part, textPart } from '@parlance/protocol';
 import type { InteractRequest } from './request.ts';
 
@@ -21,10 +21,7 @@ export function pageOf(request: InteractRequest): Page | null {
   const title = request.pageTitle ?? request.title;
   const wholeOnRequest = request.domMode === 'semantic';
   return kept(
-    understandPage(
-      { dom, interactiveTree, semanticNodes, skeletonDom, url, title, wholeOnRequest },
-      PAGE_TOKENS,
-    ),
+    parsePage({ dom, interactiveTree, semanticNodes, skeletonDom, url, title, wholeOnRequest }, PAGE_TOKENS),
   );
 }
 

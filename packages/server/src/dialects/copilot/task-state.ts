@@ -1,5 +1,5 @@
 /** Folds the events of a turn into the state of a task. */
-import { type CalledTool, type PlanProgress, progressAfter } from '@parlance/copilot';
+import { type PlanProgress, progressAfter, type ToolUse } from '@parlance/copilot';
 import { type DurableEvent, isObject, type JsonObject, type TurnId, textOf } from '@parlance/protocol';
 
 export type TaskState = {
@@ -7,11 +7,11 @@ export type TaskState = {
   /** the first part of the input */
   readonly query: string;
   readonly createdAt: number;
-  readonly calls: ReadonlyMap<string, CalledTool>;
+  readonly calls: ReadonlyMap<string, ToolUse>;
   readonly progress: PlanProgress | null;
   readonly text: string;
   /** the deferred call that the client executes */
-  readonly waiting: CalledTool | null;
+  readonly waiting: ToolUse | null;
   readonly ended: 'completed' | 'failed' | null;
   /** why the task ended */
   readonly reason: string;

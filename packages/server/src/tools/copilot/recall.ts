@@ -1,5 +1,5 @@
 /** Reads the progress of a task from the log. */
-import { type CalledTool, type PlanProgress, progressAfter, stepOf } from '@parlance/copilot';
+import { type PlanProgress, progressAfter, stepOf, type ToolUse } from '@parlance/copilot';
 import type { DurableEvent, JsonObject } from '@parlance/protocol';
 
 /** Number of executed actions, and of trailing ones without effect. */
@@ -30,7 +30,7 @@ export function beginsStep(events: readonly DurableEvent[], input: JsonObject): 
 export const hasPlan = (events: readonly DurableEvent[]): boolean => planSoFar(events).plan !== null;
 
 function planSoFar(events: readonly DurableEvent[]): { plan: PlanProgress | null; shownStep: number } {
-  const calls = new Map<string, CalledTool>();
+  const calls = new Map<string, ToolUse>();
   let plan: PlanProgress | null = null;
   let shownStep = 0;
   for (const event of events) {

@@ -2,7 +2,7 @@
  * Tools for a model that drives the browser of a copilot client: plan, act, verify, ask and finish. The
  * client executes actions and questions with its next request.
  */
-import { fitsPage, lastPage, parseWritten, sendAction, usageOf } from '@parlance/copilot';
+import { actionProblem, lastPage, parseWritten, sendAction, usageOf } from '@parlance/copilot';
 import { Fault, JsonValue, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineTool, type Tool } from '../../core/ports/tool.ts';
@@ -87,7 +87,7 @@ const act = defineTool({
     if (!sent)
       throw new Fault('tool_failed', 'The text contains all three quote characters: use at most two.');
     const page = lastPage(eventsSinceIdle);
-    const problem = page && fitsPage(sent.action, page);
+    const problem = page && actionProblem(sent.action, page);
     if (problem) throw new Fault('tool_failed', problem);
     return { parts: [], ...(beginsStep(eventsSinceIdle, { step: step ?? null }) && { notice: true }) };
   },

@@ -6,12 +6,12 @@ import type { BrowserStep } from './step.ts';
 import * as step from './steps.ts';
 
 /** The steps of a clause, what is missing for them, or null if it is not understood. */
-export type Recognised = readonly BrowserStep[] | { readonly missing: readonly string[] } | null;
+export type ParsedClause = readonly BrowserStep[] | { readonly missing: readonly string[] } | null;
 
-type Rule = readonly [pattern: RegExp, read: (found: readonly string[], page: Page) => Recognised];
+type Rule = readonly [pattern: RegExp, read: (found: readonly string[], page: Page) => ParsedClause];
 
-const name = (said: string | undefined): string =>
-  unquoted((said ?? '').replace(/^(?:the|a|an)\s+(?=["“'‘`«])/i, ''));
+const name = (text: string | undefined): string =>
+  unquoted((text ?? '').replace(/^(?:the|a|an)\s+(?=["“'‘`«])/i, ''));
 
 const MAX_CLAUSE_LENGTH = 1_000;
 
@@ -76,7 +76,7 @@ const RULES: readonly Rule[] = [
   [/^(?:open|go\s+to|visit|show|switch\s+to)\s+(.+)$/i, ([target], page) => opened(name(target), page)],
 ];
 
-export function recognise(clause: string, page: Page): Recognised {
+export function parseClause(clause: string, page: Page): ParsedClause {
   if (clause.length > MAX_CLAUSE_LENGTH) return null;
   for (const [pattern, read] of RULES) {
     const match = pattern.exec(clause);
@@ -86,15 +86,15 @@ export function recognise(clause: string, page: Page): Recognised {
   return isQuestion(clause) ? [step.answer(clause)] : null;
 }
 
-function login(user: string | undefined, password: string | undefined): Recognised {
+function login(user: string | undefined, password: string | undefined): ParsedClause {
   const missing = [...(user ? [] : ['user name']), ...(password ? [] : ['password'])];
   return missing.length > 0 ? { missing } : step.login(name(user), name(password));
 }
 
 const KEYS = ['Enter', 'Tab', 'Escape', 'Backspace', 'Delete', 'Space', 'Home', 'End', 'PageUp', 'PageDown'];
 
-function pressed(said: string): Recognised {
-  const key = KEYS.find((each) => each.toLowerCase() === said.toLowerCase());
+function pressed(text: string): ParsedClause {
+  const key = KEYS.find((each) => each.toLowerCase() === text.toLowerCase());
   return key ? [step.press(key)] : null;
 }
 
@@ -106,8 +106,8 @@ const SITES = new Map([
 const DOMAIN = /^(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.)+\p{L}{2,24}(?::\d{1,5})?(?:[/?#]\S*)?$/u;
 const LOCAL = /^(?:localhost|127\.0\.0\.1)(?::\d{1,5})?(?:\/\S*)?$/i;
 
-function addressed(said: string | undefined, make: (url: string) => BrowserStep): Recognised {
-  const text = unquoted(said ?? '');
+function addressed(target: string | undefined, make: (url: string) => BrowserStep): ParsedClause {
+  const text = unquoted(target ?? '');
   const scheme = /^https?:\/\//i.test(text)
     ? ''
     : LOCAL.test(text)
@@ -120,14 +120,14 @@ function addressed(said: string | undefined, make: (url: string) => BrowserStep)
 }
 
 /** An element of the page takes precedence over a site with that name. */
-function opened(target: string, page: Page): Recognised {
+function opened(target: string, page: Page): ParsedClause {
   const site = SITES.get(target.toLowerCase());
   const best = findElements(page, target)[0]?.score ?? 0;
   return [site && best < 0.9 ? step.visit(site) : step.click(target, page)];
 }
 
 /** "select Blue": an option of some list, or else an element to click. */
-function picked(option: string, page: Page): Recognised {
+function picked(option: string, page: Page): ParsedClause {
   const wanted = option.toLowerCase();
   const listed = page.elements.some(
     (element) =>

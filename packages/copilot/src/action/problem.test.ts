@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test';
 import { type FixtureName, fixture } from '../fixtures/pages.ts';
-import { understandPage } from '../page/understand.ts';
-import { fitsPage } from './fits.ts';
+import { parsePage } from '../page/parse-page.ts';
 import { parseAction } from './parse.ts';
+import { actionProblem } from './problem.ts';
 
-const why = (name: FixtureName, text: string): string | null => {
+const problem = (name: FixtureName, text: string): string | null => {
   const action = parseAction(text);
   if (!action) throw new Error(`not an action: ${text}`);
-  return fitsPage(action, fixture(name));
+  return actionProblem(action, fixture(name));
 };
 
 describe('a possible action is accepted', () => {
@@ -34,7 +34,7 @@ describe('a possible action is accepted', () => {
     ['tabs', 'selectDropdown(5, "German")'],
     ['shop', 'isEnabled(3)'],
   ])('%s.html: %s', (name, action) => {
-    expect(why(name, action)).toBeNull();
+    expect(problem(name, action)).toBeNull();
   });
 });
 
@@ -65,20 +65,20 @@ describe('an impossible action is refused with a reason', () => {
     ['form', 'press("")', /No key/],
     ['form', 'wait(3600)', /60 seconds/],
   ])('%s.html: %s', (name, action, reason) => {
-    expect(why(name, action)).toMatch(reason);
+    expect(problem(name, action)).toMatch(reason);
   });
 });
 
 describe('a click on an option of a select', () => {
   const dom =
     '<select id="2"><option id="21">Red</option></select><ul role="listbox"><li id="31" role="option">Red</li></ul>';
-  const page = understandPage({ dom }, 1_000);
+  const page = parsePage({ dom }, 1_000);
 
   test.each(['click', 'doubleClick'] as const)(
     '%s is refused, but not on an option of another list',
     (name) => {
-      expect(fitsPage({ name, id: 21 }, page)).toMatch(/option of the list 2: use selectDropdown/);
-      expect(fitsPage({ name, id: 31 }, page)).toBeNull();
+      expect(actionProblem({ name, id: 21 }, page)).toMatch(/option of the list 2: use selectDropdown/);
+      expect(actionProblem({ name, id: 31 }, page)).toBeNull();
     },
   );
 });

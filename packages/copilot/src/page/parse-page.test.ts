@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import { FIXTURES, type FixtureName, fixture, markup } from '../fixtures/pages.ts';
 import { elementOf, type PageElement } from './page.ts';
+import { parsePage } from './parse-page.ts';
 import { renderPage } from './render.ts';
-import { understandPage } from './understand.ts';
 
-const read = (dom: string, budget = 10_000) => understandPage({ dom }, budget);
+const read = (dom: string, budget = 10_000) => parsePage({ dom }, budget);
 const first = (dom: string): PageElement | undefined => read(dom).elements[0];
 
 describe('the role of an element follows from its tag, type and role', () => {
@@ -239,7 +239,7 @@ describe('no input makes it fail', () => {
     ],
     ['unclosed options', `<select id="1">${'<option>x'.repeat(50_000)}`],
   ])('%s', (_, dom) => {
-    const page = understandPage({ dom, url: 'not an address', title: '\u0000' }, 2_000);
+    const page = parsePage({ dom, url: 'not an address', title: '\u0000' }, 2_000);
     expect(renderPage(page)).toContain('PAGE CONTENT');
     expect(page.text.isWellFormed()).toBe(true);
   });
@@ -272,6 +272,6 @@ test('the result is deterministic', () => {
 });
 
 test('a title in the request overrides the title of the page', () => {
-  expect(understandPage({ dom: '<title>One</title>', title: 'Two' }, 100).title).toBe('Two');
-  expect(understandPage({ dom: '<title>One</title>' }, 100).title).toBe('One');
+  expect(parsePage({ dom: '<title>One</title>', title: 'Two' }, 100).title).toBe('Two');
+  expect(parsePage({ dom: '<title>One</title>' }, 100).title).toBe('One');
 });

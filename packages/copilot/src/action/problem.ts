@@ -9,23 +9,31 @@ const MAX_WAIT_SECONDS = 60;
 const WRITABLE = new Set(['textbox', 'searchbox', 'spinbutton', 'combobox', 'slider', 'color']);
 
 /** The reason as a sentence; null if the action is possible. */
-export function fitsPage(action: Action, page: Page): string | null {
+export function actionProblem(action: Action, page: Page): string | null {
   switch (action.name) {
     case 'click':
     case 'doubleClick':
-      return on(page, action.id, (element) => usable(element) ?? clickable(element));
+      return onElement(page, action.id, (element) => disabledProblem(element) ?? clickProblem(element));
     case 'rightClick':
-      return on(page, action.id, usable);
+      return onElement(page, action.id, disabledProblem);
     case 'setValue':
-      return on(page, action.id, (element) => usable(element) ?? writable(element));
+      return onElement(page, action.id, (element) => disabledProblem(element) ?? textProblem(element));
     case 'check':
     case 'uncheck':
-      return on(page, action.id, (element) => usable(element) ?? tickable(element, action.name === 'check'));
+      return onElement(
+        page,
+        action.id,
+        (element) => disabledProblem(element) ?? checkProblem(element, action.name === 'check'),
+      );
     case 'selectDropdown':
-      return on(page, action.id, (element) => usable(element) ?? choosable(element, action.value));
+      return onElement(
+        page,
+        action.id,
+        (element) => disabledProblem(element) ?? optionProblem(element, action.value),
+      );
     case 'dropdownOptions':
-      return on(page, action.id, (element) =>
-        isList(element) ? null : `${said(element)} has no list of options.`,
+      return onElement(page, action.id, (element) =>
+        isList(element) ? null : `${describe(element)} has no list of options.`,
       );
     case 'focus':
     case 'blur':
@@ -34,9 +42,9 @@ export function fitsPage(action: Action, page: Page): string | null {
     case 'getAttribute':
     case 'isVisible':
     case 'isEnabled':
-      return on(page, action.id, () => null);
+      return onElement(page, action.id, () => null);
     case 'dragAndDrop':
-      return on(page, action.from, usable) ?? on(page, action.to, () => null);
+      return onElement(page, action.from, disabledProblem) ?? onElement(page, action.to, () => null);
     case 'navigate':
     case 'createTab':
       return isAddress(action.url) || (action.name === 'createTab' && action.url === 'about:blank')
@@ -51,7 +59,7 @@ export function fitsPage(action: Action, page: Page): string | null {
     case 'wait':
       return action.seconds > MAX_WAIT_SECONDS ? `The maximum wait is ${MAX_WAIT_SECONDS} seconds.` : null;
     case 'scroll':
-      return action.index === undefined ? null : on(page, action.index, () => null);
+      return action.index === undefined ? null : onElement(page, action.index, () => null);
     case 'type':
     case 'goBack':
     case 'goForward':
@@ -70,33 +78,33 @@ export function fitsPage(action: Action, page: Page): string | null {
   }
 }
 
-function on(page: Page, id: number, check: (element: PageElement) => string | null): string | null {
+function onElement(page: Page, id: number, check: (element: PageElement) => string | null): string | null {
   const element = elementOf(page, id);
   return element ? check(element) : `There is no element ${id} on the page.`;
 }
 
-const said = ({ id, role, name }: PageElement): string =>
+const describe = ({ id, role, name }: PageElement): string =>
   name === '' ? `Element ${id} (${role})` : `Element ${id} (${role} ${JSON.stringify(name)})`;
 
-const usable = (element: PageElement): string | null =>
-  element.state.disabled ? `${said(element)} is disabled.` : null;
+const disabledProblem = (element: PageElement): string | null =>
+  element.state.disabled ? `${describe(element)} is disabled.` : null;
 
-function clickable(element: PageElement): string | null {
-  if (isSelect(element)) return `${said(element)} is a list: use selectDropdown.`;
+function clickProblem(element: PageElement): string | null {
+  if (isSelect(element)) return `${describe(element)} is a list: use selectDropdown.`;
   if (element.list === undefined) return null;
-  return `${said(element)} is an option of the list ${element.list}: use selectDropdown on ${element.list}.`;
+  return `${describe(element)} is an option of the list ${element.list}: use selectDropdown on ${element.list}.`;
 }
 
-function writable(element: PageElement): string | null {
-  if (isSelect(element)) return `${said(element)} is a list: use selectDropdown.`;
-  if (element.state.readonly) return `${said(element)} cannot be changed.`;
-  return WRITABLE.has(element.role) ? null : `${said(element)} takes no text.`;
+function textProblem(element: PageElement): string | null {
+  if (isSelect(element)) return `${describe(element)} is a list: use selectDropdown.`;
+  if (element.state.readonly) return `${describe(element)} cannot be changed.`;
+  return WRITABLE.has(element.role) ? null : `${describe(element)} takes no text.`;
 }
 
-function tickable(element: PageElement, on: boolean): string | null {
-  if (!isTicked(element.role)) return `${said(element)} is not a box to tick.`;
-  if (!on && (element.role === 'radio' || element.role === 'menuitemradio'))
-    return `${said(element)} cannot be unchecked: choose another one.`;
+function checkProblem(element: PageElement, checked: boolean): string | null {
+  if (!isTicked(element.role)) return `${describe(element)} is not a box to tick.`;
+  if (!checked && (element.role === 'radio' || element.role === 'menuitemradio'))
+    return `${describe(element)} cannot be unchecked: choose another one.`;
   return null;
 }
 
@@ -104,14 +112,14 @@ const isList = (element: PageElement): boolean =>
   isSelect(element) || element.role === 'combobox' || element.role === 'listbox';
 
 /** If a list was truncated, an unknown option may exist. */
-function choosable(element: PageElement, value: string): string | null {
-  if (!isList(element)) return `${said(element)} is not a list to choose from.`;
+function optionProblem(element: PageElement, value: string): string | null {
+  if (!isList(element)) return `${describe(element)} is not a list to choose from.`;
   const { options } = element;
   if (!options) return null;
   const wanted = folded(value);
   const option = options.find((each) => each.value === value || folded(each.text) === wanted);
   if (!option && hasMoreOptions(element)) return null;
-  if (!option) return `${said(element)} has no option ${JSON.stringify(value.slice(0, 100))}.`;
+  if (!option) return `${describe(element)} has no option ${JSON.stringify(value.slice(0, 100))}.`;
   return option.disabled ? `The option ${JSON.stringify(option.text)} is disabled.` : null;
 }
 

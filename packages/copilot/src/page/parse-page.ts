@@ -4,7 +4,7 @@ import { priceOf } from './budget.ts';
 import { line } from './clean.ts';
 import { readDocument } from './document.ts';
 import { elementFrom } from './elements.ts';
-import { type NodesRead, readNodes } from './nodes.ts';
+import { type ParsedNodes, readNodes } from './nodes.ts';
 import type { Page, PageElement } from './page.ts';
 import { readable } from './readable.ts';
 import { renderElement } from './render.ts';
@@ -20,7 +20,7 @@ export type PageInput = {
   readonly wholeOnRequest?: boolean;
 };
 
-type Form = NodesRead & { readonly title: string; readonly markup: boolean };
+type Form = ParsedNodes & { readonly title: string; readonly markup: boolean };
 
 /** Share of the budget for elements; the text gets the rest, and what they do not use. */
 const ELEMENTS_SHARE = 0.6;
@@ -30,14 +30,14 @@ const ELEMENTS_SHARE = 0.6;
  * text comes from markup rather than from a tree. The rendered page costs about `budgetTokens` at most; `elements` is always
  * complete.
  */
-export function understandPage(input: PageInput, budgetTokens: number): Page {
+export function parsePage(input: PageInput, budgetTokens: number): Page {
   const forms = formsOf(input);
   const elements = forms.find((form) => form.elements.length > 0)?.elements ?? [];
-  const spoken = forms.filter((form) => /\S/.test(form.text));
-  const raw = (spoken.find((form) => form.markup) ?? spoken[0])?.text ?? '';
+  const withText = forms.filter((form) => /\S/.test(form.text));
+  const raw = (withText.find((form) => form.markup) ?? withText[0])?.text ?? '';
   const title = input.title?.trim() || (forms.find((form) => form.title !== '')?.title ?? '');
   const budget = Math.max(0, budgetTokens);
-  const { shown, price } = fitting(elements, budget * ELEMENTS_SHARE);
+  const { shown, price } = withinBudget(elements, budget * ELEMENTS_SHARE);
   const { text, truncated } = readable(raw, budget - price);
   return {
     title: line(title, 300),
@@ -82,7 +82,7 @@ function parsed(source: unknown): unknown {
   }
 }
 
-function fitting(elements: readonly PageElement[], budget: number): { shown: number; price: number } {
+function withinBudget(elements: readonly PageElement[], budget: number): { shown: number; price: number } {
   let price = 0;
   for (const [shown, element] of elements.entries()) {
     const more = priceOf(renderElement(element)) + 1;

@@ -1,6 +1,6 @@
 /** A message without polite phrases. */
 
-export type Utterance = {
+export type UserMessage = {
   /** the whole text, from the first meaningful word on */
   readonly text: string;
   /** the first line without trailing punctuation; empty if it is too long to be a request */
@@ -18,8 +18,8 @@ const AFTER = /[\s,]+(?:please|pls|for me|thanks|thank you|thx)$/i;
 /** A full stop after a blank or a slash is a path, not the end of a sentence. */
 const STOPS = /(?<=[^\s/.!?…])[.!?…]+$/;
 
-export function listen(said: string): Utterance {
-  const trimmed = said.trim();
+export function parseMessage(request: string): UserMessage {
+  const trimmed = request.trim();
   let text = trimmed;
   for (;;) {
     const rest = text.replace(BEFORE, '');
