@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { until } from '../packages/server/src/testing/until.ts';
 
 const ROOT = join(import.meta.dir, '..');
 const DIST = join(ROOT, 'packages/cli/dist');
@@ -79,7 +80,7 @@ test('the server answers on every listener, and lazily loaded modules are includ
       body: JSON.stringify({ type: 'input.submit', parts: [{ type: 'text', text: 'Hello' }] }),
     });
     expect(asked.status).toBeLessThan(300);
-    while (!(await Bun.file(join(folder, 'log')).text()).includes('everything')) await Bun.sleep(20);
+    await until(async () => (await Bun.file(join(folder, 'log')).text()).includes('everything'));
     server.kill('SIGTERM');
     expect(await spans.promise).toBe('/v1/traces');
     expect(await server.exited).toBe(0);

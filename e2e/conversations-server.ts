@@ -1,6 +1,7 @@
 /** A server and clients of `conversations`, for tests of inherited conversations. */
 import type { AnyFrame, TestClient } from '../packages/server/src/testing/client.ts';
 import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
+import { until } from '../packages/server/src/testing/until.ts';
 
 type Payload = Record<string, string>;
 export const payloadOf = (frame: AnyFrame | undefined) => (frame?.payload ?? {}) as Payload;
@@ -57,7 +58,7 @@ export async function serveConversations(settings: Record<string, string>): Prom
     async cut(client, conversationId) {
       const before = await attached(conversationId);
       client.socket.terminate();
-      while ((await attached(conversationId)) === before) await Bun.sleep(1);
+      await until(async () => (await attached(conversationId)) !== before);
     },
     stop: () => server.stop(),
   };

@@ -3,6 +3,7 @@ import { afterAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { until } from '../packages/server/src/testing/until.ts';
 import { gatedModel } from './gated-model.ts';
 import { followed, postJson, startProcess, submit } from './server-process.ts';
 
@@ -28,8 +29,10 @@ test('readiness ends first; running turns finish, new ones are refused, and ever
   expect((await fetch(`${server.http}/ready`)).status).toBe(200);
 
   const exited = server.terminate();
-  let ready = await fetch(`${server.http}/ready`);
-  while (ready.status === 200) ready = await fetch(`${server.http}/ready`);
+  const ready = await until(async () => {
+    const answer = await fetch(`${server.http}/ready`);
+    return answer.status !== 200 && answer;
+  });
   expect(ready.status).toBe(503);
   expect(await ready.json()).toMatchObject({ status: 'unavailable', reason: 'draining' });
   expect((await fetch(`${server.http}/health`)).status).toBe(200);

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Session } from '../packages/sdk/src/index.ts';
+import { until } from '../packages/server/src/testing/until.ts';
 import { gatedModel } from './gated-model.ts';
 import { followed, getJson, postJson, type ServerProcess, startProcess, submit } from './server-process.ts';
 
@@ -34,7 +35,7 @@ test('after a kill an unfinished turn continues, and an idle session is erased',
       String(id),
     );
   // Sessions are erased after the unfinished turns have been claimed.
-  while ((await listed('?ephemeral=only')).includes('idle')) await Bun.sleep(10);
+  await until(async () => !(await listed('?ephemeral=only')).includes('idle'));
   expect(await listed('?ephemeral=only')).toEqual(['running']);
   expect(await listed('')).toEqual(['kept']);
 });

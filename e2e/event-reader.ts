@@ -1,5 +1,6 @@
 /** A reader of the native event stream. Reconnects with `Last-Event-ID` as specified. */
 import type { DurableEvent, SessionEvent } from '../packages/protocol/src/index.ts';
+import { within } from '../packages/server/src/testing/until.ts';
 
 type Snapshot = { readonly open: { readonly block: string; readonly text: string } | null };
 type Where = { readonly http: string };
@@ -55,7 +56,7 @@ export class EventReader {
       if (this.#broken) throw this.#broken;
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#wake = resolve;
-      await promise;
+      await within(promise, `no event after which ${done}; last: ${JSON.stringify(this.events.at(-1))}`);
     }
   }
 

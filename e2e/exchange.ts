@@ -1,4 +1,6 @@
 /** Shared by the tests of `openai` and `anthropic`. */
+
+import { until } from '../packages/server/src/testing/until.ts';
 import type { Answer, ChatRequest } from './fake-model.ts';
 import { getJson, type Where } from './server-process.ts';
 
@@ -30,10 +32,7 @@ export function repeating({ messages }: ChatRequest): Answer {
 }
 
 /** Resolves with the first pending approval. */
-export async function waitingApproval({ http }: Where): Promise<string> {
-  for (;;) {
-    const { approvals } = await getJson<{ approvals: { id: string }[] }>(`${http}/v1/approvals`);
-    if (approvals[0]) return approvals[0].id;
-    await Bun.sleep(20);
-  }
-}
+export const waitingApproval = ({ http }: Where): Promise<string> =>
+  until(
+    async () => (await getJson<{ approvals: { id: string }[] }>(`${http}/v1/approvals`)).approvals[0]?.id,
+  );

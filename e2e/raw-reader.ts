@@ -1,5 +1,6 @@
 /** A reader over a plain TCP connection that can stop reading, without a client library in between. */
 import { connect, type Socket } from 'node:net';
+import { within } from '../packages/server/src/testing/until.ts';
 
 export type RawReader = {
   /** everything after the response headers, as text frames or as the body */
@@ -65,7 +66,10 @@ function reading(socket: Socket, first: Buffer, cut: (bytes: Buffer) => Cut): Ra
         while (index >= texts.length) {
           const { promise, resolve } = Promise.withResolvers<void>();
           look = resolve;
-          const end = await Promise.race([promise, closed.promise.then(() => 'end' as const)]);
+          const end = await within(
+            Promise.race([promise, closed.promise.then(() => 'end' as const)]),
+            `nothing matches ${wanted}; last: ${texts.at(-1)?.slice(0, 300)}`,
+          );
           if (end && index >= texts.length) throw new Error(`closed; last: ${texts.at(-1)?.slice(0, 300)}`);
         }
         if (wanted(texts[index] as string)) return texts[index] as string;

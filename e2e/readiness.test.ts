@@ -2,17 +2,17 @@ import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { until } from '../packages/server/src/testing/until.ts';
 import { type ServerProcess, startProcess, submit } from './server-process.ts';
 import { mountDisk, noDisk } from './small-disk.ts';
 
 /** Polls until the status is the expected one. */
-async function readyWith(server: ServerProcess, status: number): Promise<unknown> {
-  for (;;) {
+const readyWith = (server: ServerProcess, status: number): Promise<unknown> =>
+  until(async () => {
     const answer = await fetch(`${server.http}/ready`);
-    const body = await answer.json();
-    if (answer.status === status) return body;
-  }
-}
+    const body: unknown = await answer.json();
+    return answer.status === status && body;
+  });
 
 test.skipIf(noDisk)('a server with a full disk is alive but not ready until there is space', async () => {
   using disk = mountDisk(8);

@@ -9,6 +9,7 @@ import {
   type RequestPermissionResponse,
   type SessionNotification,
 } from '@agentclientprotocol/sdk';
+import { within } from '../../packages/server/src/testing/until.ts';
 
 const PARLANCE = join(import.meta.dir, '../../packages/cli/bin/parlance');
 
@@ -146,7 +147,7 @@ export class Editor implements AsyncDisposable {
     while (!done()) {
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#watchers.add(resolve);
-      await promise;
+      await within(promise, `no message after which ${done}`);
     }
   }
 

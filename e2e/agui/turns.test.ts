@@ -1,5 +1,6 @@
 /** The turn of a run: streams, disconnects, watching it while it runs, and cancellation by other clients. */
 import { afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { until } from '../../packages/server/src/testing/until.ts';
 import type { Answer } from '../fake-model.ts';
 import { durableOf, followed, type Where } from '../server-process.ts';
 import { contentOf, distinct, type Event, httpAgent, run, user, watchComplaints } from './client.ts';
@@ -166,7 +167,7 @@ describe('a client before 1.0, which declares no version', () => {
     expect(called.at(-1)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } });
     expect(called.at(-1)?.outcome).toEqual({ type: 'success' });
     const asked = post(server, { threadId: 'cancelled', messages: [user('go')] });
-    while (model.requests.length < 2) await Bun.sleep(20);
+    await until(() => model.requests.length >= 2);
     await cancel(server, 'cancelled');
     expect((await asked).at(-1)).toEqual({ type: 'RUN_FINISHED', threadId: 'cancelled', runId: 'r' });
   });

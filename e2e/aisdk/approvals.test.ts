@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { until } from '../../packages/server/src/testing/until.ts';
 import { type FakeModel, fakeModel } from '../fake-model.ts';
 import { durableOf, followed, getJson, postJson } from '../server-process.ts';
 import { callsOf, isComplete, ready, says, transport } from './calling-model.ts';
@@ -187,7 +188,7 @@ describe('an approval', () => {
     const call = chat.lastMessage?.parts.find((part) => part.type === 'tool-locate');
     if (!call || !('toolCallId' in call)) throw new Error('no call');
     await chat.addToolOutput({ tool: 'locate', toolCallId: call.toolCallId, output: 'Rome' });
-    while (chat.status !== 'error') await Bun.sleep(10);
+    await until(() => chat.status === 'error');
     expect(chat.error?.message).toBe('The chat waits for an approval that has not been answered.');
     await chat.addToolApprovalResponse({ id: approvals[0] ?? '', approved: true });
     await says(chat, 'Then');

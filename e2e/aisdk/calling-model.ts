@@ -4,6 +4,7 @@ import {
   lastAssistantMessageIsCompleteWithToolCalls,
   type UIMessage,
 } from 'ai';
+import { until } from '../../packages/server/src/testing/until.ts';
 import type { Answer, ChatRequest } from '../fake-model.ts';
 import { type Chat, textOf } from './client.ts';
 
@@ -39,10 +40,10 @@ export const isComplete = (options: { messages: UIMessage[] }) =>
   lastAssistantMessageIsCompleteWithApprovalResponses(options);
 
 export const ready = async (chat: Chat): Promise<void> => {
-  while (chat.status === 'submitted' || chat.status === 'streaming') await Bun.sleep(10);
+  await until(() => chat.status !== 'submitted' && chat.status !== 'streaming');
 };
 
 /** Resolves when the chat is idle and its last message has this text. */
 export const says = async (chat: Chat, text: string | RegExp): Promise<void> => {
-  while (!textOf(chat.lastMessage).match(text) || chat.status !== 'ready') await Bun.sleep(10);
+  await until(() => textOf(chat.lastMessage).match(text) && chat.status === 'ready');
 };

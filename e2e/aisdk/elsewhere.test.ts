@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { lastAssistantMessageIsCompleteWithApprovalResponses } from 'ai';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { until } from '../../packages/server/src/testing/until.ts';
 import { DRIVERS } from '../drivers.ts';
 import { type FakeModel, fakeModel } from '../fake-model.ts';
 import { openaiClient } from '../openai/client.ts';
@@ -157,7 +158,7 @@ test('an approval of another dialect is answered here, and vice versa', async ()
   expect(call?.state).toBe('approval-requested');
   await chat.addToolApprovalResponse({ id: call?.approval?.id ?? '', approved: true });
   expect(await driver?.answer()).toBe('Done.');
-  while (chat.status !== 'ready' || textOf(chat.lastMessage) !== 'Done.') await Bun.sleep(10);
+  await until(() => chat.status === 'ready' && textOf(chat.lastMessage) === 'Done.');
 
   await chat.sendMessage({ text: 'touch second' });
   expect(serverCalls(chat)[0]?.state).toBe('approval-requested');

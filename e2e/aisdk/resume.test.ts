@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { until } from '../../packages/server/src/testing/until.ts';
 import { cuttingProxy } from '../console/cutting-proxy.ts';
 import { dictatedModel } from '../dictated-model.ts';
 import { durableOf, startProcess, submit } from '../server-process.ts';
@@ -18,7 +19,7 @@ import {
   textsOf,
   typesOf,
 } from './client.ts';
-import { answering, cleanedUp, cleanUp, dictated, resume, shows, until } from './turns.ts';
+import { answering, cleanedUp, cleanUp, dictated, resume, shows } from './turns.ts';
 
 afterEach(cleanedUp);
 

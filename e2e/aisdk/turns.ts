@@ -1,5 +1,6 @@
 /** Servers with models that a test controls, and the final content of a chat. */
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { until } from '../../packages/server/src/testing/until.ts';
 import { type DictatedModel, dictatedModel } from '../dictated-model.ts';
 import { type Answer, fakeModel } from '../fake-model.ts';
 import { type Chat, textOf } from './client.ts';
@@ -33,10 +34,6 @@ export async function answering(...answers: Answer[]) {
   const settings = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' };
   return { model, settings, server: await serverOf(settings) };
 }
-
-export const until = async (holds: () => boolean): Promise<void> => {
-  while (!holds()) await Bun.sleep(10);
-};
 
 export const shows = (chat: Chat, text: string) => until(() => textOf(chat.lastMessage) === text);
 

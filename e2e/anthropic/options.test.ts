@@ -1,5 +1,6 @@
 /** Options of a request as the model receives them, and stop reasons. */
 import { describe, expect, jest, test } from 'bun:test';
+import { until } from '../../packages/server/src/testing/until.ts';
 import { modelServer, testServers } from '../model-server.ts';
 import { getJson, postJson } from '../server-process.ts';
 import { anthropicClient, failure, textIn } from './client.ts';
@@ -82,9 +83,7 @@ test('a server that receives too much at once is 529', async () => {
   const held = fetch(`${http}/v1/messages`, { method: 'POST', body: slow, signal: stop.signal });
   const messages = [{ role: 'user' as const, content: 'a'.repeat(50_000) }];
   const ask = () => failure(anthropicClient(http).messages.create({ ...ASKED, model: 'parlance', messages }));
-  let thrown = await ask();
-  while (thrown === null) thrown = await ask();
-  expect(thrown).toMatchObject({ status: 529, type: 'overloaded_error' });
+  expect(await until(ask)).toMatchObject({ status: 529, type: 'overloaded_error' });
   stop.abort();
   await held.catch(() => undefined);
 });

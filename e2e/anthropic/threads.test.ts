@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import type Anthropic from '@anthropic-ai/sdk';
 import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema';
+import { until } from '../../packages/server/src/testing/until.ts';
 import { modelServer } from '../model-server.ts';
 import { anthropicClient, failure, sessionOf, textIn } from './client.ts';
 
@@ -141,7 +142,7 @@ describe('a thread that cannot be continued', () => {
     gate = opens.promise;
     const before = model.requests.length;
     const first = continueFrom(data.id, 'slow');
-    while (model.requests.length === before) await Bun.sleep(10);
+    await until(() => model.requests.length !== before);
     expect(await failure(continueFrom(data.id, 'too'))).toMatchObject(
       refused(400, 'thread_continue_in_flight'),
     );

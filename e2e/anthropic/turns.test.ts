@@ -1,6 +1,7 @@
 /** The turn of a request: disconnects, approvals, interrupted answers, and kills. */
 import { describe, expect, test } from 'bun:test';
 import type Anthropic from '@anthropic-ai/sdk';
+import { until } from '../../packages/server/src/testing/until.ts';
 import { waitingApproval } from '../exchange.ts';
 import type { Answer } from '../fake-model.ts';
 import { has, testServers } from '../model-server.ts';
@@ -62,7 +63,7 @@ describe('a client that disconnects', () => {
     const client = anthropicClient(server.http, { session: 'left' });
     const stop = new AbortController();
     const asked = failure(client.messages.create(hello, { signal: stop.signal }));
-    while (model.requests.length === 0) await Bun.sleep(20);
+    await until(() => model.requests.length !== 0);
     stop.abort();
     await asked;
     await model.aborted;
@@ -182,7 +183,7 @@ test('a turn continues after a kill, and a repeated request gets its answer', as
   const first = await start();
   const key = { headers: { 'Idempotency-Key': 'killed' } };
   const asked = failure(anthropicClient(first.http, { session: 'killed' }).messages.create(hello, key));
-  while (model.requests.length === 0) await Bun.sleep(20);
+  await until(() => model.requests.length !== 0);
   isSilent = false;
   await first.kill();
   expect(await asked).not.toBeNull();

@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { StreamableHTTPClientTransport as ModernTransport } from '@modelcontextprotocol/client';
 import { StreamableHTTPClientTransport as LegacyTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { until } from '../../packages/server/src/testing/until.ts';
 import { Editor, whenWithdrawn } from '../acp/editor.ts';
 import { legacyClient, modernClient, type Options, wrapped } from '../mcp/clients.ts';
 import { durableOf, followed, postJson, submit } from '../server-process.ts';
@@ -101,7 +102,7 @@ describe.skipIf(missing !== null)(`three nodes${missing ? ` (not here: ${missing
       const uris: string[] = [];
       const onUpdate = (uri: string | null) => void (uri !== null && uris.push(uri));
       const about = async (uri: string) => {
-        while (!uris.includes(uri)) await Bun.sleep(10);
+        await until(() => uris.includes(uri));
       };
       return { uris, onUpdate, about };
     }

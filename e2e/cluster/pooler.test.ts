@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { SQL } from 'bun';
 import { pgbouncerProgram, startPgbouncer } from '../../packages/server/src/testing/engines/pgbouncer.ts';
 import type { Engine } from '../../packages/server/src/testing/engines/program.ts';
+import { until } from '../../packages/server/src/testing/until.ts';
 import { durableOf, followed, type ServerProcess, submitKeyed } from '../server-process.ts';
 import { type Cluster, LONG_LEASE, missing, startCluster, type ThreeNodes } from './nodes.ts';
 
@@ -14,7 +15,7 @@ const INPUTS = 15;
 
 /** Retries until it is accepted: a busy machine may exceed the deadline of the database. */
 async function say(node: ServerProcess, session: string, text: string): Promise<void> {
-  while (!(await submitKeyed(node, session, { text, key: text }))) await Bun.sleep(20);
+  await until(() => submitKeyed(node, session, { text, key: text }));
 }
 
 const turnsEnded =
@@ -64,7 +65,7 @@ describe.skipIf(why !== null)(`three nodes behind a pooler${why ? ` (not here: $
 
   test('are not ready while it is down, and continue when it is back', async () => {
     const ready = async (status: number): Promise<void> => {
-      while ((await fetch(`${at(0).http}/ready`)).status !== status) await Bun.sleep(20);
+      await until(async () => (await fetch(`${at(0).http}/ready`)).status === status);
     };
     await pooler.kill();
     await ready(503);

@@ -1,5 +1,6 @@
 /** Readiness and liveness probes while PostgreSQL does not respond. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { until } from '../../packages/server/src/testing/until.ts';
 import { login, type ServerProcess, submit } from '../server-process.ts';
 import { type Cluster, missing, startCluster } from './nodes.ts';
 
@@ -17,15 +18,13 @@ describe.skipIf(missing !== null)(`probes of a node${missing ? ` (not here: ${mi
   const health = async () => (await fetch(`${node.http}/health`)).status;
 
   /** Polls until the status is the expected one. The node must stay alive. */
-  async function readyWith(status: number): Promise<unknown> {
-    for (;;) {
+  const readyWith = (status: number): Promise<unknown> =>
+    until(async () => {
       const answer = await fetch(`${node.http}/ready`);
-      const body = await answer.json();
+      const body: unknown = await answer.json();
       expect(await health()).toBe(200);
-      if (answer.status === status) return body;
-      await Bun.sleep(20);
-    }
-  }
+      return answer.status === status && body;
+    });
 
   test('it is not ready while the database is frozen, stays alive, and is ready again afterwards', async () => {
     expect(await readyWith(200)).toEqual({ status: 'ready' });
@@ -57,7 +56,7 @@ describe.skipIf(missing !== null)(`probes of a node${missing ? ` (not here: ${mi
 
   test('it stays ready without the bus', async () => {
     await cluster.redis.kill();
-    while (!(await degraded())) await Bun.sleep(20);
+    await until(() => degraded());
     expect(await readyWith(200)).toEqual({ status: 'ready' });
     await cluster.redis.restart();
   });

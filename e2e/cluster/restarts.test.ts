@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type DurableEvent, textOf } from '../../packages/protocol/src/index.ts';
+import { until } from '../../packages/server/src/testing/until.ts';
 import { EventReader } from '../event-reader.ts';
 import { durableOf, type ServerProcess, submit, submitKeyed } from '../server-process.ts';
 import { type Cluster, missing, startCluster } from './nodes.ts';
@@ -104,7 +105,7 @@ describe.skipIf(missing !== null)(`nodes that come and go${missing ? ` (${missin
     await submit(asleep, session, 'run ./effect once');
     await reader.follow(other);
     await reader.until(has('tool.started'));
-    while (!existsSync(effects)) await Bun.sleep(10);
+    await until(() => existsSync(effects));
     process.kill(asleep.pid, 'SIGSTOP');
     const awake = Bun.sleep(8_000).then(() => process.kill(asleep.pid, 'SIGCONT'));
     await reader.until(has('turn.ended'));

@@ -99,5 +99,15 @@ export async function closeSidebar(page: Page): Promise<void> {
   await button.waitFor({ state: 'detached' });
 }
 
+/** Waits until an expression is true in the page, whose policy forbids `waitForFunction`. */
+export const holds = (page: Page, expression: string): Promise<void> =>
+  page.evaluate(`(async () => {
+    const deadline = Date.now() + ${PATIENCE_MS};
+    while (!(${expression})) {
+      if (Date.now() > deadline) throw new Error(${JSON.stringify(expression)});
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+  })()`);
+
 export const titled = (page: Page, title: string): Promise<void> =>
   page.locator(`xpath=/html/head/title[.="${title}"]`).waitFor({ state: 'attached' });

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import type { HistoryItem } from '@parlance/protocol';
 import { connect } from '@parlance/sdk';
 import type { Page } from 'playwright-core';
+import { until } from '../../packages/server/src/testing/until.ts';
 import { barriers, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { type Console, gone, openConsole, seen } from './console.ts';
@@ -80,7 +81,7 @@ describe.skipIf(NO_BROWSER)('content', () => {
     expect(sizes.scrollWidth).toBeGreaterThan(sizes.clientWidth);
     await table.focus();
     await page.keyboard.press('ArrowRight');
-    while ((await table.evaluate(({ scrollLeft }) => scrollLeft)) === 0) await Bun.sleep(20);
+    await until(async () => (await table.evaluate(({ scrollLeft }) => scrollLeft)) !== 0);
   });
 
   test('code is wrapped, copied and downloaded', async () => {

@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { within } from '../../packages/server/src/testing/until.ts';
 import { fakeModel } from '../fake-model.ts';
 import { launchBrowser, NO_BROWSER } from './chromium.ts';
 import { openSidebar, seen } from './console.ts';
@@ -34,7 +35,11 @@ function startedByHand() {
     for (;;) {
       const found = pattern.exec(screen);
       if (found) return found;
-      await Promise.race([changed.promise, child.exited.then(() => Promise.reject(new Error(screen)))]);
+      const next = Promise.race([
+        changed.promise,
+        child.exited.then(() => Promise.reject(new Error(screen))),
+      ]);
+      await within(next, `${pattern} is not on the screen: ${screen}`);
     }
   };
   return { child, shows };

@@ -9,7 +9,7 @@ import type { Page } from 'playwright-core';
 import { CONSOLE_FOLDER } from '../../packages/server/src/console-folder.ts';
 import { consoleRoutes } from '../../packages/server/src/http/console.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, openConsole, say, seen } from './console.ts';
+import { type Console, holds, openConsole, say, seen } from './console.ts';
 import { type CuttingProxy, cuttingProxy } from './cutting-proxy.ts';
 
 let place: Console;
@@ -110,9 +110,7 @@ describe.skipIf(NO_BROWSER)('installed', () => {
     await rebuild(folder);
     await page.reload();
     await page.locator('meta[name="generator"][content="next"]').waitFor({ state: 'attached' });
-    await page.evaluate(`(async () => {
-      while ((await caches.keys()).join() !== 'parlance-shell-next') await new Promise((resolve) => setTimeout(resolve, 50));
-    })()`);
+    await holds(page, "(await caches.keys()).join() === 'parlance-shell-next'");
     await server.stop(true);
     await page.reload();
     await page.locator('meta[name="generator"][content="next"]').waitFor({ state: 'attached' });

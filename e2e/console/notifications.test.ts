@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { connect } from '@parlance/sdk';
 import type { Page } from 'playwright-core';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, openConsole, PATIENCE_MS, say, seen } from './console.ts';
+import { type Console, holds, openConsole, say, seen } from './console.ts';
 
 let place: Console;
 let page: Page;
@@ -13,15 +13,7 @@ const setVisibility = (page: Page, state: 'hidden' | 'visible') =>
   page.evaluate(`Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => '${state}' });
     document.dispatchEvent(new Event('visibilitychange'))`);
 
-/** Waits until an expression is true in the page. Its policy forbids `waitForFunction`. */
-const until = (expression: string): Promise<void> =>
-  page.evaluate(`(async () => {
-    const deadline = Date.now() + ${PATIENCE_MS};
-    while (!(${expression})) {
-      if (Date.now() > deadline) throw new Error(${JSON.stringify(expression)});
-      await new Promise((resolve) => setTimeout(resolve, 25));
-    }
-  })()`);
+const until = (expression: string): Promise<void> => holds(page, expression);
 
 /** Tabs find out by a lock that none is visible, which the browser releases a moment later. */
 const allHidden = (): Promise<void> =>

@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { connect } from '@parlance/sdk';
 import type { Page } from 'playwright-core';
+import { until } from '../../packages/server/src/testing/until.ts';
 import { barriers, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { type Console, gone, openConsole, seen } from './console.ts';
@@ -92,7 +93,7 @@ describe.skipIf(NO_BROWSER)('rendering', () => {
     expect(await page.evaluate('document.querySelector(".diagram img").naturalWidth')).toBeGreaterThan(50);
     const { colorScheme } = place.screen;
     await page.emulateMedia({ colorScheme: colorScheme === 'dark' ? 'light' : 'dark' });
-    while ((await picture.getAttribute('src')) === before) await Bun.sleep(20);
+    await until(async () => (await picture.getAttribute('src')) !== before);
     await prepare(page);
     expect(await barriers(page, 'all')).toEqual([]);
     await page.emulateMedia({ colorScheme });

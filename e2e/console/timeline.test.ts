@@ -1,6 +1,7 @@
 /** Tools for debugging clients: the timeline of a session, and the playground. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import type { Locator, Page } from 'playwright-core';
+import { until } from '../../packages/server/src/testing/until.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { type Console, gone, openConsole, say, seen, titled } from './console.ts';
 
@@ -24,7 +25,10 @@ const SCROLL_UP = `(async () => {
 })()`;
 
 async function reveal(entry: Locator): Promise<void> {
-  while ((await entry.count()) === 0) await page.evaluate(SCROLL_UP);
+  await until(async () => {
+    if ((await entry.count()) > 0) return true;
+    await page.evaluate(SCROLL_UP);
+  });
   await seen(entry.first());
 }
 

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { NO_BROWSER } from './chromium.ts';
-import { gone, seen } from './console.ts';
+import { gone, holds, seen } from './console.ts';
 import { DictatedChat } from './dictated-chat.ts';
 import { layoutProblems } from './layout.ts';
 
@@ -27,13 +27,12 @@ const themeColour = (name: string): Promise<string> =>
   })()`);
 
 /** Resolves when the summary of the first call has room for some words. */
-const UNTIL_SHOWN = `(async () => {
-  for (;;) {
-    const { width = 0, height = 0 } = document.querySelector('.call-gist')?.getBoundingClientRect() ?? {};
-    if (width > 150 && height > 12) return;
-    await new Promise(requestAnimationFrame);
-  }
-})()`;
+const gistShown = (): Promise<void> =>
+  holds(
+    page,
+    `(({ width = 0, height = 0 }) => width > 150 && height > 12)(
+      document.querySelector('.call-gist')?.getBoundingClientRect() ?? {})`,
+  );
 
 describe.skipIf(NO_BROWSER)('details of a turn', () => {
   beforeAll(async () => {
@@ -77,7 +76,7 @@ describe.skipIf(NO_BROWSER)('details of a turn', () => {
     for (const width of [320, 480, 640, 768, 1_024, 1_440]) {
       await page.setViewportSize({ width, height: 900 });
       // The list is measured again after the size has changed.
-      await page.evaluate(UNTIL_SHOWN);
+      await gistShown();
       expect(await gist.textContent()).toBe(LONG_PATH);
       expect([width, await layoutProblems(page)]).toEqual([width, []]);
     }

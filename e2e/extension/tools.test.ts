@@ -1,6 +1,7 @@
 /** Agents in other clients use the browser: permission for the site, content they read, stop. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { until } from '../../packages/server/src/testing/until.ts';
 import { NO_BROWSER } from './build.ts';
 import { type Extension, openExtension } from './extension.ts';
 import { type Site, startSite } from './site.ts';
@@ -19,13 +20,11 @@ async function call(tool: string, input: object): Promise<Record<string, unknown
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
-  for (;;) {
+  return until(async () => {
     const response = await fetch(`${server.http}/v1/sessions/${session}/events?limit=1000`);
     const { events } = (await response.json()) as { events: Record<string, unknown>[] };
-    const over = events.find(({ type }) => type === 'tool.ended');
-    if (over) return over;
-    await Bun.sleep(50);
-  }
+    return events.find(({ type }) => type === 'tool.ended');
+  });
 }
 
 const textOf = (event: Record<string, unknown>): string => JSON.stringify(event.parts);

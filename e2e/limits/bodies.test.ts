@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import { APPLICATION, signedCall } from '../../packages/server/src/testing/pusher.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { until } from '../../packages/server/src/testing/until.ts';
 import { slowRequest } from './slow-request.ts';
 
 const stops: (() => unknown)[] = [];
@@ -50,9 +51,8 @@ const held = (server: TestServer, sender: 'anonymous' | 'identified') =>
 
 /** Resolves when this many bytes are buffered; each poll is a request that is answered in the meantime. */
 async function untilHeld(server: TestServer, sender: 'anonymous' | 'identified', bytes: number) {
-  let now = await held(server, sender);
-  expect(now).not.toBeNaN();
-  while (now !== bytes) now = await held(server, sender);
+  expect(await held(server, sender)).not.toBeNaN();
+  await until(async () => (await held(server, sender)) === bytes);
 }
 
 const LOGINS = [

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import type { AnyFrame } from '../../packages/server/src/testing/client.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { until } from '../../packages/server/src/testing/until.ts';
 import { DRIVERS } from '../drivers.ts';
 import { type GatedModel, gatedModel } from '../gated-model.ts';
 
@@ -124,13 +125,12 @@ test('running sessions continue: their answers, cancels and inputs are accepted'
     const answer = await fetch(`${server.http}/v1/approvals`, {
       headers: { authorization: `Bearer ${token}` },
     });
-    return ((await answer.json()) as { approvals: { id: string }[] }).approvals;
+    return ((await answer.json()) as { approvals: { id: string }[] }).approvals[0];
   };
-  let approvals = await waiting();
-  while (approvals.length === 0) approvals = await waiting();
+  const approval = await until(waiting);
   await fill();
   expect((await command('five', input('Hello'))).status).toBe(503);
-  expect((await post(`/v1/approvals/${approvals[0]?.id}`, { answer: 'deny' })).status).toBe(200);
+  expect((await post(`/v1/approvals/${approval.id}`, { answer: 'deny' })).status).toBe(200);
   expect((await command('one', input('And then?'))).status).toBe(200);
   expect((await command('two', { type: 'turn.cancel' })).status).toBe(200);
   expect((await command('three', { type: 'turn.cancel' })).status).toBe(200);

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { until } from '../../packages/server/src/testing/until.ts';
 import { gatedModel } from '../gated-model.ts';
 import { type ServerProcess, startProcess, submit } from '../server-process.ts';
 import { slowRequest } from './slow-request.ts';
@@ -89,7 +90,7 @@ describe('while the server shuts down, a message is refused', () => {
     server = await startProcess(folder, { ...model.settings, PARLANCE_GRACE: '60000' });
     await submit(server, 'running', 'Go');
     exited = server.terminate();
-    while ((await fetch(`${server.http}/ready`)).status === 200);
+    await until(async () => (await fetch(`${server.http}/ready`)).status !== 200);
   });
   afterAll(async () => {
     model.release();

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { until } from '../../packages/server/src/testing/until.ts';
 import { type Answer, fakeModel } from '../fake-model.ts';
 import { durableOf, followed, getJson, postJson } from '../server-process.ts';
 import {
@@ -38,13 +39,8 @@ async function answering(settings: Record<string, string>, ...answers: Answer[])
 
 type Waiting = { readonly id: string; readonly session: string };
 
-async function waitingAt(server: TestServer): Promise<Waiting> {
-  for (;;) {
-    const { approvals } = await getJson<{ approvals: Waiting[] }>(`${server.http}/v1/approvals`);
-    if (approvals[0]) return approvals[0];
-    await Bun.sleep(10);
-  }
-}
+const waitingAt = (server: TestServer): Promise<Waiting> =>
+  until(async () => (await getJson<{ approvals: Waiting[] }>(`${server.http}/v1/approvals`)).approvals[0]);
 
 const accept = (answer: string): FormAnswer => ({ action: 'accept', content: { answer } });
 

@@ -66,6 +66,14 @@ const INFO = { name: 'test', version: '1.0.0' };
 const headersOf = ({ token }: Options) =>
   token === undefined ? {} : { requestInit: { headers: { Authorization: `Bearer ${token}` } } };
 
+/** By default the client gives up after two attempts, before a server on a busy machine has restarted. */
+export const reconnectionOptions = {
+  initialReconnectionDelay: 50,
+  maxReconnectionDelay: 500,
+  reconnectionDelayGrowFactor: 1.2,
+  maxRetries: 100,
+};
+
 export async function connect(era: Era, http: string, options: Options = {}): Promise<McpClient> {
   const url = new URL(`${http}/mcp`);
   if (era === '2026') {
@@ -74,7 +82,7 @@ export async function connect(era: Era, http: string, options: Options = {}): Pr
     return wrapped(client, (params, more) => client.callTool(params, more as object));
   }
   const client = legacyClient(options);
-  await client.connect(new LegacyTransport(url, headersOf(options)));
+  await client.connect(new LegacyTransport(url, { ...headersOf(options), reconnectionOptions }));
   return wrapped(client, (params, more) => client.callTool(params, undefined, more as object));
 }
 

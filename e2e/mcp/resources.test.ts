@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { until } from '../../packages/server/src/testing/until.ts';
 import { type FakeModel, fakeModel } from '../fake-model.ts';
 import { postJson, startProcess, submit } from '../server-process.ts';
 import { connect, ERAS, type McpClient, type Options } from './clients.ts';
@@ -27,20 +28,13 @@ afterAll(async () => {
 /** Collects the notifications of a client. */
 function notified() {
   const uris: (string | null)[] = [];
-  let wake = Promise.withResolvers<void>();
   return {
     uris,
     onUpdate: (uri: string | null) => {
       uris.push(uri);
-      wake.resolve();
     },
     /** Resolves after a notification about the URI. */
-    async about(uri: string | null) {
-      while (!uris.includes(uri)) {
-        await wake.promise;
-        wake = Promise.withResolvers();
-      }
-    },
+    about: (uri: string | null) => until(() => uris.includes(uri)),
   };
 }
 
@@ -193,8 +187,9 @@ test('in 2025 a client is still notified after the server was killed and restart
   cleanups.push(() => second.kill());
   uris.length = 0;
   // The client reconnects by itself.
-  while (!uris.includes(uriOf(session))) {
+  await until(async () => {
     await submit(second, session, 'anybody?');
     await Bun.sleep(100);
-  }
-}, 60_000);
+    return uris.includes(uriOf(session));
+  });
+});

@@ -8,7 +8,15 @@ import { startTestServer } from '../../packages/server/src/testing/server.ts';
 import { dictatedModel } from '../dictated-model.ts';
 import { type Answer, fakeModel } from '../fake-model.ts';
 import { durableOf, startProcess } from '../server-process.ts';
-import { connect, ERAS, legacyClient, type McpClient, type Options, wrapped } from './clients.ts';
+import {
+  connect,
+  ERAS,
+  legacyClient,
+  type McpClient,
+  type Options,
+  reconnectionOptions,
+  wrapped,
+} from './clients.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -27,12 +35,7 @@ async function cuttable(http: string, options: Options = {}) {
       const signal = init?.signal ? AbortSignal.any([init.signal, cut.signal]) : cut.signal;
       return fetch(url, { ...init, signal });
     },
-    reconnectionOptions: {
-      initialReconnectionDelay: 50,
-      maxReconnectionDelay: 500,
-      reconnectionDelayGrowFactor: 1.2,
-      maxRetries: 100,
-    },
+    reconnectionOptions,
   });
   const client = legacyClient(options);
   await client.connect(transport);

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 
 import { startTestServer } from '../../packages/server/src/testing/server.ts';
+import { until } from '../../packages/server/src/testing/until.ts';
 import { dictatedModel } from '../dictated-model.ts';
 import { type Answer, fakeModel } from '../fake-model.ts';
 import { durableOf, followed, submit } from '../server-process.ts';
@@ -138,7 +139,7 @@ test('a client cannot cancel the call of another one with the same request id', 
       headers: { ...HEADERS, ...headers },
       body: callBody({ text: 'hi', session }, meta),
     }).catch(() => null);
-  while (model.requests.length < 2) await Bun.sleep(10);
+  await until(() => model.requests.length >= 2);
   const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
   const others: Record<string, string>[] = [
     {},
@@ -171,7 +172,7 @@ describe('a client that disconnects', () => {
       body: callBody({ text: 'hi', session: 'left' }, MODERN),
       signal: abort.signal,
     }).catch(() => null);
-    while (model.requests.length === 0) await Bun.sleep(10);
+    await until(() => model.requests.length !== 0);
     abort.abort();
     await asked;
     await model.aborted;

@@ -1,5 +1,6 @@
 /** Messages that arrive while a turn of the same conversation is running. */
 import { expect, test } from 'bun:test';
+import { until } from '../../packages/server/src/testing/until.ts';
 import { repeating } from '../exchange.ts';
 import { modelServer } from '../model-server.ts';
 import { durableOf } from '../server-process.ts';
@@ -21,7 +22,7 @@ async function isQueued(session: string): Promise<void> {
     const events = await durableOf(server, session).catch(() => []);
     return events.filter(({ type }) => type === 'input.accepted').length;
   };
-  while ((await inputs()) < 2) await Bun.sleep(10);
+  await until(async () => (await inputs()) >= 2);
 }
 
 test('a message that is queued in a conversation closes calls that the turn before it makes', async () => {
@@ -33,7 +34,7 @@ test('a message that is queued in a conversation closes calls that the turn befo
     conversation,
     tools: [WEATHER],
   });
-  while (model.requests.length === 0) await Bun.sleep(10);
+  await until(() => model.requests.length !== 0);
   const queued = client.responses.create({ model: 'fake', input: 'hello', conversation });
   const answered = Promise.all([calling, queued]);
   await isQueued(conversation);
@@ -55,7 +56,7 @@ test('so does a message of Chat Completions with a session of its own', async ()
       { headers },
     );
   const calling = ask('weather', { tools });
-  while (model.requests.length === before) await Bun.sleep(10);
+  await until(() => model.requests.length !== before);
   const answered = Promise.all([calling, ask('hello')]);
   await isQueued('two-chats');
   gate.resolve();

@@ -1,6 +1,7 @@
 /** The turns of responses: in the background, cancelled, interrupted and failed. */
 import { describe, expect, test } from 'bun:test';
 import type OpenAI from 'openai';
+import { until } from '../../packages/server/src/testing/until.ts';
 import type { Answer } from '../fake-model.ts';
 import { has, testServers } from '../model-server.ts';
 import { followed } from '../server-process.ts';
@@ -19,13 +20,11 @@ const dictated = async () => {
 
 const hello = { model: 'parlance', input: 'hello' };
 
-async function waitedFor(client: OpenAI, id: string): Promise<OpenAI.Responses.Response> {
-  for (;;) {
+const waitedFor = (client: OpenAI, id: string): Promise<OpenAI.Responses.Response> =>
+  until(async () => {
     const response = await client.responses.retrieve(id);
-    if (response.status !== 'queued' && response.status !== 'in_progress') return response;
-    await Bun.sleep(20);
-  }
-}
+    return response.status !== 'queued' && response.status !== 'in_progress' && response;
+  });
 
 describe('a response in the background', () => {
   test('is answered at once, and complete later', async () => {
@@ -67,7 +66,7 @@ describe('a response in the background', () => {
   test('is cancelled together with its model request', async () => {
     const { model, client } = await answering({ say: 'Half an answer ', after: 'silence' });
     const begun = await client.responses.create({ ...hello, background: true });
-    while (model.requests.length === 0) await Bun.sleep(20);
+    await until(() => model.requests.length !== 0);
     expect(await client.responses.cancel(begun.id)).toMatchObject({ id: begun.id, status: 'cancelled' });
     await model.aborted;
     expect((await client.responses.retrieve(begun.id)).status).toBe('cancelled');
@@ -103,7 +102,7 @@ describe('a client that disconnects', () => {
     const client = openaiClient(server.http, { session: 'left' });
     const stop = new AbortController();
     const asked = failure(client.responses.create(hello, { signal: stop.signal }));
-    while (model.requests.length === 0) await Bun.sleep(20);
+    await until(() => model.requests.length !== 0);
     stop.abort();
     await asked;
     await model.aborted;

@@ -1,6 +1,7 @@
 /** The turn of a request: disconnects, approvals, interrupted answers, and kills. */
 import { describe, expect, test } from 'bun:test';
 import type OpenAI from 'openai';
+import { until } from '../../packages/server/src/testing/until.ts';
 import { waitingApproval } from '../exchange.ts';
 import { has, testServers } from '../model-server.ts';
 import { durableOf, followed, postJson } from '../server-process.ts';
@@ -48,7 +49,7 @@ describe('a client that disconnects', () => {
     const client = openaiClient(server.http, { session: 'left' });
     const stop = new AbortController();
     const asked = failure(client.chat.completions.create(hello, { signal: stop.signal }));
-    while (model.requests.length === 0) await Bun.sleep(20);
+    await until(() => model.requests.length !== 0);
     stop.abort();
     await asked;
     await model.aborted;
@@ -170,7 +171,7 @@ test('a turn continues after a kill, and a repeated request gets its answer', as
   const asked = failure(
     openaiClient(first.http, { session: 'killed' }).chat.completions.create({ ...hello, stream: true }, key),
   );
-  while (model.requests.length === 0) await Bun.sleep(20);
+  await until(() => model.requests.length !== 0);
   isSilent = false;
   await first.kill();
   await asked;

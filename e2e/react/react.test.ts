@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { until } from '../../packages/server/src/testing/until.ts';
 import { launchBrowser, NO_BROWSER } from '../console/chromium.ts';
 import { gone, say, seen } from '../console/console.ts';
 import { type CuttingProxy, cuttingProxy } from '../console/cutting-proxy.ts';
@@ -89,7 +90,7 @@ describe.skipIf(NO_BROWSER)('the React hooks', () => {
     await seen(chat().getByText('touch react.txt', { exact: true }));
     await page.getByRole('button', { name: 'Allow', exact: true }).click();
     await gone(page.getByRole('button', { name: 'Deny' }));
-    while (!existsSync(join(server.root, 'react.txt'))) await Bun.sleep(5);
+    await until(() => existsSync(join(server.root, 'react.txt')));
   });
 
   test('the list follows changes of other clients, and opens a session', async () => {

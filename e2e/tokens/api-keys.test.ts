@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runParlance } from '../../packages/cli/src/run-parlance.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { within } from '../../packages/server/src/testing/until.ts';
 import { startProcess } from '../server-process.ts';
 import { bearer, endOf, openAll } from './live.ts';
 
@@ -88,10 +89,10 @@ test('no API key is in the log, in a response, in observed frames, or in an expo
   expect(await ask('/v1/sessions/one/commands', create)).toBe(200);
   const frames = await fetch(`${server.http}/v1/sessions/one/frames`, { headers: bearer(key) });
   const socket = await server.connect(`/agentloop?session=one&token=${key}`);
-  const reader = frames.body?.getReader();
+  const reader = (frames.body as ReadableStream<Uint8Array>).getReader();
   const seen = async (word: string) => {
     let text = '';
-    while (!text.includes(word)) text += new TextDecoder().decode((await reader?.read())?.value);
+    while (!text.includes(word)) text += new TextDecoder().decode((await within(reader.read(), word)).value);
     responses.push(text);
   };
   socket.send({ id: 'm', type: 'nonsense', payload: { note: `my key is ${key}` } });

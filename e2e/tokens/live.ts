@@ -2,6 +2,7 @@
 import { registration } from '../../packages/server/src/dialects/extension/testing.ts';
 import { APPLICATION, RawPusher } from '../../packages/server/src/testing/pusher.ts';
 import type { TestServer } from '../../packages/server/src/testing/server.ts';
+import { within } from '../../packages/server/src/testing/until.ts';
 
 export type EphemeralEvent = {
   readonly kind: string;
@@ -77,7 +78,10 @@ async function streamed(server: Server, token: string, session: string): Promise
     return 'the end';
   })();
   const seen = async (word: string) => {
-    while (!text.includes(word)) await Promise.race([waiting.promise, ended.then(() => fail(word))]);
+    while (!text.includes(word)) {
+      const next = Promise.race([waiting.promise, ended.then(() => fail(word))]);
+      await within(next, `${word} is not in ${text}`);
+    }
   };
   await seen('snapshot');
   const rename = async (title: string) => {

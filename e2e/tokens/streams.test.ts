@@ -1,6 +1,7 @@
 /** Streams opened with an API key end when the key is revoked, in every dialect with streams. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { within } from '../../packages/server/src/testing/until.ts';
 import { modern } from '../mcp/raw.ts';
 import { postJson } from '../server-process.ts';
 import { bearer } from './live.ts';
@@ -89,7 +90,7 @@ class Stream {
   async has(words: string, times: number): Promise<void> {
     while (this.text.split(words).length <= times) {
       const over = this.ended.then(() => Promise.reject(new Error(`the stream ended: ${this.text}`)));
-      await Promise.race([this.#changed.promise, over]);
+      await within(Promise.race([this.#changed.promise, over]), `${times} × ${words} is not in ${this.text}`);
     }
   }
 

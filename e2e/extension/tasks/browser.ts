@@ -64,7 +64,7 @@ export async function taskBrowser(server: { http: string }, sites: readonly stri
 async function untilEnded({ session, answer }: { session: string; answer: string }): Promise<Ended> {
   const asked: string[] = [];
   const answered = new Set<string>();
-  for (;;) {
+  for (const deadline = Date.now() + 25_000; Date.now() < deadline; ) {
     const { tasks = {}, asks = [] } = (await chrome.storage.session.get(['tasks', 'asks'])) as {
       tasks?: Record<string, TaskRecord>;
       asks?: Ask[];
@@ -82,4 +82,5 @@ async function untilEnded({ session, answer }: { session: string; answer: string
       return { outcome: 'question', message: task.state.question, tab: task.tab, asked };
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
+  throw new Error('the task did not end');
 }

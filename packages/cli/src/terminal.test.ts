@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { within } from '../../server/src/testing/until.ts';
 
 const PARLANCE = join(import.meta.dir, '../bin/parlance');
 const folder = mkdtempSync(join(tmpdir(), 'parlance-terminal-'));
@@ -29,7 +30,11 @@ function started(env: Record<string, string> = {}) {
     for (;;) {
       const found = pattern.exec(screen);
       if (found) return found;
-      await Promise.race([changed.promise, child.exited.then(() => Promise.reject(new Error(screen)))]);
+      const next = Promise.race([
+        changed.promise,
+        child.exited.then(() => Promise.reject(new Error(screen))),
+      ]);
+      await within(next, `${pattern} is not on the screen: ${screen}`);
     }
   };
   return { child, shows, screen: () => screen };

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../../server/src/testing/server.ts';
+import { until } from '../../server/src/testing/until.ts';
 import type { SessionStreamEvent } from './answers.ts';
 import { type ConnectOptions, connect } from './connect.ts';
 import { type HeldModel, heldModel } from './testing/held-model.ts';
@@ -154,7 +155,7 @@ describe('the state of the connection', () => {
     const reader = new Reader((options) => session.events(options));
     await reader.event('snapshot');
     proxy.silence();
-    while (!clock.waiting().includes(45_000)) await new Promise(setImmediate);
+    await until(() => clock.waiting().includes(45_000));
     clock.advance(44_999);
     expect(reader.states.at(-1)?.status).toBe('live');
     clock.advance(1);

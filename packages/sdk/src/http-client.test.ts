@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../../server/src/testing/server.ts';
+import { until } from '../../server/src/testing/until.ts';
 import { connect } from './connect.ts';
 import { ParlanceError } from './error.ts';
 import type { Fetch } from './http-client.ts';
@@ -26,7 +27,7 @@ const inputs = async (session: string) => {
 
 /** Resolves when a timer of that length is set. */
 async function waits(clock: ManualClock, ms: number): Promise<void> {
-  while (!clock.waiting().includes(ms)) await new Promise(setImmediate);
+  await until(() => clock.waiting().includes(ms));
 }
 
 /** Returns these responses first, then those of the real server. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { DurableEvent } from '@parlance/protocol';
 import { startTestServer, type TestServer } from '../../server/src/testing/server.ts';
+import { until, within } from '../../server/src/testing/until.ts';
 import type { SessionStreamEvent } from './answers.ts';
 import { connect } from './connect.ts';
 import { ParlanceError } from './error.ts';
@@ -28,11 +29,11 @@ afterAll(async () => {
 const reach = () => connect({ url: proxy.url, backoff: { baseMs: 1, maxMs: 5 } });
 
 /** Resolves when a notification finds the condition true. */
-async function until(live: LiveView, so: (live: LiveView) => boolean): Promise<void> {
+async function reached(live: LiveView, so: (live: LiveView) => boolean): Promise<void> {
   while (!so(live)) {
     const told = Promise.withResolvers<void>();
     const stop = live.subscribe(told.resolve);
-    await told.promise.finally(stop);
+    await within(told.promise, `${so}`).finally(stop);
   }
 }
 
@@ -45,15 +46,15 @@ describe('a live view', () => {
     await session.submit('Go');
     const live = session.live();
     expect(live.view()).toBe(EMPTY);
-    await until(live, isLive);
+    await reached(live, isLive);
     await model.asked();
     model.say('One ');
-    await until(live, says('"One "'));
+    await reached(live, says('"One "'));
     proxy.cut();
     model.say('two.');
-    await until(live, says('"One two."'));
+    await reached(live, says('"One two."'));
     model.end();
-    await until(live, ({ view }) => view().status === 'idle');
+    await reached(live, ({ view }) => view().status === 'idle');
     expect(live.view()).toEqual(foldAll(EMPTY, (await session.historyPage()).events));
     live.close();
     expect(await live.closed).toBeNull();
@@ -66,7 +67,7 @@ describe('a live view', () => {
     const start = foldAll(EMPTY, events.slice(0, 2));
     const live = session.live(start);
     expect(live.view()).toBe(start);
-    await until(live, isLive);
+    await reached(live, isLive);
     expect(live.view()).toEqual(foldAll(EMPTY, events));
     live.close();
     await live.closed;
@@ -104,15 +105,15 @@ describe('a live view', () => {
     const session = connect({ url: server.http, clock }).session('often');
     await session.submit('Go');
     const live = session.live();
-    await until(live, isLive);
+    await reached(live, isLive);
     const before = live.view();
     let told = 0;
     live.subscribe(() => told++);
     await model.asked();
     const watcher = connect({ url: server.http }).session('often').live();
     for (const word of ['a ', 'b ', 'c ']) model.say(word);
-    await until(watcher, says('"a b c "'));
-    while (!clock.waiting().includes(16)) await new Promise(setImmediate);
+    await reached(watcher, says('"a b c "'));
+    await until(() => clock.waiting().includes(16));
     expect([told, live.view()]).toEqual([0, before]);
     clock.advance(16);
     expect(told).toBe(1);
@@ -133,10 +134,10 @@ describe('a live view', () => {
     proxy.refuse(true);
     proxy.cut();
     const live = session.live();
-    await until(live, ({ connection }) => connection().status === 'waiting');
+    await reached(live, ({ connection }) => connection().status === 'waiting');
     proxy.refuse(false);
     live.retryNow();
-    await until(live, isLive);
+    await reached(live, isLive);
     live.retryNow();
     expect(live.view().title).toBe('Go');
     live.close();

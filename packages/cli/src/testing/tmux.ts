@@ -36,7 +36,7 @@ export type Terminal = AsyncDisposable & {
 
 const WAIT_MS = 40;
 /** Longer waits fail the test and show the screen. */
-const MAX_WAITS = 500;
+const MAX_WAIT_MS = 14_000;
 
 /** Runs `parlance ARGS`; prints its exit code as `exit CODE` at the end. */
 export async function openTerminal(options: TerminalOptions): Promise<Terminal> {
@@ -66,7 +66,7 @@ export async function openTerminal(options: TerminalOptions): Promise<Terminal> 
   const screen = (colours = false) => tmux('capture-pane', '-p', ...(colours ? ['-e'] : []));
   async function until(isDone: (screen: string) => boolean, what: string): Promise<string> {
     let shown = '';
-    for (let waits = 0; waits < MAX_WAITS; waits++) {
+    for (const deadline = Date.now() + MAX_WAIT_MS; Date.now() < deadline; ) {
       shown = await screen();
       if (isDone(shown)) return shown;
       await Bun.sleep(WAIT_MS);

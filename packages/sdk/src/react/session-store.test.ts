@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../../../server/src/testing/server.ts';
+import { until } from '../../../server/src/testing/until.ts';
 import { connect } from '../connect.ts';
 import { sessionStore } from './session-store.ts';
 
@@ -28,7 +29,7 @@ test('components share one connection, which ends with the last of them', async 
   leaveFirst();
   expect((await session.get()).attached).toEqual({ native: 1 });
   leaveSecond();
-  while (((await session.get()).attached.native ?? 0) > 0) await Bun.sleep(5);
+  await until(async () => ((await session.get()).attached.native ?? 0) <= 0);
 
   // As StrictMode does: the view is still there, and continues.
   const again = Promise.withResolvers<void>();

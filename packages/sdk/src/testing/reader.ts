@@ -1,4 +1,6 @@
 /** Reads a session's events in tests; waits for events, never for time. */
+
+import { within } from '../../../server/src/testing/until.ts';
 import type { SessionStreamEvent } from '../answers.ts';
 import type { EventsOptions } from '../event-stream.ts';
 import type { ConnectionState } from '../reconnecting-stream.ts';
@@ -60,7 +62,7 @@ export class Reader {
       if (found !== undefined) return found;
       const { promise, resolve } = Promise.withResolvers<void>();
       this.#woken = resolve;
-      await promise;
+      await within(promise, `nothing found by ${find}`);
     }
   }
 

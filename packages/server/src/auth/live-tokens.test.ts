@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import { Fault } from '@parlance/protocol';
+import { until } from '../testing/until.ts';
 import { watchTokens } from './live-tokens.ts';
 import type { TokenClaims } from './tokens.ts';
 
@@ -65,7 +66,7 @@ test('a change during a check is not missed', async () => {
   // the first tokens have been checked by now, the last have not
   bad.add('token 0');
   live.recheck();
-  while (told.length < 2) await soon();
+  await until(() => told.length >= 2);
   expect(told).toEqual(['token 999: The token was revoked.', 'token 0: The token was revoked.']);
 });
 

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'bun:test';
 import type { PostgresStore } from '../stores/postgres/open.ts';
 import { openProxy } from '../stores/postgres/test-proxy.ts';
 import { noPostgres, openNode, testServer } from '../stores/postgres/testing.ts';
+import { until } from '../testing/until.ts';
 import { leasedWrite } from './leased-writes.ts';
 
 /** Longer than any test: an earlier end has another reason. */
@@ -66,7 +67,7 @@ describe.skipIf(noPostgres)('a node on PostgreSQL', () => {
     } finally {
       engine.resume();
     }
-    while (!leased.leases.healthy) await Bun.sleep(10);
+    await until(() => leased.leases.healthy);
     await Promise.all([leasedWrite(patient, LONG_MS), leasedWrite(leased, LONG_MS)]);
   });
 });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { z } from 'zod';
 import type { Endpoint } from '../dialects/shared/description.ts';
 import { startTestServer, type TestServer } from '../testing/server.ts';
+import { until } from '../testing/until.ts';
 import { DESCRIPTIONS } from './descriptions.ts';
 import { openApiText } from './openapi.ts';
 
@@ -141,11 +142,10 @@ test('native: sessions, events, commands and approvals', async () => {
   const parts = [{ type: 'text', text: 'run touch hello.txt' }];
   const commands = '/v1/sessions/native-1/commands';
   await request('post', commands, { body: { type: 'input.submit', parts } });
-  let waiting: { approvals: { id: string }[] } = { approvals: [] };
-  while (waiting.approvals.length === 0) {
-    waiting = await request('get', '/v1/approvals');
-    await Bun.sleep(5);
-  }
+  const waiting = await until(async () => {
+    const answer: { approvals: { id: string }[] } = await request('get', '/v1/approvals');
+    return answer.approvals.length > 0 && answer;
+  });
   await request('get', '/v1/sessions');
   await request('get', '/v1/sessions/native-1');
   await request('get', '/v1/sessions/native-1/grants');

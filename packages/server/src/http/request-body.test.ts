@@ -3,6 +3,7 @@ import { afterEach, expect, test } from 'bun:test';
 import { connect, type Socket } from 'node:net';
 import { asFault } from '@parlance/protocol';
 import { NO_METER } from '../core/ports/meter.ts';
+import { until } from '../testing/until.ts';
 import { ByteBudget } from './byte-budget.ts';
 import { type BodyLimits, bodyReader } from './request-body.ts';
 
@@ -107,7 +108,7 @@ test('a body that starts fast and then stalls times out', async () => {
 test('a peer that disconnects mid-body releases its budget', async () => {
   const { begin, outcome, budgets } = serve();
   const socket = begin(5_000, 'x'.repeat(50));
-  while (budgets.identified.held === 0) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => budgets.identified.held !== 0);
   socket.destroy();
   expect(await outcome()).toBe('invalid');
   expect(budgets.identified.held).toBe(0);
@@ -116,22 +117,22 @@ test('a peer that disconnects mid-body releases its budget', async () => {
 test('the bytes buffered for all callers are limited in total', async () => {
   const { begin, post, outcome, budgets, refusals } = serve({}, 6_000);
   const socket = begin(5_000, 'x'.repeat(4_000));
-  while (budgets.identified.held < 4_000) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => budgets.identified.held >= 4_000);
   expect(await post('/', 'x'.repeat(3_000))).toBe('overloaded');
   expect([await outcome(), refusals]).toEqual(['overloaded', ['bodyBytes']]);
   expect(await post('/anonymous', 'x'.repeat(100))).toBe('100');
   socket.write('x'.repeat(1_000));
-  while (budgets.identified.held > 0) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => budgets.identified.held <= 0);
   expect(await post('/', 'x'.repeat(5_000))).toBe('5000');
 });
 
 test('one address uses at most its share', async () => {
   const { begin, post, budgets } = serve({}, 6_000, 3_000);
   const socket = begin(5_000, 'x'.repeat(2_000));
-  while (budgets.identified.held < 2_000) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => budgets.identified.held >= 2_000);
   expect(await post('/', 'x'.repeat(2_000))).toBe('overloaded');
   expect(await post('/', 'x'.repeat(2_000), 'elsewhere')).toBe('2000');
   socket.destroy();
-  while (budgets.identified.held > 0) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => budgets.identified.held <= 0);
   expect(await post('/', 'x'.repeat(2_000))).toBe('2000');
 });

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import type { ProviderEvent } from '../core/ports/provider.ts';
+import { until } from '../testing/until.ts';
 import { closePeers, peer, turns } from './http/testing/peer.ts';
 import { httpProvider } from './http-provider.ts';
 import { openaiChat } from './openai-chat.ts';
@@ -111,20 +112,17 @@ describe('deltas', () => {
         busy = false;
       }
     })();
-    const until = async (ending: string) => {
-      while (!seen.endsWith(ending)) await Bun.sleep(1);
-    };
     for (let round = 0; round < 5; round++) {
       release = Promise.withResolvers();
       await say('stop ');
-      await until('stop ');
+      await until(() => seen.endsWith('stop '));
       await say('one ');
       await say('two ');
       await Bun.sleep(10); // so that they have usually arrived
       release.resolve();
-      await until('two ');
+      await until(() => seen.endsWith('two '));
       await say('free ');
-      await until('free ');
+      await until(() => seen.endsWith('free '));
     }
     await say('END');
     await listening;

@@ -2,6 +2,7 @@
 import type { Log } from '../../core/ports/logger.ts';
 import type { CounterName, Meter } from '../../core/ports/meter.ts';
 import type { Transport } from '../../core/ports/transport.ts';
+import { until } from '../../testing/until.ts';
 import type { Timings } from '../shared/timings.ts';
 
 export type NodeOptions = {
@@ -72,13 +73,8 @@ export class Nodes {
 
 export const note = (body: string) => ({ kind: 'note', body });
 
-export const isUp = (transport: Transport): Promise<void> => until(() => transport.up);
-export const isDown = (transport: Transport): Promise<void> => until(() => !transport.up);
-
-/** Bounded by the timeout of the test. */
-export async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await Bun.sleep(1);
-}
+export const isUp = (transport: Transport): Promise<unknown> => until(() => transport.up);
+export const isDown = (transport: Transport): Promise<unknown> => until(() => !transport.up);
 
 /** Resolves when `to` has received everything that `from` has sent so far. */
 export async function delivered(from: Transport, to: TestNode): Promise<void> {

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'bun:test';
-import { delivered, type Implementation, isDown, isUp, Nodes, note, until } from './network.ts';
+import { until } from '../../testing/until.ts';
+import { delivered, type Implementation, isDown, isUp, Nodes, note } from './network.ts';
 
 export function outagesContract(implementation: Implementation): void {
   let nodes: Nodes;

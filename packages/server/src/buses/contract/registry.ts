@@ -1,8 +1,9 @@
 import { afterEach, expect, test } from 'bun:test';
 import type { FollowedEntries } from '../../core/ports/transport.ts';
-import { delivered, type Implementation, isDown, isUp, Nodes, note, until } from './network.ts';
+import { until } from '../../testing/until.ts';
+import { delivered, type Implementation, isDown, isUp, Nodes, note } from './network.ts';
 
-const has = (followed: FollowedEntries, ...nodes: string[]): Promise<void> =>
+const has = (followed: FollowedEntries, ...nodes: string[]): Promise<unknown> =>
   until(() => followed.nodes.join() === nodes.join());
 
 export function registryContract(implementation: Implementation): void {

@@ -1,7 +1,8 @@
 /** Attackers with write access to the carrier can disturb, but not act. */
 import { afterEach, expect, test } from 'bun:test';
+import { until } from '../../testing/until.ts';
 import { encodeBatch, encodeItem } from '../shared/envelope.ts';
-import { CLUSTER, delivered, type Implementation, Nodes, until } from './network.ts';
+import { CLUSTER, delivered, type Implementation, Nodes } from './network.ts';
 
 const CHANNEL = `parlance:${CLUSTER}:bob`;
 const STAMP = { from: 'stranger', generation: 1, number: 1 };

@@ -6,6 +6,7 @@ import { CALLER, SESSION, say } from '../../testing/harness.ts';
 import { HarnessCluster, type HarnessNode } from '../../testing/nodes.ts';
 import { calls, type Line, says } from '../../testing/scripted-provider.ts';
 import { quiet } from '../../testing/ticks.ts';
+import { until } from '../../testing/until.ts';
 import { defineTool } from '../ports/tool.ts';
 
 const ignore = () => undefined;
@@ -27,10 +28,6 @@ async function openNodes(cluster: HarnessCluster, ...answers: (readonly (readonl
 
 const stored = (cluster: HarnessCluster): Promise<DurableEvent[]> => cluster.store.read(SESSION, 0, 1_000);
 const typesOf = (events: readonly DurableEvent[]) => events.map(({ type }) => type);
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 1));
-}
 
 describe('a session that a node drives', () => {
   test('is taken over when the node fails, and its streamed output is discarded', async () => {

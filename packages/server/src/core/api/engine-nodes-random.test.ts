@@ -6,6 +6,7 @@ import { expect, test } from 'bun:test';
 import { type DurableEvent, isDurable, type SessionEvent } from '@parlance/protocol';
 import { CALLER, SESSION, say } from '../../testing/harness.ts';
 import { HarnessCluster, type HarnessNode } from '../../testing/nodes.ts';
+import { until } from '../../testing/until.ts';
 import type { Provider } from '../ports/provider.ts';
 
 const SEEDS = (process.env.SEEDS ?? '1 2').split(' ').map(Number);
@@ -141,10 +142,10 @@ class RandomRun {
     this.mend();
     // A killed node never responds to its commands.
     await Promise.race([Promise.all(this.#work), pause(this.fails === 'nodes' ? 1_000 : 60_000)]);
-    while ((await store.load(SESSION))?.status !== 'idle') await pause(5);
+    await until(async () => (await store.load(SESSION))?.status === 'idle');
     const stored = await store.read(SESSION, 0, 100_000);
     for (const { events } of this.nodes)
-      while (events.filter(isDurable).at(-1)?.seq !== stored.length) await pause(5);
+      await until(() => events.filter(isDurable).at(-1)?.seq === stored.length);
     return stored;
   }
 }

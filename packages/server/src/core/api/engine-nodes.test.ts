@@ -4,6 +4,7 @@ import { isDurable, type SessionEvent, type SessionId, textPart } from '@parlanc
 import { CALLER, SESSION, say } from '../../testing/harness.ts';
 import { HarnessCluster, type HarnessNode } from '../../testing/nodes.ts';
 import { calls, type Line, says, USAGE } from '../../testing/scripted-provider.ts';
+import { until } from '../../testing/until.ts';
 import { writtenModel } from '../../testing/written-model.ts';
 
 let opened: HarnessNode[] = [];
@@ -19,10 +20,6 @@ async function openNode(cluster: HarnessCluster, ...given: Parameters<HarnessClu
 }
 
 const rename = (title: string) => ({ type: 'session.rename', title }) as const;
-
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 1));
-}
 
 const textIn = (events: readonly SessionEvent[]): string =>
   events.map((event) => (event.type === 'text.delta' ? event.text : '')).join('');

@@ -4,6 +4,7 @@ import { isDurable, type SessionEvent, type SessionId, textPart } from '@parlanc
 import { CALLER, SESSION, say } from '../../testing/harness.ts';
 import { HarnessCluster, type HarnessNode } from '../../testing/nodes.ts';
 import { says, USAGE } from '../../testing/scripted-provider.ts';
+import { until } from '../../testing/until.ts';
 import { writtenModel } from '../../testing/written-model.ts';
 import { watchKey } from '../runtime/remote-link.ts';
 import { HEAD } from '../runtime/remote-messages.ts';
@@ -22,10 +23,6 @@ async function openNode(cluster: HarnessCluster, ...given: Parameters<HarnessClu
   const node = await cluster.open(...given);
   opened.push(node);
   return node;
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 1));
 }
 
 const has = ({ events }: Pick<HarnessNode, 'events'>, type: SessionEvent['type']): boolean =>

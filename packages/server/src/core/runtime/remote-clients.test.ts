@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test';
 import { type ConnectionId, Fault, LOCAL, PrincipalId } from '@parlance/protocol';
 import { type MemoryNetwork, openMemoryNetwork } from '../../buses/memory/transport.ts';
+import { until } from '../../testing/until.ts';
 import { type ClientProgress, type ClientRequest, OutcomeUnknown } from '../ports/client-tools.ts';
 import type { Log } from '../ports/logger.ts';
 import type { Transport } from '../ports/transport.ts';
@@ -21,10 +22,6 @@ const ignore = () => undefined;
 const LOG: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 const id = (name: string) => name as ConnectionId;
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await Bun.sleep(1);
-}
 
 /** A node with its broker, and the requests to its clients as `connection execution`. */
 class Node {
@@ -84,7 +81,7 @@ describe('a tool of a client connected to another node', () => {
   });
   afterEach(() => Promise.all([driver.transport.close(), other.transport.close()]));
 
-  const connected = (): Promise<void> =>
+  const connected = (): Promise<unknown> =>
     driver.broker.following(OWNER, () => until(() => driver.broker.offers(OWNER, 'open_url')));
 
   test('is offered while the owner is followed and the client is connected', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { until } from '../../testing/until.ts';
 import type { LiveSession } from './live-session.ts';
 import { type Drive, RunQueue } from './run-queue.ts';
 
@@ -124,7 +125,7 @@ test('a session resumes by itself after its backoff', async () => {
   work.add('a');
   queue.wake(session);
   await end('a', false);
-  while (started.length < 2) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => started.length >= 2);
   expect(started).toEqual(['a', 'a']);
 });
 

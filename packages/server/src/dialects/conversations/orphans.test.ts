@@ -12,6 +12,7 @@ import type { Socket } from '../../http/connection.ts';
 import { CALLER, countingIds, createHarness, SESSION, say } from '../../testing/harness.ts';
 import { HarnessCluster, type HarnessNode } from '../../testing/nodes.ts';
 import { says } from '../../testing/scripted-provider.ts';
+import { until } from '../../testing/until.ts';
 import { SubscriptionHub } from '../shared/subscription-hub.ts';
 import { Inheritance } from './inheritance.ts';
 import { Orphans } from './orphans.ts';
@@ -64,7 +65,7 @@ test('an orphan is dropped after the time limit, and its session is no longer wa
   const { engine, orphans, watching } = await harness(1);
   await orphans.keep(SESSION, LOCAL.id);
   expect(watching()).toBe(1);
-  while (watching() > 0) await Bun.sleep(1);
+  await until(() => watching() <= 0);
   await say(engine, 'Hi');
   await engine.whenIdle(SESSION);
   const late = fakeSocket();

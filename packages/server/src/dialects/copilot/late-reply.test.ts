@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Answer, type Json, startTestApi, type TestApi } from '../../testing/copilot.ts';
+import { until } from '../../testing/until.ts';
 
 let api: TestApi;
 let token: string;
@@ -29,8 +30,10 @@ async function waiting(name: string) {
   const first = `until test -e ${authenticator}; do sleep 0.02; done; touch ${name}-1.txt`;
   const message = `run \`${first}\` and then run touch ${name}-2.txt`;
   chat.send({ type: 'chat', message, session_id: sessionId });
-  let task: Json = {};
-  while (task.status !== 'needs_user_input') task = await activeTask(sessionId);
+  const task = await until(async () => {
+    const active = await activeTask(sessionId);
+    return active.status === 'needs_user_input' && active;
+  });
   return {
     sessionId,
     taskId: task.taskId,

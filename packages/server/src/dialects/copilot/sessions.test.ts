@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Json, startTestApi, type TestApi } from '../../testing/copilot.ts';
+import { until } from '../../testing/until.ts';
 
 let api: TestApi;
 
@@ -26,11 +27,7 @@ async function begun(name: string, url?: string, title?: string): Promise<string
 async function submitted(name: string, sessionId: string, text: string): Promise<void> {
   const command = { type: 'input.submit', parts: [{ type: 'text', text }] };
   await api.post(name, `/v1/sessions/${sessionId}/commands`, command);
-  for (;;) {
-    const { body } = await api.get(name, `/v1/sessions/${sessionId}`);
-    if (body.status === 'idle') return;
-    await Bun.sleep(2);
-  }
+  await until(async () => (await api.get(name, `/v1/sessions/${sessionId}`)).body.status === 'idle');
 }
 
 const dataOf = ({ body }: { body: Json }): Json => body.data as Json;

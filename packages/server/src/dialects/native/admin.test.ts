@@ -3,6 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startTestServer, TEST_USERS, type TestServer } from '../../testing/server.ts';
+import { until } from '../../testing/until.ts';
 
 type Json = Record<string, unknown>;
 
@@ -212,8 +213,7 @@ test('standing grants of all sessions of the caller are listed, and gone after t
     for (const session of ['one', 'two', 'none']) {
       await command(session, { type: 'input.submit', parts: [{ type: 'text', text: 'run touch a' }] });
       const waiting = async () => (await request(dev, 'GET /v1/approvals')).body.approvals as Json[];
-      let approval = (await waiting())[0];
-      while (!approval) approval = (await waiting())[0];
+      const approval = await until(async () => (await waiting())[0]);
       const answer = session === 'none' ? 'deny' : 'always';
       await request(dev, `POST /v1/approvals/${approval.id}`, { answer });
     }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../../testing/server.ts';
+import { within } from '../../testing/until.ts';
 
 let server: TestServer;
 
@@ -45,7 +46,7 @@ async function follow(path: string, headers: Record<string, string> = {}) {
     for (;;) {
       const found = seen.findIndex((one) => one.event === event);
       if (found >= 0) return seen.splice(0, found + 1);
-      const { value, done } = await reader.read();
+      const { value, done } = await within(reader.read(), `no ${event}`);
       if (done) throw new Error(`the stream ended before ${event}`);
       buffer += decoder.decode(value, { stream: true });
       for (let end = buffer.indexOf('\n\n'); end >= 0; end = buffer.indexOf('\n\n')) {

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../../testing/server.ts';
+import { within } from '../../testing/until.ts';
 
 let server: TestServer;
 afterEach(() => server.stop());
@@ -23,7 +24,7 @@ async function until(stream: Response, words: string): Promise<string> {
   // Not `for await`, which would close the stream.
   const reader = (stream.body as ReadableStream<Uint8Array>).getReader();
   while (!text.includes(words)) {
-    const { value, done } = await reader.read();
+    const { value, done } = await within(reader.read(), `${words} is not in ${text}`);
     if (done) throw new Error(`the stream ended without ${words}`);
     text += decoder.decode(value, { stream: true });
   }

@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type FakeModel, fakeModel } from '../../../../../e2e/fake-model.ts';
 import { startTestServer, type TestServer } from '../../testing/server.ts';
+import { until } from '../../testing/until.ts';
 
 type Json = Record<string, unknown>;
 type Settings = { version: number; problem: string | null; stored: Json; secrets: string[]; given: Json };
@@ -71,13 +72,11 @@ async function change(
 async function answerTo(session: string, text: string): Promise<string> {
   const input = { type: 'input.submit', parts: [{ type: 'text', text }] };
   await asked('POST', `/v1/sessions/${session}/commands`, { body: input });
-  for (;;) {
+  const events = await until(async () => {
     const { events } = (await asked('GET', `/v1/sessions/${session}/events`)).body as { events: Json[] };
-    const end = events.find(({ type }) => type === 'turn.ended');
-    if (end)
-      return events.flatMap((event) => (event.type === 'text.ended' ? [String(event.text)] : [])).join();
-    await Bun.sleep(10);
-  }
+    return events.some(({ type }) => type === 'turn.ended') && events;
+  });
+  return events.flatMap((event) => (event.type === 'text.ended' ? [String(event.text)] : [])).join();
 }
 
 describe('the model', () => {
@@ -247,7 +246,7 @@ test('MCP servers are added, restarted and removed without a restart of the serv
   await change({ mcpServers: { files: { ...command, env: { SERVER_TOKEN: secret } } } });
   const listed = async () => (await asked('GET', '/v1/admin/mcp')).body.servers as Json[];
   const ready = async () => {
-    while ((await listed())[0]?.state !== 'ready') await Bun.sleep(20);
+    await until(async () => (await listed())[0]?.state === 'ready');
   };
   await ready();
   expect((await listed())[0]?.tools).toContain('mcp_files_say');

@@ -3,6 +3,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../../testing/server.ts';
+import { within } from '../../testing/until.ts';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -29,7 +30,7 @@ async function listen(path: string, token?: string) {
       for (;;) {
         const found = received.findIndex(fits);
         if (found >= 0) return received.splice(0, found + 1);
-        const { value, done } = await reader.read();
+        const { value, done } = await within(reader.read(), `no event for which ${fits}`);
         if (done) throw new Error('the stream ended');
         const parts = (buffer + value).split('\n\n');
         buffer = parts.pop() ?? '';

@@ -4,6 +4,7 @@ import { type MemoryNetwork, openMemoryNetwork } from '../../buses/memory/transp
 import type { Transport } from '../../core/api/index.ts';
 import type { Authenticator } from '../../http/authenticator.ts';
 import { type PusherTestServer, QUIET, type RawPusher, servePusher } from '../../testing/pusher.ts';
+import { until } from '../../testing/until.ts';
 import type { Application } from './application.ts';
 import type { Limits } from './limits.ts';
 
@@ -16,10 +17,6 @@ afterEach(async () => {
   await Promise.all(nodes.map((node) => node.stop()));
   await Promise.all(nodes.map(({ transport }) => transport.close()));
 });
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await Bun.sleep(1);
-}
 
 function open(name: string, limits: Partial<Limits> = {}, changes: Partial<Application> = {}): Node {
   const transport = network.open(name, { log: QUIET });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { SessionRef } from '../../core/ports/event-store.ts';
+import { until } from '../../testing/until.ts';
 import { refOf } from '../contract/samples.ts';
 import type { Row, Statements } from './database.ts';
 import { openHeartbeat } from './heartbeat.ts';
@@ -195,12 +196,12 @@ describe('a heartbeat', () => {
     await heartbeat.beat();
     answers.fails = true;
     heartbeat.start();
-    while (reported.length === 0) await Bun.sleep(1);
+    await until(() => reported.length !== 0);
     await Bun.sleep(50);
     expect(reported).toEqual(['all']);
     expect(heartbeat.healthy).toBe(false);
     answers.fails = false;
-    while (!heartbeat.healthy) await Bun.sleep(1);
+    await until(() => heartbeat.healthy);
     expect(reported).toEqual(['all']);
     await heartbeat.stop();
     expect<boolean>(heartbeat.healthy).toBe(false);

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { SQL } from 'bun';
 import type { Lease } from '../../core/ports/lease.ts';
+import { until } from '../../testing/until.ts';
 import { begin, recordOf, refOf, seqsOf, textEvents } from '../contract/samples.ts';
 import type { PostgresStore } from './open.ts';
 import { noPostgres, openNode, testServer } from './testing.ts';
@@ -23,7 +24,10 @@ async function expire(url: string, node: string): Promise<void> {
 
 async function takeAll(store: PostgresStore, count: number): Promise<Lease[]> {
   const taken: Lease[] = [];
-  while (taken.length < count) taken.push(...(await store.leases.takeOver(count)));
+  await until(async () => {
+    taken.push(...(await store.leases.takeOver(count)));
+    return taken.length >= count;
+  });
   return taken;
 }
 
@@ -106,7 +110,7 @@ describe.skipIf(noPostgres)('leases in PostgreSQL', () => {
     const [here, there] = [await open(url, { node: { release: '1.2.3' } }), await open(url)];
     await drive(here);
     there.heartbeat.setBusDown(true);
-    while (!here.heartbeat.busDown) await Bun.sleep(10);
+    await until(() => here.heartbeat.busDown);
     const [one, two] = await here.nodes();
     expect(one).toMatchObject({
       id: here.leases.node,
@@ -177,16 +181,13 @@ async function startDriver(url: string) {
       lines.push(...parts);
     }
   })();
-  const until = async (line: string) => {
-    while (!lines.includes(line)) await Bun.sleep(5);
-  };
-  while (lines.filter((line) => line.startsWith('took')).length < IDS.length) {
+  await until(() => {
     if (child.exitCode !== null) throw new Error('the driver ended');
-    await Bun.sleep(5);
-  }
+    return lines.filter((line) => line.startsWith('took')).length >= IDS.length;
+  });
   return {
     lines,
-    until,
+    until: (line: string) => until(() => lines.includes(line)),
     exited: child.exited.then(() => reading),
     kill: (signal: NodeJS.Signals) => child.kill(signal),
   };

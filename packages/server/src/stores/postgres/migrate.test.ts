@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { ADDED, type DurableEvent, eventVersion } from '@parlance/protocol';
 import { SQL } from 'bun';
+import { until } from '../../testing/until.ts';
 import { begin, newerUpcasts, outcomeOf, recordOf, refOf, textEvent } from '../contract/samples.ts';
 import { MIGRATIONS, type Migration } from './migrations.ts';
 import { openPostgresStore, type PostgresOptions } from './open.ts';
@@ -99,7 +100,7 @@ describe.skipIf(noPostgres)('the schema', () => {
     // A node of the old release can still start.
     const restarted = await openNode(url);
     await Promise.all([other.close(), restarted.close()]);
-    while ((await outcomeOf(write())) !== 'written') await Bun.sleep(10);
+    await until(async () => (await outcomeOf(write())) === 'written');
     await expect(openNode(url)).rejects.toThrow(
       `contains an event that has schema version ${eventVersion() + 1}`,
     );

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { SessionRef } from '../../core/ports/event-store.ts';
+import { until } from '../../testing/until.ts';
 import { refOf } from '../contract/samples.ts';
 import { openProxy } from './test-proxy.ts';
 import { NO_LOG, noPostgres, testServer } from './testing.ts';
@@ -59,7 +60,10 @@ describe.skipIf(noPostgres)('wake-up notifications', () => {
     await engine.restart();
     await restarted;
     const arrived = notified(there, [one]);
-    while ((await Promise.race([arrived, Bun.sleep(20)])) === undefined) here.notify(one);
+    await until(async () => {
+      here.notify(one);
+      return Promise.race([arrived, Bun.sleep(20)]);
+    });
     await Promise.all([here.close(), there.close()]);
   });
 
@@ -74,7 +78,10 @@ describe.skipIf(noPostgres)('wake-up notifications', () => {
     await first;
     proxy.freeze();
     const arrived = notified(there, [one]);
-    while ((await Promise.race([arrived, Bun.sleep(20)])) === undefined) here.notify(one);
+    await until(async () => {
+      here.notify(one);
+      return Promise.race([arrived, Bun.sleep(20)]);
+    });
     await Promise.all([here.close(), there.close()]);
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { until } from '../../testing/until.ts';
 import { contextIn, faultOf, type ToolFixture, toolFixture, use } from '../testing.ts';
 import { findSandbox } from './sandbox.ts';
 import { shell } from './tool.ts';
@@ -12,13 +13,8 @@ const found = await findSandbox();
 const sleepFor = (test: number) => `6${process.pid}${test}`;
 
 /** Resolves when the file exists and is not empty. */
-async function appears(place: ToolFixture, path: string): Promise<string> {
-  for (;;) {
-    const text = await place.read(path).catch(() => '');
-    if (text !== '') return text;
-    await Bun.sleep(5);
-  }
-}
+const appears = (place: ToolFixture, path: string): Promise<string> =>
+  until(() => place.read(path).catch(() => ''));
 
 for (const sandbox of found ? [null, found] : [null]) {
   describe(sandbox ? 'shell in the sandbox' : 'shell without a sandbox', () => {
@@ -219,7 +215,7 @@ describe('without a sandbox', () => {
       { command: ['sh', '-c', 'echo > up; until [ -e go ]; do sleep 0.01; done; echo fine'] },
       contextIn(place.root),
     );
-    while (!existsSync(join(place.root, 'up'))) await Bun.sleep(5);
+    await until(() => existsSync(join(place.root, 'up')));
     const first = await use(
       tool,
       { command: ['sh', '-c', 'sh -c "echo child" & wait; echo ended'] },
@@ -231,14 +227,12 @@ describe('without a sandbox', () => {
   });
 });
 
-/** Resolves when no `sleep` with this argument runs. Bounded by the timeout of the test. */
-async function noneRuns(argument: string): Promise<void> {
-  for (;;) {
+/** Resolves when no `sleep` with this argument runs. */
+const noneRuns = (argument: string): Promise<boolean> =>
+  until(async () => {
     const running = existsSync('/proc/self') ? await argumentsFromProc() : argumentsFromPs();
-    if (!running.some((line) => line.startsWith('sleep') && line.includes(argument))) return;
-    await Bun.sleep(5);
-  }
-}
+    return !running.some((line) => line.startsWith('sleep') && line.includes(argument));
+  });
 
 async function argumentsFromProc(): Promise<string[]> {
   const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
