@@ -50,7 +50,7 @@ describe.skipIf(NO_BROWSER)('nodes in the console', () => {
     await expectAccessible(page);
     const other = await place.open('/admin?section=nodes');
     await logIn(other, 'dev');
-    await seen(other.getByRole('heading', { name: 'Metrics' }));
+    await seen(other.getByRole('heading', { name: 'You do not have access' }));
     expect(await other.getByRole('link', { name: 'Nodes' }).count()).toBe(0);
     expect(problems()).toEqual([]);
     for (const one of [page, other]) await one.context().close();

@@ -7,12 +7,16 @@ import { type Console, gone, openConsole, openSidebar, say, seen } from './conso
 
 let place: Console;
 
-async function as(name: string): Promise<Page> {
-  const page = await place.open('/login');
+async function fillIn(page: Page, name: string): Promise<void> {
   await page.getByLabel('Name').fill(name);
   await page.getByLabel('Password').fill(`${name}-password`);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await gone(page.getByRole('heading', { name: 'Sign in to Parlance' }));
+}
+
+async function as(name: string): Promise<Page> {
+  const page = await place.open('/login');
+  await fillIn(page, name);
   await page.goto(`${place.server.http}/#/`);
   return page;
 }
@@ -43,6 +47,8 @@ describe.skipIf(NO_BROWSER)('roles', () => {
     await page.goto(`${place.server.http}/#/sessions/asks`);
     await seen(page.getByText('A developer or an admin can answer this.'));
     expect(await page.getByRole('button', { name: /Allow once/ }).count()).toBe(0);
+    expect(await page.getByRole('combobox', { name: 'Model' }).count()).toBe(1);
+    expect(await page.getByRole('combobox', { name: 'Approval mode' }).count()).toBe(0);
     await page.context().close();
   });
 
@@ -94,8 +100,47 @@ describe.skipIf(NO_BROWSER)('roles', () => {
       'Your login',
     ]);
     await page.goto(`${place.server.http}/#/admin?section=users`);
-    await seen(page.getByRole('heading', { name: 'Metrics' }));
+    await seen(page.getByRole('heading', { name: 'You do not have access' }));
+    await page.goto(`${place.server.http}/#/admin?section=listeners`);
+    await seen(page.getByRole('list', { name: 'Listeners' }));
+    expect(await page.getByRole('button', { name: 'Add listener' }).count()).toBe(0);
     await page.context().close();
+  });
+
+  test('in open mode, only what needs no login is shown', async () => {
+    const page = await place.open('/admin');
+    const sections = page.getByRole('navigation', { name: 'Sections' }).getByRole('link');
+    await seen(sections.first());
+    const names = await sections.allInnerTexts();
+    expect(names).toEqual(['Model', 'Agents', 'MCP servers', 'Metrics', 'Listeners', 'Standing grants']);
+    for (const name of names) {
+      await sections.filter({ hasText: name }).click();
+      await seen(page.getByRole('heading', { name, level: 2, exact: true }));
+      await gone(page.locator('.admin-section[aria-busy=true]'));
+      expect([name, await page.getByRole('heading', { name: /Sign in|access/ }).count()]).toEqual([name, 0]);
+      expect(await page.getByRole('button', { name: /Add (listener|server)/ }).count()).toBe(0);
+    }
+    await page.keyboard.press('Control+k');
+    await seen(page.getByRole('option', { name: 'Sign in' }));
+    await page.context().close();
+  });
+
+  test('signing in leads back to the page that was asked for', async () => {
+    const page = await place.open('/admin?section=users');
+    await seen(page.getByRole('heading', { name: 'Sign in to open this page' }));
+    await prepare(page);
+    expect(await barriers(page, 'all')).toEqual([]);
+    await page.locator('#main').getByRole('link', { name: 'Sign in' }).click();
+    await fillIn(page, 'ada');
+    await seen(page.getByRole('heading', { name: 'Users', level: 2 }));
+    expect(new URL(page.url()).hash).toBe('#/admin?section=users');
+    await page.context().close();
+
+    const hostile = await place.open('/login?back=//example.com/%23/admin');
+    await fillIn(hostile, 'ada');
+    await seen(hostile.getByRole('heading', { name: 'What can I do for you?' }));
+    expect(hostile.url()).toBe(`${place.server.http}/#/`);
+    await hostile.context().close();
   });
 
   test('an admin sets a price, and the chat shows the cost of turn and session', async () => {

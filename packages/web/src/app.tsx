@@ -2,6 +2,7 @@
 import { lazy, Suspense, useEffect } from 'react';
 import { Boundary } from './components/boundary.tsx';
 import { Empty } from './components/empty.tsx';
+import { NoAccess } from './components/no-access.tsx';
 import { GlobalKeys } from './layout/global-keys.tsx';
 import { Layout } from './layout/layout.tsx';
 import { mayOpen } from './layout/pages.ts';
@@ -87,13 +88,10 @@ function Inside({ route }: { route: Route }) {
 }
 
 function Page({ route }: { route: Route }) {
-  const { principal } = useServer();
-  if (!mayOpen(principal, route))
+  if (!mayOpen(useServer(), route))
     return (
       <main className="page" id="main">
-        <Empty title="You do not have access" action={<a href={hrefOf({ page: 'new' })}>Start a session</a>}>
-          Your role ({principal.role}) cannot open this page. Ask your administrator for access.
-        </Empty>
+        <NoAccess />
       </main>
     );
   switch (route.page) {

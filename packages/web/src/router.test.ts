@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { hrefOf, parsePlace, type Route } from './router.ts';
+import { hrefOf, parsePlace, placeAfterLogin, type Route, signInHref } from './router.ts';
 
 test('every place round-trips through its address', () => {
   const routes: Route[] = [
@@ -32,4 +32,21 @@ test('the query is separate from the place', () => {
 test('an unknown address is reported as unknown', () => {
   for (const hash of ['#/nowhere', '#/approvals/7', '#/sessions/%E0%A4%A'])
     expect(parsePlace(hash).route.page).toBe('unknown');
+});
+
+test('the login leads back to the place that it was opened from', () => {
+  for (const hash of ['#/', '#/admin?section=users', '#/sessions/%C3%A4%2Fb%3Fc%23d', '#/pair?code=A+B'])
+    expect(placeAfterLogin(parsePlace(signInHref(parsePlace(hash))))).toEqual(parsePlace(hash));
+});
+
+test('the login leads to no other site, to no unknown page and not to itself', () => {
+  for (const back of [
+    'https://example.com/',
+    '//example.com',
+    '\\\\example.com',
+    'javascript:alert(1)',
+    '/login',
+    '%',
+  ])
+    expect(placeAfterLogin(parsePlace(hrefOf({ page: 'login' }, { back })))).toEqual(parsePlace('#/'));
 });

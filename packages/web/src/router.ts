@@ -67,6 +67,19 @@ function pathOf(route: Route): string {
   }
 }
 
+/** The address of the login, which leads back to a place. */
+export function signInHref({ route, query }: Place): string {
+  const back = hrefOf(route, query).slice(1);
+  return hrefOf({ page: 'login' }, back === '/' ? {} : { back });
+}
+
+/** Where the login leads. The address may come from anyone: it is always a page of the console. */
+export function placeAfterLogin({ query }: Place): Place {
+  const place = parsePlace(query.back ?? '');
+  const { page } = place.route;
+  return page === 'login' || page === 'unknown' ? parsePlace('') : place;
+}
+
 let current: { readonly hash: string; readonly place: Place } | null = null;
 
 /** The same object until the address changes. */

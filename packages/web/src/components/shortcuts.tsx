@@ -1,3 +1,6 @@
+import { may } from '../state/may.ts';
+import { useServer } from '../state/server.ts';
+
 const KEYS = [
   ['Ctrl+K', 'Find sessions, messages and commands'],
   ['?', 'Commands and shortcuts'],
@@ -6,13 +9,14 @@ const KEYS = [
   ['Shift+Enter', 'New line'],
   ['↑ ↓', 'Recall earlier messages (empty field)'],
   ['Escape', 'Leave the message field, or go to the pending approval'],
-  ['y a n e', 'Answer a pending approval: once, always, deny, explain'],
 ] as const;
+const APPROVAL_KEYS = [['y a n e', 'Answer a pending approval: once, always, deny, explain']] as const;
 
 export function Shortcuts() {
+  const keys = may(useServer(), 'tool:approve') ? [...KEYS, ...APPROVAL_KEYS] : KEYS;
   return (
     <dl className="help">
-      {KEYS.map(([key, about]) => (
+      {keys.map(([key, about]) => (
         <div key={key}>
           <dt>
             <kbd>{key}</kbd>

@@ -1,8 +1,8 @@
 /** What the palette offers besides sessions and messages. */
 import type { About } from '@parlance/sdk';
 import type { IconName } from '../components/icon.tsx';
-import { go, type Route } from '../router.ts';
-import { may } from '../state/may.ts';
+import { currentPlace, go, type Route, signInHref } from '../router.ts';
+import { isLocal, may } from '../state/may.ts';
 import { logOut } from '../state/server.ts';
 import { setTheme, THEMES } from '../state/theme.ts';
 import { pagesFor } from './pages.ts';
@@ -21,7 +21,7 @@ type Context = { readonly about: About; readonly route: Route; readonly onHelp: 
 export const commandsFor = ({ about, route, onHelp }: Context): readonly Target[] => [
   action('New session', 'plus', () => go({ page: 'new' })),
   ...viewsOf(about, route),
-  ...pagesFor(about.principal).map(
+  ...pagesFor(about).map(
     ({ route: to, label, icon }): Target => ({
       key: `page ${label}`,
       label,
@@ -40,8 +40,8 @@ export const commandsFor = ({ about, route, onHelp }: Context): readonly Target[
     }),
   ),
   action('Commands and shortcuts', 'guide', onHelp),
-  about.principal.id === 'local' && about.auth === 'open'
-    ? action('Sign in', 'leave', () => go({ page: 'login' }))
+  isLocal(about)
+    ? action('Sign in', 'leave', () => location.assign(signInHref(currentPlace())))
     : action('Sign out', 'leave', () => void logOut()),
 ];
 
@@ -54,14 +54,14 @@ const action = (label: string, icon: IconName, open: () => void): Target => ({
 });
 
 /** Other pages of the session that is open. */
-function viewsOf({ principal }: About, route: Route): readonly Target[] {
+function viewsOf(about: About, route: Route): readonly Target[] {
   if ((route.page !== 'session' && route.page !== 'timeline') || route.id === null) return [];
   const { id } = route;
   return [
     route.page === 'session'
       ? action('Timeline of this session', 'timeline', () => go({ page: 'timeline', id }))
       : action('Chat of this session', 'chat', () => go({ page: 'session', id })),
-    ...(may(principal, 'tool:approve')
+    ...(may(about, 'tool:approve')
       ? [
           action('This session in the playground', 'playground', () =>
             go({ page: 'playground' }, { session: id }),

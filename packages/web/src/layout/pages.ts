@@ -1,9 +1,8 @@
 /** The pages in the navigation. */
 
-import type { Me } from '@parlance/sdk';
 import type { IconName } from '../components/icon.tsx';
 import type { Route } from '../router.ts';
-import { may, type Needs } from '../state/may.ts';
+import { type Caller, may, type Needs } from '../state/may.ts';
 
 export type PageLink = {
   readonly route: Route;
@@ -21,11 +20,11 @@ const PAGES: readonly PageLink[] = [
   { route: { page: 'welcome' }, label: 'Guide', icon: 'guide' },
 ];
 
-export const pagesFor = (principal: Me): readonly PageLink[] =>
-  PAGES.filter(({ needs }) => may(principal, needs)).map((link) =>
-    link.route.page === 'admin' && !may(principal, 'metrics:read') ? { ...link, label: 'Account' } : link,
+export const pagesFor = (caller: Caller): readonly PageLink[] =>
+  PAGES.filter(({ needs }) => may(caller, needs)).map((link) =>
+    link.route.page === 'admin' && !may(caller, 'metrics:read') ? { ...link, label: 'Account' } : link,
   );
 
 /** Addresses of pages that the navigation does not offer can still be typed. */
-export const mayOpen = (principal: Me, { page }: Route): boolean =>
-  PAGES.every(({ route, needs }) => route.page !== page || may(principal, needs));
+export const mayOpen = (caller: Caller, { page }: Route): boolean =>
+  PAGES.every(({ route, needs }) => route.page !== page || may(caller, needs));

@@ -2,15 +2,16 @@
 import { IconButton } from '../components/button.tsx';
 import { Icon } from '../components/icon.tsx';
 import { Logo } from '../components/logo.tsx';
-import { hrefOf, type Route } from '../router.ts';
+import { hrefOf, type Route, signInHref, usePlace } from '../router.ts';
 import { useApprovals } from '../state/approvals.ts';
+import { isLocal } from '../state/may.ts';
 import { logOut, useServer } from '../state/server.ts';
 import { pagesFor } from './pages.ts';
 import { Sessions } from './sessions.tsx';
 
 export function Sidebar({ route }: { route: Route }) {
   const waiting = useApprovals().approvals.length;
-  const { principal } = useServer();
+  const about = useServer();
   return (
     <aside className="sidebar" id="sidebar" aria-label="Navigation">
       <a className="brand" href={hrefOf({ page: 'new' })}>
@@ -22,7 +23,7 @@ export function Sidebar({ route }: { route: Route }) {
         New session
       </a>
       <nav aria-label="Pages">
-        {pagesFor(principal).map(({ route: to, label, icon }) => (
+        {pagesFor(about).map(({ route: to, label, icon }) => (
           <a
             key={to.page}
             className="nav-link"
@@ -47,8 +48,10 @@ export function Sidebar({ route }: { route: Route }) {
 }
 
 function Account() {
-  const { auth, principal, version } = useServer();
-  const local = auth === 'open' && principal.id === 'local';
+  const about = useServer();
+  const { principal, version } = about;
+  const local = isLocal(about);
+  const place = usePlace();
   return (
     <footer className="account">
       <span className="account-name">
@@ -58,7 +61,7 @@ function Account() {
         </small>
       </span>
       {local ? (
-        <a className="button button-quiet" href={hrefOf({ page: 'login' })}>
+        <a className="button button-quiet" href={signInHref(place)}>
           Sign in
         </a>
       ) : (

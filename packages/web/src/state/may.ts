@@ -1,12 +1,27 @@
-/** What a principal may use, so that the console shows nothing else. The server decides. */
-import type { Permission, Principal } from '@parlance/protocol';
+/** What the caller may use, so that the console shows nothing else. The server decides. */
+import type { Permission } from '@parlance/protocol';
 import type { About } from '@parlance/sdk';
 
-export type Needs = Permission | 'admin';
+export type Caller = Pick<About, 'auth' | 'principal'>;
 
-export const may = ({ role, permissions }: Pick<Principal, 'role' | 'permissions'>, needs?: Needs): boolean =>
-  needs === undefined || (needs === 'admin' ? role === 'admin' : permissions.includes(needs));
+/** `setup`: models and agents. `account`: what belongs to a user who signs in. */
+export type Needs = Permission | 'admin' | 'setup' | 'account';
 
-/** In open mode the local user sets up models and agents. */
-export const maySetUp = ({ auth, principal }: Pick<About, 'auth' | 'principal'>): boolean =>
-  may(principal, 'admin') || (auth === 'open' && principal.id === 'local');
+/** Nobody is signed in, which open mode allows. */
+export const isLocal = ({ auth, principal }: Caller): boolean => auth === 'open' && principal.id === 'local';
+
+export function may(caller: Caller, needs?: Needs): boolean {
+  const { role, permissions } = caller.principal;
+  switch (needs) {
+    case undefined:
+      return true;
+    case 'admin':
+      return role === 'admin';
+    case 'setup':
+      return role === 'admin' || isLocal(caller);
+    case 'account':
+      return !isLocal(caller);
+    default:
+      return permissions.includes(needs);
+  }
+}

@@ -13,9 +13,9 @@ export type Polled<Value> = {
   readonly again: () => void;
 };
 
-/** `ask` must be a stable function. With `everyMs` it is called periodically while the page is visible. */
+/** `ask` must be a stable function, or null to fetch nothing. With `everyMs` it is called periodically while the page is visible. */
 export function usePolled<Value>(
-  ask: (options: CallOptions) => Promise<Value>,
+  ask: ((options: CallOptions) => Promise<Value>) | null,
   everyMs: number | null = null,
 ): Polled<Value> {
   const [polled, setPolled] = useState<Omit<Polled<Value>, 'again'>>({ value: null, fault: null });
@@ -28,7 +28,7 @@ export function usePolled<Value>(
     let timer: ReturnType<typeof setTimeout> | undefined;
     async function look(): Promise<void> {
       try {
-        if (!document.hidden) setPolled({ value: await ask({ signal: over.signal }), fault: null });
+        if (ask && !document.hidden) setPolled({ value: await ask({ signal: over.signal }), fault: null });
       } catch (thrown) {
         if (over.signal.aborted) return;
         if (!(thrown instanceof ParlanceError)) throw thrown;

@@ -41,7 +41,7 @@ export function ApprovalCard({ session, approval, from }: CardProps) {
   const [here, setHere] = useState(false);
   const answered = answerText(state, here);
   const access = useAccess();
-  const mayAnswer = access.status !== 'in' || may(access.about.principal, 'tool:approve');
+  const mayAnswer = access.status !== 'in' || may(access.about, 'tool:approve');
 
   async function answer(given: ApprovalAnswer, reason?: string): Promise<void> {
     if (doing === 'answering' || state.status !== 'pending') return;

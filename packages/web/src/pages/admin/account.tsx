@@ -2,39 +2,21 @@
 import { type FormEvent, useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Chip } from '../../components/chip.tsx';
-import { Empty } from '../../components/empty.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { attempt, toast } from '../../components/toast.tsx';
-import { hrefOf } from '../../router.ts';
 import { changePassword, useServer } from '../../state/server.ts';
 
 export function AccountSection() {
-  const { auth, principal } = useServer();
+  const { principal } = useServer();
   return (
     <section className="admin-section" aria-labelledby="admin-section-title">
       <div className="admin-head">
         <h2 id="admin-section-title">Your login</h2>
       </div>
-      {auth === 'open' && principal.id === 'local' ? (
-        <Empty
-          title="You are not signed in"
-          action={
-            <a className="button button-primary" href={hrefOf({ page: 'login' })}>
-              Sign in
-            </a>
-          }
-        >
-          The server is in open mode: without signing in you are the user <code>local</code>, which has no
-          password.
-        </Empty>
-      ) : (
-        <>
-          <p>
-            You are <strong>{principal.id}</strong> <Chip>{principal.role}</Chip>
-          </p>
-          <PasswordForm name={principal.id} />
-        </>
-      )}
+      <p>
+        You are <strong>{principal.id}</strong> <Chip>{principal.role}</Chip>
+      </p>
+      <PasswordForm name={principal.id} />
     </section>
   );
 }

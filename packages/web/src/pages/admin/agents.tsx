@@ -47,7 +47,6 @@ export function AgentsSection() {
   return (
     <Section
       title="Agents"
-      whose="admins"
       polled={polled}
       actions={
         <Button look="primary" icon="plus" onClick={() => setAsking({ what: 'edit', agent: null })}>

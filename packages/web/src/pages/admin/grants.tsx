@@ -19,7 +19,7 @@ export function GrantsSection() {
   }
 
   return (
-    <Section title="Standing grants" whose="users who may read sessions" polled={polled}>
+    <Section title="Standing grants" polled={polled}>
       {(grants) =>
         grants.length === 0 ? (
           <Empty

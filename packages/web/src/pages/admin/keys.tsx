@@ -32,7 +32,6 @@ export function KeysSection() {
   return (
     <Section
       title="API keys"
-      whose="signed-in users"
       polled={polled}
       actions={
         <Button look="primary" icon="plus" onClick={() => setAsking({ what: 'add' })}>

@@ -4,6 +4,7 @@ import type { Listener } from '@parlance/sdk';
 import { type FormEvent, useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Chip } from '../../components/chip.tsx';
+import { may } from '../../state/may.ts';
 import { parlance, useServer } from '../../state/server.ts';
 import { usePolled } from '../../state/use-polled.ts';
 import { GivenNotice } from './given-notice.tsx';
@@ -15,6 +16,7 @@ const EVERY_MS = 2_000;
 export function ListenersSection() {
   const polled = usePolled(parlance.admin.listeners, EVERY_MS);
   const { polled: settings, save } = useSettings();
+  const isAdmin = may(useServer(), 'admin');
   const stored = doorsIn(settings.value?.stored.doors);
   async function change(doors: readonly string[], done: string): Promise<boolean> {
     const saved = await save({ doors: [...doors] }, done);
@@ -22,14 +24,14 @@ export function ListenersSection() {
     return saved;
   }
   return (
-    <Section title="Listeners" whose="developers and admins" polled={polled}>
+    <Section title="Listeners" polled={polled}>
       {(listeners) => (
         <>
           <p className="hint">
             The default listener serves every client. An extra one serves one dialect, for clients with a
             fixed port or path. Event streams are HTTP requests and do not count as sockets.
           </p>
-          {settings.value && <GivenNotice settings={settings.value} keys={['doors']} />}
+          {isAdmin && settings.value && <GivenNotice settings={settings.value} keys={['doors']} />}
           <ul className="admin-list" aria-label="Listeners">
             {listeners.map((listener) => {
               const door = doorOf(listener);
@@ -39,7 +41,7 @@ export function ListenersSection() {
                   key={`${door} ${listener.problem}`}
                   listener={listener}
                   remove={
-                    rest.length < stored.length
+                    isAdmin && rest.length < stored.length
                       ? () => void change(rest, `Port ${listener.port} is closed.`)
                       : undefined
                   }
@@ -47,7 +49,9 @@ export function ListenersSection() {
               );
             })}
           </ul>
-          {settings.value && <NewListener add={(door) => change([...stored, door], 'Listener added.')} />}
+          {isAdmin && settings.value && (
+            <NewListener add={(door) => change([...stored, door], 'Listener added.')} />
+          )}
         </>
       )}
     </Section>

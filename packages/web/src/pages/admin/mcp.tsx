@@ -42,7 +42,6 @@ export function McpSection() {
   return (
     <Section
       title="MCP servers"
-      whose="developers and admins"
       polled={polled}
       actions={
         isAdmin && (

@@ -19,7 +19,7 @@ const KEYS = [
 export function ModelSection() {
   const { polled, save } = useSettings();
   return (
-    <Section title="Model" whose="admins" polled={polled}>
+    <Section title="Model" polled={polled}>
       {(settings) => (
         <>
           <p className="hint">

@@ -13,7 +13,7 @@ const EVERY_MS = 2_000;
 export function NodesSection() {
   const polled = usePolled(parlance.admin.nodes, EVERY_MS);
   return (
-    <Section title="Nodes" whose="admins" polled={polled}>
+    <Section title="Nodes" polled={polled}>
       {(nodes) => (
         <>
           <p className="hint">{summary(nodes)}</p>

@@ -30,7 +30,7 @@ export function OriginsSection() {
 
   // Refused origins are for admins only: whoever is none sees why.
   return (
-    <Section title="Browser origins" whose="admins" polled={refused}>
+    <Section title="Browser origins" polled={refused}>
       {(origins) => (
         <>
           <p className="hint">

@@ -1,8 +1,9 @@
 /** Administration. Each section has its own address: `#/admin?section=users`. */
 import type { ReactNode } from 'react';
+import { NoAccess } from '../../components/no-access.tsx';
 import { Page } from '../../components/page.tsx';
-import { hrefOf, usePlace } from '../../router.ts';
-import { may, type Needs } from '../../state/may.ts';
+import { hrefOf, signInHref, usePlace } from '../../router.ts';
+import { isLocal, may, type Needs } from '../../state/may.ts';
 import { useServer } from '../../state/server.ts';
 import { AccountSection } from './account.tsx';
 import { AgentsSection } from './agents.tsx';
@@ -18,8 +19,8 @@ import { PricesSection } from './prices.tsx';
 import { UsersSection } from './users.tsx';
 
 const SECTIONS = {
-  model: { label: 'Model', Section: ModelSection, needs: 'admin' },
-  agents: { label: 'Agents', Section: AgentsSection, needs: 'admin' },
+  model: { label: 'Model', Section: ModelSection, needs: 'setup' },
+  agents: { label: 'Agents', Section: AgentsSection, needs: 'setup' },
   mcp: { label: 'MCP servers', Section: McpSection, needs: 'metrics:read' },
   origins: { label: 'Origins', Section: OriginsSection, needs: 'admin' },
   metrics: { label: 'Metrics', Section: MetricsSection, needs: 'metrics:read' },
@@ -28,30 +29,23 @@ const SECTIONS = {
   grants: { label: 'Standing grants', Section: GrantsSection, needs: 'tool:approve' },
   prices: { label: 'Prices', Section: PricesSection, needs: 'admin' },
   users: { label: 'Users', Section: UsersSection, needs: 'admin' },
-  keys: { label: 'API keys', Section: KeysSection },
-  account: { label: 'Your login', Section: AccountSection },
-} as const satisfies Record<string, { label: string; Section: () => ReactNode; needs?: Needs }>;
+  keys: { label: 'API keys', Section: KeysSection, needs: 'account' },
+  account: { label: 'Your login', Section: AccountSection, needs: 'account' },
+} as const satisfies Record<string, { label: string; Section: () => ReactNode; needs: Needs }>;
 
 type Name = keyof typeof SECTIONS;
 const NAMES = Object.keys(SECTIONS) as Name[];
 
 export function AdminPage() {
-  const { query } = usePlace();
-  const { auth, principal } = useServer();
-  // In open mode everyone may sign in as somebody else: the sections say so.
-  const all = auth === 'open' && principal.id === 'local';
-  const names = NAMES.filter((name) => {
-    const { needs } = SECTIONS[name] as { needs?: Needs };
-    return all || may(principal, needs);
-  });
-  const chosen =
-    names.find((name) => name === query.section) ??
-    names.find((name) => name === 'metrics') ??
-    names[0] ??
-    'account';
-  const { Section } = SECTIONS[chosen];
+  const place = usePlace();
+  const about = useServer();
+  const names = NAMES.filter((name) => may(about, SECTIONS[name].needs));
+  const asked = NAMES.find((name) => name === place.query.section);
+  const first = names.find((name) => name === 'metrics') ?? names[0];
+  const chosen = asked ?? first;
+  const Section = chosen && names.includes(chosen) ? SECTIONS[chosen].Section : NoAccess;
   return (
-    <Page title={may(principal, 'metrics:read') ? 'Admin' : 'Account'}>
+    <Page title={may(about, 'metrics:read') ? 'Admin' : 'Account'}>
       <nav className="admin-tabs" aria-label="Sections">
         {names.map((name) => (
           <a
@@ -64,6 +58,12 @@ export function AdminPage() {
         ))}
       </nav>
       <Section />
+      {isLocal(about) && Section !== NoAccess && (
+        <p className="hint">
+          <a href={signInHref(place)}>Sign in</a> as an admin to manage users, API keys, MCP servers,
+          listeners, origins and prices.
+        </p>
+      )}
     </Page>
   );
 }

@@ -2,7 +2,8 @@
 import type { Json } from '@parlance/protocol';
 import type { Settings } from '@parlance/sdk';
 import { attempt, toast } from '../../components/toast.tsx';
-import { lookAround, parlance } from '../../state/server.ts';
+import { may } from '../../state/may.ts';
+import { lookAround, parlance, useServer } from '../../state/server.ts';
 import { type Polled, usePolled } from '../../state/use-polled.ts';
 
 type Values = Readonly<Record<string, Json>>;
@@ -11,12 +12,13 @@ export type Change = (values: Values, done: string) => Promise<void>;
 /** Shows a `ParlanceError` as a toast; false after one. */
 export type Save = (values: Values, done: string) => Promise<boolean>;
 
+/** Callers who may not set up the server have no settings. */
 export function useSettings(): {
   readonly polled: Polled<Settings>;
   readonly change: Change;
   readonly save: Save;
 } {
-  const polled = usePolled(parlance.admin.settings.read);
+  const polled = usePolled(may(useServer(), 'setup') ? parlance.admin.settings.read : null);
   const version = polled.value?.version ?? 0;
 
   /** The rest of the console shows the change at once. */

@@ -25,7 +25,6 @@ export function UsersSection() {
   return (
     <Section
       title="Users"
-      whose="admins"
       polled={polled}
       actions={
         <Button look="primary" icon="plus" onClick={() => setAsking({ what: 'add' })}>

@@ -1,12 +1,13 @@
 import { Dialog } from '../../components/dialog.tsx';
 import { Shortcuts } from '../../components/shortcuts.tsx';
-import { SLASHES } from './slash.ts';
+import { useServer } from '../../state/server.ts';
+import { slashesFor } from './slash.ts';
 
 export function HelpDialog({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Commands and shortcuts" confirm="Close" plain onConfirm={onClose} onClose={onClose}>
       <dl className="help">
-        {SLASHES.map((slash) => (
+        {slashesFor(useServer()).map((slash) => (
           <div key={slash.name}>
             <dt>
               /{slash.name} {'argument' in slash && <var>{slash.argument}</var>}

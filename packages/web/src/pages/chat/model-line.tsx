@@ -1,6 +1,6 @@
 /** Which model answers, with a way to the setup for those who may change it. */
 import { hrefOf } from '../../router.ts';
-import { maySetUp } from '../../state/may.ts';
+import { may } from '../../state/may.ts';
 import { useServer } from '../../state/server.ts';
 import { type Chosen, modelFor } from './starters.ts';
 
@@ -8,7 +8,7 @@ export function ModelLine({ chosen }: { chosen: Chosen }) {
   const about = useServer();
   const { model, provider } = modelFor(about, chosen);
   const setup = (text: string) =>
-    maySetUp(about) && <a href={hrefOf({ page: 'admin' }, { section: 'model' })}>{text}</a>;
+    may(about, 'setup') && <a href={hrefOf({ page: 'admin' }, { section: 'model' })}>{text}</a>;
   if (provider === 'offline')
     return (
       <p className="hint">

@@ -2,6 +2,7 @@
 import type { ApprovalMode } from '@parlance/protocol';
 import { useId, useState } from 'react';
 import { Dialog } from '../../components/dialog.tsx';
+import { may } from '../../state/may.ts';
 import { parlance, useServer } from '../../state/server.ts';
 import { usePolled } from '../../state/use-polled.ts';
 import { FullAutoDialog } from './full-auto-dialog.tsx';
@@ -67,25 +68,27 @@ export function Pickers({ chosen, onChoose }: PickersProps) {
           </option>
         ))}
       </select>
-      <select
-        className="picker"
-        aria-label="Approval mode"
-        title="What runs without approval"
-        data-risky={(chosen.approval ?? about.approval) === FULL_AUTO || undefined}
-        value={chosen.approval ?? ''}
-        onChange={({ target }) =>
-          target.value === FULL_AUTO
-            ? setConfirming(true)
-            : onChoose({ approval: target.value === '' ? null : (target.value as ApprovalMode) })
-        }
-      >
-        <option value="">{about.approval} (default)</option>
-        {approvalModes(about).map(({ id }) => (
-          <option key={id} value={id}>
-            {id}
-          </option>
-        ))}
-      </select>
+      {may(about, 'tool:approve') && (
+        <select
+          className="picker"
+          aria-label="Approval mode"
+          title="What runs without approval"
+          data-risky={(chosen.approval ?? about.approval) === FULL_AUTO || undefined}
+          value={chosen.approval ?? ''}
+          onChange={({ target }) =>
+            target.value === FULL_AUTO
+              ? setConfirming(true)
+              : onChoose({ approval: target.value === '' ? null : (target.value as ApprovalMode) })
+          }
+        >
+          <option value="">{about.approval} (default)</option>
+          {approvalModes(about).map(({ id }) => (
+            <option key={id} value={id}>
+              {id}
+            </option>
+          ))}
+        </select>
+      )}
       {confirming && (
         <FullAutoDialog
           onClose={() => setConfirming(false)}

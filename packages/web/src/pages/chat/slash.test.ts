@@ -6,6 +6,7 @@ const about = {
   model: 'gpt-4o-mini',
   approval: 'suggest',
   sandbox: false,
+  principal: { role: 'developer', permissions: ['tool:approve'] },
   models: [
     { id: 'gpt-4o-mini', provider: 'openai' },
     { id: 'offline', provider: 'offline' },
@@ -58,4 +59,10 @@ test('offers full-auto only with a sandbox', () => {
     slashChoices('/approval ', { ...about, sandbox }).map(({ label }) => label);
   expect(modes(false)).toEqual(['default', 'suggest', 'auto-edit']);
   expect(modes(true)).toContain('full-auto');
+});
+
+test('commands that the caller may not use are not offered', () => {
+  const user = { ...about, principal: { ...about.principal, permissions: [] } };
+  expect(slashChoices('/', user).map(({ label }) => label)).not.toContain('/approval MODE');
+  expect(slashChoices('/approval ', user)).toEqual([]);
 });

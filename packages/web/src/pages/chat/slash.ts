@@ -1,15 +1,20 @@
 /** Slash commands of the console. */
 import type { About } from '@parlance/sdk';
+import { type Caller, may, type Needs } from '../../state/may.ts';
 
 export const SLASHES = [
   { name: 'model', about: 'Set the model of this session', argument: 'NAME' },
   { name: 'agent', about: 'Set the agent of this session', argument: 'NAME' },
   { name: 'domain', about: 'Start a session in another domain', argument: 'NAME' },
-  { name: 'approval', about: 'Set what runs without approval', argument: 'MODE' },
+  { name: 'approval', about: 'Set what runs without approval', argument: 'MODE', needs: 'tool:approve' },
   { name: 'compact', about: 'Compact the context: summarise older turns' },
   { name: 'clear', about: 'Clear the context; the history stays readable' },
   { name: 'help', about: 'Commands and shortcuts' },
-] as const satisfies readonly { name: string; about: string; argument?: string }[];
+] as const satisfies readonly { name: string; about: string; argument?: string; needs?: Needs }[];
+
+/** The commands that the caller may use. */
+export const slashesFor = (caller: Caller) =>
+  SLASHES.filter((slash) => !('needs' in slash) || may(caller, slash.needs));
 
 export type SlashName = (typeof SLASHES)[number]['name'];
 export type Slash = { readonly name: SlashName; readonly argument: string };
@@ -39,13 +44,15 @@ export function slashChoices(text: string, about: About): readonly Choice[] {
   if (gap === undefined)
     return rest !== ''
       ? []
-      : SLASHES.filter(({ name }) => name.startsWith(word.toLowerCase())).map((slash) => ({
-          text: `/${slash.name}${'argument' in slash ? ' ' : ''}`,
-          label: `/${slash.name}${'argument' in slash ? ` ${slash.argument}` : ''}`,
-          about: slash.about,
-          complete: !('argument' in slash),
-        }));
-  const name = SLASHES.find((slash) => slash.name === word.toLowerCase())?.name;
+      : slashesFor(about)
+          .filter(({ name }) => name.startsWith(word.toLowerCase()))
+          .map((slash) => ({
+            text: `/${slash.name}${'argument' in slash ? ' ' : ''}`,
+            label: `/${slash.name}${'argument' in slash ? ` ${slash.argument}` : ''}`,
+            about: slash.about,
+            complete: !('argument' in slash),
+          }));
+  const name = slashesFor(about).find((slash) => slash.name === word.toLowerCase())?.name;
   const wanted = rest.trim().toLowerCase();
   return argumentsOf(name, about)
     .filter(({ id, label }) => id.toLowerCase().includes(wanted) || label.toLowerCase().includes(wanted))

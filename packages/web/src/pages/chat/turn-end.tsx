@@ -6,7 +6,7 @@ import { CopyButton } from '../../components/copy-button.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { attempt } from '../../components/toast.tsx';
 import { hrefOf } from '../../router.ts';
-import { maySetUp } from '../../state/may.ts';
+import { may } from '../../state/may.ts';
 import { usePrices } from '../../state/prices.ts';
 import { parlance, useServer } from '../../state/server.ts';
 import { IsLatest } from './branch-context.ts';
@@ -40,7 +40,7 @@ export const TurnEnd = memo(function TurnEnd({ session, turn }: { session: strin
           }
         >
           {state.fault.message}
-          {state.fault.code.startsWith('provider_') && maySetUp(about) && (
+          {state.fault.code.startsWith('provider_') && may(about, 'setup') && (
             <>
               {' '}
               <a href={hrefOf({ page: 'admin' }, { section: 'model' })}>Model settings</a>

@@ -4,12 +4,13 @@ import { type FormEvent, useEffect, useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Logo } from '../../components/logo.tsx';
 import { Notice } from '../../components/notice.tsx';
-import { currentPlace, go, hrefOf } from '../../router.ts';
+import { currentPlace, go, hrefOf, placeAfterLogin, usePlace } from '../../router.ts';
 import { logIn, useAccess } from '../../state/server.ts';
 
 export function LoginPage({ expired }: { expired: boolean }) {
   const [problem, setProblem] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
+  const next = placeAfterLogin(usePlace());
   const open = useAccess().status === 'in';
   useEffect(() => {
     document.title = 'Sign in · Parlance';
@@ -22,7 +23,7 @@ export function LoginPage({ expired }: { expired: boolean }) {
     setProblem(null);
     try {
       await logIn(String(fields.get('name')), String(fields.get('password')));
-      if (currentPlace().route.page === 'login') go({ page: 'new' }, undefined, 'replace');
+      if (currentPlace().route.page === 'login') go(next.route, next.query, 'replace');
     } catch (thrown) {
       if (!(thrown instanceof ParlanceError)) throw thrown;
       setProblem(thrown.message);
@@ -50,7 +51,7 @@ export function LoginPage({ expired }: { expired: boolean }) {
           {busy ? 'Signing in …' : 'Sign in'}
         </Button>
         {open ? (
-          <a href={hrefOf({ page: 'new' })}>Continue without signing in</a>
+          <a href={hrefOf(next.route, next.query)}>Continue without signing in</a>
         ) : (
           <p className="hint">
             Ask your administrator for an account. On a new server, the first start prints the password of{' '}

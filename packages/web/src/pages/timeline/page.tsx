@@ -32,7 +32,8 @@ const TABS: readonly Tab[] = ['events', 'frames'];
 
 function SessionTimeline({ id }: { id: string }) {
   const { timeline, feed } = useTimeline(id);
-  const { auth, principal } = useServer();
+  const about = useServer();
+  const { auth } = about;
   const dialects = useDialects();
   const wide = useWide();
   const [filter, setFilter] = useState(EVERYTHING);
@@ -78,7 +79,7 @@ function SessionTimeline({ id }: { id: string }) {
           <a className="button button-quiet" href={hrefOf({ page: 'session', id })}>
             Chat
           </a>
-          {may(principal, 'tool:approve') && (
+          {may(about, 'tool:approve') && (
             <a
               className="button button-quiet playground-wide"
               href={hrefOf({ page: 'playground' }, { session: id })}

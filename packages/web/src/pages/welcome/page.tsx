@@ -9,7 +9,7 @@ import { toast } from '../../components/toast.tsx';
 import { CodeBlock } from '../../markdown/code-block.tsx';
 import { hrefOf } from '../../router.ts';
 import { useDialects } from '../../state/dialects.ts';
-import { may, maySetUp } from '../../state/may.ts';
+import { may } from '../../state/may.ts';
 import { parlance, useServer } from '../../state/server.ts';
 import { type Client, clientsOf, DEMO } from './clients.ts';
 import { PROVIDERS } from './providers.ts';
@@ -64,7 +64,7 @@ function Models({ about }: { about: About }) {
           is in use. Each session can choose another model that the server has a key for.
         </p>
       )}
-      {maySetUp(about) && <Providers provider={provider} />}
+      {may(about, 'setup') && <Providers provider={provider} />}
     </section>
   );
 }
@@ -162,7 +162,7 @@ function OwnToken() {
 }
 
 function Clients({ server }: { server: ServerInfo }) {
-  const mayPlay = may(useServer().principal, 'tool:approve');
+  const mayPlay = may(useServer(), 'tool:approve');
   const list = useDialects();
   const clients = useMemo(() => (list === null ? [] : clientsOf(server, list)), [server, list]);
   return (

@@ -14,7 +14,7 @@ export function MetricsSection() {
   useEffect(() => followMetrics(id), [id]);
   const value = figures.length === 0 ? null : figures;
   return (
-    <Section title="Metrics" whose="developers and admins" polled={{ value, fault, again: null }}>
+    <Section title="Metrics" polled={{ value, fault, again: null }}>
       {(known) => {
         const now = known.at(-1)?.at ?? 0;
         return (

@@ -1,0 +1,29 @@
+/** Shown in place of what the caller may not use. */
+import { hrefOf, signInHref, usePlace } from '../router.ts';
+import { isLocal } from '../state/may.ts';
+import { useServer } from '../state/server.ts';
+import { Empty } from './empty.tsx';
+
+export function NoAccess() {
+  const about = useServer();
+  const place = usePlace();
+  if (isLocal(about))
+    return (
+      <Empty
+        title="Sign in to open this page"
+        action={
+          <a className="button button-primary" href={signInHref(place)}>
+            Sign in
+          </a>
+        }
+      >
+        In open mode, everyone on this machine is the user <code>local</code> with the role developer. The
+        server printed the password of <code>admin</code> on its first start, unless AUTH_USERS defines users.
+      </Empty>
+    );
+  return (
+    <Empty title="You do not have access" action={<a href={hrefOf({ page: 'new' })}>Start a session</a>}>
+      Your role ({about.principal.role}) cannot open this page. Ask your administrator for access.
+    </Empty>
+  );
+}
