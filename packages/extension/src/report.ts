@@ -12,10 +12,10 @@ export const pageOf = ({ url, title, dom, viewport, scrollPosition }: Snapshot) 
 const MAX_STATE_LENGTH = 10_000;
 
 /** `action` is the action as the server sent it; `seen` is null if the document was replaced. */
-export function reportOf(action: string, outcome: ActionOutcome, seen: Observations | null) {
+export function reportOf(action: string, outcome: ActionOutcome, observations: Observations | null) {
   const { success, error, previousUrl, elementFound } = outcome;
-  const didUrlChange = seen ? seen.didUrlChange : true;
-  const actualState = stateOf(outcome.value, seen?.dialogs ?? []);
+  const didUrlChange = observations ? observations.didUrlChange : true;
+  const actualState = stateOf(outcome.value, observations?.dialogs ?? []);
   return {
     lastActionStatus: success ? ('success' as const) : ('failure' as const),
     ...(error && { lastActionError: { ...error, action } }),
@@ -23,8 +23,8 @@ export function reportOf(action: string, outcome: ActionOutcome, seen: Observati
     previousUrl,
     clientVerification: { elementFound, urlChanged: didUrlChange, timestamp: Date.now() },
     clientObservations: {
-      didNetworkOccur: seen?.didNetworkOccur ?? true,
-      didDomMutate: seen?.didDomMutate ?? true,
+      didNetworkOccur: observations?.didNetworkOccur ?? true,
+      didDomMutate: observations?.didDomMutate ?? true,
       didUrlChange,
     },
   };

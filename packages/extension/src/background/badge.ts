@@ -1,5 +1,5 @@
 /** The badge of the toolbar button: a question waits, or something happens in the browser. */
-import { asks } from '../shared/kept.ts';
+import { asks } from '../shared/storage.ts';
 
 export async function showBadge(isBusy: boolean): Promise<void> {
   const waiting = (await asks.get()).filter(({ answer }) => answer === null).length;

@@ -3,7 +3,7 @@
  * the storage, and an alarm wakes it up.
  */
 import type { PanelMessage, WorkerReply } from '../panel-messages.ts';
-import { asks, closeToPages, connection, sites, tasks, toolsOn } from '../shared/kept.ts';
+import { asks, connection, restrictToExtension, sites, tasks, toolsOn } from '../shared/storage.ts';
 import { isRunning } from '../shared/task-record.ts';
 import { showBadge } from './badge.ts';
 import { chooseSite, forgetAsks } from './permission.ts';
@@ -109,7 +109,7 @@ setInterval(() => {
 }, ALIVE_MS);
 
 async function wakeUp(): Promise<void> {
-  await closeToPages();
+  await restrictToExtension();
   await chrome.alarms.create(WAKE_UP, { periodInMinutes: 0.5 });
   await forgetAsks(({ session }) => session !== null);
   await forgetOpenUses();

@@ -1,6 +1,6 @@
 /** Requests to the paired server. */
 import type { Connection, Paired } from '../shared/connection.ts';
-import { connection } from '../shared/kept.ts';
+import { connection } from '../shared/storage.ts';
 
 /** `retry`: the server may answer later. */
 export class ServerError extends Error {

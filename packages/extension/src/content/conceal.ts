@@ -1,13 +1,13 @@
 /** Hides the values of secret fields, and the indicator, while a picture of the page is taken. */
 import { rootsIn } from './dom/flat-tree.ts';
 import { isSecret } from './dom/secrets.ts';
-import { veilIndicator } from './indicator.ts';
+import { hideIndicator } from './indicator.ts';
 
 /** The styles that fields had before. */
 const concealed = new Map<HTMLElement, string | null>();
 
 export function conceal(on: boolean): void {
-  veilIndicator(on);
+  hideIndicator(on);
   if (on) for (const root of rootsIn(document)) hideIn(root);
   else restore();
 }

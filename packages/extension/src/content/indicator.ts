@@ -35,7 +35,7 @@ export function indicate(text: string | null, stop: () => void): void {
 }
 
 /** While a picture is taken. */
-export function veilIndicator(on: boolean): void {
+export function hideIndicator(on: boolean): void {
   if (on) shown?.host.style.setProperty('visibility', 'hidden', 'important');
   else shown?.host.style.removeProperty('visibility');
 }

@@ -4,7 +4,7 @@ import type { Inspection, PageTool } from '../messages.ts';
 import { repeatedAction } from './actions/dialogs.ts';
 import { nameOf } from './dom/names.ts';
 import { roleOf } from './dom/roles.ts';
-import { elementNumbered, numberOf } from './numbers.ts';
+import { elementById, numberOf } from './numbers.ts';
 import { sensitivity } from './sensitivity.ts';
 import { elementSelected, type Parameters, textIn } from './tools/parameters.ts';
 
@@ -21,7 +21,7 @@ function targetOf(action: Action): Element | null {
   const meant = action.name === 'acceptDialog' ? (repeatedAction() ?? action) : action;
   const id = 'id' in meant ? meant.id : 'from' in meant ? meant.from : null;
   try {
-    return id === null ? null : elementNumbered(id);
+    return id === null ? null : elementById(id);
   } catch {
     return null;
   }

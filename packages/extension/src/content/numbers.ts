@@ -22,7 +22,7 @@ export function numberOf(element: Element): number {
   const known = numbers.get(element);
   if (known !== undefined) return known;
   const signature = signatureOf(element);
-  const number = abandoned(signature) ?? ++last;
+  const number = freeNumber(signature) ?? ++last;
   assign(number, element, signature);
   return number;
 }
@@ -35,39 +35,39 @@ function assign(number: number, element: Element, signature: string): void {
 export function forgetNumbers(): void {
   entries.clear();
   numbers = new WeakMap();
-  gone.clear();
+  removed.clear();
   last = 0;
 }
 
 /** Numbers of removed elements by signature, collected once per snapshot. */
-const gone = new Map<string, number[]>();
+const removed = new Map<string, number[]>();
 
 /** Called before elements are numbered. */
-export function collectGone(): void {
-  gone.clear();
+export function collectRemoved(): void {
+  removed.clear();
   for (const [number, { element, signature }] of entries) {
     if (element.deref()?.isConnected) continue;
     if (entries.size > MAX_KNOWN) {
       entries.delete(number);
       continue;
     }
-    const same = gone.get(signature);
+    const same = removed.get(signature);
     if (same) same.push(number);
-    else gone.set(signature, [number]);
+    else removed.set(signature, [number]);
   }
 }
 
-const abandoned = (signature: string): number | undefined => gone.get(signature)?.shift();
+const freeNumber = (signature: string): number | undefined => removed.get(signature)?.shift();
 
 /** Throws if there is no such element any more. */
-export function elementNumbered(number: number): HTMLElement {
+export function elementById(number: number): HTMLElement {
   const entry = entries.get(number);
   const element = entry?.element.deref();
   if (element?.isConnected) return element as HTMLElement;
-  const twin = entry && soleTwin(entry.signature);
-  if (twin) {
-    assign(number, twin, entry.signature);
-    return twin;
+  const match = entry && onlyMatch(entry.signature);
+  if (match) {
+    assign(number, match, entry.signature);
+    return match;
   }
   const message = entry
     ? `Element ${number} is no longer on the page. The page has changed: use the numbers of its current state.`
@@ -76,7 +76,7 @@ export function elementNumbered(number: number): HTMLElement {
 }
 
 /** The only element without a number that looks the same. */
-function soleTwin(signature: string): HTMLElement | null {
+function onlyMatch(signature: string): HTMLElement | null {
   const [tag = ''] = signature.split('\n', 1);
   const same: HTMLElement[] = [];
   for (const element of elementsIn(document.documentElement)) {

@@ -78,7 +78,7 @@ const joined = (...parts: readonly Sensitivity[]): Sensitivity => ({
   destination: parts.find(({ destination }) => destination !== null)?.destination ?? null,
 });
 
-const because = (reason: SensitiveReason, holds: boolean): Sensitivity =>
+const reasonIf = (reason: SensitiveReason, holds: boolean): Sensitivity =>
   holds ? { reasons: [reason], destination: null } : NONE;
 
 const FILE =
@@ -90,16 +90,16 @@ function clicked(element: Element): Sensitivity {
   const file = isFile(element) || (label?.control != null && isFile(label.control));
   const submitter = [element, closest(element, 'button')].find((each) => each && isSubmitter(each));
   return joined(
-    because('upload', file),
+    reasonIf('upload', file),
     link && isLink(link) ? followed(link) : NONE,
-    because(
+    reasonIf(
       'download',
       link === null && /^(?:download|herunterladen|télécharger|descargar)\b/i.test(nameOf(element)),
     ),
     submitter && isSubmitter(submitter)
       ? submitted(submitter.form, submitter.getAttribute('formaction'))
       : NONE,
-    because('payment', !isField(element) && pays(element)),
+    reasonIf('payment', !isField(element) && isPayment(element)),
   );
 }
 
@@ -107,22 +107,22 @@ function followed(link: Element): Sensitivity {
   const address = destinationOf(link);
   const { pathname = '', protocol = '' } = URL.parse(address) ?? {};
   const isFileLink = link.hasAttribute('download') || FILE.test(pathname) || /^(?:blob|data):/.test(protocol);
-  return joined(because('download', isFileLink), leaving(address));
+  return joined(reasonIf('download', isFileLink), leaving(address));
 }
 
 /** A click into it only selects or fills it. */
 const isField = (element: Element): boolean =>
   isTextInput(element) || isTickedInput(element) || isSelect(element) || isTextArea(element);
 
-const PAYS =
+const PAYMENT =
   /^(?:(?:pay|buy|purchase|donate)\b|place (?:your |my |the )?order|(?:confirm|complete|submit|finish)(?: and)? (?:your |my |the )?(?:order|payment|purchase|pay)|order (?:now|with)|book (?:and|&) pay|send (?:money|payment)|transfer (?:money|funds|now)|start (?:my )?(?:paid )?subscription|(?:jetzt |zahlungspflichtig )?(?:kaufen|bezahlen|bestellen)|acheter|payer|comprar|pagar)/i;
 const STEPS =
   /^(?:next|continue|submit|confirm|ok|yes|send|finish|done|proceed|check ?out|apply|weiter|bestätigen|continuer|continuar)\b/i;
 
 /** By its name, or because it submits card fields. */
-function pays(element: Element): boolean {
+function isPayment(element: Element): boolean {
   const name = nameOf(element);
-  if (PAYS.test(name)) return true;
+  if (PAYMENT.test(name)) return true;
   const form = closest(element, 'form, [role="form"], dialog, [role="dialog"], section, main');
   return STEPS.test(name) && form !== null && holdsPaymentField(form);
 }
@@ -138,8 +138,8 @@ function submitted(form: HTMLFormElement | null, action: string | null): Sensiti
     (each) => isInput(each) && each.type === 'file' && (each.files?.length ?? 0) > 0,
   );
   return joined(
-    because('payment', holdsPaymentField(form)),
-    because('upload', files),
+    reasonIf('payment', holdsPaymentField(form)),
+    reasonIf('upload', files),
     leaving(action ?? form.getAttribute('action') ?? ''),
   );
 }

@@ -14,11 +14,11 @@ const STEP_MS = 40;
 /** Suggestions usually come after 200 to 500 ms. */
 const PATIENCE_MS = 650;
 /** A page that keeps changing a little, such as a clock, counts as quiet after this time. */
-const RESTLESS_MS = 1_500;
-const RESTLESS_PERIOD_MS = 500;
+const BUSY_PAGE_MS = 1_500;
+const CHANGE_WINDOW_MS = 500;
 const FEW_CHANGES = 12;
 
-const seen = {
+const observed = {
   url: location.href,
   beganAt: performance.now(),
   changedAt: 0,
@@ -34,10 +34,10 @@ const observer = new MutationObserver((records) => {
   const own = records.filter((record) => !isOurs(record));
   if (own.length === 0) return;
   const now = performance.now();
-  seen.changes = seen.changes.filter(({ at }) => now - at < RESTLESS_PERIOD_MS);
-  seen.changes.push({ at: now, count: own.length });
-  seen.changedAt = now;
-  seen.mutated = true;
+  observed.changes = observed.changes.filter(({ at }) => now - at < CHANGE_WINDOW_MS);
+  observed.changes.push({ at: now, count: own.length });
+  observed.changedAt = now;
+  observed.mutated = true;
 });
 
 /** The indicator, and marks of the pointer. */
@@ -50,7 +50,7 @@ const isOurs = ({ target, attributeName, addedNodes, removedNodes }: MutationRec
 
 /** Something may happen with a delay: suggestions for what was typed, a menu under the pointer. */
 export function expectReaction(): void {
-  seen.patienceMs = PATIENCE_MS;
+  observed.patienceMs = PATIENCE_MS;
 }
 
 const OBSERVED = { subtree: true, childList: true, characterData: true, attributes: true } as const;
@@ -61,7 +61,7 @@ export function beginObserving(): void {
   observer.disconnect();
   for (const root of rootsIn(document)) observer.observe(root, OBSERVED);
   const now = performance.now();
-  Object.assign(seen, {
+  Object.assign(observed, {
     url: location.href,
     beganAt: now,
     changedAt: now,
@@ -74,8 +74,8 @@ export function beginObserving(): void {
 
 export function watchNetwork(): void {
   const resources = new PerformanceObserver(() => {
-    seen.network = true;
-    seen.changedAt = performance.now();
+    observed.network = true;
+    observed.changedAt = performance.now();
   });
   resources.observe({ type: 'resource' });
 }
@@ -87,9 +87,9 @@ export async function settle(maxMs = MAX_MS): Promise<Observations> {
   }
   return {
     url: location.href,
-    didNetworkOccur: seen.network || reported.requests > 0,
-    didDomMutate: seen.mutated,
-    didUrlChange: location.href !== seen.url,
+    didNetworkOccur: observed.network || reported.requests > 0,
+    didDomMutate: observed.mutated,
+    didUrlChange: location.href !== observed.url,
     dialogs: [...reported.dialogs],
     openedUrls: [...reported.openedUrls],
     openedTabs: [...reported.openedTabs],
@@ -98,15 +98,15 @@ export async function settle(maxMs = MAX_MS): Promise<Observations> {
 
 function isQuiet(waited: number): boolean {
   if (waited < MIN_MS || document.readyState === 'loading' || reported.pending > 0) return false;
-  if (!seen.mutated && !seen.network && waited < seen.patienceMs) return false;
-  const calm = performance.now() - seen.changedAt >= QUIET_MS;
-  const restless = waited > RESTLESS_MS && recentChanges() <= FEW_CHANGES;
-  return (calm || restless) && !isLoading();
+  if (!observed.mutated && !observed.network && waited < observed.patienceMs) return false;
+  const isIdle = performance.now() - observed.changedAt >= QUIET_MS;
+  const isBusyPage = waited > BUSY_PAGE_MS && recentChanges() <= FEW_CHANGES;
+  return (isIdle || isBusyPage) && !isLoading();
 }
 
 const recentChanges = (): number => {
   const now = performance.now();
-  return seen.changes.reduce((sum, { at, count }) => sum + (now - at < RESTLESS_PERIOD_MS ? count : 0), 0);
+  return observed.changes.reduce((sum, { at, count }) => sum + (now - at < CHANGE_WINDOW_MS ? count : 0), 0);
 };
 
 const BUSY =

@@ -1,15 +1,15 @@
 /** The title bar: sessions, a new chat, settings, and the emergency stop while anything happens in the browser. */
 import { Button, IconButton } from '../../../web/src/components/button.tsx';
-import { tasks, toolUses } from '../shared/kept.ts';
+import { tasks, toolUses } from '../shared/storage.ts';
 import { isRunning } from '../shared/task-record.ts';
-import { useKept } from './use-kept.ts';
+import { useStored } from './use-stored.ts';
 import { show, useView } from './view.ts';
-import { tell } from './worker.ts';
+import { sendToWorker } from './worker.ts';
 
 export function Header() {
   const view = useView();
-  const running = Object.values(useKept(tasks) ?? {}).some(isRunning);
-  const used = (useKept(toolUses) ?? []).some(({ state }) => state === 'running' || state === 'asking');
+  const running = Object.values(useStored(tasks) ?? {}).some(isRunning);
+  const used = (useStored(toolUses) ?? []).some(({ state }) => state === 'running' || state === 'asking');
   const toggled = (page: 'sessions' | 'settings') =>
     show(view.page === page ? { page: 'chat', session: null } : { page });
   return (
@@ -22,7 +22,7 @@ export function Header() {
       />
       <h1>Parlance</h1>
       {(running || used) && (
-        <Button look="danger" icon="stop" onClick={() => void tell({ kind: 'stop' })}>
+        <Button look="danger" icon="stop" onClick={() => void sendToWorker({ kind: 'stop' })}>
           Stop all
         </Button>
       )}

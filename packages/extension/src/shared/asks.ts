@@ -4,7 +4,7 @@ import type { SensitiveReason } from '../messages.ts';
 export type SiteAnswer = 'once' | 'always' | 'never';
 export type ActionAnswer = 'allow' | 'deny';
 
-type Asked = {
+type AskBase = {
   /** the same question has the same id, also after the worker was suspended */
   readonly id: string;
   readonly tab: number;
@@ -15,14 +15,14 @@ type Asked = {
   readonly at: number;
 };
 
-export type SiteAsk = Asked & {
+export type SiteAsk = AskBase & {
   readonly kind: 'site';
   /** what would be done there */
   readonly purpose: string;
   readonly answer: SiteAnswer | null;
 };
 
-export type ActionAsk = Asked & {
+export type ActionAsk = AskBase & {
   readonly kind: 'action';
   readonly reasons: readonly SensitiveReason[];
   readonly description: string;

@@ -21,7 +21,7 @@ export type TaskRecord = {
   readonly plan: ContractPlan | null;
   readonly state: TaskState;
   /** why the server cannot be reached now */
-  readonly trouble: string | null;
+  readonly problem: string | null;
 };
 
 /** What is sent about the last action: part of the body of `/api/agent/interact`. */

@@ -2,7 +2,7 @@
  * On sites that are allowed, the script of the page's own world runs before those of the page, so that it knows every listener.
  * It does nothing else until a task begins there.
  */
-import { sites, tasks } from '../../shared/kept.ts';
+import { sites, tasks } from '../../shared/storage.ts';
 import { isRunning } from '../../shared/task-record.ts';
 
 const SCRIPT = 'page-world';

@@ -8,7 +8,7 @@ import { settle } from './page.ts';
 export type Performed = {
   readonly outcome: ActionOutcome;
   /** null if the document was replaced */
-  readonly seen: Observations | null;
+  readonly observations: Observations | null;
   /** the tab to continue with */
   readonly tab: number;
   readonly opened?: number;
@@ -20,10 +20,10 @@ const ANSWER_MS = 15_000;
 export async function perform(tab: number, action: Action, tabs: TaskTabs): Promise<Performed> {
   const previousUrl = (await chrome.tabs.get(tab)).url ?? '';
   if (!isPageAction(action)) {
-    const done = await performInBrowser(tab, action, tabs).catch((thrown) => failed(tab, thrown));
-    const { tab: next, opened, screenshot, ...outcome } = done;
-    const seen = next === tab ? await settle(next).catch(() => null) : null;
-    return { outcome: { ...outcome, previousUrl }, seen, tab: next, opened, screenshot };
+    const result = await performInBrowser(tab, action, tabs).catch((thrown) => failed(tab, thrown));
+    const { tab: next, opened, screenshot, ...outcome } = result;
+    const observations = next === tab ? await settle(next).catch(() => null) : null;
+    return { outcome: { ...outcome, previousUrl }, observations, tab: next, opened, screenshot };
   }
   const limitMs = ANSWER_MS + (action.name === 'wait' ? 1_000 * action.seconds : 0);
   const opened = watchOpened(tab);
@@ -34,12 +34,12 @@ export async function perform(tab: number, action: Action, tabs: TaskTabs): Prom
       return { success: false, error: thrown.problem, previousUrl, elementFound: false };
     throw thrown;
   });
-  const seen = await settle(tab).finally(opened.stop);
-  const next = await opened.tab(seen ? [...seen.openedTabs, ...seen.openedUrls] : []);
-  if (next === null) return { outcome, seen, tab };
+  const observations = await settle(tab).finally(opened.stop);
+  const next = await opened.tab(observations ? [...observations.openedTabs, ...observations.openedUrls] : []);
+  if (next === null) return { outcome, observations, tab };
   // The popup blocker has not stopped it.
-  const left = seen && { ...seen, openedUrls: [] };
-  return { outcome, seen: left, tab: next, opened: next };
+  const left = observations && { ...observations, openedUrls: [] };
+  return { outcome, observations: left, tab: next, opened: next };
 }
 
 type Opened = { readonly tab: (addresses: readonly string[]) => Promise<number | null>; stop(): void };

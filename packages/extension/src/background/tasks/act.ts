@@ -11,14 +11,14 @@ import { type Performed, perform } from '../tabs/perform.ts';
 import { changeTask } from './records.ts';
 import { mayUse } from './site-permission.ts';
 
-export type Acted = { readonly report: Report; readonly change: Partial<TaskRecord> };
+export type ActionResult = { readonly report: Report; readonly change: Partial<TaskRecord> };
 
 /** `begin` is called before the action can have any effect. */
 export async function act(
   task: TaskRecord,
   written: string,
   { begin, signal }: { readonly begin: () => Promise<unknown>; readonly signal: AbortSignal },
-): Promise<Acted> {
+): Promise<ActionResult> {
   const action = parseAction(written);
   if (!action) return refused(written, 'UNSUPPORTED', 'The action could not be read.');
   const { url } = await chrome.tabs.get(task.tab);
@@ -35,21 +35,22 @@ export async function act(
     visible: (tab) => isVisible(task, tab),
     opened: task.opened,
   });
-  const address = await followed(task, { written, done, inspection }, signal);
-  return reported(task, written, { done, inspection, address });
+  const address = await addressToOpen(task, { written, done, inspection }, signal);
+  return saveResult(task, written, { done, inspection, address });
 }
 
 /** What the page wants to open in a tab of its own; null if that leads to another site and the person does not allow it. */
-async function followed(
+async function addressToOpen(
   task: TaskRecord,
   { written, done, inspection }: { written: string; done: Performed; inspection: Inspection },
   signal: AbortSignal,
 ): Promise<string | null> {
-  const [address] = done.seen?.openedUrls ?? [];
-  const leads = siteOf(address);
-  if (address === undefined || leads === null) return null;
+  const [address] = done.observations?.openedUrls ?? [];
+  const destinationSite = siteOf(address);
+  if (address === undefined || destinationSite === null) return null;
   const site = siteOf((await chrome.tabs.get(done.tab)).url);
-  if (leads === site || leads === siteOf(inspection.destination ?? undefined)) return address;
+  if (destinationSite === site || destinationSite === siteOf(inspection.destination ?? undefined))
+    return address;
   const allowed = await confirmed(
     task,
     { written, inspection: { reasons: ['other-origin'], target: null, destination: address } },
@@ -70,15 +71,19 @@ async function inspect(tab: number, action: Action, site: string | null): Promis
   return { reasons: destination === null ? [] : ['other-origin'], target: null, destination };
 }
 
-type Inspected = { readonly written: string; readonly inspection: Inspection };
+type InspectedAction = { readonly written: string; readonly inspection: Inspection };
 
 /** A site that was allowed before needs no question for leading there. */
-async function confirmed(task: TaskRecord, inspected: Inspected, signal: AbortSignal): Promise<boolean> {
+async function confirmed(
+  task: TaskRecord,
+  inspected: InspectedAction,
+  signal: AbortSignal,
+): Promise<boolean> {
   const { written, inspection } = inspected;
   const { reasons, target, destination } = inspection;
   const site = siteOf((await chrome.tabs.get(task.tab)).url) ?? '';
-  const leads = siteOf(destination ?? undefined);
-  const known = leads === null ? null : await mayUse(leads, task.allowed);
+  const destinationSite = siteOf(destination ?? undefined);
+  const known = destinationSite === null ? null : await mayUse(destinationSite, task.allowed);
   if (known === 'denied') return false;
   const open = reasons.filter((reason) => reason !== 'other-origin' || known !== 'allowed');
   if (open.length === 0) return true;
@@ -104,27 +109,30 @@ async function isVisible(task: TaskRecord, tab: chrome.tabs.Tab): Promise<boolea
   return site !== null && (await mayUse(site, task.allowed)) === 'allowed';
 }
 
-type Followed = {
+type FinishedAction = {
   readonly done: Performed;
   readonly inspection: Inspection;
   /** to be opened in a tab of its own */
   readonly address: string | null;
 };
 
-async function reported(
+async function saveResult(
   task: TaskRecord,
   written: string,
-  { done, inspection, address }: Followed,
-): Promise<Acted> {
-  const { outcome, seen, screenshot } = done;
+  { done, inspection, address }: FinishedAction,
+): Promise<ActionResult> {
+  const { outcome, observations, screenshot } = done;
   const opened = done.opened === undefined ? task.opened : [...task.opened, done.opened];
   // The person has allowed what leads there.
-  const leads = [inspection.destination, address].map((each) => siteOf(each ?? undefined));
-  const allowed = [...new Set([...task.allowed, ...leads.filter((site) => site !== null)])];
+  const destinationSites = [inspection.destination, address].map((each) => siteOf(each ?? undefined));
+  const allowed = [...new Set([...task.allowed, ...destinationSites.filter((site) => site !== null)])];
   const tab = address === null ? done.tab : await openFor(task, address, done.tab);
   const change = { tab, opened: tab === done.tab ? opened : [...opened, tab], allowed };
   await changeTask(task, change);
-  return { report: { ...reportOf(written, outcome, seen), ...(screenshot && { screenshot }) }, change };
+  return {
+    report: { ...reportOf(written, outcome, observations), ...(screenshot && { screenshot }) },
+    change,
+  };
 }
 
 /** A link that opens a tab of its own: the task continues there. */
@@ -133,7 +141,7 @@ async function openFor(task: TaskRecord, address: string, tab: number): Promise<
   return id ?? tab;
 }
 
-export const refused = (action: string, code: string, message: string): Acted => ({
+export const refused = (action: string, code: string, message: string): ActionResult => ({
   report: {
     lastActionStatus: 'failure',
     lastActionError: { message, code, action },

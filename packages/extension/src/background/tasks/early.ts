@@ -1,6 +1,6 @@
 /** Scripts are injected while a page of a task is still loading: its own dialogs would block it before it can be read. */
-import { tasks } from '../../shared/kept.ts';
 import { siteOf } from '../../shared/sites.ts';
+import { tasks } from '../../shared/storage.ts';
 import { isRunning } from '../../shared/task-record.ts';
 import { askPage, inject } from '../tabs/content.ts';
 import { mayUse } from './site-permission.ts';

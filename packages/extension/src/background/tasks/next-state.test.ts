@@ -13,7 +13,7 @@ const TASK: TaskRecord = {
   actionCount: 3,
   plan: null,
   state: { phase: 'reporting', action: 'click(1)', report: {} },
-  trouble: 'Cannot reach the server.',
+  problem: 'Cannot reach the server.',
 };
 
 test('an action is to be carried out, and its number is remembered', () => {
@@ -23,7 +23,7 @@ test('an action is to be carried out, and its number is remembered', () => {
     actionCount: 4,
     plan: null,
     state: { phase: 'acting', action: 'click(2)', thought: 'Why', begun: false },
-    trouble: null,
+    problem: null,
   });
 });
 

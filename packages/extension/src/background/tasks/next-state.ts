@@ -2,7 +2,7 @@
 import type { InteractResponse } from '../../shared/contract.ts';
 import type { TaskRecord, TaskState } from '../../shared/task-record.ts';
 
-type Change = Pick<TaskRecord, 'taskId' | 'actionCount' | 'plan' | 'state' | 'trouble'>;
+type Change = Pick<TaskRecord, 'taskId' | 'actionCount' | 'plan' | 'state' | 'problem'>;
 
 export function afterResponse(task: TaskRecord, response: InteractResponse): Change {
   return {
@@ -10,7 +10,7 @@ export function afterResponse(task: TaskRecord, response: InteractResponse): Cha
     actionCount: response.metrics?.actionCount ?? task.actionCount,
     plan: response.plan ?? task.plan,
     state: stateAfter(response),
-    trouble: null,
+    problem: null,
   };
 }
 

@@ -1,5 +1,5 @@
 /** The tasks in the storage, by session. */
-import { tasks } from '../../shared/kept.ts';
+import { tasks } from '../../shared/storage.ts';
 import { isRunning, type TaskRecord, type TaskState } from '../../shared/task-record.ts';
 
 /** Ended tasks are kept for display. */
@@ -10,8 +10,8 @@ export const taskOf = async (session: string): Promise<TaskRecord | null> =>
 
 export type NewTask = Pick<TaskRecord, 'session' | 'tab' | 'query'>;
 
-export const newTask = (wanted: NewTask): TaskRecord => ({
-  ...wanted,
+export const newTask = (options: NewTask): TaskRecord => ({
+  ...options,
   id: crypto.randomUUID(),
   opened: [],
   allowed: [],
@@ -19,7 +19,7 @@ export const newTask = (wanted: NewTask): TaskRecord => ({
   actionCount: 0,
   plan: null,
   state: { phase: 'asking-server', reply: null },
-  trouble: null,
+  problem: null,
 });
 
 export async function putTask(task: TaskRecord): Promise<void> {
@@ -29,8 +29,8 @@ export async function putTask(task: TaskRecord): Promise<void> {
     const dropped = new Set(
       ended.slice(0, Math.max(0, ended.length - MAX_KEPT)).map(({ session }) => session),
     );
-    const kept = Object.entries(others).filter(([session]) => !dropped.has(session));
-    return Object.fromEntries([...kept, [task.session, task]]);
+    const remaining = Object.entries(others).filter(([session]) => !dropped.has(session));
+    return Object.fromEntries([...remaining, [task.session, task]]);
   });
 }
 
@@ -50,4 +50,4 @@ export async function changeTask(
 export const ended = (
   outcome: Extract<TaskState, { phase: 'ended' }>['outcome'],
   message: string,
-): { state: TaskState; trouble: null } => ({ state: { phase: 'ended', outcome, message }, trouble: null });
+): { state: TaskState; problem: null } => ({ state: { phase: 'ended', outcome, message }, problem: null });

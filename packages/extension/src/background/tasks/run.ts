@@ -12,7 +12,7 @@ import { passSite } from './site-permission.ts';
 
 const RETRY_MS = [500, 1_000, 2_000, 4_000, 8_000, 15_000];
 /** How often a task that waits for the person looks whether somebody has answered elsewhere. */
-const LOOK_MS = 2_000;
+const POLL_MS = 2_000;
 
 export async function runTask(session: string, signal: AbortSignal): Promise<void> {
   let failures = 0;
@@ -27,7 +27,7 @@ export async function runTask(session: string, signal: AbortSignal): Promise<voi
         await changeTask(before, ended('failed', messageOf(thrown)));
         break;
       }
-      task = await changeTask(before, { trouble: thrown.message });
+      task = await changeTask(before, { problem: thrown.message });
       await pause(Math.max(thrown.waitMs, RETRY_MS[Math.min(failures++, RETRY_MS.length - 1)] ?? 0), signal);
     }
   }
@@ -41,7 +41,7 @@ async function step(task: TaskRecord, signal: AbortSignal): Promise<TaskRecord |
     case 'asking-server':
       return interact(task, { query: state.reply ?? task.query }, signal);
     case 'acting':
-      return carryOut(task, signal);
+      return performAction(task, signal);
     case 'reporting':
       return interact(task, { query: task.query, ...state.report }, signal);
     case 'question':
@@ -51,7 +51,7 @@ async function step(task: TaskRecord, signal: AbortSignal): Promise<TaskRecord |
   }
 }
 
-async function carryOut(task: TaskRecord, signal: AbortSignal): Promise<TaskRecord | null> {
+async function performAction(task: TaskRecord, signal: AbortSignal): Promise<TaskRecord | null> {
   const { state } = task;
   if (state.phase !== 'acting') return task;
   const { action } = state;
@@ -82,7 +82,7 @@ async function interact(task: TaskRecord, body: Report, signal: AbortSignal): Pr
       sessionId: task.session,
       ...(!isFirst && { taskId: task.taskId, actionCount: task.actionCount }),
       ...body,
-      ...(!('problem' in page) ? page : isFirst ? {} : unread(task, page.problem)),
+      ...(!('problem' in page) ? page : isFirst ? {} : pageError(task, page.problem)),
     },
     signal,
   });
@@ -101,12 +101,12 @@ async function pageIn(task: TaskRecord): Promise<ReturnType<typeof pageOf> | { p
 }
 
 /** The model learns that the page could not be read, and why. */
-const unread = ({ state }: TaskRecord, problem: string): Report =>
+const pageError = ({ state }: TaskRecord, problem: string): Report =>
   refused('action' in state ? state.action : '', 'PAGE_NOT_READ', problem).report;
 
 /** An answer in the panel changes the task; one given elsewhere is noticed at the server. */
 async function waitForAnswer(task: TaskRecord, signal: AbortSignal): Promise<TaskRecord | null> {
-  await pause(LOOK_MS, signal);
+  await pause(POLL_MS, signal);
   const now = await taskOf(task.session);
   if (now?.state.phase !== 'question') return now;
   const path = `/api/session/${task.session}/task/active`;

@@ -1,5 +1,5 @@
 /** The tasks of this browser: begun, answered, stopped, and continued when the worker wakes up. */
-import { tasks } from '../../shared/kept.ts';
+import { tasks } from '../../shared/storage.ts';
 import { isRunning } from '../../shared/task-record.ts';
 import { forgetAsks } from '../permission.ts';
 import { ask } from '../server.ts';
@@ -28,10 +28,10 @@ async function halt(session: string): Promise<void> {
 }
 
 /** Takes the place of the task that runs in the session. */
-export async function beginTask(wanted: NewTask): Promise<void> {
-  const { session } = wanted;
+export async function beginTask(options: NewTask): Promise<void> {
+  const { session } = options;
   await halt(session);
-  await putTask(newTask(wanted));
+  await putTask(newTask(options));
   start(session);
 }
 

@@ -2,7 +2,7 @@
  * Tasks that were running when the browser was closed. Their records, which hold parts of pages, are only kept until then; what
  * remains is enough to say so, and to end them on the server.
  */
-import { tasks, unfinished } from '../../shared/kept.ts';
+import { tasks, unfinished } from '../../shared/storage.ts';
 import { isRunning } from '../../shared/task-record.ts';
 import { ask } from '../server.ts';
 import { ended, newTask, putTask } from './records.ts';

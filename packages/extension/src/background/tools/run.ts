@@ -1,6 +1,6 @@
 /** Runs a browser tool for an agent in another client: permission of the site, what always asks, and an entry for the panel. */
-import { allowedOnce, toolUses } from '../../shared/kept.ts';
 import { siteName, siteOf } from '../../shared/sites.ts';
+import { allowedOnce, toolUses } from '../../shared/storage.ts';
 import type { ToolUse } from '../../shared/tool-use.ts';
 import { allowOnce, askForAction, askForSite, siteVerdict } from '../permission.ts';
 import { askPage, ensureScripts } from '../tabs/content.ts';

@@ -38,12 +38,12 @@ export function openToolSocket({ url, token }: Paired, events: ToolSocketEvents)
   function connect(): void {
     const opened = new WebSocket(`${url.replace('http', 'ws')}/extension?token=${encodeURIComponent(token)}`);
     socket = opened;
-    let heardAt = Date.now();
+    let receivedAt = Date.now();
     const send = (type: string, content: object = {}) => {
       if (opened.readyState === WebSocket.OPEN) opened.send(frameOf(type, content));
     };
     const pulse = setInterval(() => {
-      if (Date.now() - heardAt > SILENCE_MS) opened.close();
+      if (Date.now() - receivedAt > SILENCE_MS) opened.close();
       else send('ping');
     }, PING_MS);
     opened.onopen = () => {
@@ -55,7 +55,7 @@ export function openToolSocket({ url, token }: Paired, events: ToolSocketEvents)
       });
     };
     opened.onmessage = ({ data }) => {
-      heardAt = Date.now();
+      receivedAt = Date.now();
       const frame = parsed(data);
       if (frame?.type === 'registration_confirmed') failures = 0;
       if (frame?.type === 'tool_execution_request' && isRequest(frame))

@@ -1,5 +1,5 @@
 /** Browser tools are offered while the extension is paired and the person has not turned them off. */
-import { connection, toolsOn } from '../../shared/kept.ts';
+import { connection, toolsOn } from '../../shared/storage.ts';
 import { CAPABILITIES, runTool } from './run.ts';
 import { openToolSocket, type ToolSocket } from './socket.ts';
 

@@ -17,7 +17,7 @@ export async function openOptions(element: HTMLElement): Promise<HTMLElement[]> 
   const there = optionsOf(element);
   if (there.length > 0) return there;
   // A click on these does more than to open a list.
-  if (isLink(element) || isSubmitter(element)) throw notAList(element, 'is not a list to choose from');
+  if (isLink(element) || isSubmitter(element)) throw notAListError(element, 'is not a list to choose from');
   const before = new Set(shownTexts());
   const { target, at } = await reachElement(element);
   clickAt(target, { at });
@@ -29,10 +29,10 @@ export async function openOptions(element: HTMLElement): Promise<HTMLElement[]> 
     const appeared = tries < 2 ? [] : shownTexts().filter((each) => !before.has(each));
     if (appeared.length > 0) return appeared;
   }
-  throw notAList(element, 'shows no options when it is opened');
+  throw notAListError(element, 'shows no options when it is opened');
 }
 
-const notAList = (element: Element, why: string): PageFailure =>
+const notAListError = (element: Element, why: string): PageFailure =>
   new PageFailure('NOT_A_LIST', `${subjectOf(element)} ${why}.`, numberOf(element));
 
 /** Inside of it, or in the popup that it names. */

@@ -2,7 +2,7 @@
 import { ancestorsOf, closest } from '../dom/flat-tree.ts';
 import { aimsOf, clickTarget, elementAt, type Point } from '../dom/visibility.ts';
 import { moveTo, sendMouse } from '../events/pointer.ts';
-import { elementNumbered } from '../numbers.ts';
+import { elementById } from '../numbers.ts';
 import { reported } from '../page-world.ts';
 import { frames, reach, reachElement, rendered } from './reach.ts';
 
@@ -84,7 +84,7 @@ const receiver = (target: Element, point: Point): Element =>
 
 /** The place may have moved when the drag began, and something dragged may lie over it. */
 async function destination(to: number, source: Element): Promise<{ at: Point; target: Element }> {
-  const element = elementNumbered(to);
+  const element = elementById(to);
   const visible = clickTarget(element) ?? element;
   const [middle = { x: 0, y: 0 }] = aimsOf(visible);
   const aim = isBeside(source, visible) ? beyond(source, visible) : middle;

@@ -6,7 +6,7 @@ import { nameOf } from '../dom/names.ts';
 import { roleOf } from '../dom/roles.ts';
 import { textOf } from '../dom/text.ts';
 import { aimsOf, clickTarget, elementAt, inTab, openAim, type Point, reaches } from '../dom/visibility.ts';
-import { elementNumbered, numberOf, subjectOf } from '../numbers.ts';
+import { elementById, numberOf, subjectOf } from '../numbers.ts';
 import { PageFailure } from '../page-error.ts';
 
 export type Aim = {
@@ -29,7 +29,7 @@ export function usable(id: number): HTMLElement {
 }
 
 export function rendered(id: number): HTMLElement {
-  const element = elementNumbered(id);
+  const element = elementById(id);
   if (!clickTarget(element)) throw fail('ELEMENT_HIDDEN', `${subjectOf(element)} is hidden.`, element);
   return element;
 }
@@ -66,8 +66,8 @@ export async function reachElement(element: HTMLElement): Promise<Aim> {
 
 function covered(element: HTMLElement, visible: Element): PageFailure {
   const [aim] = aimsOf(visible);
-  const there = aim && inTab(aim, visible.ownerDocument);
-  const cover = there && elementAt(there, document);
+  const current = aim && inTab(aim, visible.ownerDocument);
+  const cover = current && elementAt(current, document);
   if (!cover) return fail('ELEMENT_HIDDEN', `${subjectOf(element)} is outside of the visible page.`, element);
   return fail(
     'ELEMENT_COVERED',

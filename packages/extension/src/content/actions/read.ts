@@ -4,7 +4,7 @@ import { isInput, isSelect, isTextArea } from '../dom/kinds.ts';
 import { isSecret, withoutCardNumbers } from '../dom/secrets.ts';
 import { oneLine, textOf } from '../dom/text.ts';
 import { isVisible } from '../dom/visibility.ts';
-import { elementNumbered, numberOf, subjectOf } from '../numbers.ts';
+import { elementById, numberOf, subjectOf } from '../numbers.ts';
 import { PageFailure } from '../page-error.ts';
 
 const MAX_LENGTH = 8_000;
@@ -18,7 +18,7 @@ const secret = (element: Element): PageFailure =>
   );
 
 export function getText(id: number): string {
-  const element = elementNumbered(id);
+  const element = elementById(id);
   if (isSecret(element)) throw secret(element);
   if (isInput(element) || isTextArea(element)) return withoutCardNumbers(element.value.slice(0, MAX_LENGTH));
   if (isSelect(element)) return [...element.selectedOptions].map(({ label }) => label).join(', ');
@@ -27,7 +27,7 @@ export function getText(id: number): string {
 }
 
 export function getAttribute(id: number, name: string): string | null {
-  const element = elementNumbered(id);
+  const element = elementById(id);
   const wanted = name.trim().toLowerCase();
   if (wanted === 'value' && isSecret(element)) throw secret(element);
   if (wanted === 'value' && (isInput(element) || isTextArea(element) || isSelect(element)))
@@ -37,11 +37,11 @@ export function getAttribute(id: number, name: string): string | null {
 }
 
 export function isShown(id: number): boolean {
-  return isVisible(elementNumbered(id));
+  return isVisible(elementById(id));
 }
 
 export function isEnabled(id: number): boolean {
-  return !isDisabled(elementNumbered(id));
+  return !isDisabled(elementById(id));
 }
 
 /** Only those that scripts of the page can read as well. */

@@ -3,19 +3,19 @@ import { ancestorsOf, elementsIn } from '../dom/flat-tree.ts';
 import { isText } from '../dom/kinds.ts';
 import { folded, textOf } from '../dom/text.ts';
 import { isRendered } from '../dom/visibility.ts';
-import { elementNumbered } from '../numbers.ts';
+import { elementById } from '../numbers.ts';
 import { PageFailure } from '../page-error.ts';
 import { frames } from './reach.ts';
 
-export type Scrolling = { readonly down?: boolean; readonly pages?: number; readonly index?: number };
+export type ScrollOptions = { readonly down?: boolean; readonly pages?: number; readonly index?: number };
 
-export type Scrolled = { readonly moved: number; readonly atStart: boolean; readonly atEnd: boolean };
+export type ScrollResult = { readonly moved: number; readonly atStart: boolean; readonly atEnd: boolean };
 
 /** A page is a little less than what is visible, so that nothing is missed. */
 const PAGE = 0.9;
 
-export async function scroll({ down = true, pages = 1, index }: Scrolling): Promise<Scrolled> {
-  const scroller = scrollerOf(index === undefined ? null : elementNumbered(index));
+export async function scroll({ down = true, pages = 1, index }: ScrollOptions): Promise<ScrollResult> {
+  const scroller = scrollerOf(index === undefined ? null : elementById(index));
   const before = scroller.scrollTop;
   const distance = scroller.clientHeight * PAGE * pages * (down ? 1 : -1);
   scroller.dispatchEvent(

@@ -21,7 +21,7 @@ export function isPressable(element: Element, hints: Hints): boolean {
   if (isHandledAbove(element, hints) && isItem(element)) return true;
   if (element.matches(HANDLED)) return isBox(element);
   if (hints.reacts.has(element) && !TABLE.has(element.localName)) return isLeaf(element) && isNamed(element);
-  return isCalledControl(element) || isEntry(element);
+  return isNamedControl(element) || isEntry(element);
 }
 
 /** The same for a part of such an element. */
@@ -92,7 +92,7 @@ const hasEqual = ({ localName, previousElementSibling, nextElementSibling }: Ele
 
 const CUSTOM = /-.*(?:button|btn|chip|link|tab|item|option|toggle|switch)|(?:button|btn|chip|toggle)-/;
 
-const isCalledControl = (element: Element): boolean =>
+const isNamedControl = (element: Element): boolean =>
   element.localName.includes('-') &&
   CUSTOM.test(element.localName) &&
   element.shadowRoot === null &&

@@ -10,7 +10,7 @@ import type { Hints } from './hints.ts';
  */
 export type Interaction = 'control' | 'clickable' | 'opener' | 'drag' | 'drop';
 
-export type Surroundings = {
+export type InteractionContext = {
   readonly hints: Hints;
   /** the cursor of the parent is a pointer */
   readonly pointer: boolean;
@@ -61,7 +61,7 @@ const FOCUSED_ROLES = new Set([
 export function interactionOf(
   element: Element,
   style: CSSStyleDeclaration,
-  { pointer, inControl, inClickable, hints }: Surroundings,
+  { pointer, inControl, inClickable, hints }: InteractionContext,
 ): Interaction | null {
   if (style.pointerEvents === 'none' && !isTickedInput(element)) return null;
   if (isControl(element)) return isInput(element) && element.type === 'hidden' ? null : 'control';
@@ -75,7 +75,7 @@ export function interactionOf(
   if (element.hasAttribute('onclick') || element.hasAttribute('onmousedown')) return 'clickable';
   if (style.cursor === 'pointer' && !pointer && element.localName !== 'label' && element.localName !== 'body')
     return 'clickable';
-  if (isCalledButton(element) || isPressable(element, hints)) return 'clickable';
+  if (isNamedButton(element) || isPressable(element, hints)) return 'clickable';
   if (isOpener(element, hints)) return 'opener';
   const tabindex = element.getAttribute('tabindex');
   if (tabindex !== null && role === 'gridcell') return 'clickable';
@@ -89,7 +89,7 @@ const BUTTON_CLASS =
 const BUTTON_TAGS = new Set(['div', 'span', 'li', 'i', 'img', 'svg', 'p', 'a', 'td']);
 
 /** Pages without a role or a cursor still name their buttons so. */
-function isCalledButton(element: Element): boolean {
+function isNamedButton(element: Element): boolean {
   const { localName } = element;
   const name = element.getAttribute('class');
   if (name === null || !BUTTON_TAGS.has(localName) || !BUTTON_CLASS.test(name)) return false;

@@ -80,11 +80,11 @@ function contentOf(element: Element, { tag, name }: { tag: string; name: string 
     return isSecret(element) ? '' : withoutCardNumbers(element.value.slice(0, MAX_VALUE_LENGTH));
   if (isEditingHost(element)) return withoutCardNumbers(textOf(element, MAX_VALUE_LENGTH));
   const text = withoutCardNumbers(textOf(element, OPTION_TEXT));
-  return FIELDS.has(roleOf(element)) || saysMore(text, name) ? text : name;
+  return FIELDS.has(roleOf(element)) || addsText(text, name) ? text : name;
 }
 
 /** The name of an element, given by an attribute, does not repeat what it shows. */
-const saysMore = (text: string, name: string): boolean =>
+const addsText = (text: string, name: string): boolean =>
   /[\p{L}\p{N}]{2}/u.test(text) &&
   !folded(name).includes(folded(text)) &&
   !folded(text).includes(folded(name));

@@ -3,7 +3,7 @@ import type { PageDialog, Snapshot } from '../../messages.ts';
 import { openDialogs } from '../actions/dialogs.ts';
 import { reachableIn } from '../dom/overlay.ts';
 import { oneLine } from '../dom/text.ts';
-import { collectGone, numberOf } from '../numbers.ts';
+import { collectRemoved, numberOf } from '../numbers.ts';
 import { choose } from './budget.ts';
 import { escaped } from './markup.ts';
 import { outlineOf } from './outline.ts';
@@ -13,7 +13,7 @@ export function takeSnapshot(): Snapshot {
   const { root, leaves, skipped } = outlineOf(document, reachableIn(document));
   const { chosen, left: cut } = choose(leaves);
   const left = cut + skipped;
-  collectGone();
+  collectRemoved();
   const body = serialized(root, chosen);
   const more =
     left === 0

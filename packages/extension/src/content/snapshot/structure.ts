@@ -2,7 +2,7 @@
 
 export type Wrapper = { readonly open: string; readonly close: string };
 
-const KEPT = new Set(
+const KEPT_TAGS = new Set(
   'h1 h2 h3 h4 h5 h6 p li dt dd tr td th fieldset legend article caption figcaption'.split(' '),
 );
 const KEPT_ROLES = new Set(
@@ -20,7 +20,7 @@ export function wrapperOf(element: Element): Wrapper | null {
   const role = element.getAttribute('role')?.toLowerCase() ?? '';
   if (element.localName === 'dialog') return wrapper('dialog', ' open');
   if (KEPT_ROLES.has(role)) return wrapper('div', ` role="${role}"`);
-  if (KEPT.has(element.localName)) return wrapper(element.localName);
+  if (KEPT_TAGS.has(element.localName)) return wrapper(element.localName);
   if (element.localName === 'pre') return wrapper('p');
   return isCard(element) ? wrapper('article') : null;
 }

@@ -11,14 +11,14 @@ import {
   type SiteAnswer,
   type SiteAsk,
 } from '../../shared/asks.ts';
-import { asks } from '../../shared/kept.ts';
 import { siteName } from '../../shared/sites.ts';
-import { useKept } from '../use-kept.ts';
-import { tell } from '../worker.ts';
+import { asks } from '../../shared/storage.ts';
+import { useStored } from '../use-stored.ts';
+import { sendToWorker } from '../worker.ts';
 
 /** Those of this session, and those of agents in other clients. */
 export function Asks({ session }: { session: string | null }) {
-  const all = useKept(asks) ?? [];
+  const all = useStored(asks) ?? [];
   const shown = all.filter((ask) => ask.answer === null && (ask.session === null || ask.session === session));
   return shown.map((ask) =>
     ask.kind === 'site' ? <SiteCard key={ask.id} ask={ask} /> : <ActionCard key={ask.id} ask={ask} />,
@@ -26,7 +26,7 @@ export function Asks({ session }: { session: string | null }) {
 }
 
 const answer = ({ id }: Ask, given: SiteAnswer | ActionAnswer): void =>
-  void tell({ kind: 'answer', id, answer: given });
+  void sendToWorker({ kind: 'answer', id, answer: given });
 
 function SiteCard({ ask }: { ask: SiteAsk }) {
   const card = useRef<HTMLElement>(null);

@@ -12,7 +12,7 @@ import { parlance, useServer } from '../../../../web/src/state/server.ts';
 import { isRunning, type TaskRecord } from '../../shared/task-record.ts';
 import type { ShownTab } from '../use-tab.ts';
 import { show } from '../view.ts';
-import { tell } from '../worker.ts';
+import { sendToWorker } from '../worker.ts';
 
 type ComposerProps = {
   readonly session: string | null;
@@ -31,7 +31,7 @@ export function PanelComposer({ session, tab, task, running, earlier }: Composer
   async function send(parts: Part[], mode: Mode): Promise<boolean> {
     const text = textOf(parts);
     if (session !== null && task?.state.phase === 'question' && text !== '')
-      return tell({ kind: 'reply', session, text });
+      return sendToWorker({ kind: 'reply', session, text });
     const id = session ?? crypto.randomUUID();
     const done = withTab && tab !== null ? await begin(id, tab, parts) : await chat(id, parts, mode);
     if (done && session === null) show({ page: 'chat', session: id });
@@ -39,7 +39,7 @@ export function PanelComposer({ session, tab, task, running, earlier }: Composer
   }
 
   function stop(): void {
-    if (session !== null && isTasking) void tell({ kind: 'stop', session });
+    if (session !== null && isTasking) void sendToWorker({ kind: 'stop', session });
     else if (session !== null) void attempt(() => parlance.session(session).cancel());
   }
 
@@ -89,7 +89,7 @@ async function begin(session: string, tab: ShownTab, parts: readonly Part[]): Pr
     return false;
   }
   const created = await attempt(() => parlance.session(session).create());
-  return created && tell({ kind: 'task', session, tab: tab.id, query });
+  return created && sendToWorker({ kind: 'task', session, tab: tab.id, query });
 }
 
 const chat = (session: string, parts: Part[], mode: Mode): Promise<boolean> =>

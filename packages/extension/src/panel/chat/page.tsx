@@ -6,11 +6,11 @@ import { ConnectionChip } from '../../../../web/src/pages/chat/connection-chip.t
 import { messagesOf, rowsOf } from '../../../../web/src/pages/chat/rows.ts';
 import { Transcript } from '../../../../web/src/pages/chat/transcript.tsx';
 import { useSession } from '../../../../web/src/state/session.ts';
-import { tasks } from '../../shared/kept.ts';
+import { tasks } from '../../shared/storage.ts';
 import { isRunning, type TaskRecord } from '../../shared/task-record.ts';
-import { useKept } from '../use-kept.ts';
+import { useStored } from '../use-stored.ts';
 import { type ShownTab, useTab } from '../use-tab.ts';
-import { tell } from '../worker.ts';
+import { sendToWorker } from '../worker.ts';
 import { Asks } from './asks.tsx';
 import { PanelComposer } from './composer.tsx';
 import { planOf } from './plan.ts';
@@ -23,7 +23,7 @@ const AWAKE_MS = 3_000;
 
 export function ChatPage({ session }: { session: string | null }) {
   const tab = useTab();
-  const task = useKept(tasks)?.[session ?? ''] ?? null;
+  const task = useStored(tasks)?.[session ?? ''] ?? null;
   useAwakeWorker(task !== null && isRunning(task));
   return (
     <main className="panel-chat">
@@ -36,7 +36,7 @@ export function ChatPage({ session }: { session: string | null }) {
 function useAwakeWorker(isNeeded: boolean): void {
   useEffect(() => {
     if (!isNeeded) return;
-    const timer = setInterval(() => void tell({ kind: 'retry' }), AWAKE_MS);
+    const timer = setInterval(() => void sendToWorker({ kind: 'retry' }), AWAKE_MS);
     return () => clearInterval(timer);
   }, [isNeeded]);
 }

@@ -1,13 +1,13 @@
 /** The site of the current tab and its permission. */
 import { Choice } from '../../../../web/src/components/choice.tsx';
-import { sites } from '../../shared/kept.ts';
 import { type SiteChoice, siteName } from '../../shared/sites.ts';
-import { useKept } from '../use-kept.ts';
+import { sites } from '../../shared/storage.ts';
+import { useStored } from '../use-stored.ts';
 import type { ShownTab } from '../use-tab.ts';
-import { tell } from '../worker.ts';
+import { sendToWorker } from '../worker.ts';
 
 export function SiteBar({ tab }: { tab: ShownTab | null }) {
-  const all = useKept(sites);
+  const all = useStored(sites);
   if (all === null) return null;
   if (!tab?.site)
     return <p className="site-bar hint">Extensions cannot work on this tab. A task can open a website.</p>;
@@ -21,7 +21,9 @@ export function SiteBar({ tab }: { tab: ShownTab | null }) {
           id={id}
           defaultValue={all[site] ?? 'ask'}
           title={`What Parlance may do on ${siteName(site)}`}
-          onChange={(event) => void tell({ kind: 'site', site, choice: event.target.value as SiteChoice })}
+          onChange={(event) =>
+            void sendToWorker({ kind: 'site', site, choice: event.target.value as SiteChoice })
+          }
         >
           <option value="ask">Ask</option>
           <option value="allow">Allow</option>

@@ -1,12 +1,12 @@
-/** How the task of this browser stands: trouble, a question, or its end. */
+/** How the task of this browser stands: a problem, a question, or its end. */
 import { type FormEvent, useState } from 'react';
 import { Button } from '../../../../web/src/components/button.tsx';
 import { Chip, type ChipLook } from '../../../../web/src/components/chip.tsx';
 import { Notice } from '../../../../web/src/components/notice.tsx';
-import { asks } from '../../shared/kept.ts';
+import { asks } from '../../shared/storage.ts';
 import type { TaskOutcome, TaskRecord } from '../../shared/task-record.ts';
-import { useKept } from '../use-kept.ts';
-import { tell } from '../worker.ts';
+import { useStored } from '../use-stored.ts';
+import { sendToWorker } from '../worker.ts';
 
 const OUTCOMES: Readonly<Record<TaskOutcome, { look: ChipLook; word: string }>> = {
   completed: { look: 'good', word: 'Completed' },
@@ -16,13 +16,13 @@ const OUTCOMES: Readonly<Record<TaskOutcome, { look: ChipLook; word: string }>> 
 
 /** `hasApproval`: the question is an approval, which the transcript shows. */
 export function TaskStatus({ task, hasApproval }: { task: TaskRecord; hasApproval: boolean }) {
-  const { state, trouble } = task;
-  const waits = (useKept(asks) ?? []).some(
+  const { state, problem } = task;
+  const waits = (useStored(asks) ?? []).some(
     ({ session, answer }) => session === task.session && answer === null,
   );
   if (waits) return null;
-  if (trouble !== null)
-    return <Notice look="warning">{trouble} The task continues when the server is back.</Notice>;
+  if (problem !== null)
+    return <Notice look="warning">{problem} The task continues when the server is back.</Notice>;
   switch (state.phase) {
     case 'question':
       return hasApproval ? null : <Question task={task} question={state.question} missing={state.missing} />;
@@ -64,7 +64,7 @@ function Question({ task, question, missing }: QuestionProps) {
 
   function send(event: FormEvent): void {
     event.preventDefault();
-    if (text.trim() !== '') void tell({ kind: 'reply', session: task.session, text: text.trim() });
+    if (text.trim() !== '') void sendToWorker({ kind: 'reply', session: task.session, text: text.trim() });
   }
 
   return (

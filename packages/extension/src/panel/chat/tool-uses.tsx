@@ -1,11 +1,11 @@
 /** What agents in other clients are doing in this browser now. */
 import { Chip } from '../../../../web/src/components/chip.tsx';
-import { toolUses } from '../../shared/kept.ts';
 import { siteName } from '../../shared/sites.ts';
-import { useKept } from '../use-kept.ts';
+import { toolUses } from '../../shared/storage.ts';
+import { useStored } from '../use-stored.ts';
 
 export function ToolUses() {
-  const open = (useKept(toolUses) ?? []).filter(({ state }) => state === 'asking' || state === 'running');
+  const open = (useStored(toolUses) ?? []).filter(({ state }) => state === 'asking' || state === 'running');
   if (open.length === 0) return null;
   return (
     <ul className="tool-uses" aria-label="Agents in the browser">

@@ -5,10 +5,10 @@ import { Button } from '../../../../web/src/components/button.tsx';
 import { CopyButton } from '../../../../web/src/components/copy-button.tsx';
 import { Notice } from '../../../../web/src/components/notice.tsx';
 import { type Connection, serverOrigin } from '../../shared/connection.ts';
-import { connection } from '../../shared/kept.ts';
-import { endPairing, lookForAnswer, requestPairing } from './pairing.ts';
+import { connection } from '../../shared/storage.ts';
+import { endPairing, pollPairing, requestPairing } from './pairing.ts';
 
-const LOOK_MS = 1_500;
+const POLL_MS = 1_500;
 
 type PairProps = { readonly connection: Exclude<Connection, { status: 'paired' }> };
 
@@ -95,11 +95,11 @@ function Code({ waiting }: { waiting: Waiting }) {
 
   useEffect(() => {
     const look = () =>
-      lookForAnswer(waiting).then(
+      pollPairing(waiting).then(
         () => setAway(false),
         () => setAway(true),
       );
-    const timer = setInterval(() => void look(), LOOK_MS);
+    const timer = setInterval(() => void look(), POLL_MS);
     return () => clearInterval(timer);
   }, [waiting]);
 

@@ -1,7 +1,7 @@
 /** Asks the server for a pairing, and waits until somebody has allowed it. */
 import { connect, ParlanceError } from '@parlance/sdk';
 import type { Connection, Paired } from '../../shared/connection.ts';
-import { connection } from '../../shared/kept.ts';
+import { connection } from '../../shared/storage.ts';
 
 const NAME = 'Parlance extension';
 
@@ -19,7 +19,7 @@ function browserName(): string {
 }
 
 /** Looks once. A code that was denied or has expired ends the request. Throws a `ParlanceError` if the server is away. */
-export async function lookForAnswer(now: Extract<Connection, { status: 'waiting' }>): Promise<void> {
+export async function pollPairing(now: Extract<Connection, { status: 'waiting' }>): Promise<void> {
   const { url, token } = now;
   try {
     const own = await connect({ url, token, attempts: 1, timeoutMs: 5_000 }).pairings.own();

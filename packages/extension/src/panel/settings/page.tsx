@@ -3,11 +3,11 @@ import { Button } from '../../../../web/src/components/button.tsx';
 import { Chip } from '../../../../web/src/components/chip.tsx';
 import { setTheme, THEMES, type Theme, useTheme } from '../../../../web/src/state/theme.ts';
 import type { Paired } from '../../shared/connection.ts';
-import { sites, toolsOn, toolUses } from '../../shared/kept.ts';
 import { siteName } from '../../shared/sites.ts';
+import { sites, toolsOn, toolUses } from '../../shared/storage.ts';
 import { endPairing } from '../pair/pairing.ts';
-import { useKept } from '../use-kept.ts';
-import { tell } from '../worker.ts';
+import { useStored } from '../use-stored.ts';
+import { sendToWorker } from '../worker.ts';
 
 export function SettingsPage({ paired }: { paired: Paired }) {
   return (
@@ -28,7 +28,7 @@ export function SettingsPage({ paired }: { paired: Paired }) {
 }
 
 function Sites() {
-  const all = Object.entries(useKept(sites) ?? {}).sort();
+  const all = Object.entries(useStored(sites) ?? {}).sort();
   return (
     <section aria-labelledby="settings-sites">
       <h3 id="settings-sites">Sites</h3>
@@ -46,7 +46,7 @@ function Sites() {
             </Chip>
             <Button
               aria-label={`Forget ${siteName(site)}`}
-              onClick={() => void tell({ kind: 'site', site, choice: 'ask' })}
+              onClick={() => void sendToWorker({ kind: 'site', site, choice: 'ask' })}
             >
               Forget
             </Button>
@@ -58,8 +58,8 @@ function Sites() {
 }
 
 function Tools() {
-  const on = useKept(toolsOn);
-  const uses = (useKept(toolUses) ?? []).toReversed();
+  const on = useStored(toolsOn);
+  const uses = (useStored(toolUses) ?? []).toReversed();
   if (on === null) return null;
   return (
     <section aria-labelledby="settings-tools">

@@ -1,20 +1,20 @@
 /** Values of the extension's storage in components. */
 import { useEffect, useState } from 'react';
-import type { KeptValue } from '../shared/kept.ts';
+import type { StoredValue } from '../shared/storage.ts';
 
 /** Null until it was read. */
-export function useKept<Value>(kept: KeptValue<Value>): Value | null {
+export function useStored<Value>(stored: StoredValue<Value>): Value | null {
   const [value, setValue] = useState<Value | null>(null);
   useEffect(() => {
     let isNewer = false;
-    const stop = kept.watch((next) => {
+    const stop = stored.watch((next) => {
       isNewer = true;
       setValue(next);
     });
-    void kept.get().then((read) => {
+    void stored.get().then((read) => {
       if (!isNewer) setValue(read);
     });
     return stop;
-  }, [kept]);
+  }, [stored]);
   return value;
 }

@@ -12,11 +12,11 @@ import { endPairing } from './pair/pairing.ts';
 import { SessionsPage } from './sessions-page.tsx';
 import { SettingsPage } from './settings/page.tsx';
 import { useView } from './view.ts';
-import { tell } from './worker.ts';
+import { sendToWorker } from './worker.ts';
 
 const RETRY_MS = 2_000;
 
-export function Inside({ paired }: { paired: Paired }) {
+export function PairedPanel({ paired }: { paired: Paired }) {
   const access = useAccess();
   useEffect(() => {
     connectTo(paired.url, paired.token);
@@ -32,7 +32,7 @@ export function Inside({ paired }: { paired: Paired }) {
   }, [isAway]);
   const isRefused = useConnection().status === 'closed';
   useEffect(() => {
-    if (isAway || isRefused) void tell({ kind: 'check' });
+    if (isAway || isRefused) void sendToWorker({ kind: 'check' });
   }, [isAway, isRefused]);
 
   if (access.status === 'in') return <Pages paired={paired} />;

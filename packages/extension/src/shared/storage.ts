@@ -6,7 +6,7 @@ import type { TaskRecord } from './task-record.ts';
 import type { ToolUse } from './tool-use.ts';
 
 /** `local` outlives the browser, `session` only the worker. */
-type Kept = {
+type StoredValues = {
   readonly local: {
     readonly connection: Connection;
     readonly sites: SitePermissions;
@@ -24,9 +24,9 @@ type Kept = {
   };
 };
 
-type Area = keyof Kept;
+type Area = keyof StoredValues;
 
-const DEFAULTS: Kept = {
+const DEFAULTS: StoredValues = {
   local: {
     connection: { status: 'none', url: 'http://127.0.0.1:3000', isNew: true },
     sites: {},
@@ -36,7 +36,7 @@ const DEFAULTS: Kept = {
   session: { tasks: {}, asks: [], toolUses: [], allowedOnce: [] },
 };
 
-export type KeptValue<Value> = {
+export type StoredValue<Value> = {
   get(): Promise<Value>;
   set(value: Value): Promise<void>;
   /** One change at a time within this context. */
@@ -44,13 +44,13 @@ export type KeptValue<Value> = {
   watch(changed: (value: Value) => void): () => void;
 };
 
-function kept<Where extends Area, Name extends keyof Kept[Where] & string>(
-  where: Where,
+function storedValue<AreaName extends Area, Name extends keyof StoredValues[AreaName] & string>(
+  areaName: AreaName,
   name: Name,
-): KeptValue<Kept[Where][Name]> {
-  type Value = Kept[Where][Name];
-  const area = chrome.storage[where];
-  const fallback = DEFAULTS[where][name];
+): StoredValue<StoredValues[AreaName][Name]> {
+  type Value = StoredValues[AreaName][Name];
+  const area = chrome.storage[areaName];
+  const fallback = DEFAULTS[areaName][name];
   const get = async (): Promise<Value> => ((await area.get(name))[name] as Value | undefined) ?? fallback;
   const set = (value: Value): Promise<void> => area.set({ [name]: value });
   let queue: Promise<unknown> = Promise.resolve();
@@ -77,16 +77,16 @@ function kept<Where extends Area, Name extends keyof Kept[Where] & string>(
   };
 }
 
-export const connection = kept('local', 'connection');
-export const sites = kept('local', 'sites');
-export const toolsOn = kept('local', 'toolsOn');
-export const unfinished = kept('local', 'unfinished');
-export const tasks = kept('session', 'tasks');
-export const asks = kept('session', 'asks');
-export const toolUses = kept('session', 'toolUses');
-export const allowedOnce = kept('session', 'allowedOnce');
+export const connection = storedValue('local', 'connection');
+export const sites = storedValue('local', 'sites');
+export const toolsOn = storedValue('local', 'toolsOn');
+export const unfinished = storedValue('local', 'unfinished');
+export const tasks = storedValue('session', 'tasks');
+export const asks = storedValue('session', 'asks');
+export const toolUses = storedValue('session', 'toolUses');
+export const allowedOnce = storedValue('session', 'allowedOnce');
 
 /** Called once by the worker, before anything is stored. */
-export async function closeToPages(): Promise<void> {
+export async function restrictToExtension(): Promise<void> {
   await chrome.storage.local.setAccessLevel({ accessLevel: 'TRUSTED_CONTEXTS' });
 }
