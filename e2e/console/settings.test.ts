@@ -30,6 +30,42 @@ describe.skipIf(NO_BROWSER)('settings', () => {
     expect(await background()).toBe(light);
   });
 
+  test.each(['dark', 'light'] as const)(
+    'the page has the chosen theme before the application runs: %s',
+    async (theme) => {
+      const other = theme === 'dark' ? 'light' : 'dark';
+      const loaded = await place.open('/settings', { colorScheme: other, serviceWorkers: 'block' });
+      const backgroundNow = () => loaded.evaluate('getComputedStyle(document.body).backgroundColor');
+      const ofSystem = await backgroundNow();
+      await loaded.getByRole('radio', { name: theme === 'dark' ? 'Dark' : 'Light' }).check();
+      const chosen = await backgroundNow();
+      expect(chosen).not.toBe(ofSystem);
+
+      const { promise: held, resolve: release } = Promise.withResolvers<void>();
+      await loaded.route(/\/assets\/main-.*\.js$/, async (route) => {
+        await held;
+        await route.continue();
+      });
+      await loaded.reload({ waitUntil: 'commit' });
+      await seen(loaded.locator('.starting'));
+      const early = await backgroundNow();
+      release();
+      await seen(loaded.getByRole('heading', { name: 'Theme' }));
+      expect(early).toBe(chosen);
+      await loaded.context().close();
+    },
+  );
+
+  test('a theme that is chosen in one tab is shown in the others', async () => {
+    const beside = await place.openBeside(page, '/settings');
+    await page.getByRole('radio', { name: 'Dark' }).check();
+    await beside.locator('html[data-theme=dark]').waitFor();
+    expect(await beside.getByRole('radio', { name: 'Dark' }).isChecked()).toBe(true);
+    await beside.getByRole('radio', { name: 'System' }).check();
+    await page.locator('html[data-theme=system]').waitFor();
+    await beside.close();
+  });
+
   test('notifications are turned on and off', async () => {
     await page.getByRole('button', { name: 'Turn on' }).click();
     await page.getByRole('button', { name: 'Turn off' }).click();

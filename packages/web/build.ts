@@ -62,17 +62,23 @@ async function katexStyle(): Promise<string> {
   return asset('katex.css', css);
 }
 
-/** The page of the frame that draws diagrams, with its script inside: a sandboxed frame has no origin to load one with. */
-async function diagramPage(): Promise<string> {
+/** A script and all that it imports, for places that take no modules. */
+async function classicScript(name: string, define: Record<string, string> = {}): Promise<string> {
   const built = await Bun.build({
-    entrypoints: [join(ROOM, 'src/diagram-frame.ts')],
+    entrypoints: [join(ROOM, 'src', name)],
     target: 'browser',
     format: 'iife',
     minify: true,
-    define: { 'process.env.NODE_ENV': '"production"' },
+    define,
   });
-  const bundled = await built.outputs[0]?.text();
-  if (bundled === undefined) throw new Error('the bundler made no script for diagrams');
+  const script = await built.outputs[0]?.text();
+  if (script === undefined) throw new Error(`the bundler made no script of ${name}`);
+  return script;
+}
+
+/** The page of the frame that draws diagrams, with its script inside: a sandboxed frame has no origin to load one with. */
+async function diagramPage(): Promise<string> {
+  const bundled = await classicScript('diagram-frame.ts', { 'process.env.NODE_ENV': '"production"' });
   const code = bundled.replaceAll('</script', '<\\/script').replaceAll('<!--', '<\\!--');
   const page = await Bun.file(join(ROOM, 'src/diagram-frame.html')).text();
   scripts.push(new Bun.CryptoHasher('sha256').update(code).digest('base64'));
@@ -103,16 +109,7 @@ async function serviceWorker(page: string): Promise<string> {
     page.includes(`"/${path}"`) || (/^assets\/.+\.js$/.test(path) && !RENDERERS.test(path));
   const loaded = Object.keys(files).filter(isKept);
   const shell = { name: Bun.hash(page).toString(36), files: ['/', ...loaded.map((path) => `/${path}`)] };
-  const built = await Bun.build({
-    entrypoints: [join(ROOM, 'src/service-worker.ts')],
-    target: 'browser',
-    format: 'iife',
-    minify: true,
-    define: { SHELL: JSON.stringify(shell) },
-  });
-  const script = await built.outputs[0]?.text();
-  if (script === undefined) throw new Error('the bundler made no service worker');
-  return script;
+  return classicScript('service-worker.ts', { SHELL: JSON.stringify(shell) });
 }
 
 async function build(): Promise<void> {
@@ -141,6 +138,7 @@ async function build(): Promise<void> {
   const source = (name: string) => Bun.file(join(ROOM, 'src', name)).text();
   const page = (await withIcons(await source('index.html')))
     .replace('STYLE', await asset('style.css', await style.text()))
+    .replace('THEME', await asset('theme.js', await classicScript('theme-on-load.ts')))
     .replace('SCRIPT', `/assets/${basename(entry.path)}`)
     .replace(
       'APPLICATION',

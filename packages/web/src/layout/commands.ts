@@ -4,7 +4,8 @@ import type { IconName } from '../components/icon.tsx';
 import { currentPlace, go, type Route, signInHref } from '../router.ts';
 import { isLocal, may } from '../state/may.ts';
 import { logOut } from '../state/server.ts';
-import { setTheme, THEMES } from '../state/theme.ts';
+import { THEMES } from '../state/stored-theme.ts';
+import { setTheme } from '../state/theme.ts';
 import { pagesFor } from './pages.ts';
 
 export type Target = {

@@ -22,13 +22,19 @@ export function readStorage(where: Where, name: string): string | null {
 }
 
 export function writeStorage(where: Where, name: string, value: string | null): void {
-  if (value === null) memory.delete(name);
-  else memory.set(name, value);
+  // What is stored may be changed by another tab.
+  memory.delete(name);
+  if (!stored(where, name, value) && value !== null) memory.set(name, value);
+}
+
+/** False if the storage is full or blocked. */
+function stored(where: Where, name: string, value: string | null): boolean {
+  const storage = storageOf(where);
   try {
-    if (value === null) storageOf(where)?.removeItem(name);
-    else storageOf(where)?.setItem(name, value);
+    if (value === null) storage?.removeItem(name);
+    else storage?.setItem(name, value);
+    return storage !== null;
   } catch {
-    // Full or blocked: memory has the value.
-    return;
+    return false;
   }
 }

@@ -1,24 +1,24 @@
 /** Light or dark, as the reader chose or as the system has it. */
 import { useSyncExternalStore } from 'react';
-import { readStorage, writeStorage } from './storage.ts';
 import { store, useStore } from './store.ts';
+import { showTheme, storedTheme, storeTheme, THEME_KEY, type Theme } from './stored-theme.ts';
 
-export const THEMES = ['system', 'light', 'dark'] as const;
-export type Theme = (typeof THEMES)[number];
-
-const NAME = 'parlance.theme';
-
-const theme = store<Theme>(THEMES.find((one) => one === readStorage('local', NAME)) ?? 'system');
+const theme = store<Theme>(storedTheme());
 export const useTheme = (): Theme => useStore(theme);
 
 export function setTheme(next: Theme): void {
+  storeTheme(next);
   theme.set(next);
-  writeStorage('local', NAME, next === 'system' ? null : next);
-  applyTheme();
 }
 
-export function applyTheme(): void {
-  document.documentElement.dataset.theme = theme.get();
+/** Shows the theme from now on, also if another tab changes it (`key` is null if all storage is cleared). */
+export function followTheme(): void {
+  showTheme(theme.get());
+  theme.subscribe(() => showTheme(theme.get()));
+  addEventListener('storage', (event) => {
+    const { key } = event as StorageEvent;
+    if (key === THEME_KEY || key === null) theme.set(storedTheme());
+  });
 }
 
 const DARK = '(prefers-color-scheme: dark)';

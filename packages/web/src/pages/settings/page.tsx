@@ -10,7 +10,8 @@ import {
   turnOnNotifications,
   useNotifications,
 } from '../../state/notifications.ts';
-import { setTheme, THEMES, type Theme, useTheme } from '../../state/theme.ts';
+import { THEMES, type Theme } from '../../state/stored-theme.ts';
+import { setTheme, useTheme } from '../../state/theme.ts';
 import { Extensions } from './extensions.tsx';
 
 const LABELS: Readonly<Record<Theme, string>> = { system: 'System', light: 'Light', dark: 'Dark' };
