@@ -12,7 +12,13 @@ import { Trouble } from './test-failures.ts';
 const POSTGRES = 'usr/lib/postgresql/*/bin/postgres';
 const LIBFUZZER = 'usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a';
 
-type Needed = { readonly found: () => boolean; readonly packages: readonly string[] };
+const SHELL = 'usr/lib/chromium/chromium-headless-shell';
+
+type Needed = {
+  readonly found: () => boolean;
+  readonly packages: readonly string[];
+  readonly isOptional?: boolean;
+};
 
 const program = (...names: string[]): boolean => names.some((name) => Bun.which(name));
 const file = (path: string): boolean => [...new Glob(path).scanSync('/')].length > 0;
@@ -22,6 +28,8 @@ const NEEDED: readonly Needed[] = [
   { found: () => program('bwrap'), packages: ['bubblewrap'] },
   { found: () => program('rg'), packages: ['ripgrep'] },
   { found: () => program('chromium'), packages: ['chromium'] },
+  // Chromium without windows: pages take a third of the processor time, so most tests use it if they can.
+  { found: () => file(SHELL), packages: ['chromium-headless-shell'], isOptional: true },
   { found: () => program('tmux'), packages: ['tmux'] },
   { found: () => program('valkey-server', 'redis-server'), packages: ['valkey-server', 'redis-server'] },
   { found: () => file(POSTGRES), packages: ['postgresql'] },
@@ -39,14 +47,14 @@ const NEEDED: readonly Needed[] = [
 ];
 
 const missing = NEEDED.filter(({ found }) => !found());
+const required = missing.filter(({ isOptional }) => !isOptional);
 if (missing.length > 0 && Bun.which('apt-get') && process.getuid?.() === 0) {
   await $`apt-get update -qq`.quiet().nothrow();
-  const packages: string[] = [];
-  for (const { packages: names } of missing) packages.push(await available(names));
-  console.log(`installing ${packages.join(', ')}`);
-  await $`apt-get install -y -qq -o Acquire::Retries=3 ${packages}`.quiet().nothrow();
+  await install(required);
+  // Apart: one that cannot be installed must not prevent the others.
+  await install(missing.filter(({ isOptional }) => isOptional));
 }
-const absent = missing.filter(({ found }) => !found()).map(({ packages }) => packages.join(' or '));
+const absent = required.filter(({ found }) => !found()).map(({ packages }) => packages.join(' or '));
 if (absent.length > 0) console.log(`not installed, so tests that need it are skipped: ${absent.join(', ')}`);
 if (absent.length > 0 && process.env.CI) process.exit(1);
 
@@ -112,6 +120,14 @@ async function run(args: readonly string[]) {
     failures: trouble.found,
     files: trouble.files,
   };
+}
+
+async function install(needed: readonly Needed[]): Promise<void> {
+  if (needed.length === 0) return;
+  const packages: string[] = [];
+  for (const { packages: names } of needed) packages.push(await available(names));
+  console.log(`installing ${packages.join(', ')}`);
+  await $`apt-get install -y -qq -o Acquire::Retries=3 ${packages}`.quiet().nothrow();
 }
 
 async function available(names: readonly string[]): Promise<string> {

@@ -10,7 +10,10 @@ export type Console = {
   readonly browser: Browser;
   /** of every page, unless its options differ */
   readonly screen: Screen;
-  /** A new tab at `/#` and the path; `at` is another address of the same server. */
+  /**
+   * A new tab at `/#` and the path; `at` is another address of the same server. Its service worker, which stores all
+   * files of the console, is not installed unless `serviceWorkers` is `allow`.
+   */
   open(path?: string, how?: BrowserContextOptions & { at?: string }): Promise<Page>;
   /** Another tab of the same browser window. */
   openBeside(page: Page, path: string): Promise<Page>;
@@ -25,9 +28,12 @@ export type Console = {
 /** Timeout for something to appear, on a loaded machine. */
 export const PATIENCE_MS = 12_000;
 
-export async function openConsole(settings: Record<string, string> = {}): Promise<Console> {
+export async function openConsole(
+  settings: Record<string, string> = {},
+  launch = launchBrowser,
+): Promise<Console> {
   await buildConsole();
-  const [server, browser] = await Promise.all([startTestServer(settings), launchBrowser()]);
+  const [server, browser] = await Promise.all([startTestServer(settings), launch()]);
   const screen = screenFor(Bun.main);
   let problems: string[] = [];
   const note = (text: string) => void problems.push(text);
@@ -49,7 +55,7 @@ export async function openConsole(settings: Record<string, string> = {}): Promis
     browser,
     screen,
     async open(path = '/', { at = server.http, ...how } = {}) {
-      const context = await browser.newContext({ ...screen, ...how });
+      const context = await browser.newContext({ ...screen, serviceWorkers: 'block', ...how });
       context.setDefaultTimeout(PATIENCE_MS);
       await context.addInitScript(REPORT_VIOLATIONS);
       return open(context, `${at}/#${path}`);

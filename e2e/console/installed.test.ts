@@ -8,7 +8,7 @@ import { Hono } from 'hono';
 import type { Page } from 'playwright-core';
 import { CONSOLE_FOLDER } from '../../packages/server/src/console-folder.ts';
 import { consoleRoutes } from '../../packages/server/src/http/console.ts';
-import { NO_BROWSER } from './chromium.ts';
+import { launchWholeBrowser, NO_BROWSER } from './chromium.ts';
 import { type Console, holds, openConsole, say, seen } from './console.ts';
 import { type CuttingProxy, cuttingProxy } from './cutting-proxy.ts';
 
@@ -16,7 +16,7 @@ let place: Console;
 let proxy: CuttingProxy;
 
 const first = (page: Page) => page.getByRole('heading', { name: 'What can I do for you?' });
-const installed = (page: Page) => page.evaluate('navigator.serviceWorker.ready.then(() => true)');
+const installed = (page: Page) => holds(page, '(await navigator.serviceWorker.getRegistration())?.active');
 
 /** The paths of all answers that the page has stored. */
 const kept = (page: Page): Promise<string[]> =>
@@ -29,7 +29,7 @@ const kept = (page: Page): Promise<string[]> =>
 
 describe.skipIf(NO_BROWSER)('installed', () => {
   beforeAll(async () => {
-    place = await openConsole();
+    place = await openConsole({}, launchWholeBrowser);
     proxy = await cuttingProxy(place.server.http);
   });
   afterAll(async () => {
@@ -38,7 +38,7 @@ describe.skipIf(NO_BROWSER)('installed', () => {
   });
 
   test('the manifest is complete, and every icon has the size that it names', async () => {
-    const page = await place.open();
+    const page = await place.open('/', { serviceWorkers: 'allow' });
     const devtools = await page.context().newCDPSession(page);
     const { url, errors, data = '{}' } = await devtools.send('Page.getAppManifest');
     expect(errors).toEqual([]);
@@ -69,7 +69,7 @@ describe.skipIf(NO_BROWSER)('installed', () => {
   });
 
   test('the page opens without the server, says so once, and connects by itself', async () => {
-    const page = await place.open('/', { at: proxy.http });
+    const page = await place.open('/', { at: proxy.http, serviceWorkers: 'allow' });
     await seen(first(page));
     await installed(page);
     proxy.cut();
@@ -84,7 +84,7 @@ describe.skipIf(NO_BROWSER)('installed', () => {
 
   test('only the files of the page are kept, whatever is read', async () => {
     await say(place.server, 'private', 'a private message');
-    const page = await place.open('/');
+    const page = await place.open('/', { serviceWorkers: 'allow' });
     await installed(page);
     await page.reload();
     for (const path of ['/sessions/private', '/timeline/private', '/admin', '/settings']) {

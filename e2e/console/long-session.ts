@@ -1,5 +1,5 @@
 /** A session with many events, and many sessions, written as an import would. */
-import { mkdtempSync } from 'node:fs';
+import { existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStorage } from '../../packages/server/src/command-storage.ts';
@@ -81,8 +81,11 @@ function linesOf(id: string, bodies: readonly object[], laterMs = 0): string {
   return [JSON.stringify(header), ...lines].join('\n');
 }
 
+/** Every session is one synchronous write, and a thousand of them take long on a busy disk. */
+const MEMORY = '/dev/shm';
+
 async function imported(sessions: readonly string[]): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'parlance-long-'));
+  const folder = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'parlance-long-'));
   const store = await openStorage({ folder });
   for await (const session of readSessions(linesIn(sessions), (ref) => ref))
     await writeSession(store, session);

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { connect } from '@parlance/sdk';
 import type { Page } from 'playwright-core';
-import { NO_BROWSER } from './chromium.ts';
+import { launchWholeBrowser, NO_BROWSER } from './chromium.ts';
 import { type Console, holds, openConsole, say, seen } from './console.ts';
 
 let place: Console;
@@ -55,10 +55,13 @@ async function click(session: string): Promise<void> {
 
 describe.skipIf(NO_BROWSER)('notifications', () => {
   beforeAll(async () => {
-    place = await openConsole();
-    page = await place.open('/settings', { permissions: ['notifications'] });
+    place = await openConsole({}, launchWholeBrowser);
+    page = await place.open('/settings', {
+      permissions: ['notifications'],
+      serviceWorkers: 'allow',
+    });
     await page.evaluate(COLLECT);
-    await page.evaluate('navigator.serviceWorker.ready.then(() => true)');
+    await until('(await navigator.serviceWorker.getRegistration())?.active');
   });
   afterAll(() => place?.stop());
   afterEach(() => expect(place.problems()).toEqual([]));

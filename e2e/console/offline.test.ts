@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, gone, openConsole, say, seen } from './console.ts';
+import { type Console, gone, holds, openConsole, say, seen } from './console.ts';
 import { type CuttingProxy, cuttingProxy } from './cutting-proxy.ts';
 import { layoutProblems } from './layout.ts';
 
@@ -31,12 +31,12 @@ describe.skipIf(NO_BROWSER)('offline', () => {
     place = await openConsole({ PROVIDER: 'openai', MODEL: 'some-model', OPENAI_API_KEY: 'key' });
     proxy = await cuttingProxy(place.server.http);
     await say(place.server, 'kept', 'hello');
-    page = await place.open('/', { at: proxy.http });
+    page = await place.open('/', { at: proxy.http, serviceWorkers: 'allow' });
     await page.evaluate(
       `sessionStorage.setItem('parlance.token', '${await place.server.login('ada', 'ada-password')}')`,
     );
     await page.reload();
-    await page.evaluate('navigator.serviceWorker.ready.then(() => true)');
+    await holds(page, '(await navigator.serviceWorker.getRegistration())?.active');
     await page.reload();
   });
   afterAll(async () => {

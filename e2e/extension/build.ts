@@ -11,6 +11,7 @@ export const NO_BROWSER = !existsSync(CHROMIUM) && !process.env.CI;
 
 /** `npm test` builds it; this is for running a single file. */
 export async function buildExtension(): Promise<void> {
+  if (process.env.PARLANCE_TEST_FOLDER) return;
   const path = `${join(ROOT, 'node_modules/.bin')}:${process.env.PATH ?? ''}`;
   const build = Bun.spawn(['sh', join(ROOT, 'scripts/build-if-stale')], {
     env: { ...process.env, PATH: path },
