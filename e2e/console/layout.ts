@@ -50,7 +50,7 @@ const SCRIPT = `(() => {
     if (x <= area.left || x >= area.right || y <= area.top || y >= area.bottom) continue;
     const hit = document.elementFromPoint(x, y);
     // Pages scroll below their title, dialogs below their buttons, and menus open above the page.
-    if (hit && !hit.closest('.bar, .dialog-buttons, .slash-menu, .menu-list') && !element.contains(hit) && !hit.contains(element))
+    if (hit && !hit.closest('.bar, .dialog-buttons, .slash-menu, .menu-list, .model-panel') && !element.contains(hit) && !hit.contains(element))
       problems.push(nameOf(element) + ' is covered by ' + hit.tagName.toLowerCase() + '.' + hit.className);
   }
   const overflow = document.documentElement.scrollWidth - document.documentElement.clientWidth;

@@ -332,6 +332,17 @@ export type ModelListing = {
   readonly address: string;
 };
 
+/** The models that a provider lists. */
+export type ProviderModels = {
+  readonly provider: string;
+  /** the vendor, or the host of another server */
+  readonly label: string;
+  /** `id` is for sessions and agents: the name, with the provider if the name alone means another one */
+  readonly models: readonly { readonly id: string; readonly name: string }[];
+  /** why there is no list; null if there is one */
+  readonly problem: string | null;
+};
+
 /** What an admin needs to change agents. */
 export type AgentSetup = {
   readonly agents: readonly {

@@ -10,6 +10,7 @@ import type {
   Login,
   Me,
   Price,
+  ProviderModels,
   Session,
   SessionPage,
   StandingGrant,
@@ -63,8 +64,8 @@ export type Parlance = {
   token: string | null;
   /** Version, models, agents, listeners and the caller. */
   server(options?: CallOptions): Promise<About>;
-  /** The models offered by the model API in use; empty for the offline model. */
-  models(options?: CallOptions): Promise<readonly string[]>;
+  /** The models of all providers that have a key or an address, the one in use first. */
+  models(options?: CallOptions): Promise<readonly ProviderModels[]>;
   /** The served dialects: addresses, messages with examples, first steps. */
   dialects(options?: CallOptions): Promise<DialectList>;
   /** A handle of the session with that name, existing or not; without a name, a new one. Sends nothing. */
@@ -176,7 +177,8 @@ export function connect(options: ConnectOptions = {}): Parlance {
     },
     server: ({ signal } = {}) => http.json({ path: '/v1/server', signal }),
     async models({ signal } = {}) {
-      return (await http.json<{ models: string[] }>({ path: '/v1/server/models', signal })).models;
+      const path = '/v1/server/models';
+      return (await http.json<{ providers: ProviderModels[] }>({ path, signal })).providers;
     },
     dialects: ({ signal } = {}) => http.json({ path: '/v1/dialects', signal }),
     session: (id = newKey()) => new SessionHandle(id as SessionId, stream),

@@ -47,6 +47,8 @@ export type Changeable = Lists & {
   readonly model: ModelChoice;
   /** resolves another model by name, for an agent; throws `ConfigError` if its key is missing */
   readonly modelNamed: (model: string) => ModelChoice;
+  /** the provider that answers for a model; its key may be missing */
+  readonly providerNamed: (model: string) => ModelChoice['provider'];
   /** the key and address for a vendor; its key may be missing */
   readonly vendor: (provider: Vendor) => ModelChoice;
 };
@@ -68,6 +70,7 @@ export function changeableWith(given: ModelSettings & Lists, stored: StoredSetti
   return {
     model: chooseModel(settings),
     vendor: (provider) => chooseModel({ ...settings, provider }),
+    providerNamed: (name) => modelNamed(settings, name).provider,
     modelNamed: (name) => requireKey(modelNamed(settings, name)),
     agents: byId(parsed('agents') ?? [], given.agents),
     domains: byId(parsed('domains') ?? [], given.domains),

@@ -28,6 +28,7 @@ describe('defaults', () => {
       allowedToolOrigins: [],
       model: { provider: 'offline' },
       modelNamed: expect.any(Function),
+      providerNamed: expect.any(Function),
       vendor: expect.any(Function),
       changeable: expect.any(Function),
       given: new Map(),

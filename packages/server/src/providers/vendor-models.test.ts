@@ -13,6 +13,13 @@ function answer(request: Request): Response {
   if (pathname === '/page/v1/models') return new Response(html);
   if (pathname === '/busy/v1/models') return new Response('', { status: 503 });
   if (pathname === '/long/v1/models') return new Response('x'.repeat(5_000_000));
+  if (pathname === '/v1beta/models')
+    return Response.json({
+      models: [
+        { name: 'models/gemini-x', supportedGenerationMethods: ['generateContent', 'countTokens'] },
+        { name: 'models/embedding-x', supportedGenerationMethods: ['embedContent'] },
+      ],
+    });
   if (pathname !== '/v1/models') return new Response('not found', { status: 404 });
   if (request.headers.get('authorization') !== `Bearer ${KEY}`) return new Response('{}', { status: 401 });
   return Response.json({ data: [{ id: 'one' }] });
@@ -51,6 +58,11 @@ test.each(['/v1', '/v1/', '', '/', '/v1/chat/completions', '/v1/models/', '/chat
     });
   },
 );
+
+test('leaves out models of Google that only embed', async () => {
+  const { models } = await vendorModels('google', { address: `http://${host}`, key: KEY });
+  expect(models).toEqual(['gemini-x']);
+});
 
 test('a key that is missing or wrong is reported, also if the path is incomplete', async () => {
   for (const path of ['/v1', '']) {

@@ -87,13 +87,20 @@ async function bodyOf(response: Response, access: VendorAccess): Promise<unknown
   }
 }
 
+/** `model-2` is before `model-10`. */
+const BY_NAME = new Intl.Collator('en', { numeric: true });
+
 /** OpenAI and Anthropic have `data` with `id`, Google has `models` with `name`. */
 function modelsIn(body: unknown, access: VendorAccess): string[] {
   const listed = isObject(body) ? (body.data ?? body.models) : null;
   if (!Array.isArray(listed)) throw noModelApi(access);
   const names = listed.slice(0, MAX_MODELS).flatMap((model) => {
-    const name = isObject(model) ? (model.id ?? model.name) : null;
+    const name = isObject(model) && generates(model) ? (model.id ?? model.name) : null;
     return typeof name === 'string' && name.length <= 200 ? [name.replace(/^models\//, '')] : [];
   });
-  return [...new Set(names)].sort();
+  return [...new Set(names)].sort(BY_NAME.compare);
 }
+
+/** Google also lists models for embeddings, images and the like. */
+const generates = ({ supportedGenerationMethods: methods }: Record<string, unknown>): boolean =>
+  !Array.isArray(methods) || methods.includes('generateContent');

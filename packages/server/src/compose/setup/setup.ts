@@ -2,6 +2,7 @@
 import type { Setup } from '../../dialects/shared/setup.ts';
 import type { RefusedOrigins } from '../../http/refused-origins.ts';
 import type { McpTools } from '../../tools/mcp/open.ts';
+import { modelLists } from './model-lists.ts';
 import { modelsOf } from './models.ts';
 import type { LiveSetup } from './open.ts';
 
@@ -12,10 +13,7 @@ export function setupOf({ live, stored }: LiveSetup, { mcp, refusedOrigins }: Ot
     view: () => stored.view(),
     change: (change) => stored.change(change),
     models: async (question) => modelsOf(question, live.current),
-    async modelsInUse() {
-      const { provider } = live.current.model;
-      return provider === 'offline' ? [] : (await modelsOf({ provider }, live.current)).models;
-    },
+    listModels: modelLists(live),
     restartMcp: (name) => mcp.restart(name),
     refusedOrigins: () =>
       refusedOrigins.list().filter(({ origin }) => !live.current.allowedOrigins.includes(origin)),

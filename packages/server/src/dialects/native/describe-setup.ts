@@ -61,8 +61,8 @@ export const setup: readonly Endpoint[] = [
   {
     method: 'get',
     path: '/v1/server/models',
-    summary: 'The models of the model API in use; none for the offline model',
+    summary: 'The models of all providers that have a key or an address, the one in use first',
     security: 'caller',
-    answers: { 200: { description: 'The models', schema: ModelList }, ...errors(401, 403, 502) },
+    answers: { 200: { description: 'The models', schema: ModelList }, ...errors(401, 403) },
   },
 ];

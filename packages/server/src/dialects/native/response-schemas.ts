@@ -338,7 +338,28 @@ export const Settings = named(
     secrets: z.array(z.string()).describe('names of stored secrets'),
   }),
 );
-export const ModelList = named('ModelList', z.object({ models: z.array(z.string()) }));
+export const ModelList = named(
+  'ModelList',
+  z.object({
+    providers: z.array(
+      z.object({
+        provider: z.string(),
+        label: z.string().describe('the vendor, or the host of another server'),
+        models: z.array(
+          z.object({
+            id: z
+              .string()
+              .describe(
+                'for sessions and agents: the name, with the provider if the name alone means another',
+              ),
+            name: z.string(),
+          }),
+        ),
+        problem: z.string().nullable().describe('why there is no list'),
+      }),
+    ),
+  }),
+);
 export const AgentSetup = named(
   'AgentSetup',
   z.object({

@@ -13,6 +13,8 @@ const KEY = 'sk-test-hunter2hunter2';
 let server: TestServer;
 let model: FakeModel;
 let vendor: ReturnType<typeof Bun.serve>;
+/** requests to the vendor */
+let requests = 0;
 let ada: string;
 
 beforeAll(async () => {
@@ -21,6 +23,7 @@ beforeAll(async () => {
     hostname: '127.0.0.1',
     port: 0,
     fetch(request) {
+      requests++;
       const { pathname } = new URL(request.url);
       const key = request.headers.get('authorization') ?? request.headers.get('x-api-key');
       if (key?.includes('wrong')) return new Response('{}', { status: 401 });
@@ -180,11 +183,51 @@ describe('the list of models', () => {
       });
   });
 
-  test('of the model in use is listed for everyone who may chat', async () => {
-    expect((await asked('GET', '/v1/server/models', { token: null })).body).toEqual({ models: [] });
-    await change({ openaiBaseUrl: address(), model: 'small' });
+  test('of every configured provider is there for everyone who may chat, the one in use first', async () => {
     const uma = await server.login('uma', 'uma-password');
-    expect((await asked('GET', '/v1/server/models', { token: uma })).body.models).toContain('large');
+    const lists = async () => (await asked('GET', '/v1/server/models', { token: uma })).body.providers;
+    expect(await lists()).toEqual([]);
+    const host = `127.0.0.1:${vendor.port}`;
+    const anthropicBaseUrl = 'http://127.0.0.1:9';
+    await change({ provider: 'openai', openaiBaseUrl: address(), model: 'small', anthropicBaseUrl });
+    expect(await lists()).toEqual([
+      {
+        provider: 'openai',
+        label: host,
+        models: ['key null', 'large', 'small'].map((name) => ({ id: name, name })),
+        problem: null,
+      },
+      {
+        provider: 'anthropic',
+        label: '127.0.0.1:9',
+        models: [],
+        problem: expect.stringContaining('Nothing listens at 127.0.0.1:9.'),
+      },
+    ]);
+    await change({ provider: 'anthropic', model: null, anthropicBaseUrl: `http://${host}` });
+    const [first, second] = (await lists()) as Json[];
+    expect(first).toMatchObject({ provider: 'anthropic', models: [{}, { id: 'large' }, {}] });
+    expect(second).toMatchObject({
+      provider: 'openai',
+      models: [{}, { id: 'openai:large', name: 'large' }, {}],
+    });
+    await change({ provider: null, openaiBaseUrl: null, anthropicBaseUrl: null });
+  });
+
+  test('is requested once a minute, and again when the settings change or it has failed', async () => {
+    const before = requests;
+    const list = () => asked('GET', '/v1/server/models', { token: null });
+    await change({ openaiBaseUrl: address(), model: 'small' });
+    await Promise.all([list(), list()]);
+    await list();
+    expect(requests - before).toBe(1);
+    await change({ model: 'large' });
+    await list();
+    expect(requests - before).toBe(2);
+    await change({ openaiBaseUrl: `http://127.0.0.1:${vendor.port}/missing/v1` });
+    await list();
+    await list();
+    expect(requests - before).toBe(4);
     await change({ openaiBaseUrl: null, model: null });
   });
 });

@@ -83,7 +83,7 @@ export function setupRoutes(api: Hono, ctx: Context): void {
 
   api.get('/v1/server/models', async (c) => {
     requirePermission(await principalOf(ctx.authenticator, c.req.raw), 'chat:send');
-    return c.json({ models: await setup().modelsInUse() });
+    return c.json({ providers: await setup().listModels() });
   });
 }
 

@@ -34,6 +34,16 @@ export type VendorQuestion = {
   readonly key?: string | undefined;
 };
 
+export type ProviderModels = {
+  readonly provider: string;
+  /** the vendor, or the host of another server */
+  readonly label: string;
+  /** `id` is for sessions and agents: the name, with the provider if the name alone means another one */
+  readonly models: readonly { readonly id: string; readonly name: string }[];
+  /** why there is no list; null if there is one */
+  readonly problem: string | null;
+};
+
 export type RefusedOrigin = { readonly origin: string; readonly count: number; readonly at: number };
 
 export type Setup = {
@@ -45,8 +55,8 @@ export type Setup = {
    * the key or address.
    */
   models(question: VendorQuestion): Promise<{ readonly models: readonly string[]; readonly address: string }>;
-  /** The list of the vendor in use; empty for the offline model. */
-  modelsInUse(): Promise<readonly string[]>;
+  /** The lists of all vendors that have a key or an address; the one in use first. */
+  listModels(): Promise<readonly ProviderModels[]>;
   /** False if there is no such MCP server. */
   restartMcp(name: string): Promise<boolean>;
   /** Browser origins that were refused recently, latest first. */

@@ -1,9 +1,9 @@
 /** Dialog for a new or changed agent. */
 import type { AgentSetup } from '@parlance/sdk';
-import { useId } from 'react';
+import { useState } from 'react';
 import { Dialog } from '../../components/dialog.tsx';
-import { parlance, useServer } from '../../state/server.ts';
-import { usePolled } from '../../state/use-polled.ts';
+import { ModelPicker } from '../../components/model-picker/model-picker.tsx';
+import { useServer } from '../../state/server.ts';
 import type { StoredAgent } from './agents.ts';
 import { IdentityFields } from './identity-fields.tsx';
 import { ToolChoice, toolsIn } from './tool-choice.tsx';
@@ -21,9 +21,8 @@ type AgentQuestionProps = {
 };
 
 export function AgentQuestion({ agent, tools, domainOf, close, save }: AgentQuestionProps) {
-  const { domains, model } = useServer();
-  const { value: models } = usePolled(parlance.models);
-  const list = useId();
+  const about = useServer();
+  const [model, setModel] = useState(agent?.model ?? null);
 
   function confirm(fields: FormData): Promise<void> {
     const text = (name: string) => String(fields.get(name) ?? '').trim();
@@ -39,7 +38,7 @@ export function AgentQuestion({ agent, tools, domainOf, close, save }: AgentQues
         name: text('name'),
         description: text('description'),
         instructions: text('instructions'),
-        model: text('model') || undefined,
+        model: model ?? undefined,
         tools: toolsIn(fields),
         starters: starters.length === 0 ? undefined : starters,
       },
@@ -68,30 +67,17 @@ export function AgentQuestion({ agent, tools, domainOf, close, save }: AgentQues
       <label className="field">
         Domain
         <select name="domain" defaultValue={domainOf}>
-          {domains.map(({ id, name }) => (
+          {about.domains.map(({ id, name }) => (
             <option key={id} value={id}>
               {name}
             </option>
           ))}
         </select>
       </label>
-      <label className="field">
+      <div className="field">
         Model
-        <input
-          name="model"
-          list={list}
-          maxLength={200}
-          defaultValue={agent?.model}
-          placeholder={`${model} (default)`}
-          autoComplete="off"
-          spellCheck={false}
-        />
-      </label>
-      <datalist id={list}>
-        {models?.map((name) => (
-          <option key={name} value={name} />
-        ))}
-      </datalist>
+        <ModelPicker field value={model} fallback={about.model} onChoose={setModel} />
+      </div>
       <ToolChoice chosen={agent?.tools} tools={tools} />
       <label className="field">
         Starters, one per line

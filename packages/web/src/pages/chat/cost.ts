@@ -11,10 +11,11 @@ export function costOf({ inputTokens, outputTokens, cachedTokens = 0 }: Usage, p
   return ((inputTokens - cachedTokens) * input + cachedTokens * cached + outputTokens * output) / 1e6;
 }
 
-/** The model that answered the turn. A guess if the server's default has changed since. */
+/** The model that answered the turn, without its provider. A guess if the server's default has changed since. */
 export function modelOf(turn: Pick<TurnView, 'model' | 'agent'>, about: About): string {
   const agent = about.agents.find(({ id }) => id === turn.agent.id);
-  return turn.model ?? agent?.model ?? about.model;
+  const name = turn.model ?? agent?.model ?? about.model;
+  return name.replace(/^(openai|anthropic|google):(?=.)/, '');
 }
 
 /** Null if the price of a model that answered is unknown. */

@@ -1,0 +1,185 @@
+/** Choosing a model from the lists of the vendors, in the chat and for an agent. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import type { Page } from 'playwright-core';
+import type { Json } from '../../packages/protocol/src/index.ts';
+import { connect } from '../../packages/sdk/src/index.ts';
+import { fakeModel } from '../fake-model.ts';
+import { barriers, prepare } from './axe.ts';
+import { NO_BROWSER } from './chromium.ts';
+import { type Console, gone, openConsole, seen } from './console.ts';
+
+const NAMES = ['claude-shared', ...Array.from({ length: 249 }, (_, index) => `model-${index + 1}`)];
+
+/** A gateway with many models, that can be switched off. */
+function gatewayServer() {
+  const answering = fakeModel(({ model }) => ({ say: `Hello from ${model}.` }));
+  let isUp = true;
+  let lists = 0;
+  const server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch(request) {
+      if (!isUp) return new Response('', { status: 503 });
+      if (new URL(request.url).pathname !== '/v1/models')
+        return fetch(`${answering.url}/chat/completions`, { method: 'POST', body: request.body });
+      lists++;
+      return Response.json({ data: NAMES.map((id) => ({ id })) });
+    },
+  });
+  return {
+    host: `127.0.0.1:${server.port}`,
+    lists: () => lists,
+    turn(on: boolean) {
+      isUp = on;
+    },
+    stop() {
+      answering.stop();
+      return server.stop(true);
+    },
+  };
+}
+
+let place: Console;
+let gateway: ReturnType<typeof gatewayServer>;
+
+async function change(values: Readonly<Record<string, Json>>): Promise<void> {
+  const { settings } = connect({ url: place.server.http }).admin;
+  const { version } = await settings.read();
+  await settings.change({ version, values });
+}
+
+const panelOf = (page: Page) => page.getByRole('dialog', { name: 'Choose a model' });
+const button = (page: Page) => page.getByRole('button', { name: /^Model:/ });
+
+async function opened(page: Page) {
+  await button(page).click();
+  const panel = panelOf(page);
+  await seen(panel);
+  return { panel, field: panel.getByRole('combobox', { name: 'Search models' }) };
+}
+
+/** Waits until the option is the current one, also for a screen reader. */
+async function isActive(page: Page, name: string): Promise<void> {
+  const option = panelOf(page)
+    .locator('[data-active]')
+    .filter({ has: page.getByText(name, { exact: true }) });
+  await seen(option);
+  const field = panelOf(page).getByRole('combobox');
+  expect(await field.getAttribute('aria-activedescendant')).toBe(await option.getAttribute('id'));
+}
+
+async function answered(page: Page, model: string): Promise<void> {
+  await page.getByRole('textbox', { name: /message/i }).fill('hello');
+  await page.keyboard.press('Enter');
+  await seen(page.locator('.markdown').getByText(`Hello from ${model}.`, { exact: true }));
+}
+
+describe.skipIf(NO_BROWSER)('the models of a vendor', () => {
+  beforeAll(async () => {
+    gateway = gatewayServer();
+    place = await openConsole();
+    await change({ provider: 'openai', openaiBaseUrl: `http://${gateway.host}/v1`, model: 'model-1' });
+  });
+  afterAll(async () => {
+    await place?.stop();
+    await gateway?.stop();
+  });
+  afterEach(() => expect(place.problems()).toEqual([]));
+
+  test('are in the picker of the chat, and are found and chosen with the keyboard', async () => {
+    const page = await place.open('/');
+    await seen(button(page));
+    expect(gateway.lists()).toBe(0);
+    const { panel, field } = await opened(page);
+    const group = panel.getByRole('group', { name: gateway.host });
+    await seen(group.getByRole('option', { name: 'claude-shared' }));
+    await seen(panel.getByText('200 of 252 models. Type to narrow the list.'));
+    await isActive(page, 'model-1 (default)');
+    await prepare(page);
+    expect(await barriers(page, 'all')).toEqual([]);
+    const { x = -1, y = -1, width = 0, height = 0 } = (await panel.boundingBox()) ?? {};
+    const { viewport } = place.screen;
+    expect([x >= 0, y >= 0, x + width <= viewport.width, y + height <= viewport.height]).toEqual([
+      true,
+      true,
+      true,
+      true,
+    ]);
+
+    await field.fill('MODEL 24');
+    await isActive(page, 'model-24');
+    await page.keyboard.press('ArrowDown');
+    await isActive(page, 'model-124');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('ArrowUp');
+    await isActive(page, 'Use “MODEL 24”');
+    await page.keyboard.press('Escape');
+    await gone(panel);
+    await page.keyboard.press('Enter');
+    await field.fill('model-249');
+    await page.keyboard.press('Enter');
+    await gone(panel);
+    await seen(page.getByText('Model: model-249'));
+    await answered(page, 'model-249');
+
+    await opened(page);
+    await field.fill('claude');
+    await panel.getByRole('option', { name: 'claude-shared' }).click();
+    await seen(page.getByRole('button', { name: 'Model: claude-shared' }));
+    await answered(page, 'claude-shared');
+    expect(gateway.lists()).toBe(1);
+    await page.context().close();
+  });
+
+  test('that is not listed can be entered', async () => {
+    const page = await place.open('/');
+    const { field } = await opened(page);
+    await field.fill('new-model');
+    await seen(panelOf(page).getByText('No listed model matches.'));
+    await page.keyboard.press('Enter');
+    await answered(page, 'new-model');
+    await page.context().close();
+  });
+
+  test('are in the dialog of an agent', async () => {
+    const page = await place.open('/admin?section=agents');
+    await page.getByRole('button', { name: 'Edit Reviewer' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Edit Reviewer' });
+    const { field, panel } = await opened(page);
+    await field.fill('claude');
+    await seen(panel.getByRole('option', { name: 'claude-shared' }));
+    await prepare(page);
+    expect(await barriers(page, 'all')).toEqual([]);
+    await page.keyboard.press('Escape');
+    await gone(panel);
+    await seen(dialog);
+    await page.keyboard.press('Enter');
+    await field.fill('claude');
+    await page.keyboard.press('Enter');
+    await seen(dialog.getByRole('button', { name: 'Model: claude-shared' }));
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await gone(dialog);
+    const { agents } = await connect({ url: place.server.http }).admin.agents();
+    expect(agents.find(({ id }) => id === 'reviewer')?.model).toBe('claude-shared');
+    await page.context().close();
+  });
+
+  test('are missing while the vendor cannot be reached, with the reason and another try', async () => {
+    gateway.turn(false);
+    await change({ model: 'model-2', anthropicBaseUrl: 'http://127.0.0.1:9' });
+    const page = await place.open('/');
+    const { panel } = await opened(page);
+    const problem = panel.getByRole('alert');
+    await seen(problem.getByText(`${gateway.host}: the list of models cannot be loaded.`));
+    await seen(problem.getByText('Nothing listens at 127.0.0.1:9.'));
+    await seen(problem.getByRole('link', { name: 'Model settings' }));
+    await prepare(page);
+    expect(await barriers(page, 'all')).toEqual([]);
+    gateway.turn(true);
+    await change({ anthropicBaseUrl: null });
+    await problem.getByRole('button', { name: 'Try again' }).click();
+    await gone(problem);
+    await seen(panel.getByRole('option', { name: 'model-3', exact: true }));
+    await page.context().close();
+  });
+});
