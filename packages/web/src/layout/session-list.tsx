@@ -1,14 +1,13 @@
 /** A list of sessions of any length: only the rows in view are in the document. */
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, useCallback, useEffect, useMemo, useRef } from 'react';
+import { type ReactNode, useEffect, useLayoutEffect, useMemo, useRef } from 'react';
 import { useServer } from '../state/server.ts';
 import type { ListedSession } from '../state/session-order.ts';
 import { SessionRow } from './session-row.tsx';
-import { type ListRow, sectionsOf, sessionRows } from './session-rows.ts';
+import { sectionsOf, sessionRows } from './session-rows.ts';
 
-type Row = ListRow<ListedSession>;
-
-const HEIGHTS: Readonly<Record<Row['kind'], number>> = { heading: 31, session: 34 };
+/** Height of a row before it is measured. */
+const ROW_HEIGHT = 34;
 /** Distance from the end, in rows, at which the next page is read. */
 const AHEAD = 40;
 
@@ -33,14 +32,17 @@ export function SessionList({ sessions, pinned, chosen, more, children }: Sessio
     () => sessionRows({ sorted: sessions, pinned }, new Date()),
     [sessions, pinned, today],
   );
-  // A new function makes the virtualizer compute the positions of all rows again.
-  const getItemKey = useCallback((index: number) => keyOf(rows.at(index)) ?? index, [rows]);
+  // Keys would be computed for all rows after each change. Without them, only the rows in view are looked at.
   const list = useVirtualizer({
     count: rows.count,
     getScrollElement: () => scroller.current,
-    estimateSize: (index) => HEIGHTS[rows.at(index)?.kind ?? 'session'],
-    getItemKey,
+    estimateSize: () => ROW_HEIGHT,
     overscan: 8,
+  });
+  // A height belongs to a place in the list, and another session may have moved there.
+  useLayoutEffect(() => {
+    for (const row of scroller.current?.querySelectorAll<HTMLElement>('[data-index]') ?? [])
+      if (row.offsetHeight > 0) list.resizeItem(Number(row.dataset.index), row.offsetHeight);
   });
   const items = list.getVirtualItems();
   const isNearEnd = (items.at(-1)?.index ?? 0) >= rows.count - AHEAD;
@@ -60,13 +62,13 @@ export function SessionList({ sessions, pinned, chosen, more, children }: Sessio
           {sectionsOf(inView).map(({ group, heading, items }) => (
             <section key={group} aria-label={group}>
               {heading && (
-                <h2 className="session-day" data-index={heading.index} ref={list.measureElement}>
+                <h2 className="session-day" data-index={heading.index}>
                   {group}
                 </h2>
               )}
               <ul>
                 {items.map(({ index, row }) => (
-                  <li key={keyOf(row)} data-index={index} ref={list.measureElement}>
+                  <li key={row.kind === 'session' ? row.session.key : row.group} data-index={index}>
                     {row.kind === 'session' && (
                       <SessionRow
                         session={row.session}
@@ -85,8 +87,4 @@ export function SessionList({ sessions, pinned, chosen, more, children }: Sessio
       {children}
     </div>
   );
-}
-
-function keyOf(row: Row | undefined): string | undefined {
-  return row?.kind === 'session' ? row.session.key : row?.group;
 }
