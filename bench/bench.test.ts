@@ -37,7 +37,7 @@ describe('an answer', () => {
   const checked = (...pieces: string[]) => {
     const delays: number[] = [];
     const check = new AnswerCheck(5, delays);
-    for (const piece of pieces) check.hear(piece, 2_000);
+    for (const piece of pieces) check.receive(piece, 2_000);
     return { ...check.verdict(), delays };
   };
   test('that is complete has no errors and one delay per token', () => {

@@ -11,7 +11,7 @@ const deep = (levels: number): string => `${'{"value":'.repeat(levels)}1${'}'.re
 const event = (data: string | object): string =>
   `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`;
 
-type WireOfModel = {
+type ModelApi = {
   readonly settings: (url: string) => Record<string, string>;
   readonly call: (written: string) => string;
   readonly done: string;
@@ -34,7 +34,7 @@ const anthropicStart = (block: string): string =>
   event({ type: 'message_start', message: { usage: { input_tokens: 1, output_tokens: 1 } } }) +
   event(`{"type":"content_block_start","index":0,"content_block":${block}}`);
 
-const WIRES: Record<string, WireOfModel> = {
+const APIS: Record<string, ModelApi> = {
   chat: {
     settings: openai('chat'),
     call: (written) =>
@@ -73,24 +73,24 @@ const over = (events: readonly DurableEvent[]): boolean =>
   events.some(({ type }) => type === 'turn.failed' || type === 'turn.ended');
 
 test.each(
-  Object.keys(WIRES).flatMap((name) => [
+  Object.keys(APIS).flatMap((name) => [
     [name, 100_000, 'failed'] as const,
     [name, 300, 'failed'] as const,
     [name, 100, 'ok'] as const,
   ]),
 )('%s: arguments of %d levels: %s', async (name, levels, outcome) => {
-  const wire = WIRES[name];
-  if (!wire) throw new Error(name);
+  const api = APIS[name];
+  if (!api) throw new Error(name);
   let asked = 0;
   const model = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
     fetch: () =>
-      new Response(asked++ === 0 ? wire.call(deep(levels)) : wire.done, {
+      new Response(asked++ === 0 ? api.call(deep(levels)) : api.done, {
         headers: { 'content-type': 'text/event-stream' },
       }),
   });
-  const server = await startTestServer(wire.settings(`http://127.0.0.1:${model.port}`));
+  const server = await startTestServer(api.settings(`http://127.0.0.1:${model.port}`));
   try {
     await submit(server, 'one', 'Echo.');
     const events = await followed(server, 'one', over);

@@ -12,7 +12,7 @@ export type DictatedModel = {
   stop(): void;
 };
 
-type Dictated = { readonly delta: object; readonly ends: 'stop' | 'tool_calls' | null };
+type ModelChunk = { readonly delta: object; readonly ends: 'stop' | 'tool_calls' | null };
 
 const chunk = (delta: object, finish: string | null): string => {
   const choices = [{ index: 0, delta, finish_reason: finish }];
@@ -20,9 +20,9 @@ const chunk = (delta: object, finish: string | null): string => {
 };
 
 export function dictatedModel(): DictatedModel {
-  const dictated: Dictated[] = [];
+  const dictated: ModelChunk[] = [];
   let wake: () => void = () => undefined;
-  const put = (delta: object, ends: Dictated['ends'] = null): void => {
+  const put = (delta: object, ends: ModelChunk['ends'] = null): void => {
     dictated.push({ delta, ends });
     wake();
   };

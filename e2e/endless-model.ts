@@ -39,7 +39,7 @@ const anthropicCall = (index: number): object =>
 const MESSAGE_START = { type: 'message_start', message: { usage: { input_tokens: 1, output_tokens: 1 } } };
 const googlePart = (part: object): object => ({ candidates: [{ content: { parts: [part] } }] });
 
-const WIRES: Record<EndlessApi, Pieces> = {
+const APIS: Record<EndlessApi, Pieces> = {
   chat: {
     text: { first: [], more: () => chatDelta({ content: WORDS }) },
     reasoning: { first: [], more: () => chatDelta({ reasoning_content: WORDS }) },
@@ -97,7 +97,7 @@ const SETTINGS: Record<EndlessApi, (url: string) => Record<string, string>> = {
 };
 
 /** `patient`: later answers are short and end; Chat Completions only. */
-export function endlessModel(wire: EndlessApi, kind: EndlessKind, patient = false): EndlessModel {
+export function endlessModel(api: EndlessApi, kind: EndlessKind, patient = false): EndlessModel {
   const closed = Promise.withResolvers<void>();
   let asked = 0;
   const server = Bun.serve({
@@ -108,7 +108,7 @@ export function endlessModel(wire: EndlessApi, kind: EndlessKind, patient = fals
       await request.text();
       asked++;
       request.signal.addEventListener('abort', () => closed.resolve());
-      const answer = patient && asked > 1 ? shortAnswer() : endless(WIRES[wire][kind], request.signal);
+      const answer = patient && asked > 1 ? shortAnswer() : endless(APIS[api][kind], request.signal);
       return new Response(
         async function* () {
           yield* answer;
@@ -118,7 +118,7 @@ export function endlessModel(wire: EndlessApi, kind: EndlessKind, patient = fals
     },
   });
   return {
-    settings: SETTINGS[wire](`http://127.0.0.1:${server.port}`),
+    settings: SETTINGS[api](`http://127.0.0.1:${server.port}`),
     asked: () => asked,
     closed: closed.promise,
     stop: () => void server.stop(true),

@@ -12,7 +12,7 @@ import { examplesOf } from '../packages/web/src/pages/playground/examples.ts';
 import { clientsOf } from '../packages/web/src/pages/welcome/clients.ts';
 import { serverInfoOf } from '../packages/web/src/pages/welcome/server-info.ts';
 import { fuzzedServer } from './fuzz/server.ts';
-import { isolationWalk } from './isolation/walk.ts';
+import { isolationWalk } from './isolation/isolation-suite.ts';
 
 const ROOT = join(import.meta.dir, '..');
 const FOLDER = 'packages/server/src/testing/toy/';
@@ -140,13 +140,13 @@ test('an extra listener of a dialect that is not in the list is refused', async 
 
 test('thousands of hostile messages to it find no bug', async () => {
   const program = join(ROOT, FOLDER, 'serve.ts');
-  const { sent, complaints, logged, statuses } = await fuzzedServer({
+  const { sent, problems, logged, statuses } = await fuzzedServer({
     seed: 1,
     count: 2_000,
     descriptions,
     program,
   });
-  expect(complaints).toEqual([]);
+  expect(problems).toEqual([]);
   expect(logged).toEqual([]);
   expect(sent).toBeGreaterThanOrEqual(2_000);
   expect(Object.keys(statuses)).toEqual(expect.arrayContaining(['200', '404']));

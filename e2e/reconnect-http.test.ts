@@ -13,7 +13,7 @@ afterAll(() => setup.stop());
 describe('copilot:', () => {
   test('an aborted request is continued, and the answer is stored once', async () => {
     const session = crypto.randomUUID();
-    const witness = await setup.witnessOf(session);
+    const witness = await setup.observerOf(session);
     const interact = (more: object, signal?: AbortSignal) =>
       fetch(`${setup.server.http}/api/agent/interact`, {
         method: 'POST',
@@ -65,7 +65,7 @@ describe('native:', () => {
   const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 
   test('a reader that reconnects with Last-Event-ID receives every event once and the whole text', async () => {
-    const witness = await setup.witnessOf('native-text');
+    const witness = await setup.observerOf('native-text');
     const reader = new EventReader('native-text', undefined, setup.bearer);
     await reader.follow(setup.server);
     await submit('native-text', 'tell me');
@@ -94,7 +94,7 @@ describe('native:', () => {
   });
 
   test('an unknown position is answered with a reset and the session from its beginning', async () => {
-    const witness = await setup.witnessOf('native-reset');
+    const witness = await setup.observerOf('native-reset');
     await submit('native-reset', 'tell me');
     await setup.says(witness, words(1, 20));
     const reader = new EventReader('native-reset', undefined, setup.bearer);

@@ -19,9 +19,9 @@ export type ReconnectSetup = {
   readonly token: string;
   readonly bearer: { readonly authorization: string };
   /** Creates the session and follows it without interruption. */
-  witnessOf(session: string): Promise<EventReader>;
+  observerOf(session: string): Promise<EventReader>;
   /** The model streams the text; resolves when the witness has received it. */
-  says(witness: EventReader, text: string): Promise<void>;
+  says(observer: EventReader, text: string): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -35,17 +35,17 @@ export async function setUpReconnect(): Promise<ReconnectSetup> {
     server,
     token,
     bearer,
-    async witnessOf(session) {
+    async observerOf(session) {
       const command = { type: 'session.create' };
       await postJson(`${server.http}/v1/sessions/${session}/commands`, command, bearer);
-      const witness = new EventReader(session, undefined, bearer);
-      await witness.follow(server);
-      return witness;
+      const observer = new EventReader(session, undefined, bearer);
+      await observer.follow(server);
+      return observer;
     },
-    async says(witness, text) {
-      const before = witness.latest;
+    async says(observer, text) {
+      const before = observer.latest;
       model.say(text);
-      await witness.until(({ latest }) => latest === before + text || latest === text);
+      await observer.until(({ latest }) => latest === before + text || latest === text);
     },
     async stop() {
       await server.stop();

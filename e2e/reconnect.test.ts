@@ -33,7 +33,7 @@ for (const dialect of Object.keys(DRIVERS)) {
   describe(`${dialect}:`, () => {
     test('a text cut three times is complete', async () => {
       const session = `text-${dialect}`;
-      const witness = await setup.witnessOf(session);
+      const witness = await setup.observerOf(session);
       const client = reconnecting(dialect, session);
       const first = await client.connect();
       first.say('tell me');
@@ -61,7 +61,7 @@ for (const dialect of Object.keys(DRIVERS)) {
 
     test('a turn cut in reasoning, at an approval, after it and in its last text is complete', async () => {
       const session = `turn-${dialect}`;
-      const witness = await setup.witnessOf(session);
+      const witness = await setup.observerOf(session);
       const client = reconnecting(dialect, session);
       const first = await client.connect();
       first.say('do something');
@@ -121,7 +121,7 @@ describe('agentloop:', () => {
     setup.model.say('The first answer.');
     setup.model.end();
     const { responseId, sessionId } = (await begun.next('agent_finished')).payload as Record<string, string>;
-    const witness = await setup.witnessOf(String(sessionId));
+    const witness = await setup.observerOf(String(sessionId));
     begun.send(input('second'));
     await setup.says(witness, words(1, 20));
     cut(begun);
@@ -147,7 +147,7 @@ describe('conversations:', () => {
     const first = await setup.server.connect(`/ws?token=${setup.token}`);
     first.send({ type: 'send_message', conversationId: session, payload: { content: 'tell me' } });
     await first.next('agent_selected');
-    const witness = await setup.witnessOf(session);
+    const witness = await setup.observerOf(session);
     await setup.says(witness, words(1, 20));
     cut(first);
     const back = await setup.server.connect(`/ws?token=${setup.token}`);

@@ -106,7 +106,7 @@ export const dialog: Site = {
 };
 
 /** Its text contains instructions that must not be followed. */
-export const liar: Site = {
+export const misleading: Site = {
   url: 'https://liar.example/',
   html: (state) =>
     page(

@@ -5,7 +5,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openConsole } from '../e2e/console/console.ts';
-import { furnish, PAGES, type Shown } from '../e2e/console/pages.ts';
+import { createContent, PAGES, type Shown } from '../e2e/console/pages.ts';
 
 const FOLDER = join(import.meta.dir, '../docs/images');
 const SIZE = { width: 1_280, height: 800 };
@@ -31,7 +31,7 @@ async function screenshot({ name, path, ready }: Shown): Promise<void> {
 }
 
 try {
-  await furnish(place.server);
+  await createContent(place.server);
   for (const shown of PAGES) await screenshot(shown);
 } finally {
   await place.stop();

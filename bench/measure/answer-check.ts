@@ -20,7 +20,7 @@ export class AnswerCheck {
     this.#seen = new Uint8Array(expected);
   }
 
-  hear(text: string, arrivedAt: number): void {
+  receive(text: string, arrivedAt: number): void {
     const all = this.#rest === '' ? text : this.#rest + text;
     let from = 0;
     for (let end = all.indexOf(' '); end !== -1; end = all.indexOf(' ', from)) {

@@ -20,15 +20,15 @@ class SubscriptionHub {
 
   static async of(server: Watched, size: number): Promise<SubscriptionHub> {
     const audience = new SubscriptionHub();
-    const watch = (index: number) => server.watch((frame, at) => audience.#hear(index, frame, at));
+    const watch = (index: number) => server.watch((frame, at) => audience.#receive(index, frame, at));
     for (let first = 0; first < size; first += 50)
       await Promise.all(Array.from({ length: Math.min(50, size - first) }, (_, next) => watch(first + next)));
     return audience;
   }
 
-  #hear(index: number, frame: string, arrivedAt: number): void {
+  #receive(index: number, frame: string, arrivedAt: number): void {
     for (const token of frame.match(TOKEN) ?? []) {
-      this.#checks[index]?.hear(token, arrivedAt);
+      this.#checks[index]?.receive(token, arrivedAt);
       if (--this.#waiting === 0) this.#ended.resolve();
     }
   }

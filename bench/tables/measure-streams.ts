@@ -147,7 +147,7 @@ async function playRound(lanes: readonly Lane[], load: StreamLoad, delays: numbe
     const check = checks[index] as AnswerCheck;
     const due = began + (index / lanes.length) * spreadMs(load);
     if (performance.now() < due) await sleep(1);
-    asked.push(lane.ask((text, at) => check.hear(text, at)));
+    asked.push(lane.ask((text, at) => check.receive(text, at)));
   }
   await Promise.all(asked);
   for (const lane of lanes) lane.close();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type ListSessionsResponse, methods } from '@agentclientprotocol/sdk';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { DRIVERS } from '../drivers.ts';
-import { SPEAKERS } from '../elsewhere/speakers.ts';
+import { DIALECT_CLIENTS } from '../elsewhere/dialect-clients.ts';
 import { type FakeModel, fakeModel } from '../fake-model.ts';
 import { followed, postJson, submit } from '../server-process.ts';
 import { Editor, whenWithdrawn } from './editor.ts';
@@ -57,7 +57,7 @@ const headers = () => ({ authorization: `Bearer ${token}` });
 /** Creates a session in a dialect as the user of the token, with a tool call; resolves with its id. */
 async function begun(dialect: string): Promise<string> {
   const named = `of-${dialect.replace(' ', '-')}`;
-  const speak = SPEAKERS[dialect];
+  const speak = DIALECT_CLIENTS[dialect];
   if (speak) {
     const speaker = await speak({ server, token, session: named });
     await speaker.say('echo this');
@@ -82,7 +82,7 @@ async function begun(dialect: string): Promise<string> {
 const DIALECTS = [
   'native',
   ...Object.keys(DRIVERS),
-  ...Object.keys(SPEAKERS).filter((name) => name !== 'acp'),
+  ...Object.keys(DIALECT_CLIENTS).filter((name) => name !== 'acp'),
 ];
 
 test.each(DIALECTS)('a session of %s is listed, loaded in order, and continued', async (dialect) => {

@@ -129,7 +129,7 @@ describe('a client that disconnects', () => {
     expect(proxy.cut()).toBeGreaterThan(0);
     await sent;
     model.say('two ');
-    proxy.mend();
+    proxy.restore();
     const resumed = chat.resumeStream();
     await shows(chat, 'One two ');
     model.say('three');

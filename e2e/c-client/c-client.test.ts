@@ -264,7 +264,7 @@ describe.skipIf(!isBuildable)('the C client', () => {
     gate.say('An answer.');
     gate.end();
     await followed(behind, 'missed', (events) => events.some(({ type }) => type === 'turn.ended'));
-    proxy.mend();
+    proxy.restore();
     expect(await chat.exited).toBe(1);
     expect(await chat.stderr.all()).toContain('the turn ended while there was no connection');
   }, 60_000);
@@ -278,7 +278,7 @@ describe.skipIf(!isBuildable)('the C client', () => {
     await gate.asked();
     proxy.cut();
     await chat.stderr.written('[error]');
-    proxy.mend();
+    proxy.restore();
     await chat.stderr.written('[registered]', 2);
     gate.say('An answer.');
     gate.end();

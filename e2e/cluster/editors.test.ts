@@ -10,7 +10,7 @@ import { until } from '../../packages/server/src/testing/until.ts';
 import { Editor, whenWithdrawn } from '../acp/editor.ts';
 import { legacyClient, modernClient, type Options, wrapped } from '../mcp/clients.ts';
 import { durableOf, followed, postJson, submit } from '../server-process.ts';
-import { type AskedModel, askedModel } from './asked-model.ts';
+import { type LatestRequestModel, latestRequestModel } from './latest-request-model.ts';
 import { type Cluster, LONG_LEASE, missing, startCluster, type ThreeNodes } from './nodes.ts';
 
 setDefaultTimeout(60_000);
@@ -30,11 +30,11 @@ function nodeOf(init: RequestInit | undefined): 0 | 1 | 2 {
 
 describe.skipIf(missing !== null)(`three nodes${missing ? ` (not here: ${missing})` : ''}`, () => {
   let cluster: Cluster;
-  let model: AskedModel;
+  let model: LatestRequestModel;
   let nodes: ThreeNodes;
   const cleanups: (() => unknown)[] = [];
   beforeAll(async () => {
-    model = askedModel();
+    model = latestRequestModel();
     cluster = await startCluster({ ...LONG_LEASE, ...model.settings });
     nodes = await cluster.startThree();
   });

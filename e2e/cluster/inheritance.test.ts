@@ -3,18 +3,18 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import type { TestClient } from '../../packages/server/src/testing/client.ts';
 import { payloadOf, reads, settled, started, textOf, write } from '../conversations-server.ts';
 import { followed, getJson, login } from '../server-process.ts';
-import { type AskedModel, askedModel } from './asked-model.ts';
+import { type LatestRequestModel, latestRequestModel } from './latest-request-model.ts';
 import { type Cluster, LONG_LEASE, missing, startCluster, type ThreeNodes } from './nodes.ts';
 
 setDefaultTimeout(60_000);
 
 describe.skipIf(missing !== null)(`a closed socket${missing ? ` (not here: ${missing})` : ''}`, () => {
   let cluster: Cluster;
-  let model: AskedModel;
+  let model: LatestRequestModel;
   let nodes: ThreeNodes;
   let token = '';
   beforeAll(async () => {
-    model = askedModel();
+    model = latestRequestModel();
     cluster = await startCluster({ ...LONG_LEASE, ...model.settings });
     nodes = await cluster.startThree();
     token = await login(nodes[0], 'dev', 'dev-password');

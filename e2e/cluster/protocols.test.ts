@@ -14,7 +14,7 @@ import { shows, stop } from '../aisdk/turns.ts';
 import { anthropicClient, failure, sessionOf, textIn } from '../anthropic/client.ts';
 import { openaiClient } from '../openai/client.ts';
 import { durableOf, followed, getJson, postJson } from '../server-process.ts';
-import { type AskedModel, askedModel } from './asked-model.ts';
+import { type LatestRequestModel, latestRequestModel } from './latest-request-model.ts';
 import { type Cluster, LONG_LEASE, missing, startCluster, type ThreeNodes } from './nodes.ts';
 
 setDefaultTimeout(60_000);
@@ -26,12 +26,12 @@ const has =
 
 describe.skipIf(missing !== null)(`three nodes${missing ? ` (not here: ${missing})` : ''}`, () => {
   let cluster: Cluster;
-  let model: AskedModel;
+  let model: LatestRequestModel;
   let nodes: ThreeNodes;
   let [one, two, three] = ['', '', ''];
   beforeAll(async () => {
     agui.watchComplaints();
-    model = askedModel();
+    model = latestRequestModel();
     cluster = await startCluster({ ...LONG_LEASE, ...model.settings });
     nodes = await cluster.startThree();
     [one = '', two = '', three = ''] = nodes.map(({ http }) => http);

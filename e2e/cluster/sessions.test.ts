@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { DurableEvent } from '../../packages/protocol/src/index.ts';
 import { EventReader } from '../event-reader.ts';
 import { durableOf, postJson, type ServerProcess, submit } from '../server-process.ts';
-import { type AskedModel, askedModel } from './asked-model.ts';
+import { type LatestRequestModel, latestRequestModel } from './latest-request-model.ts';
 import { type Cluster, missing, startCluster } from './nodes.ts';
 
 setDefaultTimeout(60_000);
@@ -31,13 +31,13 @@ async function expectWhole(node: ServerProcess, session: string, reader: EventRe
 
 onCluster(`a session on three nodes${missing ? ` (not here: ${missing})` : ''}`, () => {
   let cluster: Cluster;
-  let model: AskedModel;
+  let model: LatestRequestModel;
   let nodes: [ServerProcess, ServerProcess, ServerProcess];
   let session = '';
   let count = 0;
 
   beforeAll(async () => {
-    model = askedModel();
+    model = latestRequestModel();
     cluster = await startCluster({ ...model.settings, TOOL_USE_APPROVAL_MODE: 'suggest' });
     const first = await cluster.start();
     nodes = [first, ...(await Promise.all([cluster.start(), cluster.start()]))];

@@ -1,12 +1,12 @@
 /** Every page and dialog on a phone, a tablet and a desktop, light and dark: axe finds nothing, and no control is cut off. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page, Request } from 'playwright-core';
-import { barriers, prepare } from './axe.ts';
+import { accessibilityProblems, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { type Console, openConsole, seen } from './console.ts';
 import { DIALOGS } from './dialogs.ts';
 import { layoutProblems } from './layout.ts';
-import { furnish, PAGES } from './pages.ts';
+import { createContent, PAGES } from './pages.ts';
 import { SIZES, THEMES } from './screen.ts';
 
 let place: Console;
@@ -26,8 +26,9 @@ async function problemsOn(
   await page.emulateMedia({ colorScheme });
   const problems = await layoutProblems(page);
   if (ALL_SCREENS || (size === smallest && colorScheme === 'light'))
-    problems.push(...(await barriers(page, 'all')));
-  else if (size === largest && colorScheme === 'dark') problems.push(...(await barriers(page, 'colours')));
+    problems.push(...(await accessibilityProblems(page, 'all')));
+  else if (size === largest && colorScheme === 'dark')
+    problems.push(...(await accessibilityProblems(page, 'colours')));
   return problems;
 }
 
@@ -46,7 +47,7 @@ async function problemsOf(page: Page): Promise<Record<string, string[]>> {
 describe.skipIf(NO_BROWSER)('every page', () => {
   beforeAll(async () => {
     place = await openConsole();
-    await furnish(place.server);
+    await createContent(place.server);
   });
   afterAll(() => place?.stop());
 

@@ -26,7 +26,7 @@ const OPTIONS: Readonly<Record<Rules, object>> = {
 };
 
 /** One line per finding. */
-export async function barriers(page: Page, rules: Rules): Promise<string[]> {
+export async function accessibilityProblems(page: Page, rules: Rules): Promise<string[]> {
   const options = JSON.stringify(OPTIONS[rules]);
   const run = `axe.run(document, ${options}).then(({ violations }) => violations)`;
   const found = (await page.evaluate(run)) as Finding[];

@@ -5,7 +5,7 @@ import type { HistoryItem } from '@parlance/protocol';
 import { connect } from '@parlance/sdk';
 import type { Page } from 'playwright-core';
 import { until } from '../../packages/server/src/testing/until.ts';
-import { barriers, prepare } from './axe.ts';
+import { accessibilityProblems, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { type Console, gone, openConsole, seen } from './console.ts';
 
@@ -53,7 +53,7 @@ async function zoom(name: string): Promise<void> {
   const { width } = place.screen.viewport;
   expect((await dialog.locator('img').boundingBox())?.width).toBeGreaterThan(0.9 * width);
   await prepare(page);
-  expect(await barriers(page, 'all')).toEqual([]);
+  expect(await accessibilityProblems(page, 'all')).toEqual([]);
   await page.keyboard.press('Escape');
   await gone(dialog);
   await picture.click();
@@ -124,7 +124,7 @@ describe.skipIf(NO_BROWSER)('content', () => {
     await prepare(page);
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
-      expect(await barriers(page, 'colours')).toEqual([]);
+      expect(await accessibilityProblems(page, 'colours')).toEqual([]);
     }
     await page.emulateMedia({ colorScheme: place.screen.colorScheme });
   });

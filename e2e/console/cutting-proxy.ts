@@ -8,7 +8,7 @@ export type CuttingProxy = {
   readonly http: string;
   /** Drops all connections and refuses new ones until restored. Returns the number of dropped ones. */
   cut(): number;
-  mend(): void;
+  restore(): void;
   stop(): Promise<void>;
 };
 
@@ -44,7 +44,7 @@ export async function cuttingProxy(target: string): Promise<CuttingProxy> {
   return {
     http: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     cut,
-    mend() {
+    restore() {
       whole = true;
     },
     stop: () => {

@@ -76,7 +76,7 @@ describe.skipIf(NO_BROWSER)('installed', () => {
     await page.reload();
     await seen(page.getByRole('heading', { name: 'Cannot reach the server' }));
     expect(await page.getByText(/reach the server|not connected|offline/i).count()).toBe(1);
-    proxy.mend();
+    proxy.restore();
     await seen(first(page));
     place.problems(); // the browser reports the refused requests
     await page.context().close();

@@ -1,10 +1,10 @@
 /** Nodes in the console: one without a cluster; several with their leases, their sessions and a bus that is down. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Page } from 'playwright-core';
-import { type AskedModel, askedModel } from '../cluster/asked-model.ts';
+import { type LatestRequestModel, latestRequestModel } from '../cluster/latest-request-model.ts';
 import { type Cluster, missing, startCluster } from '../cluster/nodes.ts';
 import type { ServerProcess } from '../server-process.ts';
-import { barriers, prepare } from './axe.ts';
+import { accessibilityProblems, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { type Console, gone, openConsole, say, seen } from './console.ts';
 
@@ -23,12 +23,12 @@ const overflow = `document.documentElement.scrollWidth - document.documentElemen
 /** Light, dark and on a small phone. Leaves the screen as it was. */
 async function expectAccessible(page: Page): Promise<void> {
   await prepare(page);
-  expect(await barriers(page, 'all')).toEqual([]);
+  expect(await accessibilityProblems(page, 'all')).toEqual([]);
   await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
-  expect(await barriers(page, 'colours')).toEqual([]);
+  expect(await accessibilityProblems(page, 'colours')).toEqual([]);
   await page.setViewportSize({ width: 320, height: 640 });
   expect(await page.evaluate(overflow)).toBe(0);
-  expect(await barriers(page, 'all')).toEqual([]);
+  expect(await accessibilityProblems(page, 'all')).toEqual([]);
   await page.setViewportSize(place.screen.viewport);
   await page.emulateMedia({ colorScheme: place.screen.colorScheme });
 }
@@ -58,10 +58,10 @@ describe.skipIf(NO_BROWSER)('nodes in the console', () => {
 
   describe.skipIf(missing !== null)(`of a cluster${missing ? ` (not here: ${missing})` : ''}`, () => {
     let cluster: Cluster;
-    let model: AskedModel;
+    let model: LatestRequestModel;
     let nodes: [ServerProcess, ServerProcess];
     beforeAll(async () => {
-      model = askedModel();
+      model = latestRequestModel();
       cluster = await startCluster({
         ...model.settings,
         PARLANCE_AUTH: 'required',

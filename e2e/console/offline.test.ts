@@ -51,7 +51,7 @@ describe.skipIf(NO_BROWSER)('offline', () => {
   };
 
   async function mend(): Promise<void> {
-    proxy.mend();
+    proxy.restore();
     const retry = page.getByRole('button', { name: 'Try now' }).click({ timeout: 2_000 });
     // It may reconnect before.
     await retry.catch(() => undefined);

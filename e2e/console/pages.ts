@@ -140,7 +140,7 @@ const SETTINGS = `export const settings = {
 `;
 
 /** Conversations with the offline model, as content. */
-export async function furnish(server: TestServer): Promise<void> {
+export async function createContent(server: TestServer): Promise<void> {
   await Bun.write(join(server.root, 'src/settings.ts'), SETTINGS);
   await Bun.write(join(server.root, 'README.md'), '# A small project\n\nIt has one setting too many.\n');
   const settled = async (session: string, text: string) => {

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { join } from 'node:path';
 import { connect } from '@parlance/sdk';
 import type { Locator, Page } from 'playwright-core';
-import { barriers, prepare } from './axe.ts';
+import { accessibilityProblems, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { type Console, openConsole, say, seen } from './console.ts';
 
@@ -28,7 +28,7 @@ const colourOf = (element: Locator): Promise<string> =>
 
 async function expectReadable(): Promise<void> {
   await prepare(page);
-  expect(await barriers(page, 'all')).toEqual([]);
+  expect(await accessibilityProblems(page, 'all')).toEqual([]);
   expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
 }
 

@@ -48,7 +48,7 @@ describe.skipIf(NO_BROWSER)('connections', () => {
       // The agent continues while disconnected.
       model.say(words(round * 50, round * 50 + 25));
       await seen(page.getByText(/^(Not connected|Offline|Reconnecting|Connecting again)/).first());
-      line.mend();
+      line.restore();
       await seen(answers(page).filter({ hasText: `w${round * 50 + 24}` }));
       model.say(words(round * 50 + 25, round * 50 + 50));
       await seen(answers(page).filter({ hasText: `w${round * 50 + 49}` }));
@@ -69,7 +69,7 @@ describe.skipIf(NO_BROWSER)('connections', () => {
     line.cut();
     model.say('and whole.');
     model.end();
-    line.mend();
+    line.restore();
     await gone(stopButton(page));
     expect(await answers(page).textContent()).toBe('Half and whole.');
     await page.context().close();

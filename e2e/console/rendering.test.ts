@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { connect } from '@parlance/sdk';
 import type { Page } from 'playwright-core';
 import { until } from '../../packages/server/src/testing/until.ts';
-import { barriers, prepare } from './axe.ts';
+import { accessibilityProblems, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { type Console, gone, openConsole, seen } from './console.ts';
 
@@ -64,7 +64,7 @@ describe.skipIf(NO_BROWSER)('rendering', () => {
     );
     expect(font).toBe(true);
     await prepare(page);
-    expect(await barriers(page, 'all')).toEqual([]);
+    expect(await accessibilityProblems(page, 'all')).toEqual([]);
   });
 
   test('hostile formulas cannot load content or run scripts', async () => {
@@ -95,7 +95,7 @@ describe.skipIf(NO_BROWSER)('rendering', () => {
     await page.emulateMedia({ colorScheme: colorScheme === 'dark' ? 'light' : 'dark' });
     await until(async () => (await picture.getAttribute('src')) !== before);
     await prepare(page);
-    expect(await barriers(page, 'all')).toEqual([]);
+    expect(await accessibilityProblems(page, 'all')).toEqual([]);
     await page.emulateMedia({ colorScheme });
     await page.getByRole('button', { name: 'Diagram: graph LR' }).click();
     await seen(page.getByRole('dialog', { name: 'Diagram: graph LR' }));

@@ -1,7 +1,7 @@
 /** Pages and buttons that a role may not use are hidden; everyone sees prices that an admin sets. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
-import { barriers, prepare } from './axe.ts';
+import { accessibilityProblems, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { type Console, gone, openConsole, openSidebar, say, seen } from './console.ts';
 
@@ -129,7 +129,7 @@ describe.skipIf(NO_BROWSER)('roles', () => {
     const page = await place.open('/admin?section=users');
     await seen(page.getByRole('heading', { name: 'Sign in to open this page' }));
     await prepare(page);
-    expect(await barriers(page, 'all')).toEqual([]);
+    expect(await accessibilityProblems(page, 'all')).toEqual([]);
     await page.locator('#main').getByRole('link', { name: 'Sign in' }).click();
     await fillIn(page, 'ada');
     await seen(page.getByRole('heading', { name: 'Users', level: 2 }));
@@ -153,7 +153,7 @@ describe.skipIf(NO_BROWSER)('roles', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await seen(page.getByRole('cell', { name: '2000' }));
     await prepare(page);
-    expect(await barriers(page, 'all')).toEqual([]);
+    expect(await accessibilityProblems(page, 'all')).toEqual([]);
     await page.context().close();
 
     const other = await place.open('/');

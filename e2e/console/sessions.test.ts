@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { readFile } from 'node:fs/promises';
 import type { Locator, Page } from 'playwright-core';
-import { barriers, prepare } from './axe.ts';
+import { accessibilityProblems, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { type Console, closeSidebar, gone, openConsole, openSidebar, say, seen } from './console.ts';
 
@@ -170,7 +170,7 @@ describe.skipIf(NO_BROWSER)('sessions', () => {
     await reader.goto(address);
     await seen(reader.getByRole('heading', { name: 'to be shared' }));
     await prepare(reader);
-    expect(await barriers(reader, 'all')).toEqual([]);
+    expect(await accessibilityProblems(reader, 'all')).toEqual([]);
     await dialog.getByRole('button', { name: 'Revoke' }).click();
     await gone(dialog.getByRole('list', { name: 'Links' }));
     await reader.reload();

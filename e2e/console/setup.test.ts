@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import type { Json } from '../../packages/protocol/src/index.ts';
 import { connect } from '../../packages/sdk/src/index.ts';
 import { startTestServer } from '../../packages/server/src/testing/server.ts';
-import { barriers, prepare } from './axe.ts';
+import { accessibilityProblems, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { type Console, gone, openConsole, seen } from './console.ts';
 
@@ -50,9 +50,9 @@ function vendorServer() {
 const refusal = (status: number, message: string): Response =>
   Response.json({ error: { message } }, { status });
 
-async function accessibilityProblems(page: Page): Promise<string[]> {
+async function problemsOn(page: Page): Promise<string[]> {
   await prepare(page);
-  return barriers(page, 'all');
+  return accessibilityProblems(page, 'all');
 }
 
 async function adminApi() {
@@ -103,7 +103,7 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await page.getByRole('button', { name: 'tiny-2' }).click();
     await page.getByRole('button', { name: 'Save' }).click();
     await seen(page.getByText(`tiny-2 at http://127.0.0.1:${vendor.port}/v1 is in use.`));
-    expect(await accessibilityProblems(page)).toEqual([]);
+    expect(await problemsOn(page)).toEqual([]);
     await page.goto(`${place.server.http}/#/`);
     await seen(page.getByText('Model: tiny-2 (openai).'));
     await page.getByRole('textbox', { name: /message/i }).fill('hello');
@@ -163,7 +163,7 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await seen(page.getByText(`tiny-1 at http://127.0.0.1:${port}/v1 is in use.`));
     const keys = page.getByRole('list', { name: 'Stored API keys' });
     await keys.getByRole('button', { name: 'Remove' }).click();
-    expect(await accessibilityProblems(page)).toEqual([]);
+    expect(await problemsOn(page)).toEqual([]);
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await gone(keys);
     await page.getByLabel('Provider').selectOption({ label: 'Offline demo model' });
@@ -193,7 +193,7 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     expect(await page.content()).not.toContain('sk-environment');
     await page.getByRole('button', { name: 'Test connection' }).click();
     await seen(page.getByText('Connected. 2 models:'));
-    expect(await accessibilityProblems(page)).toEqual([]);
+    expect(await problemsOn(page)).toEqual([]);
     await page.context().close();
     await started.stop();
   });
@@ -216,7 +216,7 @@ describe.skipIf(NO_BROWSER)('setup', () => {
       .getByRole('combobox', { name: 'Tools', exact: true })
       .selectOption({ label: 'Only selected tools' });
     await dialog.getByRole('checkbox', { name: 'read_file' }).check();
-    expect(await accessibilityProblems(page)).toEqual([]);
+    expect(await problemsOn(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Save' }).click();
     await seen(page.getByRole('list', { name: 'Agents' }).getByText('Pirate', { exact: true }));
 
@@ -226,7 +226,7 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await domain.getByLabel('Id').fill('seas');
     await domain.getByLabel('Default agent').selectOption({ label: 'Pirate' });
     await domain.getByRole('checkbox', { name: 'Comedian' }).check();
-    expect(await accessibilityProblems(page)).toEqual([]);
+    expect(await problemsOn(page)).toEqual([]);
     await domain.getByRole('button', { name: 'Save' }).click();
     const row = page
       .getByRole('list', { name: 'Domains' })
@@ -273,7 +273,7 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await seen(dialog.getByRole('alert'));
     expect(place.problems()).toEqual([expect.stringContaining('409 (Conflict)')]);
     expect(await dialog.getByLabel('Instructions').inputValue()).toBe('Review like a pirate.');
-    expect(await accessibilityProblems(page)).toEqual([]);
+    expect(await problemsOn(page)).toEqual([]);
 
     await dialog.getByRole('button', { name: 'Save' }).click();
     await gone(dialog);
@@ -300,7 +300,7 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await seen(row.getByText('ready', { exact: true }));
     await row.getByText('Log', { exact: true }).click();
     await seen(row.getByText('the token is'));
-    expect(await accessibilityProblems(page)).toEqual([]);
+    expect(await problemsOn(page)).toEqual([]);
     await row.getByRole('button', { name: 'Remove' }).click();
     await gone(row);
     await page.context().close();
@@ -315,7 +315,7 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await refused.getByRole('button', { name: 'Allow' }).click();
     await seen(page.getByRole('list', { name: 'Allowed origins' }).getByText(origin));
     expect((await visit()).status).toBe(200);
-    expect(await accessibilityProblems(page)).toEqual([]);
+    expect(await problemsOn(page)).toEqual([]);
     await page.context().close();
   });
 
@@ -331,7 +331,7 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     };
     await add();
     await seen(listener.getByText('The port is in use.'));
-    expect(await accessibilityProblems(page)).toEqual([]);
+    expect(await problemsOn(page)).toEqual([]);
     await listener.getByRole('button', { name: 'Remove' }).click();
     await gone(listener);
     await taken.stop(true);

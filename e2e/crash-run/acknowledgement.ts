@@ -4,14 +4,14 @@
  * database, and start a turn as well. The log then tells whether the message is stored.
  */
 import { type DurableEvent, textOf } from '../../packages/protocol/src/index.ts';
-import type { Seat } from './client.ts';
+import type { ClientContext } from './client.ts';
 import type { Sent } from './evidence.ts';
 
 const PAGE = 1_000;
 
 /** `started` resolves when the next turn starts. */
 export async function acknowledged(
-  { server, conversation, ledger }: Seat,
+  { server, conversation, ledger }: ClientContext,
   message: Sent,
   { started, token }: { readonly started: () => Promise<unknown>; readonly token?: string },
 ): Promise<void> {

@@ -37,7 +37,7 @@ export async function collect(server: ServerProcess, { token, folder, ledger }: 
       const exchange = lastExchange(server, next, { token: owner, ledger, deadline });
       const { id } = next;
       const read = within(deadline + PATIENCE_MS, exchange).catch((thrown) => {
-        ledger.trouble(`the last message to ${id}`, thrown);
+        ledger.recordError(`the last message to ${id}`, thrown);
         return allEvents(server, id, owner);
       });
       events.set(id, await read);
@@ -46,7 +46,7 @@ export async function collect(server: ServerProcess, { token, folder, ledger }: 
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   return {
     ...ledger,
-    happened: [...linesOf(join(folder, 'effects.txt')), ...ledger.happenedAtClients],
+    performed: [...linesOf(join(folder, 'effects.txt')), ...ledger.clientEffects],
     pending: waiting.map(({ id }) => id),
     events,
   };
@@ -77,7 +77,7 @@ async function lastExchange(
   conversation: Conversation,
   { token, ledger, deadline }: { token: string | undefined; ledger: Ledger; deadline: number },
 ): Promise<DurableEvent[]> {
-  const message = ledger.says(conversation, { text: `echo last words of ${conversation.id}` });
+  const message = ledger.addMessage(conversation, { text: `echo last words of ${conversation.id}` });
   await submitKeyed({ http: server.http, headers: bearer(token) }, message, ledger);
   for (;;) {
     const events = await allEvents(server, conversation.id, token);

@@ -81,9 +81,9 @@ const healthy = (log: Bodies = LOG): Evidence => {
     assembled: [{ session: SESSION, dialect: 'native', pieces: '1 2 3', whole: '1 2 3' }],
     waited: [{ session: SESSION, approval: 'yes?', answer: 'acknowledged' }],
     effects: [{ session: SESSION, name: 'effect-1' }],
-    happened: ['effect-1'],
+    performed: ['effect-1'],
     pending: [],
-    troubles: [],
+    errors: [],
     events: new Map([[SESSION, events]]),
   };
 };
@@ -135,7 +135,7 @@ test('an unacknowledged message may be missing', () => {
 test('an unknown outcome may have happened or not', () => {
   const unknown = stored(changed('tool.ended', { outcome: 'unknown' }));
   expect(check(unknown)).toEqual([]);
-  expect(check({ ...unknown, happened: [] })).toEqual([]);
+  expect(check({ ...unknown, performed: [] })).toEqual([]);
 });
 
 const doctored: [string, Evidence, Violation['rule']][] = [
@@ -205,10 +205,10 @@ const doctored: [string, Evidence, Violation['rule']][] = [
     { ...healthy(), assembled: [{ session: SESSION, dialect: 'native', pieces: '1 2 2 3', whole: '1 2 3' }] },
     'incomplete text',
   ],
-  ['a side effect happened twice', { ...healthy(), happened: ['effect-1', 'effect-1'] }, 'effect twice'],
+  ['a side effect happened twice', { ...healthy(), performed: ['effect-1', 'effect-1'] }, 'effect twice'],
   [
     'a side effect is reported as done but did not happen',
-    { ...healthy(), happened: [] },
+    { ...healthy(), performed: [] },
     'effect misreported',
   ],
   [
@@ -251,7 +251,7 @@ const doctored: [string, Evidence, Violation['rule']][] = [
     stored([...LOG.slice(0, -2), { type: 'turn.failed', turn: 't3', fault: {}, durationMs: 1 }]),
     'no answer',
   ],
-  ['a client had an error that no kill explains', { ...healthy(), troubles: ['native: 500'] }, 'trouble'],
+  ['a client had an error that no kill explains', { ...healthy(), errors: ['native: 500'] }, 'client error'],
 ];
 
 for (const [name, evidence, rule] of doctored) {

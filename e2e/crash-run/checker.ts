@@ -3,7 +3,7 @@
  */
 import type { DurableEvent } from '../../packages/protocol/src/index.ts';
 import type { Evidence, Sent, Shown } from './evidence.ts';
-import { fits } from './messages.ts';
+import { isAnswerTo } from './messages.ts';
 import { ENDED, readTurns, type SessionRead, shownOf, type TurnRead } from './turns.ts';
 
 export type Violation = {
@@ -22,7 +22,7 @@ export type Violation = {
     | 'approval vanished'
     | 'approval answered twice'
     | 'answer lost'
-    | 'trouble';
+    | 'client error';
   readonly session: string;
   readonly what: string;
 };
@@ -39,7 +39,7 @@ export function check(evidence: Evidence): Violation[] {
     ...shown(evidence, read),
     ...effects(evidence, read),
     ...approvals(evidence, read),
-    ...evidence.troubles.map((what): Violation => ({ rule: 'trouble', session: '', what })),
+    ...evidence.errors.map((what): Violation => ({ rule: 'client error', session: '', what })),
   ];
 }
 
@@ -121,7 +121,7 @@ function ends(session: string, turns: readonly TurnRead[], unstarted: number): V
     if (turn.ends[0] === 'turn.failed') add('no answer', `“${turn.asked}” failed`);
     if (turn.ends[0] !== ENDED) continue;
     const said = shownOf(turn, 'last step');
-    if (turn.interrupted || !fits(turn.asked, said))
+    if (turn.interrupted || !isAnswerTo(turn.asked, said))
       add('incomplete text', `“${turn.asked}” ended with “${tail(said)}”`);
   }
   const last = turns.at(-1);
@@ -161,9 +161,9 @@ function isStored({ part, of, text }: Shown, turns: readonly TurnRead[]): boolea
 }
 
 /** A side effect happened at most once, never without an event before it, and its outcome is reported correctly. */
-function effects({ effects: all, happened }: Evidence, read: Read): Violation[] {
+function effects({ effects: all, performed }: Evidence, read: Read): Violation[] {
   const times = new Map<string, number>();
-  for (const name of happened) times.set(name, (times.get(name) ?? 0) + 1);
+  for (const name of performed) times.set(name, (times.get(name) ?? 0) + 1);
   return all.flatMap(({ session, name }) => {
     const violations: Violation[] = [];
     const add = (rule: Violation['rule'], what: string) =>

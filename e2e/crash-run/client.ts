@@ -7,10 +7,10 @@ import type { ServerProcess } from '../server-process.ts';
 import type { Sent } from './evidence.ts';
 import type { Conversation, Ledger } from './ledger.ts';
 import type { Random } from './random.ts';
-import type { Lives } from './victim.ts';
+import type { ServerLives } from './victim.ts';
 
 /** The inputs of a client: an address, a conversation, and a ledger. */
-export type Seat = {
+export type ClientContext = {
   readonly server: ServerProcess;
   /** of the user `dev`, for dialects that need one */
   readonly token: string;
@@ -19,13 +19,13 @@ export type Seat = {
 };
 
 /** One connection. Everything rejects if the server is gone. */
-export type Talk = {
+export type ClientConnection = {
   /** resolves when the message is acknowledged and marked as such */
-  say(message: Sent): Promise<void>;
+  send(message: Sent): Promise<void>;
   /** resolves when the answer has been shown as complete and recorded */
   answered(message: Sent): Promise<void>;
   /** resolves when the answer has started; absent if a message does not interrupt the previous one */
-  begun?(): Promise<void>;
+  answerStarted?(): Promise<void>;
   close(): void;
 };
 
@@ -33,13 +33,13 @@ export type ClientKind = {
   readonly dialect: string;
   newId(random: Random): string;
   /** if its messages differ from those of the others */
-  readonly words?: (number: number) => string;
+  readonly messageText?: (number: number) => string;
   /** Connects to the conversation and waits for its running turn. */
-  open(seat: Seat): Promise<Talk>;
+  open(context: ClientContext): Promise<ClientConnection>;
 };
 
-export type World = {
-  readonly victim: Lives;
+export type RunContext = {
+  readonly victim: ServerLives;
   readonly ledger: Ledger;
   readonly token: string;
   stopping: boolean;
@@ -49,9 +49,9 @@ export type World = {
 export const PATIENCE_MS = 3_000;
 
 /** Runs `work` with one server after another, until it completes without a kill, or the run is over. */
-export async function throughKills(
+export async function retryAfterKills(
   who: string,
-  { victim, ledger }: World,
+  { victim, ledger }: RunContext,
   work: (server: ServerProcess) => Promise<boolean>,
 ): Promise<void> {
   for (;;) {
@@ -60,41 +60,41 @@ export async function throughKills(
       if (await work(server)) return;
     } catch (thrown) {
       if (await victim.over(number, PATIENCE_MS)) continue;
-      ledger.trouble(who, thrown);
+      ledger.recordError(who, thrown);
       return;
     }
   }
 }
 
 /** Talks until the run is over, in one conversation after another. */
-export async function talking(kind: ClientKind, world: World, random: Random): Promise<void> {
-  const { ledger, token } = world;
+export async function runClient(kind: ClientKind, run: RunContext, random: Random): Promise<void> {
+  const { ledger, token } = run;
   let conversation = ledger.begin(kind.dialect, kind.newId(random));
   const next = () =>
-    kind.words
-      ? ledger.says(conversation, { text: kind.words(conversation.sent.length + 1) })
+    kind.messageText
+      ? ledger.addMessage(conversation, { text: kind.messageText(conversation.sent.length + 1) })
       : ledger.next(conversation, random);
-  await throughKills(kind.dialect, world, async (server) => {
-    while (!world.stopping) {
-      const talk = await kind.open({ server, token, conversation, ledger });
+  await retryAfterKills(kind.dialect, run, async (server) => {
+    while (!run.stopping) {
+      const connection = await kind.open({ server, token, conversation, ledger });
       const messages = random.between(3, 12);
-      for (let count = 0; count < messages && !world.stopping; count++) {
-        await exchange(talk, next, random);
+      for (let count = 0; count < messages && !run.stopping; count++) {
+        await exchange(connection, next, random);
       }
-      talk.close();
+      connection.close();
       if (random.chance(0.5)) conversation = ledger.begin(kind.dialect, kind.newId(random));
     }
     return true;
   });
 }
 
-async function exchange(talk: Talk, next: () => Sent, random: Random): Promise<void> {
+async function exchange(connection: ClientConnection, next: () => Sent, random: Random): Promise<void> {
   let message = next();
-  await talk.say(message);
-  if (talk.begun && message.text.startsWith('count') && random.chance(0.2)) {
-    await talk.begun();
+  await connection.send(message);
+  if (connection.answerStarted && message.text.startsWith('count') && random.chance(0.2)) {
+    await connection.answerStarted();
     message = next();
-    await talk.say(message);
+    await connection.send(message);
   }
-  await talk.answered(message);
+  await connection.answered(message);
 }

@@ -58,10 +58,10 @@ export type Evidence = {
   readonly waited: readonly Waited[];
   readonly effects: readonly Effect[];
   /** names of effects, one entry per occurrence */
-  readonly happened: readonly string[];
+  readonly performed: readonly string[];
   /** approvals pending after the kills */
   readonly pending: readonly string[];
   /** client errors without a kill */
-  readonly troubles: readonly string[];
+  readonly errors: readonly string[];
   readonly events: ReadonlyMap<string, readonly DurableEvent[]>;
 };

@@ -19,15 +19,15 @@ export class Ledger {
   readonly waited: Waited[] = [];
   readonly effects: Effect[] = [];
   /** effects that happen at a client, not in the working directory */
-  readonly happenedAtClients: string[] = [];
-  readonly troubles: string[] = [];
+  readonly clientEffects: string[] = [];
+  readonly errors: string[] = [];
   readonly conversations: Conversation[] = [];
   #effects = 0;
 
   constructor(
     private readonly moments: Moments,
     private readonly onAcknowledged: () => void,
-    private readonly onTrouble: (what: string) => void,
+    private readonly onError: (what: string) => void,
   ) {}
 
   /** Dialects with client-generated ids accept any string as `id`. */
@@ -40,10 +40,10 @@ export class Ledger {
   /** The next numbered message, which is about to be sent. */
   next(conversation: Conversation, random: Random): Sent {
     const number = conversation.sent.length + 1;
-    return this.says(conversation, messageFor(number, random, { next: () => this.newEffect() }));
+    return this.addMessage(conversation, messageFor(number, random, { next: () => this.newEffect() }));
   }
 
-  says({ id: session, dialect, sent }: Conversation, { text, effect }: Message): Sent {
+  addMessage({ id: session, dialect, sent }: Conversation, { text, effect }: Message): Sent {
     const message: Sent = { session, dialect, number: sent.length + 1, text, acknowledged: false };
     sent.push(message);
     this.sent.push(message);
@@ -65,9 +65,9 @@ export class Ledger {
     this.moments.saw(moment);
   }
 
-  trouble(who: string, thrown: unknown): void {
+  recordError(who: string, thrown: unknown): void {
     const what = `${who}: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
-    this.troubles.push(what);
-    this.onTrouble(what);
+    this.errors.push(what);
+    this.onError(what);
   }
 }

@@ -47,10 +47,10 @@ const fail = (why: string): never => {
 console.log(`seed ${seed}: ${kills} kills in at most ${seconds} seconds`);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => fail(`stopped by ${signal}`));
 setTimeout(() => fail('not done in time'), seconds * 1_000);
-const onTrouble = (what: string) => console.log(`trouble: ${what}`);
+const onError = (what: string) => console.log(`error: ${what}`);
 const running = values.cluster
-  ? runCluster({ seed, kills, seconds, more: MORE_CLIENTS, targets, onTrouble })
-  : run({ seed, kills, seconds, onTrouble });
+  ? runCluster({ seed, kills, seconds, more: MORE_CLIENTS, targets, onError })
+  : run({ seed, kills, seconds, onError });
 const outcome = await running.catch((thrown: Error) => fail(thrown.message));
 for (const line of reportOf(seed, outcome)) console.log(line);
 const slow = outcome.times.filter(({ values, under = Infinity }) => spreadOf(values).p95 >= under);

@@ -23,7 +23,7 @@ export function messageFor(number: number, random: Random, effects: Effects): Me
 }
 
 /** Whether a successful turn may have this answer. */
-export function fits(message: string, answer: string): boolean {
+export function isAnswerTo(message: string, answer: string): boolean {
   const [, last] = /^count to (\d+)$/.exec(message) ?? [];
   if (last !== undefined) return answer === counted(Number(last));
   const [, said] = /^echo (.+)$/.exec(message) ?? [];

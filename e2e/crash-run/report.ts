@@ -11,7 +11,7 @@ export function spreadOf(values: readonly number[]): Spread {
 
 export function reportOf(seed: number, outcome: Outcome): string[] {
   const { kills, hits, times, evidence, violations } = outcome;
-  const { sent, events, happened, shown, assembled, waited, pending } = evidence;
+  const { sent, events, performed, shown, assembled, waited, pending } = evidence;
   const acknowledged = sent.filter((message) => message.acknowledged).length;
   const lost = violations.filter(({ rule }) => rule === 'lost').length;
   const unknown = [...events.values()]
@@ -27,7 +27,7 @@ export function reportOf(seed: number, outcome: Outcome): string[] {
     `messages        ${sent.length} sent, ${acknowledged} acknowledged, ${lost} lost (${dialects})`,
     `sessions        ${events.size}, ${resumed} turns resumed`,
     `texts           ${shown.length} shown as complete, ${assembled.length} assembled from deltas`,
-    `side effects    ${happened.length} happened, ${unknown} outcomes reported as unknown`,
+    `side effects    ${performed.length} happened, ${unknown} outcomes reported as unknown`,
     `approvals       ${waited.length} left pending, ${pending.length} pending at the end`,
     ...times.map(
       ({ what, values }, index) =>

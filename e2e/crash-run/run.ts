@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import { login } from '../server-process.ts';
 import { collect } from './afterwards.ts';
 import { check, type Violation } from './checker.ts';
-import type { World } from './client.ts';
+import type { RunContext } from './client.ts';
 import type { Evidence } from './evidence.ts';
 import { type Hits, killing } from './killer.ts';
 import { Ledger } from './ledger.ts';
 import { Moments } from './moments.ts';
 import { seeded } from './random.ts';
-import { finished, startTalkers } from './talkers.ts';
+import { finished, startClients } from './run-clients.ts';
 import { Victim } from './victim.ts';
 import { prepareFolder } from './working-folder.ts';
 
@@ -22,7 +22,7 @@ export type Options = {
   readonly kills: number;
   readonly seconds: number;
   /** called at once with each client error without a kill; these are also violations in the end */
-  readonly onTrouble?: (what: string) => void;
+  readonly onError?: (what: string) => void;
 };
 
 /** Measured times of one kind in milliseconds, and the goal for their 95th percentile. */
@@ -40,32 +40,32 @@ const MAX_RECOVERY_MS = 1_000;
 /** Time reserved for the clients to finish, and for the check. */
 export const AFTERWARDS_MS = 20_000;
 
-export async function run({ seed, kills, seconds, onTrouble = () => undefined }: Options): Promise<Outcome> {
+export async function run({ seed, kills, seconds, onError = () => undefined }: Options): Promise<Outcome> {
   const until = performance.now() + Math.max(seconds * 1_000 - AFTERWARDS_MS, seconds * 300);
   const folder = mkdtempSync(join(tmpdir(), 'parlance-crash-run-'));
   prepareFolder(folder);
   const random = seeded(seed);
   const victim = new Victim(folder, { PARLANCE_OFFLINE_DELAY: '1' });
   const moments = new Moments();
-  const ledger = new Ledger(moments, () => victim.acknowledged(), onTrouble);
+  const ledger = new Ledger(moments, () => victim.acknowledged(), onError);
   // Also if the run itself is stopped: a remaining server would never exit.
-  const leaveNothing = () => {
+  const cleanUp = () => {
     void victim.end();
     rmSync(folder, { recursive: true, force: true });
   };
-  process.on('exit', leaveNothing);
+  process.on('exit', cleanUp);
   try {
     victim.start();
     const { server } = await victim.up();
     const token = await login(server, 'dev', 'dev-password');
-    const world: World = { victim, ledger, token, stopping: false };
-    const clients = startTalkers(world, random);
+    const run: RunContext = { victim, ledger, token, stopping: false };
+    const clients = startClients(run, random);
     const { hits, recovered } = await killing(
       { victim, moments, random: random.branch('killer') },
       { kills, until },
     );
-    if (!recovered) ledger.trouble('server', 'no longer acknowledges messages');
-    world.stopping = true;
+    if (!recovered) ledger.recordError('server', 'no longer acknowledges messages');
+    run.stopping = true;
     await finished(clients, ledger);
     const life = await victim.up();
     const evidence = await collect(life.server, { token, folder, ledger });
@@ -81,7 +81,7 @@ export async function run({ seed, kills, seconds, onTrouble = () => undefined }:
     };
   } finally {
     await victim.end();
-    process.off('exit', leaveNothing);
+    process.off('exit', cleanUp);
     rmSync(folder, { recursive: true, force: true });
   }
 }

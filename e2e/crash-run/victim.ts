@@ -4,14 +4,14 @@ import { type ServerProcess, type StartingProcess, spawnProcess } from '../serve
 export type Life = { readonly number: number; readonly server: ServerProcess };
 
 /** The servers of a run, as its clients use them. */
-export interface Lives {
+export interface ServerLives {
   /** Resolves with a listening server. */
   up(): Promise<Life>;
   /** Resolves with true if that process has ended, with false on timeout. */
   over(number: number, patienceMs: number): Promise<boolean>;
 }
 
-export class Victim implements Lives {
+export class Victim implements ServerLives {
   kills = 0;
   /** from the spawn to the first acknowledged message, in milliseconds */
   readonly recoveries: number[] = [];
@@ -57,13 +57,13 @@ export class Victim implements Lives {
   }
 
   async kill(): Promise<void> {
-    const doomed = this.#process;
+    const killed = this.#process;
     this.#process = null;
     // Waiters of a server that never listened get the next one.
     if (this.#up) this.#listening = Promise.withResolvers();
     this.#up = false;
     this.kills++;
-    await doomed?.kill();
+    await killed?.kill();
     this.#dead.resolve();
   }
 

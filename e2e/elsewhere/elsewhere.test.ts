@@ -9,7 +9,7 @@ import { type Console, openConsole, openSidebar, seen } from '../console/console
 import { DRIVERS } from '../drivers.ts';
 import { type FakeModel, fakeModel } from '../fake-model.ts';
 import { getJson } from '../server-process.ts';
-import { SPEAKERS } from './speakers.ts';
+import { DIALECT_CLIENTS } from './dialect-clients.ts';
 
 const SAID = ['one', 're: one', 'two', 're: two', 'three', 're: three', 'four', 're: four'];
 
@@ -43,10 +43,10 @@ describe.skipIf(NO_BROWSER)('a session that starts in', () => {
   });
   afterEach(() => expect(place.problems()).toEqual([]));
 
-  test.each(Object.keys(SPEAKERS))('%s continues in other dialects, and back', async (dialect) => {
+  test.each(Object.keys(DIALECT_CLIENTS))('%s continues in other dialects, and back', async (dialect) => {
     const { server } = place;
     const named = `from-${dialect.replaceAll(' ', '-')}`;
-    const speaker = await SPEAKERS[dialect]?.({ server, token, session: named });
+    const speaker = await DIALECT_CLIENTS[dialect]?.({ server, token, session: named });
     if (!speaker) throw new Error(`no speaker for ${dialect}`);
     expect(await speaker.say('one')).toBe('re: one');
     const { session } = speaker;

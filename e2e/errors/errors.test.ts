@@ -4,14 +4,14 @@ import { Command } from '../../packages/protocol/src/index.ts';
 import { DESCRIPTIONS } from '../../packages/server/src/describe/descriptions.ts';
 import type { TestClient } from '../../packages/server/src/testing/client.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { exampleIds, probesOf, routesOf, type SocketDialect, wiresOf } from '../isolation/probes.ts';
-import { asked, connected, type Person, unusedIds } from '../isolation/things.ts';
-import { fenced, greeted } from '../isolation/wires.ts';
-import { Haul } from './leaks.ts';
+import { connected, type Person, request, unusedIds } from '../isolation/private-data.ts';
+import { exampleIds, probesOf, routesOf, type SocketDialect, socketDialectsOf } from '../isolation/probes.ts';
+import { awaitGreeting, untilAnswered } from '../isolation/sockets.ts';
+import { CollectedText } from './leaks.ts';
 import { openVendor, REFUSALS, VENDORS, type Vendor } from './vendors.ts';
 
 const ROUTES = routesOf(DESCRIPTIONS);
-const WIRES = wiresOf(DESCRIPTIONS);
+const DIALECTS = socketDialectsOf(DESCRIPTIONS);
 const ids = unusedIds();
 const DEEP = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
 const BODIES = [
@@ -52,13 +52,13 @@ const QUERIES = [
 async function openServer(settings: Record<string, string> = {}) {
   const server = await startTestServer(settings);
   const dev: Person = { name: 'dev', token: await server.login('dev', 'dev-password') };
-  return { server, dev, haul: new Haul(server.data) };
+  return { server, dev, haul: new CollectedText(server.data) };
 }
 
 describe('requests that cannot be read', () => {
   let server: TestServer;
   let dev: Person;
-  let haul: Haul;
+  let haul: CollectedText;
   beforeAll(async () => {
     ({ server, dev, haul } = await openServer());
   });
@@ -94,21 +94,21 @@ describe('requests that cannot be read', () => {
     },
   );
 
-  test.each(Object.keys(WIRES))('is refused on a socket of %s with a clear message', async (name) => {
-    const wire = WIRES[name] as SocketDialect;
-    const client = await connected(server, dev, wire.socket.connect(exampleIds(ids)));
-    await greeted(client, wire, ids);
+  test.each(Object.keys(DIALECTS))('is refused on a socket of %s with a clear message', async (name) => {
+    const dialect = DIALECTS[name] as SocketDialect;
+    const client = await connected(server, dev, dialect.socket.connect(exampleIds(ids)));
+    await awaitGreeting(client, dialect, ids);
     for (const text of BODIES) client.socket.send(text);
     client.socket.send(new Uint8Array([0xff, 0xfe, 0x00]));
-    for (const type of Object.keys(wire.messages.in))
+    for (const type of Object.keys(dialect.messages.in))
       for (const more of [
         {},
         { id: 7 },
         { id: 'x', payload: 7, data: 7 },
         { id: 'x', payload: { input: 7 }, timestamp: 'x' },
       ])
-        client.send({ [wire.socket.nameField]: type, ...more });
-    await fenced(client, wire);
+        client.send({ [dialect.socket.nameField]: type, ...more });
+    await untilAnswered(client, dialect);
     haul.add(name, JSON.stringify(client.frames));
     expect(client.frames.length).toBeGreaterThan(BODIES.length);
     expect(haul.leaks()).toEqual([]);
@@ -143,7 +143,7 @@ describe('requests that cannot be read', () => {
 describe.each(Object.entries(VENDORS))('a model that fails: %s', (_, settings) => {
   let server: TestServer;
   let dev: Person;
-  let haul: Haul;
+  let haul: CollectedText;
   let vendor: Vendor;
   beforeAll(async () => {
     vendor = openVendor();
@@ -157,14 +157,14 @@ describe.each(Object.entries(VENDORS))('a model that fails: %s', (_, settings) =
   test.each(REFUSALS.map((refusal) => [refusal.what, refusal] as const))('%s', async (what, refusal) => {
     vendor.refuse(refusal);
     const session = crypto.randomUUID();
-    const post = (path: string, body: object) => asked(server, dev, { method: 'POST', path, body });
+    const post = (path: string, body: object) => request(server, dev, { method: 'POST', path, body });
     await post(`/v1/sessions/${session}/commands`, { type: 'session.create' });
     const listeners: [string, TestClient, SocketDialect][] = [];
-    for (const [name, wire] of Object.entries(WIRES)) {
-      const client = await connected(server, dev, wire.socket.connect({ ...exampleIds(ids), session }));
-      await greeted(client, wire, ids);
-      if (name !== 'pusher') await fenced(client, wire);
-      listeners.push([name, client, wire]);
+    for (const [name, dialect] of Object.entries(DIALECTS)) {
+      const client = await connected(server, dev, dialect.socket.connect({ ...exampleIds(ids), session }));
+      await awaitGreeting(client, dialect, ids);
+      if (name !== 'pusher') await untilAnswered(client, dialect);
+      listeners.push([name, client, dialect]);
     }
     const failed = listeners.find(([name]) => name === 'agentloop')?.[1].next('error');
     await post(`/v1/sessions/${session}/commands`, {
@@ -172,15 +172,18 @@ describe.each(Object.entries(VENDORS))('a model that fails: %s', (_, settings) =
       parts: [{ type: 'text', text: 'Hello' }],
     });
     await failed;
-    for (const [name, client, wire] of listeners) {
-      await fenced(client, wire);
+    for (const [name, client, dialect] of listeners) {
+      await untilAnswered(client, dialect);
       haul.add(`${what}, ${name}`, JSON.stringify(client.frames));
       client.close();
     }
-    haul.add(`${what}, events`, (await asked(server, dev, { path: `/v1/sessions/${session}/events` })).text);
+    haul.add(
+      `${what}, events`,
+      (await request(server, dev, { path: `/v1/sessions/${session}/events` })).text,
+    );
     haul.add(
       `${what}, messages`,
-      (await asked(server, dev, { path: `/v1/conversations/${session}/messages` })).text,
+      (await request(server, dev, { path: `/v1/conversations/${session}/messages` })).text,
     );
     haul.add(`${what}, summarize`, (await post('/api/summarize', { content: 'Hello.' })).text);
     haul.add(`${what}, interact`, (await post('/api/agent/interact', { query: 'Hello' })).text);

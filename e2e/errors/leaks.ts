@@ -18,7 +18,7 @@ const PATTERNS: readonly (string | RegExp)[] = [
   MARKER,
 ];
 
-export class Haul {
+export class CollectedText {
   readonly #texts: { readonly from: string; readonly text: string }[] = [];
 
   constructor(private readonly data: string) {}

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { barriers, prepare } from '../console/axe.ts';
+import { accessibilityProblems, prepare } from '../console/axe.ts';
 import { NO_BROWSER } from './build.ts';
 import { type Extension, openExtension } from './extension.ts';
 import { type Site, startSite } from './site.ts';
@@ -19,9 +19,9 @@ const OVERFLOW = `[document.documentElement, ...document.querySelectorAll('main'
 async function check(panel: Page): Promise<void> {
   await prepare(panel);
   await panel.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
-  expect(await barriers(panel, 'all')).toEqual([]);
+  expect(await accessibilityProblems(panel, 'all')).toEqual([]);
   await panel.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
-  expect(await barriers(panel, 'colours')).toEqual([]);
+  expect(await accessibilityProblems(panel, 'colours')).toEqual([]);
   await panel.setViewportSize({ width: 320, height: 640 });
   expect(await panel.evaluate(OVERFLOW)).toBe(0);
   await panel.setViewportSize({ width: 400, height: 760 });

@@ -10,22 +10,22 @@ import { fuzzCommands } from './run.ts';
 setDefaultTimeout(120_000);
 
 test('hundreds of command lines that run without approval cannot read, change or run anything outside, and many do run', async () => {
-  const { judged, ran, programs, complaints } = await fuzzCommands({ seed: 1, count: 800, sandbox: null });
-  expect(complaints).toEqual([]);
-  expect(ran / judged).toBeGreaterThan(MIN_AUTO_APPROVED);
+  const { checked, ran, programs, problems } = await fuzzCommands({ seed: 1, count: 800, sandbox: null });
+  expect(problems).toEqual([]);
+  expect(ran / checked).toBeGreaterThan(MIN_AUTO_APPROVED);
   expect(Object.keys(programs)).toEqual(
     expect.arrayContaining(['git', 'cat', 'grep', 'rg', 'find', 'ls', 'cd']),
   );
 });
 
 test('the same holds in the sandbox, if there is one', async () => {
-  const { judged, ran, complaints } = await fuzzCommands({
+  const { checked, ran, problems } = await fuzzCommands({
     seed: 2,
     count: 200,
     sandbox: await findSandbox(),
   });
-  expect(complaints).toEqual([]);
-  expect(ran / judged).toBeGreaterThan(MIN_AUTO_APPROVED);
+  expect(problems).toEqual([]);
+  expect(ran / checked).toBeGreaterThan(MIN_AUTO_APPROVED);
 });
 
 test('a seed always gives the same lines', () => {

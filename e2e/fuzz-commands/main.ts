@@ -18,15 +18,15 @@ const sandbox = values.sandbox ? await findSandbox() : null;
 if (values.sandbox && !sandbox) throw new Error('bubblewrap does not work on this machine');
 const seed = Number(values.seed);
 const began = performance.now();
-const { judged, ran, programs, complaints } = await fuzzCommands({
+const { checked, ran, programs, problems } = await fuzzCommands({
   seed,
   count: Number(values.count),
   sandbox,
   report: (line) => console.log(line),
 });
-const share = ran / judged;
+const share = ran / checked;
 console.log(
-  `seed ${seed}: ${judged} judged, ${ran} run unasked (${Math.round(share * 100)} %) in ${Math.round((performance.now() - began) / 1000)} s`,
+  `seed ${seed}: ${checked} checked, ${ran} auto-approved (${Math.round(share * 100)} %) in ${Math.round((performance.now() - began) / 1000)} s`,
 );
 const listed = Object.entries(programs).sort(([, one], [, other]) => other - one);
 console.log(
@@ -35,10 +35,10 @@ console.log(
     .slice(0, 20)
     .join(', '),
 );
-for (const complaint of complaints.slice(0, 20)) console.log(complaint.slice(0, 600));
+for (const problem of problems.slice(0, 20)) console.log(problem.slice(0, 600));
 const failures = [
-  ...(complaints.length > 0 ? [`${complaints.length} complaints`] : []),
-  ...(share < MIN_AUTO_APPROVED ? [`less than ${MIN_AUTO_APPROVED * 100} % ran unasked`] : []),
+  ...(problems.length > 0 ? [`${problems.length} problems`] : []),
+  ...(share < MIN_AUTO_APPROVED ? [`less than ${MIN_AUTO_APPROVED * 100} % were auto-approved`] : []),
 ];
 console.log(failures.length === 0 ? 'nothing found' : `failed: ${failures.join('; ')}`);
 process.exit(failures.length === 0 ? 0 : 1);

@@ -10,11 +10,11 @@ import { PINNED } from './pinned.ts';
 import { SECRET, scratch } from './scratch.ts';
 
 export type Fuzzed = {
-  readonly judged: number;
+  readonly checked: number;
   readonly ran: number;
   /** how often each program started a command line that ran */
   readonly programs: Readonly<Record<string, number>>;
-  readonly complaints: readonly string[];
+  readonly problems: readonly string[];
 };
 
 export type Run = {
@@ -35,13 +35,13 @@ export async function fuzzCommands({ seed, count, sandbox, report }: Run): Promi
     root,
     tool: shell('shell', { sandbox, hide: [join(root, place.hidden)] }),
   }));
-  const complaints: string[] = [];
+  const problems: string[] = [];
   const programs: Record<string, number> = {};
   const before = await place.snapshot();
-  let [judged, ran] = [0, 0];
+  let [checked, ran] = [0, 0];
 
   async function tryLine(line: Line, at: number): Promise<void> {
-    judged++;
+    checked++;
     const { root, tool } = tools[at] ?? tools[0] ?? raise();
     const ask = await tool.approval(tool.input.parse(line), { root });
     if (ask !== null) return;
@@ -59,14 +59,14 @@ export async function fuzzCommands({ seed, count, sandbox, report }: Run): Promi
       },
     );
     if (output.includes(SECRET) && !JSON.stringify(line).includes(SECRET))
-      complaints.push(`reads what it must not: ${JSON.stringify(line)}: ${output.slice(0, 300)}`);
+      problems.push(`reads what it must not: ${JSON.stringify(line)}: ${output.slice(0, 300)}`);
     const executed = await place.executed();
-    if (executed !== '') complaints.push(`${executed.trim()} was run, perhaps by ${JSON.stringify(line)}`);
+    if (executed !== '') problems.push(`${executed.trim()} was run, perhaps by ${JSON.stringify(line)}`);
   }
 
   for (const { line, root } of PINNED) await tryLine(line, root);
-  while (judged < count && complaints.length === 0) {
-    const size = Math.min(BATCH, count - judged);
+  while (checked < count && problems.length === 0) {
+    const size = Math.min(BATCH, count - checked);
     const lines = Array.from({ length: size }, () => ({
       line: lineFrom(chance),
       at: chance.below(10) < 8 ? 0 : chance.below(3),
@@ -75,18 +75,18 @@ export async function fuzzCommands({ seed, count, sandbox, report }: Run): Promi
       for (let next = lines.pop(); next; next = lines.pop()) await tryLine(next.line, next.at);
     });
     await Promise.all(workers);
-    complaints.push(...changes(before, await place.snapshot(), judged));
-    if (Math.floor(judged / 10_000) > Math.floor((judged - size) / 10_000))
-      report?.(`${judged} judged, ${ran} run unasked, ${complaints.length} complaints`);
+    problems.push(...changes(before, await place.snapshot(), checked));
+    if (Math.floor(checked / 10_000) > Math.floor((checked - size) / 10_000))
+      report?.(`${checked} checked, ${ran} auto-approved, ${problems.length} problems`);
   }
-  return { judged, ran, programs, complaints };
+  return { checked, ran, programs, problems };
 }
 
-function changes(before: string, after: string, judged: number): string[] {
+function changes(before: string, after: string, checked: number): string[] {
   if (before === after) return [];
   const [old, now] = [new Set(before.split('\n')), new Set(after.split('\n'))];
   const differing = [...old.symmetricDifference(now)].slice(0, 5);
-  return [`something was changed within the ${BATCH} lines before ${judged}: ${differing.join('; ')}`];
+  return [`something was changed within the ${BATCH} lines before ${checked}: ${differing.join('; ')}`];
 }
 
 function raise(): never {

@@ -5,7 +5,7 @@ const LEAKS =
   /\bat .*\.[cm]?[jt]sx?:\d+|node_modules|packages\/server\/src|\b(?:Type|Syntax|Range|Zod)Error\b/;
 
 /** The problem with a received message; null if there is none. */
-export function complaint(received: string): string | null {
+export function problemIn(received: string): string | null {
   if (received.includes(MARKER)) return 'words of a vendor';
   if (LEAKS.test(received)) return 'a stack or a path';
   // The message of an internal error.

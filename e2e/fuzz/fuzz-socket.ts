@@ -1,7 +1,7 @@
 /** A socket that is reopened when a message closes it. */
 import { WebSocket } from 'ws';
-import { fenceOf } from '../isolation/wires.ts';
-import { complaint } from './checker.ts';
+import { unknownFrame } from '../isolation/sockets.ts';
+import { problemIn } from './checker.ts';
 import type { Hostile } from './hostile.ts';
 import type { Chance } from './random.ts';
 import type { SocketTarget } from './targets.ts';
@@ -11,7 +11,7 @@ const PATIENCE_MS = 120_000;
 const TOOL_REQUEST = 'tool_execution_request';
 
 export class FuzzSocket {
-  readonly complaints: string[] = [];
+  readonly problems: string[] = [];
   #socket: WebSocket | null = null;
   #fence: { readonly name: string; readonly passed: () => void } | null = null;
   #gone: () => void = () => undefined;
@@ -30,7 +30,8 @@ export class FuzzSocket {
     const fence = Promise.withResolvers<void>();
     const name = `fence-${crypto.randomUUID()}`;
     this.#fence = { name, passed: fence.resolve };
-    if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(fenceOf(this.target.wire, name)));
+    if (socket.readyState === WebSocket.OPEN)
+      socket.send(JSON.stringify(unknownFrame(this.target.dialect, name)));
     else gone.resolve();
     const late = Promise.withResolvers<never>();
     const timer = setTimeout(
@@ -52,15 +53,15 @@ export class FuzzSocket {
     socket.on('open', () => opened.resolve());
     socket.on('error', (error) => opened.reject(error));
     socket.on('close', () => this.#gone());
-    socket.on('message', (data) => this.#heard(String(data)));
+    socket.on('message', (data) => this.#received(String(data)));
     await opened.promise;
     if (this.target.greeting) socket.send(JSON.stringify(this.target.greeting));
     return socket;
   }
 
-  #heard(text: string): void {
-    const wrong = complaint(text);
-    if (wrong) this.complaints.push(`${this.target.name}: ${wrong} in ${text.slice(0, 300)}`);
+  #received(text: string): void {
+    const wrong = problemIn(text);
+    if (wrong) this.problems.push(`${this.target.name}: ${wrong} in ${text.slice(0, 300)}`);
     if (this.#fence && text.includes(this.#fence.name)) this.#fence.passed();
     if (text.includes(TOOL_REQUEST)) this.#answerTool(text);
   }

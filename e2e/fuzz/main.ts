@@ -12,7 +12,7 @@ const { values } = parseArgs({
 const [seed, count] = [Number(values.seed), Number(values.count)];
 const began = performance.now();
 const outcome = await fuzzedServer({ seed, count, report: (line) => console.log(line) });
-const { sent, complaints, statuses, memoryBefore, memoryAfter, answering, logged } = outcome;
+const { sent, problems, statuses, memoryBefore, memoryAfter, answering, logged } = outcome;
 console.log(`seed ${seed}: ${sent} sent in ${Math.round((performance.now() - began) / 1000)} s`);
 console.log(
   `HTTP: ${Object.entries(statuses)
@@ -21,9 +21,9 @@ console.log(
 );
 console.log(`memory: ${memoryBefore} MiB before, ${memoryAfter} MiB after`);
 console.log(`answering afterwards: ${answering.join(', ')}`);
-for (const line of [...complaints.slice(0, 40), ...logged.slice(0, 20)]) console.log(line.slice(0, 1_000));
+for (const line of [...problems.slice(0, 40), ...logged.slice(0, 20)]) console.log(line.slice(0, 1_000));
 const failures = [
-  ...(complaints.length > 0 ? [`${complaints.length} complaints`] : []),
+  ...(problems.length > 0 ? [`${problems.length} problems`] : []),
   ...(logged.length > 0 ? [`${logged.length} errors in the log`] : []),
   ...(memoryAfter - memoryBefore > MAX_GROWTH ? [`more than ${MAX_GROWTH} MiB of growth`] : []),
   ...(answering.length < Object.keys(DRIVERS).length ? ['not every dialect answers'] : []),

@@ -1,7 +1,7 @@
 /** One run: a number of messages from one seed, to a server that must answer as before afterwards. */
 import type { Described } from '../../packages/server/src/describe/descriptions.ts';
 import { getJson, postJson } from '../server-process.ts';
-import { complaint, residentMiB } from './checker.ts';
+import { problemIn, residentMiB } from './checker.ts';
 import { FuzzSocket } from './fuzz-socket.ts';
 import { type Hostile, hostile } from './hostile.ts';
 import { PINNED } from './pinned.ts';
@@ -10,7 +10,7 @@ import { type HttpTarget, httpTargets, queryParameters, socketTargets } from './
 
 export type Fuzzed = {
   readonly sent: number;
-  readonly complaints: readonly string[];
+  readonly problems: readonly string[];
   readonly statuses: Readonly<Record<string, number>>;
   readonly memoryBefore: number;
   readonly memoryAfter: number;
@@ -33,7 +33,7 @@ const AT_ONCE = 12;
 
 export async function fuzz({ http, pid, token, seed, count, descriptions, report }: Run): Promise<Fuzzed> {
   const chance = new Chance(seed);
-  const complaints: string[] = [];
+  const problems: string[] = [];
   const statuses: Record<string, number> = {};
   const targets: Targets = { http: httpTargets(descriptions), parameters: queryParameters(descriptions) };
   const sockets = socketTargets(descriptions, token).map(
@@ -48,24 +48,23 @@ export async function fuzz({ http, pid, token, seed, count, descriptions, report
       ...(method === 'GET' || body === undefined ? {} : { body }),
     });
     const response = await unlessUnanswered(asked, () => resolvePending(http, token));
-    if (!response)
-      return void complaints.push(`${method} ${path.slice(0, 200)}: no answer to ${shown(body)}`);
+    if (!response) return void problems.push(`${method} ${path.slice(0, 200)}: no answer to ${shown(body)}`);
     const kind = String(response.status);
     statuses[kind] = (statuses[kind] ?? 0) + 1;
     if (response.headers.get('content-type')?.startsWith('text/event-stream')) return response.body?.cancel();
     const text = await response.text();
     // 503 is the response of a limit, and of a missing console build.
-    const wrong = response.status === 500 ? '500' : complaint(text);
+    const wrong = response.status === 500 ? '500' : problemIn(text);
     if (wrong)
-      complaints.push(`${method} ${path.slice(0, 200)}: ${wrong} for ${shown(body)}: ${text.slice(0, 200)}`);
+      problems.push(`${method} ${path.slice(0, 200)}: ${wrong} for ${shown(body)}: ${text.slice(0, 200)}`);
   }
 
   async function atSocket(socket: FuzzSocket, messages: readonly Hostile[]): Promise<void> {
-    const before = socket.complaints.length;
+    const before = socket.problems.length;
     await socket.send(messages, chance);
-    if (socket.complaints.length > before) {
-      complaints.push(
-        ...socket.complaints.slice(before),
+    if (socket.problems.length > before) {
+      problems.push(
+        ...socket.problems.slice(before),
         ...messages.map((message) => `  one of: ${shown(message)}`),
       );
     }
@@ -96,10 +95,10 @@ export async function fuzz({ http, pid, token, seed, count, descriptions, report
       report &&
       Math.floor(sent / 10_000) > Math.floor((sent - BATCH * sockets.length - requests.length) / 10_000)
     )
-      report(`${sent} sent, ${complaints.length} complaints, ${await residentMiB(pid)} MiB`);
+      report(`${sent} sent, ${problems.length} problems, ${await residentMiB(pid)} MiB`);
   }
   for (const socket of sockets) socket.close();
-  return { sent, complaints, statuses, memoryBefore, memoryAfter: await residentMiB(pid) };
+  return { sent, problems, statuses, memoryBefore, memoryAfter: await residentMiB(pid) };
 }
 
 const PATIENCE_MS = 1_000;

@@ -1,5 +1,6 @@
 /** The targets of hostile messages: every socket and every endpoint, with the examples of the descriptions. */
 import type { Described } from '../../packages/server/src/describe/descriptions.ts';
+import { unusedIds } from '../isolation/private-data.ts';
 import {
   creatingProbesOf,
   exampleIds,
@@ -7,16 +8,15 @@ import {
   probesOf,
   routesOf,
   type SocketDialect,
-  wiresOf,
+  socketDialectsOf,
 } from '../isolation/probes.ts';
-import { unusedIds } from '../isolation/things.ts';
 
 const ids = unusedIds();
 
 export type SocketTarget = {
   readonly name: string;
   readonly path: string;
-  readonly wire: SocketDialect;
+  readonly dialect: SocketDialect;
   readonly greeting: object | undefined;
   readonly examples: readonly unknown[];
 };
@@ -27,16 +27,16 @@ export type HttpTarget = {
 };
 
 export const socketTargets = (descriptions: readonly Described[], token: string): readonly SocketTarget[] =>
-  Object.entries(wiresOf(descriptions)).map(([name, wire]) => {
-    const path = wire.socket.connect(exampleIds(ids));
-    const { greeting } = wire.socket;
+  Object.entries(socketDialectsOf(descriptions)).map(([name, dialect]) => {
+    const path = dialect.socket.connect(exampleIds(ids));
+    const { greeting } = dialect.socket;
     return {
       name,
-      wire,
+      dialect,
       path: `${path}${path.includes('?') ? '&' : '?'}token=${token}`,
-      greeting: greeting?.send === undefined ? undefined : framesOf(wire, greeting.send, ids)[0]?.frame,
-      examples: Object.keys(wire.messages.in).flatMap((type) =>
-        framesOf(wire, type, ids).map(({ frame }) => frame),
+      greeting: greeting?.send === undefined ? undefined : framesOf(dialect, greeting.send, ids)[0]?.frame,
+      examples: Object.keys(dialect.messages.in).flatMap((type) =>
+        framesOf(dialect, type, ids).map(({ frame }) => frame),
       ),
     };
   });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { approvalHash } from '../../packages/server/src/core/domain/approvals.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { asked, connected, type Person } from './things.ts';
+import { connected, type Person, request } from './private-data.ts';
 
 let server: TestServer;
 let dev: Person;
@@ -22,7 +22,7 @@ type Shown = {
 };
 
 async function waiting(session: string): Promise<Shown | undefined> {
-  const { text } = await asked(server, dev, { path: '/v1/approvals' });
+  const { text } = await request(server, dev, { path: '/v1/approvals' });
   return (JSON.parse(text).approvals as Shown[]).find((one) => one.session === session);
 }
 
@@ -36,9 +36,9 @@ async function askFor(session: string, command: string): Promise<Shown> {
 }
 
 const answer = (id: string, body: object) =>
-  asked(server, dev, { method: 'POST', path: `/v1/approvals/${id}`, body });
+  request(server, dev, { method: 'POST', path: `/v1/approvals/${id}`, body });
 const command = (session: string, body: object) =>
-  asked(server, dev, { method: 'POST', path: `/v1/sessions/${session}/commands`, body });
+  request(server, dev, { method: 'POST', path: `/v1/sessions/${session}/commands`, body });
 
 test('the hash covers the tool, its input and the shown description', async () => {
   const { tool, input, ask, hash } = await askFor(crypto.randomUUID(), 'touch one.txt');

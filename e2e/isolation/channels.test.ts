@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { APPLICATION, RawPusher, signedCall } from '../../packages/server/src/testing/pusher.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { asked, bearer, type Person } from './things.ts';
+import { bearer, type Person, request } from './private-data.ts';
 
 const PAGE = {
   url: 'http://shop.example/',
@@ -40,9 +40,13 @@ describe.each(['required', 'open'])('in %s mode', (PARLANCE_AUTH) => {
 
   test('a session with the same id of another user neither receives nor sends on the channel of the first', async () => {
     const sessionId = crypto.randomUUID();
-    await asked(server, olga, { method: 'POST', path: '/api/agent/interact', body: { ...PAGE, sessionId } });
+    await request(server, olga, {
+      method: 'POST',
+      path: '/api/agent/interact',
+      body: { ...PAGE, sessionId },
+    });
     const hers = await panel(olga, sessionId);
-    const made = await asked(server, bob, {
+    const made = await request(server, bob, {
       method: 'POST',
       path: `/v1/sessions/${sessionId}/commands`,
       body: {
@@ -51,7 +55,7 @@ describe.each(['required', 'open'])('in %s mode', (PARLANCE_AUTH) => {
     });
     expect(made.status).toBe(200);
     expect((await panel(bob, sessionId)).status).toBe(403);
-    const own = await asked(server, bob, {
+    const own = await request(server, bob, {
       method: 'POST',
       path: '/api/agent/interact',
       body: {
@@ -63,7 +67,7 @@ describe.each(['required', 'open'])('in %s mode', (PARLANCE_AUTH) => {
     expect(own.status).toBe(200);
     expect(await hers.client.settled()).toEqual([]);
     // Her own events still arrive.
-    await asked(server, olga, {
+    await request(server, olga, {
       method: 'POST',
       path: '/api/agent/interact',
       body: {
@@ -77,7 +81,11 @@ describe.each(['required', 'open'])('in %s mode', (PARLANCE_AUTH) => {
 
   test('requests signed with the default secret list no sessions and receive no events', async () => {
     const sessionId = crypto.randomUUID();
-    await asked(server, olga, { method: 'POST', path: '/api/agent/interact', body: { ...PAGE, sessionId } });
+    await request(server, olga, {
+      method: 'POST',
+      path: '/api/agent/interact',
+      body: { ...PAGE, sessionId },
+    });
     await panel(olga, sessionId);
     const call = (path: string) =>
       signedCall(server.http, { application: APPLICATION }, { method: 'GET', path });
@@ -88,24 +96,32 @@ describe.each(['required', 'open'])('in %s mode', (PARLANCE_AUTH) => {
 
   test('a signature is valid only for the socket and channel it was issued for', async () => {
     const sessionId = crypto.randomUUID();
-    await asked(server, olga, { method: 'POST', path: '/api/agent/interact', body: { ...PAGE, sessionId } });
+    await request(server, olga, {
+      method: 'POST',
+      path: '/api/agent/interact',
+      body: { ...PAGE, sessionId },
+    });
     const { client } = await panel(olga, sessionId);
     const thief = await (await RawPusher.connect(server.ws, APPLICATION)).greeted();
     thief.ask(`private-session-${sessionId}`);
     expect((await thief.received('pusher:subscription_error')).data.status).toBe(403);
     // Bob requests a signature for her socket: it grants neither of them access to the other's channels.
     const body = { socket_id: client.socketId, channel_name: `private-session-${sessionId}` };
-    expect((await asked(server, bob, { method: 'POST', path: '/api/pusher/auth', body: body })).status).toBe(
-      403,
-    );
+    expect(
+      (await request(server, bob, { method: 'POST', path: '/api/pusher/auth', body: body })).status,
+    ).toBe(403);
   });
 
   test('generated ids cannot be guessed from one another', async () => {
     const made: string[] = [];
     for (let count = 0; count < 20; count++) {
-      const { text } = await asked(server, olga, { method: 'POST', path: '/api/agent/interact', body: PAGE });
+      const { text } = await request(server, olga, {
+        method: 'POST',
+        path: '/api/agent/interact',
+        body: PAGE,
+      });
       const { sessionId, taskId } = JSON.parse(text).data;
-      const conversation = await asked(server, olga, {
+      const conversation = await request(server, olga, {
         method: 'POST',
         path: '/v1/conversations',
         body: {

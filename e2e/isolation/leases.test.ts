@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { DurableEvent } from '../../packages/protocol/src/index.ts';
 import type { AnyFrame, TestClient } from '../../packages/server/src/testing/client.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { asked, type Person } from './things.ts';
+import { type Person, request } from './private-data.ts';
 
 let server: TestServer;
 const people = new Map<string, Person>();
@@ -51,7 +51,7 @@ async function settled(client: TestClient): Promise<AnyFrame[]> {
 async function events(sessionId: string): Promise<DurableEvent[]> {
   const dev = people.get('dev');
   if (!dev) throw new Error('nobody');
-  const { text } = await asked(server, dev, { path: `/v1/sessions/${sessionId}/events?limit=1000` });
+  const { text } = await request(server, dev, { path: `/v1/sessions/${sessionId}/events?limit=1000` });
   return JSON.parse(text).events;
 }
 

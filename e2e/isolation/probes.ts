@@ -6,15 +6,15 @@ import type {
   ExampleIds,
   MessageExample,
 } from '../../packages/server/src/dialects/shared/description.ts';
-import type { Ids } from './things.ts';
+import type { Ids } from './private-data.ts';
 
 export type { SocketDialect } from '../../packages/server/src/describe/asyncapi.ts';
 
 /** The dialects with sockets, by name. */
-export type Wires = Readonly<Record<string, SocketDialect>>;
+export type SocketDialects = Readonly<Record<string, SocketDialect>>;
 
-export const wiresOf = (descriptions: readonly Described[]): Wires =>
-  Object.fromEntries(descriptions.filter(hasSocket).map((wire) => [wire.name, wire]));
+export const socketDialectsOf = (descriptions: readonly Described[]): SocketDialects =>
+  Object.fromEntries(descriptions.filter(hasSocket).map((dialect) => [dialect.name, dialect]));
 
 /** Every HTTP endpoint, by method and path. */
 export type Routes = Readonly<Record<string, Endpoint>>;
@@ -59,8 +59,8 @@ export function framesOf(
 }
 
 /** Whether an example of the message starts a turn in a session of the caller with the same id. */
-export const startsTurn = (wire: SocketDialect, type: string, ids: Ids): boolean =>
-  framesOf(wire, type, ids).some(({ endedBy }) => endedBy !== undefined);
+export const startsTurn = (dialect: SocketDialect, type: string, ids: Ids): boolean =>
+  framesOf(dialect, type, ids).some(({ endedBy }) => endedBy !== undefined);
 
 /**
  * Examples for every session of the owner. Examples without a session, or that start a turn, use only the

@@ -21,9 +21,9 @@ const SAYS: Record<EndlessKind, RegExp> = {
 const over = (events: readonly DurableEvent[]): boolean =>
   events.some(({ type }) => type === 'turn.failed' || type === 'turn.ended' || type === 'turn.cancelled');
 
-describe.each(ENDLESS_APIS.map((wire) => [wire]))('%s', (wire) => {
+describe.each(ENDLESS_APIS.map((api) => [api]))('%s', (api) => {
   test.each(ENDLESS_KINDS.map((kind) => [kind]))('endless %s are stopped', async (kind) => {
-    const model = endlessModel(wire, kind);
+    const model = endlessModel(api, kind);
     const server = await startTestServer({ ...model.settings, ...LIMITS });
     try {
       await submit(server, 'one', 'Go on.');

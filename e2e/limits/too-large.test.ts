@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { DESCRIPTIONS } from '../../packages/server/src/describe/descriptions.ts';
 import type { Endpoint } from '../../packages/server/src/dialects/shared/description.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { unusedIds } from '../isolation/private-data.ts';
 import { probesOf, routesOf } from '../isolation/probes.ts';
-import { unusedIds } from '../isolation/things.ts';
 import { startProcess } from '../server-process.ts';
 
 const LIMIT = 100_000;

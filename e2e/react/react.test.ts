@@ -117,7 +117,7 @@ describe.skipIf(NO_BROWSER)('the React hooks', () => {
     proxy.cut();
     await titled('count to 4 (waiting)');
     await say(server, 'elsewhere', 'count to 8');
-    proxy.mend();
+    proxy.restore();
     await seen(chat().getByText('1 2 3 4 5 6 7 8', { exact: true }));
     await titled('count to 4 (live)');
   });

@@ -68,12 +68,12 @@ async function talk(http: string): Promise<void> {
   const stream = await fetch(`${http}/v1/sessions/image/events`, {
     headers: { accept: 'text/event-stream', authorization: `Bearer ${token}` },
   });
-  let heard = '';
+  let output = '';
   for await (const chunk of stream.body ?? []) {
-    heard += new TextDecoder().decode(chunk);
-    if (heard.includes('"turn.ended"')) break;
+    output += new TextDecoder().decode(chunk);
+    if (output.includes('"turn.ended"')) break;
   }
-  must('and answered', heard.includes('"turn.ended"'));
+  must('and answered', output.includes('"turn.ended"'));
 }
 
 /** tini is in the image; if this machine does not have it, the server starts without it. */

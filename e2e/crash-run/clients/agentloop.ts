@@ -22,8 +22,8 @@ const isOver = (frame: AnyFrame): boolean => isFinished(frame) || frame.type ===
 export const agentloop: ClientKind = {
   dialect: 'agentloop',
   newId: (random) => `loop-${random.unit().toString(36).slice(2, 11)}`,
-  async open(seat) {
-    const { server, conversation, ledger } = seat;
+  async open(context) {
+    const { server, conversation, ledger } = context;
     const { id: session } = conversation;
     const client = await server.connect(`/agentloop?session=${session}`);
     /** text by block, as far as this socket received it */
@@ -49,13 +49,13 @@ export const agentloop: ClientKind = {
     if (before.some(isLoading) && !before.some(isFinished)) await finished();
 
     return {
-      async say(message) {
+      async send(message) {
         const content = [{ type: 'input_text', text: message.text }];
         const input = [{ type: 'message', role: 'user', content }];
         client.send({ id: crypto.randomUUID(), type: 'user_input', payload: { input } });
-        await acknowledged(seat, message, { started: async () => take(await client.until(isLoading)) });
+        await acknowledged(context, message, { started: async () => take(await client.until(isLoading)) });
       },
-      async begun() {
+      async answerStarted() {
         take(await client.until(isText));
         ledger.saw('stream');
       },

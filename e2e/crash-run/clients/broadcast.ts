@@ -20,7 +20,7 @@ export const broadcast: ClientKind = {
         });
     };
     return {
-      async say(message) {
+      async send(message) {
         client.send({ type: 'chat', message: message.text, session_id: session });
         note(await client.until((frame) => own('user_message')(frame) && frame.message === message.text));
         ledger.acknowledge(message);

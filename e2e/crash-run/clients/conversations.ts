@@ -12,8 +12,8 @@ const payloadOf = (frame: AnyFrame) => (frame.payload ?? {}) as Payload;
 export const conversations: ClientKind = {
   dialect: 'conversations',
   newId: (random) => `temp-${random.unit().toString(36).slice(2, 11)}`,
-  async open(seat) {
-    const { server, token, conversation, ledger } = seat;
+  async open(context) {
+    const { server, token, conversation, ledger } = context;
     const { id: session } = conversation;
     const own = (type: string) => (frame: AnyFrame) =>
       frame.type === type && frame.conversationId === session;
@@ -41,12 +41,12 @@ export const conversations: ClientKind = {
       await until(isOver);
 
     return {
-      async say(message) {
+      async send(message) {
         const payload = { content: message.text };
         client.send({ type: 'send_message', conversationId: session, payload });
-        await acknowledged(seat, message, { started: () => until(own('agent_selected')), token });
+        await acknowledged(context, message, { started: () => until(own('agent_selected')), token });
       },
-      async begun() {
+      async answerStarted() {
         await until(own('message_chunk'));
         ledger.saw('stream');
       },

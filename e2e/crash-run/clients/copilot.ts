@@ -15,7 +15,7 @@ export const copilot: ClientKind = {
     const digits = Array.from({ length: 32 }, () => random.between(0, 15).toString(16)).join('');
     return digits.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-8$4-$5');
   },
-  words: (number) => `type message ${number} into the name field`,
+  messageText: (number) => `type message ${number} into the name field`,
   async open({ server, token, conversation, ledger }) {
     const { id: session } = conversation;
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
@@ -75,7 +75,7 @@ export const copilot: ClientKind = {
     }
 
     return {
-      async say(message: Sent) {
+      async send(message: Sent) {
         task = await interact(message.text, {});
         ledger.acknowledge(message);
       },

@@ -11,8 +11,8 @@ import type { ClientKind } from '../client.ts';
 export const extension: ClientKind = {
   dialect: 'extension',
   newId: (random) => `session_1234567890_${random.unit().toString(36).slice(2, 11)}`,
-  async open(seat) {
-    const { server, conversation, ledger } = seat;
+  async open(context) {
+    const { server, conversation, ledger } = context;
     const { id: session } = conversation;
     const own = (frame: AnyFrame) => frame.sessionId === session;
     const over = (frame: AnyFrame) =>
@@ -37,10 +37,10 @@ export const extension: ClientKind = {
     if (before.some(own) && !before.some(over)) await answered();
 
     return {
-      async say(message) {
+      async send(message) {
         client.send(chat(session, message.text));
         const started = () => client.next((frame) => own(frame) && frame.type === 'agent_status');
-        await acknowledged(seat, message, { started });
+        await acknowledged(context, message, { started });
       },
       async answered(message) {
         if (message.text.startsWith('run')) {

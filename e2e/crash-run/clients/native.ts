@@ -5,7 +5,7 @@
 import type { DurableEvent } from '../../../packages/protocol/src/index.ts';
 import type { EventReader } from '../../event-reader.ts';
 import { postJson } from '../../server-process.ts';
-import { throughKills, type World } from '../client.ts';
+import { type RunContext, retryAfterKills } from '../client.ts';
 import type { Sent } from '../evidence.ts';
 import { follower } from '../follower.ts';
 import type { Conversation, Ledger } from '../ledger.ts';
@@ -37,13 +37,13 @@ export const endsIn = (events: readonly DurableEvent[]): number =>
     .length;
 
 /** `name` is the prefix of its session ids. */
-export async function nativeTalking(world: World, random: Random, name = 'native'): Promise<void> {
-  const { ledger } = world;
-  for (let count = 1; !world.stopping; count++) {
+export async function nativeClient(run: RunContext, random: Random, name = 'native'): Promise<void> {
+  const { ledger } = run;
+  for (let count = 1; !run.stopping; count++) {
     const conversation = ledger.begin('native', `${name}-${count}`);
     const reader = follower(conversation.id, ledger);
-    for (let burst = random.between(2, 5); burst > 0 && !world.stopping; burst--) {
-      await sendBurst({ conversation, reader }, world, random);
+    for (let burst = random.between(2, 5); burst > 0 && !run.stopping; burst--) {
+      await sendBurst({ conversation, reader }, run, random);
     }
     reader.cut();
   }
@@ -51,12 +51,12 @@ export async function nativeTalking(world: World, random: Random, name = 'native
 
 async function sendBurst(
   { conversation, reader }: { conversation: Conversation; reader: EventReader },
-  world: World,
+  run: RunContext,
   random: Random,
 ): Promise<void> {
-  const { ledger } = world;
+  const { ledger } = run;
   const messages = Array.from({ length: random.between(1, 3) }, () => ledger.next(conversation, random));
-  await throughKills('native', world, async (server) => {
+  await retryAfterKills('native', run, async (server) => {
     for (const message of messages) {
       if (!message.acknowledged) await submitKeyed(server, message, ledger);
     }

@@ -1,6 +1,6 @@
 /** The nodes that clients of a run may use, like a load balancer with readiness probes. */
 import type { ServerProcess } from '../../server-process.ts';
-import type { Life, Lives } from '../victim.ts';
+import type { Life, ServerLives } from '../victim.ts';
 
 type Member = {
   readonly life: Life;
@@ -11,7 +11,7 @@ type Member = {
 
 const LOOK_AGAIN_MS = 10;
 
-export class ClusterLives implements Lives {
+export class ClusterLives implements ServerLives {
   readonly #over = new Map<number, Promise<void>>();
   #members: Member[] = [];
   #number = 0;

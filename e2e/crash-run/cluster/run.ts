@@ -6,12 +6,12 @@ import { startCluster } from '../../cluster/nodes.ts';
 import { login } from '../../server-process.ts';
 import { collect } from '../afterwards.ts';
 import { check } from '../checker.ts';
-import type { World } from '../client.ts';
+import type { RunContext } from '../client.ts';
 import { Ledger } from '../ledger.ts';
 import { Moments } from '../moments.ts';
 import { seeded } from '../random.ts';
 import { AFTERWARDS_MS, type Options, type Outcome } from '../run.ts';
-import { finished, startTalkers } from '../talkers.ts';
+import { finished, startClients } from '../run-clients.ts';
 import { prepareFolder } from '../working-folder.ts';
 import { Episodes } from './episodes.ts';
 import { killingCluster, TARGETS, type Target } from './killer.ts';
@@ -26,7 +26,7 @@ export async function runCluster({
   seconds,
   more = 0,
   targets = TARGETS,
-  onTrouble = () => undefined,
+  onError = () => undefined,
 }: Options & {
   /** additional clients of each dialect */
   readonly more?: number;
@@ -37,24 +37,24 @@ export async function runCluster({
   const random = seeded(seed);
   const cluster = await startCluster({ PARLANCE_OFFLINE_DELAY: '1', PARLANCE_LEASE: '1500' });
   // Also if the run itself is stopped: remaining processes would never exit.
-  const leaveNothing = () => cluster.abandon();
-  process.on('exit', leaveNothing);
+  const cleanUp = () => cluster.abandon();
+  process.on('exit', cleanUp);
   try {
     const settings = prepareFolder(cluster.folder);
     const moments = new Moments();
     const episodes = new Episodes();
     const lives = new ClusterLives();
-    const ledger = new Ledger(moments, () => episodes.acknowledged(), onTrouble);
+    const ledger = new Ledger(moments, () => episodes.acknowledged(), onError);
     for (let node = 0; node < NODES; node++) await lives.join(await cluster.start(settings));
     const { server } = await lives.up();
     const token = await login(server, 'dev', 'dev-password');
-    const world: World = { victim: lives, ledger, token, stopping: false };
-    const talkers = startTalkers(world, random, more);
+    const run: RunContext = { victim: lives, ledger, token, stopping: false };
+    const clients = startClients(run, random, more);
     const parts = { cluster, settings, lives, episodes, moments, random: random.branch('killer') };
     const killed = await killingCluster(parts, { kills, until, targets });
-    if (!killed.recovered) ledger.trouble('nodes', 'no longer acknowledge messages');
-    world.stopping = true;
-    await finished(talkers, ledger);
+    if (!killed.recovered) ledger.recordError('nodes', 'no longer acknowledge messages');
+    run.stopping = true;
+    await finished(clients, ledger);
     const life = await lives.up();
     const evidence = await collect(life.server, { token, folder: cluster.folder, ledger });
     return {
@@ -80,7 +80,7 @@ export async function runCluster({
       violations: check(evidence),
     };
   } finally {
-    process.off('exit', leaveNothing);
+    process.off('exit', cleanUp);
     await cluster.stop();
   }
 }

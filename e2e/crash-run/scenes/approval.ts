@@ -5,7 +5,7 @@
 import type { AnyFrame } from '../../../packages/server/src/testing/client.ts';
 import { DRIVERS } from '../../drivers.ts';
 import { postJson, type ServerProcess } from '../../server-process.ts';
-import { throughKills, type World } from '../client.ts';
+import { type RunContext, retryAfterKills } from '../client.ts';
 import type { Waited } from '../evidence.ts';
 import type { Conversation, Ledger } from '../ledger.ts';
 import { ASKED_EFFECT } from '../messages.ts';
@@ -28,20 +28,20 @@ const PAUSE_MS = 500;
 /** Conversations of `conversations` belong to a user, the others to callers without a token. */
 const ASKED_IN = ['agentloop', 'broadcast', 'extension', 'conversations'] as const;
 
-export async function approvalScene(world: World, random: Random): Promise<void> {
-  const { ledger, victim } = world;
+export async function approvalScene(run: RunContext, random: Random): Promise<void> {
+  const { ledger, victim } = run;
   const left: { waited: Waited; life: number; owner: string | undefined }[] = [];
-  for (let count = 1; !world.stopping; count++) {
+  for (let count = 1; !run.stopping; count++) {
     const dialect = random.pick(ASKED_IN);
     const conversation = ledger.begin(dialect, `${dialect === 'conversations' ? 'temp-' : ''}asks-${count}`);
-    const owner = dialect === 'conversations' ? world.token : undefined;
-    await throughKills('approval', world, async (server) => {
+    const owner = dialect === 'conversations' ? run.token : undefined;
+    await retryAfterKills('approval', run, async (server) => {
       const { number: life } = await victim.up();
       const waited = await leftWaiting(server, conversation, { owner, ledger });
       if (waited) left.push({ waited, life, owner });
       return true;
     });
-    await throughKills('approval', world, async (server) => {
+    await retryAfterKills('approval', run, async (server) => {
       const { number: life } = await victim.up();
       for (const one of left.filter((waiting) => waiting.life < life)) {
         if (one.waited.answer === 'none' && random.chance(0.5)) await answer(server, one.waited, one.owner);
@@ -64,7 +64,8 @@ async function leftWaiting(
   const again = sent[0];
   if (again && !(await exists(server, session, owner))) return null;
   const name = again ? '' : ledger.newEffect();
-  const message = again ?? ledger.says(conversation, { text: `run ${ASKED_EFFECT} ${name}`, effect: name });
+  const message =
+    again ?? ledger.addMessage(conversation, { text: `run ${ASKED_EFFECT} ${name}`, effect: name });
   const driver = await open(server, session, owner ?? '');
   if (!again) driver.say(message.text);
   for (let frame = await driver.asked(); !isOf(session, frame); ) frame = await driver.asked();

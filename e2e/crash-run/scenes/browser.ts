@@ -1,15 +1,15 @@
 /** A browser that opens a page on request and reports it late. The opened page is the side effect. */
 import type { AnyFrame } from '../../../packages/server/src/testing/client.ts';
 import { acknowledged } from '../acknowledgement.ts';
-import { throughKills, type World } from '../client.ts';
+import { type RunContext, retryAfterKills } from '../client.ts';
 import { chat, registered } from '../clients/extension.ts';
 import type { Random } from '../random.ts';
 
-export async function browserScene(world: World, random: Random): Promise<void> {
-  const { ledger } = world;
+export async function browserScene(run: RunContext, random: Random): Promise<void> {
+  const { ledger } = run;
   const conversation = ledger.begin('extension', 'browser');
   const { id: session } = conversation;
-  await throughKills('browser', world, async (server) => {
+  await retryAfterKills('browser', run, async (server) => {
     const client = await registered(server, session, ['open_url']);
     const isOver = ({ type, sessionId }: AnyFrame) =>
       sessionId === session && (type === 'agent_response' || type === 'error');
@@ -17,7 +17,7 @@ export async function browserScene(world: World, random: Random): Promise<void> 
 
     async function carryOut({ executionId, parameters }: AnyFrame): Promise<void> {
       const { url } = parameters as { url: string };
-      ledger.happenedAtClients.push(url.slice(url.lastIndexOf('/') + 1));
+      ledger.clientEffects.push(url.slice(url.lastIndexOf('/') + 1));
       ledger.saw('browser');
       await Bun.sleep(random.between(20, 200));
       const answer = { success: true, result: { title: 'A page', url }, executionTime: 1 };
@@ -48,13 +48,13 @@ export async function browserScene(world: World, random: Random): Promise<void> 
     const before = await client.until('pong');
     for (const request of before.filter(isRequest)) await carryOut(request);
     if (before.some(({ type }) => type === 'agent_status') && !before.some(isOver)) await served();
-    while (!world.stopping) {
+    while (!run.stopping) {
       const name = ledger.newEffect();
       const text = `open https://example.com/${name}`;
-      const message = ledger.says(conversation, { text, effect: name });
+      const message = ledger.addMessage(conversation, { text, effect: name });
       client.send(chat(session, text));
-      const seat = { server, token: world.token, conversation, ledger };
-      await acknowledged(seat, message, { started });
+      const context = { server, token: run.token, conversation, ledger };
+      await acknowledged(context, message, { started });
       await served();
     }
     client.close();

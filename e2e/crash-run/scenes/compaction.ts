@@ -3,7 +3,7 @@
  */
 import type { DurableEvent } from '../../../packages/protocol/src/index.ts';
 import { postJson } from '../../server-process.ts';
-import { throughKills, type World } from '../client.ts';
+import { type RunContext, retryAfterKills } from '../client.ts';
 import { endsIn, receipt, submitKeyed } from '../clients/native.ts';
 import { follower } from '../follower.ts';
 import { countTo } from '../messages.ts';
@@ -12,16 +12,16 @@ import type { Random } from '../random.ts';
 /** Enough turns to summarise. */
 const MESSAGES = 3;
 
-export async function compactionScene(world: World, random: Random): Promise<void> {
-  const { ledger } = world;
+export async function compactionScene(run: RunContext, random: Random): Promise<void> {
+  const { ledger } = run;
   const conversation = ledger.begin('native', 'compaction');
   const { id: session } = conversation;
   const reader = follower(session, ledger);
-  while (!world.stopping) {
+  while (!run.stopping) {
     const messages = Array.from({ length: MESSAGES }, () =>
-      ledger.says(conversation, { text: countTo(10 + conversation.sent.length) }),
+      ledger.addMessage(conversation, { text: countTo(10 + conversation.sent.length) }),
     );
-    await throughKills('compaction', world, async (server) => {
+    await retryAfterKills('compaction', run, async (server) => {
       for (const message of messages) {
         if (!message.acknowledged) await submitKeyed(server, message, ledger);
       }

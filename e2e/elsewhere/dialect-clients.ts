@@ -10,7 +10,7 @@ import { anthropicClient, textIn } from '../anthropic/client.ts';
 import { connect, type Era } from '../mcp/clients.ts';
 import { openaiClient } from '../openai/client.ts';
 
-export type Speaker = {
+export type DialectClient = {
   /** known after the first message */
   readonly session: string;
   /** Resolves with the answer. */
@@ -31,7 +31,7 @@ const nothing = async () => undefined;
 
 const mcp =
   (era: Era) =>
-  async ({ server, token, session }: Place): Promise<Speaker> => {
+  async ({ server, token, session }: Place): Promise<DialectClient> => {
     const client = await connect(era, server.http, { token });
     return {
       session,
@@ -56,7 +56,7 @@ function messagesIn(editor: Editor, session: string): string[] {
   return [...texts.values()];
 }
 
-async function acp({ server, token }: Place): Promise<Speaker> {
+async function acp({ server, token }: Place): Promise<DialectClient> {
   const open = () =>
     new Editor({ env: { PARLANCE_URL: server.http, PARLANCE_TOKEN: token }, cwd: server.root });
   const editor = open();
@@ -78,7 +78,7 @@ async function acp({ server, token }: Place): Promise<Speaker> {
   };
 }
 
-async function aisdkChat({ server, token, session }: Place): Promise<Speaker> {
+async function aisdkChat({ server, token, session }: Place): Promise<DialectClient> {
   const headers = { authorization: `Bearer ${token}` };
   const chat = aisdk.chatWith({ server, id: session, transport: { headers } });
   return {
@@ -92,7 +92,7 @@ async function aisdkChat({ server, token, session }: Place): Promise<Speaker> {
   };
 }
 
-async function aguiThread({ server, token, session }: Place): Promise<Speaker> {
+async function aguiThread({ server, token, session }: Place): Promise<DialectClient> {
   const agent = agui.httpAgent(server.http, { thread: session, token });
   return {
     session,
@@ -106,7 +106,7 @@ async function aguiThread({ server, token, session }: Place): Promise<Speaker> {
   };
 }
 
-async function a2aContext({ server, token, session }: Place): Promise<Speaker> {
+async function a2aContext({ server, token, session }: Place): Promise<DialectClient> {
   const client = await a2a.connect(server.http);
   const options = { serviceParameters: { Authorization: `Bearer ${token}` } };
   return {
@@ -129,10 +129,10 @@ const ask = { model: 'parlance' };
 const limit = { model: 'parlance', max_tokens: 1_000 };
 
 /** The session named by the last answer. */
-function remembered(): { session: string; of<Answer>(asked: Answered<Answer>): Promise<Answer> } {
+function remembered(): { session: string; of<Answer>(asked: WithResponse<Answer>): Promise<Answer> } {
   const place = {
     session: '',
-    async of<Answer>(asked: Answered<Answer>): Promise<Answer> {
+    async of<Answer>(asked: WithResponse<Answer>): Promise<Answer> {
       const { data, response } = await asked.withResponse();
       place.session = response.headers.get('x-parlance-session') ?? '';
       return data;
@@ -141,9 +141,9 @@ function remembered(): { session: string; of<Answer>(asked: Answered<Answer>): P
   return place;
 }
 
-type Answered<Answer> = { withResponse(): Promise<{ data: Answer; response: Response }> };
+type WithResponse<Answer> = { withResponse(): Promise<{ data: Answer; response: Response }> };
 
-async function openai({ server, token, session }: Place): Promise<Speaker> {
+async function openai({ server, token, session }: Place): Promise<DialectClient> {
   const client = openaiClient(server.http, { key: token, session });
   return {
     session,
@@ -157,7 +157,7 @@ async function openai({ server, token, session }: Place): Promise<Speaker> {
   };
 }
 
-async function anthropic({ server, token, session }: Place): Promise<Speaker> {
+async function anthropic({ server, token, session }: Place): Promise<DialectClient> {
   const client = anthropicClient(server.http, { token, session });
   return {
     session,
@@ -169,7 +169,7 @@ async function anthropic({ server, token, session }: Place): Promise<Speaker> {
 }
 
 /** The client sends the whole history each time, without a session. */
-async function openaiHistory({ server, token }: Place): Promise<Speaker> {
+async function openaiHistory({ server, token }: Place): Promise<DialectClient> {
   const client = openaiClient(server.http, { key: token });
   const messages: OpenAI.ChatCompletionMessageParam[] = [];
   const place = remembered();
@@ -189,7 +189,7 @@ async function openaiHistory({ server, token }: Place): Promise<Speaker> {
   };
 }
 
-async function openaiConversation({ server, token, session }: Place): Promise<Speaker> {
+async function openaiConversation({ server, token, session }: Place): Promise<DialectClient> {
   const client = openaiClient(server.http, { key: token });
   return {
     session,
@@ -205,7 +205,7 @@ async function openaiConversation({ server, token, session }: Place): Promise<Sp
   };
 }
 
-async function openaiResponses({ server, token }: Place): Promise<Speaker> {
+async function openaiResponses({ server, token }: Place): Promise<DialectClient> {
   const client = openaiClient(server.http, { key: token });
   const place = remembered();
   let last: string | null = null;
@@ -223,7 +223,7 @@ async function openaiResponses({ server, token }: Place): Promise<Speaker> {
   };
 }
 
-async function anthropicHistory({ server, token }: Place): Promise<Speaker> {
+async function anthropicHistory({ server, token }: Place): Promise<DialectClient> {
   const client = anthropicClient(server.http, { token });
   const messages: Anthropic.MessageParam[] = [];
   const place = remembered();
@@ -242,7 +242,7 @@ async function anthropicHistory({ server, token }: Place): Promise<Speaker> {
   };
 }
 
-async function anthropicThread({ server, token }: Place): Promise<Speaker> {
+async function anthropicThread({ server, token }: Place): Promise<DialectClient> {
   const thread = anthropicClient(server.http, { token }).beta.messages.thread(limit);
   const place = remembered();
   return {
@@ -255,7 +255,7 @@ async function anthropicThread({ server, token }: Place): Promise<Speaker> {
   };
 }
 
-export const SPEAKERS: Readonly<Record<string, (place: Place) => Promise<Speaker>>> = {
+export const DIALECT_CLIENTS: Readonly<Record<string, (place: Place) => Promise<DialectClient>>> = {
   a2a: a2aContext,
   acp,
   agui: aguiThread,

@@ -2,7 +2,7 @@
  * A model that the test dictates. Output goes to the latest request: requests of failed nodes receive nothing.
  */
 
-export type AskedModel = {
+export type LatestRequestModel = {
   /** settings of a server that uses it */
   readonly settings: Record<string, string>;
   /** resolves with the next request */
@@ -15,15 +15,15 @@ export type AskedModel = {
   stop(): void;
 };
 
-type Dictated = { readonly delta: object; readonly ends: 'stop' | 'tool_calls' | null };
+type ModelChunk = { readonly delta: object; readonly ends: 'stop' | 'tool_calls' | null };
 
 const chunk = (delta: object, finish: string | null): string => {
   const choices = [{ index: 0, delta, finish_reason: finish }];
   return `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', choices })}\n\n`;
 };
 
-export function askedModel(): AskedModel {
-  const dictated: Dictated[] = [];
+export function latestRequestModel(): LatestRequestModel {
+  const dictated: ModelChunk[] = [];
   let requests = 0;
   let wake = Promise.withResolvers<void>();
   let asked = Promise.withResolvers<void>();
@@ -31,7 +31,7 @@ export function askedModel(): AskedModel {
     wake.resolve();
     wake = Promise.withResolvers();
   };
-  const put = (delta: object, ends: Dictated['ends'] = null): void => {
+  const put = (delta: object, ends: ModelChunk['ends'] = null): void => {
     dictated.push({ delta, ends });
     changed();
   };

@@ -34,14 +34,14 @@ export type Ids = {
   readonly execution: string;
 };
 
-export type Things = {
+export type PrivateData = {
   readonly ids: Ids;
   /** occurs in every message, approval, command and title */
-  readonly word: string;
+  readonly marker: string;
   /** everything stored for the owner, for comparison */
-  kept(): Promise<string>;
+  storedData(): Promise<string>;
   /** Sends a message; resolves when every allowed subscriber has received it. */
-  speak(): Promise<void>;
+  sendMessage(): Promise<void>;
 };
 
 export const bearer = ({ token }: Person): Record<string, string> =>
@@ -52,7 +52,7 @@ export const STREAM = 'a stream of events';
 
 type Call = { readonly method?: string; readonly path: string; readonly body?: unknown };
 
-export async function asked(server: TestServer, person: Person, { method = 'GET', path, body }: Call) {
+export async function request(server: TestServer, person: Person, { method = 'GET', path, body }: Call) {
   const response = await fetch(server.http + path, {
     method,
     headers: { 'content-type': 'application/json', ...bearer(person) },
@@ -65,7 +65,7 @@ export async function asked(server: TestServer, person: Person, { method = 'GET'
 }
 
 async function json<Body>(server: TestServer, person: Person, path: string): Promise<Body> {
-  const { status, text } = await asked(server, person, { path });
+  const { status, text } = await request(server, person, { path });
   if (status !== 200) throw new Error(`${path}: ${status} ${text}`);
   return JSON.parse(text) as Body;
 }
@@ -78,8 +78,8 @@ export const connected = (server: TestServer, { token }: Person, path: string): 
 type Approvals = { approvals: { id: string; session: string; hash: string; call: string; turn: string }[] };
 
 /** Creates everything. `local` has no browser tasks: that contract requires a token. */
-export async function makeThings(server: TestServer, owner: Person): Promise<Things> {
-  const word = `word${crypto.randomUUID().replaceAll('-', '')}`;
+export async function createPrivateData(server: TestServer, owner: Person): Promise<PrivateData> {
+  const marker = `word${crypto.randomUUID().replaceAll('-', '')}`;
   const [session, browser] = [crypto.randomUUID(), crypto.randomUUID()];
   const copilot = owner.token ? crypto.randomUUID() : session;
   const site = `site${crypto.randomUUID().slice(0, 8)}.example`;
@@ -87,39 +87,39 @@ export async function makeThings(server: TestServer, owner: Person): Promise<Thi
     (await json<Approvals>(server, owner, '/v1/approvals')).approvals.find((one) => one.session === session);
 
   const chat = await connected(server, owner, '/broadcast');
-  const say = (message: string) => chat.send({ type: 'chat', message, session_id: session });
-  say(`echo ${word}`);
+  const send = (message: string) => chat.send({ type: 'chat', message, session_id: session });
+  send(`echo ${marker}`);
   await chat.next('agent_message');
-  say(`run touch ${word}.txt`);
+  send(`run touch ${marker}.txt`);
   await chat.next(isQuestion);
-  await asked(server, owner, {
+  await request(server, owner, {
     method: 'POST',
     path: `/v1/approvals/${(await waiting())?.id}`,
     body: { answer: 'always' },
   });
   await chat.next('agent_message');
-  say(`run mkdir ${word}`);
+  send(`run mkdir ${marker}`);
   await chat.next(isQuestion);
   const approval = await waiting();
   if (!approval) throw new Error('no approval is pending');
   const { grants } = await json<{ grants: string[] }>(server, owner, `/v1/sessions/${session}/grants`);
 
-  const task = await begunTask(server, owner, { sessionId: copilot, word, site });
+  const task = await startTask(server, owner, { sessionId: copilot, marker, site });
   const messages = owner.token
     ? await json<{ id: string }[]>(server, owner, `/v1/conversations/${session}/messages`)
     : [];
-  const execution = await callAtBrowser(server, owner, { sessionId: browser, word });
-  const key = await madeKey(server, owner, word);
-  const pairing = await madePairing(server, owner, word);
+  const execution = await callAtBrowser(server, owner, { sessionId: browser, marker });
+  const key = await createKey(server, owner, marker);
+  const pairing = await createPairing(server, owner, marker);
 
-  const response = await madeResponse(server, owner, word);
+  const response = await createResponse(server, owner, marker);
 
   const sessions = [session, copilot, browser];
-  const label = { type: 'session.label', labels: { topic: word } };
+  const label = { type: 'session.label', labels: { topic: marker } };
   for (const id of sessions)
-    await asked(server, owner, { method: 'POST', path: `/v1/sessions/${id}/commands`, body: label });
+    await request(server, owner, { method: 'POST', path: `/v1/sessions/${id}/commands`, body: label });
   return {
-    word,
+    marker,
     ids: {
       owner: owner.name,
       session,
@@ -139,9 +139,9 @@ export async function makeThings(server: TestServer, owner: Person): Promise<Thi
       browser,
       execution,
     },
-    async kept() {
+    async storedData() {
       const events = sessions.map((id) =>
-        asked(server, owner, { path: `/v1/sessions/${id}/events?limit=1000` }),
+        request(server, owner, { path: `/v1/sessions/${id}/events?limit=1000` }),
       );
       const lists = [
         '/v1/sessions',
@@ -151,70 +151,70 @@ export async function makeThings(server: TestServer, owner: Person): Promise<Thi
         '/api/v1/user/preferences',
         '/v1/pairings',
       ];
-      const all = await Promise.all([...events, ...lists.map((path) => asked(server, owner, { path }))]);
+      const all = await Promise.all([...events, ...lists.map((path) => request(server, owner, { path }))]);
       return all.map(({ status, text }) => `${status} ${text}`).join('\n');
     },
-    async speak() {
+    async sendMessage() {
       const other = crypto.randomUUID();
-      chat.send({ type: 'chat', message: `echo ${word} again`, session_id: other });
+      chat.send({ type: 'chat', message: `echo ${marker} again`, session_id: other });
       await chat.next((frame) => frame.type === 'agent_message' && frame.session_id === other);
     },
   };
 }
 
-type Marked = { readonly sessionId: string; readonly word: string };
+type MarkedSession = { readonly sessionId: string; readonly marker: string };
 
-async function begunTask(
+async function startTask(
   server: TestServer,
   owner: Person,
-  { sessionId, word, site }: Marked & { readonly site: string },
+  { sessionId, marker, site }: MarkedSession & { readonly site: string },
 ) {
   if (!owner.token) return crypto.randomUUID();
-  const { text } = await asked(server, owner, {
+  const { text } = await request(server, owner, {
     method: 'POST',
     path: '/api/agent/interact',
     body: {
       sessionId,
       query: 'click the Submit button',
       url: `http://${site}/`,
-      dom: `<p>${word}</p><button id="4">Submit</button>`,
+      dom: `<p>${marker}</p><button id="4">Submit</button>`,
     },
   });
   // The title of the session contains the word as well.
-  await asked(server, owner, {
+  await request(server, owner, {
     method: 'PATCH',
     path: `/api/session/${sessionId}`,
-    body: { title: word },
+    body: { title: marker },
   });
   return String(JSON.parse(text).data.taskId);
 }
 
 /** `local` has no API keys. */
-async function madeKey(server: TestServer, owner: Person, name: string): Promise<string> {
+async function createKey(server: TestServer, owner: Person, name: string): Promise<string> {
   if (!owner.token) return crypto.randomUUID().slice(0, 16);
-  const { text } = await asked(server, owner, { method: 'POST', path: '/v1/keys', body: { name } });
+  const { text } = await request(server, owner, { method: 'POST', path: '/v1/keys', body: { name } });
   return String(JSON.parse(text).id);
 }
 
 const EXTENSION = { origin: `chrome-extension://${'a'.repeat(32)}` };
 
 /** An extension of the owner. */
-async function madePairing(server: TestServer, owner: Person, name: string): Promise<string> {
+async function createPairing(server: TestServer, owner: Person, name: string): Promise<string> {
   const asks = await postJson(`${server.http}/v1/pairings`, { name }, EXTENSION);
   const body = { code: asks.body.code, allow: true };
-  const { text } = await asked(server, owner, { method: 'POST', path: '/v1/pairings/answer', body });
+  const { text } = await request(server, owner, { method: 'POST', path: '/v1/pairings/answer', body });
   return String(JSON.parse(text).id);
 }
 
 const newCode = (): string => crypto.randomUUID().slice(0, 8);
 
-async function madeResponse(server: TestServer, owner: Person, word: string): Promise<string> {
-  const body = { model: 'parlance', input: `echo ${word}` };
-  const { text } = await asked(server, owner, { method: 'POST', path: '/openai/v1/responses', body });
+async function createResponse(server: TestServer, owner: Person, marker: string): Promise<string> {
+  const body = { model: 'parlance', input: `echo ${marker}` };
+  const { text } = await request(server, owner, { method: 'POST', path: '/openai/v1/responses', body });
   return String(JSON.parse(text).id);
 }
 
-async function callAtBrowser(server: TestServer, owner: Person, { sessionId, word }: Marked) {
+async function callAtBrowser(server: TestServer, owner: Person, { sessionId, marker }: MarkedSession) {
   const client = await server.connect('/extension');
   client.send({
     type: 'client_registration',
@@ -222,7 +222,7 @@ async function callAtBrowser(server: TestServer, owner: Person, { sessionId, wor
     ...(owner.token ? { sessionToken: owner.token } : {}),
   });
   await client.next('registration_confirmed');
-  client.send({ type: 'chat_message', content: `open https://example.com/${word}`, sessionId });
+  client.send({ type: 'chat_message', content: `open https://example.com/${marker}`, sessionId });
   return String((await client.next('tool_execution_request')).executionId);
 }
 

@@ -7,6 +7,17 @@ import type { TestClient } from '../../packages/server/src/testing/client.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { streamedTo } from './activity.ts';
 import {
+  connected,
+  createPrivateData,
+  type Ids,
+  type Person,
+  type PrivateData,
+  plain,
+  request,
+  STREAM,
+  unusedIds,
+} from './private-data.ts';
+import {
   creatingProbesOf,
   exampleIds,
   framesOf,
@@ -14,21 +25,10 @@ import {
   probesOf,
   routesOf,
   type SocketDialect,
+  socketDialectsOf,
   startsTurn,
-  wiresOf,
 } from './probes.ts';
-import {
-  asked,
-  connected,
-  type Ids,
-  makeThings,
-  type Person,
-  plain,
-  STREAM,
-  type Things,
-  unusedIds,
-} from './things.ts';
-import { fenced, greeted } from './wires.ts';
+import { awaitGreeting, untilAnswered } from './sockets.ts';
 
 export type Walk = {
   /** the served dialects; default: the index */
@@ -49,39 +49,42 @@ const MODES = [
 /** Defines the tests for every route and every message, in each mode. */
 export function isolationWalk({ dialects, descriptions }: Walk): void {
   const routes = routesOf(descriptions);
-  const wires = wiresOf(descriptions);
+  const sockets = socketDialectsOf(descriptions);
   const creating = Object.entries(routes).flatMap(([name, route]) =>
     creatingProbesOf(route, UNUSED).map((_, index) => [name, index, route] as const),
   );
-  const messages = Object.entries(wires).flatMap(([dialect, wire]) =>
-    Object.keys(wire.messages.in).map((type) => [dialect, type, wire] as const),
+  const messages = Object.entries(sockets).flatMap(([name, dialect]) =>
+    Object.keys(dialect.messages.in).map((type) => [name, type, dialect] as const),
   );
   /**
    * One principal for each message that creates a session, because a second session would get another answer.
    */
-  const makerNames = Array.from(
-    { length: creating.length + messages.filter(([, type, wire]) => startsTurn(wire, type, UNUSED)).length },
-    (_, index) => `maker${index}`,
+  const creatorNames = Array.from(
+    {
+      length:
+        creating.length + messages.filter(([, type, dialect]) => startsTurn(dialect, type, UNUSED)).length,
+    },
+    (_, index) => `creator${index}`,
   );
-  const names = ['ada', 'olga', 'bob', ...makerNames];
+  const names = ['ada', 'olga', 'bob', ...creatorNames];
   const AUTH_USERS = names
     .map((name) => `${name}:${name}-password:${name === 'ada' ? 'admin' : 'developer'}`)
     .join(';');
 
   describe.each(MODES)('in $mode mode, data of $owner is invisible to $other', ({ mode, owner, other }) => {
     let server: TestServer;
-    let things: Things;
+    let data: PrivateData;
     let before: string;
     const people = new Map<string, Person>([['local', LOCAL]]);
     const person = (name: string) => people.get(name) ?? LOCAL;
-    let makers: Person[];
+    let creators: Person[];
 
     beforeAll(async () => {
       server = await startTestServer({ PARLANCE_AUTH: mode, AUTH_USERS }, { dialects });
       for (const name of names) people.set(name, await loggedIn(name));
-      things = await makeThings(server, person(owner));
-      makers = makerNames.map(person);
-      before = await things.kept();
+      data = await createPrivateData(server, person(owner));
+      creators = creatorNames.map(person);
+      before = await data.storedData();
       for (const who of [person(owner), person('ada')]) await expectFound(who);
     });
     afterAll(() => server.stop());
@@ -90,12 +93,12 @@ export function isolationWalk({ dialects, descriptions }: Walk): void {
       name,
       token: await server.login(name, `${name}-password`),
     });
-    const maker = (): Person => makers.pop() ?? LOCAL;
+    const creator = (): Person => creators.pop() ?? LOCAL;
 
-    async function tried({ method }: Endpoint, probes: readonly Probe[], who: Person) {
+    async function responsesOf({ method }: Endpoint, probes: readonly Probe[], who: Person) {
       const answers: { status: number; text: string }[] = [];
       for (const { path, body } of probes)
-        answers.push(await asked(server, who, { method: method.toUpperCase(), path, body }));
+        answers.push(await request(server, who, { method: method.toUpperCase(), path, body }));
       return answers;
     }
     const shown = (answers: readonly { status: number; text: string }[], ids: Ids) =>
@@ -103,17 +106,17 @@ export function isolationWalk({ dialects, descriptions }: Walk): void {
 
     test.each(Object.entries(routes))('%s answers as if it did not exist', async (_, route) => {
       const who = async () => (route.revokesToken && other !== 'local' ? loggedIn(other) : person(other));
-      const theirs = await tried(route, probesOf(route, things.ids), await who());
-      expect(theirs.map(({ text }) => text).join('\n')).not.toContain(things.word);
+      const theirs = await responsesOf(route, probesOf(route, data.ids), await who());
+      expect(theirs.map(({ text }) => text).join('\n')).not.toContain(data.marker);
       if (
         route.foreign === 'forbidden' &&
         !(other === 'local' && theirs.every(({ status }) => status === 401))
       )
         return expect(theirs.map(({ status }) => status)).toEqual(theirs.map(() => 403));
-      const absent = await tried(route, probesOf(route, UNUSED), await who());
-      if (!route.changing) expect(shown(theirs, things.ids)).toEqual(shown(absent, UNUSED));
+      const absent = await responsesOf(route, probesOf(route, UNUSED), await who());
+      if (!route.changing) expect(shown(theirs, data.ids)).toEqual(shown(absent, UNUSED));
       if (mode === 'required' && (route.security === 'caller' || route.security === 'token')) {
-        const unknown = await tried(route, probesOf(route, things.ids), LOCAL);
+        const unknown = await responsesOf(route, probesOf(route, data.ids), LOCAL);
         expect(unknown.map(({ status }) => status)).toEqual(unknown.map(() => 401));
       }
     });
@@ -123,40 +126,40 @@ export function isolationWalk({ dialects, descriptions }: Walk): void {
       test.each(creating)(
         '%s, creating example %d, creates a session of the caller',
         async (_, index, route) => {
-          const who = maker();
+          const who = creator();
           const probe = (ids: Ids) => creatingProbesOf(route, ids).slice(index, index + 1);
-          const theirs = await tried(route, probe(things.ids), who);
-          expect(theirs.map(({ text }) => text).join('\n')).not.toContain(things.word);
-          const absent = await tried(route, probe(UNUSED), who);
-          expect(shown(theirs, things.ids)).toEqual(shown(absent, UNUSED));
+          const theirs = await responsesOf(route, probe(data.ids), who);
+          expect(theirs.map(({ text }) => text).join('\n')).not.toContain(data.marker);
+          const absent = await responsesOf(route, probe(UNUSED), who);
+          expect(shown(theirs, data.ids)).toEqual(shown(absent, UNUSED));
         },
       );
 
-    test.each(messages)('in %s, %s finds nothing', async (_, type, wire) => {
-      const makes = startsTurn(wire, type, things.ids);
+    test.each(messages)('in %s, %s finds nothing', async (_, type, dialect) => {
+      const makes = startsTurn(dialect, type, data.ids);
       if (makes && other === 'local') return;
-      const who = makes ? maker() : person(other);
-      const theirs = await said([type, wire], who, things.ids);
-      expect(theirs).not.toContain(things.word);
+      const who = makes ? creator() : person(other);
+      const theirs = await replies([type, dialect], who, data.ids);
+      expect(theirs).not.toContain(data.marker);
       expect(theirs).not.toMatch(/subscription_succeeded.*<id>/);
-      expect(theirs).toBe(await said([type, wire], who, UNUSED));
+      expect(theirs).toBe(await replies([type, dialect], who, UNUSED));
     });
 
     if (mode === 'required')
-      test.each(Object.entries(wires))('in %s, nothing is executed without a token', async (_, wire) => {
+      test.each(Object.entries(sockets))('in %s, nothing is executed without a token', async (_, dialect) => {
         const sessions = await everySession();
-        const client = await connected(server, LOCAL, wire.socket.connect(exampleIds(things.ids)));
-        for (const type of Object.keys(wire.messages.in))
-          for (const { frame } of framesOf(wire, type, things.ids)) client.send(frame);
-        await fenced(client, wire);
+        const client = await connected(server, LOCAL, dialect.socket.connect(exampleIds(data.ids)));
+        for (const type of Object.keys(dialect.messages.in))
+          for (const { frame } of framesOf(dialect, type, data.ids)) client.send(frame);
+        await untilAnswered(client, dialect);
         client.close();
-        expect(JSON.stringify(client.frames)).not.toContain(things.word);
+        expect(JSON.stringify(client.frames)).not.toContain(data.marker);
         expect(await everySession()).toEqual(sessions);
       });
 
     /** The sessions of all users, listed by an admin. */
     async function everySession(): Promise<string[]> {
-      const { text } = await asked(server, person('ada'), {
+      const { text } = await request(server, person('ada'), {
         path: '/v1/sessions?limit=500&archived=included',
       });
       const { sessions } = JSON.parse(text) as { sessions: { owner: string; id: string }[] };
@@ -164,41 +167,41 @@ export function isolationWalk({ dialects, descriptions }: Walk): void {
     }
 
     /** Everything that a client receives in response, without ids and times. */
-    async function said(
-      [type, wire]: readonly [string, SocketDialect],
+    async function replies(
+      [type, dialect]: readonly [string, SocketDialect],
       who: Person,
       ids: Ids,
     ): Promise<string> {
-      const client = await connected(server, who, wire.socket.connect(exampleIds(ids)));
-      const greeting = await greeted(client, wire, ids);
+      const client = await connected(server, who, dialect.socket.connect(exampleIds(ids)));
+      const greeting = await awaitGreeting(client, dialect, ids);
       if (!greeting) return 'closed';
-      for (const { frame, endedBy } of framesOf(wire, type, { ...ids, socket: greeting })) {
+      for (const { frame, endedBy } of framesOf(dialect, type, { ...ids, socket: greeting })) {
         client.send(frame);
-        if (endedBy) await client.next((next) => messageName(wire.socket, next) === endedBy);
+        if (endedBy) await client.next((next) => messageName(dialect.socket, next) === endedBy);
       }
-      await fenced(client, wire);
+      await untilAnswered(client, dialect);
       client.close();
       return plain(client.frames.map((frame) => JSON.stringify(frame)).join('\n'), ids);
     }
 
     test('no events are received', async () => {
       const listeners: [TestClient, SocketDialect][] = [];
-      for (const wire of Object.values(wires)) {
-        const client = await connected(server, person(other), wire.socket.connect(exampleIds(things.ids)));
-        if (await greeted(client, wire, things.ids)) listeners.push([client, wire]);
+      for (const dialect of Object.values(sockets)) {
+        const client = await connected(server, person(other), dialect.socket.connect(exampleIds(data.ids)));
+        if (await awaitGreeting(client, dialect, data.ids)) listeners.push([client, dialect]);
       }
-      const activity = await streamedTo(server, person(other), () => things.speak());
-      expect(activity).not.toContain(things.word);
-      for (const [client, wire] of listeners) {
-        await fenced(client, wire);
-        expect(JSON.stringify(client.frames)).not.toContain(things.word);
+      const activity = await streamedTo(server, person(other), () => data.sendMessage());
+      expect(activity).not.toContain(data.marker);
+      for (const [client, dialect] of listeners) {
+        await untilAnswered(client, dialect);
+        expect(JSON.stringify(client.frames)).not.toContain(data.marker);
       }
-      expect(listeners.length).toBeGreaterThanOrEqual(Math.min(4, Object.keys(wires).length));
+      expect(listeners.length).toBeGreaterThanOrEqual(Math.min(4, Object.keys(sockets).length));
     });
 
     test('nothing has changed, and the owner still finds it', async () => {
-      const lists = (kept: string) => kept.split('\n').slice(0, 3).join('\n');
-      const after = await things.kept();
+      const lists = (stored: string) => stored.split('\n').slice(0, 3).join('\n');
+      const after = await data.storedData();
       expect(lists(after)).toBe(lists(before));
       expect(JSON.parse(approvalsOf(after))).toEqual(JSON.parse(approvalsOf(before)));
       await expectFound(person(owner));
@@ -208,16 +211,16 @@ export function isolationWalk({ dialects, descriptions }: Walk): void {
     async function expectFound(who: Person): Promise<void> {
       for (const [name, route] of Object.entries(routes)) {
         if (route.method !== 'get' || route.security !== 'caller' || !name.includes('{id}')) continue;
-        for (const { status, text } of await tried(route, probesOf(route, things.ids), who)) {
+        for (const { status, text } of await responsesOf(route, probesOf(route, data.ids), who)) {
           // The session is idle, so a stream may have nothing to show.
           if (status === 204 && route.answers[204]) continue;
           expect([name, status]).toEqual([name, 200]);
           if (!/grants|workflow-logs|shares/.test(name) && text !== STREAM)
-            expect(text).toContain(things.word);
+            expect(text).toContain(data.marker);
         }
       }
     }
   });
 }
 
-const approvalsOf = (kept: string): string => kept.split('\n')[4]?.slice(4) ?? '';
+const approvalsOf = (stored: string): string => stored.split('\n')[4]?.slice(4) ?? '';
