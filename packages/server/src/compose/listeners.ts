@@ -74,7 +74,7 @@ export function openListeners(
       async drain() {
         unlist();
         sockets.closeAt(number);
-        await within(Math.max(config.grace, LEAST_GRACE_MS), server.stop());
+        await within(Math.max(config.grace, MIN_GRACE_MS), server.stop());
         await server.stop(true);
       },
       async close() {
@@ -98,7 +98,7 @@ export function openListeners(
 }
 
 /** Enough for the response to the request that removes the listener it came in on. */
-const LEAST_GRACE_MS = 1_000;
+const MIN_GRACE_MS = 1_000;
 
 /** Resolves when the work is done, at the latest after `ms`. */
 async function within(ms: number, work: Promise<void>): Promise<void> {

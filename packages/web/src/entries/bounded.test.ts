@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { Bounded } from './bounded.ts';
 
-const bounded = (most = 3, largest = 100) =>
-  new Bounded<string>({ most, largest, sizeOf: ({ length }) => length });
+const bounded = (maxItems = 3, maxSize = 100) =>
+  new Bounded<string>({ maxItems: maxItems, maxSize: maxSize, sizeOf: ({ length }) => length });
 
 describe('a bounded buffer', () => {
   test('keeps the latest items and counts dropped ones', () => {

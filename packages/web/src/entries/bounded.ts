@@ -3,9 +3,9 @@
  * under the same limits, so that the shown items do not move.
  */
 export type Bounds<Item> = {
-  readonly most: number;
+  readonly maxItems: number;
   /** in the unit of `sizeOf` */
-  readonly largest: number;
+  readonly maxSize: number;
   readonly sizeOf: (item: Item) => number;
 };
 
@@ -17,11 +17,11 @@ class Queue<Item> {
 
   /** Returns the number of dropped items. The latest item is kept even if it is too large. */
   add(added: readonly Item[]): number {
-    const { most, largest, sizeOf } = this.bounds;
+    const { maxItems, maxSize, sizeOf } = this.bounds;
     this.items = [...this.items, ...added];
     for (const item of added) this.#size += sizeOf(item);
     let gone = 0;
-    while (this.items.length - gone > 1 && (this.items.length - gone > most || this.#size > largest)) {
+    while (this.items.length - gone > 1 && (this.items.length - gone > maxItems || this.#size > maxSize)) {
       const oldest = this.items[gone];
       if (oldest !== undefined) this.#size -= sizeOf(oldest);
       gone++;
@@ -42,7 +42,7 @@ export class Bounded<Item> {
   readonly #shown: Queue<Item>;
   readonly #waiting: Queue<Item>;
   #dropped = 0;
-  #held = false;
+  #holding = false;
 
   constructor(bounds: Bounds<Item>) {
     this.#shown = new Queue(bounds);
@@ -66,15 +66,15 @@ export class Bounded<Item> {
 
   add(items: readonly Item[]): void {
     if (items.length === 0) return;
-    this.#dropped += (this.#held ? this.#waiting : this.#shown).add(items);
+    this.#dropped += (this.#holding ? this.#waiting : this.#shown).add(items);
   }
 
   hold(): void {
-    this.#held = true;
+    this.#holding = true;
   }
 
   release(): void {
-    this.#held = false;
+    this.#holding = false;
     const waited = this.#waiting.take();
     if (waited.length > 0) this.#dropped += this.#shown.add(waited);
   }

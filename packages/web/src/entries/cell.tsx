@@ -2,9 +2,9 @@
 import type { DurableEvent } from '@parlance/protocol';
 import { memo } from 'react';
 import { eventSummary } from './event-summary.ts';
+import { ExpandedEntry } from './expanded-entry.tsx';
 import { summaryOfFrame } from './frame-summary.ts';
 import type { Note, NumberedFrame, ShellCommand } from './rows.ts';
-import { Unfolded } from './unfolded.tsx';
 
 export type CellProps = {
   readonly id: string;
@@ -60,7 +60,7 @@ export const EventCell = memo(function EventCell({
         <span className="entry-type">{event.type}</span>
         <span className="entry-text">{eventSummary(event)}</span>
       </button>
-      {open && <Unfolded text={JSON.stringify(event)} indented={indented} copyLabel="Copy event" />}
+      {open && <ExpandedEntry text={JSON.stringify(event)} indented={indented} copyLabel="Copy event" />}
     </article>
   );
 });
@@ -108,7 +108,7 @@ export const FrameCell = memo(function FrameCell({
         <span className="entry-text">{text}</span>
       </button>
       {open && (
-        <Unfolded
+        <ExpandedEntry
           text={frame.text}
           indented={indented}
           copyLabel="Copy frame"

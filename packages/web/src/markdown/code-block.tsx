@@ -3,7 +3,7 @@ import { memo, type ReactNode, useDeferredValue, useMemo, useState } from 'react
 import { IconButton } from '../components/button.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
 import { download } from '../layout/download.ts';
-import { MOST_COLOURED, useHighlighter } from './use-highlighter.ts';
+import { MAX_HIGHLIGHTED_LENGTH, useHighlighter } from './use-highlighter.ts';
 
 type CodeProps = { readonly code: string; readonly language: string };
 
@@ -45,7 +45,7 @@ const fileName = (language: string): string =>
 
 /** The code without a frame. */
 export const Code = memo(function Code({ code, language }: CodeProps) {
-  const wanted = language !== '' && code.length <= MOST_COLOURED;
+  const wanted = language !== '' && code.length <= MAX_HIGHLIGHTED_LENGTH;
   const highlighter = useHighlighter(wanted);
   // While streaming, highlighting may lag behind but the text may not.
   const settled = useDeferredValue(code);

@@ -6,9 +6,9 @@ import { useDark } from '../state/theme.ts';
 import { CodeBlock } from './code-block.tsx';
 
 /** Longer diagrams stay source. */
-const MOST_CHARACTERS = 20_000;
+const MAX_LENGTH = 20_000;
 /** While the source grows, it is not drawn. */
-const REST_MS = 300;
+const DEBOUNCE_MS = 300;
 
 export const Diagram = memo(function Diagram({ source }: { source: string }) {
   const dark = useDark();
@@ -17,13 +17,13 @@ export const Diagram = memo(function Diagram({ source }: { source: string }) {
   const [asSource, setAsSource] = useState(false);
 
   useEffect(() => {
-    if (settled.length > MOST_CHARACTERS) return;
+    if (settled.length > MAX_LENGTH) return;
     let gone = false;
     const timer = setTimeout(async () => {
       const { drawDiagram } = await import('./draw-diagram.ts');
       const svg = await drawDiagram(settled, dark);
       if (!gone) setPicture(svg === null ? null : { of: settled, address: addressOf(svg) });
-    }, REST_MS);
+    }, DEBOUNCE_MS);
     return () => {
       gone = true;
       clearTimeout(timer);

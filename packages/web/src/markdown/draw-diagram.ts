@@ -6,8 +6,8 @@
 /** Address of the frame; set by the build. */
 declare const DIAGRAM_PAGE: string;
 
-const WITHIN_MS = 15_000;
-const MOST_CHARACTERS = 2_000_000;
+const TIMEOUT_MS = 15_000;
+const MAX_SVG_LENGTH = 2_000_000;
 
 type Drawn = { readonly id?: unknown; readonly svg?: unknown; readonly ready?: unknown };
 
@@ -36,12 +36,12 @@ function openFrame(): Promise<Window> {
 export async function drawDiagram(source: string, dark: boolean): Promise<string | null> {
   const id = ++last;
   const { promise, resolve } = Promise.withResolvers<string | null>();
-  const timer = setTimeout(() => resolve(null), WITHIN_MS);
+  const timer = setTimeout(() => resolve(null), TIMEOUT_MS);
   let target: Window | null = null;
   function listen({ source: from, data }: MessageEvent<Drawn>): void {
     if (from === null || from !== target || data?.id !== id) return;
     const { svg } = data;
-    resolve(typeof svg === 'string' && svg.length <= MOST_CHARACTERS ? svg : null);
+    resolve(typeof svg === 'string' && svg.length <= MAX_SVG_LENGTH ? svg : null);
   }
   addEventListener('message', listen);
   frame ??= openFrame();

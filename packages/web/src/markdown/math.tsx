@@ -2,7 +2,7 @@
 import { memo, useEffect, useRef, useState } from 'react';
 
 /** Longer formulas stay source. */
-const MOST_CHARACTERS = 5_000;
+const MAX_LENGTH = 5_000;
 
 type MathProps = { readonly tex: string; readonly display: boolean };
 
@@ -10,7 +10,7 @@ export const Formula = memo(function Formula({ tex, display }: MathProps) {
   const place = useRef<HTMLSpanElement>(null);
   const [drawn, setDrawn] = useState(false);
   useEffect(() => {
-    if (tex.length > MOST_CHARACTERS) return;
+    if (tex.length > MAX_LENGTH) return;
     let gone = false;
     void import('./katex.ts').then(({ draw }) => {
       if (!gone && place.current) setDrawn(draw(tex, place.current, display));

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react';
 type Highlighter = typeof import('./highlight.tsx');
 
 /** Longer code stays plain: highlighting would block the page. */
-export const MOST_COLOURED = 60_000;
+export const MAX_HIGHLIGHTED_LENGTH = 60_000;
 
 let loaded: Highlighter | null = null;
 
@@ -14,24 +14,24 @@ async function load(): Promise<Highlighter> {
 }
 
 /** Evaluating the grammars takes longer than a frame: better while a message is typed than while its answer streams. */
-export function useHighlighterSoon(wanted: boolean): void {
+export function useHighlighterSoon(isEnabled: boolean): void {
   useEffect(() => {
-    if (wanted && !loaded) void load().catch(() => undefined);
-  }, [wanted]);
+    if (isEnabled && !loaded) void load().catch(() => undefined);
+  }, [isEnabled]);
 }
 
 /** Null until loaded. */
-export function useHighlighter(wanted: boolean): Highlighter | null {
+export function useHighlighter(isEnabled: boolean): Highlighter | null {
   const [highlighter, setHighlighter] = useState(loaded);
   useEffect(() => {
-    if (!wanted || highlighter) return;
-    let gone = false;
+    if (!isEnabled || highlighter) return;
+    let isUnmounted = false;
     void load().then((module) => {
-      if (!gone) setHighlighter(module);
+      if (!isUnmounted) setHighlighter(module);
     });
     return () => {
-      gone = true;
+      isUnmounted = true;
     };
-  }, [wanted, highlighter]);
+  }, [isEnabled, highlighter]);
   return highlighter;
 }

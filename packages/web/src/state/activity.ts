@@ -1,7 +1,7 @@
 /** One activity stream for the whole page; lists and badges follow from it. */
 import type { ActivityEvent, ConnectionState, ParlanceError } from '@parlance/sdk';
 import { useEffect, useState } from 'react';
-import { whileSeenOrFirst } from './presence.ts';
+import { whileVisibleOrElected } from './presence.ts';
 import { parlance } from './server.ts';
 import { store, useStore } from './store.ts';
 
@@ -46,7 +46,7 @@ export function onActivity(listener: (event: ActivityEvent) => void): () => void
 
 /** Runs while the tab is visible or is the elected hidden tab, until stopped or refused (which leads to the login). */
 export function followActivity(): () => void {
-  return whileSeenOrFirst('parlance.activity', () => {
+  return whileVisibleOrElected('parlance.activity', () => {
     const stop = new AbortController();
     void listen(stop.signal);
     return () => stop.abort();

@@ -1,7 +1,7 @@
 /** Desktop notifications for approvals and finished turns, while no tab of the console is visible. */
 import { type ActivityEvent, ParlanceError, type Session } from '@parlance/sdk';
 import { onActivity } from './activity.ts';
-import { isAnyTabSeen, markSeen, whileSeen } from './presence.ts';
+import { isAnyTabVisible, markVisible, whileVisible } from './presence.ts';
 import { access, parlance } from './server.ts';
 import { closeNotifications, followClicks, showNotification } from './show-notification.ts';
 import { readStorage, writeStorage } from './storage.ts';
@@ -51,11 +51,11 @@ export function followNotifications(): () => void {
     onActivity((event) => {
       if (isNoticed(event)) notify(event).catch((reason) => console.info('no notification:', reason));
     }),
-    whileSeen(() => {
+    whileVisible(() => {
       void closeNotifications();
       return () => undefined;
     }),
-    markSeen(),
+    markVisible(),
     followClicks(),
   ];
   return () => {
@@ -64,7 +64,7 @@ export function followNotifications(): () => void {
 }
 
 async function notify(event: Noticed): Promise<void> {
-  if (!wanted.get() || !canNotify() || !concerns(event) || (await isAnyTabSeen())) return;
+  if (!wanted.get() || !canNotify() || !concerns(event) || (await isAnyTabVisible())) return;
   const session = await sessionOf(event);
   // Clients of model APIs begin an ephemeral session for each request.
   if (session === null || (session.ephemeral && event.type !== 'approval.requested')) return;

@@ -3,37 +3,37 @@
  * tabs therefore close the streams they can catch up on; otherwise the fourth tab would block.
  */
 
-const seen = (): boolean => document.visibilityState === 'visible';
+const isTabVisible = (): boolean => document.visibilityState === 'visible';
 
 /** Calls `begin` when the tab becomes visible, and the function it returns when hidden. Returns the stop function. */
-export function whileSeen(begin: () => () => void): () => void {
+export function whileVisible(begin: () => () => void): () => void {
   let end: (() => void) | null = null;
-  function look(): void {
-    if (seen()) end ??= begin();
+  function update(): void {
+    if (isTabVisible()) end ??= begin();
     else {
       end?.();
       end = null;
     }
   }
-  document.addEventListener('visibilitychange', look);
-  look();
+  document.addEventListener('visibilitychange', update);
+  update();
   return () => {
-    document.removeEventListener('visibilitychange', look);
+    document.removeEventListener('visibilitychange', update);
     end?.();
     end = null;
   };
 }
 
 /**
- * Like `whileSeen`, but one hidden tab, elected with the Web Locks API, keeps running: there is always a tab whose title
+ * Like `whileVisible`, but one hidden tab, elected with the Web Locks API, keeps running: there is always a tab whose title
  * shows what is pending.
  */
-export function whileSeenOrFirst(name: string, begin: () => () => void): () => void {
+export function whileVisibleOrElected(name: string, begin: () => () => void): () => void {
   let end: (() => void) | null = null;
   let release: (() => void) | null = null;
   /** Settles when the lock is free again: the browser releases it a moment after `release`. */
   let queued = Promise.resolve();
-  let over = false;
+  let isStopped = false;
   const start = () => {
     end ??= begin();
   };
@@ -55,7 +55,7 @@ export function whileSeenOrFirst(name: string, begin: () => () => void): () => v
     let isTaken = false;
     const elect = (lock: Lock | null): Promise<void> | undefined => {
       isTaken = lock === null;
-      if (isTaken || signal.aborted || over) return undefined;
+      if (isTaken || signal.aborted || isStopped) return undefined;
       release = held.resolve;
       start();
       return held.promise;
@@ -70,35 +70,35 @@ export function whileSeenOrFirst(name: string, begin: () => () => void): () => v
     }
   }
 
-  function look(): void {
+  function update(): void {
     release?.();
     release = null;
-    if (seen()) start();
+    if (isTabVisible()) start();
     else queued = queue(queued);
   }
-  document.addEventListener('visibilitychange', look);
-  look();
+  document.addEventListener('visibilitychange', update);
+  update();
   return () => {
-    over = true;
-    document.removeEventListener('visibilitychange', look);
+    isStopped = true;
+    document.removeEventListener('visibilitychange', update);
     release?.();
     finish();
   };
 }
 
-const SEEN = 'parlance.seen';
+const VISIBLE_LOCK = 'parlance.seen';
 
-/** Marks this tab for `isAnyTabSeen` while it is visible. Returns the stop function. */
-export const markSeen = (): (() => void) =>
-  whileSeen(() => {
+/** Marks this tab for `isAnyTabVisible` while it is visible. Returns the stop function. */
+export const markVisible = (): (() => void) =>
+  whileVisible(() => {
     const hidden = Promise.withResolvers<void>();
-    void navigator.locks?.request(SEEN, { mode: 'shared' }, () => hidden.promise);
+    void navigator.locks?.request(VISIBLE_LOCK, { mode: 'shared' }, () => hidden.promise);
     return hidden.resolve;
   });
 
 /** Whether this tab or another one of this browser is visible. */
-export async function isAnyTabSeen(): Promise<boolean> {
-  if (seen()) return true;
+export async function isAnyTabVisible(): Promise<boolean> {
+  if (isTabVisible()) return true;
   const locks = await navigator.locks?.query();
-  return locks?.held?.some(({ name }) => name === SEEN) ?? false;
+  return locks?.held?.some(({ name }) => name === VISIBLE_LOCK) ?? false;
 }

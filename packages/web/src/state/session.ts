@@ -4,11 +4,11 @@
 import { type ConnectionState, EMPTY, type LiveView, type SessionView } from '@parlance/sdk';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { onActivity } from './activity.ts';
-import { whileSeen } from './presence.ts';
+import { whileVisible } from './presence.ts';
 import { parlance, useServer } from './server.ts';
 
 /** Number of cached views. */
-const MOST_REMEMBERED = 8;
+const MAX_REMEMBERED = 8;
 /** Keyed by principal and session. */
 const remembered = new Map<string, SessionView>();
 
@@ -17,7 +17,7 @@ function remember(name: string, view: SessionView): void {
   if (view.seq === 0 || view.erasedBy !== null) return;
   remembered.set(name, view);
   const [oldest] = remembered.keys();
-  if (remembered.size > MOST_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
+  if (remembered.size > MAX_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
 }
 
 /** Called when another user logs in. */
@@ -41,7 +41,7 @@ export function useSession(id: string): FollowedSession {
 
   useEffect(
     () =>
-      whileSeen(() => {
+      whileVisible(() => {
         const opened = parlance.session(id).live(remembered.get(name));
         setLive(opened);
         const unfollow = onActivity(({ type }) => type === 'ready' && opened.retryNow());

@@ -1,7 +1,7 @@
 /** A patch side by side, with line numbers and colours; on narrow screens, new below old. */
 import type { Ask } from '@parlance/protocol';
 import { useMemo, useState } from 'react';
-import { MOST_COLOURED, useHighlighter } from '../../markdown/use-highlighter.ts';
+import { MAX_HIGHLIGHTED_LENGTH, useHighlighter } from '../../markdown/use-highlighter.ts';
 import { Button } from '../button.tsx';
 import { numberedRuns } from './patch-numbers.ts';
 import { type ColouredRun, colouredRuns } from './patch-pieces.ts';
@@ -99,7 +99,9 @@ function useColours({ path, moveTo, runs }: PatchedFile): readonly ColouredRun[]
   return useMemo(
     () =>
       colouredRuns(runs, (code) =>
-        highlighter && code.length <= MOST_COLOURED ? highlighter.highlightedLines(code, language) : null,
+        highlighter && code.length <= MAX_HIGHLIGHTED_LENGTH
+          ? highlighter.highlightedLines(code, language)
+          : null,
       ),
     [runs, highlighter, language],
   );

@@ -9,7 +9,7 @@ import { IdentityFields } from './identity-fields.tsx';
 import { ToolChoice, toolsIn } from './tool-choice.tsx';
 
 /** The server takes no more. */
-const MOST_STARTERS = 6;
+const MAX_STARTERS = 6;
 
 type AgentQuestionProps = {
   /** null: a new one */
@@ -30,7 +30,7 @@ export function AgentQuestion({ agent, tools, domainOf, close, save }: AgentQues
       .split('\n')
       .map((line) => line.trim())
       .filter((line) => line !== '')
-      .slice(0, MOST_STARTERS);
+      .slice(0, MAX_STARTERS);
     return save(
       {
         ...agent,

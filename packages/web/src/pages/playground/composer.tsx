@@ -8,21 +8,21 @@ import type { ShellCommand } from '../../entries/rows.ts';
 import { validityOf } from './draft.ts';
 import type { Example } from './examples.ts';
 import { InsertChoice } from './insert-choice.tsx';
-import type { KeptFrame, KeptFrames } from './kept-frames.ts';
 import { SaveDialog } from './save-dialog.tsx';
+import type { StoredFrame, UseStoredFramesResult } from './stored-frames.ts';
 
 type ComposerProps = {
   readonly examples: readonly Example[];
-  readonly kept: KeptFrames;
+  readonly kept: UseStoredFramesResult;
   /** only valid JSON can be sent; a socket takes any text */
   readonly needsJson: boolean;
-  readonly draft: KeptFrame;
+  readonly draft: StoredFrame;
   /** the draft as a command for a terminal */
   readonly command: ShellCommand | null;
   readonly canSend: boolean;
   readonly onDraft: (draft: string) => void;
   readonly onExample: (example: Example) => void;
-  readonly onKept: (frame: KeptFrame) => void;
+  readonly onKept: (frame: StoredFrame) => void;
   readonly onSend: () => void;
 };
 

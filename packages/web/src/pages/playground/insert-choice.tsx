@@ -1,17 +1,17 @@
 /** Chooses a frame to start from: saved, sent before, or an example of the dialect. */
 import { frameSummary } from '../../entries/frame-summary.ts';
 import type { Example } from './examples.ts';
-import type { Kept, KeptFrame } from './kept-frames.ts';
+import type { StoredFrame, StoredFrames } from './stored-frames.ts';
 
 type InsertProps = {
   readonly id: string;
   readonly examples: readonly Example[];
-  readonly kept: Kept;
+  readonly kept: StoredFrames;
   readonly onExample: (example: Example) => void;
-  readonly onKept: (frame: KeptFrame) => void;
+  readonly onKept: (frame: StoredFrame) => void;
 };
 
-const LONGEST_LABEL = 80;
+const MAX_LABEL_LENGTH = 80;
 
 export function InsertChoice({ id, examples, kept: { saved, sent }, onExample, onKept }: InsertProps) {
   function insert(value: string): void {
@@ -57,5 +57,5 @@ export function InsertChoice({ id, examples, kept: { saved, sent }, onExample, o
 
 function labelOf(frame: string): string {
   const { type, text } = frameSummary(frame);
-  return (text === '' ? type : `${type}: ${text}`).slice(0, LONGEST_LABEL);
+  return (text === '' ? type : `${type}: ${text}`).slice(0, MAX_LABEL_LENGTH);
 }

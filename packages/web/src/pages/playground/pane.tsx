@@ -11,16 +11,22 @@ import { shellCommand } from '../timeline/shell-command.ts';
 import { type Call, shownAddress, socketUrl } from './address.ts';
 import { completed } from './complete.ts';
 import { Composer } from './composer.tsx';
+import { type ConnectionStatus, closedText } from './connection.ts';
 import { inSession, readDraft, type Side, writeDraft, written } from './draft.ts';
 import { type Example, examplesOf, firstFrame, frameOf } from './examples.ts';
 import type { Filling } from './fill.ts';
 import type { Identities } from './identity.ts';
-import { type KeptFrame, useKeptFrames } from './kept-frames.ts';
 import { LoginForm } from './login-form.tsx';
 import { newName } from './new-name.ts';
-import { type Listener, nativeSpeaker, requestSpeaker, type Speaker, socketSpeaker } from './speakers.ts';
-import { closedText, type TalkState } from './talk.ts';
-import { useTalk } from './use-talk.ts';
+import { type StoredFrame, useStoredFrames } from './stored-frames.ts';
+import {
+  nativeTransport,
+  requestTransport,
+  socketTransport,
+  type Transport,
+  type TransportEvents,
+} from './transports.ts';
+import { useConnection } from './use-connection.ts';
 
 type PaneProps = {
   readonly side: Side;
@@ -37,18 +43,18 @@ export function Pane({ side, list, dialect, session, identities, onDialect, onCo
   const { identity, logIn } = identities;
   const { name, transport } = dialect;
   const { auth, principal } = useServer();
-  const kept = useKeptFrames(principal.id, name);
-  const [talked, talk] = useTalk(dialect);
+  const storedFrames = useStoredFrames(principal.id, name);
+  const [snapshot, connection] = useConnection(dialect);
   const [params, setParams] = useState(dialect.socket?.params ?? {});
   const filling = (): Filling => ({
     ids: list.ids,
-    known: { owner: identity.name, ...talked.learned, ...(session === '' ? {} : { session }) },
+    known: { owner: identity.name, ...snapshot.learned, ...(session === '' ? {} : { session }) },
     fresh: newName(),
   });
   const [draft, setDraft] = useState(
     () => readDraft(side, name, session) ?? written(firstFrame(dialect, filling())),
   );
-  const { state } = talked;
+  const { state } = snapshot;
   const connected = state.status === 'open' || state.status === 'connecting';
   const needsLogin = dialect.needsToken && identity.token === null;
 
@@ -59,7 +65,7 @@ export function Pane({ side, list, dialect, session, identities, onDialect, onCo
     setDraft(inSession(draft, writtenIn, session));
   }
 
-  const as = connected ? talked.as : null;
+  const as = connected ? snapshot.as : null;
   useEffect(() => onConnectedAs(as), [as, onConnectedAs]);
 
   const write = (text: string) => {
@@ -75,29 +81,29 @@ export function Pane({ side, list, dialect, session, identities, onDialect, onCo
   async function prepared(frame: object, before: NonNullable<Example['before']>): Promise<object> {
     const made = await completed(frame, before, { filling: filling(), token: identity.token });
     if (typeof made !== 'string') return made;
-    talk.note(`${before.path} refused: ${made}`);
+    connection.note(`${before.path} refused: ${made}`);
     return frame;
   }
 
   async function connect(): Promise<void> {
     const call: Call = { dialect, session, token: identity.token, params };
     if (session !== '') await begin();
-    const speak = (listener: Listener): Speaker => {
-      if (transport === 'commands') return nativeSpeaker(identity.client, session, listener);
-      if (transport === 'requests') return requestSpeaker(location.origin, identity.token, listener);
-      return socketSpeaker(socketUrl(location.origin, call), listener);
+    const openTransport = (events: TransportEvents): Transport => {
+      if (transport === 'commands') return nativeTransport(identity.client, session, events);
+      if (transport === 'requests') return requestTransport(location.origin, identity.token, events);
+      return socketTransport(socketUrl(location.origin, call), events);
     };
-    talk.connect(speak, shownAddress(call), identity.name);
+    connection.connect(openTransport, shownAddress(call), identity.name);
   }
 
   /** Not every dialect creates the session that it joins. */
   async function begin(): Promise<void> {
     try {
-      const { facts } = await identity.client.session(session).create();
-      if (facts.length > 0) talk.note('Session created, so that both panes can join it');
+      const { facts: events } = await identity.client.session(session).create();
+      if (events.length > 0) connection.note('Session created, so that both panes can join it');
     } catch (thrown) {
       if (!(thrown instanceof ParlanceError)) throw thrown;
-      talk.note(`Session could not be created: ${thrown.message}`);
+      connection.note(`Session could not be created: ${thrown.message}`);
     }
   }
 
@@ -118,7 +124,7 @@ export function Pane({ side, list, dialect, session, identities, onDialect, onCo
   );
 
   function send(): void {
-    if (talk.send(draft)) kept.sentNow({ text: draft, session });
+    if (connection.send(draft)) storedFrames.sentNow({ text: draft, session });
   }
 
   return (
@@ -153,7 +159,7 @@ export function Pane({ side, list, dialect, session, identities, onDialect, onCo
           </Choice>
         ))}
         {connected ? (
-          <Button onClick={() => talk.disconnect()}>Disconnect</Button>
+          <Button onClick={() => connection.disconnect()}>Disconnect</Button>
         ) : (
           <Button
             look="primary"
@@ -163,7 +169,7 @@ export function Pane({ side, list, dialect, session, identities, onDialect, onCo
             {state.status === 'closed' ? 'Reconnect' : 'Connect'}
           </Button>
         )}
-        <StateChip state={state} as={talked.as} />
+        <StateChip state={state} as={snapshot.as} />
       </div>
       {needsLogin && !connected ? (
         <LoginForm logIn={logIn} />
@@ -171,31 +177,31 @@ export function Pane({ side, list, dialect, session, identities, onDialect, onCo
         <Composer
           examples={examplesOf(dialect)}
           needsJson={transport !== 'socket'}
-          kept={kept}
+          kept={storedFrames}
           draft={{ text: draft, session }}
           command={commandFor(draft)}
           canSend={state.status === 'open'}
           onDraft={write}
           onExample={(example) => void use(example)}
-          onKept={(frame: KeptFrame) => write(inSession(frame.text, frame.session, session))}
+          onKept={(frame: StoredFrame) => write(inSession(frame.text, frame.session, session))}
           onSend={send}
         />
       )}
       <div className="pane-log-head">
         <h2>Frames</h2>
-        {talked.dropped > 0 && (
-          <span className="hint">{talked.dropped.toLocaleString('en')} older frames dropped</span>
+        {snapshot.dropped > 0 && (
+          <span className="hint">{snapshot.dropped.toLocaleString('en')} older frames dropped</span>
         )}
-        <Button look="quiet" disabled={talked.rows.length === 0} onClick={() => talk.clear()}>
+        <Button look="quiet" disabled={snapshot.rows.length === 0} onClick={() => connection.clear()}>
           Clear
         </Button>
       </div>
       <div className="pane-log">
-        {talked.rows.length === 0 ? (
+        {snapshot.rows.length === 0 ? (
           <p className="hint timeline-none">Connect, choose a frame and send it. Frames appear here.</p>
         ) : (
           <EntryList
-            rows={talked.rows}
+            rows={snapshot.rows}
             label={`Frames of the ${side === 'left' ? 'first' : 'second'} pane`}
             columns={1}
             indented
@@ -208,7 +214,7 @@ export function Pane({ side, list, dialect, session, identities, onDialect, onCo
   );
 }
 
-function StateChip({ state, as }: { state: TalkState; as: string | null }) {
+function StateChip({ state, as }: { state: ConnectionStatus; as: string | null }) {
   return (
     <span role="status" aria-label="Connection">
       {state.status === 'idle' && <Chip>not connected</Chip>}

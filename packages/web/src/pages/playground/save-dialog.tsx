@@ -2,9 +2,13 @@
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { toast } from '../../components/toast.tsx';
-import type { KeptFrame, KeptFrames } from './kept-frames.ts';
+import type { StoredFrame, UseStoredFramesResult } from './stored-frames.ts';
 
-type SaveProps = { readonly frame: KeptFrame; readonly kept: KeptFrames; readonly onClose: () => void };
+type SaveProps = {
+  readonly frame: StoredFrame;
+  readonly kept: UseStoredFramesResult;
+  readonly onClose: () => void;
+};
 
 export function SaveDialog({ frame, kept, onClose }: SaveProps) {
   const { saved, sent, save, remove, clearSent } = kept;

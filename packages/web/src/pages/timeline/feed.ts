@@ -38,8 +38,8 @@ export type Timeline = {
   readonly fault: ParlanceError | null;
 };
 
-export const MOST_FRAMES = 5_000;
-const LARGEST_FRAMES = 20_000_000;
+export const MAX_FRAMES = 5_000;
+const MAX_FRAMES_SIZE = 20_000_000;
 const PAGE = 1_000;
 const BATCH_MS = 80;
 
@@ -72,8 +72,8 @@ export class TimelineFeed {
   readonly #stop = new AbortController();
   readonly #listeners = new Set<() => void>();
   readonly #frames = new Bounded<NumberedFrame>({
-    most: MOST_FRAMES,
-    largest: LARGEST_FRAMES,
+    maxItems: MAX_FRAMES,
+    maxSize: MAX_FRAMES_SIZE,
     sizeOf: ({ text }) => text.length,
   });
   #events: DurableEvent[] = [];

@@ -5,7 +5,7 @@ import { DriverChip } from '../../components/driver-chip.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { clockTime } from '../../entries/cell.tsx';
 import { useDisconnectedLately } from '../../state/activity.ts';
-import { isRunning, MOST_FRAMES, type Timeline } from './feed.ts';
+import { isRunning, MAX_FRAMES, type Timeline } from './feed.ts';
 
 type StatusBarProps = {
   readonly session: string;
@@ -48,7 +48,7 @@ export function StatusBar({ session, timeline, indented, onIndent, onRetry, onCl
             </Chip>
           )}
           {dropped > 0 && (
-            <Chip look="waiting" title={`Keeps the latest ${number(MOST_FRAMES)} frames, up to 20 MB.`}>
+            <Chip look="waiting" title={`Keeps the latest ${number(MAX_FRAMES)} frames, up to 20 MB.`}>
               {counted(dropped, 'older frame')} dropped
             </Chip>
           )}

@@ -1,5 +1,5 @@
 /** A line chart of the last minutes, with a text alternative. */
-import { KEPT_MS } from './history.ts';
+import { HISTORY_MS } from './history.ts';
 import { highest, last, type Point, pathOf, roof } from './series.ts';
 
 type ChartProps = {
@@ -22,7 +22,7 @@ const HEIGHT = 72;
 
 export function Chart({ title, hint, points, beside, label, format, least = 0, unit = 1, now }: ChartProps) {
   const most = roof(Math.max(highest(points), highest(beside?.points ?? []), least) / unit) * unit;
-  const frame = { width: WIDTH, height: HEIGHT, from: now - KEPT_MS, to: now, most };
+  const frame = { width: WIDTH, height: HEIGHT, from: now - HISTORY_MS, to: now, most };
   const value = last(points);
   const besideValue = beside ? last(beside.points) : null;
   const shown = value === null ? 'no data yet' : format(value);

@@ -5,18 +5,18 @@ import { parlance } from '../../../state/server.ts';
 import { store } from '../../../state/store.ts';
 import { type Figures, figuresOf } from './figures.ts';
 
-export const EVERY_MS = 2_000;
-export const KEPT_MS = 5 * 60_000;
+export const POLL_MS = 2_000;
+export const HISTORY_MS = 5 * 60_000;
 
 export type History = { readonly figures: readonly Figures[]; readonly fault: ParlanceError | null };
 
 export const history = store<History>({ figures: [], fault: null });
 
-async function look(signal: AbortSignal): Promise<void> {
+async function poll(signal: AbortSignal): Promise<void> {
   try {
     const text = await parlance.admin.metrics({ signal });
     const now = Date.now();
-    const kept = history.get().figures.filter(({ at }) => at > now - KEPT_MS);
+    const kept = history.get().figures.filter(({ at }) => at > now - HISTORY_MS);
     history.set({ figures: [...kept, figuresOf(text, now)], fault: null });
   } catch (thrown) {
     if (signal.aborted) return;
@@ -31,17 +31,17 @@ let shownTo = '';
 export function followMetrics(principal: string): () => void {
   if (shownTo !== principal) history.set({ figures: [], fault: null });
   shownTo = principal;
-  const over = new AbortController();
+  const controller = new AbortController();
   const again = async () => {
-    if (!document.hidden) await look(over.signal);
-    if (!over.signal.aborted) timer = setTimeout(() => void again(), EVERY_MS);
+    if (!document.hidden) await poll(controller.signal);
+    if (!controller.signal.aborted) timer = setTimeout(() => void again(), POLL_MS);
   };
   let timer: ReturnType<typeof setTimeout> | undefined;
   void again();
-  const unfollow = onActivity(({ type }) => type === 'ready' && void look(over.signal));
+  const unfollow = onActivity(({ type }) => type === 'ready' && void poll(controller.signal));
   return () => {
     unfollow();
-    over.abort();
+    controller.abort();
     clearTimeout(timer);
   };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { parseKept, withoutSaved, withSaved, withSent } from './kept-frames.ts';
+import { parseStoredFrames, withoutSaved, withSaved, withSent } from './stored-frames.ts';
 
 const NONE = { sent: [], saved: [] };
 const frame = (text: string) => ({ text, session: 's' });
@@ -36,8 +36,10 @@ test('what is stored by something else is ignored', () => {
     '{"sent":{}}',
     '{"sent":[null,1,{"text":2}],"saved":[{}]}',
   ])
-    expect(parseKept(text)).toEqual(NONE);
-  expect(parseKept('{"sent":[{"text":"a","session":"s"}],"saved":[{"text":"a","session":"s"}]}')).toEqual({
+    expect(parseStoredFrames(text)).toEqual(NONE);
+  expect(
+    parseStoredFrames('{"sent":[{"text":"a","session":"s"}],"saved":[{"text":"a","session":"s"}]}'),
+  ).toEqual({
     sent: [frame('a')],
     saved: [],
   });

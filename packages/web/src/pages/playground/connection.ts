@@ -4,16 +4,16 @@ import { Bounded } from '../../entries/bounded.ts';
 import type { Row } from '../../entries/rows.ts';
 import type { Known } from './fill.ts';
 import { learn } from './learn.ts';
-import type { Listener, Speaker } from './speakers.ts';
+import type { Transport, TransportEvents } from './transports.ts';
 
-export type TalkState =
+export type ConnectionStatus =
   | { readonly status: 'idle' }
   | { readonly status: 'connecting' }
   | { readonly status: 'open' }
   | { readonly status: 'closed'; readonly code: number | null; readonly reason: string };
 
-export type Talked = {
-  readonly state: TalkState;
+export type ConnectionSnapshot = {
+  readonly state: ConnectionStatus;
   /** the principal it is or was connected as */
   readonly as: string | null;
   readonly rows: readonly Row[];
@@ -23,60 +23,60 @@ export type Talked = {
   readonly learned: Known;
 };
 
-const MOST_KEPT = 2_000;
-const LARGEST_KEPT = 10_000_000;
+const MAX_ENTRIES = 2_000;
+const MAX_SIZE = 10_000_000;
 
-export class Talk {
+export class PlaygroundConnection {
   readonly #listeners = new Set<() => void>();
   readonly #rows = new Bounded<Row>({
-    most: MOST_KEPT,
-    largest: LARGEST_KEPT,
+    maxItems: MAX_ENTRIES,
+    maxSize: MAX_SIZE,
     sizeOf: ({ frame }) => frame?.text.length ?? 0,
   });
-  #speaker: Speaker | null = null;
+  #transport: Transport | null = null;
   #number = 0;
-  #now: Talked = { state: { status: 'idle' }, as: null, rows: [], dropped: 0, learned: {} };
+  #snapshot: ConnectionSnapshot = { state: { status: 'idle' }, as: null, rows: [], dropped: 0, learned: {} };
 
   constructor(readonly dialect: Dialect) {}
 
-  readonly get = (): Talked => this.#now;
+  readonly get = (): ConnectionSnapshot => this.#snapshot;
 
-  readonly subscribe = (listener: () => void): (() => void) => {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+  readonly subscribe = (events: () => void): (() => void) => {
+    this.#listeners.add(events);
+    return () => this.#listeners.delete(events);
   };
 
   /** Closes the previous connection. `address` is for display. */
-  connect(speak: (listener: Listener) => Speaker, address: string, as: string): void {
+  connect(openTransport: (events: TransportEvents) => Transport, address: string, as: string): void {
     this.disconnect();
     const state = { status: 'connecting' } as const;
     this.note(`Connecting to ${address} as ${as}`, { state, as, learned: {} });
-    let speaker: Speaker | null = null;
+    let transport: Transport | null = null;
     /** ignore late callbacks of an older connection */
-    const current = () => speaker === null || this.#speaker === speaker;
-    speaker = speak({
+    const current = () => transport === null || this.#transport === transport;
+    transport = openTransport({
       opened: () => current() && this.#opened(),
       received: (text) => current() && this.#received(text),
-      noted: (text) => current() && this.note(text),
+      notice: (text) => current() && this.note(text),
       closed: (code, reason) => current() && this.#closed(code, reason),
     });
-    this.#speaker = speaker;
+    this.#transport = transport;
   }
 
   disconnect(): void {
-    this.#speaker?.close();
+    this.#transport?.close();
   }
 
   /** Sends the text as it is. False if not connected. */
   send(text: string): boolean {
-    if (this.#speaker === null || this.#now.state.status !== 'open') return false;
+    if (this.#transport === null || this.#snapshot.state.status !== 'open') return false;
     this.#add(text, 'in');
-    this.#speaker.send(text);
+    this.#transport.send(text);
     return true;
   }
 
   /** Adds a line to the log that was not on the wire. */
-  note(text: string, change: Partial<Talked> = {}): void {
+  note(text: string, change: Partial<ConnectionSnapshot> = {}): void {
     const number = ++this.#number;
     this.#rows.add([{ key: `note-${number}`, note: { at: Date.now(), text } }]);
     this.#update(change);
@@ -90,22 +90,22 @@ export class Talk {
   /** Call on unmount. */
   close(): void {
     this.#listeners.clear();
-    this.#speaker?.close();
-    this.#speaker = null;
+    this.#transport?.close();
+    this.#transport = null;
   }
 
   #opened(): void {
-    if (this.#now.state.status === 'open') return;
+    if (this.#snapshot.state.status === 'open') return;
     this.note('Connected', { state: { status: 'open' } });
   }
 
   #received(text: string): void {
     this.#add(text, 'out');
-    this.#update({ learned: learn(this.#now.learned, this.dialect, text) });
+    this.#update({ learned: learn(this.#snapshot.learned, this.dialect, text) });
   }
 
   #closed(code: number | null, reason: string): void {
-    this.#speaker = null;
+    this.#transport = null;
     this.note(closedText(code, reason), { state: { status: 'closed', code, reason } });
   }
 
@@ -125,9 +125,9 @@ export class Talk {
     this.#update({});
   }
 
-  #update(change: Partial<Talked>): void {
-    this.#now = { ...this.#now, ...change, rows: this.#rows.items, dropped: this.#rows.dropped };
-    for (const listener of [...this.#listeners]) listener();
+  #update(change: Partial<ConnectionSnapshot>): void {
+    this.#snapshot = { ...this.#snapshot, ...change, rows: this.#rows.items, dropped: this.#rows.dropped };
+    for (const events of [...this.#listeners]) events();
   }
 }
 

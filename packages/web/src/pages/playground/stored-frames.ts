@@ -2,80 +2,80 @@
 import { useState } from 'react';
 import { readStorage, writeStorage } from '../../state/storage.ts';
 
-export type KeptFrame = {
+export type StoredFrame = {
   readonly text: string;
   /** the session that it was written for */
   readonly session: string;
 };
-export type SavedFrame = KeptFrame & { readonly name: string };
-export type Kept = { readonly sent: readonly KeptFrame[]; readonly saved: readonly SavedFrame[] };
+export type SavedFrame = StoredFrame & { readonly name: string };
+export type StoredFrames = { readonly sent: readonly StoredFrame[]; readonly saved: readonly SavedFrame[] };
 
-const MOST_SENT = 30;
-const MOST_SAVED = 50;
+const MAX_SENT = 30;
+const MAX_SAVED = 50;
 /** Longer frames are not kept: the storage of a page is small. */
-const LONGEST = 20_000;
+const MAX_FRAME_LENGTH = 20_000;
 
 /** The last one first, each text once. */
-export function withSent({ sent, saved }: Kept, frame: KeptFrame): Kept {
-  if (frame.text.length > LONGEST) return { sent, saved };
-  return { saved, sent: [frame, ...sent.filter(({ text }) => text !== frame.text)].slice(0, MOST_SENT) };
+export function withSent({ sent, saved }: StoredFrames, frame: StoredFrame): StoredFrames {
+  if (frame.text.length > MAX_FRAME_LENGTH) return { sent, saved };
+  return { saved, sent: [frame, ...sent.filter(({ text }) => text !== frame.text)].slice(0, MAX_SENT) };
 }
 
 /** Replaces one of the same name. Null if the frame is too long, or if there are too many. */
-export function withSaved({ sent, saved }: Kept, frame: SavedFrame): Kept | null {
+export function withSaved({ sent, saved }: StoredFrames, frame: SavedFrame): StoredFrames | null {
   const others = saved.filter(({ name }) => name !== frame.name);
-  if (frame.text.length > LONGEST || others.length >= MOST_SAVED) return null;
+  if (frame.text.length > MAX_FRAME_LENGTH || others.length >= MAX_SAVED) return null;
   return { sent, saved: [...others, frame].sort((one, other) => one.name.localeCompare(other.name)) };
 }
 
-export const withoutSaved = ({ sent, saved }: Kept, removed: string): Kept => ({
+export const withoutSaved = ({ sent, saved }: StoredFrames, removed: string): StoredFrames => ({
   sent,
   saved: saved.filter(({ name }) => name !== removed),
 });
 
 /** What is not valid is left out: anything on this origin may have written it. */
-export function parseKept(text: string | null): Kept {
+export function parseStoredFrames(text: string | null): StoredFrames {
   try {
     const { sent, saved } = JSON.parse(text ?? '{}') as Readonly<Record<string, unknown>>;
     const frames = (list: unknown): Partial<SavedFrame>[] => (Array.isArray(list) ? list : []);
     return {
-      sent: frames(sent).filter(isFrame).slice(0, MOST_SENT),
+      sent: frames(sent).filter(isFrame).slice(0, MAX_SENT),
       saved: frames(saved)
         .filter((frame): frame is SavedFrame => typeof frame?.name === 'string' && isFrame(frame))
-        .slice(0, MOST_SAVED),
+        .slice(0, MAX_SAVED),
     };
   } catch {
     return { sent: [], saved: [] };
   }
 }
 
-const isFrame = (value: Partial<KeptFrame> | null): value is KeptFrame =>
+const isFrame = (value: Partial<StoredFrame> | null): value is StoredFrame =>
   typeof value?.text === 'string' && typeof value.session === 'string';
 
-export type KeptFrames = Kept & {
-  sentNow(frame: KeptFrame): void;
+export type UseStoredFramesResult = StoredFrames & {
+  sentNow(frame: StoredFrame): void;
   /** False if it is too long, or if there are too many. */
   save(frame: SavedFrame): boolean;
   remove(name: string): void;
   clearSent(): void;
 };
 
-export function useKeptFrames(user: string, dialect: string): KeptFrames {
+export function useStoredFrames(user: string, dialect: string): UseStoredFramesResult {
   const name = `parlance.playground.frames.${user}.${dialect}`;
-  const [kept, setKept] = useState(() => parseKept(readStorage('local', name)));
-  function keep(next: Kept): void {
-    setKept(next);
+  const [stored, setStored] = useState(() => parseStoredFrames(readStorage('local', name)));
+  function save(next: StoredFrames): void {
+    setStored(next);
     writeStorage('local', name, JSON.stringify(next));
   }
   return {
-    ...kept,
-    sentNow: (frame) => keep(withSent(kept, frame)),
+    ...stored,
+    sentNow: (frame) => save(withSent(stored, frame)),
     save(frame) {
-      const next = withSaved(kept, frame);
-      if (next) keep(next);
+      const next = withSaved(stored, frame);
+      if (next) save(next);
       return next !== null;
     },
-    remove: (name) => keep(withoutSaved(kept, name)),
-    clearSent: () => keep({ ...kept, sent: [] }),
+    remove: (name) => save(withoutSaved(stored, name)),
+    clearSent: () => save({ ...stored, sent: [] }),
   };
 }

@@ -3,7 +3,7 @@ import { Button } from '../components/button.tsx';
 import { copyText } from '../components/copy-text.ts';
 import type { ShellCommand } from './rows.ts';
 
-type UnfoldedProps = {
+type ExpandedEntryProps = {
   /** the exact text */
   readonly text: string;
   readonly indented: boolean;
@@ -14,10 +14,10 @@ type UnfoldedProps = {
 };
 
 /** Longer text slows the browser down; copying still gives all of it. */
-const MOST_SHOWN = 50_000;
+const MAX_SHOWN_LENGTH = 50_000;
 
 function shownText(text: string, indented: boolean): string {
-  if (!indented || text.length > MOST_SHOWN) return text;
+  if (!indented || text.length > MAX_SHOWN_LENGTH) return text;
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
   } catch {
@@ -26,7 +26,7 @@ function shownText(text: string, indented: boolean): string {
 }
 
 /** The exact text and its actions. */
-export function Unfolded({ text, indented, copyLabel, command, note }: UnfoldedProps) {
+export function ExpandedEntry({ text, indented, copyLabel, command, note }: ExpandedEntryProps) {
   const [copied, setCopied] = useState('');
   const shown = shownText(text, indented);
   const copy = async (what: string, name: string): Promise<void> => {
@@ -56,11 +56,11 @@ export function Unfolded({ text, indented, copyLabel, command, note }: UnfoldedP
         // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
         tabIndex={0}
       >
-        <pre>{shown.slice(0, MOST_SHOWN)}</pre>
+        <pre>{shown.slice(0, MAX_SHOWN_LENGTH)}</pre>
       </section>
-      {shown.length > MOST_SHOWN && (
+      {shown.length > MAX_SHOWN_LENGTH && (
         <p className="hint">
-          {(shown.length - MOST_SHOWN).toLocaleString()} more characters. “Copy” copies all of it.
+          {(shown.length - MAX_SHOWN_LENGTH).toLocaleString()} more characters. “Copy” copies all of it.
         </p>
       )}
     </div>

@@ -5,25 +5,25 @@ import type { CommandInput } from '@parlance/protocol';
 import { type Parlance, ParlanceError } from '@parlance/sdk';
 
 /** Callbacks of a connection. `closed` comes last and once. */
-export type Listener = {
+export type TransportEvents = {
   opened(): void;
   received(text: string): void;
-  noted(text: string): void;
+  notice(text: string): void;
   /** `code` is null if it is not a socket */
   closed(code: number | null, reason: string): void;
 };
 
-export type Speaker = {
+export type Transport = {
   send(text: string): void;
   close(): void;
 };
 
-export function socketSpeaker(url: string, listener: Listener): Speaker {
+export function socketTransport(url: string, events: TransportEvents): Transport {
   const socket = new WebSocket(url);
-  socket.onopen = () => listener.opened();
+  socket.onopen = () => events.opened();
   socket.onmessage = ({ data }) =>
-    typeof data === 'string' ? listener.received(data) : listener.noted('Received binary data.');
-  socket.onclose = ({ code, reason }) => listener.closed(code, reason);
+    typeof data === 'string' ? events.received(data) : events.notice('Received binary data.');
+  socket.onclose = ({ code, reason }) => events.closed(code, reason);
   return {
     send: (text) => socket.send(text),
     close: () => socket.close(1000, 'Closed by the playground'),
@@ -31,7 +31,7 @@ export function socketSpeaker(url: string, listener: Listener): Speaker {
 }
 
 /** Events of the stream and responses to commands are frames. */
-export function nativeSpeaker(parlance: Parlance, id: string, listener: Listener): Speaker {
+export function nativeTransport(parlance: Parlance, id: string, events: TransportEvents): Transport {
   const stop = new AbortController();
   const session = parlance.session(id);
 
@@ -39,26 +39,26 @@ export function nativeSpeaker(parlance: Parlance, id: string, listener: Listener
     let fault: ParlanceError | null = null;
     try {
       const onState = ({ status }: { status: string }) => {
-        if (status === 'live') listener.opened();
-        if (status === 'waiting') listener.noted('Stream lost; reconnecting after the last event.');
+        if (status === 'live') events.opened();
+        if (status === 'waiting') events.notice('Stream lost; reconnecting after the last event.');
       };
       for await (const event of session.events({ signal: stop.signal, onState }))
-        listener.received(JSON.stringify(event));
+        events.received(JSON.stringify(event));
     } catch (thrown) {
       if (!(thrown instanceof ParlanceError)) throw thrown;
       fault = thrown;
     } finally {
-      listener.closed(null, fault?.message ?? '');
+      events.closed(null, fault?.message ?? '');
     }
   }
 
   async function command(text: string): Promise<void> {
     try {
-      listener.received(JSON.stringify(await session.send(JSON.parse(text) as CommandInput)));
+      events.received(JSON.stringify(await session.send(JSON.parse(text) as CommandInput)));
     } catch (thrown) {
       if (!(thrown instanceof ParlanceError)) throw thrown;
       const { code, message } = thrown;
-      listener.received(JSON.stringify({ error: { code, message } }));
+      events.received(JSON.stringify({ error: { code, message } }));
     }
   }
 
@@ -69,7 +69,7 @@ export function nativeSpeaker(parlance: Parlance, id: string, listener: Listener
 type Request = { readonly method?: unknown; readonly path?: unknown; readonly body?: unknown };
 
 /** No connection: a frame is a request `{method, path, body}`, and its response is `{status, body}`. */
-export function requestSpeaker(origin: string, token: string | null, listener: Listener): Speaker {
+export function requestTransport(origin: string, token: string | null, events: TransportEvents): Transport {
   const stop = new AbortController();
 
   async function ask(text: string): Promise<void> {
@@ -77,7 +77,7 @@ export function requestSpeaker(origin: string, token: string | null, listener: L
       const { method, path, body } = JSON.parse(text) as Request;
       // Do not send the token to another server.
       if (typeof path !== 'string' || !/^\/(?![/\\])/.test(path))
-        return listener.noted('The path must start with a single /');
+        return events.notice('The path must start with a single /');
       const response = await fetch(`${origin}${path}`, {
         method: String(method ?? 'GET'),
         headers: {
@@ -87,18 +87,18 @@ export function requestSpeaker(origin: string, token: string | null, listener: L
         body: body === undefined ? undefined : JSON.stringify(body),
         signal: stop.signal,
       });
-      listener.received(JSON.stringify({ status: response.status, body: read(await response.text()) }));
+      events.received(JSON.stringify({ status: response.status, body: read(await response.text()) }));
     } catch (thrown) {
-      if (!stop.signal.aborted) listener.noted(thrown instanceof Error ? thrown.message : String(thrown));
+      if (!stop.signal.aborted) events.notice(thrown instanceof Error ? thrown.message : String(thrown));
     }
   }
 
-  queueMicrotask(() => listener.opened());
+  queueMicrotask(() => events.opened());
   return {
     send: (text) => void ask(text),
     close() {
       stop.abort();
-      listener.closed(null, '');
+      events.closed(null, '');
     },
   };
 }
