@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import type { Json } from '../../packages/protocol/src/index.ts';
 import { connect } from '../../packages/sdk/src/index.ts';
 import { fakeModel } from '../fake-model.ts';
-import { barriers, prepare } from './axe.ts';
+import { accessibilityProblems, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { type Console, gone, openConsole, seen } from './console.ts';
 
@@ -96,7 +96,7 @@ describe.skipIf(NO_BROWSER)('the models of a vendor', () => {
     await seen(panel.getByText('200 of 252 models. Type to narrow the list.'));
     await isActive(page, 'model-1 (default)');
     await prepare(page);
-    expect(await barriers(page, 'all')).toEqual([]);
+    expect(await accessibilityProblems(page, 'all')).toEqual([]);
     const { x = -1, y = -1, width = 0, height = 0 } = (await panel.boundingBox()) ?? {};
     const { viewport } = place.screen;
     expect([x >= 0, y >= 0, x + width <= viewport.width, y + height <= viewport.height]).toEqual([
@@ -149,7 +149,7 @@ describe.skipIf(NO_BROWSER)('the models of a vendor', () => {
     await field.fill('claude');
     await seen(panel.getByRole('option', { name: 'claude-shared' }));
     await prepare(page);
-    expect(await barriers(page, 'all')).toEqual([]);
+    expect(await accessibilityProblems(page, 'all')).toEqual([]);
     await page.keyboard.press('Escape');
     await gone(panel);
     await seen(dialog);
@@ -174,7 +174,7 @@ describe.skipIf(NO_BROWSER)('the models of a vendor', () => {
     await seen(problem.getByText('Nothing listens at 127.0.0.1:9.'));
     await seen(problem.getByRole('link', { name: 'Model settings' }));
     await prepare(page);
-    expect(await barriers(page, 'all')).toEqual([]);
+    expect(await accessibilityProblems(page, 'all')).toEqual([]);
     gateway.turn(true);
     await change({ anthropicBaseUrl: null });
     await problem.getByRole('button', { name: 'Try again' }).click();
