@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { readFile } from 'node:fs/promises';
 import type { Locator, Page } from 'playwright-core';
+import { postJson } from '../server-process.ts';
 import { accessibilityProblems, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { type Console, closeSidebar, gone, openConsole, openSidebar, say, seen } from './console.ts';
@@ -73,6 +74,22 @@ describe.skipIf(NO_BROWSER)('sessions', () => {
     await seen(rowOf(other, 'A better name'));
     await seen(page.getByRole('heading', { name: 'A better name' }));
     await other.close();
+  });
+
+  test('a dialog stays open when its session leaves the search', async () => {
+    await say(place.server, 'leaving', 'a needle in the hay');
+    await goTo('/');
+    const search = page.getByRole('searchbox', { name: 'Search titles and messages' });
+    await search.fill('needle');
+    await choose(page, 'a needle in the hay', 'Rename');
+    await page.getByLabel('Title', { exact: true }).fill('The found needle');
+    const rename = { type: 'session.rename', title: 'only hay' };
+    await postJson(`${place.server.http}/v1/sessions/leaving/commands`, rename);
+    await gone(rowOf(page, 'a needle in the hay'));
+    await page.keyboard.press('Enter');
+    // It comes back into the search with its new title.
+    await seen(rowOf(page, 'The found needle'));
+    await search.fill('');
   });
 
   test('an archived session is only in the archive, and comes back with undo or restore', async () => {

@@ -1,8 +1,9 @@
 /** A list of sessions of any length: only the rows in view are in the document. */
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, useEffect, useLayoutEffect, useMemo, useRef } from 'react';
+import { type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useServer } from '../state/server.ts';
 import type { ListedSession } from '../state/session-order.ts';
+import { type OpenDialog, SessionDialog } from './session-dialog.tsx';
 import { SessionRow } from './session-row.tsx';
 import { sectionsOf, sessionRows } from './session-rows.ts';
 
@@ -24,6 +25,7 @@ type SessionListProps = {
 
 export function SessionList({ sessions, pinned, chosen, more, children }: SessionListProps) {
   const scroller = useRef<HTMLDivElement>(null);
+  const [open, setOpen] = useState<OpenDialog | null>(null);
   const { id: mine, permissions } = useServer().principal;
   const mayChange = permissions.includes('chat:send');
   const today = new Date().toDateString();
@@ -75,6 +77,7 @@ export function SessionList({ sessions, pinned, chosen, more, children }: Sessio
                         chosen={row.session.id === chosen}
                         foreign={row.session.owner !== mine}
                         mayChange={mayChange}
+                        onOpen={setOpen}
                       />
                     )}
                   </li>
@@ -85,6 +88,7 @@ export function SessionList({ sessions, pinned, chosen, more, children }: Sessio
         </div>
       </div>
       {children}
+      {open && <SessionDialog open={open} onClose={() => setOpen(null)} />}
     </div>
   );
 }

@@ -1,21 +1,13 @@
 /** One session in the list: status, tags, attached clients and its menu. */
 import type { Session } from '@parlance/sdk';
-import { lazy, memo, Suspense, useState } from 'react';
+import { memo } from 'react';
 import { Icon } from '../components/icon.tsx';
 import { Menu, type MenuItem } from '../components/menu.tsx';
 import { attempt, toast } from '../components/toast.tsx';
 import { go, hrefOf } from '../router.ts';
 import { useNeedsApproval } from '../state/approvals.ts';
 import { parlance } from '../state/server.ts';
-
-const dialogs = () => import('./session-dialogs.tsx');
-const DIALOGS = {
-  rename: lazy(() => dialogs().then((m) => ({ default: m.RenameDialog }))),
-  tags: lazy(() => dialogs().then((m) => ({ default: m.TagsDialog }))),
-  export: lazy(() => dialogs().then((m) => ({ default: m.ExportDialog }))),
-  erase: lazy(() => dialogs().then((m) => ({ default: m.EraseDialog }))),
-  share: lazy(() => import('./share-dialog.tsx').then((m) => ({ default: m.ShareDialog }))),
-};
+import type { OpenDialog } from './session-dialog.tsx';
 
 const STATES: Readonly<Record<Session['status'], string>> = {
   idle: 'Idle',
@@ -30,16 +22,15 @@ type RowProps = {
   /** belongs to another user */
   readonly foreign: boolean;
   readonly mayChange: boolean;
+  readonly onOpen: (open: OpenDialog) => void;
 };
 
 export const SessionRow = memo(function SessionRow(props: RowProps) {
-  const [open, setOpen] = useState<keyof typeof DIALOGS | null>(null);
   const { session, chosen, foreign } = props;
   const { id, status, attached, pinned, tags = [] } = session;
   const state = useNeedsApproval(session) ? 'Needs approval' : STATES[status];
   const title = session.title || 'Untitled';
   const dialects = Object.keys(attached).sort();
-  const Shown = open && DIALOGS[open];
 
   return (
     <div className="session-row" data-chosen={chosen || undefined} data-pinned={pinned || undefined}>
@@ -72,21 +63,12 @@ export const SessionRow = memo(function SessionRow(props: RowProps) {
           </span>
         )}
       </a>
-      <Menu label={`Actions for ${title}`} items={() => menuItems({ ...props, onOpen: setOpen })} />
-      {Shown && (
-        <Suspense>
-          <Shown session={session} onClose={() => setOpen(null)} />
-        </Suspense>
-      )}
+      <Menu label={`Actions for ${title}`} items={() => menuItems(props)} />
     </div>
   );
 });
 
-type MenuContext = Omit<RowProps, 'chosen'> & {
-  readonly onOpen: (dialog: keyof typeof DIALOGS) => void;
-};
-
-function menuItems({ session, foreign, mayChange, onOpen }: MenuContext): readonly MenuItem[] {
+function menuItems({ session, foreign, mayChange, onOpen }: RowProps): readonly MenuItem[] {
   const { id, pinned = false, archived } = session;
   const handle = parlance.session(id);
   const title = session.title || 'Untitled';
@@ -96,10 +78,12 @@ function menuItems({ session, foreign, mayChange, onOpen }: MenuContext): readon
       icon: 'pin',
       onSelect: () => void attempt(() => handle.pin(!pinned)),
     },
-    { label: 'Tags', icon: 'tag', onSelect: () => onOpen('tags') },
-    { label: 'Rename', icon: 'edit', onSelect: () => onOpen('rename') },
+    { label: 'Tags', icon: 'tag', onSelect: () => onOpen({ dialog: 'tags', session }) },
+    { label: 'Rename', icon: 'edit', onSelect: () => onOpen({ dialog: 'rename', session }) },
     // Only owners share their sessions.
-    ...(foreign ? [] : [{ label: 'Share', icon: 'link' as const, onSelect: () => onOpen('share') }]),
+    ...(foreign
+      ? []
+      : [{ label: 'Share', icon: 'link' as const, onSelect: () => onOpen({ dialog: 'share', session }) }]),
     archived
       ? {
           label: 'Restore',
@@ -125,9 +109,16 @@ function menuItems({ session, foreign, mayChange, onOpen }: MenuContext): readon
   return [
     ...(mayChange ? changes : []),
     { label: 'Timeline', icon: 'timeline', onSelect: () => go({ page: 'timeline', id }) },
-    { label: 'Export', icon: 'download', onSelect: () => onOpen('export') },
+    { label: 'Export', icon: 'download', onSelect: () => onOpen({ dialog: 'export', session }) },
     ...(mayChange
-      ? [{ label: 'Delete', icon: 'trash' as const, danger: true, onSelect: () => onOpen('erase') }]
+      ? [
+          {
+            label: 'Delete',
+            icon: 'trash' as const,
+            danger: true,
+            onSelect: () => onOpen({ dialog: 'erase', session }),
+          },
+        ]
       : []),
   ];
 }

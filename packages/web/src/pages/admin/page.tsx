@@ -59,7 +59,7 @@ export function AdminPage() {
       </nav>
       <Section />
       {isLocal(about) && Section !== NoAccess && (
-        <p className="hint">
+        <p className="hint admin-sign-in">
           <a href={signInHref(place)}>Sign in</a> as an admin to manage users, API keys, MCP servers,
           listeners, origins and prices.
         </p>
