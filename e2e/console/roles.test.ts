@@ -47,7 +47,7 @@ describe.skipIf(NO_BROWSER)('roles', () => {
     await page.goto(`${place.server.http}/#/sessions/asks`);
     await seen(page.getByText('A developer or an admin can answer this.'));
     expect(await page.getByRole('button', { name: /Allow once/ }).count()).toBe(0);
-    expect(await page.getByRole('combobox', { name: 'Model' }).count()).toBe(1);
+    expect(await page.getByRole('combobox', { name: 'Agent' }).count()).toBe(1);
     expect(await page.getByRole('combobox', { name: 'Approval mode' }).count()).toBe(0);
     await page.context().close();
   });

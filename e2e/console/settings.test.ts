@@ -64,6 +64,7 @@ describe.skipIf(NO_BROWSER)('settings', () => {
     await beside.getByRole('radio', { name: 'System' }).check();
     await page.locator('html[data-theme=system]').waitFor();
     await beside.close();
+    await page.bringToFront();
   });
 
   test('notifications are turned on and off', async () => {
