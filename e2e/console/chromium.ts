@@ -12,9 +12,34 @@ const ROOT = join(import.meta.dir, '../..');
 /** Without a browser, tests that need one are skipped; CI must have one. */
 export const NO_BROWSER = !existsSync(PROGRAM) && !process.env.CI;
 
+/** Pages of the address bar: every window would load them, which takes a second of processor time. */
+const ADDRESS_BAR = ['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'WebUIOmniboxFullPopup'];
+/** The list of Playwright, which another one replaces: nothing is asked of other hosts, and nothing is delayed. */
+const PLAYWRIGHT = [
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'DestroyProfileOnBrowserClose',
+  'HttpsUpgrades',
+  'HttpsFirstBalancedModeAutoEnable',
+  'LensOverlay',
+  'MediaRouter',
+  'PaintHolding',
+  'ThirdPartyStoragePartitioning',
+  'AvoidCorsURLLoaderRestartOnRedirect',
+  'OptimizationHints',
+  'NetworkTimeServiceQuerying',
+  'AimEnabled',
+  'PreconnectToSearch',
+];
+
 /** Test containers have no user namespaces for the browser's sandbox, and the page is our own. */
+export const ARGUMENTS: readonly string[] = [
+  '--no-sandbox',
+  '--disable-gpu',
+  `--disable-features=${[...PLAYWRIGHT, ...ADDRESS_BAR].join(',')}`,
+];
+
 const launch = (executablePath: string): Promise<Browser> =>
-  chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+  chromium.launch({ executablePath, args: [...ARGUMENTS] });
 
 export const launchBrowser = (): Promise<Browser> => launch(PROGRAM);
 /** For pages that show notifications. */

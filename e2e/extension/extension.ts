@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BrowserContext, chromium, type Page, type Worker } from 'playwright-core';
+import { ARGUMENTS } from '../console/chromium.ts';
 import { buildExtension, CHROMIUM, EXTENSION } from './build.ts';
 
 export type Extension = {
@@ -34,8 +35,7 @@ export async function openExtension(profile?: string): Promise<Extension> {
     viewport: null,
     args: [
       '--headless=new',
-      '--no-sandbox',
-      '--disable-gpu',
+      ...ARGUMENTS,
       `--disable-extensions-except=${EXTENSION}`,
       `--load-extension=${EXTENSION}`,
     ],
