@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { connect } from '../../packages/sdk/src/index.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { NO_BROWSER } from './build.ts';
 import { type Extension, openExtension } from './extension.ts';
@@ -36,6 +37,31 @@ describe.skipIf(NO_BROWSER)('the panel', () => {
     expect(existsSync(join(server.root, 'from-the-panel.txt'))).toBe(true);
     await press(panel, 'Sessions');
     await panel.getByRole('button', { name: /run touch from-the-panel/ }).waitFor();
+    await panel.close();
+  });
+
+  test('slash commands before the first message apply to the session that it begins', async () => {
+    const parlance = connect({ url: server.http });
+    const before = (await parlance.sessions.list()).sessions.length;
+    const panel = await extension.panel();
+    await panel.getByLabel('Use this tab').uncheck();
+    await send(panel, '/compact');
+    await panel.getByText('The session has no messages yet.').waitFor();
+    await send(panel, '/domain social_chat');
+    await send(panel, '/agent storyteller');
+    await send(panel, '/approval auto-edit');
+    await panel.getByText('New session: domain social_chat, agent storyteller, approval auto-edit').waitFor();
+    expect((await parlance.sessions.list()).sessions).toHaveLength(before);
+    await send(panel, 'What can you do?');
+    await panel.locator('.turn-end').waitFor();
+    const { sessions } = await parlance.sessions.list();
+    expect(sessions).toHaveLength(before + 1);
+    const [begun] = sessions;
+    expect(begun).toMatchObject({ domain: 'social_chat' });
+    expect(await parlance.session(begun?.id).get()).toMatchObject({
+      now: { agent: { id: 'storyteller' }, approvalMode: 'auto-edit' },
+    });
+    expect(extension.problems()).toEqual([]);
     await panel.close();
   });
 

@@ -1,5 +1,6 @@
 /** The message field. A message is a task on the current tab, a chat without it, or the answer to a question of the task. */
 import type { Part } from '@parlance/protocol';
+import type { SessionHandle } from '@parlance/sdk';
 import { useState } from 'react';
 import { attempt, toast } from '../../../../web/src/components/toast.tsx';
 import { applySlash } from '../../../../web/src/pages/chat/apply-slash.ts';
@@ -7,12 +8,14 @@ import { Composer, type Mode } from '../../../../web/src/pages/chat/composer.tsx
 import { FullAutoDialog } from '../../../../web/src/pages/chat/full-auto-dialog.tsx';
 import { HelpDialog } from '../../../../web/src/pages/chat/help.tsx';
 import { attempted } from '../../../../web/src/pages/chat/page.tsx';
+import type { Chosen } from '../../../../web/src/pages/chat/pickers.tsx';
 import { textOf } from '../../../../web/src/pages/chat/rows.ts';
 import { parlance, useServer } from '../../../../web/src/state/server.ts';
 import { isRunning, type TaskRecord } from '../../shared/task-record.ts';
 import type { ShownTab } from '../use-tab.ts';
 import { show } from '../view.ts';
 import { sendToWorker } from '../worker.ts';
+import { chooseForNext, createNext, describeChoices, useNextSession } from './next-session.ts';
 
 type ComposerProps = {
   readonly session: string | null;
@@ -26,6 +29,7 @@ export function PanelComposer({ session, tab, task, running, earlier }: Composer
   const about = useServer();
   const [withTab, setWithTab] = useState(true);
   const [dialog, setDialog] = useState<'help' | 'full-auto' | null>(null);
+  const choices = describeChoices(useNextSession());
   const isTasking = task !== null && isRunning(task);
 
   async function send(parts: Part[], mode: Mode): Promise<boolean> {
@@ -33,9 +37,34 @@ export function PanelComposer({ session, tab, task, running, earlier }: Composer
     if (session !== null && task?.state.phase === 'question' && text !== '')
       return sendToWorker({ kind: 'reply', session, text });
     const id = session ?? crypto.randomUUID();
-    const done = withTab && tab !== null ? await begin(id, tab, parts) : await chat(id, parts, mode);
+    const isTask = withTab && tab !== null;
+    if (isTask && !isPlainText(parts)) {
+      toast('A task on the tab takes text only. Turn off “Use this tab” to send files.');
+      return false;
+    }
+    const handle = parlance.session(id);
+    const created = await attempt(async () => {
+      if (session === null) await createNext(handle);
+      else if (isTask) await handle.create();
+    });
+    if (!created) return false;
+    const done = isTask
+      ? await sendToWorker({ kind: 'task', session: id, tab: tab.id, query: text })
+      : await attempt(() => handle.submit(parts, { mode }));
     if (done && session === null) show({ page: 'chat', session: id });
     return done;
+  }
+
+  /** Applies to the session, or to the one that the next message begins. */
+  async function choose(change: Partial<Chosen>): Promise<void> {
+    if (session === null) return chooseForNext(change);
+    const { model, approval, agent } = change;
+    await parlance.session(session).configure({ model, approval, agent: agent ?? undefined });
+  }
+
+  async function withSession(work: (handle: SessionHandle) => Promise<unknown>): Promise<void> {
+    if (session === null) toast('The session has no messages yet.');
+    else await work(parlance.session(session));
   }
 
   function stop(): void {
@@ -52,45 +81,37 @@ export function PanelComposer({ session, tab, task, running, earlier }: Composer
         onSend={send}
         onStop={stop}
         onSlash={(slash) =>
-          attempted(() => {
-            const handle = parlance.session(session ?? crypto.randomUUID());
-            return applySlash(slash, about, {
-              choose: ({ model, approval, agent }) =>
-                handle.configure({ model, approval, agent: agent ?? undefined }),
-              compact: () => handle.compact(),
-              clear: () => handle.clear(),
+          attempted(() =>
+            applySlash(slash, about, {
+              choose,
+              compact: () => withSession((handle) => handle.compact()),
+              clear: () => withSession((handle) => handle.clear()),
+              openDomain(domain) {
+                chooseForNext({ domain, agent: null });
+                show({ page: 'chat', session: null });
+              },
               help: () => setDialog('help'),
-              confirmFullAuto: () =>
-                session === null ? toast('The session has no messages yet.') : setDialog('full-auto'),
-            });
-          })
+              confirmFullAuto: () => setDialog('full-auto'),
+            }),
+          )
         }
       >
         <label className="panel-choice">
           <input type="checkbox" checked={withTab} onChange={(event) => setWithTab(event.target.checked)} />
           Use this tab
         </label>
+        {session === null && choices !== '' && <span>New session: {choices}</span>}
       </Composer>
       {dialog === 'help' && <HelpDialog onClose={() => setDialog(null)} />}
-      {dialog === 'full-auto' && session !== null && (
+      {dialog === 'full-auto' && (
         <FullAutoDialog
           onClose={() => setDialog(null)}
-          onConfirm={() => void attempt(() => parlance.session(session).configure({ approval: 'full-auto' }))}
+          onConfirm={() => void attempt(() => choose({ approval: 'full-auto' }))}
         />
       )}
     </>
   );
 }
 
-async function begin(session: string, tab: ShownTab, parts: readonly Part[]): Promise<boolean> {
-  const query = textOf(parts);
-  if (query === '' || parts.some(({ type }) => type !== 'text')) {
-    toast('A task on the tab takes text only. Turn off “Use this tab” to send files.');
-    return false;
-  }
-  const created = await attempt(() => parlance.session(session).create());
-  return created && sendToWorker({ kind: 'task', session, tab: tab.id, query });
-}
-
-const chat = (session: string, parts: Part[], mode: Mode): Promise<boolean> =>
-  attempt(() => parlance.session(session).submit(parts, { mode }));
+const isPlainText = (parts: readonly Part[]): boolean =>
+  textOf(parts) !== '' && parts.every(({ type }) => type === 'text');

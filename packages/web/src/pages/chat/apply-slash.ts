@@ -1,7 +1,6 @@
 /** Executes slash commands. */
 import type { About } from '@parlance/sdk';
 import { toast } from '../../components/toast.tsx';
-import { go } from '../../router.ts';
 import type { Chosen } from './pickers.tsx';
 import { AS_SERVER, approvalModes, type Slash } from './slash.ts';
 
@@ -10,6 +9,8 @@ type Doing = {
   readonly choose: (change: Partial<Chosen>) => Promise<unknown>;
   readonly compact: () => Promise<unknown>;
   readonly clear: () => Promise<unknown>;
+  /** Begins a session in the domain. */
+  readonly openDomain: (domain: string) => void;
   readonly help: () => void;
   /** Asks before everything runs without approval. */
   readonly confirmFullAuto: () => void;
@@ -54,7 +55,7 @@ export async function applySlash({ name, argument }: Slash, about: About, doing:
           '/domain NAME',
           about.domains.map(({ id }) => id),
         );
-      go({ page: 'new' }, { domain: domain.id });
+      doing.openDomain(domain.id);
       return true;
     }
     case 'approval': {

@@ -81,6 +81,7 @@ export function NewChatPage() {
                 choose,
                 compact: nothingYet,
                 clear: nothingYet,
+                openDomain: (domain) => go({ page: 'new' }, { domain }),
                 help: () => setDialog('help'),
                 confirmFullAuto: () => setDialog('full-auto'),
               }),

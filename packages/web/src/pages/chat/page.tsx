@@ -8,7 +8,7 @@ import { Icon } from '../../components/icon.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { Page } from '../../components/page.tsx';
 import { attempt } from '../../components/toast.tsx';
-import { hrefOf, usePlace } from '../../router.ts';
+import { go, hrefOf, usePlace } from '../../router.ts';
 import { parlance, useServer } from '../../state/server.ts';
 import { type FollowedSession, useSession } from '../../state/session.ts';
 import { Announcer } from './announcer.tsx';
@@ -144,6 +144,7 @@ function Chat({ id, view }: { id: string; view: SessionView }) {
                 choose,
                 compact: () => handle.compact(),
                 clear: () => handle.clear(),
+                openDomain: (domain) => go({ page: 'new' }, { domain }),
                 help: () => setDialog('help'),
                 confirmFullAuto: () => setDialog('full-auto'),
               }),
