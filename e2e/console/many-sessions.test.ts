@@ -1,6 +1,7 @@
 /** A long list of sessions scrolls to its end; only visible rows are in the document. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
+import { until } from '../../packages/server/src/testing/until.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { type Console, openConsole, openSidebar, PATIENCE_MS, say, seen } from './console.ts';
 import { manySessions } from './long-session.ts';
@@ -48,6 +49,27 @@ describe.skipIf(NO_BROWSER)('many sessions', () => {
     await seen(page.getByRole('region', { name: 'Today' }).getByText('question 500', { exact: true }));
     expect(await page.locator('.session-row').count()).toBeLessThan(MAX_ROWS);
     expect(place.problems()).toEqual([]);
+    await page.context().close();
+  });
+
+  test('the sessions in view stay where they are when others come and go above', async () => {
+    const page = await place.open('/');
+    await openSidebar(page);
+    const list = page.locator('.session-list');
+    await seen(page.locator('.session-title').getByText('question 990', { exact: true }));
+    await list.evaluate((element) => Object.assign(element, { scrollTop: 1_000 }));
+    const inView = page.locator('.session-title').getByText(`question ${SESSIONS - 40}`, { exact: true });
+    await seen(inView);
+    const topOf = async () => Math.round((await inView.boundingBox())?.y ?? 0);
+    const heightOf = () => list.evaluate((element) => element.scrollHeight);
+    const [top, height] = [await topOf(), await heightOf()];
+    for (const name of ['one', 'two', 'three']) await say(place.server, name, name);
+    await until(async () => (await heightOf()) > height + 2 * 30);
+    await until(async () => Math.abs((await topOf()) - top) < 2);
+    for (const name of ['one', 'two', 'session-995'])
+      await fetch(`${place.server.http}/v1/sessions/${name}`, { method: 'DELETE' });
+    await until(async () => (await heightOf()) < height + 2 * 30);
+    await until(async () => Math.abs((await topOf()) - top) < 2);
     await page.context().close();
   });
 

@@ -5,7 +5,7 @@ import { useServer } from '../state/server.ts';
 import type { ListedSession } from '../state/session-order.ts';
 import { type OpenDialog, SessionDialog } from './session-dialog.tsx';
 import { SessionRow } from './session-row.tsx';
-import { sectionsOf, sessionRows } from './session-rows.ts';
+import { sectionsOf, sessionRows, shiftOf } from './session-rows.ts';
 
 /** Height of a row before it is measured. */
 const ROW_HEIGHT = 34;
@@ -46,6 +46,17 @@ export function SessionList({ sessions, pinned, chosen, more, children }: Sessio
     for (const row of scroller.current?.querySelectorAll<HTMLElement>('[data-index]') ?? [])
       if (row.offsetHeight > 0) list.resizeItem(Number(row.dataset.index), row.offsetHeight);
   });
+  const shown = useRef(rows);
+  // The sessions in view stay in place, unless the newest one is in view.
+  useLayoutEffect(() => {
+    const before = shown.current;
+    shown.current = rows;
+    const first = list.range?.startIndex ?? 0;
+    const shift = before === rows || first === 0 ? 0 : shiftOf(before, rows, first);
+    if (shift === 0 || !scroller.current) return;
+    const topOf = (index: number) => list.measurementsCache[index]?.start ?? 0;
+    scroller.current.scrollTop += topOf(first + shift) - topOf(first);
+  }, [rows, list]);
   const items = list.getVirtualItems();
   const isNearEnd = (items.at(-1)?.index ?? 0) >= rows.count - AHEAD;
   // biome-ignore lint/correctness/useExhaustiveDependencies: a page may not fill the list

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { sectionsOf, sessionRows } from './session-rows.ts';
+import { sectionsOf, sessionRows, shiftOf } from './session-rows.ts';
 
 type Dated = { readonly updatedAt: string };
 
@@ -62,4 +62,17 @@ test('rows in view are put into sections, the first of which may begin above', (
     ['Today', undefined, 1],
     ['Yesterday', 3, 1],
   ]);
+});
+
+test('rows move when others come or go above them', () => {
+  const rowsWith = (...keys: string[]) =>
+    sessionRows({ sorted: keys.map((key) => ({ ...at(15), key })), pinned: [] }, NOW);
+  const before = rowsWith('a', 'b', 'c', 'd');
+  // row 0 is the heading
+  expect(shiftOf(before, rowsWith('new', 'a', 'b', 'c', 'd'), 2)).toBe(1);
+  expect(shiftOf(before, rowsWith('b', 'c', 'd'), 2)).toBe(-1);
+  expect(shiftOf(before, rowsWith('a', 'b', 'c', 'd', 'e'), 2)).toBe(0);
+  // The first one in view has moved to the front itself.
+  expect(shiftOf(before, rowsWith('b', 'a', 'c', 'd'), 2)).toBe(0);
+  expect(shiftOf(before, rowsWith('x', 'y'), 2)).toBe(0);
 });

@@ -38,6 +38,30 @@ export function sessionRows<One extends Pick<Session, 'updatedAt'>>(
   };
 }
 
+/** Rows that are compared after a change, and how far they may have moved. */
+const COMPARED = 20;
+const FARTHEST = 50;
+
+/**
+ * By how many rows those from `index` on have moved, because others came or went above them. Two neighbours that moved
+ * together are needed: one alone may be a session that has changed itself.
+ */
+export function shiftOf<One extends { readonly key: string }>(
+  before: ListRows<One>,
+  after: ListRows<One>,
+  index: number,
+): number {
+  const isSame = (place: number, shift: number) => keyOf(before.at(place)) === keyOf(after.at(place + shift));
+  for (let place = index; place < index + COMPARED; place++)
+    for (let distance = 0; distance <= FARTHEST; distance++)
+      for (const shift of [distance, -distance])
+        if (isSame(place, shift) && isSame(place + 1, shift)) return shift;
+  return 0;
+}
+
+const keyOf = (row: ListRow<{ readonly key: string }> | undefined): string | undefined =>
+  row?.kind === 'session' ? row.session.key : row?.group;
+
 /** Rows in view that are below one heading. Without a heading, the group begins above. */
 export type Section<Item> = {
   readonly group: string;
