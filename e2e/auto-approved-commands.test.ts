@@ -10,7 +10,7 @@ import type { DurableEvent } from '../packages/protocol/src/index.ts';
 import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
 import { hostileSettings, repositoryIn } from '../packages/server/src/tools/shell/testing.ts';
 import { fakeModel } from './fake-model.ts';
-import { followed, postJson, submit, type Where } from './server-process.ts';
+import { followed, postJson, submit, type Target } from './server-process.ts';
 
 const SECRET = 'canary-91b2';
 const home = mkdtempSync(join(tmpdir(), 'parlance-home-'));
@@ -28,7 +28,7 @@ afterAll(() => {
 const settled = ({ type }: DurableEvent): boolean => type === 'approval.requested' || type === 'tool.ended';
 
 /** The result of a call of the session, counted from 1: its output, or null if it needs approval. */
-async function outcomeIn(where: Where, session: string, call = 1): Promise<string | null> {
+async function outcomeIn(where: Target, session: string, call = 1): Promise<string | null> {
   const events = await followed(where, session, (so) => so.filter(settled).length >= call);
   const event = events.filter(settled)[call - 1];
   return event?.type === 'tool.ended' ? JSON.stringify(event.parts) : null;

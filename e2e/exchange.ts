@@ -2,7 +2,7 @@
 
 import { until } from '../packages/server/src/testing/until.ts';
 import type { Answer, ChatRequest } from './fake-model.ts';
-import { getJson, type Where } from './server-process.ts';
+import { getJson, type Target } from './server-process.ts';
 
 /** The clients' promises are lazy, which matchers for rejections do not support. */
 export const failure = (asked: PromiseLike<unknown>): PromiseLike<unknown> =>
@@ -32,7 +32,7 @@ export function repeating({ messages }: ChatRequest): Answer {
 }
 
 /** Resolves with the first pending approval. */
-export const waitingApproval = ({ http }: Where): Promise<string> =>
+export const waitingApproval = ({ http }: Target): Promise<string> =>
   until(
     async () => (await getJson<{ approvals: { id: string }[] }>(`${http}/v1/approvals`)).approvals[0]?.id,
   );

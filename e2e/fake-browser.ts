@@ -1,7 +1,7 @@
 /** A simulated browser: pages that react to actions, driven by a client of the copilot contract. */
 
 import { readAction } from '../packages/copilot/src/testing/deployed-client.ts';
-import type { Where } from './server-process.ts';
+import type { Target } from './server-process.ts';
 
 export type PageState = {
   url: string;
@@ -35,7 +35,7 @@ const MAX_CALLS = 60;
  * clients.
  */
 export async function browse(
-  server: Where,
+  server: Target,
   token: string,
   {
     site,
@@ -78,7 +78,7 @@ const ids = (bodies: readonly Body[]): object => {
   return data ? { taskId: data.taskId, sessionId: data.sessionId } : {};
 };
 
-export async function post(server: Where, token: string, request: object): Promise<Body> {
+export async function post(server: Target, token: string, request: object): Promise<Body> {
   const response = await fetch(`${server.http}/api/agent/interact`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },

@@ -1,7 +1,7 @@
 /** Client configurations from the guide of the console, and a `PATH` with `parlance` as they expect it. */
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { getJson, type Where } from './server-process.ts';
+import { getJson, type Target } from './server-process.ts';
 
 const PARLANCE = join(import.meta.dir, '../packages/cli/bin/parlance');
 
@@ -11,7 +11,7 @@ type Dialects = {
 };
 
 /** The code of the snippet whose title begins with `client`. */
-export async function guideCode({ http, headers }: Where, dialect: string, client: string): Promise<string> {
+export async function guideCode({ http, headers }: Target, dialect: string, client: string): Promise<string> {
   const { dialects } = await getJson<Dialects>(`${http}/v1/dialects`, headers);
   const snippets = dialects.find(({ name }) => name === dialect)?.snippets ?? [];
   const { code } = snippets.find(({ title }) => title.startsWith(client)) ?? {};

@@ -20,7 +20,7 @@ export type ServerProcess = AsyncDisposable & {
 };
 
 /** The address of a server, and the headers of each request. */
-export type Where = { readonly http: string; readonly headers?: Readonly<Record<string, string>> };
+export type Target = { readonly http: string; readonly headers?: Readonly<Record<string, string>> };
 
 const LISTENING = 'parlance listening on ';
 
@@ -114,22 +114,22 @@ export async function postJson(url: string, body: object, headers: Record<string
 }
 
 /** A token of that user. */
-export async function login(server: Where, username: string, password: string): Promise<string> {
+export async function login(server: Target, username: string, password: string): Promise<string> {
   const { status, body } = await postJson(`${server.http}/v1/auth/login`, { username, password });
   if (status !== 200) throw new Error(`login of ${username} failed: ${status}`);
   return String(body.access_token);
 }
 
-export const getJson = async <Body>(url: string, headers: Where['headers'] = {}): Promise<Body> =>
+export const getJson = async <Body>(url: string, headers: Target['headers'] = {}): Promise<Body> =>
   (await fetch(url, { headers })).json() as Promise<Body>;
 
 /** Resolves with true when the input is accepted and stored. */
-export const submit = (server: Where, session: string, text: string): Promise<boolean> =>
+export const submit = (server: Target, session: string, text: string): Promise<boolean> =>
   submitKeyed(server, session, { text });
 
 /** With an idempotency key. */
 export async function submitKeyed(
-  server: Where,
+  server: Target,
   session: string,
   { text, key }: { text: string; key?: string },
 ): Promise<boolean> {
@@ -139,7 +139,7 @@ export async function submitKeyed(
 }
 
 /** All events of the session, page by page from the native API. */
-export async function durableOf(server: Where, session: string): Promise<DurableEvent[]> {
+export async function durableOf(server: Target, session: string): Promise<DurableEvent[]> {
   const durableEvents: DurableEvent[] = [];
   for (let after: number | null = 0; after !== null; ) {
     const url: string = `${server.http}/v1/sessions/${session}/events?limit=100&after=${after}`;
@@ -152,7 +152,7 @@ export async function durableOf(server: Where, session: string): Promise<Durable
 
 /** Follows the session until `done` returns true for the events so far. */
 export async function followed(
-  server: Where,
+  server: Target,
   session: string,
   done: (events: readonly DurableEvent[]) => boolean,
 ): Promise<DurableEvent[]> {

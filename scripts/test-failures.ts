@@ -13,7 +13,7 @@ const AGAIN = /^\d+ tests? (skipped|todo|failed):$/;
 /** Only the last output of a failed test is kept. */
 const MAX_LINES = 60;
 
-export class Trouble {
+export class TestFailures {
   #rest = '';
   #file = '';
   /** output since the last result, by file: several files run concurrently */
@@ -24,7 +24,7 @@ export class Trouble {
   readonly #files: string[] = [];
 
   /** Processes the next chunk of output, split anywhere. */
-  take(text: string): void {
+  add(text: string): void {
     const lines = (this.#rest + text).split('\n');
     this.#rest = lines.pop() ?? '';
     for (const line of lines) this.#line(line);

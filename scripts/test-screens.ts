@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { Glob } from 'bun';
 import { SCREENS } from '../e2e/console/screen.ts';
-import { Trouble } from './test-failures.ts';
+import { TestFailures } from './test-failures.ts';
 
 const ROOT = join(import.meta.dir, '..');
 /** Looks at every page on all screens itself. */
@@ -41,13 +41,13 @@ async function runTests({ files, env }: Run): Promise<{ code: number; failures: 
     stdout: 'inherit',
     stderr: 'pipe',
   });
-  const trouble = new Trouble();
+  const failures = new TestFailures();
   const decoder = new TextDecoder();
   for await (const chunk of child.stderr) {
     process.stderr.write(chunk);
-    trouble.take(decoder.decode(chunk, { stream: true }));
+    failures.add(decoder.decode(chunk, { stream: true }));
   }
-  return { code: await child.exited, failures: trouble.found.map(titleOf) };
+  return { code: await child.exited, failures: failures.found.map(titleOf) };
 }
 
 /** The file and the title of a failed test. */

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { $, Glob } from 'bun';
-import { Trouble } from './test-failures.ts';
+import { TestFailures } from './test-failures.ts';
 
 /** Debian installs these programs outside of the path. */
 const POSTGRES = 'usr/lib/postgresql/*/bin/postgres';
@@ -100,12 +100,12 @@ async function run(args: readonly string[]) {
     stderr: 'pipe',
   });
   let tail = '';
-  const trouble = new Trouble();
+  const failures = new TestFailures();
   const decoder = new TextDecoder();
   for await (const chunk of child.stderr) {
     process.stderr.write(chunk);
     const text = decoder.decode(chunk, { stream: true });
-    trouble.take(text);
+    failures.add(text);
     tail = (tail + text).slice(-2_000);
   }
   const count = (word: string): number =>
@@ -117,8 +117,8 @@ async function run(args: readonly string[]) {
     // Bun does not count an error outside of a test as a failure.
     failed: count('fail') + count('error'),
     skipped: count('skip'),
-    failures: trouble.found,
-    files: trouble.files,
+    failures: failures.found,
+    files: failures.files,
   };
 }
 

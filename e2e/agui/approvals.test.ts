@@ -11,7 +11,7 @@ import {
   distinct,
   expectNoComplaints,
   httpAgent,
-  type Ran,
+  type RunResult,
   run,
   watchComplaints,
 } from './client.ts';
@@ -51,7 +51,7 @@ const resolved = (id: string, payload: object): ResumeEntry => ({
   payload,
 });
 
-const interruptsOf = ({ outcome }: Ran) => outcome?.interrupts ?? [];
+const interruptsOf = ({ outcome }: RunResult) => outcome?.interrupts ?? [];
 
 /** Runs until an interrupt, and returns its id. */
 async function asked(agent: HttpAgent, text: string): Promise<string> {

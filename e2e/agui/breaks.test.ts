@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Message } from '@ag-ui/client';
 import { type Answer, fakeModel } from '../fake-model.ts';
-import { durableOf, followed, startProcess, type Where } from '../server-process.ts';
+import { durableOf, followed, startProcess, type Target } from '../server-process.ts';
 import { contentOf, distinct, httpAgent, run, user, watchComplaints } from './client.ts';
 import { cancel, cleanUp, cleanups, ends, seen, serverOf } from './setup.ts';
 
@@ -108,7 +108,7 @@ describe('an interrupted answer', () => {
 
 /** Reads the first piece of the answer; `then` runs before the connection is closed. */
 async function firstPiece(
-  server: Where,
+  server: Target,
   input: object,
   then: () => Promise<void> = async () => undefined,
 ): Promise<Message> {

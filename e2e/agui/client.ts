@@ -3,7 +3,7 @@ import { expect } from 'bun:test';
 import { type AgentSubscriber, HttpAgent, type Message, type RunAgentParameters } from '@ag-ui/client';
 
 /** Warnings of the client: it prints one for everything it drops or repairs. */
-export const complaints: string[] = [];
+export const warnings: string[] = [];
 
 const warn = console.warn;
 const error = console.error;
@@ -11,7 +11,7 @@ const error = console.error;
 /** Call it before the tests of a file. */
 export function watchComplaints(): void {
   console.warn = (...words: unknown[]) => {
-    complaints.push(words.map(String).join(' '));
+    warnings.push(words.map(String).join(' '));
     warn(...words);
   };
   // It also prints errors that it throws.
@@ -22,7 +22,7 @@ export function watchComplaints(): void {
 
 /** Call it after each test. */
 export function expectNoComplaints(): void {
-  expect(complaints.splice(0)).toEqual([]);
+  expect(warnings.splice(0)).toEqual([]);
 }
 
 export type Event = Record<string, unknown> & { readonly type: string };
@@ -39,7 +39,7 @@ export type Outcome = {
   }[];
 };
 
-export type Ran = {
+export type RunResult = {
   readonly events: Event[];
   readonly types: string[];
   readonly newMessages: Message[];
@@ -75,7 +75,7 @@ export async function run(
   agent: HttpAgent,
   text: string | null,
   { onEvent, ...parameters }: RunAgentParameters & { onEvent?: (event: Event) => void } = {},
-): Promise<Ran> {
+): Promise<RunResult> {
   if (text !== null) agent.addMessage(user(text));
   const events: Event[] = [];
   const subscriber: AgentSubscriber = {

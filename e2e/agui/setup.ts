@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll } from 'bun:test';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { dictatedModel } from '../dictated-model.ts';
 import { type Answer, type ChatRequest, type FakeModel, fakeModel } from '../fake-model.ts';
-import { durableOf, postJson, type Where } from '../server-process.ts';
+import { durableOf, postJson, type Target } from '../server-process.ts';
 import { type Event, expectNoComplaints, watchComplaints } from './client.ts';
 
 /** One server for all tests of a file, with a model that answers each request like this. */
@@ -70,7 +70,7 @@ export const ends =
   (events: readonly { readonly type: string }[]) =>
     events.some(({ type }) => types.includes(type));
 
-export const cancel = (server: Where, session: string) =>
+export const cancel = (server: Target, session: string) =>
   postJson(`${server.http}/v1/sessions/${session}/commands`, { type: 'turn.cancel' });
 
 /** Resolves with the first event of that type. */

@@ -2,7 +2,7 @@
 import { afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { until } from '../../packages/server/src/testing/until.ts';
 import type { Answer } from '../fake-model.ts';
-import { durableOf, followed, type Where } from '../server-process.ts';
+import { durableOf, followed, type Target } from '../server-process.ts';
 import { contentOf, distinct, type Event, httpAgent, run, user, watchComplaints } from './client.ts';
 import { answering, cancel, cleanUp, dictated, ends, seen } from './setup.ts';
 
@@ -149,7 +149,7 @@ describe('a turn that another client cancels', () => {
 });
 
 describe('a client before 1.0, which declares no version', () => {
-  const post = async (server: Where, input: object): Promise<Event[]> => {
+  const post = async (server: Target, input: object): Promise<Event[]> => {
     const response = await fetch(`${server.http}/agui`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

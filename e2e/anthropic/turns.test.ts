@@ -5,7 +5,7 @@ import { until } from '../../packages/server/src/testing/until.ts';
 import { waitingApproval } from '../exchange.ts';
 import type { Answer } from '../fake-model.ts';
 import { has, testServers } from '../model-server.ts';
-import { durableOf, followed, postJson, type Where } from '../server-process.ts';
+import { durableOf, followed, postJson, type Target } from '../server-process.ts';
 import { anthropicClient, failure, sessionOf, textIn } from './client.ts';
 
 const { answering, dictated, restartable } = testServers();
@@ -20,7 +20,7 @@ const textOf = (event: Anthropic.RawMessageStreamEvent): string =>
   event.type === 'content_block_delta' && event.delta.type === 'text_delta' ? event.delta.text : '';
 
 /** The raw stream. */
-const raw = async (server: Where) =>
+const raw = async (server: Target) =>
   (
     await fetch(`${server.http}/v1/messages`, {
       method: 'POST',

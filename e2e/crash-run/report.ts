@@ -1,9 +1,9 @@
 /** Summary of a run in a few lines. */
 import type { Outcome } from './run.ts';
 
-export type Spread = { readonly p50: number; readonly p95: number; readonly max: number };
+export type Percentiles = { readonly p50: number; readonly p95: number; readonly max: number };
 
-export function spreadOf(values: readonly number[]): Spread {
+export function spreadOf(values: readonly number[]): Percentiles {
   const sorted = values.toSorted((a, b) => a - b);
   const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
   return { p50: at(0.5), p95: at(0.95), max: at(1) };
@@ -38,5 +38,5 @@ export function reportOf(seed: number, outcome: Outcome): string[] {
   ];
 }
 
-const written = ({ p50, p95, max }: Spread): string => `p50 ${ms(p50)}, p95 ${ms(p95)}, max ${ms(max)}`;
+const written = ({ p50, p95, max }: Percentiles): string => `p50 ${ms(p50)}, p95 ${ms(p95)}, max ${ms(max)}`;
 const ms = (value: number): string => `${Math.round(value)} ms`;

@@ -1,7 +1,7 @@
 /** The short run; `npm run fuzz:commands -- --seed N --count N` is the long one. */
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import { findSandbox } from '../../packages/server/src/tools/shell/sandbox.ts';
-import { Chance } from '../fuzz/random.ts';
+import { RandomSource } from '../fuzz/random.ts';
 import { MIN_AUTO_APPROVED } from './limits.ts';
 import { lineFrom } from './lines.ts';
 import { fuzzCommands } from './run.ts';
@@ -30,7 +30,7 @@ test('the same holds in the sandbox, if there is one', async () => {
 
 test('a seed always gives the same lines', () => {
   const made = (seed: number) => {
-    const chance = new Chance(seed);
+    const chance = new RandomSource(seed);
     return Array.from({ length: 200 }, () => lineFrom(chance));
   };
   expect(made(7)).toEqual(made(7));

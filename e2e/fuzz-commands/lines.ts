@@ -2,13 +2,13 @@
  * Generates command lines that mix harmless words with escapes: links, globs, options, substitutions, `cd` and
  * nested repositories.
  */
-import type { Chance } from '../fuzz/random.ts';
+import type { RandomSource } from '../fuzz/random.ts';
 import { PROGRAMS } from './programs.ts';
 import { CODE, FOLDERS, GLOBS, INSIDE, OPERATORS, OTHERS, OUTSIDE } from './words.ts';
 
 export type Line = { readonly command: string[]; readonly workdir?: string; readonly timeout: number };
 
-export function lineFrom(chance: Chance): Line {
+export function lineFrom(chance: RandomSource): Line {
   const script = scriptFrom(chance);
   const workdir = chance.below(8) === 0 ? { workdir: chance.pick(FOLDERS).replace('-- ', '') } : {};
   if (chance.below(6) === 0) {
@@ -23,7 +23,7 @@ export function lineFrom(chance: Chance): Line {
   };
 }
 
-function scriptFrom(chance: Chance): string {
+function scriptFrom(chance: RandomSource): string {
   let script = stepFrom(chance);
   for (let more = chance.below(3); more > 0; more--)
     script +=
@@ -31,7 +31,7 @@ function scriptFrom(chance: Chance): string {
   return chance.below(15) === 0 ? damaged(script, chance) : script;
 }
 
-function stepFrom(chance: Chance): string {
+function stepFrom(chance: RandomSource): string {
   const roll = chance.below(100);
   if (roll < 22)
     return `cd ${FOLDERS[Math.min(chance.below(FOLDERS.length), chance.below(FOLDERS.length))]}`.trimEnd();
@@ -52,7 +52,7 @@ function stepFrom(chance: Chance): string {
   return words.join(' ');
 }
 
-function wordFrom(chance: Chance): string {
+function wordFrom(chance: RandomSource): string {
   const roll = chance.below(100);
   if (roll < 60) return chance.pick(INSIDE);
   if (roll < 78) return chance.pick(GLOBS);
@@ -60,7 +60,7 @@ function wordFrom(chance: Chance): string {
 }
 
 /** Removes, replaces or inserts a character: quotes and escapes at unusual positions. */
-function damaged(script: string, chance: Chance): string {
+function damaged(script: string, chance: RandomSource): string {
   const at = chance.below(script.length);
   const put = chance.pick([
     "'",

@@ -4,7 +4,7 @@ import { Fault } from '../../packages/protocol/src/index.ts';
 import type { Sandbox } from '../../packages/server/src/tools/shell/sandbox.ts';
 import { shell } from '../../packages/server/src/tools/shell/tool.ts';
 import { contextIn, use } from '../../packages/server/src/tools/testing.ts';
-import { Chance } from '../fuzz/random.ts';
+import { RandomSource } from '../fuzz/random.ts';
 import { type Line, lineFrom } from './lines.ts';
 import { PINNED } from './pinned.ts';
 import { SECRET, scratch } from './scratch.ts';
@@ -30,7 +30,7 @@ const BATCH = 500;
 
 export async function fuzzCommands({ seed, count, sandbox, report }: Run): Promise<Fuzzed> {
   await using place = await scratch();
-  const chance = new Chance(seed);
+  const chance = new RandomSource(seed);
   const tools = place.roots.map((root) => ({
     root,
     tool: shell('shell', { sandbox, hide: [join(root, place.hidden)] }),

@@ -3,7 +3,7 @@ import { WebSocket } from 'ws';
 import { unknownFrame } from '../isolation/sockets.ts';
 import { problemIn } from './checker.ts';
 import type { Hostile } from './hostile.ts';
-import type { Chance } from './random.ts';
+import type { RandomSource } from './random.ts';
 import type { SocketTarget } from './targets.ts';
 
 const PATIENCE_MS = 120_000;
@@ -22,7 +22,7 @@ export class FuzzSocket {
   ) {}
 
   /** Sends all messages; resolves when the last was answered or the socket was closed. */
-  async send(messages: readonly Hostile[], chance: Chance): Promise<void> {
+  async send(messages: readonly Hostile[], chance: RandomSource): Promise<void> {
     const socket = await this.#open();
     const gone = Promise.withResolvers<void>();
     this.#gone = gone.resolve;
@@ -77,7 +77,7 @@ export class FuzzSocket {
 }
 
 /** Sends a message whole, as bytes, or in fragments. */
-function put(socket: WebSocket, message: Hostile, chance: Chance): void {
+function put(socket: WebSocket, message: Hostile, chance: RandomSource): void {
   if (socket.readyState !== WebSocket.OPEN) return;
   const binary = typeof message !== 'string' && chance.below(2) === 0;
   if (message.length < 2 || chance.below(10) > 0) {

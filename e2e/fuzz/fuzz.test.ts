@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { DRIVERS } from '../drivers.ts';
 import { hostile } from './hostile.ts';
-import { Chance } from './random.ts';
+import { RandomSource } from './random.ts';
 import { fuzzedServer } from './server.ts';
 
 test('thousands of hostile messages find no bug, and every dialect answers afterwards', async () => {
@@ -17,7 +17,7 @@ test('thousands of hostile messages find no bug, and every dialect answers after
 test('a seed always gives the same messages', () => {
   const example = { type: 'chat', message: 'hello', payload: { nested: [1, 2] } };
   const made = (seed: number) => {
-    const chance = new Chance(seed);
+    const chance = new RandomSource(seed);
     return Array.from({ length: 200 }, () => hostile(example, chance));
   };
   expect(made(7)).toEqual(made(7));

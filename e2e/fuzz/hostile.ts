@@ -1,5 +1,5 @@
 /** Turns valid example messages into hostile ones, and generates noise. */
-import type { Chance } from './random.ts';
+import type { RandomSource } from './random.ts';
 
 /** JSON as text, because the worst cases cannot be expressed as a value. */
 type Text = string;
@@ -100,18 +100,18 @@ function places(value: unknown): number {
 
 const asIs = (example: unknown): Text => JSON.stringify(example);
 
-const replaced = (example: unknown, chance: Chance): Text => {
+const replaced = (example: unknown, chance: RandomSource): Text => {
   const [place, leaf] = [1 + chance.below(places(example)), chance.pick(LEAVES)];
   return written(example, (at) => (at === place ? leaf : undefined)) ?? '';
 };
 
-const removed = (example: unknown, chance: Chance): Text => {
+const removed = (example: unknown, chance: RandomSource): Text => {
   const place = 1 + chance.below(places(example));
   return written(example, (at) => (at === place ? null : undefined)) ?? '';
 };
 
 /** Adds a key, or repeats one, before or after the others. */
-const extended = (example: unknown, chance: Chance): Text => {
+const extended = (example: unknown, chance: RandomSource): Text => {
   const text = asIs(example);
   const keys = isObject(example) ? Object.keys(example) : [];
   const key = chance.below(2) === 0 ? chance.pick(KEYS) : (keys[chance.below(keys.length)] ?? 'x');
@@ -119,21 +119,21 @@ const extended = (example: unknown, chance: Chance): Text => {
   return chance.below(2) === 0 ? text.replace(/^\{/, `{${member},`) : text.replace(/\}$/, `,${member}}`);
 };
 
-const cut = (example: unknown, chance: Chance): Text =>
+const cut = (example: unknown, chance: RandomSource): Text =>
   asIs(example).slice(0, chance.below(asIs(example).length));
 
-const flipped = (example: unknown, chance: Chance): Text => {
+const flipped = (example: unknown, chance: RandomSource): Text => {
   const text = asIs(example);
   const at = chance.below(text.length);
   return text.slice(0, at) + String.fromCharCode(chance.below(0x250)) + text.slice(at + 1);
 };
 
-const bare = (_: unknown, chance: Chance): Text => chance.pick(LEAVES);
+const bare = (_: unknown, chance: RandomSource): Text => chance.pick(LEAVES);
 
-const noise = (_: unknown, chance: Chance): Uint8Array =>
+const noise = (_: unknown, chance: RandomSource): Uint8Array =>
   Uint8Array.from({ length: chance.below(200) }, () => chance.below(256));
 
-const bytes = (example: unknown, chance: Chance): Uint8Array => {
+const bytes = (example: unknown, chance: RandomSource): Uint8Array => {
   const encoded = new TextEncoder().encode(asIs(example));
   if (encoded.length > 0 && chance.below(2) === 0) encoded[chance.below(encoded.length)] = chance.below(256);
   return encoded;
@@ -143,8 +143,8 @@ export type Hostile = string | Uint8Array;
 
 /** Some mutations are harmless: valid messages must keep working between invalid ones. */
 const WAYS: readonly [
-  (example: unknown, chance: Chance) => Hostile,
-  ...((example: unknown, chance: Chance) => Hostile)[],
+  (example: unknown, chance: RandomSource) => Hostile,
+  ...((example: unknown, chance: RandomSource) => Hostile)[],
 ] = [
   replaced,
   replaced,
@@ -161,4 +161,5 @@ const WAYS: readonly [
   asIs,
 ];
 
-export const hostile = (example: unknown, chance: Chance): Hostile => chance.pick(WAYS)(example, chance);
+export const hostile = (example: unknown, chance: RandomSource): Hostile =>
+  chance.pick(WAYS)(example, chance);

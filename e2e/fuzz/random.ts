@@ -1,5 +1,5 @@
 /** Seeded randomness: the same seed gives the same run. */
-export class Chance {
+export class RandomSource {
   #state: number;
 
   constructor(seed: number) {

@@ -5,7 +5,7 @@ import { problemIn, residentMiB } from './checker.ts';
 import { FuzzSocket } from './fuzz-socket.ts';
 import { type Hostile, hostile } from './hostile.ts';
 import { PINNED } from './pinned.ts';
-import { Chance } from './random.ts';
+import { RandomSource } from './random.ts';
 import { type HttpTarget, httpTargets, queryParameters, socketTargets } from './targets.ts';
 
 export type Fuzzed = {
@@ -32,7 +32,7 @@ const BATCH = 50;
 const AT_ONCE = 12;
 
 export async function fuzz({ http, pid, token, seed, count, descriptions, report }: Run): Promise<Fuzzed> {
-  const chance = new Chance(seed);
+  const chance = new RandomSource(seed);
   const problems: string[] = [];
   const statuses: Record<string, number> = {};
   const targets: Targets = { http: httpTargets(descriptions), parameters: queryParameters(descriptions) };
@@ -157,7 +157,7 @@ type Targets = {
 };
 
 /** A request with a hostile body and, sometimes, a hostile address. */
-function request({ http, parameters }: Targets, chance: Chance): [HttpTarget, Hostile | undefined] {
+function request({ http, parameters }: Targets, chance: RandomSource): [HttpTarget, Hostile | undefined] {
   const target = http[chance.below(http.length)] ?? {
     method: 'GET',
     path: '/',

@@ -3,10 +3,10 @@ import type { Page } from 'playwright-core';
 import { encodeChange } from './encode-change.ts';
 import { animatedWebp, type Frame } from './webp.ts';
 
-type Taken = { readonly png: Buffer; durationMs: number };
+type CapturedFrame = { readonly png: Buffer; durationMs: number };
 
 export class Film {
-  readonly #taken: Taken[] = [];
+  readonly #taken: CapturedFrame[] = [];
 
   constructor(
     private readonly page: Page,

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDurable, type PrincipalId, parseDurableEvent, type SessionId } from '@parlance/protocol';
-import { openStorage, type Storage, type StoragePlace } from '@parlance/server/storage';
+import { openStorage, type Storage, type StorageLocation } from '@parlance/server/storage';
 import { seal, unseal } from '../../server/src/auth/seal.ts';
 import { readSessions, writeSession } from '../../server/src/core/api/index.ts';
 import { exportedLines } from '../../server/src/core/api/session-export.ts';
@@ -22,7 +22,7 @@ const output = (line: string) => ({ code: 0, stdout: `${line}\n`, stderr: '' });
 const refused = (code: number, line: string) => ({ code, stdout: '', stderr: `parlance: ${line}\n` });
 
 async function using<Result>(
-  place: StoragePlace,
+  place: StorageLocation,
   work: (store: Storage) => Promise<Result>,
 ): Promise<Result> {
   const store = await openStorage(place);

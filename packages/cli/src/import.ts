@@ -14,7 +14,7 @@ import {
   type SessionRef,
   writeSession,
 } from '@parlance/server/data';
-import { openStorage, type StoragePlace } from '@parlance/server/storage';
+import { openStorage, type StorageLocation } from '@parlance/server/storage';
 import { CommandError } from './command-error.ts';
 import { counted } from './counted.ts';
 import { parseFlags, STORAGE_FLAGS, TEXT } from './flags.ts';
@@ -75,7 +75,7 @@ export async function importSessions(argv: readonly string[]): Promise<number> {
   return 0;
 }
 
-async function copied(place: StoragePlace, flags: StorageFlags): Promise<number> {
+async function copied(place: StorageLocation, flags: StorageFlags): Promise<number> {
   const { copyAll } = await import('./move.ts');
   const from = await openStorage(place);
   try {

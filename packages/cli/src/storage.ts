@@ -2,7 +2,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ConfigError, loadDatabase } from '@parlance/server/config';
-import { openStorage, type Storage, type StoragePlace } from '@parlance/server/storage';
+import { openStorage, type Storage, type StorageLocation } from '@parlance/server/storage';
 import { CommandError } from './command-error.ts';
 import { existingDataFolder, type FolderFlags, newOrExistingDataFolder } from './data-folder.ts';
 
@@ -33,7 +33,7 @@ export function openConfigured(flags: StorageFlags, create = false): Promise<Sto
 }
 
 /** The storage that an argument names; null if it is a file. */
-export function storageAt(argument: string): StoragePlace | null {
+export function storageAt(argument: string): StorageLocation | null {
   if (/^postgres(ql)?:\/\//.test(argument)) {
     if (!URL.canParse(argument)) throw new CommandError('the URL of the database is not valid', 2);
     return { database: argument };

@@ -50,13 +50,13 @@ export const History = z
     if (wrong) context.addIssue({ code: 'custom', path: [wrong.index], message: wrong.message });
   });
 
-type Wrong = { readonly index: number; readonly message: string };
+type HistoryProblem = { readonly index: number; readonly message: string };
 
 /** The first invalid item: model APIs refuse a result without its call, and vice versa. */
-function wrongItem(items: readonly HistoryItem[]): Wrong | null {
+function wrongItem(items: readonly HistoryItem[]): HistoryProblem | null {
   const seen = new Set<string>();
   const open = new Map<string, number>();
-  const unanswered = (): Wrong | null => {
+  const unanswered = (): HistoryProblem | null => {
     const [first] = open;
     return first ? { index: first[1], message: `the call ${first[0]} has no result` } : null;
   };

@@ -15,7 +15,7 @@ export type {
 export type { ActivityEvent, FramesEvent, TappedFrame } from './activity.ts';
 export type { Administration, SettingsChange, UserChange } from './administration.ts';
 export type * from './answers.ts';
-export type { ApiKeys, NewApiKey as WantedKey } from './api-keys.ts';
+export type { ApiKeys, NewApiKey } from './api-keys.ts';
 export type { Answer, ApprovalDecision, FollowOptions } from './ask.ts';
 export type { Clock } from './clock.ts';
 export { type ConnectOptions, connect, type Page, type Parlance } from './connect.ts';

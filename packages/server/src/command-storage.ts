@@ -5,7 +5,7 @@ import { openSqliteStore } from './stores/sqlite/open.ts';
 
 export { type CopiedSettings, copySettings } from './copy-settings.ts';
 
-export type StoragePlace = { readonly folder: string } | { readonly database: string };
+export type StorageLocation = { readonly folder: string } | { readonly database: string };
 type Secret = Uint8Array<ArrayBuffer>;
 
 export type Storage = Store & {
@@ -22,7 +22,7 @@ const nothing = () => undefined;
 const NO_LOG = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
 /** Throws an error with a one-line message. Loads the PostgreSQL code only if needed. */
-export async function openStorage(place: StoragePlace): Promise<Storage> {
+export async function openStorage(place: StorageLocation): Promise<Storage> {
   const { AUTH_SECRET } = process.env;
   const given = AUTH_SECRET === undefined ? [] : [encoded(AUTH_SECRET)];
   if ('folder' in place) {

@@ -1,13 +1,13 @@
 /** Runs in the sandboxed frame: Mermaid source in, SVG out. */
 import mermaid from 'mermaid';
 
-type Wanted = { readonly id: number; readonly source: string; readonly dark: boolean };
+type DiagramRequest = { readonly id: number; readonly source: string; readonly dark: boolean };
 
-addEventListener('message', ({ data, source }: MessageEvent<Wanted>) => {
+addEventListener('message', ({ data, source }: MessageEvent<DiagramRequest>) => {
   if (source === parent) void draw(data);
 });
 
-async function draw({ id, source, dark }: Wanted): Promise<void> {
+async function draw({ id, source, dark }: DiagramRequest): Promise<void> {
   mermaid.initialize({
     startOnLoad: false,
     securityLevel: 'strict',

@@ -7,9 +7,9 @@
 /** by the build: the files, and a name that changes with them */
 declare const SHELL: { readonly name: string; readonly files: readonly string[] };
 
-type Lasting = Event & { waitUntil(work: Promise<unknown>): void };
+type ExtendableEvent = Event & { waitUntil(work: Promise<unknown>): void };
 type Fetching = Event & { readonly request: Request; respondWith(response: Promise<Response>): void };
-type Clicked = Lasting & {
+type Clicked = ExtendableEvent & {
   readonly notification: Notification & { readonly data: { readonly session: string } };
 };
 type Tab = { readonly url: string; focus(): Promise<unknown>; postMessage(message: unknown): void };
@@ -22,8 +22,8 @@ const worker = self as unknown as { skipWaiting(): Promise<void>; readonly clien
 const PREFIX = 'parlance-shell-';
 const CACHE = PREFIX + SHELL.name;
 
-addEventListener('install', (event) => (event as Lasting).waitUntil(store()));
-addEventListener('activate', (event) => (event as Lasting).waitUntil(forgetOlder()));
+addEventListener('install', (event) => (event as ExtendableEvent).waitUntil(store()));
+addEventListener('activate', (event) => (event as ExtendableEvent).waitUntil(forgetOlder()));
 addEventListener('fetch', (event) => answer(event as Fetching));
 addEventListener('notificationclick', (event) => {
   const { notification } = event as Clicked;

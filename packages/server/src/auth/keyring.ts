@@ -52,18 +52,18 @@ export type KeyringOptions = {
   readonly log: Log;
 };
 
-type Known = { readonly hash: string; readonly claims: KeyClaims };
+type CachedKey = { readonly hash: string; readonly claims: KeyClaims };
 
 export function openKeyring(options: KeyringOptions): Keyring {
   const { keys, pairings, open, users, limits, mayKeep = () => true, now, log } = options;
-  let cache = new LruMap<Known>(MAX_CACHED);
+  let cache = new LruMap<CachedKey>(MAX_CACHED);
   const failed = limitFailedKeys(limits);
   const use = recordKeyUse(
     { used: async (times) => void (await Promise.all([keys.used(times), pairings.used(times)])) },
     log,
   );
 
-  async function load(id: string): Promise<Known | null> {
+  async function load(id: string): Promise<CachedKey | null> {
     // A change during the reads replaces the cache, so that outdated results are not cached.
     const into = cache;
     const known = (await keyWith(id)) ?? (await pairingWith(id));
@@ -71,13 +71,13 @@ export function openKeyring(options: KeyringOptions): Keyring {
     return known;
   }
 
-  async function keyWith(id: string): Promise<Known | null> {
+  async function keyWith(id: string): Promise<CachedKey | null> {
     const key = await keys.find(id);
     const user = key && (await users.find(key.owner));
     return key && user && { hash: key.hash, claims: claimsOf(key, user.role) };
   }
 
-  async function pairingWith(id: string): Promise<Known | null> {
+  async function pairingWith(id: string): Promise<CachedKey | null> {
     const pairing = await pairings.find(id);
     if (!pairing) return null;
     if (pairing.owner === null) return open ? ofExtension(pairing, LOCAL.id, LOCAL.role) : null;
@@ -128,7 +128,7 @@ const claimsOf = ({ id, owner, role, dialects, expiresAt }: ApiKey, ownersRole: 
   validUntil: expiresAt ?? Number.POSITIVE_INFINITY,
 });
 
-const ofExtension = ({ id, hash, origin, role }: Pairing, name: string, ownersRole: Role): Known => ({
+const ofExtension = ({ id, hash, origin, role }: Pairing, name: string, ownersRole: Role): CachedKey => ({
   hash,
   claims: {
     kind: 'key',

@@ -6,7 +6,7 @@ import type { Peer } from './anonymous-sockets.ts';
 import type { Connection, FrameTap, OnTokenRevoked, Pieces, Socket } from './connection.ts';
 import type { ReceiveQueue } from './receive-queue.ts';
 import type { FrameWriter, Lag, SendBuffer } from './send-buffer.ts';
-import type { Place } from './socket-counts.ts';
+import type { CountedSocket } from './socket-counts.ts';
 import type { TokenBucket } from './token-bucket.ts';
 
 /** Properties of a socket when it is opened. */
@@ -43,7 +43,7 @@ export type Data = {
   /** frames read after the token was revoked are ignored */
   dismissed: boolean;
   stopTokenWatch: (() => void) | null;
-  readonly place: Place;
+  readonly place: CountedSocket;
   /** null once the peer has authenticated */
   peer: Peer | null;
   readonly rate: TokenBucket;

@@ -8,7 +8,7 @@ export type CountLimits = {
 };
 
 /** What a socket is counted under, so that closing it releases the same counts. */
-export type Place = {
+export type CountedSocket = {
   principal: string | null;
   readonly address: string | null;
   /** not authenticated yet */
@@ -31,7 +31,7 @@ export class SocketCounts {
   constructor(private readonly limits: CountLimits) {}
 
   /** Takes a slot and returns null if one is free. */
-  enter({ principal, address, unknown }: Place): Refusal | null {
+  enter({ principal, address, unknown }: CountedSocket): Refusal | null {
     const { limits } = this;
     if (this.#all >= limits.sockets) return SERVER_FULL;
     if (unknown && this.#unknown >= limits.unknownSockets) return UNKNOWN_FULL;
@@ -46,7 +46,7 @@ export class SocketCounts {
     return null;
   }
 
-  leave({ principal, address, unknown }: Place): void {
+  leave({ principal, address, unknown }: CountedSocket): void {
     this.#all--;
     if (unknown) this.#unknown--;
     if (address !== null) add(this.#addresses, address, -1);
@@ -54,23 +54,23 @@ export class SocketCounts {
   }
 
   /** Marks the socket as authorized, without a principal. */
-  authorize(place: Place): null {
-    if (place.unknown) this.#unknown--;
-    place.unknown = false;
+  authorize(socket: CountedSocket): null {
+    if (socket.unknown) this.#unknown--;
+    socket.unknown = false;
     return null;
   }
 
   /**
    * Assigns the socket to the principal. Returns a refusal, and assigns none, if the principal has too many.
    */
-  identify(place: Place, principal: string): Refusal | null {
-    this.authorize(place);
-    if (place.principal === principal) return null;
-    if (place.principal !== null) add(this.#principals, place.principal, -1);
-    place.principal = null;
+  identify(socket: CountedSocket, principal: string): Refusal | null {
+    this.authorize(socket);
+    if (socket.principal === principal) return null;
+    if (socket.principal !== null) add(this.#principals, socket.principal, -1);
+    socket.principal = null;
     if ((this.#principals.get(principal) ?? 0) >= this.limits.socketsPerPrincipal) return PRINCIPAL_FULL;
     add(this.#principals, principal, 1);
-    place.principal = principal;
+    socket.principal = principal;
     return null;
   }
 }

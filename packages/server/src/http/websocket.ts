@@ -9,7 +9,7 @@ import { type Data, DialectSocket, type Opening, SocketWriter } from './dialect-
 import { readFrame } from './read-frame.ts';
 import { ReceiveQueue } from './receive-queue.ts';
 import { SendBuffer } from './send-buffer.ts';
-import { type CountLimits, type Place, type Refusal, SocketCounts } from './socket-counts.ts';
+import { type CountedSocket, type CountLimits, type Refusal, SocketCounts } from './socket-counts.ts';
 import { TokenBucket } from './token-bucket.ts';
 
 export type SocketLimits = CountLimits & {
@@ -227,7 +227,7 @@ export function socketTransport(limits: SocketLimits, deps: SocketDeps): SocketT
     handler,
     enter(opening) {
       const { principal, address = null, unknown = false } = opening;
-      const place: Place = { principal: principal?.id ?? null, address, unknown };
+      const place: CountedSocket = { principal: principal?.id ?? null, address, unknown };
       let refusal = counts.enter(place);
       if (refusal?.limit === 'unknownSockets' && anonymousSockets.evictWaiting())
         refusal = counts.enter(place);

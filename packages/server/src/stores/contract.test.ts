@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
-import type { Implementation } from './contract/place.ts';
 import { scratchFolder } from './contract/scratch.ts';
+import type { Implementation } from './contract/store-location.ts';
 import { storeContract } from './contract.ts';
 import { MemoryDatabase, openMemoryStore } from './memory/store.ts';
 import { postgresImplementation, testServer } from './postgres/testing.ts';

@@ -3,7 +3,7 @@ import type { DurableEvent } from '@parlance/protocol';
 import type { EventStore } from '../core/ports/event-store.ts';
 import { openMemoryStore } from '../stores/memory/store.ts';
 
-export type Held = {
+export type HeldAppend = {
   /** resolves when an append is being held */
   readonly reached: Promise<void>;
   release(): void;
@@ -13,7 +13,7 @@ export type ControlledStore = EventStore & {
   /** number of appends so far */
   readonly appends: () => number;
   /** Holds the next append, before it is written or before it is acknowledged. */
-  hold(when: 'before' | 'after'): Held;
+  hold(when: 'before' | 'after'): HeldAppend;
   /** The next `count` appends, or those that contain such an event, write nothing and reject. */
   fail(count: number, type?: DurableEvent['type']): void;
 };

@@ -9,7 +9,7 @@ export type Bounds = Guard & {
   readonly root: string;
 };
 
-export type Place = {
+export type ConfinedPath = {
   /** absolute, with every link resolved; it need not exist */
   readonly path: string;
   /** the directory entry itself: links before it are resolved, its own is not followed */
@@ -22,7 +22,7 @@ export type Place = {
  * Resolves `path` (relative to `base`, or absolute). Throws a `Fault` if it is outside the root or hidden.
  * The result is a snapshot for display only: to use a file, call `reach`.
  */
-export async function confine(bounds: Bounds, path: string, base = bounds.root): Promise<Place> {
+export async function confine(bounds: Bounds, path: string, base = bounds.root): Promise<ConfinedPath> {
   const root = await realpath(bounds.root);
   const lexical = resolve(base, path);
   const inner = contains(bounds.root, lexical) ? relative(bounds.root, lexical) : relative(root, lexical);

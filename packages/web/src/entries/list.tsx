@@ -5,7 +5,7 @@ import { Button } from '../components/button.tsx';
 import { copyText } from '../components/copy-text.ts';
 import { toast } from '../components/toast.tsx';
 import { EventCell, FrameCell, NoteCell } from './cell.tsx';
-import { type Entry, entryId, moved, nearest } from './moves.ts';
+import { type Entry, entryId, moved, nearest } from './navigation.ts';
 import type { NumberedFrame, Row, ShellCommand } from './rows.ts';
 
 type ListProps = {

@@ -29,12 +29,12 @@ function set(on: boolean): void {
 }
 
 /** Events that are worth an interruption. */
-type Noticed = Extract<ActivityEvent, { type: 'approval.requested' | 'turn.ended' | 'turn.failed' }>;
+type NotifiedEvent = Extract<ActivityEvent, { type: 'approval.requested' | 'turn.ended' | 'turn.failed' }>;
 
-const isNoticed = (event: ActivityEvent): event is Noticed =>
+const isNoticed = (event: ActivityEvent): event is NotifiedEvent =>
   event.type === 'approval.requested' || event.type === 'turn.ended' || event.type === 'turn.failed';
 
-function textOf(event: Noticed): string {
+function textOf(event: NotifiedEvent): string {
   switch (event.type) {
     case 'approval.requested':
       return `Needs approval: ${event.ask.description}`;
@@ -63,7 +63,7 @@ export function followNotifications(): () => void {
   };
 }
 
-async function notify(event: Noticed): Promise<void> {
+async function notify(event: NotifiedEvent): Promise<void> {
   if (!wanted.get() || !canNotify() || !concerns(event) || (await isAnyTabVisible())) return;
   const session = await sessionOf(event);
   // Clients of model APIs begin an ephemeral session for each request.
@@ -76,7 +76,7 @@ async function notify(event: Noticed): Promise<void> {
 }
 
 /** Admins receive the events of all users, and may answer their approvals. */
-function concerns(event: Noticed): boolean {
+function concerns(event: NotifiedEvent): boolean {
   const now = access.get();
   if (now.status !== 'in') return false;
   const { id, permissions } = now.about.principal;
@@ -84,7 +84,7 @@ function concerns(event: Noticed): boolean {
 }
 
 /** Null if it was deleted since, or cannot be read now. */
-async function sessionOf({ session }: Noticed): Promise<Session | null> {
+async function sessionOf({ session }: NotifiedEvent): Promise<Session | null> {
   try {
     return await parlance.session(session).get();
   } catch (thrown) {

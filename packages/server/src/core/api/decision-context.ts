@@ -10,7 +10,7 @@ import {
 } from '@parlance/protocol';
 import type { AgentCatalog } from '../domain/agent-catalog.ts';
 import { mayEndTurn } from '../domain/decide.ts';
-import type { Decided, DecisionContext } from '../domain/decision.ts';
+import type { DecidableCommand, DecisionContext } from '../domain/decision.ts';
 import { waitingCall } from '../domain/session-state.ts';
 import type { Provider } from '../ports/provider.ts';
 import type { LiveSession } from '../runtime/live-session.ts';
@@ -28,9 +28,9 @@ export type Caller = {
   readonly turn?: TurnId;
 };
 
-type Known = Pick<DecisionContext, 'maxQueued' | 'replaced' | 'approvalKnown'> & {
+type ContextInput = Pick<DecisionContext, 'maxQueued' | 'replaced' | 'approvalKnown'> & {
   readonly session: LiveSession;
-  readonly command: Decided;
+  readonly command: DecidableCommand;
   readonly caller: Caller;
 };
 
@@ -41,7 +41,7 @@ type Sources = {
 };
 
 /** Throws `not_found` if the command names an agent or a domain that does not exist. */
-export function decisionContext(known: Known, { catalog, now, newId }: Sources): DecisionContext {
+export function decisionContext(known: ContextInput, { catalog, now, newId }: Sources): DecisionContext {
   const { session, command, caller, maxQueued, replaced, approvalKnown } = known;
   const creates = command.type === 'session.create' || command.type === 'input.submit';
   const chosen = creates || command.type === 'session.configure' ? command.agent : undefined;
@@ -70,12 +70,12 @@ function newIds({ turn }: Caller, newId: () => string): DecisionContext['ids'] {
   return { input, turn: turn ?? (newId() as TurnId) };
 }
 
-function historyInputs(command: Decided, newId: () => string): InputId[] {
+function historyInputs(command: DecidableCommand, newId: () => string): InputId[] {
   const items = (command.type === 'session.create' && command.history) || [];
   return items.filter(({ type }) => type === 'user').map(() => newId() as InputId);
 }
 
-function answering(command: Decided, catalog: AgentCatalog): AgentRef | undefined {
+function answering(command: DecidableCommand, catalog: AgentCatalog): AgentRef | undefined {
   if (command.type !== 'input.submit' || command.answeredBy === undefined) return undefined;
   const { id, name } = catalog.agent(command.answeredBy);
   return { id, name };
@@ -84,7 +84,7 @@ function answering(command: Decided, catalog: AgentCatalog): AgentRef | undefine
 /** The input that the command replaces, if it is still in the context. */
 export async function replacedInput(
   session: LiveSession,
-  command: Decided,
+  command: DecidableCommand,
 ): Promise<DecisionContext['replaced']> {
   if (command.type !== 'input.submit' || !command.replaces) return null;
   const turn = (await session.context()).turns.find(({ id }) => id === command.replaces);
@@ -94,7 +94,7 @@ export async function replacedInput(
 /** Whether the approval was ever requested in the session. */
 export async function approvalKnown(
   session: LiveSession,
-  command: Decided,
+  command: DecidableCommand,
   resolver: SessionResolver,
 ): Promise<boolean> {
   if (command.type !== 'approval.answer' || !command.approval) return false;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { type CallId, type TurnId, textOf, textPart } from '@parlance/protocol';
 import { decide } from './decide.ts';
-import type { Decided } from './decision.ts';
+import type { DecidableCommand } from './decision.ts';
 import { nextAction } from './next-action.ts';
 import { initialState, type SessionState, waitingCall } from './session-state.ts';
 import {
@@ -41,7 +41,7 @@ const by = (rests: Cell, thinks: Cell, calls: Cell): Row => ({
 const BEGINS_ALL = { unborn: ['session.created', ...BEGINS] };
 
 /** The result of each command in each phase: the events, or the code of the fault. */
-const TABLE: [string, Decided, Row][] = [
+const TABLE: [string, DecidableCommand, Row][] = [
   [
     'session.create',
     { type: 'session.create', named: true },
@@ -104,7 +104,7 @@ describe('inputs', () => {
 
   test('a message with only an image is not empty', () => {
     const parts = [textPart(' '), { type: 'image' as const, mime: 'image/png', data: 'AAAA' }];
-    expect(types(decide(idle, { ...submit(''), parts } as Decided, asking()))).toEqual(BEGINS);
+    expect(types(decide(idle, { ...submit(''), parts } as DecidableCommand, asking()))).toEqual(BEGINS);
   });
 
   test('a superseding message ends the running turn, and earlier queued inputs go first', () => {
@@ -135,7 +135,7 @@ describe('inputs', () => {
   });
 
   test('a cancel with a turn ends that turn alone', () => {
-    const cancel = (turn?: string): Decided => ({ type: 'turn.cancel', turn: turn as TurnId });
+    const cancel = (turn?: string): DecidableCommand => ({ type: 'turn.cancel', turn: turn as TurnId });
     const [running, waits] = [queued.turn?.id, queued.queue[0]?.turn];
     expect(outcomeOf(queued, cancel(running))).toEqual(ENDS);
     expect(outcomeOf(queued, cancel(waits))).toEqual(['input.cancelled']);
@@ -147,7 +147,7 @@ describe('inputs', () => {
 
   test('a direct call is queued with its input and needs no model', () => {
     const call = { tool: 'lookup', input: { word: 'a' } };
-    const command: Decided = { type: 'input.submit', parts: [], mode: 'queue', named: true, call };
+    const command: DecidableCommand = { type: 'input.submit', parts: [], mode: 'queue', named: true, call };
     const state = give(idle, command);
     expect(state.turn?.calls.map(({ tool, phase }) => [tool, phase])).toEqual([['lookup', 'requested']]);
     expect(state.turn?.answered).toBe(true);
@@ -205,7 +205,7 @@ describe('interruptions', () => {
 });
 
 describe('approvals', () => {
-  const answer = (more: object): Decided => ({
+  const answer = (more: object): DecidableCommand => ({
     type: 'approval.answer',
     answer: 'once',
     exit: false,

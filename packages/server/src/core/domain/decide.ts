@@ -5,7 +5,7 @@ import { decideCallAnswer } from './decide-call.ts';
 import { decideCancel, endsRunningTurn } from './decide-cancel.ts';
 import { decideInput } from './decide-input.ts';
 import { decideCreation, decideLabels, decideRename, decideTags, inExisting } from './decide-session.ts';
-import type { Decided, DecisionContext } from './decision.ts';
+import type { DecidableCommand, DecisionContext } from './decision.ts';
 import type { SessionState } from './session-state.ts';
 import { interruption } from './turn-events.ts';
 
@@ -13,7 +13,11 @@ import { interruption } from './turn-events.ts';
  * Returns the events of the command, or none if it no longer has an effect. Throws a `Fault` if it is
  * rejected.
  */
-export function decide(state: SessionState, command: Decided, context: DecisionContext): DurableEventBody[] {
+export function decide(
+  state: SessionState,
+  command: DecidableCommand,
+  context: DecisionContext,
+): DurableEventBody[] {
   switch (command.type) {
     case 'session.create':
       return state.created ? [] : decideCreation(command, context);
@@ -57,7 +61,7 @@ export function decide(state: SessionState, command: Decided, context: DecisionC
 }
 
 /** Whether the command can end the running turn. */
-export function mayEndTurn(command: Decided, state: SessionState): boolean {
+export function mayEndTurn(command: DecidableCommand, state: SessionState): boolean {
   switch (command.type) {
     case 'turn.cancel':
       return endsRunningTurn(command, state);

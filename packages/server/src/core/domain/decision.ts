@@ -2,7 +2,7 @@
 import type { AgentRef, BlockId, Command, ConnectionId, InputId, TurnId } from '@parlance/protocol';
 
 /** Commands that need no model call; `approval.explain` and `context.compact` do. */
-export type Decided = Exclude<Command, { type: 'approval.explain' | 'context.compact' }>;
+export type DecidableCommand = Exclude<Command, { type: 'approval.explain' | 'context.compact' }>;
 
 /** The sender of the command, the entities it refers to, and ids for new ones. */
 export type DecisionContext = {

@@ -7,7 +7,7 @@ import {
   type TurnId,
   textPart,
 } from '@parlance/protocol';
-import type { Decided } from './decision.ts';
+import type { DecidableCommand } from './decision.ts';
 import { nextAction } from './next-action.ts';
 import { isIdle, type SessionState, statusOf } from './session-state.ts';
 import {
@@ -110,7 +110,7 @@ describe('untrusted content', () => {
 
   test('taints the turn if a client reports it as a call result', () => {
     const deferred = inTurn(allowed, (turn) => [{ type: 'call.deferred', turn, call: callId }]);
-    const answer = (untrusted: boolean): Decided => ({
+    const answer = (untrusted: boolean): DecidableCommand => ({
       type: 'call.answer',
       call: callId,
       parts: [textPart('the page')],

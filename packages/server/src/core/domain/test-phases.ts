@@ -12,7 +12,7 @@ import {
   textPart,
 } from '@parlance/protocol';
 import { decide } from './decide.ts';
-import type { Decided, DecisionContext } from './decision.ts';
+import type { DecidableCommand, DecisionContext } from './decision.ts';
 import { evolve } from './evolve.ts';
 import { initialState, type SessionState } from './session-state.ts';
 
@@ -48,12 +48,12 @@ export const after = (state: SessionState, bodies: readonly DurableEventBody[]):
 
 export const give = (
   state: SessionState,
-  command: Decided,
+  command: DecidableCommand,
   more: Partial<DecisionContext> = {},
 ): SessionState => after(state, decide(state, command, asking(more)));
 
 export const types = (bodies: readonly DurableEventBody[]): string[] => bodies.map((body) => body.type);
-export const submit = (text: string, mode: 'queue' | 'supersede' = 'queue'): Decided => ({
+export const submit = (text: string, mode: 'queue' | 'supersede' = 'queue'): DecidableCommand => ({
   type: 'input.submit',
   parts: [textPart(text)],
   mode,
@@ -105,7 +105,7 @@ export const PHASES = {
 
 export const outcomeOf = (
   state: SessionState,
-  command: Decided,
+  command: DecidableCommand,
   more: Partial<DecisionContext> = {},
 ): string[] | string => {
   try {

@@ -15,7 +15,7 @@ import { folderOf, type SessionFolder, withFolder } from './session-folder.ts';
 import { possibleCall } from './tool-input.ts';
 import { callFailed, type Runnable, toolFault } from './tool-run.ts';
 
-type Possible = ReturnType<typeof possibleCall>;
+type PossibleCall = ReturnType<typeof possibleCall>;
 
 /** `alone`: no other call of the turn may run at the same time. */
 export type CallPlan =
@@ -34,7 +34,7 @@ export async function planCall(active: ActiveTurn, call: OpenCall, tainted: bool
     return { kind: 'end', event: callFailed(active, call, message) };
   }
   const { deps, turn, session } = active;
-  let possible: Possible;
+  let possible: PossibleCall;
   let ask: Ask | null = null;
   let folder: SessionFolder;
   try {
@@ -84,7 +84,7 @@ function policyInput(
     ask,
     tainted,
     folder,
-  }: Possible & Pick<PolicyInput, 'ask' | 'tainted'> & { readonly folder: SessionFolder },
+  }: PossibleCall & Pick<PolicyInput, 'ask' | 'tainted'> & { readonly folder: SessionFolder },
 ): PolicyInput {
   const { approvalMode, grants } = session.state;
   return {

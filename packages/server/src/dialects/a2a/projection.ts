@@ -2,7 +2,7 @@
 import type { DurableEvent, EphemeralEvent, SessionEvent } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/api/index.ts';
 import type { Pieces } from '../../http/connection.ts';
-import { type Frame, NONE, type Projection, type Stepped } from '../shared/projection.ts';
+import { type Frame, NONE, type Projection, type StepResult } from '../shared/projection.ts';
 import { agentMessage, inputMessage } from './messages.ts';
 import { hasEnded, type Message, type StreamResponse } from './objects.ts';
 import { newTask, statusUpdate, type TaskProgress, taskObject, textUpdate, withStatus } from './task.ts';
@@ -57,7 +57,7 @@ function attach({ tasks }: State, { open }: SessionSnapshot): StreamResponse[] {
 export const presentTask = (task: TaskProgress, open: SessionSnapshot['open']) =>
   taskObject(task, open?.kind === 'text' && open.turn === task.id ? open.text : '');
 
-export function step(state: State, event: SessionEvent): Stepped<State, StreamResponse> {
+export function step(state: State, event: SessionEvent): StepResult<State, StreamResponse> {
   switch (event.type) {
     case 'text.delta':
       return delta(state, event);
@@ -113,7 +113,7 @@ const frames = (bodies: readonly StreamResponse[]): readonly Frame<StreamRespons
   bodies.length === 0 ? NONE : bodies.map((body) => ({ body }));
 
 /** Called for each token: only the first piece of a block changes the state. */
-function delta(state: State, event: EphemeralEvent<'text.delta'>): Stepped<State, StreamResponse> {
+function delta(state: State, event: EphemeralEvent<'text.delta'>): StepResult<State, StreamResponse> {
   const { turn, block, text } = event;
   const task = state.tasks.get(turn);
   if (!task || text === '') return [state, NONE];
@@ -125,7 +125,7 @@ function changed(
   state: State,
   turn: string,
   change: (task: TaskProgress) => ChangedTask,
-): Stepped<State, StreamResponse> {
+): StepResult<State, StreamResponse> {
   const before = state.tasks.get(turn);
   if (!before) return [state, NONE];
   const [task, bodies] = change(before);
@@ -134,7 +134,7 @@ function changed(
 }
 
 /** A queued message is a task already. */
-function accepted(state: State, event: DurableEvent<'input.accepted'>): Stepped<State, StreamResponse> {
+function accepted(state: State, event: DurableEvent<'input.accepted'>): StepResult<State, StreamResponse> {
   const { input, turn, call } = event;
   const kept = { message: inputMessage(event, turn ?? ''), isDirect: call !== undefined };
   if (turn === undefined) return [{ ...state, inputs: { ...state.inputs, [input]: kept } }, NONE];
@@ -143,7 +143,7 @@ function accepted(state: State, event: DurableEvent<'input.accepted'>): Stepped<
   return [{ ...state, tasks }, frames([{ task: taskObject(task) }])];
 }
 
-function started(state: State, event: DurableEvent<'turn.started'>): Stepped<State, StreamResponse> {
+function started(state: State, event: DurableEvent<'turn.started'>): StepResult<State, StreamResponse> {
   const { turn, input } = event;
   const known = state.tasks.get(turn);
   const { [input]: given = NO_INPUT, ...inputs } = state.inputs;
@@ -158,7 +158,7 @@ const unfinished = ({ tasks }: State): [string, TaskProgress][] =>
   [...tasks].filter(([, { status }]) => !hasEnded(status.state));
 
 /** The session was deleted, and its tasks with it. */
-function erased(state: State, event: EphemeralEvent<'session.erased'>): Stepped<State, StreamResponse> {
+function erased(state: State, event: EphemeralEvent<'session.erased'>): StepResult<State, StreamResponse> {
   const ended = unfinished(state).map(([id, task]) =>
     withStatus(task, event, {
       state: 'TASK_STATE_CANCELED',

@@ -9,7 +9,7 @@ import type { State } from './projection.ts';
 /** Takes an encoded frame; returns false if it was rejected. */
 export type Sink = (text: string, frame: StreamResponse, pieces?: Pieces) => boolean;
 
-type Held = Parameters<Sink>;
+type BufferedEvent = Parameters<Sink>;
 
 export class TaskFeed implements Subscriber {
   readonly id = crypto.randomUUID() as string as ConnectionId;
@@ -17,7 +17,7 @@ export class TaskFeed implements Subscriber {
   /** Resolves when the task has ended or waits for input, and the reader has been sent that state. */
   readonly settled: Promise<void>;
   readonly #settles = Promise.withResolvers<void>();
-  readonly #held: Held[] = [];
+  readonly #held: BufferedEvent[] = [];
   #sink: Sink | null = null;
   /** the task before the client's own message to it was accepted */
   #opening: Task | null = null;
@@ -77,12 +77,12 @@ export class TaskFeed implements Subscriber {
     this.hub.leave(this);
   }
 
-  #take(held: Held): void {
+  #take(held: BufferedEvent): void {
     if (this.#sink) this.#pass(held);
     else this.#held.push(held);
   }
 
-  #pass(held: Held): void {
+  #pass(held: BufferedEvent): void {
     const [, response] = held;
     if (!this.#sink?.(...held)) {
       // Later frames must not be sent: the reader would miss one.

@@ -4,7 +4,7 @@ import { type SessionSnapshot, titleOf } from '../../core/api/index.ts';
 import type { Pieces } from '../../http/connection.ts';
 import { type Calls, NO_CALLS, trackCalls } from '../shared/calls.ts';
 import { type Inputs, NO_INPUTS, trackInputs } from '../shared/inputs.ts';
-import { type Frame, NONE, type Projection, type Stepped } from '../shared/projection.ts';
+import { type Frame, NONE, type Projection, type StepResult } from '../shared/projection.ts';
 import { streamRestartText } from '../shared/restart-text.ts';
 import { NO_APPROVALS, trackApprovals, type WaitingApprovals } from '../shared/waiting-approvals.ts';
 import { type Body, permissionRequest, updateBody, withdrawal } from './bodies.ts';
@@ -50,7 +50,7 @@ export function start({ ref, open, title }: SessionSnapshot): State {
 
 const IDLE = { calls: NO_CALLS, approvals: NO_APPROVALS, block: null, via: undefined };
 
-export function step(before: State, event: SessionEvent): Stepped<State, Body> {
+export function step(before: State, event: SessionEvent): StepResult<State, Body> {
   const calls = trackCalls(before.calls, event);
   const inputs = trackInputs(before.inputs, event);
   const approvals = trackApprovals(before.approvals, event);
@@ -63,7 +63,7 @@ export function step(before: State, event: SessionEvent): Stepped<State, Body> {
 }
 
 /** `before` has the calls of a turn that ends. */
-function shown(before: State, state: State, event: SessionEvent): Stepped<State, Body> {
+function shown(before: State, state: State, event: SessionEvent): StepResult<State, Body> {
   const seq = isDurable(event) ? event.seq : undefined;
   const say = (...updates: Update[]): Frame<Body>[] =>
     updates.map((update) => ({ body: updateBody(state.session, update, seq) }));

@@ -17,9 +17,9 @@ const KINDS: Readonly<Record<string, ToolKind>> = {
 
 const MAX_TITLE_LENGTH = 200;
 
-export type Called = { readonly call: string; readonly tool: string; readonly input: JsonObject };
+export type ToolUse = { readonly call: string; readonly tool: string; readonly input: JsonObject };
 
-export function callFields({ call, tool, input }: Called): CallFields {
+export function callFields({ call, tool, input }: ToolUse): CallFields {
   const kind = KINDS[tool] ?? 'other';
   const paths = pathsOf(tool, input);
   return {
@@ -60,14 +60,14 @@ function pathsOf(tool: string, { path, patch }: JsonObject): string[] {
 }
 
 /** The file changes of a call that writes files. */
-export function diffsOf({ tool, input }: Omit<Called, 'call'>): Diff[] {
+export function diffsOf({ tool, input }: Omit<ToolUse, 'call'>): Diff[] {
   if (tool === 'save_file' && typeof input.path === 'string' && typeof input.content === 'string')
     return [{ type: 'diff', path: input.path, oldText: null, newText: input.content }];
   if (tool === 'apply_patch' && typeof input.patch === 'string') return changesIn(input.patch);
   return [];
 }
 
-export const diffsToApprove = ({ patch }: Ask, call: Omit<Called, 'call'> | undefined): Diff[] =>
+export const diffsToApprove = ({ patch }: Ask, call: Omit<ToolUse, 'call'> | undefined): Diff[] =>
   patch === undefined ? (call ? diffsOf(call) : []) : changesIn(patch);
 
 const FILE = /^\s*\*\*\* (Add|Delete|Update) File: (.+?)\s*$/;
@@ -100,7 +100,7 @@ function changesIn(patch: string): Diff[] {
 }
 
 /** The plan of the agent, if the call sets it. */
-export function planOf({ tool, input }: Omit<Called, 'call'>): PlanEntry[] | null {
+export function planOf({ tool, input }: Omit<ToolUse, 'call'>): PlanEntry[] | null {
   if (tool !== 'update_plan' || !Array.isArray(input.steps)) return null;
   return input.steps.flatMap((entry) => {
     const { step, status } = (entry ?? {}) as { step?: unknown; status?: unknown };

@@ -4,7 +4,7 @@ import type { SessionSnapshot } from '../../core/api/index.ts';
 import { type Calls, firstSeen, NO_CALLS, trackCalls } from '../shared/calls.ts';
 import { nthId } from '../shared/ids.ts';
 import { type Inputs, NO_INPUTS, trackInputs } from '../shared/inputs.ts';
-import { type Frame, NONE, type Projection, type Stepped } from '../shared/projection.ts';
+import { type Frame, NONE, type Projection, type StepResult } from '../shared/projection.ts';
 import { streamRestartText } from '../shared/restart-text.ts';
 import {
   NO_APPROVALS,
@@ -51,7 +51,7 @@ function start(): State {
   return { calls: NO_CALLS, inputs: NO_INPUTS, approvals: NO_APPROVALS, texts: [], settled: 0 };
 }
 
-function step(before: State, event: SessionEvent): Stepped<State, Body> {
+function step(before: State, event: SessionEvent): StepResult<State, Body> {
   if (event.type === 'text.delta') return [before, [{ body: piece(event.id, event.block, event.text) }]];
   const calls = trackCalls(before.calls, event);
   const inputs = trackInputs(before.inputs, event);

@@ -6,7 +6,7 @@
  */
 import type { FaultData, SessionEvent, TurnId, Usage } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/api/index.ts';
-import { NONE, type Projection, type Stepped } from '../shared/projection.ts';
+import { NONE, type Projection, type StepResult } from '../shared/projection.ts';
 import { NO_CALLS, type OpenCall, trackCalls, type Waits, waitsFor } from './calls.ts';
 import { resultOf } from './content.ts';
 import type { ContentEvent, DeltaEvent } from './events.ts';
@@ -62,10 +62,10 @@ export const IDLE: State = {
 export const projection: Projection<State, Piece> = { start: () => IDLE, step, attach };
 
 /** The output being streamed so far, for a reader of the log: its events, and the state after them. */
-export function join(state: State, { open, openArguments }: SessionSnapshot): Stepped<State, Piece> {
+export function join(state: State, { open, openArguments }: SessionSnapshot): StepResult<State, Piece> {
   const [joined, pieces] = open
     ? delta(state, { ...open, type: `${open.kind}.delta` })
-    : [state, NONE as Stepped<State, Piece>[1]];
+    : [state, NONE as StepResult<State, Piece>[1]];
   let next = joined;
   const all = [...pieces];
   for (const call of openArguments) {
@@ -80,7 +80,7 @@ function attach(state: State, now: SessionSnapshot): Piece[] {
   return join(state, now)[1].map(({ body }) => body);
 }
 
-function step(state: State, event: SessionEvent): Stepped<State, Piece> {
+function step(state: State, event: SessionEvent): StepResult<State, Piece> {
   switch (event.type) {
     case 'turn.started':
       return [
@@ -165,7 +165,7 @@ type Delta = {
 };
 
 /** Called for each token: only the first piece of a block changes the state. */
-function delta(state: State, { type, turn, block, text }: Delta): Stepped<State, Piece> {
+function delta(state: State, { type, turn, block, text }: Delta): StepResult<State, Piece> {
   if (text === '') return [state, NONE];
   const { open } = state;
   if (open?.block === block && !open.paused)
@@ -217,7 +217,7 @@ function ended(open: OpenBlock | null): ContentEvent[] {
 function endBlock(
   state: State,
   event: Extract<SessionEvent, { type: 'text.ended' | 'reasoning.ended' }>,
-): Stepped<State, Piece> {
+): StepResult<State, Piece> {
   const { turn, block, text } = event;
   const type = event.type === 'text.ended' ? 'text.delta' : 'reasoning.delta';
   const wasStreamed = state.open?.block === block;
@@ -233,7 +233,7 @@ type Writing = Pick<
 };
 
 /** A message ends before a call starts. */
-function write(state: State, part: Writing): Stepped<State, Piece> {
+function write(state: State, part: Writing): StepResult<State, Piece> {
   const { writing, events } = writeCall(state.writing, part, messageOf(part.turn, state.answers));
   if (events.length === 0) return [state, NONE];
   const open = state.open && { ...state.open, paused: true };
@@ -241,7 +241,7 @@ function write(state: State, part: Writing): Stepped<State, Piece> {
 }
 
 /** Closes everything that is open. The shown output is discarded, and the next answer has other ids. */
-function restart(state: State, turn: TurnId): Stepped<State, Piece> {
+function restart(state: State, turn: TurnId): StepResult<State, Piece> {
   const { calls, shown } = state;
   const closed = bodies(turn, closing(state));
   const isVoid: { readonly body: Piece }[] = shown ? [{ body: { turn, kind: 'void' } }] : [];
@@ -252,7 +252,7 @@ function restart(state: State, turn: TurnId): Stepped<State, Piece> {
 export const closing = ({ open, writing }: State): ContentEvent[] => [...ended(open), ...endWriting(writing)];
 
 /** A call whose arguments were still being written when the turn ended was not made. */
-function end(state: State, last: Piece): Stepped<State, Piece> {
+function end(state: State, last: Piece): StepResult<State, Piece> {
   const { turn } = last;
   const isVoid: { readonly body: Piece }[] =
     state.writing.length > 0 ? [{ body: { turn, kind: 'void' } }] : [];
@@ -261,7 +261,7 @@ function end(state: State, last: Piece): Stepped<State, Piece> {
 
 type CallEvent = Extract<SessionEvent, { readonly turn: TurnId; readonly call: unknown }>;
 
-function moved(state: State, event: CallEvent, events: readonly ContentEvent[]): Stepped<State, Piece> {
+function moved(state: State, event: CallEvent, events: readonly ContentEvent[]): StepResult<State, Piece> {
   const calls = trackCalls(state.calls, event);
   const waits = waitsFor(calls);
   const rest: { readonly body: Piece }[] = waits

@@ -4,7 +4,7 @@
  */
 import type { SessionEvent, TurnId } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/api/index.ts';
-import { type Frame, NONE, type Projection, type Stepped } from '../shared/projection.ts';
+import { type Frame, NONE, type Projection, type StepResult } from '../shared/projection.ts';
 import type { Chunk, FinishReason } from './chunks.ts';
 import { type Changed, IDLE, isWaiting, type State, withCall } from './state.ts';
 import { approvalAnswered, approvalRequested, argumentsWritten, callRequested, toolEnded } from './tools.ts';
@@ -26,7 +26,7 @@ const FINISH = {
   refused: 'content-filter',
 } as const satisfies Record<string, FinishReason>;
 
-export function step(state: State, event: SessionEvent): Stepped<State, Body> {
+export function step(state: State, event: SessionEvent): StepResult<State, Body> {
   switch (event.type) {
     case 'input.accepted': {
       // Callers in other protocols run their own tools: for the page these are like tools of the server.
@@ -106,10 +106,10 @@ export function step(state: State, event: SessionEvent): Stepped<State, Body> {
 }
 
 /** The output being streamed so far, for a reader of the stored events. */
-export function joined(before: State, { open, openArguments }: SessionSnapshot): Stepped<State, Body> {
+export function joined(before: State, { open, openArguments }: SessionSnapshot): StepResult<State, Body> {
   const frames: Frame<Body>[] = [];
   let state = before;
-  const add = ([next, more]: Stepped<State, Body>) => {
+  const add = ([next, more]: StepResult<State, Body>) => {
     state = next;
     frames.push(...more);
   };
@@ -135,7 +135,7 @@ const emptyText = (id: string): readonly Chunk[] => [
 type Text = { readonly turn: TurnId; readonly block: string; readonly text: string };
 
 /** Called for each token: one chunk and the same state, unless a block starts. */
-function streamed(state: State, kind: 'text' | 'reasoning', event: Text): Stepped<State, Body> {
+function streamed(state: State, kind: 'text' | 'reasoning', event: Text): StepResult<State, Body> {
   const { turn, block: id, text } = event;
   const delta = { type: `${kind}-delta`, id, delta: text } as const;
   if (state.block === id) return [state, framesOf(turn, delta)];
@@ -146,7 +146,7 @@ function streamed(state: State, kind: 'text' | 'reasoning', event: Text): Steppe
 }
 
 /** Starts a step first, unless the message is in one. */
-function inStep(before: State, turn: TurnId, change: (state: State) => Changed): Stepped<State, Body> {
+function inStep(before: State, turn: TurnId, change: (state: State) => Changed): StepResult<State, Body> {
   const isOpen = before.step === 'writing' || before.step === 'calling';
   const begins: Chunk[] = isOpen
     ? []
@@ -156,7 +156,7 @@ function inStep(before: State, turn: TurnId, change: (state: State) => Changed):
 }
 
 /** Discards the output of the step. A step whose calls are known is not repeated. */
-function restarted(state: State, turn: TurnId): Stepped<State, Body> {
+function restarted(state: State, turn: TurnId): StepResult<State, Body> {
   if (state.step !== 'writing') return [{ ...state, block: null }, NONE];
   const kept = Object.entries(state.calls).filter(([, { phase }]) => phase !== 'writing');
   const next = { ...state, block: null, calls: Object.fromEntries(kept) };
@@ -164,12 +164,12 @@ function restarted(state: State, turn: TurnId): Stepped<State, Body> {
 }
 
 /** Adds `waits` if only answers are missing. */
-function checked(turn: TurnId, [state, chunks]: Changed): Stepped<State, Body> {
+function checked(turn: TurnId, [state, chunks]: Changed): StepResult<State, Body> {
   const frames = framesOf(turn, ...chunks);
   return [state, isWaiting(state) ? [...frames, { body: { turn, waits: true } }] : frames];
 }
 
-const ended = ({ declared }: State, turn: TurnId, chunks: readonly Chunk[]): Stepped<State, Body> => [
+const ended = ({ declared }: State, turn: TurnId, chunks: readonly Chunk[]): StepResult<State, Body> => [
   { ...IDLE, declared },
   framesOf(turn, ...chunks),
 ];

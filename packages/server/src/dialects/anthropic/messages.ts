@@ -60,10 +60,10 @@ async function begin(ctx: Context, incoming: AuthenticatedRequest, body: Message
   }
 }
 
-type Threaded = { readonly question: Question; readonly release: () => void };
+type ThreadQuestion = { readonly question: Question; readonly release: () => void };
 
 /** Places the question in the thread that the request creates or continues. */
-async function threaded(ctx: Context, question: Question, body: MessageRequest): Promise<Threaded> {
+async function threaded(ctx: Context, question: Question, body: MessageRequest): Promise<ThreadQuestion> {
   const { thread } = body;
   const given = setupOf(body);
   if (thread?.type !== 'continue')

@@ -50,7 +50,7 @@ const refused = (apiCode: ErrorCode, message: string): RequestFault =>
     apiCode,
   });
 
-type Kept = { readonly id: string; readonly created: boolean };
+type StoredThread = { readonly id: string; readonly created: boolean };
 
 export class Threads {
   /** the answers that are being continued on this node */
@@ -82,7 +82,7 @@ export class Threads {
   }
 
   /** Lets the next request continue from this answer. `created`: the thread starts with it. */
-  async keep(started: StartedExchange, question: Question, { id, created }: Kept): Promise<void> {
+  async keep(started: StartedExchange, question: Question, { id, created }: StoredThread): Promise<void> {
     await this.#label(started, question, {
       [MESSAGE]: id,
       ...(created && { [CREATED]: String(started.start.seq) }),

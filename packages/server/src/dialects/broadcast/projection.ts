@@ -4,7 +4,7 @@ import type { SessionSnapshot } from '../../core/api/index.ts';
 import { questionText, waitingText } from '../shared/approval-text.ts';
 import { type Calls, firstSeen, NO_CALLS, type TrackedCall, trackCalls } from '../shared/calls.ts';
 import { type Inputs, NO_INPUTS, trackInputs } from '../shared/inputs.ts';
-import { type Frame, NONE, type Projection, type Stepped } from '../shared/projection.ts';
+import { type Frame, NONE, type Projection, type StepResult } from '../shared/projection.ts';
 import { restartText } from '../shared/restart-text.ts';
 import {
   NO_APPROVALS,
@@ -34,7 +34,7 @@ function start(now: SessionSnapshot): State {
   return { ...IDLE, inputs: NO_INPUTS, session_id: now.created?.named === false ? undefined : now.ref.id };
 }
 
-function step(before: State, event: SessionEvent): Stepped<State, Body> {
+function step(before: State, event: SessionEvent): StepResult<State, Body> {
   const calls = trackCalls(before.calls, event);
   const inputs = trackInputs(before.inputs, event);
   const approvals = trackApprovals(before.approvals, event);

@@ -12,7 +12,11 @@ export type ErrorCode =
   | 'tool_request_failed'
   | 'tool_execute_failed';
 
-type Said<Type extends string, Payload> = { type: Type; conversationId: string; payload: Payload };
+type ConversationMessage<Type extends string, Payload> = {
+  type: Type;
+  conversationId: string;
+  payload: Payload;
+};
 type AgentFields = { agentId: string; agentName: string };
 
 export type Body =
@@ -22,21 +26,24 @@ export type Body =
       payload: { conversationId: string; domainId: string; activeAgent: string };
     }
   | { type: 'agent_selected'; conversationId: string; agent_id: string; agent_name: string }
-  | Said<'workflow_step_start', AgentFields & { timestamp: string }>
-  | Said<'workflow_step_complete', AgentFields & Measures>
-  | Said<'workflow_thought', AgentFields & { reason: string }>
-  | Said<
+  | ConversationMessage<'workflow_step_start', AgentFields & { timestamp: string }>
+  | ConversationMessage<'workflow_step_complete', AgentFields & Measures>
+  | ConversationMessage<'workflow_thought', AgentFields & { reason: string }>
+  | ConversationMessage<
       'workflow_handoff',
       { fromAgent: string; toAgent: string; fromAgentId: string; toAgentId: string; reason: string }
     >
-  | Said<'message_chunk', { messageId: string; chunk: string; agentName: string }>
-  | Said<'message_discarded', { messageId: string; reason: string }>
-  | Said<'message_complete', AgentFields & { messageId: string; content: string; metadata: Measures }>
-  | Said<
+  | ConversationMessage<'message_chunk', { messageId: string; chunk: string; agentName: string }>
+  | ConversationMessage<'message_discarded', { messageId: string; reason: string }>
+  | ConversationMessage<
+      'message_complete',
+      AgentFields & { messageId: string; content: string; metadata: Measures }
+    >
+  | ConversationMessage<
       'tool_approval_required',
       { requestId: string; toolName: string; toolArgs: JsonObject; description: string; agentName: string }
     >
-  | Said<
+  | ConversationMessage<
       'tool_executed',
       {
         requestId: string;

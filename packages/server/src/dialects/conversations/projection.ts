@@ -3,7 +3,7 @@ import type { SessionEvent } from '@parlance/protocol';
 import type { SessionRecord, SessionSnapshot } from '../../core/api/index.ts';
 import type { Pieces } from '../../http/connection.ts';
 import { trackCalls } from '../shared/calls.ts';
-import { type Frame, NONE, type Projection, type Stepped } from '../shared/projection.ts';
+import { type Frame, NONE, type Projection, type StepResult } from '../shared/projection.ts';
 import { approvalRequired, type Body, chunk, type ErrorCode, errorBody, thought } from './bodies.ts';
 import { addTokens, BETWEEN_BLOCKS, IDLE, type State } from './state.ts';
 import { outcomeText, REJECTED } from './tool-outcome.ts';
@@ -38,7 +38,7 @@ function start({ ref, agent }: Pick<SessionSnapshot, 'ref' | 'agent'>): State {
 export const startOf = ({ ref, agent }: SessionRecord): State =>
   start({ ref, agent: { id: agent, name: agent } });
 
-export function step(before: State, event: SessionEvent): Stepped<State, Body> {
+export function step(before: State, event: SessionEvent): StepResult<State, Body> {
   const calls = trackCalls(before.calls, event);
   const state = calls === before.calls ? before : { ...before, calls };
   switch (event.type) {

@@ -1,6 +1,6 @@
 /** The longer steps of the projection. */
 import { type DurableEvent, textOf, wasStopped } from '@parlance/protocol';
-import { type Frame, NONE, type Stepped } from '../shared/projection.ts';
+import { type Frame, NONE, type StepResult } from '../shared/projection.ts';
 import { restartText } from '../shared/restart-text.ts';
 import {
   agentSelected,
@@ -23,7 +23,7 @@ export const frames = (...bodies: Body[]): Frame<Body>[] => bodies.map((body) =>
 export function turnStarted(
   before: State,
   { turn, input, agent, at }: DurableEvent<'turn.started'>,
-): Stepped<State, Body> {
+): StepResult<State, Body> {
   const direct = before.directInputs.includes(input);
   const directInputs = direct ? before.directInputs.filter((known) => known !== input) : before.directInputs;
   const meter = { since: at, tokens: 0 };
@@ -44,7 +44,7 @@ export function turnStarted(
  * Discards the text of the step: the answer continues under a new id, and completed text is sent again under
  * it.
  */
-export function restarted(before: State, event: DurableEvent<'step.restarted'>): Stepped<State, Body> {
+export function restarted(before: State, event: DurableEvent<'step.restarted'>): StepResult<State, Body> {
   const { id, fault } = event;
   const words = restartText(event);
   const retrying = words === null ? [] : [thought(before, words)];
@@ -52,14 +52,14 @@ export function restarted(before: State, event: DurableEvent<'step.restarted'>):
 }
 
 /** Discards the text of the step: sockets on other nodes have received deltas from the failed node. */
-export const resumed = (before: State, { id }: DurableEvent<'turn.resumed'>): Stepped<State, Body> =>
+export const resumed = (before: State, { id }: DurableEvent<'turn.resumed'>): StepResult<State, Body> =>
   discarded(before, id, { reason: 'The turn was interrupted and is resumed.', words: [] });
 
 function discarded(
   before: State,
   id: string,
   { reason, words }: { readonly reason: string; readonly words: readonly Body[] },
-): Stepped<State, Body> {
+): StepResult<State, Body> {
   if (!before.hasText) return [before, frames(...words)];
   const texts = before.texts.slice(0, before.settled);
   const state = { ...before, message: id, texts, hasText: false, openBlock: null };
@@ -70,7 +70,7 @@ function discarded(
 export function agentChanged(
   before: State,
   { from, to, reason, at }: DurableEvent<'agent.changed'>,
-): Stepped<State, Body> {
+): StepResult<State, Body> {
   const state = { ...before, agent: to, agentMeter: { since: at, tokens: 0 } };
   const changed = frames(handoff(state, from, reason), agentSelected(state));
   if (before.direct) return [state, changed];

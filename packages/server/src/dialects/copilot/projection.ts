@@ -1,7 +1,7 @@
 /** Out: converts the events of a session to the frames of its channel. */
 import { type DurableEvent, isDurable, type SessionEvent } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/api/index.ts';
-import { type Frame, NONE, type Projection, type Stepped } from '../shared/projection.ts';
+import { type Frame, NONE, type Projection, type StepResult } from '../shared/projection.ts';
 import { type CopilotMessage, type MessageState, startMessages, stepMessages } from './messages.ts';
 import { NO_TASKS, type TaskList, trackTasks } from './tasks.ts';
 
@@ -40,7 +40,7 @@ export const startAt = (count: number): State => ({
   failed: false,
 });
 
-export function step(before: State, event: SessionEvent): Stepped<State, Body> {
+export function step(before: State, event: SessionEvent): StepResult<State, Body> {
   if (!isDurable(event)) return [before, NONE];
   const [messages, added] = stepMessages(before.messages, event);
   const failed = failedAfter(before.failed, event);

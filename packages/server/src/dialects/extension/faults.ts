@@ -9,14 +9,14 @@ export const CANCELLED = {
   denied: 'The turn was ended by a denial.',
 };
 
-type Answered = { message: string; code: ErrorCode; details?: string };
+type ErrorFields = { message: string; code: ErrorCode; details?: string };
 
-const malformed = (details: string): Answered => ({
+const malformed = (details: string): ErrorFields => ({
   message: `Invalid message: ${details}`,
   code: 'INVALID_MESSAGE',
   details,
 });
-const refused = (message: string): Answered => ({ message, code: 'HANDLER_ERROR' });
+const refused = (message: string): ErrorFields => ({ message, code: 'HANDLER_ERROR' });
 
 const FAULTS = {
   invalid: malformed,
@@ -44,7 +44,7 @@ const FAULTS = {
   shutting_down: refused,
   storage_unavailable: refused,
   internal: refused,
-} satisfies Record<FaultCode, (message: string) => Answered>;
+} satisfies Record<FaultCode, (message: string) => ErrorFields>;
 
 /** The response to the sender of a frame that failed. */
 export function refusal(frame: unknown, fault: Fault): Content {

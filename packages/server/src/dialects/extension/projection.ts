@@ -4,7 +4,7 @@ import type { SessionSnapshot } from '../../core/api/index.ts';
 import { questionText, waitingText } from '../shared/approval-text.ts';
 import { type Calls, NO_CALLS, trackCalls } from '../shared/calls.ts';
 import { nthId } from '../shared/ids.ts';
-import { type Frame, NONE, type Projection, type Stepped } from '../shared/projection.ts';
+import { type Frame, NONE, type Projection, type StepResult } from '../shared/projection.ts';
 import { restartText } from '../shared/restart-text.ts';
 import {
   NO_APPROVALS,
@@ -45,7 +45,7 @@ function start(now: SessionSnapshot): State {
   return { ...REST, at: now.created?.at ?? 0 };
 }
 
-function step(before: State, event: SessionEvent): Stepped<State, Body> {
+function step(before: State, event: SessionEvent): StepResult<State, Body> {
   if (event.type === 'text.delta' || event.type === 'reasoning.delta') return [before, NONE];
   const approvals = trackApprovals(before.approvals, event);
   const state = isDurable(event)

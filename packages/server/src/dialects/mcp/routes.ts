@@ -18,10 +18,10 @@ export const PATH = '/mcp';
 
 export function routes(app: Hono, ctx: Context): void {
   app.post(PATH, (c) =>
-    answered(ctx, c, async (principal, seen) => {
+    answered(ctx, c, async (principal, parsed) => {
       const body = await bodyOf(ctx, c.req.raw);
       if (Array.isArray(body)) return answerBatch(ctx, { principal, request: c.req.raw }, body);
-      seen.id = idOf(body);
+      parsed.id = idOf(body);
       return answerMessage(ctx, { principal, request: c.req.raw }, body);
     }),
   );
@@ -66,20 +66,20 @@ function postOnly(c: HonoContext): Response {
 }
 
 /** The part of a failed request that could be read. */
-type Seen = { id: RequestId | null };
+type ParsedRequest = { id: RequestId | null };
 
-type Work = (principal: Principal, seen: Seen) => Promise<Response>;
+type Work = (principal: Principal, parsed: ParsedRequest) => Promise<Response>;
 
 async function answered(ctx: Context, c: HonoContext, work: Work): Promise<Response> {
-  const seen: Seen = { id: null };
+  const parsed: ParsedRequest = { id: null };
   try {
     ctx.countRequest(c.req.raw);
-    return await work(await principalOf(ctx.authenticator, c.req.raw), seen);
+    return await work(await principalOf(ctx.authenticator, c.req.raw), parsed);
   } catch (thrown) {
     const fault = reported(thrown, ctx, requestIds(c.req.raw));
     if (fault.code === 'unauthenticated') c.header('WWW-Authenticate', 'Bearer');
     setRetryAfter(c, fault);
-    return c.json(errorMessage(seen.id, errorOf(fault)), statusOf(fault));
+    return c.json(errorMessage(parsed.id, errorOf(fault)), statusOf(fault));
   }
 }
 

@@ -2,7 +2,7 @@
 import { isDurable, type Principal } from '@parlance/protocol';
 import { type Engine, sessionKey } from '../../core/api/index.ts';
 import type { EventStream } from '../../http/connection.ts';
-import type { ConnectionRegistry, Place } from '../shared/connection-registry.ts';
+import type { ConnectionRegistry, WatchScope } from '../shared/connection-registry.ts';
 import { named } from './projection.ts';
 
 export type ActivitySource = {
@@ -38,7 +38,7 @@ const MAX_CONCURRENT = 50;
 
 /** Sends `session.attached`; its `session` is null if all sessions of an owner changed. Returns a function that stops it. */
 function sendAttached(stream: EventStream, { connections, principal }: ActivitySource): () => void {
-  const places = new Map<string, Place>();
+  const places = new Map<string, WatchScope>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const flush = () => {
     timer = undefined;

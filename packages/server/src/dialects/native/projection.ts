@@ -2,7 +2,7 @@
 import { type EphemeralEvent, isDurable, type SessionEvent } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/api/index.ts';
 import type { Pieces } from '../../http/connection.ts';
-import type { Projection, Stepped } from '../shared/projection.ts';
+import type { Projection, StepResult } from '../shared/projection.ts';
 
 /** The state of the session when a reader starts to receive live events. */
 type Snapshot = {
@@ -31,7 +31,7 @@ function start(): null {
   return null;
 }
 
-function step(state: null, event: SessionEvent): Stepped<null, SessionEvent> {
+function step(state: null, event: SessionEvent): StepResult<null, SessionEvent> {
   return [state, [{ body: event }]];
 }
 

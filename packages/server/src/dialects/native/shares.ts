@@ -52,9 +52,12 @@ const shareView = ({ id, seq, createdAt }: ShareFields) => ({
   createdAt: new Date(createdAt).toISOString(),
 });
 
-type Titled = { readonly title: string; readonly createdAt: number };
+type SharedTitle = { readonly title: string; readonly createdAt: number };
 
-export const documentOf = ({ title, createdAt }: Titled, entries: Awaited<ReturnType<typeof entriesOf>>) => ({
+export const documentOf = (
+  { title, createdAt }: SharedTitle,
+  entries: Awaited<ReturnType<typeof entriesOf>>,
+) => ({
   title: title || 'Untitled',
   agent: 'Assistant',
   createdAt,

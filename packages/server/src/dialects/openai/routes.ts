@@ -19,7 +19,7 @@ import { errorBody, statusOf } from './faults.ts';
 import { ItemPositions } from './item-positions.ts';
 import { modelObject } from './model-object.ts';
 import { createResponse } from './responses/create.ts';
-import { placeOf } from './responses/response-id.ts';
+import { positionOf } from './responses/response-id.ts';
 import { ResponseRequest } from './responses/schemas.ts';
 import {
   cancelResponse,
@@ -75,7 +75,7 @@ function responseRoutes(api: Hono, ctx: Context): void {
       const id = c.req.param('id') ?? '';
       const principal = await principalOfVendorClient(ctx.authenticator, c.req.raw);
       const response = await work(ctx, { principal, request: c.req.raw, id });
-      progress.session = placeOf(id)?.session ?? null;
+      progress.session = positionOf(id)?.session ?? null;
       return response;
     });
   api.post('/responses', (c) =>

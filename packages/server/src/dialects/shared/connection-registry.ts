@@ -19,13 +19,13 @@ type FrameObserver = {
   see(f: TappedFrame): void;
 };
 /** A session, or all sessions of an owner. */
-export type Place = SessionRef | PrincipalId;
-type Watch = { readonly by: Principal; changed(place: Place): void };
+export type WatchScope = SessionRef | PrincipalId;
+type Watch = { readonly by: Principal; changed(scope: WatchScope): void };
 type Subscription = {
   readonly dialect: string;
   readonly subscriber: Subscriber;
   /** by key */
-  readonly places: Map<string, Place>;
+  readonly scopes: Map<string, WatchScope>;
 };
 
 /** Tokens and API keys in frames are hidden from observers. */
@@ -39,34 +39,34 @@ export class ConnectionRegistry {
   constructor(private readonly now: () => number = Date.now) {}
 
   /** Records that the subscriber receives the session, or all sessions of the owner. */
-  attach(place: Place, dialect: string, subscriber: Subscriber): void {
-    const subscription = this.#subscriptions.get(subscriber.id) ?? { dialect, subscriber, places: new Map() };
-    subscription.places.set(keyOf(place), place);
+  attach(scope: WatchScope, dialect: string, subscriber: Subscriber): void {
+    const subscription = this.#subscriptions.get(subscriber.id) ?? { dialect, subscriber, scopes: new Map() };
+    subscription.scopes.set(keyOf(scope), scope);
     this.#subscriptions.set(subscriber.id, subscription);
     this.#tap(subscription);
-    this.#changed(place);
+    this.#changed(scope);
   }
 
-  detach(place: Place, { id }: Pick<Subscriber, 'id'>): void {
+  detach(scope: WatchScope, { id }: Pick<Subscriber, 'id'>): void {
     const subscription = this.#subscriptions.get(id);
-    if (!subscription?.places.delete(keyOf(place))) return;
+    if (!subscription?.scopes.delete(keyOf(scope))) return;
     this.#tap(subscription);
-    this.#changed(place);
+    this.#changed(scope);
   }
 
   leave({ id }: Pick<Subscriber, 'id'>): void {
     const subscription = this.#subscriptions.get(id);
     this.#subscriptions.delete(id);
-    for (const place of subscription?.places.values() ?? []) this.#changed(place);
+    for (const scope of subscription?.scopes.values() ?? []) this.#changed(scope);
   }
 
-  #changed(place: Place): void {
+  #changed(scope: WatchScope): void {
     for (const { by, changed } of this.#watches)
-      if (by.role === 'admin' || by.id === ownerOf(place)) changed(place);
+      if (by.role === 'admin' || by.id === ownerOf(scope)) changed(scope);
   }
 
   /** Calls `changed` when a subscriber joins or leaves a session that the principal may see. */
-  watch(by: Principal, changed: (place: Place) => void): () => void {
+  watch(by: Principal, changed: (scope: WatchScope) => void): () => void {
     const watch = { by, changed };
     this.#watches.add(watch);
     return () => this.#watches.delete(watch);
@@ -100,7 +100,7 @@ export class ConnectionRegistry {
     if (!subscriber.tap) return;
     const { id: connection } = subscriber;
     const mayObserve = (by: Principal) =>
-      by.role === 'admin' || [...subscription.places.values()].every((place) => ownerOf(place) === by.id);
+      by.role === 'admin' || [...subscription.scopes.values()].every((scope) => ownerOf(scope) === by.id);
     const observers = [...this.#observers].filter(
       ({ key, owner, by }) => sees(subscription, key, owner) && mayObserve(by),
     );
@@ -113,10 +113,10 @@ export class ConnectionRegistry {
   }
 }
 
-const ownerOf = (place: Place): PrincipalId => (typeof place === 'string' ? place : place.owner);
+const ownerOf = (scope: WatchScope): PrincipalId => (typeof scope === 'string' ? scope : scope.owner);
 
-const keyOf = (place: Place): string =>
-  typeof place === 'string' ? JSON.stringify([place]) : sessionKey(place);
+const keyOf = (scope: WatchScope): string =>
+  typeof scope === 'string' ? JSON.stringify([scope]) : sessionKey(scope);
 
-const sees = ({ places }: Subscription, key: string, owner: PrincipalId): boolean =>
-  places.has(key) || places.has(keyOf(owner));
+const sees = ({ scopes }: Subscription, key: string, owner: PrincipalId): boolean =>
+  scopes.has(key) || scopes.has(keyOf(owner));

@@ -11,7 +11,7 @@ export type Frame<Body extends object = object> = {
 };
 
 /** The result of `step`: the next state and the frames of the event. */
-export type Stepped<State, Body extends object = object> = readonly [State, readonly Frame<Body>[]];
+export type StepResult<State, Body extends object = object> = readonly [State, readonly Frame<Body>[]];
 
 /**
  * Converts events to frames. Pure: the same events give the same frames, so time and ids come from the event.
@@ -21,7 +21,7 @@ export interface Projection<State, Body extends object = object> {
   /** The state before the events since the session was last idle. A block being streamed follows as a delta. */
   start(now: Omit<SessionSnapshot, 'open'>): State;
   /** Called for each token: returns the same state if the event does not change it, and copies no text. */
-  step(state: State, event: SessionEvent): Stepped<State, Body>;
+  step(state: State, event: SessionEvent): StepResult<State, Body>;
   /** How to merge frames that carry a text in pieces, for a slow reader. */
   readonly pieces?: Pieces<Body>;
   /** The encoded frame; default: JSON. */

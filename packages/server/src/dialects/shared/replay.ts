@@ -1,8 +1,8 @@
 /** Runs past events through a projection, so that HTTP responses show the same as subscribers received. */
 import type { DurableEvent } from '@parlance/protocol';
-import type { Stepped } from './projection.ts';
+import type { StepResult } from './projection.ts';
 
-export type Replayed<State, Body extends object> = {
+export type ReplayedEvent<State, Body extends object> = {
   readonly event: DurableEvent;
   /** the state after the event */
   readonly state: State;
@@ -10,10 +10,10 @@ export type Replayed<State, Body extends object> = {
 };
 
 export function* replay<State, Body extends object>(
-  step: (state: State, event: DurableEvent) => Stepped<State, Body>,
+  step: (state: State, event: DurableEvent) => StepResult<State, Body>,
   start: State,
   events: readonly DurableEvent[],
-): Generator<Replayed<State, Body>, void> {
+): Generator<ReplayedEvent<State, Body>, void> {
   let state = start;
   for (const event of events) {
     const [next, frames] = step(state, event);

@@ -10,7 +10,7 @@ import {
   type Watch,
 } from '../../core/api/index.ts';
 import type { Subscriber } from '../../http/connection.ts';
-import { ConnectionRegistry, type Place } from './connection-registry.ts';
+import { ConnectionRegistry, type WatchScope } from './connection-registry.ts';
 import { Delivery, type Subscribers } from './delivery.ts';
 import type { Projection } from './projection.ts';
 
@@ -209,7 +209,7 @@ export class SubscriptionHub<State> {
     this.#subscriptions.set(subscriber.id, subscriptions);
   }
 
-  #register(place: Place, subscriber: Subscriber): void {
+  #register(place: WatchScope, subscriber: Subscriber): void {
     if (!subscriber.hidden) this.#connections.attach(place, this.#dialect, subscriber);
   }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { AppendConflict } from '../../core/ports/event-store.ts';
-import { type Implementation, withStore } from './place.ts';
 import { begin, outcomeOf, recordOf, refOf, seqsOf, textEvent, textEvents } from './samples.ts';
+import { type Implementation, withStore } from './store-location.ts';
 
 export function appendingContract(implementation: Implementation): void {
   const ref = refOf('ada', 'first');

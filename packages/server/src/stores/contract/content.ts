@@ -1,7 +1,7 @@
 /** Round trips of arbitrary text from clients and models. */
 import { expect, test } from 'bun:test';
-import { type Implementation, withStore } from './place.ts';
 import { begin, recordOf, refOf, textEvent } from './samples.ts';
+import { type Implementation, withStore } from './store-location.ts';
 
 const TEXTS = {
   'the empty text': '',

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import { type Implementation, withStore } from './place.ts';
 import { begin, idsOf, recordOf, refOf, textEvents } from './samples.ts';
+import { type Implementation, withStore } from './store-location.ts';
 
 export function erasingContract(implementation: Implementation): void {
   const [gone, other] = [refOf('ada', 'gone'), refOf('bob', 'gone')];

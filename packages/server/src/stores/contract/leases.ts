@@ -3,8 +3,8 @@ import { expect, test } from 'bun:test';
 import type { SessionRef } from '../../core/ports/event-store.ts';
 import type { AppendAs, Lease } from '../../core/ports/lease.ts';
 import type { Store } from '../shared/combine-stores.ts';
-import { type Implementation, withStore } from './place.ts';
 import { outcomeOf, recordOf, refOf, seqsOf, textEvents } from './samples.ts';
+import { type Implementation, withStore } from './store-location.ts';
 
 const ONE = refOf('ada', 'one');
 const TWO = refOf('ada', 'two');

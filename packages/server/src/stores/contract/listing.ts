@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import { PrincipalId } from '@parlance/protocol';
 import type { EventStore, SessionFilter, SessionQuery } from '../../core/ports/event-store.ts';
-import { type Implementation, withStore } from './place.ts';
 import { begin, idsOf, recordOf, refOf, textEvents } from './samples.ts';
+import { type Implementation, withStore } from './store-location.ts';
 
 export function listingContract(implementation: Implementation): void {
   const ada = PrincipalId.parse('ada');

@@ -8,8 +8,8 @@ import {
   type SessionRecord,
   type SessionRef,
 } from '../../core/ports/event-store.ts';
-import { type Implementation, withStore } from './place.ts';
 import { begin, idsOf, recordOf, refOf, textEvents } from './samples.ts';
+import { type Implementation, withStore } from './store-location.ts';
 
 const ADA = PrincipalId.parse('ada');
 const BOB = PrincipalId.parse('bob');

@@ -1,8 +1,8 @@
 /** Contract tests for the list of nodes. */
 import { expect, test } from 'bun:test';
 import type { Store } from '../shared/combine-stores.ts';
-import { type Implementation, withStore } from './place.ts';
 import { recordOf, refOf, textEvents } from './samples.ts';
+import { type Implementation, withStore } from './store-location.ts';
 
 const ONE = refOf('ada', 'one');
 const IF_FREE = { by: 'command', take: 'if-free' } as const;

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { Pairing, PairingRequest } from '../../core/ports/pairings.ts';
-import { type Implementation, withStore } from './place.ts';
+import { type Implementation, withStore } from './store-location.ts';
 
 const userOf = (name: string) => ({ name, role: 'user', passwordHash: 'hash', createdAt: 1 }) as const;
 const ORIGIN = `chrome-extension://${'a'.repeat(32)}`;

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { PrincipalId } from '@parlance/protocol';
-import { type Implementation, withStore } from './place.ts';
+import { type Implementation, withStore } from './store-location.ts';
 
 export function preferencesContract(implementation: Implementation): void {
   const ada = PrincipalId.parse('ada');

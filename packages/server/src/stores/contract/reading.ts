@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import { type Implementation, withStore } from './place.ts';
 import { begin, recordOf, refOf, seqsOf, textEvent, textEvents } from './samples.ts';
+import { type Implementation, withStore } from './store-location.ts';
 
 export function readingContract(implementation: Implementation): void {
   const ref = refOf('ada', 'first');

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { type Implementation, withStore } from './place.ts';
+import { type Implementation, withStore } from './store-location.ts';
 
 const HOUR = 3_600_000;
 const ada = { name: 'ada', role: 'user', passwordHash: 'hash', createdAt: 1 } as const;

@@ -3,8 +3,8 @@ import { type DurableEvent, InputId, PrincipalId, textPart } from '@parlance/pro
 import type { SessionRef } from '../../core/ports/event-store.ts';
 import type { SearchTerm } from '../../core/ports/message-search.ts';
 import type { Store } from '../shared/combine-stores.ts';
-import { type Implementation, withStore } from './place.ts';
 import { recordOf, refOf } from './samples.ts';
+import { type Implementation, withStore } from './store-location.ts';
 
 const ada = PrincipalId.parse('ada');
 const EVERYTHING = 1_000_000;
@@ -12,9 +12,9 @@ const EVERYTHING = 1_000_000;
 const word = (...words: string[]): SearchTerm => ({ words, prefix: false });
 const beginning = (...words: string[]): SearchTerm => ({ words, prefix: true });
 
-type Said = { readonly seq: number; readonly text: string; readonly at: number };
+type StoredMessage = { readonly seq: number; readonly text: string; readonly at: number };
 
-function message(ref: SessionRef, { seq, text, at }: Said): DurableEvent {
+function message(ref: SessionRef, { seq, text, at }: StoredMessage): DurableEvent {
   const parts = [textPart(text)];
   const input = InputId.parse(`i${seq}`);
   return { type: 'input.accepted', input, parts, dialect: 'native', session: ref.id, id: `e${seq}`, at, seq };

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { type Implementation, withStore } from './place.ts';
+import { type Implementation, withStore } from './store-location.ts';
 
 export function settingsContract(implementation: Implementation): void {
   test('a document is read as last written, with its version', () =>

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { Share } from '../../core/ports/shares.ts';
-import { type Implementation, withStore } from './place.ts';
 import { begin, refOf } from './samples.ts';
+import { type Implementation, withStore } from './store-location.ts';
 
 const ref = refOf('ada', 'shared');
 

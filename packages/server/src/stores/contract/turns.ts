@@ -3,8 +3,8 @@ import { ApprovalId, CallId, type DurableEvent, InputId, PrincipalId, TurnId } f
 import type { SessionRecord, SessionRef } from '../../core/ports/event-store.ts';
 import type { TurnFilter } from '../../core/ports/turn-index.ts';
 import type { Store } from '../shared/combine-stores.ts';
-import { type Implementation, withStore } from './place.ts';
 import { recordOf, refOf } from './samples.ts';
+import { type Implementation, withStore } from './store-location.ts';
 
 const ada = PrincipalId.parse('ada');
 const EVERYTHING = 1_000_000;

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { User } from '../../core/ports/users.ts';
-import { type Implementation, withStore } from './place.ts';
+import { type Implementation, withStore } from './store-location.ts';
 
 const userOf = (name: string, changes: Partial<User> = {}): User => ({
   name,

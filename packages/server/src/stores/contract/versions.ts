@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import type { EventUpcast } from '@parlance/protocol';
-import { type Implementation, withStore } from './place.ts';
 import { begin, recordOf, refOf, textEvent, textEvents } from './samples.ts';
+import { type Implementation, withStore } from './store-location.ts';
 
 /** A version that changes texts. */
 const ADD_EXCLAMATION: EventUpcast = { 'text.ended': (event) => ({ ...event, text: `${event.text}!` }) };

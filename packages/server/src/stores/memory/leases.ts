@@ -5,7 +5,7 @@ import { type EventStore, type SessionRef, sessionKey } from '../../core/ports/e
 import { type AppendAs, Deposed, type Driver, type Lease, type Leases } from '../../core/ports/lease.ts';
 import type { NodeState } from '../../core/ports/nodes.ts';
 
-type Held = { readonly lease: Lease; readonly node: Node };
+type HeldLease = { readonly lease: Lease; readonly node: Node };
 type Listener = (lost: readonly SessionRef[] | 'all') => void;
 type Node = {
   readonly id: string;
@@ -18,7 +18,7 @@ type Node = {
 /** The leases of all nodes of the table. */
 export class LeaseTable {
   readonly nodes = new Set<Node>();
-  readonly held = new Map<string, Held>();
+  readonly held = new Map<string, HeldLease>();
   /** one counter for all sessions, so that epochs are unique */
   epoch = 0;
 }
@@ -51,7 +51,7 @@ export function openMemoryLeases(
     alive: true,
   };
   table.nodes.add(node);
-  const holder = (ref: SessionRef): Held | null => {
+  const holder = (ref: SessionRef): HeldLease | null => {
     const held = table.held.get(sessionKey(ref));
     return held?.node.alive ? held : null;
   };
@@ -124,7 +124,7 @@ export function openMemoryLeases(
   };
 }
 
-const takes = (take: Extract<AppendAs, { by: 'command' }>['take'], holder: Held | null): boolean =>
+const takes = (take: Extract<AppendAs, { by: 'command' }>['take'], holder: HeldLease | null): boolean =>
   take === 'always' || (take === 'if-free' && !holder);
 
 /** Nodes of one process need no heartbeat and no bus. */

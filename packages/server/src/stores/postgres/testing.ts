@@ -3,7 +3,7 @@ import { afterAll, beforeAll } from 'bun:test';
 import { eventVersion } from '@parlance/protocol';
 import { SQL } from 'bun';
 import { type PostgresEngine, postgresPrograms, startPostgres } from '../../testing/engines/postgres.ts';
-import type { Implementation } from '../contract/place.ts';
+import type { Implementation } from '../contract/store-location.ts';
 import { openPostgresStore, type PostgresOptions, type PostgresStore } from './open.ts';
 
 /** In CI the server is required: tests fail instead of being skipped. */

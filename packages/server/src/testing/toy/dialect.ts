@@ -2,7 +2,7 @@
 import type { SessionEvent } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineDialect } from '../../dialects/shared/dialect.ts';
-import { NONE, type Stepped } from '../../dialects/shared/projection.ts';
+import { NONE, type StepResult } from '../../dialects/shared/projection.ts';
 import type { SubscriptionHub } from '../../dialects/shared/subscription-hub.ts';
 import { open, routes } from './inbound.ts';
 import type { Sent } from './schemas.ts';
@@ -21,6 +21,6 @@ export const toy = defineDialect({
   describe: async () => (await import('./describe.ts')).description,
 });
 
-function step(state: null, event: SessionEvent): Stepped<null, Sent> {
+function step(state: null, event: SessionEvent): StepResult<null, Sent> {
   return [state, event.type === 'text.ended' ? [{ body: { type: 'said', text: event.text } }] : NONE];
 }

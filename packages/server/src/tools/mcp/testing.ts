@@ -17,10 +17,11 @@ export const EVERYTHING = programOf('@modelcontextprotocol/server-everything');
 export const FILESYSTEM = programOf('@modelcontextprotocol/server-filesystem');
 export const MISBEHAVING = join(import.meta.dir, 'test-server.ts');
 
-export type Opened = McpTools & AsyncDisposable & { named(name: string): Tool; readonly lines: string[] };
+export type OpenedTools = McpTools &
+  AsyncDisposable & { named(name: string): Tool; readonly lines: string[] };
 
 /** Uses a short restart delay, so that tests need not wait. */
-export async function opened(servers: unknown, pauseMs = 20): Promise<Opened> {
+export async function opened(servers: unknown, pauseMs = 20): Promise<OpenedTools> {
   const lines: string[] = [];
   const mcp = await openMcp(McpServers.parse(servers), {
     log: remembering(lines),

@@ -11,14 +11,14 @@ import { modeOf, writeWhole } from '../write.ts';
 import { type Change, pathsOf } from './parse.ts';
 import { rewrite } from './rewrite.ts';
 
-export type Applied = {
+export type PatchResult = {
   /** "A path", "M path" or "D path", in the order of the patch */
   readonly done: string[];
   /** why the patch stopped; absent if it was applied completely */
   readonly failure?: string;
 };
 
-export type Applying = {
+export type PatchOptions = {
   readonly bounds: Bounds;
   /** paths are relative to it */
   readonly base: string;
@@ -30,15 +30,15 @@ export type Applying = {
 };
 
 /** Throws a `Fault`, with nothing changed, if a path is out of bounds. */
-export async function applyPatch(changes: readonly Change[], applying: Applying): Promise<Applied> {
-  for (const path of pathsOf(changes)) await confine(applying.bounds, path, applying.base);
+export async function applyPatch(changes: readonly Change[], options: PatchOptions): Promise<PatchResult> {
+  for (const path of pathsOf(changes)) await confine(options.bounds, path, options.base);
   const done: string[] = [];
   const made = new Set<string>();
-  const mayReplace = (path: string) => made.has(path) || applying.mayReplace(path);
+  const mayReplace = (path: string) => made.has(path) || options.mayReplace(path);
   for (const change of changes) {
-    if (applying.signal.aborted) return { done, failure: 'it was aborted' };
+    if (options.signal.aborted) return { done, failure: 'it was aborted' };
     try {
-      done.push(await applyChange(change, { ...applying, mayReplace }));
+      done.push(await applyChange(change, { ...options, mayReplace }));
       made.add(targetOf(change));
     } catch (thrown) {
       return { done, failure: `${change.path}: ${reasonOf(thrown)}` };
@@ -81,20 +81,20 @@ export async function replacedBy(
 const targetOf = (change: Change): string =>
   change.kind === 'update' ? (change.moveTo ?? change.path) : change.path;
 
-async function applyChange(change: Change, applying: Applying): Promise<string> {
-  const { bounds, base, approved } = applying;
+async function applyChange(change: Change, options: PatchOptions): Promise<string> {
+  const { bounds, base, approved } = options;
   const to = { base, approved };
   switch (change.kind) {
     case 'add': {
       await using entry = await resolveForChange(bounds, change.path, { ...to, make: true });
-      const replaced = await replaces(change.path, entry, applying);
+      const replaced = await replaces(change.path, entry, options);
       await writeWhole(entry, change.lines.map((line) => `${line}\n`).join(''));
       return replaced ? `A ${change.path} (replaced)` : `A ${change.path}`;
     }
     case 'delete': {
       await using file = await resolveForChange(bounds, change.path, to);
       await mustBeFile(file);
-      await remove(change.path, applying);
+      await remove(change.path, options);
       return `D ${change.path}`;
     }
     case 'update': {
@@ -106,21 +106,21 @@ async function applyChange(change: Change, applying: Applying): Promise<string> 
       }
       await using target = await resolveForChange(bounds, change.moveTo, { ...to, make: true });
       const moved = target.path !== entry.path;
-      const replaced = moved && (await replaces(change.moveTo, target, applying));
+      const replaced = moved && (await replaces(change.moveTo, target, options));
       await writeWhole(target, content, await modeOf(entry));
-      if (moved) await remove(change.path, applying);
+      if (moved) await remove(change.path, options);
       return `M ${change.moveTo} (was ${change.path}${replaced ? ', replaced' : ''})`;
     }
   }
 }
 
 /** Removes the entry itself, not the target of a link. */
-async function remove(path: string, { bounds, base, approved }: Applying): Promise<void> {
+async function remove(path: string, { bounds, base, approved }: PatchOptions): Promise<void> {
   await using entry = await resolveForChange(bounds, path, { base, approved, follow: false });
   await unlink(entry.at);
 }
 
-async function replaces(path: string, entry: Entry, { mayReplace }: Applying): Promise<boolean> {
+async function replaces(path: string, entry: Entry, { mayReplace }: PatchOptions): Promise<boolean> {
   if (!(await exists(entry.at))) return false;
   await mustBeFile(entry);
   if (!mayReplace(path))

@@ -13,7 +13,7 @@ import {
 import { seconds } from '../duration.ts';
 import { changesGitFolder } from '../git-folder.ts';
 import type { Guard } from '../guard.ts';
-import { type Bounds, confine, inFolder, type Place } from '../paths.ts';
+import { type Bounds, type ConfinedPath, confine, inFolder } from '../paths.ts';
 import { applyPatch, fits, replacedBy } from './apply.ts';
 import { type Change, contextReading, parsePatch, pathsOf } from './parse.ts';
 import { previewOf } from './preview.ts';
@@ -143,7 +143,11 @@ function readable(patch: string): Change[] | null {
   }
 }
 
-async function findAll(paths: readonly string[], bounds: Bounds, base: string): Promise<Place[] | null> {
+async function findAll(
+  paths: readonly string[],
+  bounds: Bounds,
+  base: string,
+): Promise<ConfinedPath[] | null> {
   try {
     return await Promise.all(paths.map((path) => confine(bounds, path, base)));
   } catch (thrown) {
@@ -151,7 +155,7 @@ async function findAll(paths: readonly string[], bounds: Bounds, base: string): 
   }
 }
 
-async function anyReserved(places: readonly Place[], root: string): Promise<boolean> {
+async function anyReserved(places: readonly ConfinedPath[], root: string): Promise<boolean> {
   for (const { path, entry, name } of places)
     for (const candidate of [path, entry, join(root, name)])
       if (await changesGitFolder(root, candidate)) return true;

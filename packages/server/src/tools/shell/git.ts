@@ -2,7 +2,7 @@
 import { lstatSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { repositoryIsPlain } from './git-view.ts';
-import { allOpen, mayMeetSecrets, type Place, type Rule } from './rule.ts';
+import { allOpen, type CommandScope, mayMeetSecrets, type Rule } from './rule.ts';
 
 const names = (list: string): string => list.trim().split(/\s+/).join('|');
 
@@ -99,7 +99,7 @@ function onlyReads(subcommand: string, words: readonly string[], known: RegExp):
 }
 
 /** Whether the folder belongs to another repository than the root. */
-function isNested({ cwd, scope: { root } }: Place): boolean {
+function isNested({ cwd, scope: { root } }: CommandScope): boolean {
   for (let folder = cwd; folder !== root; folder = dirname(folder)) {
     const has = (name: string) => lstatSync(join(folder, name), { throwIfNoEntry: false }) !== undefined;
     if (has('.git') || (has('HEAD') && has('objects') && has('refs'))) return true;

@@ -30,14 +30,18 @@ export type Operands =
   /** a script, which is part of the grant */
   | 'script';
 
-export type Covered = { readonly options: OptionTable; readonly operands: Operands; readonly max?: number };
+export type CoveredCommand = {
+  readonly options: OptionTable;
+  readonly operands: Operands;
+  readonly max?: number;
+};
 
-const covered = (operands: Operands, flags = '', values = ''): Covered => ({
+const covered = (operands: Operands, flags = '', values = ''): CoveredCommand => ({
   options: optionTable(flags, values),
   operands,
 });
 
-const table = (entries: Record<string, Covered>): ReadonlyMap<string, Covered> =>
+const table = (entries: Record<string, CoveredCommand>): ReadonlyMap<string, CoveredCommand> =>
   new Map(Object.entries(entries));
 
 const GIT = table({
@@ -86,7 +90,7 @@ const GO_VALUES = '-run -count -timeout -parallel';
 const PIP_FLAGS = '-o --outdated -u --uptodate -l --local --user -q --quiet -v --verbose --not-required';
 
 /** Each word after the program is a separate command. */
-export const SUBCOMMANDS: ReadonlyMap<string, ReadonlyMap<string, Covered>> = new Map([
+export const SUBCOMMANDS: ReadonlyMap<string, ReadonlyMap<string, CoveredCommand>> = new Map([
   ['git', GIT],
   ['npm', table({ ...NODE, ci: covered('none', NODE_FLAGS, NODE_VALUES) })],
   ['pnpm', table(NODE)],

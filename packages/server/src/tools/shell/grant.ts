@@ -5,12 +5,12 @@
 import { basename, join, relative, sep } from 'node:path';
 import { changesGitFolder, isReservedName } from '../git-folder.ts';
 import { contains } from '../paths.ts';
-import { type Covered, PLAIN, SUBCOMMANDS, VERBS } from './grant-table.ts';
+import { type CoveredCommand, PLAIN, SUBCOMMANDS, VERBS } from './grant-table.ts';
 import { type Scope, targetOf } from './links.ts';
 import { isOption, optionLength } from './options.ts';
 
 /** Where the command would run, with all links resolved. */
-export type GrantPlace = { readonly scope: Scope; readonly workdir: string };
+export type GrantScope = { readonly scope: Scope; readonly workdir: string };
 
 /** Shells, interpreters, wrappers, remote shells and destructive programs: a grant would cover anything. */
 const NEVER = new Set([
@@ -64,7 +64,7 @@ const NEVER = new Set([
 ]);
 
 /** The key of the standing grant for a command; undefined if it can be allowed only once. */
-export async function grantFor(argv: readonly string[], place: GrantPlace): Promise<string | undefined> {
+export async function grantFor(argv: readonly string[], place: GrantScope): Promise<string | undefined> {
   const [program, ...words] = argv;
   // A path may name a different program next time.
   if (!program || /[/\\]/.test(program) || NEVER.has(program.replace(/[\d.]+$/, ''))) return undefined;
@@ -77,7 +77,7 @@ export async function grantFor(argv: readonly string[], place: GrantPlace): Prom
   return `shell:${command}${where === '' ? '' : ` in ${quote(where)}`}`;
 }
 
-function grantedCommand(program: string, words: readonly string[], place: GrantPlace): string | null {
+function grantedCommand(program: string, words: readonly string[], place: GrantScope): string | null {
   const plain = PLAIN.get(program);
   if (plain) return coveredCommand({ command: program, words }, plain, place);
   const subcommands = SUBCOMMANDS.get(program);
@@ -94,8 +94,8 @@ function grantedCommand(program: string, words: readonly string[], place: GrantP
 /** Null if the grant does not cover these words. */
 function coveredCommand(
   { command, words }: { readonly command: string; readonly words: readonly string[] },
-  covered: Covered,
-  place: GrantPlace,
+  covered: CoveredCommand,
+  place: GrantScope,
 ): string | null {
   const operands = operandsOf(words, covered);
   if (!operands || operands.length > (covered.max ?? Number.POSITIVE_INFINITY)) return null;
@@ -148,7 +148,7 @@ const SCRIPT = /^\w[\w:.-]*$/;
 const quotedLine = (word: string, at: number): string => (at === 0 ? word : quote(word));
 
 /** The operands; null if there is an option that is not covered. */
-function operandsOf(words: readonly string[], { options }: Covered): readonly string[] | null {
+function operandsOf(words: readonly string[], { options }: CoveredCommand): readonly string[] | null {
   const operands: string[] = [];
   for (let at = 0; at < words.length; ) {
     const word = words[at] ?? '';
@@ -161,7 +161,7 @@ function operandsOf(words: readonly string[], { options }: Covered): readonly st
   return operands;
 }
 
-function isInside(path: string, { scope, workdir }: GrantPlace): boolean {
+function isInside(path: string, { scope, workdir }: GrantScope): boolean {
   const target = targetOf(workdir, path);
   // A colon begins a git pathspec, which may lead to the top of its repository.
   if (target.kind === 'unclear' || path === '' || path.startsWith(':')) return false;
@@ -171,7 +171,7 @@ function isInside(path: string, { scope, workdir }: GrantPlace): boolean {
 }
 
 /** Programs named in a git folder are run, and a folder becomes one by the names in it. */
-async function reachesGit(words: readonly string[], { scope, workdir }: GrantPlace): Promise<boolean> {
+async function reachesGit(words: readonly string[], { scope, workdir }: GrantScope): Promise<boolean> {
   const to = words.at(-1) ?? '';
   const copies =
     targetOf(workdir, to).kind === 'folder' ? words.slice(0, -1).map((from) => join(to, basename(from))) : [];
@@ -183,11 +183,11 @@ async function reachesGit(words: readonly string[], { scope, workdir }: GrantPla
   return false;
 }
 
-const isFolder = (path: string, { workdir }: GrantPlace): boolean =>
+const isFolder = (path: string, { workdir }: GrantScope): boolean =>
   targetOf(workdir, path).kind === 'folder';
 
 /** A copy into a folder is written through a link with the file's name there. */
-function copiesInside(operands: readonly string[], place: GrantPlace): boolean {
+function copiesInside(operands: readonly string[], place: GrantScope): boolean {
   const sources = operands.slice(0, -1);
   const to = operands.at(-1);
   if (to === undefined || !operands.every((path) => isInside(path, place))) return false;

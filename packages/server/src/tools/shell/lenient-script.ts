@@ -5,7 +5,7 @@
 
 import { arithmeticAt, closingAfter, unescaped } from './script-scan.ts';
 
-export type LooseWord = {
+export type LenientWord = {
   /** without quotes; expansions are verbatim */
   readonly text: string;
   /** the prefix that no expansion can change; all of `text` if there is no expansion */
@@ -14,20 +14,20 @@ export type LooseWord = {
   readonly splits: boolean;
 };
 
-export type LooseScript = {
-  readonly commands: readonly (readonly LooseWord[])[];
+export type LenientScript = {
+  readonly commands: readonly (readonly LenientWord[])[];
   /** whether every command was found */
   readonly readable: boolean;
 };
 
-export const fixedWord = (text: string): LooseWord => ({ text, known: text, splits: false });
+export const fixedWord = (text: string): LenientWord => ({ text, known: text, splits: false });
 
-export const isOpen = (word: LooseWord): boolean => word.known !== word.text;
+export const isOpen = (word: LenientWord): boolean => word.known !== word.text;
 
 const MAX_SCRIPT_LENGTH = 65_536;
 const MAX_SUBSTITUTION_DEPTH = 16;
 
-export function readLeniently(script: string, depth = 0): LooseScript {
+export function readLeniently(script: string, depth = 0): LenientScript {
   if (script.length > MAX_SCRIPT_LENGTH || depth > MAX_SUBSTITUTION_DEPTH)
     return { commands: [], readable: false };
   return new Reader(script, depth).read();
@@ -64,7 +64,7 @@ class WordBuilder {
     this.#splits ||= splits;
   }
 
-  build(): LooseWord {
+  build(): LenientWord {
     return { text: this.#text, known: this.#known ?? this.#text, splits: this.#splits };
   }
 }
@@ -72,16 +72,16 @@ class WordBuilder {
 class Reader {
   #at = 0;
   #readable = true;
-  #words: LooseWord[] = [];
+  #words: LenientWord[] = [];
   #documents: HereDocument[] = [];
-  readonly #commands: (readonly LooseWord[])[] = [];
+  readonly #commands: (readonly LenientWord[])[] = [];
 
   constructor(
     private readonly script: string,
     private readonly depth: number,
   ) {}
 
-  read(): LooseScript {
+  read(): LenientScript {
     // Shells differ in their treatment of a carriage return.
     if (this.script.includes('\r')) this.#readable = false;
     while (this.#at < this.script.length) this.#next(this.#here);
@@ -89,7 +89,7 @@ class Reader {
   }
 
   /** Parses the commands from `from` to the closing parenthesis. */
-  readSubstitution(from: number): LooseScript & { readonly end: number } {
+  readSubstitution(from: number): LenientScript & { readonly end: number } {
     let open = 1;
     for (this.#at = from; this.#at < this.script.length; this.#next(this.#here)) {
       if (this.#here === '(') open++;
@@ -103,7 +103,7 @@ class Reader {
     return { ...this.#end(), end };
   }
 
-  #end(): LooseScript {
+  #end(): LenientScript {
     if (this.#documents.length > 0) this.#readable = false;
     this.#endCommand();
     return { commands: this.#commands, readable: this.#readable };
@@ -196,7 +196,7 @@ class Reader {
     }
   }
 
-  #word(): LooseWord {
+  #word(): LenientWord {
     const word = new WordBuilder();
     while (this.#at < this.script.length && !ENDS_WORD.has(this.#here)) {
       const character = this.#here;

@@ -3,7 +3,7 @@
  * the subcommand, and with every command of a script or a nested script.
  */
 import type { RuleSubjects } from '../../core/ports/tool.ts';
-import { fixedWord, isOpen, type LooseWord, readLeniently } from './lenient-script.ts';
+import { fixedWord, isOpen, type LenientWord, readLeniently } from './lenient-script.ts';
 import { optionLength, optionTable } from './options.ts';
 import { readings } from './subcommands.ts';
 import { isAssignment, isOpaque, replaced, unwrap, type Wrapped } from './wrappers.ts';
@@ -37,7 +37,7 @@ class Found {
   readonly names = new Set<string>();
   readonly partial = new Set<string>();
 
-  add(program: string, words: readonly LooseWord[]): void {
+  add(program: string, words: readonly LenientWord[]): void {
     this.names.add([program, ...words.map(({ text }) => text)].join(' '));
     const open = words.findIndex(isOpen);
     if (open === -1) return;
@@ -59,7 +59,7 @@ function addScript(found: Found, script: string, depth: number): void {
 
 const UNREAD = { commands: [], readable: false };
 
-function withoutKeywords(words: readonly LooseWord[]): readonly LooseWord[] {
+function withoutKeywords(words: readonly LenientWord[]): readonly LenientWord[] {
   let at = 0;
   for (let word = words[0]; word; word = words[at]) {
     if (KEYWORDS.has(word.text)) at++;
@@ -74,7 +74,7 @@ function withoutKeywords(words: readonly LooseWord[]): readonly LooseWord[] {
   return words.slice(at);
 }
 
-function addCommand(found: Found, all: readonly LooseWord[], depth: number): void {
+function addCommand(found: Found, all: readonly LenientWord[], depth: number): void {
   const start = all.findIndex(({ text }) => !isAssignment(text));
   const [program, ...words] = start === -1 ? [] : all.slice(start);
   if (!program) return;
@@ -86,7 +86,7 @@ function addCommand(found: Found, all: readonly LooseWord[], depth: number): voi
   else addProgram(found, { name, words }, depth);
 }
 
-type NamedCommand = { readonly name: string; readonly words: readonly LooseWord[] };
+type NamedCommand = { readonly name: string; readonly words: readonly LenientWord[] };
 
 function addProgram(found: Found, { name, words }: NamedCommand, depth: number): void {
   const wrapped = unwrap(name, words);
@@ -106,7 +106,7 @@ function addWrapped(found: Found, { inner, script, certain, appends }: Wrapped, 
   if (command.length > 0) addCommand(found, [...command, ...appended], depth);
 }
 
-function addReadings(found: Found, program: string, words: readonly LooseWord[]): void {
+function addReadings(found: Found, program: string, words: readonly LenientWord[]): void {
   for (const reading of readings(program, words)) {
     found.add(program, reading.words);
     if (reading.alias) found.unknown(`${program} `);
@@ -115,13 +115,13 @@ function addReadings(found: Found, program: string, words: readonly LooseWord[])
 }
 
 /** `bash -c <script>`. Without a script it runs a file or its input, which can be anything. */
-function addShell(found: Found, words: readonly LooseWord[], depth: number): void {
+function addShell(found: Found, words: readonly LenientWord[], depth: number): void {
   const script = scriptOf(words);
   if (script) addScript(found, script.text, depth);
   if (!script || isOpen(script)) found.unknown();
 }
 
-function scriptOf(words: readonly LooseWord[]): LooseWord | null {
+function scriptOf(words: readonly LenientWord[]): LenientWord | null {
   let at = 0;
   let given = false;
   for (let word = words[0]; word && /^[-+]/.test(word.text) && !isOpen(word); word = words[at]) {
@@ -139,15 +139,15 @@ function scriptOf(words: readonly LooseWord[]): LooseWord | null {
   return given ? (words[at] ?? null) : null;
 }
 
-function addEvaluated(found: Found, words: readonly LooseWord[], depth: number): void {
+function addEvaluated(found: Found, words: readonly LenientWord[], depth: number): void {
   if (words.some(isOpen)) found.unknown();
   const script = words[0]?.text === '--' ? words.slice(1) : words;
   addScript(found, script.map(({ text }) => text).join(' '), depth);
 }
 
 /** The words from `-exec` to `;` or `{} +` are a command, in which `{}` stands for a path. */
-function addFindActions(found: Found, words: readonly LooseWord[], depth: number): void {
-  let action: LooseWord[] | null = null;
+function addFindActions(found: Found, words: readonly LenientWord[], depth: number): void {
+  let action: LenientWord[] | null = null;
   for (const word of words) {
     if (action === null) action = FIND_ACTIONS.has(word.text) ? [] : null;
     else if (word.text !== ';' && !(word.text === '+' && action.at(-1)?.text === '{}'))

@@ -14,7 +14,7 @@ export type ProgramOptions = {
   readonly counts?: boolean;
 };
 
-export type ReadWords = {
+export type ParsedWords = {
   /** letters and long names, as given */
   readonly names: ReadonlySet<string>;
   readonly values: readonly { readonly name: string; readonly value: string }[];
@@ -23,7 +23,7 @@ export type ReadWords = {
 };
 
 /** Null if an option is not in the table, is abbreviated, or misses its value. */
-export function readWords(words: readonly string[], table: ProgramOptions): ReadWords | null {
+export function parseWords(words: readonly string[], table: ProgramOptions): ParsedWords | null {
   const names = new Set<string>();
   const values: { name: string; value: string }[] = [];
   const files: string[] = [];

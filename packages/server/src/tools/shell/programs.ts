@@ -4,15 +4,15 @@ import { contains } from '../paths.ts';
 import { findRule } from './find.ts';
 import { gitRule } from './git.ts';
 import { linksStayInside } from './links.ts';
-import { type ProgramOptions, type ReadWords, readWords } from './program-options.ts';
-import { allOpen, foldersOf, mayMeetSecrets, noneOutside, type Place, type Rule } from './rule.ts';
+import { type ParsedWords, type ProgramOptions, parseWords } from './program-options.ts';
+import { allOpen, type CommandScope, foldersOf, mayMeetSecrets, noneOutside, type Rule } from './rule.ts';
 
 const anything: Rule = async (words) => words;
 
 /** The operands that name files, and those that do not. */
 type Operands = { readonly files: readonly string[]; readonly others: readonly string[] };
 
-function filesAreOpen(read: ReadWords, { files, others }: Operands, place: Place): boolean {
+function filesAreOpen(read: ParsedWords, { files, others }: Operands, place: CommandScope): boolean {
   const values = read.values.map(({ value }) => value);
   return allOpen([...files, ...read.files], place) && noneOutside([...others, ...values], place);
 }
@@ -21,23 +21,23 @@ function filesAreOpen(read: ReadWords, { files, others }: Operands, place: Place
 const reader =
   (
     options: ProgramOptions,
-    further: (read: ReadWords, place: Place) => boolean | Promise<boolean> = () => true,
-    operandsOf: (read: ReadWords) => Operands = ({ operands }) => ({ files: operands, others: [] }),
+    further: (read: ParsedWords, place: CommandScope) => boolean | Promise<boolean> = () => true,
+    operandsOf: (read: ParsedWords) => Operands = ({ operands }) => ({ files: operands, others: [] }),
   ): Rule =>
   async (words, place) => {
-    const read = readWords(words, options);
+    const read = parseWords(words, options);
     if (!read) return null;
     const operands = operandsOf(read);
     if (!filesAreOpen(read, operands, place)) return null;
     return (await further({ ...read, operands: operands.files }, place)) ? words : null;
   };
 
-const has = ({ names }: ReadWords, ...wanted: string[]): boolean => wanted.some((name) => names.has(name));
+const has = ({ names }: ParsedWords, ...wanted: string[]): boolean => wanted.some((name) => names.has(name));
 
 /** The first operand is a pattern, unless an option gives one. */
 const afterPattern =
   (...givePattern: string[]) =>
-  (read: ReadWords) => {
+  (read: ParsedWords) => {
     const count = has(read, ...givePattern) ? 0 : 1;
     return { files: read.operands.slice(count), others: read.operands.slice(0, count) };
   };
@@ -68,7 +68,7 @@ const ls: ProgramOptions = {
 };
 
 /** With `-L` it shows the targets of links. Without it, a recursive listing can show names in a hidden folder. */
-function lsStaysInside(read: ReadWords, { cwd, scope }: Place): boolean | Promise<boolean> {
+function lsStaysInside(read: ParsedWords, { cwd, scope }: CommandScope): boolean | Promise<boolean> {
   if (!has(read, 'L', 'dereference')) return true;
   const depth = has(read, 'R', 'recursive') ? undefined : 1;
   return linksStayInside(foldersOf(read.operands, cwd), scope, depth);
@@ -110,7 +110,7 @@ const grep: ProgramOptions = {
   longFiles: ['file', 'exclude-from'],
 };
 
-async function grepStaysInside(read: ReadWords, { cwd, scope }: Place): Promise<boolean> {
+async function grepStaysInside(read: ParsedWords, { cwd, scope }: CommandScope): Promise<boolean> {
   const follows = has(read, 'R', 'dereference-recursive');
   const recurses = follows || has(read, 'r', 'recursive', 'd', 'directories');
   if (!recurses) return true;
@@ -183,7 +183,7 @@ const ripgrep: ProgramOptions = {
 /** Excludes hidden folders by name: an ignore file can otherwise make ripgrep search a folder with a leading dot. */
 const ripgrepRule: Rule = async (words, place) => {
   const { cwd, scope } = place;
-  const read = readWords(words, ripgrep);
+  const read = parseWords(words, ripgrep);
   if (!read) return null;
   const operands = afterPattern('e', 'f', 'regexp', 'file', 'files', 'type-list')(read);
   if (!filesAreOpen(read, operands, place)) return null;

@@ -3,17 +3,17 @@ import { lstatSync, type Stats } from 'node:fs';
 import { isOpen, type Scope, targetOf } from './links.ts';
 
 /** Where a command would run. */
-export type Place = {
+export type CommandScope = {
   /** with every link resolved */
   readonly cwd: string;
   readonly scope: Scope;
 };
 
 /** The words to run the program with, or null if approval is needed. */
-export type Rule = (words: readonly string[], place: Place) => Promise<readonly string[] | null>;
+export type Rule = (words: readonly string[], place: CommandScope) => Promise<readonly string[] | null>;
 
 /** Files, folders or names inside the scope; they may be missing. */
-export function allOpen(paths: readonly string[], { cwd, scope }: Place): boolean {
+export function allOpen(paths: readonly string[], { cwd, scope }: CommandScope): boolean {
   const linked = linkedSecrets(scope);
   return paths.every((path) => {
     const target = targetOf(cwd, path);
@@ -39,7 +39,7 @@ export const mayMeetSecrets = (scope: Scope): boolean => linkedSecrets(scope).si
 /**
  * Second line of defence for values that are not read as files: none of them is an existing path out of scope.
  */
-export const noneOutside = (values: readonly string[], { cwd, scope }: Place): boolean =>
+export const noneOutside = (values: readonly string[], { cwd, scope }: CommandScope): boolean =>
   values.every((value) => {
     const target = targetOf(cwd, value);
     return target.kind === 'unclear' || target.kind === 'missing' || isOpen(target.path, scope);

@@ -1,10 +1,10 @@
 /** Programs whose subcommand can follow options, or has several spellings. */
-import { isOpen, type LooseWord } from './lenient-script.ts';
+import { isOpen, type LenientWord } from './lenient-script.ts';
 import { isOption, optionLength, optionTable } from './options.ts';
 
 /** A way to read the words after the program. */
 export type Reading = {
-  readonly words: readonly LooseWord[];
+  readonly words: readonly LenientWord[];
   /** the subcommand may be an alias */
   readonly alias?: boolean;
   /** it may run any other command */
@@ -12,7 +12,7 @@ export type Reading = {
 };
 
 /** The words after a program as rules name them: without the options before the subcommand. */
-export function readings(program: string, words: readonly LooseWord[]): readonly Reading[] {
+export function readings(program: string, words: readonly LenientWord[]): readonly Reading[] {
   if (program === 'git') return gitReadings(words);
   const found = subcommandReadings(words);
   return program === 'npm' ? found.flatMap(npmReadings) : found;
@@ -39,7 +39,7 @@ const GIT_COMMANDS = new Set(
   upload-pack var verify-commit verify-pack verify-tag version whatchanged worktree write-tree`.split(/\s+/),
 );
 
-function gitReadings(words: readonly LooseWord[]): readonly Reading[] {
+function gitReadings(words: readonly LenientWord[]): readonly Reading[] {
   let at = 0;
   let runs = false;
   for (let word = words[0]; word && isOption(word.text); word = words[at]) {
@@ -54,7 +54,7 @@ function gitReadings(words: readonly LooseWord[]): readonly Reading[] {
   return [{ words: words.slice(at), alias: subcommand !== undefined && isOpen(subcommand), runs }];
 }
 
-const isOpenAlias = (subcommand: LooseWord): boolean =>
+const isOpenAlias = (subcommand: LenientWord): boolean =>
   !isOpen(subcommand) && !GIT_COMMANDS.has(subcommand.text);
 
 /** git commands that run others, or whose settings name them. */
@@ -84,7 +84,7 @@ const GIT_RUNS = new Map<string, RegExp>([
 /** Settings can name commands that git runs later. */
 const READS_CONFIG = /^(-l|--list|--get(-all|-regexp|-urlmatch)?|get|list)$/;
 
-function runsCommands(subcommand: string, words: readonly LooseWord[]): boolean {
+function runsCommands(subcommand: string, words: readonly LenientWord[]): boolean {
   if (subcommand === 'config') return words.length > 1 && !READS_CONFIG.test(words[0]?.text ?? '');
   const runs = GIT_RUNS.get(subcommand);
   return GIT_RUNNERS.has(subcommand) || (runs !== undefined && words.some(({ text }) => runs.test(text)));
@@ -93,7 +93,7 @@ function runsCommands(subcommand: string, words: readonly LooseWord[]): boolean 
 const MAX_READINGS = 16;
 
 /** For an unknown program, the word after an option is its value or the subcommand: both readings are returned. */
-function subcommandReadings(words: readonly LooseWord[]): readonly Reading[] {
+function subcommandReadings(words: readonly LenientWord[]): readonly Reading[] {
   const found: Reading[] = [];
   let at = 0;
   while (at < words.length) {

@@ -19,7 +19,7 @@ import { confine, inFolder } from '../paths.ts';
 import { type CommandRequest, planAutoApproved } from './auto-approved.ts';
 import { autoApprovedEnvironment, commandEnvironment } from './environment.ts';
 import { openGitView } from './git-view.ts';
-import { type GrantPlace, grantFor, quote } from './grant.ts';
+import { type GrantScope, grantFor, quote } from './grant.ts';
 import { hiddenHomes } from './home.ts';
 import { watchLeftovers } from './leftovers.ts';
 import { targetOf } from './links.ts';
@@ -87,7 +87,7 @@ async function askToRun(input: Input, root: string, options: ShellOptions): Prom
   };
 }
 
-function grantPlace(input: Input, root: string, options: ShellOptions): GrantPlace {
+function grantPlace(input: Input, root: string, options: ShellOptions): GrantScope {
   const { scope } = commandRequest(input, root, options);
   const target = targetOf(scope.root, input.workdir ?? '.');
   // A folder that cannot be resolved counts as outside: nothing is granted there.

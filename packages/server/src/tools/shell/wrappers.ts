@@ -1,5 +1,5 @@
 /** Programs that run another program, and where its words begin. */
-import type { LooseWord } from './lenient-script.ts';
+import type { LenientWord } from './lenient-script.ts';
 import { type OptionTable, optionLength, optionTable } from './options.ts';
 
 type Wrapper = {
@@ -150,14 +150,14 @@ const LOADER = /^ld(-[\w-]+)?(\.so|-[\d.]+\.so)/;
 export const isOpaque = (program: string): boolean => OPAQUE.has(program) || LOADER.test(program);
 
 /** The word with a part that is known only at run time. */
-export function replaced(word: LooseWord, part: string): LooseWord {
+export function replaced(word: LenientWord, part: string): LenientWord {
   const at = word.text.indexOf(part);
   return at === -1 ? word : { ...word, known: word.known.slice(0, at) };
 }
 
 export type Wrapped = {
   /** the words of the inner program; empty if there is none */
-  readonly inner: readonly LooseWord[];
+  readonly inner: readonly LenientWord[];
   /** a script that is run instead */
   readonly script: string | null;
   /** the words above may not be all that is run, or may begin elsewhere */
@@ -166,7 +166,7 @@ export type Wrapped = {
 };
 
 /** Null if the program does not run another one. */
-export function unwrap(program: string, words: readonly LooseWord[]): Wrapped | null {
+export function unwrap(program: string, words: readonly LenientWord[]): Wrapped | null {
   const wrapper = WRAPPERS.get(program);
   if (!wrapper) return null;
   const { options, operands = 0, assigns = false, tells, appends = false } = wrapper;
@@ -205,14 +205,18 @@ export function unwrap(program: string, words: readonly LooseWord[]): Wrapped | 
 }
 
 /** A script option after other letters, as in `env -iS script`. */
-const hidesScript = ({ script }: Wrapper, { text }: LooseWord): boolean =>
+const hidesScript = ({ script }: Wrapper, { text }: LenientWord): boolean =>
   /^-[^-]/.test(text) && [...(script ?? [])].some((name) => text.includes(name.slice(1)));
 
 /** `nice -10` is an option that no table can list. */
 const lengthOf = (program: string, word: string, options: OptionTable): 0 | 1 | 2 =>
   program === 'nice' && /^--?\d+$/.test(word) ? 1 : optionLength(word, options);
 
-function scriptIn({ script }: Wrapper, word: LooseWord, value: LooseWord | undefined): LooseWord | null {
+function scriptIn(
+  { script }: Wrapper,
+  word: LenientWord,
+  value: LenientWord | undefined,
+): LenientWord | null {
   for (const name of script ?? []) {
     if (word.text === name) return value ?? null;
     const attached = name.startsWith('--') ? `${name}=` : name;

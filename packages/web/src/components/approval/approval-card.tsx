@@ -31,12 +31,12 @@ type CardProps = {
 };
 
 /** State of the card: an answer is being sent, or the reason of a denial is being typed. */
-type Doing = 'nothing' | 'answering' | 'denying';
+type CardState = 'nothing' | 'answering' | 'denying';
 
 export function ApprovalCard({ session, approval, from }: CardProps) {
   const { approval: id, tool, ask, hash, explanations, state } = approval;
   const card = useRef<HTMLElement>(null);
-  const [doing, setDoing] = useState<Doing>('nothing');
+  const [doing, setDoing] = useState<CardState>('nothing');
   const [explaining, setExplaining] = useState(false);
   const [here, setHere] = useState(false);
   const answered = answerText(state, here);

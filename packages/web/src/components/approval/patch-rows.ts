@@ -27,7 +27,7 @@ export type PatchedFile = {
   readonly added: number;
 };
 
-type Growing = Omit<PatchedFile, 'moveTo' | 'runs' | 'removed' | 'added'> & {
+type FileBuilder = Omit<PatchedFile, 'moveTo' | 'runs' | 'removed' | 'added'> & {
   moveTo: string | null;
   readonly lines: string[];
 };
@@ -40,7 +40,7 @@ const WORD = /\w/;
 const CHANGES = { Add: 'add', Update: 'update', Delete: 'delete' } as const;
 
 export function filesOf(patch: string): PatchedFile[] {
-  const files: Growing[] = [];
+  const files: FileBuilder[] = [];
   for (const line of patch.trim().split(/\r?\n/)) {
     const header = HEADER.exec(line);
     const current = files.at(-1);

@@ -4,7 +4,7 @@ import { toast } from '../../components/toast.tsx';
 import type { Chosen } from './pickers.tsx';
 import { AS_SERVER, approvalModes, type Slash } from './slash.ts';
 
-type Doing = {
+type CommandContext = {
   /** Rejects with the server's error. */
   readonly choose: (change: Partial<Chosen>) => Promise<unknown>;
   readonly compact: () => Promise<unknown>;
@@ -17,16 +17,20 @@ type Doing = {
 };
 
 /** Throws a `ParlanceError` if the server refuses. False if nothing was done and the reason was shown. */
-export async function applySlash({ name, argument }: Slash, about: About, doing: Doing): Promise<boolean> {
+export async function applySlash(
+  { name, argument }: Slash,
+  about: About,
+  context: CommandContext,
+): Promise<boolean> {
   switch (name) {
     case 'help':
-      doing.help();
+      context.help();
       return true;
     case 'compact':
-      await doing.compact();
+      await context.compact();
       return true;
     case 'clear':
-      await doing.clear();
+      await context.clear();
       return true;
     case 'model':
       if (argument === '')
@@ -34,7 +38,7 @@ export async function applySlash({ name, argument }: Slash, about: About, doing:
           '/model NAME',
           about.models.map(({ id }) => id),
         );
-      await doing.choose({ model: argument === AS_SERVER ? null : argument });
+      await context.choose({ model: argument === AS_SERVER ? null : argument });
       toast(argument === AS_SERVER ? `Model: ${about.model} (server default).` : `Model: ${argument}.`);
       return true;
     case 'agent': {
@@ -44,7 +48,7 @@ export async function applySlash({ name, argument }: Slash, about: About, doing:
           '/agent NAME',
           about.agents.map(({ id }) => id),
         );
-      await doing.choose({ agent: agent.id });
+      await context.choose({ agent: agent.id });
       toast(`Agent: ${agent.name}.`);
       return true;
     }
@@ -55,7 +59,7 @@ export async function applySlash({ name, argument }: Slash, about: About, doing:
           '/domain NAME',
           about.domains.map(({ id }) => id),
         );
-      doing.openDomain(domain.id);
+      context.openDomain(domain.id);
       return true;
     }
     case 'approval': {
@@ -63,10 +67,10 @@ export async function applySlash({ name, argument }: Slash, about: About, doing:
       const mode = modes.find((id) => id === argument);
       if (!mode && argument !== AS_SERVER) return missing('/approval MODE', modes);
       if (mode === 'full-auto') {
-        doing.confirmFullAuto();
+        context.confirmFullAuto();
         return true;
       }
-      await doing.choose({ approval: mode ?? null });
+      await context.choose({ approval: mode ?? null });
       toast(`Approval mode: ${mode ?? `${about.approval} (server default)`}.`);
       return true;
     }

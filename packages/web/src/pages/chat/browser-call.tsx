@@ -5,7 +5,7 @@ import { memo, type ReactNode } from 'react';
 import { Chip, type ChipLook } from '../../components/chip.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Markdown } from '../../markdown/markdown.tsx';
-import { Folded } from './folded.tsx';
+import { Collapsible } from './collapsible.tsx';
 import { textOf } from './rows.ts';
 
 const TOOLS: readonly string[] = [
@@ -49,7 +49,7 @@ export const BrowserCall = memo(function BrowserCall({ call }: { readonly call: 
 function PlanSteps({ call: { call, input } }: { readonly call: CallView }) {
   const steps = Array.isArray(input.steps) ? input.steps : [];
   return (
-    <Folded
+    <Collapsible
       name={`call ${call}`}
       icon="plan"
       className="reasoning"
@@ -60,7 +60,7 @@ function PlanSteps({ call: { call, input } }: { readonly call: CallView }) {
           <li key={JSON.stringify(step)}>{isRecord(step) ? text(step.description) : ''}</li>
         ))}
       </ol>
-    </Folded>
+    </Collapsible>
   );
 }
 

@@ -9,8 +9,8 @@ import { useServer } from '../../state/server.ts';
 import { BrowserCall, isBrowserCall } from './browser-call.tsx';
 import { CallInput, isCommand } from './call-input.tsx';
 import { CallSection } from './call-section.tsx';
+import { Collapsible } from './collapsible.tsx';
 import { duration } from './cost.ts';
-import { Folded } from './folded.tsx';
 import { Parts } from './parts.tsx';
 
 type Ended = Extract<CallState, { phase: 'ended' }>;
@@ -47,7 +47,7 @@ export const CallCard = memo(function CallCard({ session, call }: CallProps) {
   const allowed = approval?.state.status === 'answered' && approval.state.answer !== 'deny';
   return (
     <div className="call">
-      <Folded
+      <Collapsible
         name={`call ${call.call}`}
         icon="tool"
         usually={busy || bad || allowed}
@@ -63,7 +63,7 @@ export const CallCard = memo(function CallCard({ session, call }: CallProps) {
         <CallInput call={call} />
         {state.phase === 'running' && state.progress && <Progress progress={state.progress} />}
         {state.phase === 'ended' && <Output state={state} />}
-      </Folded>
+      </Collapsible>
       {approval && <Approval approval={approval} />}
     </div>
   );

@@ -3,7 +3,7 @@ import type { HistoryItem } from '@parlance/protocol';
 import type { HistoryView } from '@parlance/sdk';
 import { Chip } from '../../components/chip.tsx';
 import { Markdown } from '../../markdown/markdown.tsx';
-import { Folded } from './folded.tsx';
+import { Collapsible } from './collapsible.tsx';
 import { Parts } from './parts.tsx';
 
 export function History({ entry }: { entry: HistoryView }) {
@@ -31,34 +31,34 @@ function ItemView({ name, item, dialect }: ItemProps) {
       );
     case 'system':
       return (
-        <Folded name={name} icon="thought" className="reasoning" summary="System message">
+        <Collapsible name={name} icon="thought" className="reasoning" summary="System message">
           <Markdown text={item.text} />
-        </Folded>
+        </Collapsible>
       );
     case 'text':
       return <Markdown text={item.text} />;
     case 'reasoning':
       return (
-        <Folded name={name} icon="thought" className="reasoning" summary="Thought">
+        <Collapsible name={name} icon="thought" className="reasoning" summary="Thought">
           <Markdown text={item.text} />
-        </Folded>
+        </Collapsible>
       );
     case 'call':
       return (
-        <Folded name={name} icon="tool" className="reasoning" summary={`Called ${item.tool}`}>
+        <Collapsible name={name} icon="tool" className="reasoning" summary={`Called ${item.tool}`}>
           <Parts parts={[{ type: 'text', text: JSON.stringify(item.input, null, 2) }]} text="output" />
-        </Folded>
+        </Collapsible>
       );
     case 'result':
       return (
-        <Folded
+        <Collapsible
           name={name}
           icon="tool"
           className="reasoning"
           summary={item.failed ? 'The call failed' : 'Result of the call'}
         >
           <Parts parts={item.parts} text="output" />
-        </Folded>
+        </Collapsible>
       );
   }
 }

@@ -1,7 +1,7 @@
 /** The agent's plan as a row of steps. */
 import type { PlanView } from '@parlance/sdk';
 import { Icon } from '../../components/icon.tsx';
-import { Folded } from './folded.tsx';
+import { Collapsible } from './collapsible.tsx';
 
 const LABELS = { pending: 'to do', in_progress: 'in progress', completed: 'done' } as const;
 
@@ -12,7 +12,7 @@ export function Plan({ session, plan, running }: PlanProps) {
   const current = plan.steps.find(({ status }) => status === 'in_progress');
   if (plan.steps.length === 0) return null;
   return (
-    <Folded
+    <Collapsible
       name={`plan ${session}`}
       icon="plan"
       className="plan"
@@ -38,6 +38,6 @@ export function Plan({ session, plan, running }: PlanProps) {
           </li>
         ))}
       </ol>
-    </Folded>
+    </Collapsible>
   );
 }

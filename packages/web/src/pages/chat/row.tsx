@@ -3,8 +3,8 @@ import { memo } from 'react';
 import { Icon } from '../../components/icon.tsx';
 import { Markdown } from '../../markdown/markdown.tsx';
 import { CallCard } from './call-card.tsx';
+import { Collapsible } from './collapsible.tsx';
 import { duration, shortNumber } from './cost.ts';
-import { Folded } from './folded.tsx';
 import { History } from './history.tsx';
 import { InputRow } from './input-row.tsx';
 import type { Row } from './rows.ts';
@@ -39,14 +39,14 @@ function ItemView({ session, item }: { session: string; item: Item }) {
       return <Markdown text={item.text} open={item.state === 'open'} />;
     case 'reasoning':
       return (
-        <Folded
+        <Collapsible
           name={`reasoning ${item.block}`}
           icon="thought"
           className="reasoning"
           summary={item.state === 'open' ? 'Thinking …' : thoughtText(item.durationMs)}
         >
           <Markdown text={item.text} open={item.state === 'open'} />
-        </Folded>
+        </Collapsible>
       );
     case 'call':
       return <CallCard session={session} call={item} />;
@@ -78,14 +78,14 @@ function thoughtText(durationMs: number | null): string {
 function Compaction({ compaction }: { compaction: CompactionView }) {
   const { summary, oldTokens, newTokens, seqs } = compaction;
   return (
-    <Folded
+    <Collapsible
       name={`compaction ${seqs[0]}`}
       icon="archive"
       className="reasoning"
       summary={`Context compacted: ${shortNumber(oldTokens)} → ${shortNumber(newTokens)} tokens`}
     >
       <Markdown text={summary} />
-    </Folded>
+    </Collapsible>
   );
 }
 

@@ -63,9 +63,9 @@ function socketAddresses(server: ServerInfo, name: string, socket: Dialect['sock
   return [...own, ...listenersOf(server, name, 'ws').map((listener) => always(`${listener}${suffix}`))];
 }
 
-type Placing = { readonly server: ServerInfo; readonly dialect: Dialect; readonly filling: Filling };
+type ClientContext = { readonly server: ServerInfo; readonly dialect: Dialect; readonly filling: Filling };
 
-function snippetOf(snippet: DialectSnippet, { server, dialect, filling }: Placing): Snippet {
+function snippetOf(snippet: DialectSnippet, { server, dialect, filling }: ClientContext): Snippet {
   const { title } = snippet;
   const { origin } = server;
   const needsToken = server.auth === 'required' || dialect.needsToken;

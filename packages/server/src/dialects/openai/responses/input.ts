@@ -10,7 +10,7 @@ import {
 import type { ApprovalReply } from '../../shared/exchange/question.ts';
 import { invalid } from '../../shared/exchange/request-fault.ts';
 import { addInstruction, type Conversation, fileAt, imageAt, inputOf } from '../messages.ts';
-import { itemPlace } from './response-id.ts';
+import { itemPosition } from './response-id.ts';
 import type { Content, InputItem, KnownItem, ResponseRequest } from './schemas.ts';
 
 export type ResponseInput = Conversation & { readonly approvals: readonly ApprovalReply[] };
@@ -77,7 +77,7 @@ function historyOf(item: KnownItem, param: string): HistoryItem[] {
         { type: 'result', call: item.call_id as CallId, parts: partsOf(item.output, `${param}.output`) },
       ];
     case 'mcp_call': {
-      const call = itemPlace(item.id)?.id ?? item.id;
+      const call = itemPosition(item.id)?.id ?? item.id;
       const failed = item.output == null;
       const words = item.output ?? errorWords(item.error);
       return [

@@ -1,7 +1,7 @@
 /** The output items of a response. */
 import { type HistoryItem, type Part, textOf, textPart } from '@parlance/protocol';
 import type { Piece, RequestedApproval, RequestedCall } from '../../shared/exchange/pieces.ts';
-import { itemPlace } from './response-id.ts';
+import { itemPosition } from './response-id.ts';
 
 export const SERVER_LABEL = 'parlance';
 
@@ -92,7 +92,7 @@ export function historyItems(item: OutputItem): HistoryItem[] {
     case 'function_call':
       return [callItem(item.call_id, item)];
     case 'mcp_call': {
-      const call = itemPlace(item.id)?.id ?? item.id;
+      const call = itemPosition(item.id)?.id ?? item.id;
       const words = item.output ?? item.error?.content ?? '';
       return [
         callItem(call, item),

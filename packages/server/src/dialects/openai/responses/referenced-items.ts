@@ -2,7 +2,7 @@
 import type { DurableEvent, JsonObject, Part } from '@parlance/protocol';
 import { userMessage } from './input-items.ts';
 import { functionCallItem, mcpCallItem, messageItem } from './items.ts';
-import type { ItemPlace } from './response-id.ts';
+import type { ItemPosition } from './response-id.ts';
 import type { KnownItem } from './schemas.ts';
 import { requestData } from './segment.ts';
 
@@ -61,7 +61,7 @@ export class StoredItems {
   }
 
   /** Undefined if the item does not exist. */
-  item({ kind, id }: ItemPlace, item: string): KnownItem | undefined {
+  item({ kind, id }: ItemPosition, item: string): KnownItem | undefined {
     const [parts, text, call] = [this.#said.get(id), this.#texts.get(id), this.#calls.get(id)];
     if (kind === 'rs') return this.#reasoning.has(id) ? { type: 'reasoning' } : undefined;
     if (kind === 'msg')

@@ -3,7 +3,7 @@ import type { DurableEvent, Principal } from '@parlance/protocol';
 import { RequestFault } from '../../shared/exchange/request-fault.ts';
 import type { Context } from '../context.ts';
 import { StoredItems } from './referenced-items.ts';
-import { type ItemPlace, itemPlace } from './response-id.ts';
+import { type ItemPosition, itemPosition } from './response-id.ts';
 import type { InputItem, ResponseRequest } from './schemas.ts';
 
 type Input = ResponseRequest['input'];
@@ -12,9 +12,9 @@ type Reference = Extract<InputItem, { type: 'item_reference' }>;
 /** Replaces references in the input with their items. Throws `not_found` if the caller has no such item. */
 export async function resolved(ctx: Context, principal: Principal, input: Input): Promise<Input> {
   if (!Array.isArray(input) || !input.some(isReference)) return input;
-  const places = new Map<string, ItemPlace>();
+  const places = new Map<string, ItemPosition>();
   for (const { id } of input.filter(isReference)) {
-    const place = itemPlace(id);
+    const place = itemPosition(id);
     if (place) places.set(id, place);
   }
   const found = await itemsAt(ctx, principal, [...places.values()]);
@@ -47,7 +47,7 @@ const PAGE = 500;
 async function itemsAt(
   { engine }: Context,
   principal: Principal,
-  wanted: readonly ItemPlace[],
+  wanted: readonly ItemPosition[],
 ): Promise<Map<string, StoredItems>> {
   const found = new Map<string, StoredItems>();
   for (const [session, places] of Map.groupBy(wanted, (place) => place.session)) {

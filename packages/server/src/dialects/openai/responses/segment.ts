@@ -7,7 +7,7 @@ import { followTarget } from '../../shared/exchange/request-keys.ts';
 import { latestEvents } from '../../shared/latest-events.ts';
 import type { Context } from '../context.ts';
 import type { Head } from './objects.ts';
-import { isAt, placeOf, responseId } from './response-id.ts';
+import { isAt, positionOf, responseId } from './response-id.ts';
 import { RequestData } from './schemas.ts';
 
 /** A label with the ids of deleted responses. */
@@ -38,7 +38,7 @@ export function requestData(event: DurableEvent): RequestData | null {
 /** Null if the caller has no such response, it was not stored, or it was deleted. */
 export async function findSegment(ctx: Context, principal: Principal, id: string): Promise<Segment | null> {
   const { engine } = ctx;
-  const place = placeOf(id);
+  const place = positionOf(id);
   const ref = place && (await engine.find(principal, place.session));
   if (!ref) return null;
   const [start] = await engine.events(ref, place.seq - 1, 1);
@@ -87,10 +87,10 @@ function termsAfter(terms: TurnTerms, event: DurableEvent): TurnTerms {
 
 const PAGE = 200;
 
-type Before = { readonly state: State; readonly terms: TurnTerms };
+type PriorState = { readonly state: State; readonly terms: TurnTerms };
 
 /** The state of a turn before the event that continues it. */
-async function before({ engine }: Context, ref: SessionRef, start: DurableEvent): Promise<Before> {
+async function before({ engine }: Context, ref: SessionRef, start: DurableEvent): Promise<PriorState> {
   if (start.type !== 'tool.ended' && start.type !== 'approval.answered') return { state: IDLE, terms: {} };
   for await (const { events, whole } of latestEvents(engine, { ref, head: start.seq - 1 }, PAGE)) {
     const started = events.find(

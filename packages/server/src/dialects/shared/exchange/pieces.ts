@@ -10,7 +10,7 @@ import type {
   Usage,
 } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../../core/api/index.ts';
-import { NONE, type Projection, type Stepped } from '../projection.ts';
+import { NONE, type Projection, type StepResult } from '../projection.ts';
 
 export type RequestedCall = { readonly call: CallId; readonly tool: string; readonly input: JsonObject };
 export type RequestedApproval = RequestedCall & { readonly approval: ApprovalId };
@@ -81,7 +81,7 @@ function attach(_state: State, { open, openArguments }: SessionSnapshot): Piece[
   return [...block, ...calls];
 }
 
-function step(state: State, event: SessionEvent): Stepped<State, Piece> {
+function step(state: State, event: SessionEvent): StepResult<State, Piece> {
   switch (event.type) {
     case 'turn.started':
       return [IDLE, [{ body: { turn: event.turn, kind: 'started', input: event.input } }]];
@@ -185,7 +185,11 @@ type Change = Named & {
   readonly to: Pick<OpenCall, 'phase' | 'approval'> | null;
 };
 
-function changed(state: State, { turn, call, to }: Change, pieces: readonly Piece[]): Stepped<State, Piece> {
+function changed(
+  state: State,
+  { turn, call, to }: Change,
+  pieces: readonly Piece[],
+): StepResult<State, Piece> {
   const calls = state.calls.flatMap((open) => {
     if (open.call !== call) return [open];
     return to ? [{ call, tool: open.tool, input: open.input, ...to }] : [];

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import { useOpened } from './opened.ts';
 
-type FoldedProps = {
+type CollapsibleProps = {
   readonly name: string;
   readonly icon: IconName;
   readonly summary: ReactNode;
@@ -12,7 +12,14 @@ type FoldedProps = {
 };
 
 /** A collapsible line. Collapsed content is not rendered. */
-export function Folded({ name, icon, summary, usually = false, className = '', children }: FoldedProps) {
+export function Collapsible({
+  name,
+  icon,
+  summary,
+  usually = false,
+  className = '',
+  children,
+}: CollapsibleProps) {
   const [open, setOpen] = useOpened(name, usually);
   return (
     <div className={`folded ${className}`}>

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { moved } from './moves.ts';
+import { moved } from './navigation.ts';
 
 test('arrow keys move within a column, or across to the nearest entry', () => {
   const cell = {} as never;

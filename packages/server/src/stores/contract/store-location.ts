@@ -3,14 +3,14 @@ import type { Store } from '../shared/combine-stores.ts';
 import type { EventOptions } from '../shared/stored-event.ts';
 
 /** Location of a store's data: a folder, a schema. Initially empty. */
-export interface Place {
+export interface StoreLocation {
   /** May be called again after a close, or for a second store on the same data. */
   open(options?: EventOptions): Store | Promise<Store>;
   dispose(): void | Promise<void>;
 }
 
 export type Implementation = {
-  readonly place: () => Place | Promise<Place>;
+  readonly place: () => StoreLocation | Promise<StoreLocation>;
   /** Reason why data does not survive a close; durability tests are skipped. */
   readonly forgets?: string;
   /** Reason why its tests cannot run on this machine. */
@@ -24,7 +24,7 @@ export type Implementation = {
 /** Runs the test on a new store, and closes and deletes it afterwards. */
 export async function withStore(
   { place }: Implementation,
-  run: (store: Store, place: Place) => Promise<void>,
+  run: (store: Store, place: StoreLocation) => Promise<void>,
   options?: EventOptions,
 ): Promise<void> {
   const where = await place();
