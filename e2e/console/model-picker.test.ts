@@ -93,7 +93,7 @@ describe.skipIf(NO_BROWSER)('the models of a vendor', () => {
     const { panel, field } = await opened(page);
     const group = panel.getByRole('group', { name: gateway.host });
     await seen(group.getByRole('option', { name: 'claude-shared' }));
-    await seen(panel.getByText('200 of 252 models. Type to narrow the list.'));
+    await seen(panel.getByText('200 of 251 models. Type to narrow the list.'));
     await isActive(page, 'model-1 (default)');
     await prepare(page);
     expect(await accessibilityProblems(page, 'all')).toEqual([]);

@@ -116,6 +116,11 @@ const refusals: [argv: string[], variables: Record<string, string>, line: string
     '--door gives native the port "70000": it must be a whole number from 0 to 65535',
   ],
   [['--door', 'native=3000'], {}, 'door native=3000 uses a port that is taken by another door'],
+  [
+    [],
+    { OPENAI_BASE_URL: 'http://user:hidden@host/v1' },
+    'OPENAI_BASE_URL must not contain a user name or password: set the API key instead',
+  ],
   [[], { DATABASE_URL: 'mysql://user:hidden@host/db' }, 'DATABASE_URL must be a postgres:// URL'],
   [[], { REDIS_URL: 'http://host' }, 'REDIS_URL must be a redis:// URL'],
   [

@@ -56,13 +56,13 @@ test('the words of a query are in the name or the provider', () => {
 });
 
 test('long lists are cut', () => {
-  const { groups, shown, total } = matching(modelGroups(known), '', 2);
+  const { groups, shown, total } = matching(modelGroups(known), '', 1);
   expect([labels(groups), shown, total]).toEqual([
     [
       ['', null],
       ['127.0.0.1:4000', 'openai:claude-a'],
     ],
-    2,
-    5,
+    1,
+    4,
   ]);
 });

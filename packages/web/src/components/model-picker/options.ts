@@ -48,7 +48,7 @@ function optionsOf(provider: string, { named, providers }: Pick<Known, 'named' |
 
 export type Matches = {
   readonly groups: readonly ModelGroup[];
-  /** number of options in `groups`, and of all that match */
+  /** number of models in `groups`, and of all that match */
   readonly shown: number;
   readonly total: number;
 };
@@ -64,9 +64,9 @@ export function matching(groups: readonly ModelGroup[], query: string, most: num
       return words.every((word) => text.includes(word));
     }),
   }));
-  const total = found.reduce((sum, { options }) => sum + options.length, 0);
   let left = most;
   const cut = found.map(({ label, options }) => {
+    if (label === '') return { label, options };
     const kept = options.slice(0, left);
     left -= kept.length;
     return { label, options: kept };
@@ -75,10 +75,13 @@ export function matching(groups: readonly ModelGroup[], query: string, most: num
     options.some(({ value, label }) => value === name || label === name),
   );
   const other = { label: 'Other', options: [{ value: name, label: `Use “${name}”` }] };
-  const shown = Math.min(total, most);
   return {
     groups: [...cut.filter(({ options }) => options.length > 0), ...(name === '' || isListed ? [] : [other])],
-    shown,
-    total,
+    shown: countModels(cut),
+    total: countModels(found),
   };
 }
+
+/** The first group repeats the default, or has a name that no provider lists. */
+const countModels = (groups: readonly ModelGroup[]): number =>
+  groups.reduce((sum, { label, options }) => sum + (label === '' ? 0 : options.length), 0);
