@@ -134,7 +134,8 @@ describe('with a large send buffer', () => {
       slow.resume();
       await slow.until(dialect.done);
       expect(dialect.text(slow.texts)).toBe(answerOf(WIDTH));
-      expect(slow.texts.length).toBeLessThan(quick.texts.length);
+      // Not fewer than the other reader, which may be slow on a busy machine.
+      expect(slow.texts.length).toBeLessThan(TOKENS);
       for (const reader of [slow, quick]) reader.end();
     });
   }
