@@ -78,7 +78,7 @@ describe.each(Object.entries(programs))('%s', (_name, program) => {
   test('serves the console, answers with the offline model, and runs own tools', async () => {
     await using server = await serve(program);
     const page = await (await fetch(server.http)).text();
-    const script = /src="(\/assets\/[^"]+\.js)"/.exec(page)?.[1] ?? '';
+    const script = /src="(\/assets\/main-[^"]+\.js)"/.exec(page)?.[1] ?? '';
     for (const encoding of ['gzip', 'identity']) {
       const asset = await fetch(server.http + script, { headers: { 'accept-encoding': encoding } });
       expect([asset.status, asset.headers.get('content-type')]).toEqual([

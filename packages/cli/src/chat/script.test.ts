@@ -96,10 +96,7 @@ describe('a script', () => {
       expect.objectContaining({ type: 'session.configured', model: 'offline' }),
     );
     const refused = await chat(['-p', 'x', '--model', 'claude-none']);
-    expect([refused.code, refused.stderr]).toEqual([
-      1,
-      expect.stringContaining('ANTHROPIC_API_KEY is needed'),
-    ]);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('set ANTHROPIC_API_KEY')]);
   });
 
   test('exits with 1 if the turn fails', async () => {

@@ -33,7 +33,7 @@ function stored(where: Where, name: string, value: string | null): boolean {
   try {
     if (value === null) storage?.removeItem(name);
     else storage?.setItem(name, value);
-    return storage !== null;
+    return Boolean(storage);
   } catch {
     return false;
   }
