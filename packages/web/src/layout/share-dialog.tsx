@@ -20,8 +20,9 @@ export function ShareDialog({ session, onClose }: { session: Session; onClose: (
       .session(session.id)
       .shares({ signal: stop.signal })
       .then(setShares, (thrown) => {
+        if (stop.signal.aborted) return;
         if (!(thrown instanceof ParlanceError)) throw thrown;
-        if (!stop.signal.aborted) setProblem(thrown.message);
+        setProblem(thrown.message);
       });
     return () => stop.abort();
   }, [session.id]);

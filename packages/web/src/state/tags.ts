@@ -20,7 +20,7 @@ export function useTags(): readonly TagCount[] {
     const read = () =>
       parlance.sessions.tags({ signal: stop.signal }).then(setTags, (thrown) => {
         // Tags are not essential: the list says what is wrong with the connection.
-        if (!(thrown instanceof ParlanceError)) throw thrown;
+        if (!stop.signal.aborted && !(thrown instanceof ParlanceError)) throw thrown;
       });
     void read();
     const unfollow = onActivity(({ type }) => {
