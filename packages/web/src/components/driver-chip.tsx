@@ -18,9 +18,9 @@ export function DriverChip({ session, running }: DriverProps) {
 function Driver({ session }: { session: string }) {
   const ask = useCallback(
     async (options: CallOptions) => {
-      const details = parlance.session(session).get(options);
-      const nodes = parlance.admin.nodes(options);
-      return driverText(await details, await nodes);
+      const handle = parlance.session(session);
+      const [details, nodes] = await Promise.all([handle.get(options), parlance.admin.nodes(options)]);
+      return driverText(details, nodes);
     },
     [session],
   );

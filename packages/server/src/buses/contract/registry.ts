@@ -90,6 +90,8 @@ export function registryContract(implementation: Implementation): void {
     bob.registry.add('w:one');
     const followed = ada.registry.follow(['w:one']);
     await has(followed, 'bob');
+    // A message of the node, such as the announcement of the entry, would bring it back.
+    await delivered(bob, ada);
     ada.registry.forget('bob');
     expect(followed.nodes).toEqual([]);
     const later = ada.registry.follow(['w:one', 'w:two']);
