@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { launchBrowser, PROGRAM } from '../../e2e/console/chromium.ts';
+import { CHROMIUM, launchWholeBrowser } from '../../e2e/console/chromium.ts';
 import { Absent } from '../contestants/contestant.ts';
 import { openaiAt, startParlance } from '../contestants/parlance.ts';
 import { median } from '../measure/percentile.ts';
@@ -50,10 +50,10 @@ export const consoleTable: Table = {
     return Object.keys(SUBJECTS).map((subject, index) => ({ subject, size: sizes[index] ?? 1 }));
   },
   async measure(job, progress) {
-    if (!existsSync(PROGRAM)) throw new Absent(`${PROGRAM} is not installed`);
+    if (!existsSync(CHROMIUM)) throw new Absent(`${CHROMIUM} is not installed`);
     using folder = temporaryFolder();
     progress(job.subject);
-    const browser = await launchBrowser();
+    const browser = await launchWholeBrowser();
     try {
       return (await SUBJECTS[job.subject]?.({ browser, folder: folder.path, job })) ?? {};
     } finally {

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 
-const CHROMIUM = '/usr/bin/chromium';
+export const CHROMIUM = '/usr/bin/chromium';
 /** The same browser without windows, extensions and notifications: a page takes a third of the processor time. */
 const SHELL = '/usr/lib/chromium/chromium-headless-shell';
 export const PROGRAM = existsSync(SHELL) ? SHELL : CHROMIUM;
@@ -42,7 +42,7 @@ const launch = (executablePath: string): Promise<Browser> =>
   chromium.launch({ executablePath, args: [...ARGUMENTS] });
 
 export const launchBrowser = (): Promise<Browser> => launch(PROGRAM);
-/** For pages that show notifications. */
+/** As users have it: for notifications, and for frames, which the shell draws more slowly. */
 export const launchWholeBrowser = (): Promise<Browser> => launch(CHROMIUM);
 
 /** `npm test` builds the console; this is for running a single file. */
