@@ -17,6 +17,9 @@ let tab: Page | undefined;
 const ALL_SCREENS = process.env.ALL_SCREENS === '1';
 const [smallest, , largest] = SIZES;
 
+/** Popovers follow the window before each frame. */
+const NEXT_FRAME = 'new Promise((resolve) => void requestAnimationFrame(resolve))';
+
 async function problemsOn(
   page: Page,
   size: (typeof SIZES)[number],
@@ -24,6 +27,7 @@ async function problemsOn(
 ): Promise<string[]> {
   await page.setViewportSize(size);
   await page.emulateMedia({ colorScheme });
+  await page.evaluate(NEXT_FRAME);
   const problems = await layoutProblems(page);
   if (ALL_SCREENS || (size === smallest && colorScheme === 'light'))
     problems.push(...(await accessibilityProblems(page, 'all')));
