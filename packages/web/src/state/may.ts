@@ -7,7 +7,7 @@ export type Caller = Pick<About, 'auth' | 'principal'>;
 /** `setup`: models and agents. `account`: what belongs to a user who signs in. */
 export type Needs = Permission | 'admin' | 'setup' | 'account';
 
-/** Nobody is signed in, which open mode allows. */
+/** Whether the caller uses open mode without signing in. */
 export const isLocal = ({ auth, principal }: Caller): boolean => auth === 'open' && principal.id === 'local';
 
 export function may(caller: Caller, needs?: Needs): boolean {
