@@ -3,6 +3,8 @@ import { Fragment, type ReactNode } from 'react';
 import { syntaxTree } from './highlighter.ts';
 import type { SyntaxNode } from './syntax.d.ts';
 
+export { compileNextGrammar } from './highlighter.ts';
+
 /** Null if the language is unknown. */
 export const highlight = (code: string, language: string): ReactNode =>
   syntaxTree(code, language)?.map(element) ?? null;

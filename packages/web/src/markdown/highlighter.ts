@@ -59,6 +59,18 @@ const LANGUAGES = {
 
 for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(name, language);
 
+const uncompiled = ['typescript', 'python', 'bash', 'json', ...Object.keys(LANGUAGES)];
+
+/**
+ * The library compiles a grammar at its first use, which takes up to 30 ms. Compiles the next one; false if there is none
+ * left.
+ */
+export function compileNextGrammar(): boolean {
+  const language = uncompiled.shift();
+  if (language) hljs.highlight('', { language });
+  return uncompiled.length > 0;
+}
+
 /** Null if the language is unknown. */
 export const syntaxTree: typeof declared = (code, language) => {
   if (!hljs.getLanguage(language)) return null;

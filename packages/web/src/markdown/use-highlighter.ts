@@ -13,11 +13,21 @@ async function load(): Promise<Highlighter> {
   return loaded;
 }
 
-/** Evaluating the grammars takes longer than a frame: better while a message is typed than while its answer streams. */
+/** Loading and compiling the grammars takes longer than a frame: better while a message is typed than while its answer streams. */
 export function useHighlighterSoon(isEnabled: boolean): void {
   useEffect(() => {
-    if (isEnabled && !loaded) void load().catch(() => undefined);
+    if (!isEnabled || loaded) return;
+    void load().then(compileGrammars, () => undefined);
   }, [isEnabled]);
+}
+
+/** One grammar in each idle period; Safari has none, so there they follow one another as timers. */
+function compileGrammars({ compileNextGrammar }: Highlighter): void {
+  const compile = () => {
+    if (compileNextGrammar()) schedule(compile);
+  };
+  const schedule = window.requestIdleCallback ?? ((callback: () => void) => setTimeout(callback, 50));
+  schedule(compile);
 }
 
 /** Null until loaded. */
