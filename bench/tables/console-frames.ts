@@ -12,9 +12,22 @@ export type Frames = {
 const FRAME_MS = 1_000 / 60;
 
 /** A frame that comes after two intervals or more has dropped those between. */
-export function frameFigures({ intervals, longTasks, nodes }: Frames): Figures {
+function frameFigures({ intervals, longTasks, nodes }: Frames) {
   const dropped = intervals.reduce((sum, ms) => sum + Math.max(0, Math.round(ms / FRAME_MS) - 1), 0);
   return { frames: intervals.length, dropped, longestMs: Math.max(0, ...intervals), longTasks, nodes };
+}
+
+/** The worst value of each figure. */
+export function worstFigures(rounds: readonly Frames[]): Figures {
+  const figures = rounds.map(frameFigures);
+  const worst = (key: keyof (typeof figures)[number]) => Math.max(...figures.map((one) => one[key]));
+  return {
+    frames: worst('frames'),
+    dropped: worst('dropped'),
+    longestMs: worst('longestMs'),
+    longTasks: worst('longTasks'),
+    nodes: worst('nodes'),
+  };
 }
 
 /** Begins to watch; `stopWatching()` in the page returns `Frames`. */
