@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { spawnParlance, spawnScript } from '../packages/cli/src/run-parlance.ts';
 import type { DurableEvent } from '../packages/protocol/src/index.ts';
 import { TestClient } from '../packages/server/src/testing/client.ts';
+import { freePort } from '../packages/server/src/testing/free-port.ts';
 import { outputOf } from './output.ts';
 
 export type ServerProcess = AsyncDisposable & {
@@ -43,7 +44,8 @@ export function spawnProcess(
   const options = {
     cwd: folder,
     env: {
-      PORT: '0',
+      // For tests that restart it on the same port.
+      PORT: String(freePort()),
       PARLANCE_DATA: join(folder, 'data'),
       WORKING_DIRECTORY: folder,
       AUTH_USERS: 'dev:dev-password:developer',

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, type Parlance } from '../../packages/sdk/src/index.ts';
 import { TestClient } from '../../packages/server/src/testing/client.ts';
+import { freePort } from '../../packages/server/src/testing/free-port.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { gatedModel } from '../gated-model.ts';
 
@@ -25,14 +26,6 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** A port that is free now. */
-async function freePort(): Promise<number> {
-  const taken = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response() });
-  const { port = 0 } = taken;
-  await taken.stop(true);
-  return port;
-}
-
 async function store(doors: readonly string[]): Promise<void> {
   const { version } = await ada.admin.settings.read();
   await ada.admin.settings.change({ version, values: { doors: [...doors] } });
@@ -42,7 +35,7 @@ const listed = async () =>
   (await ada.admin.listeners()).map(({ dialect, port, problem }) => ({ dialect, port, problem }));
 
 test('a listener is open when it is stored, is kept by a restart, and is closed when it is removed', async () => {
-  const port = await freePort();
+  const port = freePort();
   const before = await listed();
   await store([`agentloop=${port}`]);
   expect(await listed()).toEqual([...before, { dialect: 'agentloop', port, problem: null }]);
@@ -65,7 +58,7 @@ test('a listener is open when it is stored, is kept by a restart, and is closed 
 
 /** Opens a listener and reads from an endless stream of it. */
 async function streaming(parlance: Parlance) {
-  const port = await freePort();
+  const port = freePort();
   const { version } = await parlance.admin.settings.read();
   await parlance.admin.settings.change({ version, values: { doors: [`native=${port}`] } });
   const here = connect({ url: `http://127.0.0.1:${port}`, token: parlance.token });
@@ -81,7 +74,7 @@ describe('a listener that is removed', () => {
     const model = gatedModel();
     const gated = await startTestServer({ ...model.settings, PARLANCE_GRACE: '600000' });
     const admin = connect({ url: gated.http, token: await gated.login('ada', 'ada-password') });
-    const port = await freePort();
+    const port = freePort();
     const doors = (list: string[]) => ({ version: list.length === 0 ? 1 : 0, values: { doors: list } });
     await admin.admin.settings.change(doors([`openai=${port}`]));
     const url = `http://127.0.0.1:${port}`;
@@ -122,7 +115,7 @@ describe('a listener that is removed', () => {
 });
 
 test('a port in use is reported, and the other listeners stay open', async () => {
-  const port = await freePort();
+  const port = freePort();
   const { port: own } = server.running;
   await store([`agentloop=${port}`, `openai=${own}`]);
   expect(await listed()).toContainEqual({ dialect: 'openai', port: own, problem: 'The port is in use.' });

@@ -1,6 +1,7 @@
 /** Starts the built server like the image would, and uses it. */
 import { existsSync, readdirSync } from 'node:fs';
 import { outputOf } from '../../e2e/output.ts';
+import { freePort } from '../../packages/server/src/testing/free-port.ts';
 import type { Image } from './dockerfile.ts';
 import { enter, type Mounts, unprivileged } from './enter.ts';
 
@@ -90,13 +91,6 @@ async function innermost(pid: number): Promise<number> {
 
 async function uidOf(pid: number): Promise<string | undefined> {
   return /^Uid:\s+(\d+)/m.exec(await Bun.file(`/proc/${pid}/status`).text())?.[1];
-}
-
-function freePort(): number {
-  const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } });
-  const { port } = probe;
-  probe.stop(true);
-  return port;
 }
 
 function must(what: string, holds: boolean): void {

@@ -2,15 +2,8 @@ import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../testing/free-port.ts';
 import { startTestServer } from '../testing/server.ts';
-
-/** A port that is currently free. */
-function freePort(): number {
-  const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } });
-  const { port } = listener;
-  listener.stop(true);
-  return port;
-}
 
 test('a failed start of an extra listener leaves neither its port nor its data folder open', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parlance-listen-'));

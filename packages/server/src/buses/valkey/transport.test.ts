@@ -5,8 +5,8 @@ import { RedisClient } from 'bun';
 import { NO_METER } from '../../core/ports/meter.ts';
 import type { Transport } from '../../core/ports/transport.ts';
 import type { Engine } from '../../testing/engines/program.ts';
-import { freePort } from '../../testing/engines/program.ts';
 import { type RedisOptions, redisProgram, startRedis } from '../../testing/engines/redis.ts';
+import { freePort } from '../../testing/free-port.ts';
 import { until } from '../../testing/until.ts';
 import { isDown, isUp, note, PATIENT, SILENT } from '../contract/network.ts';
 import type { ValkeyServer } from './carrier.ts';
@@ -205,7 +205,7 @@ describe.skipIf(!redisProgram)('the valkey transport', () => {
   });
 
   test('starts without a server that refuses connections', async () => {
-    const ada = await open(`redis://127.0.0.1:${await freePort()}`, 'ada');
+    const ada = await open(`redis://127.0.0.1:${freePort()}`, 'ada');
     expect(ada.up).toBe(false);
   });
 });

@@ -3,7 +3,8 @@ import { chownSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SQL } from 'bun';
-import { type Engine, freePort, runEngine } from './program.ts';
+import { freePort } from '../free-port.ts';
+import { type Engine, runEngine } from './program.ts';
 
 /** Debian installs it outside of the users' path. Null if it is not installed. */
 export const pgbouncerProgram: string | null = Bun.which('pgbouncer', {
@@ -16,7 +17,7 @@ export async function startPgbouncer(database: string): Promise<Engine> {
   const program = pgbouncerProgram;
   const { hostname, port: target, username, pathname } = new URL(database);
   const folder = mkdtempSync(join(tmpdir(), 'parlance-pgbouncer-'));
-  const port = await freePort();
+  const port = freePort();
   const name = pathname.slice(1);
   const file = join(folder, 'pgbouncer.ini');
   const users = join(folder, 'users.txt');

@@ -4,8 +4,9 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { SQL } from 'bun';
+import { freePort } from '../free-port.ts';
 import { createFiles } from './postgres-files.ts';
-import { type Engine, freePort, runEngine } from './program.ts';
+import { type Engine, runEngine } from './program.ts';
 
 /** Debian installs the programs of each version separately, outside of the path. */
 function findPrograms(): string | null {
@@ -36,7 +37,7 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
   const unprivileged = asOther(folder);
   const data = join(folder, 'data');
   createFiles(data, [...unprivileged, join(programs, 'initdb'), '-U', USER]);
-  const port = await freePort();
+  const port = freePort();
   // No fsync: the machine does not crash during a test.
   const options = [
     `port=${port}`,

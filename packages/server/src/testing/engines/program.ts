@@ -1,6 +1,5 @@
 /** A server program started by a test: in a temporary folder, on a free port, stopped with the test. */
 import { rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 
 export type Engine = {
   readonly url: string;
@@ -68,13 +67,4 @@ export async function runEngine(options: EngineOptions): Promise<Engine> {
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }

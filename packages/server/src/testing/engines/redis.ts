@@ -3,7 +3,8 @@ import { mkdtemp } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Engine, freePort, runEngine } from './program.ts';
+import { freePort } from '../free-port.ts';
+import { type Engine, runEngine } from './program.ts';
 
 /** Null if neither is installed. */
 export const redisProgram: string | null = Bun.which('valkey-server') ?? Bun.which('redis-server');
@@ -20,7 +21,7 @@ export async function startRedis({ password, tls, args = [] }: RedisOptions = {}
   if (!redisProgram) throw new Error('neither valkey-server nor redis-server is installed');
   const program = redisProgram;
   const folder = await mkdtemp(join(tmpdir(), 'parlance-redis-'));
-  const port = await freePort();
+  const port = freePort();
   const listening = tls
     ? ['--port', '0', '--tls-port', String(port), '--tls-cert-file', tls.certificate]
         .concat(['--tls-key-file', tls.key, '--tls-ca-cert-file', tls.authority])

@@ -1,22 +1,13 @@
 /** Tests against the reference servers of the protocol, over both transports. */
 import { describe, expect, test } from 'bun:test';
-import { createServer } from 'node:net';
 import { type Part, textOf } from '@parlance/protocol';
+import { freePort } from '../../testing/free-port.ts';
 import { contextIn, faultOf, toolFixture, use } from '../testing.ts';
 import { EVERYTHING, eventually, FILESYSTEM, opened } from './testing.ts';
 
 const bun = process.execPath;
 const context = contextIn('/');
 const everything = { command: bun, args: [EVERYTHING, 'stdio'] };
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
-}
 
 /** The HTTP server of the package, ready to answer. */
 async function serve(port: number): Promise<AsyncDisposable> {
@@ -45,7 +36,7 @@ const TRANSPORTS: [string, () => Promise<Place>][] = [
   [
     'streamable HTTP',
     async () => {
-      const port = await freePort();
+      const port = freePort();
       return { ...(await serve(port)), server: { url: `http://127.0.0.1:${port}/mcp` } };
     },
   ],
@@ -94,7 +85,7 @@ describe.each(TRANSPORTS)('server-everything over %s', (_name, start) => {
 });
 
 test('a killed HTTP server is reconnected under a new session when it is back', async () => {
-  const port = await freePort();
+  const port = freePort();
   const first = await serve(port);
   await using mcp = await opened({ every: { url: `http://127.0.0.1:${port}/mcp` } });
   const echo = mcp.named('mcp_every_echo');
