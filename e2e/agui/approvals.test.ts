@@ -1,20 +1,12 @@
 /** Calls of the agent that need an approval: interrupts, and their answers from any client. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HttpAgent, ResumeEntry } from '@ag-ui/client';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { type Answer, type ChatRequest, type FakeModel, fakeModel } from '../fake-model.ts';
 import { durableOf, getJson, postJson } from '../server-process.ts';
-import {
-  contentOf,
-  distinct,
-  expectNoComplaints,
-  httpAgent,
-  type RunResult,
-  run,
-  watchComplaints,
-} from './client.ts';
+import { contentOf, distinct, failOnWarnings, httpAgent, type RunResult, run } from './client.ts';
 
 const touch = (file: string): readonly [string, object] => ['shell', { command: ['touch', file] }];
 
@@ -32,8 +24,8 @@ function answerTo({ messages }: ChatRequest): Answer {
 let model: FakeModel;
 let server: TestServer;
 
+failOnWarnings();
 beforeAll(async () => {
-  watchComplaints();
   model = fakeModel((request) => answerTo(request));
   server = await startTestServer({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' });
 });
@@ -41,7 +33,6 @@ afterAll(async () => {
   await server.stop();
   model.stop();
 });
-afterEach(expectNoComplaints);
 
 const exists = (file: string) => existsSync(join(server.root, file));
 

@@ -1,15 +1,15 @@
 /** Interrupted answers, and servers that are killed or shut down during a run. */
-import { afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { afterEach, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Message } from '@ag-ui/client';
 import { type Answer, fakeModel } from '../fake-model.ts';
 import { durableOf, followed, startProcess, type Target } from '../server-process.ts';
-import { contentOf, distinct, httpAgent, run, user, watchComplaints } from './client.ts';
+import { contentOf, distinct, failOnWarnings, httpAgent, run, user } from './client.ts';
 import { cancel, cleanUp, cleanups, ends, seen, serverOf } from './setup.ts';
 
-beforeAll(watchComplaints);
+failOnWarnings();
 afterEach(cleanUp);
 
 /** A server with a model whose first answer is cut after these chunks; later answers are complete. */

@@ -1,28 +1,23 @@
-/** The official client against a test server. Its warnings are collected, and fail the test. */
-import { expect } from 'bun:test';
+/** The official client against a test server. */
+import { afterAll, afterEach, beforeAll, expect } from 'bun:test';
 import { type AgentSubscriber, HttpAgent, type Message, type RunAgentParameters } from '@ag-ui/client';
 
-/** Warnings of the client: it prints one for everything it drops or repairs. */
-export const warnings: string[] = [];
-
-const warn = console.warn;
-const error = console.error;
-
-/** Call it before the tests of a file. */
-export function watchComplaints(): void {
-  console.warn = (...words: unknown[]) => {
-    warnings.push(words.map(String).join(' '));
-    warn(...words);
-  };
-  // It also prints errors that it throws.
-  console.error = (...words: unknown[]) => {
-    if (words[0] !== 'Agent execution failed:') error(...words);
-  };
-}
-
-/** Call it after each test. */
-export function expectNoComplaints(): void {
-  expect(warnings.splice(0)).toEqual([]);
+/** Fails tests in which the client prints a warning: it prints one for everything it drops or repairs. Call it at the top level. */
+export function failOnWarnings(): void {
+  const { warn, error } = console;
+  const warnings: string[] = [];
+  beforeAll(() => {
+    console.warn = (...words: unknown[]) => {
+      warnings.push(words.map(String).join(' '));
+      warn(...words);
+    };
+    // It also prints errors that it throws.
+    console.error = (...words: unknown[]) => {
+      if (words[0] !== 'Agent execution failed:') error(...words);
+    };
+  });
+  afterEach(() => expect(warnings.splice(0)).toEqual([]));
+  afterAll(() => Object.assign(console, { warn, error }));
 }
 
 export type Event = Record<string, unknown> & { readonly type: string };

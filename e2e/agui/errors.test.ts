@@ -1,15 +1,15 @@
 /** Errors in the format of the protocol, as the official client receives them. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { type FakeModel, fakeModel } from '../fake-model.ts';
-import { type ClientOptions, expectNoComplaints, httpAgent, run, user, watchComplaints } from './client.ts';
+import { type ClientOptions, failOnWarnings, httpAgent, run, user } from './client.ts';
 
 let model: FakeModel;
 let server: TestServer;
 let closed: TestServer;
 
+failOnWarnings();
 beforeAll(async () => {
-  watchComplaints();
   model = fakeModel(({ messages }) => {
     const text = JSON.stringify(messages.at(-1)?.content);
     return text.includes('refuse') ? { status: 400 } : { say: 'Fine.' };
@@ -23,7 +23,6 @@ afterAll(async () => {
   await closed.stop();
   model.stop();
 });
-afterEach(expectNoComplaints);
 
 const post = (body: string, path = '/agui') =>
   fetch(`${server.http}${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });

@@ -1,17 +1,17 @@
 /** Servers with models of the test, and helpers for tests of turns. */
-import { afterAll, afterEach, beforeAll } from 'bun:test';
+import { afterAll, beforeAll } from 'bun:test';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { dictatedModel } from '../dictated-model.ts';
 import { type Answer, type ChatRequest, type FakeModel, fakeModel } from '../fake-model.ts';
 import { durableOf, postJson, type Target } from '../server-process.ts';
-import { type Event, expectNoComplaints, watchComplaints } from './client.ts';
+import { type Event, failOnWarnings } from './client.ts';
 
 /** One server for all tests of a file, with a model that answers each request like this. */
 export function sharedServer(answer: (request: ChatRequest) => Answer) {
   let model: FakeModel;
   let server: TestServer;
+  failOnWarnings();
   beforeAll(async () => {
-    watchComplaints();
     model = fakeModel(answer);
     server = await startTestServer({
       OPENAI_BASE_URL: model.url,
@@ -24,7 +24,6 @@ export function sharedServer(answer: (request: ChatRequest) => Answer) {
     await server.stop();
     model.stop();
   });
-  afterEach(expectNoComplaints);
   return {
     get model() {
       return model;
@@ -42,7 +41,6 @@ export const cleanups: (() => unknown)[] = [];
 /** Call it after each test. */
 export async function cleanUp(): Promise<void> {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-  expectNoComplaints();
 }
 
 export async function serverOf(settings: Record<string, string>): Promise<TestServer> {

@@ -2,7 +2,7 @@
  * Clients of `openai`, `anthropic`, `aisdk`, `agui` and `a2a` on three nodes: a turn of one node is streamed on
  * another, resumed on a third, and approved and cancelled on any of them. The test controls the model.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type OpenAI from 'openai';
@@ -29,14 +29,13 @@ describe.skipIf(missing !== null)(`three nodes${missing ? ` (not here: ${missing
   let model: LatestRequestModel;
   let nodes: ThreeNodes;
   let [one, two, three] = ['', '', ''];
+  agui.failOnWarnings();
   beforeAll(async () => {
-    agui.watchComplaints();
     model = latestRequestModel();
     cluster = await startCluster({ ...LONG_LEASE, ...model.settings });
     nodes = await cluster.startThree();
     [one = '', two = '', three = ''] = nodes.map(({ http }) => http);
   });
-  afterEach(agui.expectNoComplaints);
   afterAll(async () => {
     model?.stop();
     await cluster?.stop();

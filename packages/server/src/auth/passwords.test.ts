@@ -1,5 +1,8 @@
-import { expect, spyOn, test } from 'bun:test';
+import { afterAll, expect, spyOn, test } from 'bun:test';
+import { hashAtRealCost } from '../testing/quick-passwords.ts';
 import { hashPassword, newPasswordProblem, passwordProblem, verifyPassword } from './passwords.ts';
+
+afterAll(hashAtRealCost());
 
 test('a hash is argon2id and matches only its own password', async () => {
   const hash = await hashPassword('correct horse');

@@ -8,3 +8,12 @@ const COST = { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 } as const;
 export function hashQuickly(): void {
   Bun.password.hash = (password) => hash(password, COST);
 }
+
+/** Returns a function that restores what was set before. */
+export function hashAtRealCost(): () => void {
+  const before = Bun.password.hash;
+  Bun.password.hash = hash;
+  return () => {
+    Bun.password.hash = before;
+  };
+}
