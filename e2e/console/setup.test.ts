@@ -1,5 +1,7 @@
 /** Setting up the server in the console, without a restart. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import type { Json } from '../../packages/protocol/src/index.ts';
@@ -196,6 +198,31 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     expect(await problemsOn(page)).toEqual([]);
     await page.context().close();
     await started.stop();
+  });
+
+  test('a key that was entered for another address is reported, and is entered again', async () => {
+    const data = mkdtempSync(join(tmpdir(), 'parlance-setup-'));
+    const before = await startTestServer({ PARLANCE_DATA: data, OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' });
+    const { settings } = connect({ url: before.http }).admin;
+    await settings.change({ version: 0, values: { provider: 'openai', openaiKey: 'sk-1', model: 'tiny-1' } });
+    await before.stop();
+    const started = await startTestServer({
+      PARLANCE_DATA: data,
+      OPENAI_BASE_URL: `http://127.0.0.1:${vendor.port}/v1`,
+    });
+    const page = await place.open('/admin?section=model', { at: started.http });
+    const problem = page.getByText('was entered for http://127.0.0.1:9/v1 and is not sent to');
+    await seen(problem);
+    await seen(page.getByText('Not in use: it was entered for another address.'));
+    const key = page.getByLabel('API key (if the server needs one)');
+    expect(await key.getAttribute('placeholder')).toBe('stored for another address: enter it again');
+    expect(await problemsOn(page)).toEqual([]);
+    await key.fill('sk-2');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await gone(problem);
+    await page.context().close();
+    await started.stop();
+    rmSync(data, { recursive: true });
   });
 
   test('an agent with its own tools and a domain are added, used and removed', async () => {

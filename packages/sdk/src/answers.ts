@@ -315,6 +315,8 @@ export type Settings = {
   readonly stored: Readonly<Record<string, Json>>;
   /** names of the stored secrets */
   readonly secrets: readonly string[];
+  /** why a stored key is not sent to the address in use, by the name of the secret; absent in older servers */
+  readonly keyProblems?: Readonly<Record<string, string>>;
 };
 
 export type ModelQuestion = {

@@ -24,6 +24,7 @@ import type { LiveConfig } from './setup/live-config.ts';
 export function openProvider(choice: ModelChoice, config: Config, log: Log): Provider {
   if (choice.provider === 'offline') return offlineProvider({ delayMs: config.offlineDelay });
   const { provider, model, baseUrl, key = '', keyName } = choice;
+  const isKeyWithheld = choice.otherKeyAddress !== undefined;
   const options: HttpProviderOptions = {
     name: provider,
     model,
@@ -34,7 +35,7 @@ export function openProvider(choice: ModelChoice, config: Config, log: Log): Pro
     http: config.http === 'fetch' ? fetchClient : socketClient,
     log,
   };
-  const reached = { key, keyName, baseUrl, model };
+  const reached = { key, keyName, isKeyWithheld, baseUrl, model };
   switch (provider) {
     case 'openai':
       return choice.api === 'chat'

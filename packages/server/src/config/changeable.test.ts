@@ -56,6 +56,38 @@ describe('stored settings', () => {
     ]);
   });
 
+  test('of a key are used only at the address it was entered for', () => {
+    const stored = { openaiKey: 'sk-a', keyAddresses: { openai: 'https://gateway.example/v1' } };
+    const keyAt = (OPENAI_BASE_URL: string) =>
+      loadConfig([], { OPENAI_BASE_URL }, folder).changeable(stored).vendor('openai');
+    expect(keyAt('https://gateway.example/v1/')).toMatchObject({ key: 'sk-a' });
+    expect(keyAt('https://gateway.example')).toMatchObject({ key: 'sk-a' });
+    for (const other of ['http://gateway.example/v1', 'https://other.example/v1'])
+      expect(keyAt(other)).toMatchObject({
+        key: undefined,
+        keyName: undefined,
+        otherKeyAddress: 'https://gateway.example/v1',
+      });
+    const { changeable } = loadConfig([], { PARLANCE_DATA: folder }, folder);
+    expect(changeable(stored).vendor('openai')).toMatchObject({ key: undefined });
+    expect(() => changeable(stored).modelNamed('gpt-5')).toThrow(
+      'the stored API key of openai was entered for https://gateway.example/v1 and is not sent to https://api.openai.com/v1: enter it again in the model settings of the console, or set OPENAI_API_KEY beside the address',
+    );
+  });
+
+  test('of a key without an address, from an older release, are used at any address', () => {
+    const { changeable } = loadConfig([], { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' }, folder);
+    expect(changeable({ openaiKey: 'sk-a' }).vendor('openai')).toMatchObject({ key: 'sk-a' });
+  });
+
+  test('of a key do not restrict a given key', () => {
+    const env = { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1', OPENAI_API_KEY: 'sk-given' };
+    const stored = { openaiKey: 'sk-a', keyAddresses: { openai: 'https://gateway.example/v1' } };
+    const used = loadConfig([], env, folder).changeable(stored).vendor('openai');
+    expect(used).toMatchObject({ key: 'sk-given' });
+    expect(used).not.toHaveProperty('otherKeyAddress');
+  });
+
   test('extend lists; a given entry replaces a stored one with the same name', () => {
     const agent = { id: 'cook', name: 'Cook', instructions: 'given' };
     const cwd = folderWith({

@@ -4,6 +4,7 @@
  */
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
+import { isObject } from '@parlance/protocol';
 import type { z } from 'zod';
 import { byId } from '../lib/by-id.ts';
 import {
@@ -36,8 +37,8 @@ const LISTS = ['agents', 'domains', 'mcpServers', 'allowedOrigins', 'doors'] as 
 
 export const STORED_KEYS = [...SINGLE, ...LISTS] as const;
 export type StoredKey = (typeof STORED_KEYS)[number];
-/** Values as they would be in the config file. */
-export type StoredSettings = Readonly<Partial<Record<StoredKey, unknown>>>;
+/** Values as they would be in the config file, and the address of each key, by vendor. */
+export type StoredSettings = Readonly<Partial<Record<StoredKey | 'keyAddresses', unknown>>>;
 
 type Parsed<Key extends StoredKey> = z.output<ReturnType<(typeof SETTINGS)[Key]['schema']>>;
 type Lists = { readonly [Key in (typeof LISTS)[number]]: Parsed<Key> };
@@ -62,6 +63,7 @@ export function changeableWith(given: ModelSettings & Lists, stored: StoredSetti
   const combined: ModelSettings = {
     openaiModel: given.openaiModel,
     keyNames: given.keyNames,
+    keyAddresses: addressesIn(stored.keyAddresses),
     ...Object.fromEntries(SINGLE.map((key) => [key, given[key] ?? parsed(key)])),
   };
   // A stored provider was chosen for another model, unless it is a server of one's own.
@@ -79,6 +81,11 @@ export function changeableWith(given: ModelSettings & Lists, stored: StoredSetti
     allowedOrigins: [...new Set([...given.allowedOrigins, ...(parsed('allowedOrigins') ?? [])])],
   };
 }
+
+const addressesIn = (stored: unknown): NonNullable<ModelSettings['keyAddresses']> =>
+  Object.fromEntries(
+    Object.entries(isObject(stored) ? stored : {}).filter(([, address]) => typeof address === 'string'),
+  );
 
 /** In a container, a user id may have no entry and so no home folder. */
 function homeFolder(): string {

@@ -16,9 +16,11 @@ export { type Changeable, STORED_KEYS, type StoredKey, type StoredSettings } fro
 export { beginDataFolder } from './data-folder.ts';
 export { ConfigError } from './error.ts';
 export { fullHelpText, helpText, limitsMarkdown, settingsMarkdown } from './help.ts';
+export { isSameAddress } from './key-address.ts';
 export {
   contextLimitOf,
   isVendor,
+  keyProblem,
   knownContextLimit,
   lacksKey,
   type ModelChoice,
@@ -116,7 +118,8 @@ const ignoredIn = (folders: readonly string[], used: string | null): string[] =>
 
 /** Throws `ConfigError` if the model that the settings name needs a key and has none. */
 export function requireKeyOf({ given }: Pick<Config, 'given'>, { model }: Pick<Changeable, 'model'>): void {
-  requireKey(model, given.get('provider') ?? given.get('model'));
+  const address = model.provider === 'offline' ? undefined : given.get(`${model.provider}BaseUrl`);
+  requireKey(model, given.get('provider') ?? given.get('model') ?? address);
 }
 
 /** For error messages that users of the server see: without the path of the file. */

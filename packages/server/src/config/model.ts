@@ -1,5 +1,6 @@
 /** Selects the model and its address. */
 import { ConfigError } from './error.ts';
+import { isSameAddress } from './key-address.ts';
 
 export type Vendor = 'openai' | 'anthropic' | 'google';
 
@@ -8,6 +9,8 @@ type Connection = {
   readonly key: string | undefined;
   /** what error messages call the key; undefined if there is none */
   readonly keyName: string | undefined;
+  /** the address of a stored key that was entered for another one: then `key` is undefined */
+  readonly otherKeyAddress?: string | undefined;
   readonly baseUrl: string;
 };
 
@@ -29,6 +32,8 @@ export type ModelSettings = {
   readonly googleBaseUrl?: string;
   /** the flag, variable or file entry that sets a key; the others are stored */
   readonly keyNames?: Readonly<Partial<Record<Vendor, string>>>;
+  /** the address that each stored key was entered for; keys of older releases have none */
+  readonly keyAddresses?: Readonly<Partial<Record<Vendor, string>>>;
 };
 
 export const MODEL_SETTINGS = [
@@ -110,15 +115,37 @@ function connectionTo(
 ): ModelChoice {
   if (provider === 'offline') return { provider };
   const { address, model } = VENDORS[provider];
-  const [key, baseUrl] = [settings[`${provider}Key`], settings[`${provider}BaseUrl`] ?? address];
-  const keyName = key === undefined ? undefined : (settings.keyNames?.[provider] ?? STORED_KEY);
-  const connection = { model: name ?? model, key, keyName, baseUrl };
+  const baseUrl = settings[`${provider}BaseUrl`] ?? address;
+  const connection = { model: name ?? model, ...keyFor(provider, settings, baseUrl), baseUrl };
   if (provider !== 'openai') return { provider, ...connection };
   const api = settings.openaiApi ?? (baseUrl === address ? 'responses' : 'chat');
   return { provider, api, ...connection, model: name ?? settings.openaiModel ?? model };
 }
 
 const STORED_KEY = 'the API key in the model settings';
+
+/** The only place that takes a key: without it, a stored key cannot reach an address it was not entered for. */
+function keyFor(
+  provider: Vendor,
+  settings: ModelSettings,
+  baseUrl: string,
+): Pick<Connection, 'key' | 'keyName' | 'otherKeyAddress'> {
+  const key = settings[`${provider}Key`];
+  if (key === undefined) return { key, keyName: undefined };
+  const givenName = settings.keyNames?.[provider];
+  if (givenName !== undefined) return { key, keyName: givenName };
+  const keyAddress = settings.keyAddresses?.[provider] ?? baseUrl;
+  if (isSameAddress(keyAddress, baseUrl)) return { key, keyName: STORED_KEY };
+  return { key: undefined, keyName: undefined, otherKeyAddress: keyAddress };
+}
+
+/** Why the stored key is not sent, and what to do; null if it is sent, or if there is none. For admins. */
+export function keyProblem(choice: ModelChoice): string | null {
+  if (choice.provider === 'offline' || choice.otherKeyAddress === undefined) return null;
+  const { provider, baseUrl, otherKeyAddress } = choice;
+  const { variable } = VENDORS[provider];
+  return `the stored API key of ${provider} was entered for ${otherKeyAddress} and is not sent to ${baseUrl}: enter it again in the model settings of the console, or set ${variable} beside the address`;
+}
 
 function byName(model: string): Vendor | 'offline' {
   if (model === 'offline') return model;
@@ -145,6 +172,8 @@ export const lacksKey = (choice: ModelChoice): boolean =>
  */
 export function requireKey(choice: ModelChoice, setting?: string): ModelChoice {
   if (choice.provider === 'offline' || !lacksKey(choice)) return choice;
+  const problem = keyProblem(choice);
+  if (problem !== null) throw new ConfigError(problem);
   const { variable } = VENDORS[choice.provider];
   const otherwise =
     setting === undefined

@@ -24,6 +24,7 @@ export type AnthropicOptions = {
   /** a self-hosted server may need none */
   readonly key: string | undefined;
   readonly keyName?: string | undefined;
+  readonly isKeyWithheld?: boolean | undefined;
   readonly model: string;
   readonly baseUrl?: string;
   readonly maxTokens?: number;

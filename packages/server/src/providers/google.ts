@@ -23,6 +23,7 @@ export type GoogleOptions = {
   /** a self-hosted server may need none */
   readonly key: string | undefined;
   readonly keyName?: string | undefined;
+  readonly isKeyWithheld?: boolean | undefined;
   readonly model: string;
   readonly baseUrl?: string;
   readonly maxTokens?: number;

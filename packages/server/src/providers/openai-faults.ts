@@ -59,10 +59,10 @@ const FAULTS: readonly Row[] = [
   {
     when: ({ status }) => status === 403,
     code: 'provider_rejected',
-    sentence: ({ host, key, keyName }) =>
-      key
-        ? `${host} does not allow this: check what ${keyName} may use.`
-        : refusedKey({ name: host, variable: VARIABLE }, { key }).message,
+    sentence: ({ host, ...used }) =>
+      used.key
+        ? `${host} does not allow this: check what ${used.keyName} may use.`
+        : refusedKey({ name: host, variable: VARIABLE }, used).message,
   },
   {
     when: ({ status }, text) => status === 402 || QUOTA.test(text),

@@ -7,6 +7,7 @@ export type Vendor = {
   readonly host: string;
   readonly key: string;
   readonly keyName: string;
+  readonly isKeyWithheld?: boolean | undefined;
   readonly model: string;
 };
 
@@ -15,6 +16,8 @@ export type OpenaiOptions = {
   readonly key: string;
   /** what error messages call the key; OPENAI_API_KEY by default */
   readonly keyName?: string | undefined;
+  /** the stored key was entered for another address */
+  readonly isKeyWithheld?: boolean | undefined;
   /** up to the version: `https://api.openai.com/v1` */
   readonly baseUrl: string;
   readonly model: string;
@@ -22,8 +25,15 @@ export type OpenaiOptions = {
 
 export const VARIABLE = 'OPENAI_API_KEY';
 
-export const vendorOf = ({ key, baseUrl, keyName = VARIABLE, model }: OpenaiOptions): Vendor => ({
+export const vendorOf = ({
   key,
+  baseUrl,
+  keyName = VARIABLE,
+  isKeyWithheld,
+  model,
+}: OpenaiOptions): Vendor => ({
+  key,
+  isKeyWithheld,
   host: URL.parse(baseUrl)?.host || "The model's server",
   keyName,
   model,

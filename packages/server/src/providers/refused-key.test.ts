@@ -26,6 +26,16 @@ for (const [name, api] of Object.entries(APIS)) {
   });
 }
 
+for (const [name, api] of Object.entries(APIS))
+  test(`${name}: a stored key that was entered for another address is called so`, () => {
+    for (const status of [401, 403]) {
+      const { message } = api({ key: '', isKeyWithheld: true, model, baseUrl }).refused(status, '{}');
+      expect(message).toMatch(
+        / needs an API key, but the stored one was entered for another address: enter it again in the model settings, or set [A-Z]+_API_KEY beside the address\.$/,
+      );
+    }
+  });
+
 test('anthropic: a key that is refused inside a stream', () => {
   const api = anthropic({ key: 'sk-1', keyName: 'my key', model, baseUrl });
   const error = { type: 'authentication_error', message: 'no' };

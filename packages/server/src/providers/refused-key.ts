@@ -6,14 +6,21 @@ export type UsedKey = {
   readonly key: string | undefined;
   /** what error messages call the key; the variable by default */
   readonly keyName?: string | undefined;
+  /** the stored key was entered for another address, so there is none */
+  readonly isKeyWithheld?: boolean | undefined;
 };
 
 type VendorName = { readonly name: string; readonly variable: string };
 
-export const refusedKey = ({ name, variable }: VendorName, { key, keyName }: UsedKey): ApiFault => ({
+export const refusedKey = (vendor: VendorName, used: UsedKey): ApiFault => ({
   code: 'provider_rejected',
-  message: key
-    ? `${name} refused the key: check ${keyName ?? variable}.`
-    : `${name} needs an API key: enter it in the model settings, or set ${variable}.`,
+  message: reasonOf(vendor, used),
   retryable: false,
 });
+
+function reasonOf({ name, variable }: VendorName, { key, keyName, isKeyWithheld }: UsedKey): string {
+  if (key) return `${name} refused the key: check ${keyName ?? variable}.`;
+  return isKeyWithheld
+    ? `${name} needs an API key, but the stored one was entered for another address: enter it again in the model settings, or set ${variable} beside the address.`
+    : `${name} needs an API key: enter it in the model settings, or set ${variable}.`;
+}

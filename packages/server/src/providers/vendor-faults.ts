@@ -1,7 +1,12 @@
 /** Explains to the person who sets up a model API why it cannot be used, and what to do. */
 import { Fault } from '@parlance/protocol';
 
-export type VendorAccess = { readonly address: string; readonly key: string | undefined };
+export type VendorAccess = {
+  readonly address: string;
+  readonly key: string | undefined;
+  /** why the stored key is not used, and what to do */
+  readonly keyProblem?: string | null;
+};
 
 const hostOf = ({ address }: VendorAccess): string => new URL(address).host;
 
@@ -40,13 +45,7 @@ const MAX_LOCATION_LENGTH = 200;
 /** The answer is an error or a redirect. */
 export function refusal(access: VendorAccess, { status, headers }: Response): Fault {
   const host = hostOf(access);
-  if (status === 401 || status === 403)
-    return new Fault(
-      'invalid',
-      access.key === undefined
-        ? `${host} needs an API key. Enter it and try again.`
-        : `${host} refused the API key (${status}). Check that it is complete and still valid.`,
-    );
+  if (status === 401 || status === 403) return new Fault('invalid', keyRefusal(access, host, status));
   if (status === 404 || status === 405) return noModelApi(access);
   const target = URL.parse(headers.get('location') ?? '', access.address);
   if (status >= 300 && status < 400 && target)
@@ -55,6 +54,14 @@ export function refusal(access: VendorAccess, { status, headers }: Response): Fa
       `${host} redirects to ${`${target.origin}${target.pathname}`.slice(0, MAX_LOCATION_LENGTH)}, which is not followed. Enter the address that it leads to.`,
     );
   return new Fault('provider_unavailable', `${host} answered with ${status}. Try again when it is ready.`);
+}
+
+function keyRefusal({ key, keyProblem }: VendorAccess, host: string, status: number): string {
+  if (key !== undefined)
+    return `${host} refused the API key (${status}). Check that it is complete and still valid.`;
+  return keyProblem
+    ? `${host} needs an API key, but ${keyProblem}.`
+    : `${host} needs an API key. Enter it and try again.`;
 }
 
 export const noModelApi = (access: VendorAccess): Fault =>

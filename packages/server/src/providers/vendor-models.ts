@@ -16,10 +16,11 @@ export type ModelListing = { readonly models: string[]; readonly address: string
  * Also tries the likely base URL if the address has an endpoint's path or lacks `/v1`. Throws `invalid` or
  * `provider_unavailable` with a message for the person who sets it up.
  */
-export async function vendorModels(vendor: Vendor, { address, key }: VendorAccess): Promise<ModelListing> {
+export async function vendorModels(vendor: Vendor, access: VendorAccess): Promise<ModelListing> {
+  const { address } = access;
   const base = vendor === 'openai' ? address.replace(ENDPOINT, '') : address.replace(/\/+$/, '');
   const listing = async (tried: string) => ({
-    models: await modelsAt(vendor, { address: tried, key }),
+    models: await modelsAt(vendor, { ...access, address: tried }),
     address: tried,
   });
   if (vendor !== 'openai' || /\/v\d/.test(new URL(base).pathname)) return listing(base);
@@ -28,7 +29,7 @@ export async function vendorModels(vendor: Vendor, { address, key }: VendorAcces
   if (first.code !== 'invalid') throw first;
   const second = await attempted(listing(`${base}/v1`));
   if (!(second instanceof Fault)) return second;
-  throw first.message === noModelApi({ address, key }).message ? second : first;
+  throw first.message === noModelApi(access).message ? second : first;
 }
 
 const attempted = <Value>(work: Promise<Value>): Promise<Value | Fault> =>

@@ -2,7 +2,7 @@
 import { Fault } from '@parlance/protocol';
 import { type Changeable, isVendor, VENDOR_ADDRESS, type Vendor } from '../../config/config.ts';
 import type { ProviderModels } from '../../dialects/shared/setup.ts';
-import { vendorModels } from '../../providers/vendor-models.ts';
+import { type VendorAccess, vendorModels } from '../../providers/vendor-models.ts';
 import type { LiveConfig } from './live-config.ts';
 
 const CACHED_MS = 60_000;
@@ -17,6 +17,9 @@ const NAMES: Readonly<Record<Vendor, string>> = {
 const OTHER_PURPOSE =
   /embedding|moderation|whisper|transcribe|tts|audio|realtime|dall-e|image|sora|babbage|davinci/;
 
+/** For all users, so without addresses. */
+const KEY_WITHHELD = 'The stored API key was entered for another address. An admin has to enter it again.';
+
 type Cached = { readonly until: number; readonly models: Promise<readonly string[]> };
 
 /** Concurrent calls share a request. Failures and lists of changed settings are not kept. */
@@ -24,10 +27,10 @@ export function modelLists(live: LiveConfig, now: () => number = Date.now) {
   const cache = new Map<Vendor, Cached>();
   live.onChange(() => cache.clear());
 
-  function modelsOf(vendor: Vendor, address: string, key: string | undefined): Cached['models'] {
+  function modelsOf(vendor: Vendor, access: VendorAccess): Cached['models'] {
     const cached = cache.get(vendor);
     if (cached && now() < cached.until) return cached.models;
-    const models = vendorModels(vendor, { address, key }).then((listing) => listing.models);
+    const models = vendorModels(vendor, access).then((listing) => listing.models);
     const entry = { until: now() + CACHED_MS, models };
     cache.set(vendor, entry);
     models.catch(() => cache.get(vendor) === entry && cache.delete(vendor));
@@ -37,13 +40,16 @@ export function modelLists(live: LiveConfig, now: () => number = Date.now) {
   async function listOf(vendor: Vendor, config: Changeable): Promise<ProviderModels[]> {
     const choice = config.vendor(vendor);
     if (choice.provider === 'offline') return [];
-    const { baseUrl, key } = choice;
+    const { baseUrl, key, otherKeyAddress } = choice;
     const isVendorsOwn = baseUrl === VENDOR_ADDRESS[vendor];
-    if (isVendorsOwn && key === undefined) return [];
     const label = isVendorsOwn ? NAMES[vendor] : new URL(baseUrl).host;
     const provider = { provider: vendor, label };
+    if (isVendorsOwn && key === undefined)
+      return otherKeyAddress === undefined ? [] : [{ ...provider, models: [], problem: KEY_WITHHELD }];
     try {
-      const names = await modelsOf(vendor, baseUrl, key);
+      const keyProblem =
+        otherKeyAddress === undefined ? null : 'the stored one was entered for another address';
+      const names = await modelsOf(vendor, { address: baseUrl, key, keyProblem });
       const usable = isVendorsOwn ? names.filter((name) => !OTHER_PURPOSE.test(name)) : names;
       const models = usable.map((name) => ({ id: idOf(name, vendor, config), name }));
       return [{ ...provider, models, problem: null }];

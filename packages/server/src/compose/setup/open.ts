@@ -1,5 +1,5 @@
 /** Setup at run time: loads stored settings and applies their changes. */
-import { type Config, requireKey, requireKeyOf } from '../../config/config.ts';
+import { type Changeable, type Config, ConfigError, requireKey, requireKeyOf } from '../../config/config.ts';
 import type { AgentCatalog, Log } from '../../core/api/index.ts';
 import type { Dialect } from '../../dialects/shared/dialect.ts';
 import type { McpTools } from '../../tools/mcp/open.ts';
@@ -39,10 +39,19 @@ export async function openSetup(
     log,
   });
   await stored.load();
-  requireKeyOf(config, live.current);
+  requireStartable(config, live.current, stored.view().problem);
   const load = () => stored.load().catch((err) => log.warn({ err }, 'failed to read stored settings'));
   resources.defer(store.revocations.follow(() => void load()));
   return { live, stored };
+}
+
+function requireStartable(config: Config, current: Changeable, problem: string | null): void {
+  try {
+    requireKeyOf(config, current);
+  } catch (thrown) {
+    if (!(thrown instanceof ConfigError) || problem === null) throw thrown;
+    throw new ConfigError(`${thrown.message}. Stored settings are not in use: ${problem}`, { cause: thrown });
+  }
 }
 
 export type ChangeHandlers = {

@@ -6,7 +6,7 @@ import type { Log } from '../../core/ports/logger.ts';
 import type { SettingsStore } from '../../core/ports/settings.ts';
 import type { SetupChange, SetupView } from '../../dialects/shared/setup.ts';
 import type { LiveConfig } from './live-config.ts';
-import { changed, shown } from './stored-values.ts';
+import { asSentence, changed, keyProblemsOf, shown, withKeyAddresses } from './stored-values.ts';
 
 /** name of the document */
 const DOCUMENT = 'setup';
@@ -41,6 +41,8 @@ export class StoredSetup {
     const problem = stored ? this.#apply(stored) : UNREADABLE;
     this.#loaded = { version, stored: stored ?? {}, problem };
     if (problem !== null) log.warn({ problem }, 'ignoring unusable stored settings');
+    for (const reason of Object.values(keyProblemsOf(this.parts.live.current)))
+      log.warn({ reason }, 'stored API key is not used');
   }
 
   /** Returns null if the settings were applied, otherwise the reason. */
@@ -62,8 +64,10 @@ export class StoredSetup {
   async change({ version, values }: SetupChange): Promise<SetupView> {
     const { config, settings, secret } = this.parts;
     await this.load();
-    const next = changed(this.#loaded.stored, values, config.given);
+    const combined = changed(this.#loaded.stored, values, config.given);
+    let next: JsonObject;
     try {
+      next = withKeyAddresses(combined, values, config.changeable(combined));
       this.#checked(next);
     } catch (thrown) {
       throw new Fault('invalid', reasonOf(thrown));
@@ -79,7 +83,8 @@ export class StoredSetup {
 
   view(): SetupView {
     const { version, stored, problem } = this.#loaded;
-    const { model } = this.parts.live.current;
+    const { current } = this.parts.live;
+    const { model } = current;
     return {
       version,
       problem,
@@ -89,12 +94,12 @@ export class StoredSetup {
           : { provider: model.provider, model: model.model, address: model.baseUrl },
       given: Object.fromEntries(this.parts.config.given),
       ...shown(stored),
+      keyProblems: keyProblemsOf(current),
     };
   }
 }
 
 function reasonOf(thrown: unknown): string {
   if (!(thrown instanceof ConfigError || thrown instanceof Fault)) throw thrown;
-  const [first = '', ...rest] = thrown.message;
-  return `${first.toUpperCase()}${rest.join('')}${thrown.message.endsWith('.') ? '' : '.'}`;
+  return asSentence(thrown.message);
 }

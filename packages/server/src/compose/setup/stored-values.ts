@@ -1,7 +1,10 @@
 /** Applies changes to the stored settings, and hides their secrets. */
 import { Fault, isObject, type Json, type JsonObject } from '@parlance/protocol';
 import {
+  type Changeable,
   type Config,
+  isSameAddress,
+  keyProblem,
   STORED_KEYS,
   type StoredKey,
   VENDOR_ADDRESS,
@@ -29,6 +32,30 @@ export function changed(stored: JsonObject, values: Values, given: Given): JsonO
   return Object.fromEntries(Object.entries(next).filter(([, value]) => value !== null));
 }
 
+/** Not a setting: the address that each stored key was entered for, by vendor. */
+const KEY_ADDRESSES = 'keyAddresses';
+
+/**
+ * Records the address in use with each new key, and forgets those of removed keys. `inUse` combines `next` with
+ * the settings of the start.
+ */
+export function withKeyAddresses(next: JsonObject, values: Values, inUse: Changeable): JsonObject {
+  const addresses = VENDORS.flatMap((vendor) => {
+    const key = `${vendor}Key`;
+    const choice = inUse.vendor(vendor);
+    if (next[key] === undefined || choice.provider === 'offline') return [];
+    const address = key in values ? choice.baseUrl : keyAddressIn(next, vendor);
+    return address === undefined ? [] : [[vendor, address] as const];
+  });
+  const { [KEY_ADDRESSES]: _, ...rest } = next;
+  return addresses.length === 0 ? rest : { ...rest, [KEY_ADDRESSES]: Object.fromEntries(addresses) };
+}
+
+function keyAddressIn({ [KEY_ADDRESSES]: addresses }: JsonObject, vendor: Vendor): string | undefined {
+  const address = isObject(addresses) ? addresses[vendor] : undefined;
+  return typeof address === 'string' ? address : undefined;
+}
+
 /** Lists are extended, so they can be changed although there are given entries. */
 const LISTS: readonly string[] = [
   'agents',
@@ -51,8 +78,9 @@ type Change = { readonly stored: JsonObject; readonly values: Values; readonly g
 /** A key is sent only to the address it was entered for: a new address requires entering the key again. */
 function forgetKeyOfOtherAddress(vendor: Vendor, { stored, values, given }: Change, next: JsonObject): void {
   const [key, address] = [`${vendor}Key`, `${vendor}BaseUrl`] as const;
-  const addressOf = (of: JsonObject) => of[address] ?? VENDOR_ADDRESS[vendor];
-  if (!(address in values) || addressOf(next) === addressOf(stored)) return;
+  const addressOf = (of: JsonObject) => String(of[address] ?? VENDOR_ADDRESS[vendor]);
+  const before = [addressOf(stored), keyAddressIn(stored, vendor) ?? addressOf(stored)];
+  if (!(address in values) || before.some((one) => isSameAddress(one, addressOf(next)))) return;
   const label = given.get(key);
   if (label !== undefined)
     throw new Fault('invalid', `${label} is set at startup: set the address there as well.`);
@@ -84,9 +112,27 @@ function kept(server: Json, before: unknown): Json {
   return filled as Json;
 }
 
+/** Why stored keys are not sent, by the name of the setting. */
+export function keyProblemsOf(inUse: Changeable): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    VENDORS.flatMap((vendor) => {
+      const problem = keyProblem(inUse.vendor(vendor));
+      return problem === null ? [] : [[`${vendor}Key`, asSentence(problem)]];
+    }),
+  );
+}
+
+/** Messages of settings are part of a line; the console shows them as sentences. */
+export function asSentence(message: string): string {
+  const [first = '', ...rest] = message;
+  return `${first.toUpperCase()}${rest.join('')}${message.endsWith('.') ? '' : '.'}`;
+}
+
 /** Removes secrets: leaves out keys, and replaces the values of variables and headers with null. */
 export function shown(stored: JsonObject): { readonly stored: JsonObject; readonly secrets: string[] } {
-  const open = Object.fromEntries(Object.entries(stored).filter(([key]) => !isSecret(key)));
+  const open = Object.fromEntries(
+    Object.entries(stored).filter(([key]) => !isSecret(key) && key !== KEY_ADDRESSES),
+  );
   if (isObject(stored.mcpServers))
     open.mcpServers = Object.fromEntries(
       Object.entries(stored.mcpServers).map(([name, server]) => [name, hidden(server)]),

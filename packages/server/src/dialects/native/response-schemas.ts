@@ -336,6 +336,9 @@ export const Settings = named(
       .describe('flag, variable or file entry of settings that the configuration decides'),
     stored: z.record(z.string(), z.json()).describe('stored values, without secrets'),
     secrets: z.array(z.string()).describe('names of stored secrets'),
+    keyProblems: z
+      .record(z.string(), z.string())
+      .describe('why a stored key is not sent to the address in use, by the name of the secret'),
   }),
 );
 export const ModelList = named(

@@ -119,6 +119,13 @@ describe('the model', () => {
     await change({ openaiBaseUrl: null });
   });
 
+  test('a key is kept if only the way to write its address changes', async () => {
+    await change({ openaiBaseUrl: model.url, openaiKey: KEY });
+    await change({ openaiBaseUrl: `${model.url.replace(/\/v1$/, '')}/` });
+    expect(await settings()).toMatchObject({ secrets: ['openaiKey'], keyProblems: {} });
+    await change({ openaiBaseUrl: null, openaiKey: null });
+  });
+
   test('settings that contradict each other are refused and change nothing', async () => {
     const before = await settings();
     expect(await change({ provider: 'anthropic' })).toMatchObject({

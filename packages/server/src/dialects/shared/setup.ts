@@ -20,6 +20,8 @@ export type SetupView = {
   readonly stored: JsonObject;
   /** names of the stored secrets */
   readonly secrets: readonly string[];
+  /** why a stored key is not sent to the address in use, by the name of the secret */
+  readonly keyProblems: Readonly<Record<string, string>>;
 };
 
 export type SetupChange = {

@@ -115,8 +115,9 @@ export function ModelForm({ settings, save }: ModelFormProps) {
 
 const setBy = (label: string): string => `set by ${label}`;
 
-function keyHint({ secrets, given }: Settings, choice: Exclude<Choice, 'offline'>): string {
+function keyHint({ secrets, given, keyProblems }: Settings, choice: Exclude<Choice, 'offline'>): string {
   const name = `${vendorOf(choice)}Key`;
   if (given[name] !== undefined) return setBy(given[name]);
+  if (keyProblems?.[name] !== undefined) return 'stored for another address: enter it again';
   return secrets.includes(name) ? 'stored (leave empty to keep it)' : '';
 }

@@ -1,4 +1,5 @@
 /** Connects a model: provider, address, key and name. */
+import { Notice } from '../../components/notice.tsx';
 import { GivenNotice } from './given-notice.tsx';
 import { ModelForm } from './model-form.tsx';
 import { Section } from './section.tsx';
@@ -29,6 +30,11 @@ export function ModelSection() {
             Changes apply to the next message, without a restart.
           </p>
           <GivenNotice settings={settings} keys={KEYS} />
+          {Object.entries(settings.keyProblems ?? {}).map(([name, problem]) => (
+            <Notice look="danger" key={name}>
+              {problem}
+            </Notice>
+          ))}
           <ModelForm key={settings.version} settings={settings} save={save} />
           <StoredKeys settings={settings} save={save} />
         </>

@@ -21,6 +21,13 @@ function valuesWithout(name: string, { stored, given }: Settings): Record<string
   return Object.fromEntries(Object.entries(values).filter(([key]) => given[key] === undefined));
 }
 
+function statusOf(name: string, { given, keyProblems }: Settings): string {
+  if (given[name] !== undefined) return `Not in use: ${given[name]} takes precedence.`;
+  return keyProblems?.[name] === undefined
+    ? 'Encrypted. It can be replaced or removed, and is not shown again.'
+    : 'Not in use: it was entered for another address.';
+}
+
 export function StoredKeys({ settings, save }: { settings: Settings; save: Save }) {
   const [removing, setRemoving] = useState<string | null>(null);
   if (settings.secrets.length === 0) return null;
@@ -32,11 +39,7 @@ export function StoredKeys({ settings, save }: { settings: Settings; save: Save 
           <li className="card" key={name}>
             <div className="admin-what">
               <strong>{VENDORS[name] ?? name}</strong>
-              <p className="hint">
-                {settings.given[name] === undefined
-                  ? 'Encrypted. It can be replaced or removed, and is not shown again.'
-                  : `Not in use: ${settings.given[name]} takes precedence.`}
-              </p>
+              <p className="hint">{statusOf(name, settings)}</p>
             </div>
             <Button onClick={() => setRemoving(name)}>Remove</Button>
           </li>
