@@ -1,21 +1,14 @@
 /** The checks of `parlance doctor`, in display order. */
 import { existsSync } from 'node:fs';
 import { connect, ParlanceError } from '@parlance/sdk';
-import { type Config, lacksKey } from '@parlance/server/config';
+import type { Config } from '@parlance/server/config';
 import { version } from '../package.json' with { type: 'json' };
 import { type ServerFlags, serverAddress } from './connection/address.ts';
 import { isParlance } from './connection/open.ts';
+import type { Check } from './doctor-check.ts';
+import { modelChecks } from './doctor-models.ts';
 import { folderProblem, isPortFree } from './doctor-probes.ts';
 import { configFrom } from './start.ts';
-
-export type Check = {
-  readonly name: string;
-  /** `missing`: optional, but recommended */
-  readonly state: 'good' | 'missing' | 'bad';
-  readonly about: string;
-  /** what to do */
-  readonly advice?: string;
-};
 
 export type CheckOptions = { readonly tryModel: boolean };
 
@@ -39,7 +32,7 @@ export async function* checks(flags: ServerFlags, { tryModel }: CheckOptions): A
     yield dataFolder(config);
   }
   yield* server(flags, 'state' in config ? null : config);
-  if (!('state' in config)) yield await model(config, tryModel);
+  if (!('state' in config)) yield* modelChecks(config, tryModel);
 }
 
 function program(name: string, command: string, otherwise: string): Check {
@@ -140,35 +133,5 @@ async function portCheck(url: string, config: Config | null): Promise<Check> {
     state: 'bad',
     about: `port ${port} is used by another program`,
     advice: 'start with another one: parlance serve --port 4000',
-  };
-}
-
-async function model(config: Config, tryIt: boolean): Promise<Check> {
-  const name = 'model';
-  const { model } = config;
-  if (model.provider === 'offline')
-    return {
-      name,
-      state: 'missing',
-      about: 'the offline demo model',
-      advice: 'connect a real one with parlance init',
-    };
-  const about = `${model.model} (${model.provider})`;
-  if (lacksKey(model))
-    return {
-      name,
-      state: 'missing',
-      about: `${about} has no API key, unless it is stored in the console`,
-      advice: 'set the key, or enter it in the console',
-    };
-  if (!tryIt) return { name, state: 'good', about: `${about}, not tried` };
-  const { checkModel } = await import('@parlance/server/model-check');
-  const fault = await checkModel(config);
-  if (!fault) return { name, state: 'good', about: `${about} answers` };
-  return {
-    name,
-    state: 'bad',
-    about: `${about} does not respond: ${fault.message}`,
-    advice: 'check key, model and address; parlance init writes new ones',
   };
 }

@@ -1,17 +1,19 @@
 /** `parlance doctor`: reports what is installed, what is missing, and what to do. */
 import { CommandError } from './command-error.ts';
 import { SERVER_FLAGS } from './connection/address.ts';
-import { type Check, checks } from './doctor-checks.ts';
+import type { Check } from './doctor-check.ts';
+import { checks } from './doctor-checks.ts';
 import { parseFlags, SWITCH } from './flags.ts';
 import { safeLine } from './terminal/safe-text.ts';
 import { type Theme, themeFor } from './terminal/theme.ts';
 
 const USAGE = `Usage: parlance doctor
 
-Checks the programs that tools use, the data folder, the configuration, the server, the stored login
-and the model. Exits with 1 if something does not work.
+Checks the programs that tools use, the data folder, the configuration, the server, the stored login,
+the model and the model providers, with the settings that are stored in the console. Works next to a
+running server. Exits with 1 if something does not work.
 
-  --no-model     do not send a prompt to the model
+  --no-model     send nothing to the model providers
   --json         one check per line
   --url URL      the server (PARLANCE_URL)
   --data FOLDER  the data folder (PARLANCE_DATA), ./.parlance

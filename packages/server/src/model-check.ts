@@ -1,8 +1,9 @@
-/** Sends a short prompt to the configured model, for the CLI. */
-import type { FaultData } from '@parlance/protocol';
+/** Tests the configured model and model providers, for the CLI. */
+import { Fault, type FaultData } from '@parlance/protocol';
 import { openProvider } from './compose/model-provider.ts';
-import type { Config } from './config/config.ts';
+import type { Config, Vendor } from './config/config.ts';
 import type { Prompt } from './core/ports/provider.ts';
+import { type VendorAccess, vendorModels } from './providers/vendor-models.ts';
 
 const nothing = () => undefined;
 const NO_LOG = { debug: nothing, info: nothing, warn: nothing, error: nothing };
@@ -32,5 +33,16 @@ export async function checkModel(config: Config, timeoutMs = 30_000): Promise<Fa
   } finally {
     clearTimeout(timer);
     stop.abort();
+  }
+}
+
+/** The failure, or null if the provider lists its models with this key. */
+export async function checkProvider(vendor: Vendor, access: VendorAccess): Promise<FaultData | null> {
+  try {
+    await vendorModels(vendor, access);
+    return null;
+  } catch (thrown) {
+    if (!(thrown instanceof Fault)) throw thrown;
+    return { code: thrown.code, message: thrown.message };
   }
 }
