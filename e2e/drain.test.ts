@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../packages/server/src/testing/until.ts';
+import { openStream, STREAMS } from './event-streams.ts';
 import { gatedModel } from './gated-model.ts';
 import { followed, postJson, startProcess, submit } from './server-process.ts';
 
@@ -53,6 +54,16 @@ test('readiness ends first; running turns finish, new ones are refused, and ever
   await running.next(saysSo);
   for (const client of [running, chat, late]) expect((await client.closed).code).toBe(1001);
   expect(await exited).toBe(0);
+  await model.stop();
+});
+
+test('event streams end in the words of their dialects', async () => {
+  const model = gatedModel();
+  await using server = await startProcess(newFolder(), { ...model.settings, PARLANCE_GRACE: '50' });
+  const opened = await Promise.all(STREAMS.map((one) => openStream(server.http, one)));
+  expect(await server.terminate()).toBe(0);
+  for (const [index, { ending }] of STREAMS.entries())
+    expect(await opened[index]?.whole).toMatch(ending('The server is shutting down'));
   await model.stop();
 });
 

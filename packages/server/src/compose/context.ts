@@ -79,7 +79,7 @@ export function serverContext(config: Config, parts: ContextParts): ServerContex
     newId: () => crypto.randomUUID(),
     connections: new ConnectionRegistry(),
     channels: new ChannelBus(),
-    stream: heldStreams(authenticator, eventStreams(config, log, metrics)),
+    stream: heldStreams(authenticator, eventStreams(config, { log, meter: metrics, streams: state.streams })),
     preferences: store.preferences,
     countRequest: requestCounter(config, metrics),
     refused: (limit) => metrics.add('refusals', limit),

@@ -3,6 +3,7 @@ import type { Hono } from 'hono';
 import type { Config } from '../config/config.ts';
 import type { Dialect } from '../dialects/shared/dialect.ts';
 import { anonymousBudget, ByteBudget } from '../http/byte-budget.ts';
+import { OpenStreams } from '../http/open-streams.ts';
 import { RefusedOrigins } from '../http/refused-origins.ts';
 import type { SocketTransport } from '../http/websocket.ts';
 import { Readiness } from '../telemetry/readiness.ts';
@@ -37,7 +38,13 @@ export async function openFront(
     anonymous: budgets.anonymous.held,
     identified: budgets.identified.held,
   }));
-  const state: ServerState = { served: [], listening: [], failed: [], refusedOrigins: new RefusedOrigins() };
+  const state: ServerState = {
+    served: [],
+    listening: [],
+    failed: [],
+    refusedOrigins: new RefusedOrigins(),
+    streams: new OpenStreams(),
+  };
   const readiness = new Readiness(storage.writable);
   const sockets = openTransport(config, { log, metrics, anonymous: budgets.anonymous });
   const ctx = serverContext(config, { backend, dialects, state, sockets, budgets, readiness });

@@ -1,4 +1,5 @@
 /** The default listener and the extra ones, each of one dialect. */
+import { Fault } from '@parlance/protocol';
 import { type Changeable, type Config, ConfigError, type Door } from '../config/config.ts';
 import type { Dialect } from '../dialects/shared/dialect.ts';
 import {
@@ -74,7 +75,11 @@ export function openListeners(
       async drain() {
         unlist();
         sockets.closeAt(number);
-        await within(Math.max(config.grace, MIN_GRACE_MS), server.stop());
+        const grace = Math.max(config.grace, MIN_GRACE_MS);
+        const stopped = server.stop();
+        await within(grace - LAST_EVENT_MS, stopped);
+        await state.streams.close(REMOVED, { withinMs: LAST_EVENT_MS, listener: server });
+        await within(FLUSH_MS, stopped);
         await server.stop(true);
       },
       async close() {
@@ -99,6 +104,14 @@ export function openListeners(
 
 /** Enough for the response to the request that removes the listener it came in on. */
 const MIN_GRACE_MS = 1_000;
+
+/** Of the grace period, the time for the last events of streams to be written. */
+const LAST_EVENT_MS = 500;
+
+/** Time for the connections of ended streams to close. */
+const FLUSH_MS = 100;
+
+const REMOVED = new Fault('shutting_down', 'The listener was removed.');
 
 /** Resolves when the work is done, at the latest after `ms`. */
 async function within(ms: number, work: Promise<void>): Promise<void> {

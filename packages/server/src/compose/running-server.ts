@@ -1,8 +1,14 @@
 /** A running server and its shutdown. */
+import { Fault } from '@parlance/protocol';
 import type { Changeable, Config } from '../config/config.ts';
 import type { Backend } from './engine.ts';
 import type { Front } from './front.ts';
 import { resumeTurns } from './resume.ts';
+
+const SHUTTING_DOWN = new Fault('shutting_down', 'The server is shutting down.');
+
+/** Time for the last events of streams to be written, in milliseconds. */
+const LAST_EVENT_MS = 1_000;
 
 export type RunningServer = {
   readonly host: string;
@@ -39,6 +45,7 @@ export function runServer(config: Config, parts: ServerParts, opened: AsyncDispo
     await engine.drain(config.grace);
     await resuming;
     sockets.drain();
+    await state.streams.close(SHUTTING_DOWN, { withinMs: LAST_EVENT_MS });
     await opened.disposeAsync();
   }
   return {

@@ -1,5 +1,6 @@
 /** Values that become known during startup, for parts created before. */
 import type { ServedDialect } from '../dialects/shared/routes.ts';
+import type { OpenStreams } from '../http/open-streams.ts';
 import type { RefusedOrigins } from '../http/refused-origins.ts';
 
 export type ListeningPort = {
@@ -18,4 +19,5 @@ export type ServerState = {
   readonly listening: ListeningPort[];
   readonly failed: FailedPort[];
   readonly refusedOrigins: RefusedOrigins;
+  readonly streams: OpenStreams;
 };

@@ -96,6 +96,11 @@ export interface EventStream extends Subscriber {
    * that, `send` accepts frames again; wait for `ready` first.
    */
   lost(): Promise<readonly (object | undefined)[] | null>;
+  /**
+   * Sets how the stream ends if the server closes it: `tell` sends the last event and lets `produce` resolve. The
+   * turn continues. Without it, the stream ends without an event of its own.
+   */
+  onClosing(tell: (fault: Fault) => void): void;
 }
 
 /** Calls `ended` when the token is revoked or expires. Returns a function that stops watching it. */

@@ -7,6 +7,9 @@ export function rememberServer(request: Request, server: Server<unknown>): void 
   servers.set(request, server);
 }
 
+/** The listener that received the request; undefined inside of the process. */
+export const serverOf = (request: Request): Server<unknown> | undefined => servers.get(request);
+
 /** Keeps the connection of the request open until it is answered, however long that takes. */
 export function mayStaySilent(request: Request): void {
   servers.get(request)?.timeout(request, 0);

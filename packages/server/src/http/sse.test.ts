@@ -1,6 +1,8 @@
-import { expect, jest, test } from 'bun:test';
+import { describe, expect, jest, test } from 'bun:test';
+import { Fault } from '@parlance/protocol';
 import { QUIET } from '../testing/pusher.ts';
 import type { EventStream } from './connection.ts';
+import { OpenStreams } from './open-streams.ts';
 import { eventStreams } from './sse.ts';
 
 test.each([
@@ -12,7 +14,7 @@ test.each([
     jest.useFakeTimers();
     try {
       const ends = Promise.withResolvers<void>();
-      const open = eventStreams({ heldCharacters: 1_000 }, QUIET);
+      const open = eventStreams({ heldCharacters: 1_000 }, { log: QUIET });
       const response = open(new Request('http://localhost/'), {
         dialect: 'native',
         encode: () => '',
@@ -34,7 +36,7 @@ test.each([
 );
 
 test('a reader that drops frames twice does not cause a busy loop', async () => {
-  const open = eventStreams({ heldCharacters: 100_000 }, QUIET);
+  const open = eventStreams({ heldCharacters: 100_000 }, { log: QUIET });
   const flooded = Promise.withResolvers<void>();
   const frame = `data: ${'x'.repeat(10_000)}\n\n`;
   const flood = (stream: EventStream) => {
@@ -70,4 +72,62 @@ test('a reader that drops frames twice does not cause a busy loop', async () => 
   } finally {
     await server.stop(true);
   }
+});
+
+describe('a stream that the server closes', () => {
+  const REASON = new Fault('shutting_down', 'Closing.');
+  const untilLost = async (stream: EventStream): Promise<void> => {
+    stream.send('data: 1\n\n');
+    await stream.lost();
+  };
+  const opened = (streams: OpenStreams, produce: (stream: EventStream) => Promise<void>) =>
+    eventStreams({ heldCharacters: 1_000 }, { log: QUIET, streams })(new Request('http://localhost/'), {
+      dialect: 'native',
+      encode: () => '',
+      produce,
+    });
+
+  test('ends with the last event of the dialect, also if it has not started yet', async () => {
+    const streams = new OpenStreams();
+    const ends = Promise.withResolvers<void>();
+    const response = opened(streams, async (stream) => {
+      stream.onClosing(({ message }) => {
+        stream.send(`data: ${message}\n\n`);
+        ends.resolve();
+      });
+      await ends.promise;
+    });
+    const closed = streams.close(REASON, { withinMs: 60_000 });
+    expect(await response.text()).toBe('data: Closing.\n\n');
+    await closed;
+  });
+
+  test('ends without an event if the dialect has none', async () => {
+    const streams = new OpenStreams();
+    const whole = opened(streams, untilLost).text();
+    await Promise.resolve();
+    await streams.close(REASON, { withinMs: 60_000 });
+    expect(await whole).toBe('data: 1\n\n');
+  });
+
+  test('does not hold up the server if it does not end', async () => {
+    const streams = new OpenStreams();
+    const whole = opened(streams, async (stream) => {
+      stream.onClosing(() => undefined);
+      await untilLost(stream);
+    }).text();
+    await streams.close(REASON, { withinMs: 1 });
+    whole.catch(() => undefined);
+  });
+
+  test('of another listener stays open', async () => {
+    const streams = new OpenStreams();
+    const closed: string[] = [];
+    using one = Bun.serve({ port: 0, fetch: () => new Response() });
+    using other = Bun.serve({ port: 0, fetch: () => new Response() });
+    streams.add({ closeWith: () => void closed.push('one') }, one);
+    streams.add({ closeWith: () => void closed.push('other') }, other);
+    await streams.close(REASON, { withinMs: 1, listener: one });
+    expect(closed).toEqual(['one']);
+  });
 });

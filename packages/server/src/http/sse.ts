@@ -1,8 +1,10 @@
 /** Server-sent events: a response that stays open, with a bounded buffer for slow readers. */
-import type { ConnectionId } from '@parlance/protocol';
+import type { ConnectionId, Fault } from '@parlance/protocol';
 import type { Log } from '../core/ports/logger.ts';
 import { type Meter, NO_METER } from '../core/ports/meter.ts';
 import type { EventStream, OnTokenRevoked, OpenStream, Pieces } from './connection.ts';
+import { serverOf } from './idle-connections.ts';
+import type { ClosableStream, OpenStreams } from './open-streams.ts';
 import { requestIdOf } from './request-id.ts';
 import { type FrameWriter, type Lag, SendBuffer } from './send-buffer.ts';
 
@@ -12,7 +14,15 @@ const KEEP_ALIVE = ': still here\n\n';
 /** The controller of a Bun stream of type `direct`. If `write` returns a promise, the reader is behind. */
 type Direct = { write(text: string): number | Promise<number>; flush(): unknown; close(): void };
 
-export function eventStreams(limits: { readonly heldCharacters: number }, log: Log, meter: Meter = NO_METER) {
+export type StreamParts = {
+  readonly log: Log;
+  readonly meter?: Meter;
+  /** where open streams are listed */
+  readonly streams?: OpenStreams;
+};
+
+export function eventStreams(limits: { readonly heldCharacters: number }, parts: StreamParts) {
+  const { log, meter = NO_METER, streams } = parts;
   // Nothing that lives as long as the stream may reference the request.
   const open: OpenStream = (request, { dialect, encode, produce, onTokenRevoked, keepAlive }) => {
     const stream = new ResponseStream(limits.heldCharacters, new StreamLag(meter, dialect), {
@@ -21,22 +31,32 @@ export function eventStreams(limits: { readonly heldCharacters: number }, log: L
       keepAlive,
     });
     const id = requestIdOf(request);
+    const gone = () => {
+      stream.end();
+      streams?.remove(stream);
+    };
     if (request.signal.aborted) stream.end();
-    else request.signal.addEventListener('abort', () => stream.end(), { once: true });
+    else {
+      streams?.add(stream, serverOf(request));
+      request.signal.addEventListener('abort', gone, { once: true });
+    }
     const source = {
       type: 'direct',
       async pull(direct: Direct) {
         stream.begin(direct);
         try {
-          await produce(stream);
+          const produced = produce(stream);
+          stream.settle();
+          await produced;
         } catch (thrown) {
           log.error({ err: thrown, dialect, request: id }, 'event stream failed');
         } finally {
           stream.end();
           direct.close();
+          streams?.remove(stream);
         }
       },
-      cancel: () => stream.end(),
+      cancel: gone,
     };
     // The types only know standard streams.
     return new Response(new ReadableStream(source as never), {
@@ -65,7 +85,7 @@ class StreamLag implements Lag {
   }
 }
 
-class ResponseStream implements EventStream, FrameWriter {
+class ResponseStream implements EventStream, FrameWriter, ClosableStream {
   readonly id = crypto.randomUUID() as string as ConnectionId;
   open = true;
   #direct: Direct | null = null;
@@ -77,6 +97,10 @@ class ResponseStream implements EventStream, FrameWriter {
   #quiet = true;
   #keepAlive: ReturnType<typeof setInterval> | undefined;
   #stopTokenWatch: (() => void) | undefined;
+  #tell: ((fault: Fault) => void) | null = null;
+  /** why the server closes the stream, before `tell` is called */
+  #fault: Fault | null = null;
+  #isProducing = false;
   readonly encode: (frame: object) => string;
   readonly #onTokenRevoked: OnTokenRevoked | undefined;
   readonly #keepAliveText: string;
@@ -134,6 +158,25 @@ class ResponseStream implements EventStream, FrameWriter {
 
   close(): void {
     this.end();
+  }
+
+  onClosing(tell: (fault: Fault) => void): void {
+    this.#tell = tell;
+  }
+
+  closeWith(fault: Fault): void {
+    this.#fault = fault;
+    if (this.#isProducing) this.settle();
+  }
+
+  /** Called when the producer had the chance to set `onClosing`. */
+  settle(): void {
+    this.#isProducing = true;
+    const fault = this.#fault;
+    if (!fault) return;
+    this.#fault = null;
+    if (this.#tell) this.#tell(fault);
+    else this.end();
   }
 
   /** Called when the buffer is full. */

@@ -1,6 +1,8 @@
 /** A task as server-sent events, each a JSON-RPC response. */
+import type { Fault } from '@parlance/protocol';
 import type { EventStream } from '../../http/connection.ts';
 import type { Context } from './context.ts';
+import { rpcError } from './faults.ts';
 import { hasEnded, isInterrupted } from './objects.ts';
 import { type RpcId, responseText } from './rpc.ts';
 import { TaskFeed } from './task-feed.ts';
@@ -25,13 +27,22 @@ export function streamTask(ctx: Context, request: Request, target: FollowedTask)
 
 const eventText = (id: RpcId, text: string): string => `data: ${responseText(id, text)}\n\n`;
 
+const errorText = (id: RpcId, fault: Fault): string =>
+  `data: ${JSON.stringify({ jsonrpc: '2.0', id, error: rpcError(fault) })}\n\n`;
+
 /** Created outside of the handler: a closure there would keep the request in memory until the stream ends. */
 const producer =
   (ctx: Context, target: FollowedTask) =>
   async (stream: EventStream): Promise<void> => {
     let { feed } = target;
+    const closed = Promise.withResolvers<false>();
+    stream.onClosing((fault) => {
+      feed.close();
+      stream.send(errorText(target.rpcId, fault));
+      closed.resolve(false);
+    });
     try {
-      while (await isBehind(ctx, stream, { ...target, feed })) {
+      while (await Promise.race([isBehind(ctx, stream, { ...target, feed }), closed.promise])) {
         // Sends nothing until the reader has caught up. It then receives the current task, and continues from
         // there.
         feed.close();

@@ -44,6 +44,7 @@ const producer =
   async (stream: EventStream): Promise<void> => {
     const send = (event: AguiEvent) => void stream.send(encode(event), event, pieces as Pieces);
     const run = new Run(ctx, { ...parts, send });
+    stream.onClosing((fault) => run.fail(fault));
     // A reader that is too slow has missed events, and cannot resume.
     void stream.lost().then(() => run.abandon());
     await run.follow();

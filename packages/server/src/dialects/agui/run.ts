@@ -59,6 +59,11 @@ export class Run {
     await this.#ends.promise;
   }
 
+  /** Ends the run with an error. The turn continues. */
+  fail(fault: Fault): void {
+    this.#fail(fault);
+  }
+
   /** The client disconnected: cancels the turn that its request started. */
   abandon(): void {
     if (this.#isOver || this.#isAbandoned) return;

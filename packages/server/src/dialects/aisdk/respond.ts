@@ -30,16 +30,17 @@ export function respond(ctx: Context, request: Request, followed: FollowTarget):
 const producer =
   (ctx: Context, followed: FollowTarget, ids: LogIds) =>
   async (stream: EventStream): Promise<void> => {
-    const { promise: ended, resolve } = Promise.withResolvers<null>();
+    const { promise: ended, resolve, reject } = Promise.withResolvers<null>();
     const send = (chunk: Chunk) => void stream.send(encode(chunk), chunk, pieces as never);
+    ended.catch(() => undefined);
+    stream.onClosing(reject);
     try {
       const following = await TurnFollower.open(ctx.engine, followed, {
         chunk: send,
         ready: () => stream.ready(),
         ended: () => resolve(null),
       });
-      const dropped = await Promise.race([ended, stream.lost()]);
-      following.stop();
+      const dropped = await Promise.race([ended, stream.lost()]).finally(() => following.stop());
       if (dropped) {
         await stream.ready();
         send({ type: 'error', errorText: 'The connection is too slow for this answer: reload the chat.' });

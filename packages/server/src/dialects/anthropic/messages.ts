@@ -124,6 +124,7 @@ const producer =
     send(events.start());
     stream.send(PING);
     exchange.show((addition) => events.add(addition).forEach(send));
+    stream.onClosing((fault) => exchange.fail(fault));
     void stream.lost().then(() => exchange.abandon());
     try {
       await finished;

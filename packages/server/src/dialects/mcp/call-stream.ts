@@ -7,6 +7,7 @@ import { errorOf } from './faults.ts';
 import { errorMessage, resultMessage } from './json-rpc.ts';
 import type { CallKey } from './open-calls.ts';
 import { encodeMark, encodeMessage, OPEN } from './server-sent-events.ts';
+import { SERVER_CLOSES } from './tool-call.ts';
 
 export type StreamedCall = {
   readonly key: CallKey;
@@ -25,6 +26,7 @@ const producer =
     stream.send(OPEN);
     const gone = new AbortController();
     void left(stream).then(() => gone.abort());
+    stream.onClosing(() => gone.abort(SERVER_CLOSES));
     const messages = {
       send: (message: object) => void stream.send(encodeMessage(message)),
       prime: (mark: string) => void stream.send(encodeMark(mark)),

@@ -6,7 +6,7 @@ import type { Context } from './context.ts';
 import { invalidParams, ProtocolFault } from './faults.ts';
 import { type Params, type Request, RequestId } from './json-rpc.ts';
 import { complete, type RequestSource } from './methods.ts';
-import { CALL_CANCELLED, type CallStream, type ToolCall } from './tool-call.ts';
+import { CALL_CANCELLED, type CallStream, SERVER_CLOSES, type ToolCall } from './tool-call.ts';
 import { toolNamed } from './tools/index.ts';
 import { errorResult } from './tools/tool.ts';
 
@@ -55,7 +55,8 @@ export async function runCancellable(
   const { principal, peer, id } = call;
   const abort = new AbortController();
   // Since 2026-07-28 a disconnect cancels the call.
-  const leave = () => abort.abort(peer.era === 'modern' ? CALL_CANCELLED : 'gone');
+  const leave = () =>
+    abort.abort(peer.era === 'modern' && gone.reason !== SERVER_CLOSES ? CALL_CANCELLED : 'gone');
   if (gone.aborted) leave();
   gone.addEventListener('abort', leave);
   const key = { principal: principal.id, session: peer.session, request: id };

@@ -28,4 +28,6 @@ export type ToolCall = {
   readonly requestState: string | undefined;
 };
 
+/** The server closes the stream: the call is answered with the state of the turn, which continues. */
+export const SERVER_CLOSES = Symbol('server closes');
 export const CALL_CANCELLED = Symbol('taken back');

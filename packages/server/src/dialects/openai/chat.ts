@@ -84,6 +84,7 @@ const producer =
     const send = (frame: ChunkFrame) => stream.send(encoder.encode(frame), frame, pieces as never);
     send({ delta: { role: 'assistant', content: '', refusal: null } });
     exchange.show((addition) => void send(frameOf(addition)));
+    stream.onClosing((fault) => exchange.fail(fault));
     void stream.lost().then(() => exchange.abandon());
     try {
       await exchange.done;

@@ -10,7 +10,7 @@ import { type NumberedEvent, ResponseFollower } from './response-follower.ts';
 import { Restarts } from './restarts.ts';
 import type { ResponseRequest } from './schemas.ts';
 import { type Segment, segmentAt } from './segment.ts';
-import { encodeEvent } from './stream.ts';
+import { encodeEvent, responseStream } from './stream.ts';
 
 type AnswerOptions = {
   readonly question: Question;
@@ -65,22 +65,23 @@ const producer =
   (ctx: Context, answering: AnswerOptions) =>
   async (stream: EventStream): Promise<void> => {
     let last: NumberedEvent | null = null;
+    const events = responseStream(stream);
     const { accepted, question } = answering;
     const restarts = await Restarts.of(ctx, { ref: accepted.ref, principal: question.principal });
     const follower = await ResponseFollower.open(ctx, answering.segment, {
       emit: (event) => {
         // The conversation is stored before the client can continue it.
         if (isLast(event)) last = event;
-        else stream.send(encodeEvent(event), event);
+        else events.send(event);
       },
       restarts,
     });
     const lost = stream.lost();
-    void lost.then(() => abandon(ctx, answering, follower));
+    void lost.then(() => events.isClosed || abandon(ctx, answering, follower));
     const isBackground = answering.segment.head.data.background;
     const done = follower.done.then(() => remember(ctx, answering, follower));
-    await (isBackground ? Promise.race([done, lost]) : done);
-    if (last) stream.send(encodeEvent(last), last);
+    await Promise.race([done, events.closed, ...(isBackground ? [lost] : [])]);
+    if (last) events.send(last);
     await stream.ready();
   };
 

@@ -10,7 +10,7 @@ import { pageOf, pageQuery } from './list.ts';
 import { type NumberedEvent, ResponseFollower } from './response-follower.ts';
 import { Restarts } from './restarts.ts';
 import { DELETED, findSegment, type Segment } from './segment.ts';
-import { encodeEvent } from './stream.ts';
+import { encodeEvent, responseStream } from './stream.ts';
 
 export type ResponseRef = { readonly principal: Principal; readonly request: Request; readonly id: string };
 
@@ -54,17 +54,18 @@ const streamed = (ctx: Context, request: Request, what: StreamRequest): Response
 const producer =
   (ctx: Context, { segment, after, principal }: StreamRequest) =>
   async (stream: EventStream): Promise<void> => {
+    const events = responseStream(stream, after);
     // The response headers are sent with the first bytes, and the next event may take long.
     stream.send(OPEN);
     const restarts = await Restarts.of(ctx, { ref: segment.ref, principal });
     const follower = await ResponseFollower.open(ctx, segment, {
       emit: (event) => {
-        if (event.sequence_number > after) stream.send(encodeEvent(event), event);
+        if (event.sequence_number > after) events.send(event);
       },
       restarts,
       after,
     });
-    await Promise.race([follower.done, stream.lost()]);
+    await Promise.race([follower.done, stream.lost(), events.closed]);
     follower.stop();
     await stream.ready();
   };

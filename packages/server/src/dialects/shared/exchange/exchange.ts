@@ -41,6 +41,11 @@ export class Exchange {
     this.#show = show;
   }
 
+  /** Ends the answer with a fault. The turn continues. */
+  fail(fault: Fault): void {
+    this.#end(fault);
+  }
+
   /** The client disconnected: cancels the turn that its request started. */
   abandon(): void {
     const { started } = this.parts;
