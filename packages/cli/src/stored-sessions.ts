@@ -55,6 +55,7 @@ const sessionOf = ({
   head: record.head,
   archived: record.archived,
   ...(ephemeral && { ephemeral }),
+  messageCount,
   said: messageCount,
   attached: {},
 });

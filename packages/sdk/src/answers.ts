@@ -38,6 +38,8 @@ export type Session = {
   /** the session is erased after a period without use */
   readonly ephemeral?: boolean;
   /** number of messages from both sides */
+  readonly messageCount: number;
+  /** @deprecated Use `messageCount`. */
   readonly said: number;
   /** attached connections by dialect */
   readonly attached: Readonly<Record<string, number>>;
@@ -296,6 +298,8 @@ export type McpServer = {
   /** tool names as the model sees them */
   readonly tools: readonly string[];
   /** the last error and its time (ISO 8601) */
+  readonly error: { readonly at: string; readonly message: string } | null;
+  /** @deprecated Use `error`. */
   readonly trouble: { readonly at: string; readonly message: string } | null;
   /** the latest lines of its standard error; empty unless the caller is an admin */
   readonly output: readonly string[];

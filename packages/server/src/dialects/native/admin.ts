@@ -99,8 +99,13 @@ const nodeView = ({ release, startedAt, leaseAge, ...node }: NodeView) => ({
   leaseAgeMs: leaseAge,
 });
 
-const mcpView = ({ trouble, output, ...server }: McpServerView, { role }: Principal) => ({
-  ...server,
-  output: role === 'admin' ? output : [],
-  trouble: trouble && { ...trouble, at: new Date(trouble.at).toISOString() },
-});
+function mcpView({ error, output, ...server }: McpServerView, { role }: Principal) {
+  const lastError = error && { ...error, at: new Date(error.at).toISOString() };
+  return {
+    ...server,
+    output: role === 'admin' ? output : [],
+    error: lastError,
+    // The former name.
+    trouble: lastError,
+  };
+}

@@ -49,7 +49,9 @@ describe('an imported conversation', () => {
       ],
     });
     const listed = await ask('/v1/sessions?q=2%20%2B%202');
-    expect(listed.body).toMatchObject({ sessions: [{ id: 'taken', title: 'What is 2 + 2?', said: 4 }] });
+    expect(listed.body).toMatchObject({
+      sessions: [{ id: 'taken', title: 'What is 2 + 2?', messageCount: 4, said: 4 }],
+    });
   });
 
   test('is shown in other dialects as earlier messages', async () => {

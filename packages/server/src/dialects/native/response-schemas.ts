@@ -66,7 +66,8 @@ export const Session = named(
     pinned: z.literal(true).optional(),
     tags: z.array(z.string()).optional().describe('sorted; absent if there are none'),
     ephemeral: z.boolean().optional().describe('erased after a period without use'),
-    said: z.number().int().describe('number of messages of the user and the agent'),
+    messageCount: z.number().int().describe('number of messages of the user and the agent'),
+    said: z.number().int().meta({ deprecated: true, description: 'the former name of `messageCount`' }),
     attached: z.record(z.string(), z.number()).describe('attached sockets, by dialect'),
     metadata: z.object({ dialect: z.string() }),
   }),
@@ -304,6 +305,8 @@ export const DoorList = named(
     ),
   }),
 );
+const McpError = z.object({ at: z.iso.datetime(), message: z.string() }).nullable();
+
 export const McpServerList = named(
   'McpServerList',
   z.object({
@@ -316,10 +319,8 @@ export const McpServerList = named(
           .enum(['starting', 'ready', 'away', 'closed'])
           .describe('`away`: not reachable, will be retried'),
         tools: z.array(z.string()).describe('names as offered to models'),
-        trouble: z
-          .object({ at: z.iso.datetime(), message: z.string() })
-          .nullable()
-          .describe('the last error, without secrets'),
+        error: McpError.describe('the last error, without secrets'),
+        trouble: McpError.meta({ deprecated: true, description: 'the former name of `error`' }),
         output: z.array(z.string()).describe('the latest lines of its standard error; for admins'),
       }),
     ),

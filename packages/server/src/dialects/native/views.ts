@@ -34,6 +34,8 @@ export const sessionView =
     ...(pinned && { pinned }),
     ...(tags.length > 0 && { tags }),
     ...(ephemeral && { ephemeral }),
+    messageCount,
+    // The former name.
     said: messageCount,
     attached: connections.of(ref),
     metadata: { dialect },

@@ -46,7 +46,7 @@ export type McpServerView = {
   readonly trusted: boolean;
   readonly state: 'starting' | 'ready' | 'away' | 'closed';
   readonly tools: readonly string[];
-  readonly trouble: { readonly at: number; readonly message: string } | null;
+  readonly error: { readonly at: number; readonly message: string } | null;
   readonly output: readonly string[];
 };
 

@@ -69,7 +69,7 @@ export class McpConnection {
   #state: State = { phase: 'new' };
   #failures = 0;
   #definitions: readonly Definition[] = [];
-  #trouble: McpError | null = null;
+  #lastError: McpError | null = null;
   readonly #output: string[] = [];
   /** called when the list of tools changes */
   onChange: () => void = () => undefined;
@@ -89,8 +89,8 @@ export class McpConnection {
     return STATES[this.#state.phase];
   }
 
-  get trouble(): McpError | null {
-    return this.#trouble;
+  get lastError(): McpError | null {
+    return this.#lastError;
   }
 
   /** The latest lines of stderr, including those of earlier processes. */
@@ -106,7 +106,7 @@ export class McpConnection {
       await this.#connect(abort.signal);
     } catch (thrown) {
       if (this.#closed()) return;
-      const reason = this.#troubled(thrown);
+      const reason = this.#recordError(thrown);
       this.#options.log.warn({ server: this.#name, reason }, 'failed to connect to MCP server');
       this.#pause();
     }
@@ -132,7 +132,7 @@ export class McpConnection {
         const message = `The MCP server ${this.#name} did not answer within ${timeoutMs / 1_000} s.`;
         throw new Fault('tool_failed', message);
       }
-      const reason = this.#troubled(thrown);
+      const reason = this.#recordError(thrown);
       this.#options.log.warn({ server: this.#name, reason }, 'MCP call failed');
       if (thrown instanceof SdkError && thrown.code === SdkErrorCode.InvalidResult) {
         throw new Fault('tool_failed', `The answer of the MCP server ${this.#name} cannot be read.`);
@@ -221,7 +221,7 @@ export class McpConnection {
     if (state.phase !== 'ready' || state.client !== client) return;
     if (Date.now() - state.since > WELL_MS) this.#failures = 0;
     this.#options.log.warn({ server: this.#name }, 'MCP server lost');
-    this.#troubled('the server closed the connection');
+    this.#recordError('the server closed the connection');
     this.#pause();
     await this.#end(client);
   }
@@ -251,9 +251,9 @@ export class McpConnection {
     return new Fault('tool_failed', `The MCP server ${this.#name} is not running${retryHint}.`);
   }
 
-  #troubled(thrown: unknown): string {
+  #recordError(thrown: unknown): string {
     const message = this.#reason(thrown);
-    this.#trouble = { at: Date.now(), message };
+    this.#lastError = { at: Date.now(), message };
     return message;
   }
 

@@ -19,7 +19,7 @@ export type McpServerView = {
   readonly state: McpState;
   /** names for models; while the server is unavailable, those listed last */
   readonly tools: readonly string[];
-  readonly trouble: McpError | null;
+  readonly error: McpError | null;
   /** latest lines of its stderr, without secrets */
   readonly output: readonly string[];
 };
@@ -100,13 +100,13 @@ export async function openMcp(servers: McpServers, options: McpOptions): Promise
   return {
     tools: () => current,
     servers: () =>
-      entries.map(({ name, server, tools, connection: { state, trouble, output } }) => ({
+      entries.map(({ name, server, tools, connection: { state, lastError, output } }) => ({
         name,
         kind: 'url' in server ? 'address' : 'process',
         trusted: server.trusted,
         state,
         tools,
-        trouble,
+        error: lastError,
         output,
       })),
     onChange(listener) {

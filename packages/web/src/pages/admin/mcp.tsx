@@ -103,16 +103,16 @@ type ServerProps = {
 };
 
 function Server({ server, restart, remove }: ServerProps) {
-  const { name, kind, trusted, state, tools, trouble, output } = server;
+  const { name, kind, trusted, state, tools, error, output } = server;
   const [look, label] = STATES[state];
   return (
     <li className="card">
       <div className="admin-what">
         <strong>{name}</strong> <Chip look={look}>{label}</Chip> <Chip>{kind}</Chip>
         {trusted && <Chip title="Results are not marked as untrusted content">trusted</Chip>}
-        {trouble && (
-          <p className={state === 'ready' ? 'hint' : 'admin-trouble'}>
-            {new Date(trouble.at).toLocaleTimeString()}: {trouble.message}
+        {error && (
+          <p className={state === 'ready' ? 'hint' : 'admin-error'}>
+            {new Date(error.at).toLocaleTimeString()}: {error.message}
           </p>
         )}
         {tools.length > 0 && (
