@@ -14,8 +14,8 @@ const read = new WeakMap<object, Lexed>();
 let last: { readonly block: string; readonly lexed: Lexed } | null = null;
 
 function tokensOf(block: BlockView): Lexed {
-  const known = read.get(block);
-  if (known) return known;
+  const cached = read.get(block);
+  if (cached) return cached;
   const before = last?.block === block.block ? last.lexed : null;
   const next = lexed(before, block.text, block.state !== 'open');
   read.set(block, next);

@@ -145,7 +145,7 @@ class ScriptRun {
 
   async #approve({ approval, ask, hash }: DurableEvent<'approval.requested'>): Promise<number | null> {
     const { approve } = this.options;
-    const answer = approve === 'ask' ? await this.#asked(ask) : approve === 'all' ? 'once' : 'deny';
+    const answer = approve === 'ask' ? await this.#askTerminal(ask) : approve === 'all' ? 'once' : 'deny';
     if (answer === null) {
       const { id } = this.#handle;
       printStderr(`parlance: needs approval: ${safeLine(ask.description)}`);
@@ -159,15 +159,19 @@ class ScriptRun {
   }
 
   /** Null if there is no terminal to ask on. */
-  async #asked(asked: DurableEvent<'approval.requested'>['ask']): Promise<'once' | 'always' | 'deny' | null> {
+  async #askTerminal(
+    request: DurableEvent<'approval.requested'>['ask'],
+  ): Promise<'once' | 'always' | 'deny' | null> {
     if (!process.stdin.isTTY || !process.stderr.isTTY) return null;
-    printStderr(`\nNeeds approval: ${safeText(asked.description)}`);
-    printStderr(`  ${safeText(asked.patch ?? `$ ${commandLine(asked.command)}`).replaceAll('\n', '\n  ')}`);
-    const keys = asked.grant === undefined ? 'y allow once, n deny' : 'y allow once, a always, n deny';
+    printStderr(`\nNeeds approval: ${safeText(request.description)}`);
+    printStderr(
+      `  ${safeText(request.patch ?? `$ ${commandLine(request.command)}`).replaceAll('\n', '\n  ')}`,
+    );
+    const keys = request.grant === undefined ? 'y allow once, n deny' : 'y allow once, a always, n deny';
     for (;;) {
       const answer = (await ask(`${keys}: `)).toLowerCase();
       if (answer === 'y') return 'once';
-      if (answer === 'a' && asked.grant !== undefined) return 'always';
+      if (answer === 'a' && request.grant !== undefined) return 'always';
       if (answer === 'n') return 'deny';
     }
   }

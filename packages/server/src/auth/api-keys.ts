@@ -19,12 +19,12 @@ export type ApiKeyOptions = {
 };
 
 export function openApiKeys({ keys, users, dialects, now = Date.now }: ApiKeyOptions): ApiKeys {
-  function problemOf({ name, dialects: wanted, expiresAt }: NewApiKey): string | null {
+  function problemOf({ name, dialects: requested, expiresAt }: NewApiKey): string | null {
     if (name.trim() === '') return 'name: a name is needed';
     if ([...name].length > NAME_LENGTH) return `name: longer than ${NAME_LENGTH} characters`;
     if (/\p{C}/u.test(name)) return 'name: only visible characters and blanks';
-    if (wanted?.length === 0) return 'dialects: name at least one, or leave them out for all';
-    const unknown = wanted?.find((dialect) => !dialects.includes(dialect));
+    if (requested?.length === 0) return 'dialects: name at least one, or leave them out for all';
+    const unknown = requested?.find((dialect) => !dialects.includes(dialect));
     if (unknown !== undefined) return `dialects: no dialect ${unknown} (${dialects.join(', ')})`;
     if (expiresAt !== undefined && expiresAt <= now()) return 'expiresAt: the time is in the past';
     return null;
@@ -33,24 +33,24 @@ export function openApiKeys({ keys, users, dialects, now = Date.now }: ApiKeyOpt
   return {
     list: async (owner) => (await keys.list(owner)).map(viewOf),
 
-    async add(owner, wanted) {
-      const problem = problemOf(wanted);
+    async add(owner, requested) {
+      const problem = problemOf(requested);
       if (problem !== null) throw new Fault('invalid', problem);
       const user = await users.find(owner);
       if (user === null) throw noUser();
-      const { role = user.role } = wanted;
+      const { role = user.role } = requested;
       if (!isWithin(role, user.role))
         throw new Fault('forbidden', `role: ${owner} has the role ${user.role}, which is less than ${role}`);
       const { id, text, hash } = newKey();
       const key: ApiKey = {
         id,
         owner: user.name,
-        name: wanted.name.trim(),
+        name: requested.name.trim(),
         role,
-        dialects: wanted.dialects === undefined ? null : [...new Set(wanted.dialects)],
+        dialects: requested.dialects === undefined ? null : [...new Set(requested.dialects)],
         hash,
         createdAt: now(),
-        expiresAt: wanted.expiresAt ?? null,
+        expiresAt: requested.expiresAt ?? null,
         lastUsedAt: null,
       };
       switch (await keys.add(key, KEYS_PER_OWNER)) {

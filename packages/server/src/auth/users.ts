@@ -17,16 +17,20 @@ export function nameProblem(name: string): string | null {
 export type NewUser = { readonly name: string; readonly password: string; readonly role: Role };
 
 /** Adds the user, or updates password and role of the existing one. Writes nothing if both are unchanged. */
-export async function ensureUser(users: UserStore, wanted: NewUser, now: number = Date.now()): Promise<void> {
-  const problem = nameProblem(wanted.name);
+export async function ensureUser(
+  users: UserStore,
+  configured: NewUser,
+  now: number = Date.now(),
+): Promise<void> {
+  const problem = nameProblem(configured.name);
   if (problem !== null) throw new Error(problem);
-  const found = await users.find(wanted.name);
-  const samePassword = found !== null && (await verifyPassword(wanted.password, found.passwordHash));
-  if (samePassword && found.role === wanted.role) return;
+  const found = await users.find(configured.name);
+  const samePassword = found !== null && (await verifyPassword(configured.password, found.passwordHash));
+  if (samePassword && found.role === configured.role) return;
   await users.put({
-    name: wanted.name,
-    role: wanted.role,
-    passwordHash: samePassword ? found.passwordHash : await hashPassword(wanted.password),
+    name: configured.name,
+    role: configured.role,
+    passwordHash: samePassword ? found.passwordHash : await hashPassword(configured.password),
     createdAt: found?.createdAt ?? now,
   });
 }
@@ -35,9 +39,9 @@ export async function ensureUser(users: UserStore, wanted: NewUser, now: number 
  * Creates or updates the configured users. If there is no user at all, creates `admin` with a random password and
  * returns it: only its hash is stored, so it must be shown now. Otherwise returns null.
  */
-export async function ensureUsers(users: UserStore, wanted: readonly NewUser[]): Promise<string | null> {
-  await Promise.all(wanted.map((user) => ensureUser(users, user)));
-  if (wanted.length > 0 || (await users.everyone()).length > 0) return null;
+export async function ensureUsers(users: UserStore, configured: readonly NewUser[]): Promise<string | null> {
+  await Promise.all(configured.map((user) => ensureUser(users, user)));
+  if (configured.length > 0 || (await users.everyone()).length > 0) return null;
   const password = randomBytes(18).toString('base64url');
   await ensureUser(users, { name: 'admin', password, role: 'admin' });
   return password;

@@ -56,8 +56,8 @@ export function providersByModel(config: Config, live: LiveConfig, log: Log): (m
   const opened = new Map<string, Provider>();
   live.onChange(() => opened.clear());
   return (model) => {
-    const known = opened.get(model);
-    if (known) return known;
+    const cached = opened.get(model);
+    if (cached) return cached;
     // CONTEXT_LIMIT is about the server's own model: another one has its own size, where that is known.
     const contextLimit = knownContextLimit(model) ?? config.contextLimit;
     const provider = openProvider(reachable(live.current, model), { ...config, contextLimit }, log);

@@ -28,14 +28,14 @@ export class StoredListeners {
   constructor(private readonly parts: StoredListenerParts) {}
 
   /** Drains those that are no longer wanted and opens new ones. The others stay open. */
-  replace(wanted: readonly Door[]): void {
+  replace(configured: readonly Door[]): void {
     const { open, failed, log } = this.parts;
-    const gone = this.#opened.filter(({ door }) => !isIn(wanted, door));
+    const gone = this.#opened.filter(({ door }) => !isIn(configured, door));
     const kept = this.#opened.filter((opened) => !gone.includes(opened));
     for (const { door, listener } of gone) this.#drain(door, listener);
     failed.length = 0;
     const opened = [...kept];
-    for (const door of wanted) {
+    for (const door of configured) {
       if (opened.some((one) => isIn([one.door], door))) continue;
       try {
         opened.push({ door, listener: open(door) });

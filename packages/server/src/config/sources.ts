@@ -70,31 +70,31 @@ type ConfigFile = {
   /** name in errors */
   readonly name: string;
   /** the flag or variable that names it; null for the file in the data folder */
-  readonly asked: string | null;
+  readonly namedBy: string | null;
 };
 
 function findFile(flags: Flags, env: Environment, cwd: string): ConfigFile | null {
-  const asked = flags.get('config') ?? readVariable(CONFIG_FILE, env);
-  if (asked) {
-    const name = String(asked.raw);
-    return { path: resolve(cwd, name), name, asked: asked.label };
+  const given = flags.get('config') ?? readVariable(CONFIG_FILE, env);
+  if (given) {
+    const name = String(given.raw);
+    return { path: resolve(cwd, name), name, namedBy: given.label };
   }
   const data = flags.get('data') ?? readVariable(SETTINGS.data, env);
   const folder = resolve(cwd, String(data?.raw ?? SETTINGS.data.fallback));
   const path = join(folder, DATA_CONFIG_FILE);
   if (!existsSync(path)) return null;
   if (data === undefined && !isRegistered(folder, registryIn(env))) return null;
-  return { path, name: path, asked: null };
+  return { path, name: path, namedBy: null };
 }
 
-function readText({ path, name, asked }: ConfigFile): string {
+function readText({ path, name, namedBy }: ConfigFile): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (cause) {
     const missing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
     throw new ConfigError(
-      missing && asked !== null
-        ? `${asked} names ${name}, which does not exist`
+      missing && namedBy !== null
+        ? `${namedBy} names ${name}, which does not exist`
         : `the config file ${name} cannot be read`,
       { cause },
     );
@@ -108,7 +108,7 @@ function readFile(file: ConfigFile): Map<SettingKey, Given> {
   for (const [key, raw] of Object.entries(parseObject(text, file.name))) {
     const position = (inside: readonly PropertyKey[]) => positionOfValue(text, [key, ...inside]);
     if (!isKey(key)) throw new ConfigError(unknownSetting(key, file.name, position([])));
-    if (key === 'data' && file.asked === null)
+    if (key === 'data' && file.namedBy === null)
       throw new ConfigError(`data in ${file.name} cannot name another data folder`);
     given.set(key, { label: `${key} in ${file.name}`, raw, folder, position });
   }

@@ -17,12 +17,12 @@ export interface Accounts {
   /** Sorted by name. */
   list(): Promise<Account[]>;
   /** Throws `invalid` for an invalid name or password, and for a name that is taken. */
-  add(wanted: { readonly name: string; readonly password: string; readonly role: Role }): Promise<Account>;
+  add(user: { readonly name: string; readonly password: string; readonly role: Role }): Promise<Account>;
   /**
    * Omitted fields stay unchanged. The user's tokens are revoked. Throws `not_found`, `invalid` for an unacceptable
    * password, and `forbidden` if no admin would remain.
    */
-  change(name: string, wanted: { readonly password?: string; readonly role?: Role }): Promise<Account>;
+  change(name: string, changes: { readonly password?: string; readonly role?: Role }): Promise<Account>;
   /** Throws `not_found`, and `forbidden` if no admin would remain. */
   remove(name: string): Promise<void>;
   /** Revokes all tokens of the user. Throws `not_found`. */

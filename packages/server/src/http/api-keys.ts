@@ -32,7 +32,7 @@ export interface ApiKeys {
    * Resolves with the key, which cannot be recovered later. Throws `invalid` for an invalid name, dialect or
    * time, and `forbidden` for a role above the owner's, an unknown user, or too many keys.
    */
-  add(owner: string, wanted: NewApiKey): Promise<ApiKeyView & { readonly key: string }>;
+  add(owner: string, key: NewApiKey): Promise<ApiKeyView & { readonly key: string }>;
   /**
    * Closes the connections that use the key. Throws `not_found` if it does not exist or does not belong to
    * the given owner.

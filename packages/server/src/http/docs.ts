@@ -9,8 +9,8 @@ export function docsRoutes(app: Hono, folder: string): void {
   app.use('/docs/*', async (c, next) => {
     if (c.req.method !== 'GET' && c.req.method !== 'HEAD') return next();
     if (c.req.path === '/docs') return c.redirect('/docs/', 308);
-    const asked = decodedPath(c.req.path.slice('/docs/'.length));
-    const path = asked === '' || asked.endsWith('/') ? `${asked}index.html` : asked;
+    const requested = decodedPath(c.req.path.slice('/docs/'.length));
+    const path = requested === '' || requested.endsWith('/') ? `${requested}index.html` : requested;
     const request = c.req.raw;
     const keep = path.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache';
     const headers = (manifest: Manifest) => ({ ...headersOf(manifest), 'cache-control': keep });

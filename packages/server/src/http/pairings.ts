@@ -41,7 +41,7 @@ export interface Pairings {
    * pending.
    */
   request(
-    wanted: { readonly origin: string | null; readonly name: string },
+    request: { readonly origin: string | null; readonly name: string },
     address: string,
   ): Promise<{ readonly code: string; readonly token: string; readonly expiresAt: number }>;
   /** The state of the token's pairing. Throws `not_found` if it was denied, revoked or has expired. */

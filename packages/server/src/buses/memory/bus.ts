@@ -9,8 +9,8 @@ export function openMemoryBus<View>(log: Log): Bus<View> {
   const everyone = new Set<Sink>();
   const owners = new Map<PrincipalId, Set<Sink>>();
   const ofOwner = (owner: PrincipalId): Set<Sink> => {
-    const known = owners.get(owner);
-    if (known) return known;
+    const existing = owners.get(owner);
+    if (existing) return existing;
     const sinks = new Set<Sink>();
     owners.set(owner, sinks);
     return sinks;

@@ -54,8 +54,8 @@ export function openMemoryNetwork(): MemoryNetwork {
     return receivers.length;
   };
   const setOf = (key: string): Map<string, number> => {
-    const known = sets.get(key);
-    if (known) return known;
+    const existing = sets.get(key);
+    if (existing) return existing;
     const made = new Map<string, number>();
     sets.set(key, made);
     return made;

@@ -109,8 +109,8 @@ export class NodeRegistry implements Registry {
   }
 
   #mirrorOf(key: string): Mirror {
-    const known = this.#mirrors.get(key);
-    if (known) return known;
+    const existing = this.#mirrors.get(key);
+    if (existing) return existing;
     const mirror = new Mirror(key, this.options.sets, (node) => this.#isLeftOut(node));
     this.#mirrors.set(key, mirror);
     return mirror;

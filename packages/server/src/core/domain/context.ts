@@ -52,8 +52,8 @@ function add(context: Context, item: PromptItem, settles: boolean): Context {
 function spoken(context: Context, input: WaitingInput | undefined): Context {
   const { parts = [], data, system } = input ?? {};
   const before = instructed(context, system?.before);
-  const said = parts.length > 0 ? add(before, { kind: 'user', parts, data }, true) : before;
-  return instructed(said, system?.after);
+  const withInput = parts.length > 0 ? add(before, { kind: 'user', parts, data }, true) : before;
+  return instructed(withInput, system?.after);
 }
 
 const instructed = (context: Context, text: string | undefined): Context =>
@@ -64,8 +64,9 @@ function inCallOrder(context: Context): Context {
   const { entries } = context;
   const first = entries.findLastIndex(({ item }) => item.kind !== 'result' && item.kind !== 'system') + 1;
   if (entries.length - first < 2) return context;
-  const asked = new Map(entries.map(({ item }, at) => [item.kind === 'call' ? item.call : null, at]));
-  const place = ({ item }: Entry) => (item.kind === 'result' ? (asked.get(item.call) ?? 0) : entries.length);
+  const callPositions = new Map(entries.map(({ item }, at) => [item.kind === 'call' ? item.call : null, at]));
+  const place = ({ item }: Entry) =>
+    item.kind === 'result' ? (callPositions.get(item.call) ?? 0) : entries.length;
   const results = entries.slice(first).sort((a, b) => place(a) - place(b));
   return { ...context, entries: [...entries.slice(0, first), ...results] };
 }

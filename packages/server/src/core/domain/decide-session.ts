@@ -74,10 +74,10 @@ const MAX_LABELS = 50;
 /** Tags are sorted and unique regardless of case. No events if the session already has these tags. */
 export function decideTags(
   { tags: before }: Pick<SessionState, 'tags'>,
-  wanted: readonly string[],
+  requested: readonly string[],
   { by }: DecisionContext,
 ): DurableEventBody[] {
-  const byKey = new Map(wanted.toReversed().map((tag) => [tag.toLowerCase(), tag]));
+  const byKey = new Map(requested.toReversed().map((tag) => [tag.toLowerCase(), tag]));
   const tags = [...byKey].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, tag]) => tag);
   const isSame = tags.length === before.length && tags.every((tag, index) => tag === before[index]);
   return isSame ? [] : [{ type: 'session.tagged', tags, by }];

@@ -175,13 +175,13 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
 
 /** Imported messages count like messages of this session. */
 function taken(state: SessionState, { items, seq }: DurableEvent<'history.imported'>): SessionState {
-  const said = items.filter(({ type }) => type === 'user' || type === 'text').length;
+  const count = items.filter(({ type }) => type === 'user' || type === 'text').length;
   const [first] = items;
-  if (first?.type !== 'user') return { ...state, messageCount: state.messageCount + said };
+  if (first?.type !== 'user') return { ...state, messageCount: state.messageCount + count };
   const { parts, key } = first;
   return {
     ...state,
-    messageCount: state.messageCount + said,
+    messageCount: state.messageCount + count,
     title: state.title || titleOf(parts),
     firstInput: state.firstInput || beginning(parts),
     keys: withKey(state.keys, key, seq),

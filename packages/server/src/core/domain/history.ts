@@ -4,13 +4,13 @@ import type { PromptItem } from '../ports/provider.ts';
 /** An imported history as prompt items. Consecutive results are sorted in the order of their calls. */
 export function promptItems(items: readonly HistoryItem[]): PromptItem[] {
   /** positions of the calls */
-  const asked = new Map<string, number>();
+  const callPositions = new Map<string, number>();
   let run = 0;
   return items
     .map((item, at) => {
-      if (item.type === 'call') asked.set(item.call, at);
+      if (item.type === 'call') callPositions.set(item.call, at);
       if (item.type !== 'result') run = at;
-      return { item, run, place: item.type === 'result' ? (asked.get(item.call) ?? at) : -1 };
+      return { item, run, place: item.type === 'result' ? (callPositions.get(item.call) ?? at) : -1 };
     })
     .sort((a, b) => a.run - b.run || a.place - b.place)
     .map(({ item }) => promptItem(item));

@@ -93,13 +93,13 @@ export class EphemeralSessions {
   }
 
   /** Returns the sessions that could not be erased because this or another node uses them. */
-  async #eraseEach(wanted: (record: SessionRecord) => boolean): Promise<SessionRef[]> {
+  async #eraseEach(matches: (record: SessionRecord) => boolean): Promise<SessionRef[]> {
     const kept: SessionRef[] = [];
     let cursor: string | undefined;
     do {
       const query = { ephemeral: 'only', archived: 'included', limit: PAGE, cursor } as const;
       const page = await this.deps.store.list(query);
-      for (const record of page.sessions.filter(wanted)) {
+      for (const record of page.sessions.filter(matches)) {
         if (this.#stopped) return kept;
         if (!(await this.#erase(record))) kept.push(record.ref);
       }

@@ -87,8 +87,8 @@ export class SessionCache {
 
   #entry(ref: SessionRef, upTo = Number.POSITIVE_INFINITY): Entry {
     const key = sessionKey(ref);
-    const known = this.#entries.get(key);
-    if (known) return known;
+    const existing = this.#entries.get(key);
+    if (existing) return existing;
     if (this.#entries.size >= this.keep) this.#evict();
     const loading = LiveSession.load(ref, { agent: this.firstAgent, upTo }, this.sources);
     const entry: Entry = { loading, session: null, pins: 0, used: false };

@@ -118,12 +118,12 @@ function proceed(
   return [next, [statusUpdate(next)]];
 }
 
-const question = ({ calls }: TaskProgress, asked: DurableEvent<'approval.requested'>): Message =>
-  approvalMessage(asked, calls[asked.call] ?? { tool: 'unknown', input: {} });
+const question = ({ calls }: TaskProgress, request: DurableEvent<'approval.requested'>): Message =>
+  approvalMessage(request, calls[request.call] ?? { tool: 'unknown', input: {} });
 
 function exchanged(before: TaskProgress, event: DurableEvent<'approval.answered'>): Message[] {
-  const asked = before.approvals.find(({ approval }) => approval === event.approval);
-  return asked ? [question(before, asked), answerMessage(event)] : [answerMessage(event)];
+  const request = before.approvals.find(({ approval }) => approval === event.approval);
+  return request ? [question(before, request), answerMessage(event)] : [answerMessage(event)];
 }
 
 function end(

@@ -25,10 +25,10 @@ export function routes(app: Hono, given: Omit<Context, 'queue'>): void {
 
   api.post('/', async (c) => {
     const principal = await principalOf(authenticator, c.req.raw);
-    const asked = await body(ctx, c.req.raw, ChatRequest);
-    const ref = await engine.resolve(principal, asked.id);
+    const request = await body(ctx, c.req.raw, ChatRequest);
+    const ref = await engine.resolve(principal, request.id);
     const target = { engine, ref, caller: { principal, dialect: 'aisdk' } };
-    const followed = await queue.run(`${ref.owner} ${ref.id}`, () => begin(target, asked));
+    const followed = await queue.run(`${ref.owner} ${ref.id}`, () => begin(target, request));
     return respond(ctx, c.req.raw, followed);
   });
 

@@ -31,8 +31,8 @@ export function catalogRoutes(
     const { domain_id: domain } = parseAs(AgentsQuery, c.req.query());
     const { domains, agents } = engine.catalog.listed;
     const members = domains.find(({ id }) => id === domain)?.agents ?? [];
-    const wanted = domain === undefined ? agents : agents.filter(({ id }) => members.includes(id));
-    return c.json(wanted.map((agent) => agentObject(agent, ctx, domain)));
+    const listed = domain === undefined ? agents : agents.filter(({ id }) => members.includes(id));
+    return c.json(listed.map((agent) => agentObject(agent, ctx, domain)));
   });
 
   api.get('/agents/:agent', async (c) => {

@@ -86,10 +86,10 @@ export class Inheritance {
     const { engine } = this.ctx;
     const { transport } = engine;
     if (!transport?.up) return;
-    const asked = transport.others.nodes.map((node) =>
+    const requests = transport.others.nodes.map((node) =>
       transport.request(node, { kind: LEFT, body: { user } }, ANSWER_MS),
     );
-    for (const answer of await Promise.allSettled(asked)) {
+    for (const answer of await Promise.allSettled(requests)) {
       if (answer.status === 'rejected') continue;
       for (const left of z.array(ClosedSocket).parse(answer.value))
         await this.orphans

@@ -40,9 +40,9 @@ export type TurnNow = {
   readonly approvals: readonly PendingApproval[];
 };
 
-export function turnResult({ followed: { ref, turn }, text: said, end, approvals: [pending] }: TurnNow) {
+export function turnResult({ followed: { ref, turn }, text: answer, end, approvals: [pending] }: TurnNow) {
   const status = end?.status ?? (pending ? 'waiting' : 'running');
-  const text = [said, note(end, pending)].filter((part) => part !== '').join('\n\n');
+  const text = [answer, note(end, pending)].filter((part) => part !== '').join('\n\n');
   return {
     content: [{ type: 'text' as const, text }],
     structuredContent: {

@@ -118,11 +118,11 @@ export class OtherNodes {
     body: StateQuery | LastQuery | Permit,
   ): Promise<{ node: string; answer: unknown }[]> {
     const { transport } = this.parts;
-    const asked = transport.others.nodes.map(async (node) => ({
+    const requests = transport.others.nodes.map(async (node) => ({
       node,
       answer: await transport.request(node, { kind, body }, ANSWER_MS),
     }));
-    const answers = await Promise.allSettled(asked);
+    const answers = await Promise.allSettled(requests);
     return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
   }
 }

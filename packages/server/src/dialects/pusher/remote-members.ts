@@ -21,9 +21,9 @@ export class RemoteMembers {
 
   /** Resolves when the members of the channel are known; null if they already are. */
   open(channel: string): Promise<void> | null {
-    const known = this.#channels.get(channel);
-    if (known?.ready) return null;
-    if (known) return known.followed.ready;
+    const existing = this.#channels.get(channel);
+    if (existing?.ready) return null;
+    if (existing) return existing.followed.ready;
     const followed = this.transport.registry.follow([keyOf(channel)]);
     const remote: Remote = { followed, members: NOBODY, ready: false };
     this.#channels.set(channel, remote);

@@ -46,8 +46,10 @@ export function memorySessions(options: EventOptions, database: Sessions) {
   const { sessions, awaitingApproval, holders } = database;
   const keyOf = (ref: SessionRef) => JSON.stringify([storable(ref.owner), storable(ref.id)]);
   const holderKey = (key: LookupKey) => JSON.stringify([key.kind, storableKey(key).id]);
-  const select = (wanted: (record: SessionRecord) => boolean, among: Iterable<Session> = sessions.values()) =>
-    [...among].filter(({ record }) => wanted(record)).sort(lastChangedFirst);
+  const select = (
+    matches: (record: SessionRecord) => boolean,
+    among: Iterable<Session> = sessions.values(),
+  ) => [...among].filter(({ record }) => matches(record)).sort(lastChangedFirst);
   const filtered = (filter: SessionFilter) =>
     select(
       (record) => matches(filter, record),

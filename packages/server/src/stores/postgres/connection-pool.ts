@@ -40,8 +40,8 @@ export function connectionPool({ connect, max, patienceMs, late }: ConnectionPoo
   }
 
   function acquire(): SQL | Promise<SQL> {
-    const known = free.pop();
-    if (known) return known;
+    const idle = free.pop();
+    if (idle) return idle;
     if (all.size < max) return make();
     const { promise, resolve, reject } = Promise.withResolvers<SQL>();
     const timer = setTimeout(() => {

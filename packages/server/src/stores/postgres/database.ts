@@ -85,7 +85,7 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
 
 /** Rejects with `DeadlineExceeded` after this time, and calls `giveUp`. */
 export function inTime<Result>(
-  asked: Promise<Result>,
+  query: Promise<Result>,
   milliseconds: number,
   giveUp: () => void = () => undefined,
 ): Promise<Result> {
@@ -94,7 +94,7 @@ export function inTime<Result>(
     reject(new DeadlineExceeded(milliseconds));
     giveUp();
   }, milliseconds);
-  asked.then(resolve, reject).finally(() => clearTimeout(timer));
+  query.then(resolve, reject).finally(() => clearTimeout(timer));
   return promise;
 }
 

@@ -92,8 +92,8 @@ export function prepareSearch(database: Statements, read: Read) {
       return false;
     },
 
-    async find({ owner, terms, limit: wanted, cursor }: SearchQuery): Promise<SearchPage> {
-      const limit = rowLimit(wanted);
+    async find({ owner, terms, limit: requested, cursor }: SearchQuery): Promise<SearchPage> {
+      const limit = rowLimit(requested);
       const { at, row, seq } =
         cursor === undefined ? { at: Number.MAX_SAFE_INTEGER, row: 0, seq: 0 } : decodeSearchCursor(cursor);
       const query = [`'@${ownerMark(owner)}'`, ...terms.map(expression)].join(' & ');

@@ -60,8 +60,8 @@ function conditionsOf({ owner, session, state, since }: TurnFilter, values: Valu
 
 export function prepareTurns(database: Statements) {
   return {
-    async list({ limit: wanted, cursor, ...filter }: TurnQuery): Promise<TurnPage> {
-      const limit = rowLimit(wanted);
+    async list({ limit: requested, cursor, ...filter }: TurnQuery): Promise<TurnPage> {
+      const limit = rowLimit(requested);
       const values = new Values();
       const conditions = conditionsOf(filter, values);
       if (cursor !== undefined) {

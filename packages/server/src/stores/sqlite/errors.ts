@@ -46,7 +46,7 @@ const codeOf = (error: unknown): string | null =>
 const storageErrorOf = (error: unknown): StorageProblem | undefined => {
   const code = codeOf(error);
   if (code === null) return undefined;
-  const find = (wanted: string) => TROUBLES.find(({ codes }) => codes.includes(wanted));
+  const find = (code: string) => TROUBLES.find(({ codes }) => codes.includes(code));
   return find(code) ?? (error instanceof SQLiteError ? find(code.split('_', 2).join('_')) : undefined);
 };
 

@@ -14,8 +14,8 @@ export function prepareList(database: Database): (query: SessionQuery) => Sessio
 
   function statementFor(branches: readonly string[]): Statement<unknown, [Values]> {
     const selected = branches.map((where) => `${SELECT_RECORD} ${where}`).join(' UNION ALL ');
-    const known = statements.get(selected);
-    if (known) return known;
+    const cached = statements.get(selected);
+    if (cached) return cached;
     const made = database.prepare<unknown, [Values]>(
       `${selected} ORDER BY updated_at DESC, row DESC LIMIT $limit OFFSET $offset`,
     );

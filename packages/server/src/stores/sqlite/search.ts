@@ -99,8 +99,8 @@ export function prepareSearch(database: Database, read: Read, turns: ReturnType<
       return false;
     },
 
-    find({ owner, terms, limit: wanted, cursor }: SearchQuery): SearchPage {
-      const limit = rowLimit(wanted);
+    find({ owner, terms, limit: requested, cursor }: SearchQuery): SearchPage {
+      const limit = rowLimit(requested);
       const before = cursor === undefined ? Number.MAX_SAFE_INTEGER : decodeSearchCursor(cursor).at;
       const text = `owner : ${ownerMark(owner)} AND words : (${terms.map(expression).join(' AND ')})`;
       const found = match.all(text, before, storable(owner), limit + 1).map((row) => Hit.parse(row));

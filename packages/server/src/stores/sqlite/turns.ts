@@ -68,8 +68,8 @@ export function prepareTurns(database: Database) {
         upsert.run({ ...change, session, id: storable(id), owner: storable(owner) });
     },
 
-    list({ limit: wanted, cursor, ...filter }: TurnQuery): TurnPage {
-      const limit = rowLimit(wanted);
+    list({ limit: requested, cursor, ...filter }: TurnQuery): TurnPage {
+      const limit = rowLimit(requested);
       const { conditions, values } = conditionsOf(filter);
       if (cursor !== undefined) {
         conditions.push('(at, turns.session, last_seq) < ($cursorAt, $cursorRow, $cursorSeq)');

@@ -88,9 +88,9 @@ export async function openMcp(servers: McpServers, options: McpOptions): Promise
     await Promise.all([...stopped, ...added.map(({ connection }) => connection.start())]);
   }
 
-  const configure = (wanted: McpServers): Promise<void> =>
+  const configure = (configured: McpServers): Promise<void> =>
     change(
-      Object.entries(wanted).map(([name, server]) => {
+      Object.entries(configured).map(([name, server]) => {
         const same = entries.find((entry) => entry.name === name && Bun.deepEquals(entry.server, server));
         return same ?? started(name, server);
       }),

@@ -48,8 +48,8 @@ const found = new Map<string, string[]>();
 /** The folders in `homes` with programs of PATH or targets of links in PATH, and single programs among other files. Computed once, because reading all of PATH is slow. */
 function programsIn(homes: readonly string[], path: string): string[] {
   const key = JSON.stringify([homes, path]);
-  const known = found.get(key);
-  if (known) return known;
+  const cached = found.get(key);
+  if (cached) return cached;
   const isHome = (folder: string) => homes.some((home) => contains(home, folder));
   const folders = path.split(delimiter).filter((folder) => folder.startsWith('/'));
   const linked = folders.flatMap(linkedFrom).filter(isHome);

@@ -13,7 +13,7 @@ type Call = {
 };
 
 export class StoredItems {
-  readonly #said = new Map<string, readonly Part[]>();
+  readonly #inputs = new Map<string, readonly Part[]>();
   readonly #texts = new Map<string, string>();
   readonly #reasoning = new Set<string>();
   readonly #calls = new Map<string, Call>();
@@ -26,13 +26,13 @@ export class StoredItems {
     switch (event.type) {
       case 'history.imported':
         for (const [at, item] of event.items.entries()) {
-          if (item.type === 'user') this.#said.set(`${event.id}-${at}`, item.parts);
+          if (item.type === 'user') this.#inputs.set(`${event.id}-${at}`, item.parts);
           if (item.type === 'text') this.#texts.set(`${event.id}-${at}`, item.text);
         }
         break;
       case 'input.accepted':
         if (requestData(event)?.store === false) this.#forgotten.add(event.input);
-        else if (this.wanted.has(event.input)) this.#said.set(event.input, event.parts);
+        else if (this.wanted.has(event.input)) this.#inputs.set(event.input, event.parts);
         break;
       case 'turn.started':
         if (this.#forgotten.has(event.input)) this.#forgotten.add(event.turn);
@@ -62,7 +62,7 @@ export class StoredItems {
 
   /** Undefined if the item does not exist. */
   item({ kind, id }: ItemPosition, item: string): KnownItem | undefined {
-    const [parts, text, call] = [this.#said.get(id), this.#texts.get(id), this.#calls.get(id)];
+    const [parts, text, call] = [this.#inputs.get(id), this.#texts.get(id), this.#calls.get(id)];
     if (kind === 'rs') return this.#reasoning.has(id) ? { type: 'reasoning' } : undefined;
     if (kind === 'msg')
       return parts
