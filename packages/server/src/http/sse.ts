@@ -31,23 +31,17 @@ export function eventStreams(limits: { readonly heldCharacters: number }, parts:
       keepAlive,
     });
     const id = requestIdOf(request);
-    const gone = () => {
-      stream.end();
-      streams?.remove(stream);
-    };
+    const listener = serverOf(request);
     if (request.signal.aborted) stream.end();
-    else {
-      streams?.add(stream, serverOf(request));
-      request.signal.addEventListener('abort', gone, { once: true });
-    }
+    else request.signal.addEventListener('abort', () => stream.end(), { once: true });
     const source = {
       type: 'direct',
       async pull(direct: Direct) {
         stream.begin(direct);
         try {
-          const produced = produce(stream);
-          stream.settle();
-          await produced;
+          // Not before: a response to HEAD is never read.
+          streams?.add(stream, listener);
+          await produce(stream);
         } catch (thrown) {
           log.error({ err: thrown, dialect, request: id }, 'event stream failed');
         } finally {
@@ -56,7 +50,7 @@ export function eventStreams(limits: { readonly heldCharacters: number }, parts:
           streams?.remove(stream);
         }
       },
-      cancel: gone,
+      cancel: () => stream.end(),
     };
     // The types only know standard streams.
     return new Response(new ReadableStream(source as never), {
@@ -98,9 +92,6 @@ class ResponseStream implements EventStream, FrameWriter, ClosableStream {
   #keepAlive: ReturnType<typeof setInterval> | undefined;
   #stopTokenWatch: (() => void) | undefined;
   #tell: ((fault: Fault) => void) | null = null;
-  /** why the server closes the stream, before `tell` is called */
-  #fault: Fault | null = null;
-  #isProducing = false;
   readonly encode: (frame: object) => string;
   readonly #onTokenRevoked: OnTokenRevoked | undefined;
   readonly #keepAliveText: string;
@@ -165,16 +156,6 @@ class ResponseStream implements EventStream, FrameWriter, ClosableStream {
   }
 
   closeWith(fault: Fault): void {
-    this.#fault = fault;
-    if (this.#isProducing) this.settle();
-  }
-
-  /** Called when the producer had the chance to set `onClosing`. */
-  settle(): void {
-    this.#isProducing = true;
-    const fault = this.#fault;
-    if (!fault) return;
-    this.#fault = null;
     if (this.#tell) this.#tell(fault);
     else this.end();
   }
