@@ -17,7 +17,7 @@ type Settings = {
   readonly secrets: readonly string[];
   readonly keyProblems: Readonly<Record<string, string>>;
 };
-type Check = { readonly name: string; readonly state: string; readonly about: string };
+type Check = { readonly name: string; readonly state: string };
 
 /** A server with the Chat Completions API that needs a key and records what it gets. */
 function modelServer() {
@@ -98,7 +98,7 @@ const checksOf = ({ stdout }: Outcome): Record<string, Check> =>
 test('doctor tests what is stored in the console, next to the server and without it', async () => {
   const folder = newFolder();
   const expected = {
-    'stored settings': { state: 'good' },
+    settings: { state: 'good' },
     openai: {
       state: 'good',
       about: `API key stored in the console; address ${first.url} stored in the console`,
@@ -122,7 +122,7 @@ test('doctor tests what is stored in the console, next to the server and without
   const otherSecret = await doctor(folder, { AUTH_SECRET: 'x'.repeat(32) });
   expect([otherSecret.code, checksOf(otherSecret)]).toMatchObject([
     1,
-    { 'stored settings': { state: 'bad', about: expect.stringContaining('another AUTH_SECRET') } },
+    { settings: { state: 'bad', about: expect.stringContaining('another AUTH_SECRET') } },
   ]);
 });
 
@@ -149,7 +149,7 @@ test('a stored key is not sent to another address that is set at the start', asy
     expect([outcome.code, checksOf(outcome)]).toMatchObject([
       1,
       {
-        openai: { state: 'missing', about: expect.stringContaining(problem) },
+        openai: { state: 'missing', advice: problem },
         model: { state: 'bad', about: expect.stringContaining('was entered for another address') },
       },
     ]);

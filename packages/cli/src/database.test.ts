@@ -117,6 +117,16 @@ describe.skipIf(noPostgres)('commands on the database of several nodes', () => {
     expect(await parlance(['key', 'list'])).toEqual(output('there are no API keys'));
   });
 
+  test('doctor reads the settings that are stored there', async () => {
+    const address = 'http://127.0.0.1:9/v1';
+    await using({ database: url }, async (store) => {
+      const stored = { provider: 'openai', openaiBaseUrl: address, openaiKey: 'a key' };
+      await store.settings.write('setup', { sealed: await seal(stored, await store.secret()) }, 0);
+    });
+    const { stdout } = await parlance(['doctor', '--no-model']);
+    expect(stdout).toContain(`API key stored in the console; address ${address} stored in the console`);
+  });
+
   test('a data folder is copied into the database and back: checksums of all events are equal', async () => {
     const [first, last] = [join(cwd, 'first'), join(cwd, 'last')];
     const before = await using({ folder: first }, async (store) => {

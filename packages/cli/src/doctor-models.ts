@@ -38,15 +38,19 @@ async function load(config: Config): Promise<SettingsInUse | Check> {
     if (!(error instanceof Error)) throw error;
     return error instanceof ConfigError
       ? { name: 'model', state: 'bad', about: `parlance serve does not start: ${error.message}` }
-      : { name: 'stored settings', state: 'bad', about: error.message };
+      : { name: 'settings', state: 'bad', about: `cannot be read: ${error.message}` };
   }
 }
 
 const storedSettings = (problem: string | null): Check => ({
-  name: 'stored settings',
+  name: 'settings',
   ...(problem === null
-    ? { state: 'good', about: 'from the console, in use' }
-    : { state: 'bad', about: `not in use: ${problem}`, advice: 'correct them in the console (Admin)' }),
+    ? { state: 'good', about: 'stored in the console, in use' }
+    : {
+        state: 'bad',
+        about: `stored in the console, not in use: ${problem}`,
+        advice: 'correct them in the console (Admin)',
+      }),
 });
 
 /** Providers with a key or an address of their own. */
@@ -76,7 +80,7 @@ async function providerCheck(
   const problem = keyProblem(choice);
   // A server of one's own may need no key: the prompt shows it.
   if (problem !== null)
-    return { name, state: lacksKey(choice) ? 'bad' : 'missing', about: `${sources}: ${problem}` };
+    return { name, state: lacksKey(choice) ? 'bad' : 'missing', about: sources, advice: problem };
   if (lacksKey(choice)) return { name, state: 'missing', about: sources, advice: KEY_ADVICE };
   if (!tryIt) return { name, state: 'good', about: sources };
   const { checkProvider } = await import('@parlance/server/model-check');
@@ -91,7 +95,8 @@ type Given = Config['given'];
 function keySource({ provider, key, otherKeyAddress }: Connected, given: Given): string {
   const label = given.get(`${provider satisfies Vendor}Key`);
   if (label !== undefined) return `API key from ${label}`;
-  return key === undefined && otherKeyAddress === undefined ? 'no API key' : 'API key stored in the console';
+  if (otherKeyAddress !== undefined) return 'API key stored in the console, not used';
+  return key === undefined ? 'no API key' : 'API key stored in the console';
 }
 
 function addressSource({ provider, baseUrl }: Connected, given: Given): string {
