@@ -178,5 +178,7 @@ test('without the address that was set at the start, a stored key is not sent to
   expect(await getJson(`${server.http}/v1/server`)).toMatchObject({ provider: 'offline' });
   await server.terminate();
   const refused = startProcess(folder, { OPENAI_BASE_URL: 'https://api.openai.com/v1' });
-  await expect(refused).rejects.toThrow(`was entered for ${first.url} and is not sent to`);
+  await expect(refused).rejects.toThrow(
+    `parlance: the stored API key of openai was entered for ${first.url} and is not sent to https://api.openai.com/v1: start without OPENAI_BASE_URL and enter it again in the model settings of the console, or set OPENAI_API_KEY beside the address`,
+  );
 });

@@ -139,12 +139,16 @@ function keyFor(
   return { key: undefined, keyName: undefined, otherKeyAddress: keyAddress };
 }
 
-/** Why the stored key is not sent, and what to do; null if it is sent, or if there is none. For admins. */
-export function keyProblem(choice: ModelChoice): string | null {
+/**
+ * Why the stored key is not sent, and what to do; null if it is sent, or if there is none. For admins. `setting`
+ * is the one that prevents the start.
+ */
+export function keyProblem(choice: ModelChoice, setting?: string): string | null {
   if (choice.provider === 'offline' || choice.otherKeyAddress === undefined) return null;
   const { provider, baseUrl, otherKeyAddress } = choice;
   const { variable } = VENDORS[provider];
-  return `the stored API key of ${provider} was entered for ${otherKeyAddress} and is not sent to ${baseUrl}: enter it again in the model settings of the console, or set ${variable} beside the address`;
+  const again = setting === undefined ? 'enter it again' : `start without ${setting} and enter it again`;
+  return `the stored API key of ${provider} was entered for ${otherKeyAddress} and is not sent to ${baseUrl}: ${again} in the model settings of the console, or set ${variable} beside the address`;
 }
 
 function byName(model: string): Vendor | 'offline' {
@@ -172,7 +176,7 @@ export const lacksKey = (choice: ModelChoice): boolean =>
  */
 export function requireKey(choice: ModelChoice, setting?: string): ModelChoice {
   if (choice.provider === 'offline' || !lacksKey(choice)) return choice;
-  const problem = keyProblem(choice);
+  const problem = keyProblem(choice, setting);
   if (problem !== null) throw new ConfigError(problem);
   const { variable } = VENDORS[choice.provider];
   const otherwise =

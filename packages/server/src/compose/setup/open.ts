@@ -1,5 +1,5 @@
 /** Setup at run time: loads stored settings and applies their changes. */
-import { type Changeable, type Config, ConfigError, requireKey, requireKeyOf } from '../../config/config.ts';
+import { type Changeable, type Config, lacksKey, requireKey, requireKeyOf } from '../../config/config.ts';
 import type { AgentCatalog, Log } from '../../core/api/index.ts';
 import type { Dialect } from '../../dialects/shared/dialect.ts';
 import type { McpTools } from '../../tools/mcp/open.ts';
@@ -26,12 +26,14 @@ export async function openSetup(
   resources: AsyncDisposableStack,
 ): Promise<LiveSetup> {
   const live = new LiveConfig(config);
+  let read = null as Changeable | null;
   const stored = new StoredSetup({
     config,
     live,
     settings: store.settings,
     secret,
     check(next) {
+      read = next;
       requireKey(next.model);
       for (const { model } of agentCatalog(next, dialects).agents)
         if (model !== undefined) next.modelNamed(model);
@@ -39,19 +41,14 @@ export async function openSetup(
     log,
   });
   await stored.load();
-  requireStartable(config, live.current, stored.view().problem);
+  if (lacksKey(live.current.model)) {
+    // Stored settings that were refused say more: their key was entered for another address.
+    if (read !== null) requireKeyOf(config, read);
+    requireKeyOf(config, live.current);
+  }
   const load = () => stored.load().catch((err) => log.warn({ err }, 'failed to read stored settings'));
   resources.defer(store.revocations.follow(() => void load()));
   return { live, stored };
-}
-
-function requireStartable(config: Config, current: Changeable, problem: string | null): void {
-  try {
-    requireKeyOf(config, current);
-  } catch (thrown) {
-    if (!(thrown instanceof ConfigError) || problem === null) throw thrown;
-    throw new ConfigError(`${thrown.message}. Stored settings are not in use: ${problem}`, { cause: thrown });
-  }
 }
 
 export type ChangeHandlers = {
