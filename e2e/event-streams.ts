@@ -83,6 +83,20 @@ export const STREAMS: readonly StreamCase[] = [
   {
     dialect: 'mcp',
     path: '/mcp',
+    headers: { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25' },
+    body: {
+      jsonrpc: '2.0',
+      id: 3,
+      method: 'tools/call',
+      params: { name: 'send_message', arguments: { text: 'Call' } },
+    },
+    started: 'id: ',
+    // Without a result, the client resumes the stream.
+    ending: () => /^(?!.*"result").*\n\n$/s,
+  },
+  {
+    dialect: 'mcp',
+    path: '/mcp',
     headers: {
       accept: 'application/json, text/event-stream',
       'mcp-protocol-version': '2026-07-28',

@@ -27,9 +27,12 @@ const producer =
     const gone = new AbortController();
     void left(stream).then(() => gone.abort());
     stream.onClosing(() => gone.abort(SERVER_CLOSES));
+    let isResumable = false;
     const messages = {
       send: (message: object) => void stream.send(encodeMessage(message)),
-      prime: (mark: string) => void stream.send(encodeMark(mark)),
+      prime: (mark: string) => {
+        isResumable = stream.send(encodeMark(mark));
+      },
       ready: () => stream.ready(),
     };
     const answer = await run({ stream: messages, gone: gone.signal }).then(
@@ -37,6 +40,8 @@ const producer =
       (thrown) => errorMessage(key.request, errorOf(reported(thrown, ctx, ids))),
     );
     if (ctx.calls.isCancelled(key)) return;
+    // Without an answer, the client resumes the stream, and gets the result of the turn.
+    if (isResumable && gone.signal.reason === SERVER_CLOSES) return;
     await stream.ready();
     stream.send(encodeMessage(answer));
     await stream.ready();
