@@ -19,6 +19,8 @@ export type ActivityEvent =
       /** attached connections by dialect; empty if `session` is null */
       readonly attached: Readonly<Record<string, number>>;
     }
+  /** an admin changed the settings of the server: fetch `server()` and `models()` again if you show them */
+  | { readonly type: 'settings.changed' }
   /** sent after each (re)connection: nothing is missed from here on; fetch what happened before */
   | { readonly type: 'ready' }
   /** the reader was too slow and some events were dropped: fetch the current state */

@@ -103,6 +103,7 @@ export function useSessions(query: SessionsQuery = {}): UseSessionsResult {
         setList((before) => ({ ...before, isLoading: false, error: event.error }));
         return;
       }
+      if (event.type === 'settings.changed') return;
       isOutdated = true;
       if (!isReading) timer ??= setTimeout(read, REST_MS);
     });

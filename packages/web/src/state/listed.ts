@@ -2,7 +2,12 @@
 import type { Part } from '@parlance/protocol';
 import type { ActivityEvent, Session } from '@parlance/sdk';
 
-type Happened = Exclude<ActivityEvent, { type: 'ready' | 'missed' | 'session.erased' | 'session.attached' }>;
+type Happened = Exclude<
+  ActivityEvent,
+  {
+    type: 'ready' | 'missed' | 'settings.changed' | 'session.erased' | 'session.attached';
+  }
+>;
 
 /** Returns the same object if the list shows nothing of the event. */
 export function listedAfter(session: Session, event: Happened): Session {

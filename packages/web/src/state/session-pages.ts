@@ -41,7 +41,7 @@ export const NOTHING: SessionList = {
 };
 
 type Change = Partial<Omit<SessionList, 'sessions' | 'filter'>>;
-type Happened = Exclude<ActivityEvent, { type: 'ready' | 'missed' }>;
+type Happened = Exclude<ActivityEvent, { type: 'ready' | 'missed' | 'settings.changed' }>;
 
 /** Changes that may bring a session into a list. */
 const BRINGS: ReadonlySet<string> = new Set([
@@ -96,6 +96,7 @@ export class SessionPages {
   };
 
   happened(event: ActivityEvent): void {
+    if (event.type === 'settings.changed') return;
     if (event.type === 'ready' || event.type === 'missed' || event.session === null) {
       this.read();
       return;

@@ -3,7 +3,7 @@ import type { Changeable } from '../../config/config.ts';
 
 export class LiveConfig {
   #current: Changeable;
-  readonly #listeners: ((current: Changeable) => void)[] = [];
+  readonly #listeners = new Set<(current: Changeable) => void>();
 
   constructor(first: Changeable) {
     this.#current = first;
@@ -15,11 +15,12 @@ export class LiveConfig {
 
   replace(next: Changeable): void {
     this.#current = next;
-    for (const listener of this.#listeners) listener(next);
+    for (const listener of [...this.#listeners]) listener(next);
   }
 
-  /** Called after each change. */
-  onChange(listener: (current: Changeable) => void): void {
-    this.#listeners.push(listener);
+  /** Called after each change, until the returned function is called. */
+  onChange(listener: (current: Changeable) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 }

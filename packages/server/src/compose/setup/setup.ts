@@ -12,6 +12,7 @@ export function setupOf({ live, stored }: LiveSetup, { mcp, refusedOrigins }: Ot
   return {
     view: () => stored.view(),
     change: (change) => stored.change(change),
+    onChange: (listener) => live.onChange(() => listener()),
     models: async (question) => modelsOf(question, live.current),
     listModels: modelLists(live),
     restartMcp: (name) => mcp.restart(name),

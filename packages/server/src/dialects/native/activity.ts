@@ -1,24 +1,28 @@
-/** The durable events of all sessions of the caller, and changes of their connections, as server-sent events. */
+/** The durable events of all sessions of the caller, changes of their connections, and of the server's settings, as server-sent events. */
 import { isDurable, type Principal } from '@parlance/protocol';
 import { type Engine, sessionKey } from '../../core/api/index.ts';
 import type { EventStream } from '../../http/connection.ts';
 import type { ConnectionRegistry, WatchScope } from '../shared/connection-registry.ts';
+import type { Setup } from '../shared/setup.ts';
 import { named } from './projection.ts';
 
 export type ActivitySource = {
   readonly engine: Engine;
   readonly connections: ConnectionRegistry;
+  readonly setup: Pick<Setup, 'onChange'>;
   readonly principal: Principal;
 };
 
 /** Sends `ready` when every later event is sent, and `missed` after events were dropped for a slow stream. */
 export async function streamActivity(stream: EventStream, source: ActivitySource): Promise<void> {
-  const { engine, principal } = source;
+  const { engine, principal, setup } = source;
   const unwatch = engine.watchAll(principal, (event, session) => {
     if (isDurable(event) || event.type === 'session.erased')
       stream.send(named(event.type, { ...event, owner: session.snapshot().ref.owner }));
   });
   const stop = sendAttached(stream, source);
+  // Without content: what the caller may see of the settings is up to the endpoints that have them.
+  const unfollow = setup.onChange(() => stream.send('event: settings.changed\ndata: {}\n\n'));
   stream.send('event: ready\ndata: {}\n\n');
   try {
     while (await stream.lost()) {
@@ -28,6 +32,7 @@ export async function streamActivity(stream: EventStream, source: ActivitySource
   } finally {
     unwatch();
     stop();
+    unfollow();
   }
 }
 

@@ -141,7 +141,7 @@ export const description: Description = {
       answers: {
         200: {
           description:
-            '`ready`, then the events, with `session.attached` when a client attaches or detaches; `missed` if the reader was too slow',
+            '`ready`, then the events, with `session.attached` when a client attaches or detaches, and `settings.changed` when `/v1/server` may have changed; `missed` if the reader was too slow',
           type: 'text/event-stream',
           schema: z.string(),
         },

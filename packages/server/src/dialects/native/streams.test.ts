@@ -114,6 +114,21 @@ test('activity has the events of all sessions of the caller; for an admin those 
   for (const stream of [mine, all]) stream.stop();
 });
 
+test('activity says that the settings have changed, without their content', async () => {
+  const admin = await server.login('ada', 'ada-password');
+  const headers = { authorization: `Bearer ${admin}`, 'content-type': 'application/json' };
+  const activity = await listen('/v1/activity', await server.login('dev', 'dev-password'));
+  await activity.until(({ event }) => event === 'ready');
+  const { version } = (await (await fetch(`${server.http}/v1/admin/settings`, { headers })).json()) as {
+    version: number;
+  };
+  const body = JSON.stringify({ version, values: { allowedOrigins: ['https://chat.example.com'] } });
+  await fetch(`${server.http}/v1/admin/settings`, { method: 'PATCH', headers, body });
+  const seen = await activity.until(({ event }) => event === 'settings.changed');
+  expect(seen.at(-1)?.data).toEqual({});
+  activity.stop();
+});
+
 test('a deleted session is gone for every client, and its id can be used for a new one', async () => {
   const erase = (id: string) => fetch(`${server.http}/v1/sessions/${id}`, { method: 'DELETE' });
   expect((await erase('nowhere')).status).toBe(404);

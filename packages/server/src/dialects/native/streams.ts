@@ -68,6 +68,6 @@ const framesOf =
     streamFrames(stream, { connections, ref, principal });
 
 const activityOf =
-  (principal: Principal, { engine, connections }: Context) =>
+  (principal: Principal, { engine, connections, administration }: Context) =>
   (stream: EventStream): Promise<void> =>
-    streamActivity(stream, { engine, connections, principal });
+    streamActivity(stream, { engine, connections, principal, setup: administration.setup });

@@ -52,6 +52,8 @@ export type Setup = {
   view(): SetupView;
   /** Stores and applies the change. Throws `invalid`, or `busy` if another change came first. */
   change(change: SetupChange): Promise<SetupView>;
+  /** Called after a change was applied here, also one of another node. Returns the unsubscribe function. */
+  onChange(listener: () => void): () => void;
   /**
    * The list of the vendor, and the base URL that answered. Throws a `Fault` that explains what is wrong with
    * the key or address.

@@ -142,6 +142,7 @@ export class TimelineFeed {
   }
 
   #hear(event: ActivityEvent): void {
+    if (event.type === 'settings.changed') return;
     if (event.type === 'ready') this.retryNow();
     if (event.type === 'ready' || event.type === 'missed') this.#readOn();
     else if (event.session === null) void this.#run(() => this.#lookWho());
