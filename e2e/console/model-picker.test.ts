@@ -131,6 +131,28 @@ describe.skipIf(NO_BROWSER)('the models of a vendor', () => {
     await page.context().close();
   });
 
+  test('that is the default changes in open chats when an admin chooses another one', async () => {
+    const page = await place.open('/');
+    const beside = await place.openBeside(page, '/');
+    await answered(beside, 'model-1');
+    for (const one of [page, beside])
+      await seen(one.getByRole('button', { name: 'Model: model-1 (default)' }));
+    await page.getByRole('textbox', { name: /message/i }).fill('half a sent');
+    await change({ model: 'model-7' });
+    for (const one of [page, beside])
+      await seen(one.getByRole('button', { name: 'Model: model-7 (default)' }));
+    await seen(page.getByText('Model: model-7 (openai).'));
+    expect(await page.getByRole('textbox', { name: /message/i }).inputValue()).toBe('half a sent');
+
+    await page.goto(`${place.server.http}/#/admin?section=model`);
+    await page.getByRole('combobox', { name: 'Model' }).fill('model-1');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await seen(beside.getByRole('button', { name: 'Model: model-1 (default)' }));
+    await page.goto(`${place.server.http}/#/`);
+    await seen(page.getByRole('button', { name: 'Model: model-1 (default)' }));
+    await page.context().close();
+  });
+
   test('that is not listed can be entered', async () => {
     const page = await place.open('/');
     const { field } = await opened(page);

@@ -16,6 +16,7 @@ import { followNotifications } from './state/notifications.ts';
 import { loadPrices } from './state/prices.ts';
 import { useAccess, useServer } from './state/server.ts';
 import { forgetSessions } from './state/session.ts';
+import { followServer } from './state/settings-changes.ts';
 
 // The chat is the first view; other pages are loaded on demand.
 const ApprovalsPage = lazy(() =>
@@ -64,12 +65,14 @@ function Inside({ route }: { route: Route }) {
   useEffect(() => {
     void loadPrices();
     const unfollow = followApprovals();
+    const unfollowServer = followServer();
     const stop = followActivity();
     const silence = followNotifications();
     return () => {
       silence();
       stop();
       unfollow();
+      unfollowServer();
       forgetSessions();
     };
   }, []);

@@ -5,6 +5,7 @@ import { Empty } from '../../../web/src/components/empty.tsx';
 import { followActivity, useConnection } from '../../../web/src/state/activity.ts';
 import { connectTo, lookAround, useAccess } from '../../../web/src/state/server.ts';
 import { forgetSessions } from '../../../web/src/state/session.ts';
+import { followServer } from '../../../web/src/state/settings-changes.ts';
 import type { Paired } from '../shared/connection.ts';
 import { ChatPage } from './chat/page.tsx';
 import { Header } from './header.tsx';
@@ -59,7 +60,14 @@ export function PairedPanel({ paired }: { paired: Paired }) {
 
 function Pages({ paired }: { paired: Paired }) {
   const view = useView();
-  useEffect(() => followActivity(), []);
+  useEffect(() => {
+    const unfollow = followServer();
+    const stop = followActivity();
+    return () => {
+      stop();
+      unfollow();
+    };
+  }, []);
   return (
     <div className="panel">
       <Header />

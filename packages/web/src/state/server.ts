@@ -58,6 +58,26 @@ export async function lookAround(): Promise<void> {
   }
 }
 
+let refreshing = Promise.resolve();
+
+/** Fetches the server again, one request after another. Without an answer, what is known stays. */
+export function refreshServer(): Promise<void> {
+  refreshing = refreshing.catch(() => undefined).then(refresh);
+  return refreshing;
+}
+
+async function refresh(): Promise<void> {
+  const { token } = parlance;
+  try {
+    const about = await parlance.server();
+    const now = access.get();
+    const isSame = now.status === 'in' && JSON.stringify(about) === JSON.stringify(now.about);
+    if (now.status === 'in' && parlance.token === token && !isSame) access.set({ status: 'in', about });
+  } catch (thrown) {
+    if (!(thrown instanceof ParlanceError)) throw thrown;
+  }
+}
+
 /** Throws a `ParlanceError` if name or password is wrong. */
 export async function logIn(name: string, password: string): Promise<void> {
   const { token } = await parlance.auth.login(name, password);

@@ -1,9 +1,9 @@
-/** Fetches data, once or periodically, and again after the connection was lost. */
+/** Fetches data, once or periodically, and again after the connection was lost or the settings of the server have changed. */
 
 import type { CallOptions } from '@parlance/sdk';
 import { ParlanceError } from '@parlance/sdk';
 import { useCallback, useEffect, useState } from 'react';
-import { onActivity } from './activity.ts';
+import { onSettingsChange } from './settings-changes.ts';
 
 export type Polled<Value> = {
   /** the last value; null before the first response */
@@ -28,7 +28,9 @@ export function usePolled<Value>(
     let timer: ReturnType<typeof setTimeout> | undefined;
     async function look(): Promise<void> {
       try {
-        if (ask && !document.hidden) setPolled({ value: await ask({ signal: over.signal }), fault: null });
+        // A hidden tab fetches only what is not fetched again by itself.
+        if (ask && (everyMs === null || !document.hidden))
+          setPolled({ value: await ask({ signal: over.signal }), fault: null });
       } catch (thrown) {
         if (over.signal.aborted) return;
         if (!(thrown instanceof ParlanceError)) throw thrown;
@@ -43,11 +45,7 @@ export function usePolled<Value>(
     };
   }, [ask, everyMs, round]);
 
-  const isCut = polled.fault?.code === 'unreachable';
-  useEffect(
-    () => (isCut ? onActivity(({ type }) => type === 'ready' && again()) : undefined),
-    [isCut, again],
-  );
+  useEffect(() => onSettingsChange(again), [again]);
 
   return { ...polled, again };
 }

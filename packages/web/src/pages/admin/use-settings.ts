@@ -3,7 +3,7 @@ import type { Json } from '@parlance/protocol';
 import type { Settings } from '@parlance/sdk';
 import { attempt, toast } from '../../components/toast.tsx';
 import { may } from '../../state/may.ts';
-import { lookAround, parlance, useServer } from '../../state/server.ts';
+import { parlance, refreshServer, useServer } from '../../state/server.ts';
 import { type Polled, usePolled } from '../../state/use-polled.ts';
 
 type Values = Readonly<Record<string, Json>>;
@@ -29,7 +29,7 @@ export function useSettings(): {
       polled.again();
     }
     toast(done);
-    await lookAround();
+    await refreshServer();
   }
 
   return { polled, change, save: (values, done) => attempt(() => change(values, done)) };
