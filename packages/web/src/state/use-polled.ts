@@ -11,6 +11,8 @@ export type Polled<Value> = {
   /** why the last request failed */
   readonly fault: ParlanceError | null;
   readonly again: () => void;
+  /** Shows a value that a response to another request had. */
+  readonly set: (value: Value) => void;
 };
 
 /** `ask` must be a stable function, or null to fetch nothing. With `everyMs` it is called periodically while the page is visible. */
@@ -18,9 +20,13 @@ export function usePolled<Value>(
   ask: ((options: CallOptions) => Promise<Value>) | null,
   everyMs: number | null = null,
 ): Polled<Value> {
-  const [polled, setPolled] = useState<Omit<Polled<Value>, 'again'>>({ value: null, fault: null });
+  const [polled, setPolled] = useState<Pick<Polled<Value>, 'value' | 'fault'>>({
+    value: null,
+    fault: null,
+  });
   const [round, setRound] = useState(0);
   const again = useCallback(() => setRound((number) => number + 1), []);
+  const set = useCallback((value: Value) => setPolled({ value, fault: null }), []);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: `round` triggers another request
   useEffect(() => {
@@ -47,5 +53,5 @@ export function usePolled<Value>(
 
   useEffect(() => onSettingsChange(again), [again]);
 
-  return { ...polled, again };
+  return { ...polled, again, set };
 }

@@ -1,12 +1,13 @@
 /** Dialog for a new or changed agent. */
 import type { AgentSetup } from '@parlance/sdk';
-import { useState } from 'react';
 import { Dialog } from '../../components/dialog.tsx';
 import { ModelPicker } from '../../components/model-picker/model-picker.tsx';
 import { useServer } from '../../state/server.ts';
 import type { StoredAgent } from './agents.ts';
 import { IdentityFields } from './identity-fields.tsx';
-import { ToolChoice, toolsIn } from './tool-choice.tsx';
+import { OutdatedNotice } from './outdated-notice.tsx';
+import { ToolChoice } from './tool-choice.tsx';
+import { useDraft } from './use-draft.ts';
 
 /** The server takes no more. */
 const MAX_STARTERS = 6;
@@ -20,53 +21,64 @@ type AgentQuestionProps = {
   readonly save: (agent: StoredAgent, domain: string) => Promise<void>;
 };
 
+const fieldsOf = (agent: StoredAgent | null, domain: string) => ({
+  id: agent?.id ?? '',
+  name: agent?.name ?? '',
+  description: agent?.description ?? '',
+  instructions: agent?.instructions ?? '',
+  domain,
+  model: agent?.model ?? null,
+  tools: agent?.tools ?? null,
+  /** one per line */
+  starters: agent?.starters?.join('\n') ?? '',
+});
+
+type Fields = ReturnType<typeof fieldsOf>;
+
+function agentIn(fields: Fields, agent: StoredAgent | null): StoredAgent {
+  const starters = fields.starters
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .slice(0, MAX_STARTERS);
+  return {
+    ...agent,
+    id: fields.id.trim(),
+    name: fields.name.trim(),
+    description: fields.description.trim(),
+    instructions: fields.instructions.trim(),
+    model: fields.model ?? undefined,
+    tools: fields.tools ?? undefined,
+    starters: starters.length === 0 ? undefined : starters,
+  };
+}
+
 export function AgentQuestion({ agent, tools, domainOf, close, save }: AgentQuestionProps) {
   const about = useServer();
-  const [model, setModel] = useState(agent?.model ?? null);
-
-  function confirm(fields: FormData): Promise<void> {
-    const text = (name: string) => String(fields.get(name) ?? '').trim();
-    const starters = text('starters')
-      .split('\n')
-      .map((line) => line.trim())
-      .filter((line) => line !== '')
-      .slice(0, MAX_STARTERS);
-    return save(
-      {
-        ...agent,
-        id: agent?.id ?? text('id'),
-        name: text('name'),
-        description: text('description'),
-        instructions: text('instructions'),
-        model: model ?? undefined,
-        tools: toolsIn(fields),
-        starters: starters.length === 0 ? undefined : starters,
-      },
-      text('domain'),
-    );
-  }
-
+  const draft = useDraft(fieldsOf(agent, domainOf));
+  const { fields, change } = draft;
   return (
     <Dialog
       title={agent ? `Edit ${agent.name}` : 'New agent'}
       confirm="Save"
       onClose={close}
-      onConfirm={confirm}
+      onConfirm={() => save(agentIn(fields, agent), fields.domain)}
     >
-      <IdentityFields of={agent} />
+      <OutdatedNotice draft={draft} />
+      <IdentityFields fields={fields} isNew={agent === null} onChange={change} />
       <label className="field">
         Instructions
         <textarea
-          name="instructions"
           required
           rows={6}
           maxLength={50_000}
-          defaultValue={agent?.instructions}
+          value={fields.instructions}
+          onChange={({ target }) => change({ instructions: target.value })}
         />
       </label>
       <label className="field">
         Domain
-        <select name="domain" defaultValue={domainOf}>
+        <select value={fields.domain} onChange={({ target }) => change({ domain: target.value })}>
           {about.domains.map(({ id, name }) => (
             <option key={id} value={id}>
               {name}
@@ -76,17 +88,22 @@ export function AgentQuestion({ agent, tools, domainOf, close, save }: AgentQues
       </label>
       <div className="field">
         Model
-        <ModelPicker field value={model} fallback={about.model} onChoose={setModel} />
+        <ModelPicker
+          field
+          value={fields.model}
+          fallback={about.model}
+          onChoose={(model) => change({ model })}
+        />
       </div>
-      <ToolChoice chosen={agent?.tools} tools={tools} />
+      <ToolChoice chosen={fields.tools} tools={tools} onChoose={(tools) => change({ tools })} />
       <label className="field">
         Starters, one per line
         <textarea
-          name="starters"
           rows={3}
           maxLength={1_000}
-          defaultValue={agent?.starters?.join('\n')}
+          value={fields.starters}
           placeholder="First messages offered in a new session"
+          onChange={({ target }) => change({ starters: target.value })}
         />
       </label>
     </Dialog>

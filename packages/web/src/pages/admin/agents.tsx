@@ -39,9 +39,13 @@ export function AgentsSection() {
     await changeSettings(values, done);
     again();
   };
+  function agentOf(id: string): StoredAgent | undefined {
+    const listed = setup?.agents.find((agent) => agent.id === id);
+    return own.find((agent) => agent.id === id) ?? (listed && storedFrom(listed));
+  }
   function edit(id: string): void {
-    const agent = setup?.agents.find((agent) => agent.id === id);
-    if (agent) setAsking({ what: 'edit', agent: storedFrom(agent) });
+    const agent = agentOf(id);
+    if (agent) setAsking({ what: 'edit', agent });
   }
 
   return (
@@ -88,7 +92,7 @@ export function AgentsSection() {
           </ul>
           {asking?.what === 'edit' && (
             <AgentQuestion
-              agent={asking.agent}
+              agent={asking.agent && (agentOf(asking.agent.id) ?? asking.agent)}
               tools={setup?.tools ?? []}
               domainOf={domainOf(asking.agent?.id, about.domains) ?? about.defaultDomain}
               close={close}

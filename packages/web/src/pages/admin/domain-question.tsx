@@ -3,6 +3,9 @@ import { Dialog } from '../../components/dialog.tsx';
 import { useServer } from '../../state/server.ts';
 import type { StoredDomain } from './agents.ts';
 import { IdentityFields } from './identity-fields.tsx';
+import { OutdatedNotice } from './outdated-notice.tsx';
+import { withName } from './tool-choice.tsx';
+import { useDraft } from './use-draft.ts';
 
 type DomainQuestionProps = {
   /** null: a new one */
@@ -13,19 +16,23 @@ type DomainQuestionProps = {
 
 export function DomainQuestion({ domain, close, save }: DomainQuestionProps) {
   const { agents } = useServer();
+  const draft = useDraft<StoredDomain>({
+    id: domain?.id ?? '',
+    name: domain?.name ?? '',
+    description: domain?.description ?? '',
+    defaultAgent: domain?.defaultAgent ?? agents[0]?.id ?? '',
+    agents: domain?.agents ?? [],
+  });
+  const { fields, change } = draft;
 
-  function confirm(fields: FormData): Promise<void> {
-    const text = (name: string) => String(fields.get(name) ?? '').trim();
-    const defaultAgent = text('defaultAgent');
-    const chosen = fields.getAll('agent').map(String);
-    return save({
-      id: domain?.id ?? text('id'),
-      name: text('name'),
-      description: text('description'),
-      defaultAgent,
-      agents: [...new Set([defaultAgent, ...chosen])],
+  const confirm = () =>
+    save({
+      ...fields,
+      id: fields.id.trim(),
+      name: fields.name.trim(),
+      description: fields.description.trim(),
+      agents: [...new Set([fields.defaultAgent, ...fields.agents])],
     });
-  }
 
   return (
     <Dialog
@@ -34,10 +41,11 @@ export function DomainQuestion({ domain, close, save }: DomainQuestionProps) {
       onClose={close}
       onConfirm={confirm}
     >
-      <IdentityFields of={domain} />
+      <OutdatedNotice draft={draft} />
+      <IdentityFields fields={fields} isNew={domain === null} onChange={change} />
       <label className="field">
         Default agent
-        <select name="defaultAgent" defaultValue={domain?.defaultAgent}>
+        <select value={fields.defaultAgent} onChange={({ target }) => change({ defaultAgent: target.value })}>
           {agents.map(({ id, name }) => (
             <option key={id} value={id}>
               {name}
@@ -49,7 +57,11 @@ export function DomainQuestion({ domain, close, save }: DomainQuestionProps) {
         <legend>Agents</legend>
         {agents.map(({ id, name }) => (
           <label key={id}>
-            <input type="checkbox" name="agent" value={id} defaultChecked={domain?.agents.includes(id)} />{' '}
+            <input
+              type="checkbox"
+              checked={fields.agents.includes(id)}
+              onChange={({ target }) => change({ agents: withName(fields.agents, id, target.checked) })}
+            />{' '}
             {name}
           </label>
         ))}

@@ -60,7 +60,7 @@ export function Domains({ stored, change }: { stored: StoredCatalog; change: Cha
       </ul>
       {asking?.what === 'edit' && (
         <DomainQuestion
-          domain={asking.domain}
+          domain={asking.domain && (domains.find(({ id }) => id === asking.domain?.id) ?? asking.domain)}
           close={close}
           save={(domain) => change(jsonOf(withDomain(stored, domain)), `${domain.name} was saved.`)}
         />

@@ -1,33 +1,49 @@
+type Identity = { readonly id: string; readonly name: string; readonly description: string };
+
 type IdentityFieldsProps = {
-  /** null: a new one, whose id is asked for */
-  readonly of: { readonly name: string; readonly description?: string } | null;
+  readonly fields: Identity;
+  /** its id is asked for */
+  readonly isNew: boolean;
+  readonly onChange: (changed: Partial<Identity>) => void;
 };
 
-/** The fields `name`, `id` and `description` of an agent or a domain. An id cannot be changed later. */
-export function IdentityFields({ of }: IdentityFieldsProps) {
+/** Name, id and description of an agent or a domain. An id cannot be changed later. */
+export function IdentityFields({ fields, isNew, onChange }: IdentityFieldsProps) {
   return (
     <>
       <label className="field">
         Name
-        <input name="name" required maxLength={100} defaultValue={of?.name} autoComplete="off" />
+        <input
+          required
+          maxLength={100}
+          value={fields.name}
+          autoComplete="off"
+          onChange={({ target }) => onChange({ name: target.value })}
+        />
       </label>
-      {of === null && (
+      {isNew && (
         <label className="field">
           Id
           <input
-            name="id"
             required
             maxLength={64}
             pattern="[A-Za-z0-9_\-]+"
             title="Letters, digits, - and _"
+            value={fields.id}
             autoComplete="off"
             spellCheck={false}
+            onChange={({ target }) => onChange({ id: target.value })}
           />
         </label>
       )}
       <label className="field">
         Description
-        <input name="description" maxLength={500} defaultValue={of?.description} autoComplete="off" />
+        <input
+          maxLength={500}
+          value={fields.description}
+          autoComplete="off"
+          onChange={({ target }) => onChange({ description: target.value })}
+        />
       </label>
     </>
   );

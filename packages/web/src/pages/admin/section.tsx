@@ -9,7 +9,7 @@ import type { Polled } from '../../state/use-polled.ts';
 type SectionProps<Value> = {
   readonly title: string;
   /** `again` is null if it refreshes by itself */
-  readonly polled: Omit<Polled<Value>, 'again'> & { readonly again: (() => void) | null };
+  readonly polled: Pick<Polled<Value>, 'value' | 'fault'> & { readonly again: (() => void) | null };
   readonly actions?: ReactNode;
   readonly children: (value: Value) => ReactNode;
 };

@@ -1,15 +1,13 @@
 /** The tools of an agent: all, or those that are selected. */
-import { useState } from 'react';
 
 type ToolChoiceProps = {
-  /** undefined: all */
-  readonly chosen: readonly string[] | undefined;
+  /** null: all */
+  readonly chosen: readonly string[] | null;
   readonly tools: readonly { readonly name: string; readonly description: string }[];
+  readonly onChoose: (chosen: readonly string[] | null) => void;
 };
 
-/** The fields `tools` (`all` or `some`) and `tool`. */
-export function ToolChoice({ chosen, tools }: ToolChoiceProps) {
-  const [isLimited, setLimited] = useState(chosen !== undefined);
+export function ToolChoice({ chosen, tools, onChoose }: ToolChoiceProps) {
   // Tools of an MCP server that is not running stay selected.
   const missing = chosen?.filter((name) => !tools.some((tool) => tool.name === name)) ?? [];
   const offered = [...tools, ...missing.map((name) => ({ name, description: 'Not available now' }))];
@@ -18,20 +16,23 @@ export function ToolChoice({ chosen, tools }: ToolChoiceProps) {
       <label className="field">
         Tools
         <select
-          name="tools"
-          value={isLimited ? 'some' : 'all'}
-          onChange={({ target }) => setLimited(target.value === 'some')}
+          value={chosen === null ? 'all' : 'some'}
+          onChange={({ target }) => onChoose(target.value === 'some' ? [] : null)}
         >
           <option value="all">All tools</option>
           <option value="some">Only selected tools</option>
         </select>
       </label>
-      {isLimited && (
+      {chosen !== null && (
         <fieldset className="field checkboxes">
           <legend>Selected tools</legend>
           {offered.map(({ name, description }) => (
             <label key={name} title={description}>
-              <input type="checkbox" name="tool" value={name} defaultChecked={chosen?.includes(name)} />{' '}
+              <input
+                type="checkbox"
+                checked={chosen.includes(name)}
+                onChange={({ target }) => onChoose(withName(chosen, name, target.checked))}
+              />{' '}
               {name}
             </label>
           ))}
@@ -41,6 +42,8 @@ export function ToolChoice({ chosen, tools }: ToolChoiceProps) {
   );
 }
 
-/** Undefined for all. */
-export const toolsIn = (fields: FormData): readonly string[] | undefined =>
-  fields.get('tools') === 'some' ? fields.getAll('tool').map(String) : undefined;
+/** The names with or without this one. */
+export const withName = (names: readonly string[], name: string, isIn: boolean): readonly string[] => [
+  ...names.filter((other) => other !== name),
+  ...(isIn ? [name] : []),
+];

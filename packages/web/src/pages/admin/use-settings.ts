@@ -24,7 +24,7 @@ export function useSettings(): {
   /** The rest of the console shows the change at once. */
   async function change(values: Values, done: string): Promise<void> {
     try {
-      await parlance.admin.settings.change({ version, values });
+      polled.set(await parlance.admin.settings.change({ version, values }));
     } finally {
       polled.again();
     }
