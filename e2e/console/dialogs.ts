@@ -102,6 +102,15 @@ export const DIALOGS: readonly Shown[] = [
     ready: (page) => seen(page.locator('#main a').first()),
   },
   section('model', 'Model'),
+  {
+    name: 'fields of a model server',
+    path: '/admin?section=model',
+    async ready(page) {
+      await asAdmin(page);
+      await page.getByRole('radio', { name: 'OpenAI-compatible server' }).check();
+      await seen(page.getByLabel('Address'));
+    },
+  },
   section('mcp', 'MCP servers'),
   section('origins', 'Browser origins'),
   section('prices', 'Prices'),

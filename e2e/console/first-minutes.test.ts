@@ -84,9 +84,7 @@ describe.skipIf(NO_BROWSER)('the first minutes', () => {
       await openSidebar(page);
       await page.getByRole('link', { name: 'New session' }).click();
       await page.getByRole('link', { name: 'Connect a model' }).click();
-      await page
-        .getByLabel('Provider')
-        .selectOption({ label: 'Ollama, vLLM or another OpenAI-compatible server' });
+      await page.getByRole('radio', { name: 'Ollama, vLLM or OpenAI-compatible server' }).check();
       await page.getByLabel('Address').fill(model.address);
       const save = page.getByRole('button', { name: 'Save', exact: true });
       await save.click();

@@ -13,7 +13,7 @@ import { type Console, gone, openConsole, seen } from './console.ts';
 
 const TEST_SERVER = join(import.meta.dir, '../../packages/server/src/tools/mcp/test-server.ts');
 
-const COMPATIBLE = 'Ollama, vLLM or another OpenAI-compatible server';
+const COMPATIBLE = 'Ollama, vLLM or OpenAI-compatible server';
 
 let place: Console;
 let vendor: ReturnType<typeof Bun.serve>;
@@ -74,6 +74,8 @@ async function instructionsOf(agent: string): Promise<string | undefined> {
   return agents.find(({ id }) => id === agent)?.instructions;
 }
 
+const provider = (page: Page, name: string) => page.getByRole('radio', { name, exact: true });
+
 async function signedIn(path: string): Promise<Page> {
   const page = await place.open('/login');
   await page.getByLabel('Name').fill('ada');
@@ -98,7 +100,16 @@ describe.skipIf(NO_BROWSER)('setup', () => {
   test('a local model is set up from the first page, without a login or a restart', async () => {
     const page = await place.open('/');
     await page.getByRole('link', { name: 'Connect a model' }).click();
-    await page.getByLabel('Provider').selectOption({ label: COMPATIBLE });
+    const providers = page.getByRole('group', { name: 'Provider' }).getByRole('radio');
+    await seen(providers.last());
+    expect(await Promise.all((await providers.all()).map((one) => one.isChecked()))).not.toContain(true);
+    expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0);
+    await providers.and(page.getByLabel('Anthropic')).check();
+    await seen(page.getByLabel('API key', { exact: true }));
+    expect(await page.getByLabel('Address').count()).toBe(0);
+    expect(await problemsOn(page)).toEqual([]);
+    await provider(page, COMPATIBLE).check();
+    expect(await problemsOn(page)).toEqual([]);
     await page.getByLabel('Address').fill(`http://127.0.0.1:${vendor.port}/v1`);
     await page.getByRole('button', { name: 'Test connection' }).click();
     await seen(page.getByText('Connected. 2 models:'));
@@ -128,8 +139,9 @@ describe.skipIf(NO_BROWSER)('setup', () => {
       await save();
       await seen(notice.filter({ hasText: text }));
     };
-    await page.getByLabel('Provider').selectOption({ label: COMPATIBLE });
+    await provider(page, COMPATIBLE).check();
     await address.fill(`http://127.0.0.1:${port}/v1`);
+    await model.fill('');
     await key.fill('wrong');
     await explained(`127.0.0.1:${port} refused the API key (401).`);
     expect(await page.getByRole('button', { name: 'Save anyway' }).count()).toBe(0);
@@ -168,7 +180,7 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     expect(await problemsOn(page)).toEqual([]);
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await gone(keys);
-    await page.getByLabel('Provider').selectOption({ label: 'Offline demo model' });
+    await provider(page, 'Offline demo model').check();
     await save();
     await seen(page.getByText(/^The offline demo model is in use/));
     await page.context().close();
@@ -294,14 +306,17 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     const dialog = page.getByRole('dialog', { name: 'Edit Reviewer' });
     expect(await dialog.getByLabel('Instructions').inputValue()).toStartWith('You review changes.');
     await dialog.getByLabel('Instructions').fill('Review like a pirate.');
-    // Another admin was faster.
-    await change({ model: 'tiny-2' });
+    await dialog.getByRole('button', { name: /^Model:/ }).click();
+    await dialog.getByRole('combobox', { name: 'Search models' }).fill('anthropic:no-key');
+    await page.keyboard.press('Enter');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await seen(dialog.getByRole('alert'));
-    expect(place.problems()).toEqual([expect.stringContaining('409 (Conflict)')]);
+    expect(place.problems()).toEqual([expect.stringContaining('400 (Bad Request)')]);
     expect(await dialog.getByLabel('Instructions').inputValue()).toBe('Review like a pirate.');
     expect(await problemsOn(page)).toEqual([]);
 
+    await dialog.getByRole('button', { name: /^Model:/ }).click();
+    await dialog.getByRole('option', { name: /default/ }).click();
     await dialog.getByRole('button', { name: 'Save' }).click();
     await gone(dialog);
     expect(await instructionsOf('reviewer')).toBe('Review like a pirate.');

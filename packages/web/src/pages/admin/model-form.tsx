@@ -1,16 +1,20 @@
 /** The form that connects a model. It is tested before it is saved. */
 import type { Settings } from '@parlance/sdk';
-import { type FormEvent, useId } from 'react';
+import { type FormEvent, useId, useRef, useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { TestResult } from './model-test-result.tsx';
+import { OutdatedNotice } from './outdated-notice.tsx';
+import { ProviderChoice } from './provider-choice.tsx';
 import { useModelTest } from './use-model-test.ts';
 import type { Save } from './use-settings.ts';
-import { CHOICES, type Choice, decidedBy, type Fields, valuesOf, vendorOf } from './vendors.ts';
+import { CHOICES, type Choice, type Chosen, choiceInUse, decidedBy, valuesOf, vendorOf } from './vendors.ts';
 
 type ModelFormProps = { readonly settings: Settings; readonly save: Save };
 
 export function ModelForm({ settings, save }: ModelFormProps) {
-  const { fields, change, tested, test } = useModelTest(settings);
+  const { fields, change, tested, test, isOutdated, reset } = useModelTest(settings);
+  const [isSaving, setSaving] = useState(false);
+  const form = useRef<HTMLFormElement>(null);
   const models = useId();
   const { choice } = fields;
   const { given } = settings;
@@ -18,8 +22,18 @@ export function ModelForm({ settings, save }: ModelFormProps) {
   const isTesting = tested?.state === 'testing';
   const listed = tested?.state === 'listed' ? tested.listing.models : [];
 
-  const store = (wanted: Fields) =>
-    save(valuesOf(wanted, given), choice === 'offline' ? 'The offline model is in use.' : 'Model connected.');
+  /** On a small screen, the fields of the choice would appear below it. */
+  function choose(choice: Choice): void {
+    change({ choice, address: '', key: '', model: '' });
+    requestAnimationFrame(() => form.current?.querySelector('.field')?.scrollIntoView({ block: 'nearest' }));
+  }
+
+  async function store(wanted: Chosen): Promise<void> {
+    setSaving(true);
+    const done = wanted.choice === 'offline' ? 'The offline model is in use.' : 'Model connected.';
+    if (await save(valuesOf(wanted, given), done)) reset();
+    setSaving(false);
+  }
 
   async function submit(event: FormEvent): Promise<void> {
     event.preventDefault();
@@ -28,25 +42,17 @@ export function ModelForm({ settings, save }: ModelFormProps) {
   }
 
   return (
-    <form className="admin-form" noValidate onSubmit={(event) => void submit(event)}>
-      <label className="field">
-        Provider
-        <select
-          value={choice}
-          disabled={decided.choice !== undefined}
-          onChange={({ target }) =>
-            change({ choice: target.value as Choice, address: '', key: '', model: '' })
-          }
-        >
-          {Object.entries(CHOICES)
-            .filter(([name]) => name !== 'openai' || given.openaiBaseUrl === undefined)
-            .map(([name, label]) => (
-              <option key={name} value={name}>
-                {label}
-              </option>
-            ))}
-        </select>
-      </label>
+    <form ref={form} className="admin-form" noValidate onSubmit={(event) => void submit(event)}>
+      <OutdatedNotice draft={{ isOutdated: isOutdated && !isSaving, reset }} />
+      <ProviderChoice
+        offered={(Object.keys(CHOICES) as Choice[]).filter(
+          (name) => name !== 'openai' || given.openaiBaseUrl === undefined,
+        )}
+        chosen={choice}
+        inUse={choiceInUse(settings)}
+        disabled={decided.choice !== undefined}
+        onChoose={choose}
+      />
       {choice === 'compatible' && (
         <label className="field">
           Address
@@ -61,7 +67,7 @@ export function ModelForm({ settings, save }: ModelFormProps) {
           />
         </label>
       )}
-      {choice !== 'offline' && (
+      {choice !== null && choice !== 'offline' && (
         <>
           <label className="field">
             {choice === 'compatible' ? 'API key (if the server needs one)' : 'API key'}
@@ -95,20 +101,22 @@ export function ModelForm({ settings, save }: ModelFormProps) {
             tested={tested}
             chosen={fields.model}
             choose={decided.model === undefined ? (model) => change({ model }) : undefined}
-            saveAnyway={() => void store(fields)}
+            saveAnyway={() => void store({ ...fields, choice })}
           />
         </>
       )}
-      <div className="admin-buttons">
-        <Button type="submit" look="primary" disabled={isTesting}>
-          Save
-        </Button>
-        {choice !== 'offline' && (
-          <Button disabled={isTesting} onClick={() => void test(false)}>
-            {isTesting ? 'Testing …' : 'Test connection'}
+      {choice !== null && (
+        <div className="admin-buttons">
+          <Button type="submit" look="primary" disabled={isTesting}>
+            Save
           </Button>
-        )}
-      </div>
+          {choice !== 'offline' && (
+            <Button disabled={isTesting} onClick={() => void test(false)}>
+              {isTesting ? 'Testing …' : 'Test connection'}
+            </Button>
+          )}
+        </div>
+      )}
     </form>
   );
 }

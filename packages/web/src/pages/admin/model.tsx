@@ -35,7 +35,7 @@ export function ModelSection() {
               {problem}
             </Notice>
           ))}
-          <ModelForm key={settings.version} settings={settings} save={save} />
+          <ModelForm settings={settings} save={save} />
           <StoredKeys settings={settings} save={save} />
         </>
       )}

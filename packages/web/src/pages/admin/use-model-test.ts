@@ -2,7 +2,18 @@
 import { type ModelListing, ParlanceError, type Settings } from '@parlance/sdk';
 import { useState } from 'react';
 import { parlance } from '../../state/server.ts';
-import { type Choice, type Fields, fieldsOf, modelProblem, problemIn, questionOf } from './vendors.ts';
+import { isSame } from './draft.ts';
+import { useDraft } from './use-draft.ts';
+import {
+  type Choice,
+  type Chosen,
+  type Fields,
+  fieldsOf,
+  mergedFields,
+  modelProblem,
+  problemIn,
+  questionOf,
+} from './vendors.ts';
 
 export type Tested =
   | { readonly state: 'testing' }
@@ -10,16 +21,25 @@ export type Tested =
   | { readonly state: 'listed'; readonly listing: ModelListing; readonly problem: string | null };
 
 type Connecting = Fields & { readonly choice: Exclude<Choice, 'offline'> };
-const isConnecting = (fields: Fields): fields is Connecting => fields.choice !== 'offline';
+const isChosen = (fields: Fields): fields is Chosen => fields.choice !== null;
+const isConnecting = (fields: Chosen): fields is Connecting => fields.choice !== 'offline';
+
+/** The fields that a test is about. */
+const serverOf = ({ choice, address, key }: Fields) => ({ choice, address, key });
 
 export function useModelTest(settings: Settings) {
-  const [fields, setFields] = useState<Fields>(() => fieldsOf(settings));
-  const [tested, setTested] = useState<Tested | null>(null);
+  const draft = useDraft<Fields>(fieldsOf(settings), mergedFields);
+  const { fields } = draft;
+  const [last, setLast] = useState<{ readonly of: object; readonly tested: Tested } | null>(null);
+  /** of another server once the fields are about another one */
+  const tested = last && isSame(last.of, serverOf(fields)) ? last.tested : null;
 
   function change(changed: Partial<Fields>): void {
-    setFields((before) => ({ ...before, ...changed }));
-    setTested((before) =>
-      changed.model !== undefined && before?.state === 'listed' ? { ...before, problem: null } : null,
+    draft.change(changed);
+    setLast((before) =>
+      changed.model !== undefined && before?.tested.state === 'listed'
+        ? { ...before, tested: { ...before.tested, problem: null } }
+        : null,
     );
   }
 
@@ -38,27 +58,35 @@ export function useModelTest(settings: Settings) {
   }
 
   /** Shows the result. Returns the fields with the address that answered; null if they cannot be used. */
-  async function test(forUse: boolean): Promise<Fields | null> {
+  async function test(forUse: boolean): Promise<Chosen | null> {
+    if (!isChosen(fields)) return null;
     if (!isConnecting(fields)) return fields;
-    setTested({ state: 'testing' });
+    const of = serverOf(fields);
+    setLast({ of, tested: { state: 'testing' } });
     const result = await listed(fields);
     if (result.state !== 'listed') {
-      setTested(result);
+      setLast({ of, tested: result });
       return null;
     }
     const { listing } = result;
     const [only] = listing.models.length === 1 ? listing.models : [];
-    const isEmpty = fields.choice === 'compatible' && fields.model.trim() === '';
-    const complete: Fields = {
-      ...fields,
-      address: fields.choice === 'compatible' ? listing.address : '',
-      model: isEmpty ? (only ?? '') : fields.model,
+    const isOwnServer = fields.choice === 'compatible';
+    // What is entered during the test stays.
+    const completed: Partial<Pick<Fields, 'address' | 'model'>> = {
+      ...(isOwnServer && { address: listing.address }),
+      ...(isOwnServer && fields.model.trim() === '' && only !== undefined && { model: only }),
     };
+    const complete = { ...fields, ...completed };
     const problem = forUse ? modelProblem(complete, listing) : null;
-    setFields(complete);
-    setTested({ ...result, problem });
+    draft.change(completed);
+    setLast({ of: serverOf(complete), tested: { ...result, problem } });
     return problem === null ? complete : null;
   }
 
-  return { fields, change, tested, test };
+  function reset(): void {
+    draft.reset();
+    setLast(null);
+  }
+
+  return { fields, change, tested, test, isOutdated: draft.isOutdated, reset };
 }

@@ -1,6 +1,17 @@
 import { expect, test } from 'bun:test';
 import type { Settings } from '@parlance/sdk';
-import { decidedBy, fieldsOf, modelProblem, problemIn, questionOf, valuesOf, withScheme } from './vendors.ts';
+import {
+  choiceInUse,
+  decidedBy,
+  type Fields,
+  fieldsOf,
+  mergedFields,
+  modelProblem,
+  problemIn,
+  questionOf,
+  valuesOf,
+  withScheme,
+} from './vendors.ts';
 
 const settings = (stored: Settings['stored'], provider = 'offline'): Settings => ({
   version: 1,
@@ -12,8 +23,40 @@ const settings = (stored: Settings['stored'], provider = 'offline'): Settings =>
 });
 
 test('shows what is in use if nothing is stored', () => {
-  expect(fieldsOf(settings({}))).toEqual({ choice: 'offline', address: '', key: '', model: '' });
   expect(fieldsOf(settings({}, 'openai'))).toMatchObject({ choice: 'openai', model: 'gpt-5' });
+});
+
+test('the offline model is not a choice until it is made, unless the startup makes it', () => {
+  const none = { choice: null, address: '', key: '', model: '' };
+  expect(fieldsOf(settings({}))).toEqual(none);
+  expect(fieldsOf(settings({ provider: 'offline' }))).toEqual(none);
+  const given = { provider: 'PROVIDER' };
+  expect(fieldsOf({ ...settings({}), given })).toEqual({ ...none, choice: 'offline' });
+});
+
+test('the choice in use depends on the address', () => {
+  const used = (provider: string, address: string | null) =>
+    choiceInUse({ ...settings({}), model: { provider, model: 'x', address } });
+  expect(used('offline', null)).toBe('offline');
+  expect(used('openai', 'https://api.openai.com/v1')).toBe('openai');
+  expect(used('openai', 'http://127.0.0.1:11434/v1')).toBe('compatible');
+  expect(used('google', 'https://generativelanguage.googleapis.com')).toBe('google');
+});
+
+test('input is kept when the settings change; what was not touched follows on the same server', () => {
+  const base: Fields = { choice: 'compatible', address: 'http://one/v1', key: '', model: 'a' };
+  const merged = (changed: Partial<Fields>, stored: Partial<Fields>) =>
+    mergedFields({ base, changed }, { ...base, ...stored });
+  expect(merged({ key: 'sk-1' }, { model: 'b' })).toEqual({ ...base, key: 'sk-1', model: 'b' });
+  expect(merged({ model: 'c' }, { model: 'b' })).toEqual({ ...base, model: 'c' });
+  // The key was entered for the first server.
+  expect(merged({ key: 'sk-1' }, { address: 'http://two/v1', model: 'b' })).toEqual({ ...base, key: 'sk-1' });
+  expect(merged({ model: 'c' }, { choice: 'openai', address: '', model: 'gpt-5' })).toEqual({
+    ...base,
+    model: 'c',
+  });
+  const other = { choice: 'anthropic', address: '', model: '' } as const;
+  expect(merged(other, { model: 'b' })).toEqual({ ...base, ...other });
 });
 
 test('an address makes it a compatible server', () => {
@@ -58,7 +101,7 @@ test('what is set at startup is shown, and neither stored nor sent again', () =>
     key: '',
     model: 'qwen3',
   });
-  expect(valuesOf(fields, given)).toEqual({ provider: 'openai' });
+  expect(valuesOf({ ...fields, choice: 'compatible' }, given)).toEqual({ provider: 'openai' });
   expect(questionOf({ ...fields, choice: 'compatible' }, given)).toEqual({
     provider: 'openai',
     address: undefined,

@@ -1,16 +1,21 @@
 /** What the form for the model offers, and the settings that a choice becomes. Pure. */
 import type { Json } from '@parlance/protocol';
 import type { ModelListing, ModelQuestion, Settings } from '@parlance/sdk';
+import { type Entered, mergedEach } from './draft.ts';
 
 export type Choice = 'compatible' | 'openai' | 'anthropic' | 'google' | 'offline';
 type Vendor = ModelQuestion['provider'];
 
-export const CHOICES: Readonly<Record<Choice, string>> = {
-  compatible: 'Ollama, vLLM or another OpenAI-compatible server',
-  openai: 'OpenAI',
-  anthropic: 'Anthropic',
-  google: 'Google Gemini',
-  offline: 'Offline demo model',
+/** In the order of the form. */
+export const CHOICES: Readonly<Record<Choice, { readonly label: string; readonly hint: string }>> = {
+  openai: { label: 'OpenAI', hint: 'GPT models, with an API key' },
+  anthropic: { label: 'Anthropic', hint: 'Claude models, with an API key' },
+  google: { label: 'Google', hint: 'Gemini models, with an API key' },
+  compatible: {
+    label: 'Ollama, vLLM or OpenAI-compatible server',
+    hint: 'Its address, and an API key if it needs one',
+  },
+  offline: { label: 'Offline demo model', hint: 'Built in, without a key; not a language model' },
 };
 
 /** A key is sent to the vendor's own address, unless the choice is another server. */
@@ -24,18 +29,23 @@ export const vendorOf = (choice: Exclude<Choice, 'offline'>): Vendor =>
   choice === 'compatible' ? 'openai' : choice;
 
 export type Fields = {
-  readonly choice: Choice;
+  /** null: not chosen yet */
+  readonly choice: Choice | null;
   readonly address: string;
   /** empty: the stored one stays */
   readonly key: string;
   readonly model: string;
 };
+export type Chosen = Fields & { readonly choice: Choice };
 
 type Given = Settings['given'];
 
 /** The flag or variable that decides each field; undefined if it can be changed. */
-export function decidedBy(given: Given, choice: Choice): Readonly<Partial<Record<keyof Fields, string>>> {
-  if (choice === 'offline') return { choice: given.provider };
+export function decidedBy(
+  given: Given,
+  choice: Choice | null,
+): Readonly<Partial<Record<keyof Fields, string>>> {
+  if (choice === null || choice === 'offline') return { choice: given.provider };
   const vendor = vendorOf(choice);
   return {
     choice: given.provider,
@@ -47,21 +57,46 @@ export function decidedBy(given: Given, choice: Choice): Readonly<Partial<Record
 
 const text = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 
-/** What is stored, or in use if nothing is. What is set at startup takes precedence. */
+/**
+ * What is stored, or in use if nothing is. What is set at startup takes precedence. The offline model is shown as a choice
+ * only if it is set there: otherwise no provider has been chosen yet.
+ */
 export function fieldsOf({ stored, model, given }: Settings): Fields {
   const provider = (given.provider === undefined && text(stored.provider)) || model.provider;
   const isInUse = provider === model.provider;
   const isGiven = given[`${provider}BaseUrl`] !== undefined && isInUse;
   const address = isGiven ? (model.address ?? '') : text(stored[`${provider}BaseUrl`]);
   const known = (Object.keys(CHOICES) as Choice[]).find((name) => name === provider) ?? 'offline';
+  if (known === 'offline') {
+    const isSet = given.provider !== undefined || given.model !== undefined;
+    return { choice: isSet ? 'offline' : null, address: '', key: '', model: '' };
+  }
   const choice = known === 'openai' && address !== '' ? 'compatible' : known;
   const storedModel = given.model === undefined ? text(stored.model) : '';
   const name = storedModel || (model.provider === 'offline' ? '' : model.model);
-  return { choice, address, key: '', model: choice === 'offline' ? '' : name };
+  return { choice, address, key: '', model: name };
+}
+
+/** The choice whose model answers now. */
+export function choiceInUse({ model: { provider, address } }: Settings): Choice {
+  if (provider === 'openai') return address === OWN_ADDRESS.openai ? 'openai' : 'compatible';
+  return provider === 'anthropic' || provider === 'google' ? provider : 'offline';
+}
+
+/**
+ * Keeps the input when the stored settings have changed. A key belongs to a server and a model to its list, so that all
+ * fields are kept unless both are about the same server.
+ */
+export function mergedFields(entered: Entered<Fields>, stored: Fields): Fields {
+  const { base } = entered;
+  const typed = { ...base, ...entered.changed };
+  const isSameServer =
+    typed.choice === base.choice && stored.choice === base.choice && stored.address === base.address;
+  return isSameServer ? mergedEach(entered, stored) : typed;
 }
 
 /** An address or model that is left empty is removed, so that the vendor's own is used. */
-export function valuesOf({ choice, address, key, model }: Fields, given: Given): Record<string, Json> {
+export function valuesOf({ choice, address, key, model }: Chosen, given: Given): Record<string, Json> {
   const values: Record<string, Json> = { provider: 'offline', model: null };
   if (choice !== 'offline') {
     const vendor = vendorOf(choice);
