@@ -21,7 +21,8 @@ async function change(values: Parameters<ReturnType<typeof admin>['settings']['c
   await settings.change({ version, values });
 }
 
-const outdated = (within: Page | Locator) => within.getByText('These settings were changed meanwhile');
+const outdated = (within: Page | Locator) =>
+  within.getByText('Another admin changed these settings meanwhile.');
 const load = (within: Page | Locator) => within.getByRole('button', { name: 'Load the new settings' });
 const nameOf = (page: Page) => page.getByRole('combobox', { name: 'Model' });
 const hasValue = (field: Locator, value: string) => until(async () => (await field.inputValue()) === value);

@@ -64,7 +64,6 @@ export function AgentQuestion({ agent, tools, domainOf, close, save }: AgentQues
       onClose={close}
       onConfirm={() => save(agentIn(fields, agent), fields.domain)}
     >
-      <OutdatedNotice draft={draft} />
       <IdentityFields fields={fields} isNew={agent === null} onChange={change} />
       <label className="field">
         Instructions
@@ -106,6 +105,7 @@ export function AgentQuestion({ agent, tools, domainOf, close, save }: AgentQues
           onChange={({ target }) => change({ starters: target.value })}
         />
       </label>
+      <OutdatedNotice draft={draft} />
     </Dialog>
   );
 }

@@ -41,7 +41,6 @@ export function DomainQuestion({ domain, close, save }: DomainQuestionProps) {
       onClose={close}
       onConfirm={confirm}
     >
-      <OutdatedNotice draft={draft} />
       <IdentityFields fields={fields} isNew={domain === null} onChange={change} />
       <label className="field">
         Default agent
@@ -66,6 +65,7 @@ export function DomainQuestion({ domain, close, save }: DomainQuestionProps) {
           </label>
         ))}
       </fieldset>
+      <OutdatedNotice draft={draft} />
     </Dialog>
   );
 }

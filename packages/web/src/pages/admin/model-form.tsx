@@ -43,7 +43,6 @@ export function ModelForm({ settings, save }: ModelFormProps) {
 
   return (
     <form ref={form} className="admin-form" noValidate onSubmit={(event) => void submit(event)}>
-      <OutdatedNotice draft={{ isOutdated: isOutdated && !isSaving, reset }} />
       <ProviderChoice
         offered={(Object.keys(CHOICES) as Choice[]).filter(
           (name) => name !== 'openai' || given.openaiBaseUrl === undefined,
@@ -105,6 +104,7 @@ export function ModelForm({ settings, save }: ModelFormProps) {
           />
         </>
       )}
+      <OutdatedNotice draft={{ isOutdated: isOutdated && !isSaving, reset }} />
       {choice !== null && (
         <div className="admin-buttons">
           <Button type="submit" look="primary" disabled={isTesting}>

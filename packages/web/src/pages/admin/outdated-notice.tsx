@@ -2,13 +2,12 @@ import { Button } from '../../components/button.tsx';
 import { Notice } from '../../components/notice.tsx';
 import type { Draft } from './use-draft.ts';
 
-/** Says that another admin was faster. */
+/** Above the buttons of a form: says that another admin was faster. */
 export function OutdatedNotice({ draft }: { draft: Pick<Draft<unknown>, 'isOutdated' | 'reset'> }) {
   if (!draft.isOutdated) return null;
   return (
     <Notice look="warning" action={<Button onClick={draft.reset}>Load the new settings</Button>}>
-      These settings were changed meanwhile, by another admin or in another tab. Your input is kept; saving it
-      replaces theirs.
+      Another admin changed these settings meanwhile. Your input is kept; saving it replaces theirs.
     </Notice>
   );
 }
