@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import type { Page } from 'playwright-core';
 import type { Json } from '../../packages/protocol/src/index.ts';
 import { connect } from '../../packages/sdk/src/index.ts';
+import { until } from '../../packages/server/src/testing/until.ts';
 import { fakeModel } from '../fake-model.ts';
 import { accessibilityProblems, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
@@ -149,6 +150,33 @@ describe.skipIf(NO_BROWSER)('the models of a vendor', () => {
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await seen(beside.getByRole('button', { name: 'Model: model-1 (default)' }));
     await page.goto(`${place.server.http}/#/`);
+    await seen(page.getByRole('button', { name: 'Model: model-1 (default)' }));
+    await page.context().close();
+  });
+
+  test('are completed after /model', async () => {
+    const page = await place.open('/');
+    const message = page.getByRole('textbox', { name: /message/i });
+    const options = page.getByRole('listbox', { name: 'Commands' }).getByRole('option');
+    await message.fill('/model ');
+    await seen(options.filter({ hasText: 'claude-shared' }));
+    expect(await options.count()).toBe(21);
+    await message.fill('/model model-249');
+    await until(async () => (await options.count()) === 1);
+    await seen(options.filter({ hasText: gateway.host }));
+    await prepare(page);
+    expect(await accessibilityProblems(page, 'all')).toEqual([]);
+    await message.fill('/model model-24');
+    await until(async () => (await options.first().locator('strong').textContent()) === 'model-24');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await seen(page.getByRole('button', { name: 'Model: model-240' }));
+    await message.fill('/model shared');
+    await page.keyboard.press('Enter');
+    await seen(page.getByRole('button', { name: 'Model: claude-shared' }));
+    await answered(page, 'claude-shared');
+    await message.fill('/model default');
+    await page.keyboard.press('Enter');
     await seen(page.getByRole('button', { name: 'Model: model-1 (default)' }));
     await page.context().close();
   });

@@ -15,6 +15,7 @@ import { Button, IconButton } from '../../components/button.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { useHighlighterSoon } from '../../markdown/use-highlighter.ts';
+import { loadModels, useListedModels } from '../../state/models.ts';
 import { useServer } from '../../state/server.ts';
 import { useMedia } from '../../state/use-media.ts';
 import { ACCEPTED } from './attachments.ts';
@@ -22,7 +23,7 @@ import { readDraft, writeDraft } from './drafts.ts';
 import { useFiles } from './files.ts';
 import { hasKeyboard, useKeptFocus } from './keep-focus.ts';
 import { useRecall } from './recall.ts';
-import { type Choice, parseSlash, type Slash, slashChoices } from './slash.ts';
+import { type Choice, namesModel, parseSlash, type Slash, slashChoices } from './slash.ts';
 import { optionId, SlashMenu } from './slash-menu.tsx';
 
 /** `supersede` interrupts the running turn; `queue` waits for it. */
@@ -70,7 +71,8 @@ export function Composer(props: ComposerProps) {
   const recall = useRecall(earlier);
   const placeholder = usePlaceholder(running);
   useKeptFocus(area);
-  const choices = dismissed ? [] : slashChoices(text, about);
+  const { providers } = useListedModels();
+  const choices = dismissed ? [] : slashChoices(text, about, providers ?? []);
   const at = Math.min(chosen, choices.length - 1);
   const empty = text.trim() === '' && files.attached.length === 0;
 
@@ -82,6 +84,10 @@ export function Composer(props: ComposerProps) {
   }
 
   useHighlighterSoon(text !== '');
+  const isNamingModel = namesModel(text);
+  useEffect(() => {
+    if (isNamingModel) void loadModels();
+  }, [isNamingModel]);
   useEffect(() => {
     if (hasKeyboard()) area.current?.focus();
   }, []);

@@ -40,12 +40,28 @@ test('offers completions while typing', () => {
   expect(labels('/')).toHaveLength(7);
   expect(labels('/co')).toEqual(['/compact']);
   expect(labels('/model ')).toEqual(['default', 'gpt-4o-mini', 'offline']);
-  expect(labels('/model OFF')).toEqual(['offline']);
+  expect(labels('/model OFF')).toEqual(['offline', 'Use “OFF”']);
   expect(labels('/domain social')).toEqual(['Social Chat']);
   expect(labels('/nothing')).toEqual([]);
   expect(labels('/etc/')).toEqual([]);
   expect(labels('hello /')).toEqual([]);
   expect(labels('/model a\nb')).toEqual([]);
+});
+
+test('offers the models of all providers, as the picker does', () => {
+  const models = Array.from({ length: 50 }, (_, index) => ({ id: `qwen-${index}`, name: `qwen-${index}` }));
+  const shared = { id: 'openai:claude-a', name: 'claude-a' };
+  const providers = [{ provider: 'openai', label: 'gateway', models: [shared, ...models], problem: null }];
+  const choices = (text: string) => slashChoices(text, about, providers);
+  expect(choices('/model ')).toHaveLength(21);
+  expect(choices('/model claude')).toMatchObject([
+    { text: '/model openai:claude-a', label: 'claude-a', about: 'gateway' },
+    { text: '/model claude', label: 'Use “claude”' },
+  ]);
+  // A model that is typed in full comes before those that contain its name.
+  expect(choices('/model qwen-49')[0]?.text).toBe('/model qwen-49');
+  expect(choices('/model qwen-4')[0]?.text).toBe('/model qwen-4');
+  expect(choices('/model default').map(({ text }) => text)).toEqual(['/model default']);
 });
 
 test('a complete choice runs at once', () => {

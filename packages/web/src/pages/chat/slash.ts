@@ -1,5 +1,6 @@
 /** Slash commands of the console. */
-import type { About } from '@parlance/sdk';
+import type { About, ProviderModels } from '@parlance/sdk';
+import { type ModelGroup, matching, modelGroups } from '../../components/model-picker/options.ts';
 import { type Caller, may, type Needs } from '../../state/may.ts';
 
 export const SLASHES = [
@@ -37,8 +38,18 @@ export type Choice = {
   readonly complete: boolean;
 };
 
-/** Completions for the typed text; empty if it is a message to the agent. */
-export function slashChoices(text: string, about: About): readonly Choice[] {
+/** Whether models are completed, whose list should be loaded. */
+export const namesModel = (text: string): boolean => /^\/model[ \t]/i.test(text);
+
+/** More are found by typing. */
+const MOST_MODELS = 20;
+
+/** Completions for the typed text; empty if it is a message to the agent. `providers` are the known lists of models. */
+export function slashChoices(
+  text: string,
+  about: About,
+  providers: readonly ProviderModels[] = [],
+): readonly Choice[] {
   const [, word = '', gap, rest = ''] = /^\/([a-z]*)([ \t]+)?(.*)$/i.exec(text) ?? [];
   if (!text.startsWith('/') || text.includes('\n')) return [];
   if (gap === undefined)
@@ -53,6 +64,7 @@ export function slashChoices(text: string, about: About): readonly Choice[] {
             complete: !('argument' in slash),
           }));
   const name = slashesFor(about).find((slash) => slash.name === word.toLowerCase())?.name;
+  if (name === 'model') return modelChoices(rest.trim(), about, providers);
   const wanted = rest.trim().toLowerCase();
   return argumentsOf(name, about)
     .filter(({ id, label }) => id.toLowerCase().includes(wanted) || label.toLowerCase().includes(wanted))
@@ -64,13 +76,27 @@ type Argument = { readonly id: string; readonly label: string; readonly about: s
 /** Argument for the server's default. */
 export const AS_SERVER = 'default';
 
+/** The models of the picker. One that is typed in full is the first, since Enter chooses it. */
+function modelChoices(wanted: string, about: About, providers: readonly ProviderModels[]): readonly Choice[] {
+  const choicesOf = (groups: readonly ModelGroup[]): Choice[] =>
+    groups.flatMap(({ label: provider, options }) =>
+      options.map(({ value, label }) => ({
+        text: `/model ${value ?? AS_SERVER}`,
+        label: value === null ? AS_SERVER : label,
+        about: value === null ? `Server default: ${about.model}` : provider,
+        complete: true,
+      })),
+    );
+  const groups = modelGroups({ named: about.models, providers, fallback: about.model, chosen: null });
+  const exact = choicesOf(groups).filter(
+    ({ text, label }) => label === wanted || text === `/model ${wanted}`,
+  );
+  const all = [...exact, ...choicesOf(matching(groups, wanted, MOST_MODELS).groups)];
+  return all.filter(({ text }, index) => all.findIndex((other) => other.text === text) === index);
+}
+
 function argumentsOf(name: SlashName | undefined, about: About): readonly Argument[] {
   switch (name) {
-    case 'model':
-      return [
-        { id: AS_SERVER, label: AS_SERVER, about: `Server default: ${about.model}` },
-        ...about.models.map(({ id, provider }) => ({ id, label: id, about: provider })),
-      ];
     case 'agent':
       return about.agents.map(({ id, name, description }) => ({ id, label: name, about: description }));
     case 'domain':
