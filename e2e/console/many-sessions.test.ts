@@ -3,10 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { until } from '../../packages/server/src/testing/until.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, openConsole, openSidebar, PATIENCE_MS, say, seen } from './console.ts';
+import { type Console, gone, openConsole, openSidebar, PATIENCE_MS, say, seen } from './console.ts';
+import { cuttingProxy } from './cutting-proxy.ts';
 import { manySessions } from './long-session.ts';
 
-const SESSIONS = 1_000;
+/** More than are read again at once after a reconnect. */
+const SESSIONS = 1_400;
 /** More than the rows of a screen with its overscan. */
 const MAX_ROWS = 60;
 
@@ -56,7 +58,7 @@ describe.skipIf(NO_BROWSER)('many sessions', () => {
     const page = await place.open('/');
     await openSidebar(page);
     const list = page.locator('.session-list');
-    await seen(page.locator('.session-title').getByText('question 990', { exact: true }));
+    await seen(page.locator('.session-title').getByText(`question ${SESSIONS - 10}`, { exact: true }));
     await list.evaluate((element) => Object.assign(element, { scrollTop: 1_000 }));
     const inView = page.locator('.session-title').getByText(`question ${SESSIONS - 40}`, { exact: true });
     await seen(inView);
@@ -66,11 +68,32 @@ describe.skipIf(NO_BROWSER)('many sessions', () => {
     for (const name of ['one', 'two', 'three']) await say(place.server, name, name);
     await until(async () => (await heightOf()) > height + 2 * 30);
     await until(async () => Math.abs((await topOf()) - top) < 2);
-    for (const name of ['one', 'two', 'session-995'])
+    for (const name of ['one', 'two', `session-${SESSIONS - 5}`])
       await fetch(`${place.server.http}/v1/sessions/${name}`, { method: 'DELETE' });
     await until(async () => (await heightOf()) < height + 2 * 30);
     await until(async () => Math.abs((await topOf()) - top) < 2);
     await page.context().close();
+  });
+
+  test('the sessions in view stay when the connection was lost, unless they were deleted', async () => {
+    const proxy = await cuttingProxy(place.server.http);
+    const page = await place.open('/', { at: proxy.http });
+    await openSidebar(page);
+    await seen(page.locator('.session-title').getByText(`question ${SESSIONS - 10}`, { exact: true }));
+    await page.evaluate(SCROLL_TO_END);
+    const titled = (title: string) => page.locator('.session-title').getByText(title, { exact: true });
+    const height = () => page.locator('.session-list').evaluate((element) => element.scrollHeight);
+    const before = await height();
+    proxy.cut();
+    await seen(page.getByText(/^(Not connected|Offline|Reconnecting|Connecting again)/).first());
+    await fetch(`${place.server.http}/v1/sessions/session-4`, { method: 'DELETE' });
+    proxy.restore();
+    await gone(titled('question 4'));
+    for (const number of [1, 2, 3, 5, 6]) await seen(titled(`question ${number}`));
+    expect(before - (await height())).toBeLessThan(100);
+    await page.context().close();
+    await proxy.stop();
+    place.problems(); // the browser reports lost connections
   });
 
   test('a search shows a page of titles, and then the messages', async () => {

@@ -13,7 +13,7 @@ const received = (id: string, minute: number, title = id) =>
 
 const orderOf = (...sessions: Session[]): SessionOrder => {
   const order = new SessionOrder();
-  order.reset(sessions);
+  order.replace(sessions, {});
   return order;
 };
 const ids = ({ all }: SessionOrder) => all.map(({ id }) => id as string);
@@ -57,6 +57,33 @@ test('a session that was added on its own stays behind a page with newer ones', 
   expect(ids(order)).toEqual(['a', 'b', 'c', 'unarchived']);
 });
 
+test('a part that was read again replaces what was there, and nothing else', () => {
+  const known = [9, 8, 7, 6, 5, 4].map((minute) => received(`s${minute}`, minute));
+  const at = (minute: number) => received('boundary', minute);
+  const replaced = (read: readonly Session[], span: { after?: Session; until?: Session }) => {
+    const order = orderOf(...known);
+    order.replace(read, span);
+    return ids(order);
+  };
+  expect(replaced([received('s9', 9), received('s7', 7)], { until: at(7) })).toEqual([
+    's9',
+    's7',
+    's6',
+    's5',
+    's4',
+  ]);
+  expect(replaced([received('s5', 5)], { after: at(7), until: at(5) })).toEqual([
+    's9',
+    's8',
+    's7',
+    's5',
+    's4',
+  ]);
+  expect(replaced([], { after: at(7) })).toEqual(['s9', 's8', 's7']);
+  // It has changed since the newer part was read.
+  expect(replaced([received('s8', 3)], { after: at(5) })).toEqual(['s9', 's7', 's6', 's5', 's8']);
+});
+
 test('each change makes a new array of the same sessions', () => {
   const order = orderOf(received('a', 3), received('b', 2), received('c', 1));
   const before = order.all;
@@ -71,7 +98,10 @@ test('in a list of 100,000, changes and pages examine few of the others', () => 
   const count = 100_000;
   const FEW = 200;
   const order = new SessionOrder();
-  order.reset(Array.from({ length: count }, (_, index) => received(`s${index}`, count + 1_000 - index)));
+  order.replace(
+    Array.from({ length: count }, (_, index) => received(`s${index}`, count + 1_000 - index)),
+    {},
+  );
   let reads = 0;
   const counted = (value: string) => () => {
     reads++;

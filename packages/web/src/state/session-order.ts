@@ -11,6 +11,8 @@ export type ListedSession = Session & { readonly key: string };
 
 export const keyOf = ({ id, owner }: Pick<Session, 'id' | 'owner'>): string => `${owner} ${id}`;
 
+export type Span = { readonly after?: Session | undefined; readonly until?: Session | undefined };
+
 export class SessionOrder {
   #byKey = new Map<string, ListedSession>();
   #all: readonly ListedSession[] = [];
@@ -24,11 +26,19 @@ export class SessionOrder {
     return this.#byKey.get(key);
   }
 
-  /** Replaces all sessions. */
-  reset(sessions: readonly Session[]): void {
-    this.#byKey.clear();
-    this.#all = [];
-    this.addOlder(sessions);
+  /**
+   * Replaces the part of the list that was read again: from the sessions after `after`, or the newest, to `until`, or the
+   * end. Sessions that changed at the same moment as one of the two stay.
+   */
+  replace(read: readonly Session[], { after, until }: Span): void {
+    const start = after ? partitionPoint(this.#all, (other) => byChange(other, after) <= 0) : 0;
+    const end = until ? this.#placeOf(until) : this.#all.length;
+    const listed = new Map(read.map((session) => [keyOf(session), { ...session, key: keyOf(session) }]));
+    const isOther = ({ key }: ListedSession) => !listed.has(key);
+    const [newer, older] = [this.#all.slice(0, start), this.#all.slice(Math.max(start, end))];
+    const all = [...newer.filter(isOther), ...listed.values(), ...older.filter(isOther)];
+    this.#all = all.sort(byChange);
+    this.#byKey = new Map(this.#all.map((session) => [session.key, session]));
   }
 
   /** Adds a page from the end of the list. Sessions that are already listed stay as they are. */

@@ -115,3 +115,55 @@ test('a list without pinned sessions leaves them out of every page', async () =>
   list.pages.happened(happened('session.pinned', 'a', { pinned: true }));
   expect(list.ids()).toEqual([]);
 });
+
+/** A list of which all sessions are loaded; the last one is the oldest. */
+async function loaded(count: number) {
+  const sessions = store(
+    ...Array.from({ length: count }, (_, index) =>
+      session(`s${index}`, { updatedAt: new Date(Date.UTC(2026, 0, 1) - index * 1_000).toISOString() }),
+    ),
+  );
+  const list = listOf(sessions, ALL);
+  list.pages.read();
+  await list.release();
+  while (list.pages.get().hasMore) {
+    list.pages.more();
+    await list.release();
+  }
+  return { sessions, list };
+}
+
+test('after a gap, a long list stays as long as it was, and is read again part by part', async () => {
+  const { sessions, list } = await loaded(1_500);
+  const before = list.ids();
+  expect(before).toHaveLength(1_500);
+  for (const gone of ['s3', 's1200', 's1499']) sessions.delete(gone);
+  list.pages.read();
+  for (let page = 0; page < 10; page++) await list.release();
+  expect(list.ids()).toEqual(before.filter((id) => id !== 's3'));
+  for (let page = 0; page < 5; page++) await list.release();
+  expect(list.ids()).toEqual(before.filter((id) => sessions.has(id)));
+  expect(list.pages.get().hasMore).toBe(false);
+});
+
+test('after a gap, no more is read again than was loaded', async () => {
+  const { sessions, list } = await loaded(200);
+  for (let index = 200; index < 1_000; index++)
+    sessions.set(`s${index}`, session(`s${index}`, { updatedAt: '2020-01-01T00:00:00.000Z' }));
+  list.requests.length = 0;
+  list.pages.read();
+  for (let page = 0; page < 10; page++) await list.release();
+  expect(list.requests).toHaveLength(2);
+  expect(list.ids()).toHaveLength(200);
+  expect(list.pages.get().hasMore).toBe(true);
+});
+
+test('a second gap begins again', async () => {
+  const { sessions, list } = await loaded(1_500);
+  list.pages.read();
+  for (let page = 0; page < 10; page++) await list.release();
+  sessions.delete('s1');
+  list.pages.read();
+  for (let page = 0; page < 20; page++) await list.release();
+  expect(list.ids()).toEqual([...sessions.keys()]);
+});

@@ -3,7 +3,7 @@
  * an older response never replaces a newer one.
  */
 import { type ActivityEvent, type Parlance, ParlanceError, type Session } from '@parlance/sdk';
-import { listedAfter } from './listed.ts';
+import { byChange, listedAfter } from './listed.ts';
 import { keyOf, type ListedSession, SessionOrder } from './session-order.ts';
 
 export type Filter = {
@@ -29,8 +29,8 @@ export type SessionList = {
 /** What fills a screen; further pages are larger, because scrolling asks for many. */
 const FIRST_PAGE = 60;
 const NEXT_PAGE = 200;
-/** After a gap in the activity this many are read again; the rest when it is scrolled to. */
-const MOST_READ_AGAIN = 1_000;
+/** After a gap in the activity the list is read again in parts of this size. Until its turn comes, a part stays as it was. */
+const PART = 1_000;
 
 export const NOTHING: SessionList = {
   filter: { query: '', archived: false },
@@ -41,6 +41,8 @@ export const NOTHING: SessionList = {
 };
 
 type Change = Partial<Omit<SessionList, 'sessions' | 'filter'>>;
+/** A place in the list: its cursor, and the session before it. */
+type Position = { readonly cursor: string; readonly last: Session };
 type Happened = Exclude<ActivityEvent, { type: 'ready' | 'missed' | 'settings.changed' }>;
 
 /** Changes that may bring a session into a list. */
@@ -62,6 +64,10 @@ export class SessionPages {
   readonly #order = new SessionOrder();
   #queue = Promise.resolve();
   #cursor: string | undefined;
+  /** the last session before the cursor */
+  #end: Session | undefined;
+  /** a later gap begins another round */
+  #round = 0;
   #isReadingMore = false;
   #now: SessionList;
 
@@ -85,7 +91,8 @@ export class SessionPages {
 
   /** Reads as many as there were, at least a page. */
   read(): void {
-    this.#request(() => this.#read());
+    const round = ++this.#round;
+    this.#request(() => this.#read(round, Math.min(Math.max(this.#now.sessions.length, FIRST_PAGE), PART)));
   }
 
   /** Reads the next page, unless it is being read. */
@@ -119,24 +126,42 @@ export class SessionPages {
     return true;
   }
 
-  async #read(): Promise<Change> {
-    const wanted = Math.min(Math.max(this.#now.sessions.length, FIRST_PAGE), MOST_READ_AGAIN);
+  /** Reads a part of the list after `from`, or its beginning, and then the next part, up to where the list ended before. */
+  async #read(round: number, wanted: number, from?: Position): Promise<Change> {
+    if (round !== this.#round) return {};
     const sessions: Session[] = [];
-    let cursor: string | undefined;
+    let cursor = from?.cursor;
     do {
       const got = await this.#page(cursor, wanted > FIRST_PAGE ? NEXT_PAGE : FIRST_PAGE);
       sessions.push(...got.sessions);
       cursor = got.next ?? undefined;
-    } while (cursor !== undefined && sessions.length < wanted);
+    } while (cursor !== undefined && sessions.length < wanted && !(from && this.#isEndIn(sessions)));
+    const last = sessions.at(-1);
+    if (cursor !== undefined && last && !this.#isEndIn(sessions)) {
+      const next = { cursor, last };
+      this.#order.replace(this.#fitting(sessions), { after: from?.last, until: last });
+      this.#request(() => this.#read(round, PART, next));
+      return { loading: false, fault: null };
+    }
+    this.#order.replace(this.#fitting(sessions), { after: from?.last });
     this.#cursor = cursor;
-    this.#order.reset(this.#fitting(sessions));
+    this.#end = last ?? from?.last;
     return { hasMore: cursor !== undefined, loading: false, fault: null };
+  }
+
+  /** Whether the sessions reach to where the list ended before. */
+  #isEndIn(sessions: readonly Session[]): boolean {
+    const end = this.#end;
+    const last = sessions.at(-1);
+    if (!end || !last) return true;
+    return byChange(last, end) > 0 || sessions.some((session) => keyOf(session) === keyOf(end));
   }
 
   async #readMore(): Promise<Change> {
     if (this.#cursor === undefined) return {};
     const got = await this.#page(this.#cursor, NEXT_PAGE);
     this.#cursor = got.next ?? undefined;
+    this.#end = got.sessions.at(-1) ?? this.#end;
     this.#order.addOlder(this.#fitting(got.sessions));
     return { hasMore: this.#cursor !== undefined, fault: null };
   }
