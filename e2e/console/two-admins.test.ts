@@ -61,6 +61,7 @@ describe.skipIf(NO_BROWSER)('two admins', () => {
 
     await load(second).click();
     await gone(outdated(second));
+    await seen(second.locator('button[type=submit]:focus'));
     expect(await second.getByLabel('API key').inputValue()).toBe('');
     await change({ model: 'three' });
     for (const page of [first, second]) {
@@ -129,6 +130,7 @@ describe.skipIf(NO_BROWSER)('two admins', () => {
     await load(dialog).click();
     await hasValue(dialog.getByLabel('Name', { exact: true }), 'High seas');
     await gone(outdated(dialog));
+    await seen(dialog.locator('button[type=submit]:focus'));
     await page.context().close();
   });
 });

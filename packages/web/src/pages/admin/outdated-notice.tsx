@@ -1,3 +1,4 @@
+import type { MouseEvent } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Notice } from '../../components/notice.tsx';
 import type { Draft } from './use-draft.ts';
@@ -5,8 +6,13 @@ import type { Draft } from './use-draft.ts';
 /** Above the buttons of a form: says that another admin was faster. */
 export function OutdatedNotice({ draft }: { draft: Pick<Draft<unknown>, 'isOutdated' | 'reset'> }) {
   if (!draft.isOutdated) return null;
+  /** The button disappears: the focus goes to the one below. */
+  function load(event: MouseEvent): void {
+    event.currentTarget.closest('form')?.querySelector<HTMLElement>('[type=submit]')?.focus();
+    draft.reset();
+  }
   return (
-    <Notice look="warning" action={<Button onClick={draft.reset}>Load the new settings</Button>}>
+    <Notice look="warning" action={<Button onClick={load}>Load the new settings</Button>}>
       Another admin changed these settings meanwhile. Your input is kept; saving it replaces theirs.
     </Notice>
   );
