@@ -167,3 +167,19 @@ test('a second gap begins again', async () => {
   for (let page = 0; page < 20; page++) await list.release();
   expect(list.ids()).toEqual([...sessions.keys()]);
 });
+
+test('a session that moves to the top while pages are read stays in the list', async () => {
+  const { sessions, list } = await loaded(300);
+  list.pages.read();
+  await Bun.sleep(0);
+  // It would be on the second page, and is now on the first one, which has been requested.
+  const moved = session('s150', { head: 2, updatedAt: at(30) });
+  sessions.delete('s150');
+  const others = [...sessions];
+  sessions.clear();
+  for (const [id, one] of [['s150', moved] as const, ...others]) sessions.set(id, one);
+  list.pages.happened(happened('turn.started', 's150'));
+  for (let page = 0; page < 5; page++) await list.release();
+  expect(list.ids()).toHaveLength(300);
+  expect(list.ids()[0]).toBe('s150');
+});

@@ -2,6 +2,7 @@
  * The sessions that match a filter, read page by page and updated by activity. Requests are made one at a time, so that
  * an older response never replaces a newer one.
  */
+import type { SessionId } from '@parlance/protocol';
 import { type ActivityEvent, type Parlance, ParlanceError, type Session } from '@parlance/sdk';
 import { byChange, listedAfter } from './listed.ts';
 import { keyOf, type ListedSession, SessionOrder } from './session-order.ts';
@@ -44,6 +45,8 @@ type Change = Partial<Omit<SessionList, 'sessions' | 'filter'>>;
 /** A place in the list: its cursor, and the session before it. */
 type Position = { readonly cursor: string; readonly last: Session };
 type Happened = Exclude<ActivityEvent, { type: 'ready' | 'missed' | 'settings.changed' }>;
+/** `isListed`: its session was in the list */
+type Noticed = { readonly event: Happened; readonly isListed: boolean };
 
 /** Changes that may bring a session into a list. */
 const BRINGS: ReadonlySet<string> = new Set([
@@ -60,7 +63,7 @@ export class SessionPages {
   readonly #listeners = new Set<() => void>();
   readonly #stop = new AbortController();
   /** events since the request that is open, whose response may be older; null if none is open */
-  #meanwhile: Happened[] | null = null;
+  #meanwhile: Noticed[] | null = null;
   readonly #order = new SessionOrder();
   #queue = Promise.resolve();
   #cursor: string | undefined;
@@ -110,7 +113,7 @@ export class SessionPages {
     }
     const { session, owner } = event;
     const isListed = this.#order.get(keyOf({ id: session, owner })) !== undefined;
-    this.#meanwhile?.push(event);
+    this.#meanwhile?.push({ event, isListed });
     if (this.#apply(event)) this.#set({});
     if (!isListed && BRINGS.has(event.type)) this.#request(() => this.#fetchOne(session));
   }
@@ -166,6 +169,17 @@ export class SessionPages {
     return { hasMore: this.#cursor !== undefined, fault: null };
   }
 
+  /** Sessions that moved to the top while pages were read, and are in none of them. */
+  #lost(meanwhile: readonly Noticed[]): ReadonlySet<SessionId> {
+    const lost = new Set<SessionId>();
+    for (const { event, isListed } of meanwhile) {
+      const { type, session, owner } = event;
+      const isGone = session === null || type === 'session.erased';
+      if (isListed && !isGone && !this.#order.get(keyOf({ id: session, owner }))) lost.add(session);
+    }
+    return lost;
+  }
+
   /** A session that is not in the list. Only the list of all sessions reports errors. */
   async #fetchOne(id: string): Promise<Change> {
     const { signal } = this.#stop;
@@ -215,7 +229,8 @@ export class SessionPages {
     const done = this.#queue.then(async () => {
       this.#meanwhile = [];
       const change = await work().catch(faultOf);
-      for (const event of this.#meanwhile) this.#apply(event);
+      for (const { event } of this.#meanwhile) this.#apply(event);
+      for (const id of this.#lost(this.#meanwhile)) this.#request(() => this.#fetchOne(id));
       this.#meanwhile = null;
       if (!this.#stop.signal.aborted) this.#set(change);
     });
