@@ -337,6 +337,12 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await dialog.getByRole('button', { name: 'Add' }).click();
     const row = page.getByRole('listitem').filter({ hasText: 'files' });
     await seen(row.getByText('ready', { exact: true }));
+    await page.getByRole('button', { name: 'Add server' }).click();
+    await dialog.getByLabel('Name', { exact: true }).fill('files');
+    await dialog.getByLabel('Command').fill('another');
+    await dialog.getByRole('button', { name: 'Add' }).click();
+    await seen(dialog.getByRole('alert').getByText('“files” exists already.'));
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
     await row.getByRole('button', { name: 'Restart' }).click();
     await seen(page.getByText('files was restarted.'));
     await seen(row.getByText('ready', { exact: true }));

@@ -96,10 +96,7 @@ describe.skipIf(NO_BROWSER)('two admins', () => {
     await page.getByRole('button', { name: 'Edit Reviewer' }).click();
     const dialog = page.getByRole('dialog', { name: 'Edit Reviewer' });
     await dialog.getByLabel('Description').fill('Reads patches.');
-    const { agents } = await admin().agents();
-    const reviewer = agents.find(({ id }) => id === 'reviewer');
-    const { model: _, tools: __, ...known } = reviewer ?? { id: 'reviewer', name: 'Reviewer' };
-    await change({ agents: [{ ...known, instructions: 'Review twice.' } as never] });
+    await change({ agents: [{ id: 'reviewer', name: 'Reviewer', instructions: 'Review twice.' }] });
     await hasValue(dialog.getByLabel('Instructions'), 'Review twice.');
     await seen(outdated(dialog));
     expect(await dialog.getByLabel('Description').inputValue()).toBe('Reads patches.');
@@ -108,6 +105,29 @@ describe.skipIf(NO_BROWSER)('two admins', () => {
     await gone(dialog);
     const saved = (await admin().agents()).agents.find(({ id }) => id === 'reviewer');
     expect(saved).toMatchObject({ description: 'Reads patches.', instructions: 'Review twice.' });
+    await page.context().close();
+  });
+
+  test('add an agent with the same id: the second one is refused, and its input stays', async () => {
+    const page = await place.open('/admin?section=agents');
+    await page.getByRole('button', { name: 'New agent' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New agent' });
+    await dialog.getByLabel('Name', { exact: true }).fill('Pirate');
+    await dialog.getByLabel('Id').fill('pirate');
+    await dialog.getByLabel('Instructions').fill('Talk like a pirate.');
+    const other = { id: 'pirate', name: 'Captain', instructions: 'Sail.' };
+    await change({ agents: [other] });
+    await seen(page.getByRole('list', { name: 'Agents' }).getByText('Captain'));
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await seen(dialog.getByRole('alert').getByText('“pirate” exists already.'));
+    expect((await admin().settings.read()).stored.agents).toEqual([other]);
+    await dialog.getByLabel('Id').fill('corsair');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await gone(dialog);
+    expect((await admin().settings.read()).stored.agents).toMatchObject([
+      other,
+      { id: 'corsair', name: 'Pirate', instructions: 'Talk like a pirate.' },
+    ]);
     await page.context().close();
   });
 
@@ -123,8 +143,8 @@ describe.skipIf(NO_BROWSER)('two admins', () => {
     const dialog = page.getByRole('dialog', { name: 'Edit High seas' });
     await dialog.getByLabel('Name', { exact: true }).fill('Low seas');
     const { stored } = await admin().settings.read();
-    const [domain] = stored.domains as never as readonly { readonly id: string }[];
-    await change({ domains: [{ ...domain, description: 'Ships only.' } as never] });
+    const domain = (stored.domains as { id: string }[]).find(({ id }) => id === 'seas');
+    await change({ domains: [{ ...domain, description: 'Ships only.' }] });
     await hasValue(dialog.getByLabel('Description'), 'Ships only.');
     await seen(outdated(dialog));
     await load(dialog).click();

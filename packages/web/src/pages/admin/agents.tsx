@@ -18,6 +18,7 @@ import {
 } from './agents.ts';
 import { Domains } from './domains.tsx';
 import { GivenNotice } from './given-notice.tsx';
+import { requireNew } from './require-new.ts';
 import { Section } from './section.tsx';
 import { type Change, useSettings } from './use-settings.ts';
 
@@ -96,18 +97,15 @@ export function AgentsSection() {
               tools={setup?.tools ?? []}
               domainOf={domainOf(asking.agent?.id, about.domains) ?? about.defaultDomain}
               close={close}
-              save={(agent, domain) =>
-                change(
-                  jsonOf(
-                    withAgent(
-                      stored,
-                      agent,
-                      about.domains.find(({ id }) => id === domain),
-                    ),
-                  ),
-                  `${agent.name} was saved.`,
-                )
-              }
+              save={async (agent, domainId) => {
+                if (asking.agent === null)
+                  requireNew(
+                    agent.id,
+                    about.agents.map(({ id }) => id),
+                  );
+                const domain = about.domains.find(({ id }) => id === domainId);
+                await change(jsonOf(withAgent(stored, agent, domain)), `${agent.name} was saved.`);
+              }}
             />
           )}
           {asking?.what === 'remove' && (

@@ -6,6 +6,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { useServer } from '../../state/server.ts';
 import { jsonOf, type StoredCatalog, type StoredDomain, withDomain, withoutDomain } from './agents.ts';
 import { DomainQuestion } from './domain-question.tsx';
+import { requireNew } from './require-new.ts';
 import type { Change } from './use-settings.ts';
 
 type Asking =
@@ -62,7 +63,14 @@ export function Domains({ stored, change }: { stored: StoredCatalog; change: Cha
         <DomainQuestion
           domain={asking.domain && (domains.find(({ id }) => id === asking.domain?.id) ?? asking.domain)}
           close={close}
-          save={(domain) => change(jsonOf(withDomain(stored, domain)), `${domain.name} was saved.`)}
+          save={async (domain) => {
+            if (asking.domain === null)
+              requireNew(
+                domain.id,
+                domains.map(({ id }) => id),
+              );
+            await change(jsonOf(withDomain(stored, domain)), `${domain.name} was saved.`);
+          }}
         />
       )}
       {asking?.what === 'remove' && (

@@ -9,6 +9,7 @@ import { attempt, toast } from '../../components/toast.tsx';
 import { parlance, useServer } from '../../state/server.ts';
 import { usePolled } from '../../state/use-polled.ts';
 import { McpQuestion } from './mcp-question.tsx';
+import { requireNew } from './require-new.ts';
 import { Section } from './section.tsx';
 import { useSettings } from './use-settings.ts';
 
@@ -80,7 +81,10 @@ export function McpSection() {
           {adding && (
             <McpQuestion
               close={() => setAdding(false)}
-              add={(name, server) => change({ ...stored, [name]: server }, `${name} was added.`)}
+              add={async (name, server) => {
+                requireNew(name, [...servers.map((one) => one.name), ...Object.keys(stored)]);
+                await change({ ...stored, [name]: server }, `${name} was added.`);
+              }}
             />
           )}
         </>
