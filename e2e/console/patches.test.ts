@@ -72,6 +72,7 @@ describe.skipIf(NO_BROWSER)('patches', () => {
     const calls = page.locator('.call').filter({ hasText: 'apply_patch' });
     const changed = calls.first();
     await seen(changed.getByText('Done', { exact: true }));
+    expect(await changed.locator('.call-gist').textContent()).toBe('settings.ts');
     await changed.getByRole('button', { name: /apply_patch/ }).click();
     await seen(changed.locator('.patch'));
     expect(await linesOf(changed, 'removed')).toEqual(['3 - port: 3000,']);

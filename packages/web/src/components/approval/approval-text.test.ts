@@ -17,6 +17,17 @@ test('a reason does not repeat the command', () => {
   expect(reasonText({ command, description: 'Deletes a file.' })).toBe('Deletes a file.');
 });
 
+test('a reason repeats neither a command of several lines nor the beginning of a long one', () => {
+  const lines = ['sh', '-c', 'cd src\n\tls'];
+  expect(reasonText({ command: lines, description: "Runs sh -c 'cd src\\n\\tls'." })).toBeNull();
+  const long = ['echo', 'a\n'.repeat(200)];
+  const line = commandLine(long);
+  const cut = line.slice(0, 300).replaceAll('\n', '\\n');
+  const description = `Runs ${cut}\\n[… ${line.length - 300} characters left out …]`;
+  expect(reasonText({ command: long, description: `${description}.` })).toBeNull();
+  expect(reasonText({ command: long, description: `${description} in src.` })).toBe('Runs it in src.');
+});
+
 test('describes what a standing grant allows', () => {
   expect(grantText('shell:git push')).toEqual({ what: 'commands like', exactly: 'git push', runs: 'run' });
   expect(grantText('mcp:files:write')).toEqual({

@@ -8,9 +8,18 @@ const PLAIN = /^[\w@%+=:,./-]+$/;
 export const commandLine = (command: readonly string[]): string =>
   command.map((word) => (PLAIN.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ');
 
+/** As descriptions have it, which are one line. */
+const asLine = (text: string): string => text.replaceAll('\n', '\\n').replaceAll('\t', '\\t');
+
+/** Marks a long command that the description has in part. */
+const CUT = /\\n\[… (\d+) characters left out …\]/;
+
 /** What the description says beyond the command, which is shown below it; null if that is nothing. */
 export function reasonText({ command, description }: Pick<Ask, 'command' | 'description'>): string | null {
-  const text = description.replace(commandLine(command), 'it');
+  const line = commandLine(command);
+  const [mark = '', leftOut = '0'] = CUT.exec(description) ?? [];
+  const part = asLine(line.slice(0, line.length - Number(leftOut)));
+  const text = description.replace(part + mark, 'it').replace(asLine(line), 'it');
   return text === 'Runs it.' ? null : text;
 }
 

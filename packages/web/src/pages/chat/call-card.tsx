@@ -2,12 +2,13 @@
 import type { ApprovalView, CallState, CallView } from '@parlance/sdk';
 import { memo, type ReactNode } from 'react';
 import { ApprovalCard } from '../../components/approval/approval-card.tsx';
-import { answerText, commandLine } from '../../components/approval/approval-text.ts';
+import { answerText } from '../../components/approval/approval-text.ts';
 import { Chip, type ChipLook } from '../../components/chip.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { useServer } from '../../state/server.ts';
 import { BrowserCall, isBrowserCall } from './browser-call.tsx';
-import { CallInput, isCommand } from './call-input.tsx';
+import { callGist } from './call-gist.ts';
+import { CallInput } from './call-input.tsx';
 import { CallSection } from './call-section.tsx';
 import { Collapsible } from './collapsible.tsx';
 import { duration } from './cost.ts';
@@ -55,7 +56,7 @@ export const CallCard = memo(function CallCard({ session, call }: CallProps) {
         summary={
           <>
             <code className="call-tool">{tool}</code>
-            <span className="call-gist">{gist(call)}</span>
+            <span className="call-gist">{callGist(call)}</span>
             <State state={state} />
           </>
         }
@@ -101,17 +102,6 @@ function State({ state }: { state: CallState }): ReactNode {
       </Chip>
     </>
   );
-}
-
-/** The main argument of the call: command, path or query. */
-function gist({ input, approval }: CallView): string {
-  const { command } = input;
-  if (isCommand(command)) return commandLine(command);
-  for (const key of ['command', 'path', 'query', 'url', 'pattern', 'agent', 'text']) {
-    const value = input[key];
-    if (typeof value === 'string') return value.split('\n', 1)[0]?.slice(0, 200) ?? '';
-  }
-  return approval?.ask.description ?? '';
 }
 
 type Running = NonNullable<Extract<CallState, { phase: 'running' }>['progress']>;
