@@ -84,6 +84,43 @@ describe.skipIf(NO_BROWSER)('content', () => {
     await until(async () => (await table.evaluate(({ scrollLeft }) => scrollLeft)) !== 0);
   });
 
+  test('a table breaks no short text, and leaves room for sentences', async () => {
+    const sentence =
+      'This sentence is much longer than a phone is wide, and has room for several words in a line. '.trim();
+    const wide = Array.from({ length: 30 }, (_, index) => `Column ${index}`);
+    const table = [row(wide), row(wide.map(() => '---')), row(wide.map(() => 'two words'))].join('\n');
+    const words = `| Option | Description |\n|---|---|\n| ${WORDS.join('')} | ${sentence} |`;
+    await show('sentences', answer(`${table}\n\n${words}`));
+    await seen(page.getByText(sentence));
+    await page.setViewportSize({ width: 320, height: 640 });
+    expect(await page.evaluate(BROKEN_WORDS)).toEqual([sentence]);
+    expect((await page.getByText(sentence).boundingBox())?.width).toBeGreaterThan(200);
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+    await page.setViewportSize(place.screen.viewport);
+  });
+
+  test('every block has the direction of its text', async () => {
+    const text = '# שלום\n\nזהו משפט.\n\n- פריט\n  ```sh\n  ls\n  ```\n\nThis is English.';
+    await show('directions', answer(text));
+    const directionOf = (selector: string) =>
+      page
+        .locator(`.markdown ${selector}`)
+        .first()
+        .evaluate((block) => getComputedStyle(block).direction);
+    await seen(page.getByText('This is English.'));
+    expect(await Promise.all(['.md-h1', 'p', 'ul', '.code', 'p:last-child'].map(directionOf))).toEqual([
+      'rtl',
+      'rtl',
+      'rtl',
+      'ltr',
+      'ltr',
+    ]);
+    const field = page.getByRole('textbox', { name: 'Message' });
+    await field.fill('שלום');
+    expect(await field.evaluate((area) => getComputedStyle(area).direction)).toBe('rtl');
+    await field.fill('');
+  });
+
   test('code is wrapped, copied and downloaded', async () => {
     await show('code', answer(`\`\`\`ts\n${LINE}\n\`\`\``));
     const code = page.locator('pre.code');

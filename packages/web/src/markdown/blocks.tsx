@@ -1,4 +1,4 @@
-/** Markdown blocks as React elements. */
+/** Markdown blocks as React elements. Each has the direction of its text, since languages may be mixed. */
 import type { MarkedToken, Token, Tokens } from 'marked';
 import { memo, type ReactNode } from 'react';
 import { CodeBlock } from './code-block.tsx';
@@ -25,10 +25,14 @@ function block(token: MarkedToken): ReactNode {
     case 'heading': {
       // The page uses h1 and h2, so headings of an answer start below them.
       const Level = `h${Math.min(6, token.depth + 2)}` as 'h3';
-      return <Level className={`md-h${token.depth}`}>{inline(token.tokens)}</Level>;
+      return (
+        <Level className={`md-h${token.depth}`} dir="auto">
+          {inline(token.tokens)}
+        </Level>
+      );
     }
     case 'paragraph':
-      return <p>{inline(token.tokens)}</p>;
+      return <p dir="auto">{inline(token.tokens)}</p>;
     case 'text':
       return token.tokens ? inline(token.tokens) : inline([token]);
     case 'code':
@@ -56,15 +60,28 @@ function List({ token }: { token: Tokens.List }) {
       {blocks(item.tokens)}
     </li>
   ));
-  return token.ordered ? <ol start={token.start === '' ? 1 : token.start}>{items}</ol> : <ul>{items}</ul>;
+  if (!token.ordered) return <ul dir="auto">{items}</ul>;
+  return (
+    <ol dir="auto" start={token.start === '' ? 1 : token.start}>
+      {items}
+    </ol>
+  );
+}
+
+/** Columns of short texts are not wrapped, and sentences have room: `md-short`, `md-long`. */
+function widthOf({ header, rows }: Tokens.Table, column: number): string {
+  const longest = Math.max(...[header, ...rows].map((row) => row[column]?.text.length ?? 0));
+  if (longest <= 24) return 'md-short';
+  return longest > 60 ? 'md-long' : '';
 }
 
 function Table({ token }: { token: Tokens.Table }) {
+  const widths = token.header.map((_, column) => widthOf(token, column));
   const cell = (one: Tokens.TableCell, index: number) => {
-    const align = one.align ? `md-${one.align}` : undefined;
+    const classes = [one.align ? `md-${one.align}` : '', widths[index]].filter(Boolean).join(' ');
     const Cell = one.header ? 'th' : 'td';
     return (
-      <Cell key={index} className={align} scope={one.header ? 'col' : undefined}>
+      <Cell key={index} className={classes || undefined} scope={one.header ? 'col' : undefined} dir="auto">
         {inline(one.tokens)}
       </Cell>
     );

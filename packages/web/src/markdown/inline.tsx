@@ -8,14 +8,28 @@ import { embedded, followable } from './links.ts';
 import { Formula } from './math.tsx';
 import { isMath } from './math-lex.ts';
 
+/** Tags without attributes that models write for what Markdown does not have. */
+const TAG = /^<(kbd|mark|sub|sup|u)>$/i;
+
 export function inline(tokens: readonly Token[] | undefined): ReactNode {
-  return tokens?.map((token, index) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: inline tokens have no ids, and a block renders as a whole
-    <Fragment key={index}>
-      {isMath(token) ? <Formula tex={token.tex} display={token.display} /> : word(token as MarkedToken)}
-    </Fragment>
-  ));
+  const shown: ReactNode[] = [];
+  for (let at = 0; tokens !== undefined && at < tokens.length; at++) {
+    const token = tokens[at] as Token;
+    const tag = token.type === 'html' ? TAG.exec(token.raw)?.[1]?.toLowerCase() : undefined;
+    const end = tag === undefined ? -1 : tokens.findIndex(({ raw }, index) => index > at && closes(raw, tag));
+    if (tag !== undefined && end > 0) {
+      const Tag = tag as 'kbd';
+      shown.push(<Tag key={at}>{inline(tokens.slice(at + 1, end))}</Tag>);
+      at = end;
+    } else shown.push(<Fragment key={at}>{one(token)}</Fragment>);
+  }
+  return shown;
 }
+
+const closes = (raw: string, tag: string): boolean => raw.toLowerCase() === `</${tag}>`;
+
+const one = (token: Token): ReactNode =>
+  isMath(token) ? <Formula tex={token.tex} display={token.display} /> : word(token as MarkedToken);
 
 function word(token: MarkedToken): ReactNode {
   switch (token.type) {

@@ -7,16 +7,24 @@ const html = (text: string) => renderToStaticMarkup(<Markdown text={text} />);
 
 test('renders common Markdown', () => {
   const shown = html('# Title\n\nA **bold** word, `x < y` &amp; ~~gone~~.\n\n1. one\n2. two\n\n> said');
-  expect(shown).toContain('<h3 class="md-h1">Title</h3>');
+  expect(shown).toContain('<h3 class="md-h1" dir="auto">Title</h3>');
   expect(shown).toContain('<strong>bold</strong>');
   expect(shown).toContain('<code>x &lt; y</code> &amp; <del>gone</del>');
-  expect(shown).toContain('<ol start="1"><li>one</li><li>two</li></ol>');
-  expect(shown).toContain('<blockquote><p>said</p></blockquote>');
+  expect(shown).toContain('<ol dir="auto" start="1"><li>one</li><li>two</li></ol>');
+  expect(shown).toContain('<blockquote><p dir="auto">said</p></blockquote>');
+});
+
+test('renders keys, indices and marks; without an end or with attributes they stay text', () => {
+  expect(html('<kbd>Ctrl</kbd>+<kbd>K</kbd> and H<sub>*2*</sub>O')).toContain(
+    '<kbd>Ctrl</kbd>+<kbd>K</kbd> and H<sub><em>2</em></sub>O',
+  );
+  expect(html('a <sub>b')).toContain('a &lt;sub&gt;b');
+  expect(html('a <kbd onclick=x>b</kbd>')).toContain('a &lt;kbd onclick=x&gt;b&lt;/kbd&gt;');
 });
 
 test('renders tables and task lists', () => {
   const shown = html('| a | b |\n|---|--:|\n| 1 | 2 |\n\n- [x] done\n- [ ] open');
-  expect(shown).toContain('<td class="md-right">2</td>');
+  expect(shown).toContain('<td class="md-right md-short" dir="auto">2</td>');
   expect(shown).toContain('aria-label="Done" checked=""');
 });
 

@@ -18,6 +18,7 @@ function formulas(text: string): string[] {
 test('formulas are found between dollars and between brackets', () => {
   expect(formulas('Let $x^2$ and \\(y_1\\) be **bold $z$**.')).toEqual(['x^2', 'y_1', 'z']);
   expect(formulas('so $$x + y$$ holds, and $$ z $$')).toEqual(['$$x + y$$', '$$z$$']);
+  expect(formulas('so \\[x + y\\] holds')).toEqual(['$$x + y$$']);
   expect(formulas('$$\n\\frac{1}{2}\n$$\n\n\\[ a \\]\n\ntext')).toEqual(['$$\\frac{1}{2}$$', '$$a$$']);
 });
 

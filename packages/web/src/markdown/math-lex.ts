@@ -12,14 +12,14 @@ export type MathToken = {
 /** As in Pandoc, so that amounts of money are no formulas: no space inside of the signs, and no digit after the last. */
 const INLINE = /^\$(?![\s$])((?:\\.|[^\\$`\n])*?(?:\\.|[^\\$`\s]))\$(?!\d)|^\\\(([^\n]+?)\\\)/;
 /** Also in the middle of a paragraph. */
-const DISPLAY = /^\$\$((?:\\.|[^\\$`\n])+?)\$\$/;
+const DISPLAY = /^\$\$((?:\\.|[^\\$`\n])+?)\$\$|^\\\[([^\n]+?)\\\]/;
 const BLOCK = /^ {0,3}(?:\$\$([\s\S]+?)\$\$|\\\[([\s\S]+?)\\\])[ \t]*(?:\n|$)/;
 
 const inline: TokenizerAndRendererExtension = {
   name: 'math',
   level: 'inline',
   start: (text) => {
-    const at = text.search(/\$|\\\(/);
+    const at = text.search(/\$|\\[([]/);
     return at < 0 ? undefined : at;
   },
   tokenizer(text) {

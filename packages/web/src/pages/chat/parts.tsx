@@ -25,7 +25,9 @@ function OnePart({ part, text }: { part: Part; text: PartsProps['text'] }) {
       if (part.link) return <LinkedPart link={part.link} />;
       if (text === 'markdown') return <Markdown text={part.text} />;
       return text === 'plain' ? (
-        <p className="plain">{part.text}</p>
+        <p className="plain" dir="auto">
+          {part.text}
+        </p>
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
         <pre className="output" tabIndex={0}>
