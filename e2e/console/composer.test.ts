@@ -5,6 +5,7 @@ import type { DictatedModel } from '../dictated-model.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { gone, seen } from './console.ts';
 import { DictatedChat } from './dictated-chat.ts';
+import { layoutProblems } from './layout.ts';
 
 let chat: DictatedChat;
 let model: DictatedModel;
@@ -54,6 +55,38 @@ describe.skipIf(NO_BROWSER)('composer', () => {
     expect(await page.evaluate(PLACEHOLDER_ROOM)).toBeGreaterThan(0);
     model.end();
     await gone(chat.stopButton);
+  });
+
+  test('on a phone, all buttons fit while a turn runs', async () => {
+    await chat.begin();
+    await chat.send('Go on');
+    model.say('I go on');
+    await seen(chat.answer('I go on'));
+    await chat.field.fill('One more thing');
+    await page.setViewportSize({ width: 320, height: 640 });
+    await seen(page.getByRole('button', { name: 'Queue' }));
+    expect(await layoutProblems(page)).toEqual([]);
+    const tops = await page
+      .locator('.composer-buttons button')
+      .evaluateAll((all) => all.map((one) => Math.round(one.getBoundingClientRect().bottom)));
+    expect(Math.max(...tops) - Math.min(...tops)).toBeLessThan(8);
+    await page.setViewportSize(chat.place.screen.viewport);
+    await chat.field.fill('');
+    model.end();
+    await gone(chat.stopButton);
+  });
+
+  test('a message is edited from its end, in a field that shows all of it', async () => {
+    await chat.begin();
+    const lines = ['one', 'two', 'three', 'four', 'five'].join('\n');
+    await chat.turn(lines, 'Five.');
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    const edited = page.getByRole('textbox', { name: 'Edited message' });
+    await seen(edited);
+    await page.keyboard.type('!');
+    expect(await edited.inputValue()).toBe(`${lines}!`);
+    expect(await edited.evaluate((area) => area.scrollHeight - area.clientHeight)).toBe(0);
+    await page.keyboard.press('Escape');
   });
 
   test('drafts survive a reload, and arrow keys bring earlier messages back', async () => {

@@ -74,7 +74,7 @@ describe.skipIf(NO_BROWSER)('home', () => {
     await seen(title);
     await page.getByRole('textbox', { name: 'Message' }).fill('/clear');
     await page.keyboard.press('Enter');
-    await seen(page.getByText(/context (was )?cleared/i).first());
+    await seen(page.getByText('Context cleared by you.'));
     await page.getByRole('textbox', { name: 'Message' }).fill('Something else');
     await page.keyboard.press('Enter');
     await seen(page.locator('.said').getByText('Something else'));
@@ -89,6 +89,11 @@ describe.skipIf(NO_BROWSER)('home', () => {
     await say(place.server, 'put-away', 'Put away');
     await connect({ url: place.server.http }).session('put-away').archive();
     await goTo('/sessions/put-away');
+    await page.setViewportSize({ width: 320, height: 640 });
+    // On a phone the button is below the text.
+    const text = await page.getByText(/This session is archived/).boundingBox();
+    expect(text?.width).toBeGreaterThan(200);
+    await page.setViewportSize(place.screen.viewport);
     await page.getByRole('button', { name: 'Restore' }).click();
     await gone(page.getByText(/This session is archived/));
     await openSidebar(page);
@@ -109,6 +114,12 @@ describe.skipIf(NO_BROWSER)('home', () => {
     await page.waitForURL(/#\/timeline\/zoo$/);
 
     await find('okapi');
+    await page.setViewportSize({ width: 320, height: 640 });
+    const text = option('A visit to the zoo: the okapi sleeps').locator('span');
+    await seen(text);
+    expect(await text.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+    expect(await text.evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)).toBe(0);
+    await page.setViewportSize(place.screen.viewport);
     await option(/A visit to the zoo: .*okapi.*Message/)
       .first()
       .click();

@@ -195,6 +195,7 @@ export function Composer(props: ComposerProps) {
         <textarea
           ref={area}
           rows={1}
+          dir="auto"
           value={text}
           data-empty={empty}
           aria-label="Message"

@@ -138,8 +138,10 @@ function Edit({ session, input, queued, onDone }: EditProps) {
         // biome-ignore lint/a11y/noAutofocus: the reader has just asked for this field
         autoFocus
         aria-label="Edited message"
+        dir="auto"
         value={text}
         rows={3}
+        onFocus={({ target }) => target.setSelectionRange(target.value.length, target.value.length)}
         onChange={(event) => setText(event.target.value)}
         onKeyDown={onKeyDown}
       />

@@ -1,7 +1,8 @@
 import type { CompactionView, Item, TurnView } from '@parlance/sdk';
-import { memo } from 'react';
-import { Icon } from '../../components/icon.tsx';
+import { memo, type ReactNode } from 'react';
+import { Icon, type IconName } from '../../components/icon.tsx';
 import { Markdown } from '../../markdown/markdown.tsx';
+import { useServer } from '../../state/server.ts';
 import { CallCard } from './call-card.tsx';
 import { Collapsible } from './collapsible.tsx';
 import { duration, shortNumber } from './cost.ts';
@@ -20,10 +21,7 @@ export const RowView = memo(function RowView({ session, row }: { session: string
     case 'item':
       return <ItemView session={session} item={row.item} />;
     case 'between':
-      if (row.entry.kind === 'cleared')
-        return (
-          <Divider>Context cleared by {row.entry.by}. The model no longer sees the messages above.</Divider>
-        );
+      if (row.entry.kind === 'cleared') return <Cleared by={row.entry.by} />;
       if (row.entry.kind === 'history') return <History entry={row.entry} />;
       return <Compaction compaction={row.entry} />;
     case 'end':
@@ -52,19 +50,19 @@ function ItemView({ session, item }: { session: string; item: Item }) {
       return <CallCard session={session} call={item} />;
     case 'handoff':
       return (
-        <Divider>
+        <Divider icon="leave">
           {item.from.name} handed over to {item.to.name}
           {item.reason && `: ${item.reason}`}
         </Divider>
       );
     case 'restart':
       return (
-        <Divider>
+        <Divider icon="retry">
           The answer was interrupted ({item.fault.message}). Retrying, attempt {item.attempt}.
         </Divider>
       );
     case 'resumed':
-      return <Divider>The server restarted and resumed the turn.</Divider>;
+      return <Divider icon="retry">The server restarted and resumed the turn.</Divider>;
     case 'compaction':
       return <Compaction compaction={item} />;
   }
@@ -89,10 +87,21 @@ function Compaction({ compaction }: { compaction: CompactionView }) {
   );
 }
 
-function Divider({ children }: { children: React.ReactNode }) {
+function Cleared({ by }: { by: string }) {
+  const { principal } = useServer();
+  return (
+    <Divider icon="archive">
+      Context cleared by {by === principal.id ? 'you' : by}. The model no longer sees the messages above.
+    </Divider>
+  );
+}
+
+type DividerProps = { readonly icon: IconName; readonly children: ReactNode };
+
+function Divider({ icon, children }: DividerProps) {
   return (
     <p className="divider">
-      <Icon name="chevron" />
+      <Icon name={icon} />
       <span>{children}</span>
     </p>
   );
