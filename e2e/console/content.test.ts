@@ -103,21 +103,16 @@ describe.skipIf(NO_BROWSER)('content', () => {
     const text = '# שלום\n\nזהו משפט.\n\n- פריט\n  ```sh\n  ls\n  ```\n\nThis is English.';
     await show('directions', answer(text));
     const directionOf = (selector: string) =>
-      page
-        .locator(`.markdown ${selector}`)
-        .first()
-        .evaluate((block) => getComputedStyle(block).direction);
+      page.evaluate(`getComputedStyle(document.querySelector('${selector}')).direction`);
     await seen(page.getByText('This is English.'));
-    expect(await Promise.all(['.md-h1', 'p', 'ul', '.code', 'p:last-child'].map(directionOf))).toEqual([
-      'rtl',
-      'rtl',
-      'rtl',
-      'ltr',
-      'ltr',
-    ]);
+    expect(
+      await Promise.all(
+        ['.md-h1', '.markdown p', '.markdown ul', '.code', '.markdown p:last-child'].map(directionOf),
+      ),
+    ).toEqual(['rtl', 'rtl', 'rtl', 'ltr', 'ltr']);
     const field = page.getByRole('textbox', { name: 'Message' });
     await field.fill('שלום');
-    expect(await field.evaluate((area) => getComputedStyle(area).direction)).toBe('rtl');
+    expect(await directionOf('textarea')).toBe('rtl');
     await field.fill('');
   });
 
