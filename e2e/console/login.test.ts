@@ -25,6 +25,7 @@ describe.skipIf(NO_BROWSER)('login', () => {
     const token = await place.server.login('dev', 'dev-password');
     await say({ http: place.server.http, token }, 'of-dev', 'what dev said');
     const page = await place.open('/sessions/of-dev');
+    await seen(page.locator('input[name=name]:focus'));
     await logIn(page, 'dev', 'wrong');
     await seen(page.getByRole('alert'));
     expect(await page.getByRole('alert').textContent()).toBe('Invalid credentials');

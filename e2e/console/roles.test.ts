@@ -41,7 +41,7 @@ describe.skipIf(NO_BROWSER)('roles', () => {
     await page.goto(`${place.server.http}/#/admin`);
     await seen(page.getByRole('heading', { name: 'Account' }));
     const sections = page.getByRole('navigation', { name: 'Sections' }).getByRole('link');
-    expect(await sections.allInnerTexts()).toEqual(['API keys', 'Your login']);
+    expect(await sections.allInnerTexts()).toEqual(['API keys', 'Your account']);
     const token = await place.server.login('uma', 'uma-password');
     await say({ http: place.server.http, token }, 'asks', 'run touch forbidden.txt');
     await page.goto(`${place.server.http}/#/sessions/asks`);
@@ -97,7 +97,7 @@ describe.skipIf(NO_BROWSER)('roles', () => {
       'Listeners',
       'Standing grants',
       'API keys',
-      'Your login',
+      'Your account',
     ]);
     await page.goto(`${place.server.http}/#/admin?section=users`);
     await seen(page.getByRole('heading', { name: 'You do not have access' }));

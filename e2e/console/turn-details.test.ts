@@ -1,4 +1,4 @@
-/** Details around a turn: its plan, what calls are about, full-auto, and toasts that cover nothing. */
+/** Details around a turn: its plan, what calls are about, the menu of the session, full-auto, and toasts that cover nothing. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -81,6 +81,24 @@ describe.skipIf(NO_BROWSER)('details of a turn', () => {
       expect([width, await layoutProblems(page)]).toEqual([width, []]);
     }
     await page.setViewportSize(chat.place.screen.viewport);
+  });
+
+  test('the menu of the session is in its page, and stays open while an answer grows', async () => {
+    await chat.begin();
+    await chat.send('Tell me everything');
+    chat.model.say('It begins.');
+    await seen(chat.answer('It begins.'));
+    await page.getByRole('button', { name: 'Session actions' }).click();
+    await seen(page.getByRole('menuitem', { name: 'Share' }));
+    chat.model.say('\n\nAnother paragraph.'.repeat(60));
+    await seen(page.getByText('Another paragraph.').last());
+    await holds(page, "document.querySelector('.transcript').scrollTop > 0");
+    await page.getByRole('menuitem', { name: 'Rename' }).click();
+    await page.getByRole('textbox', { name: 'Title' }).fill('Renamed in its page');
+    await page.getByRole('button', { name: 'Rename' }).click();
+    await seen(page.getByRole('heading', { level: 1, name: 'Renamed in its page' }));
+    chat.model.end();
+    await gone(chat.stopButton);
   });
 
   test('full-auto is confirmed, also as a command, and has a warning colour', async () => {

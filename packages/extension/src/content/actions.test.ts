@@ -98,7 +98,7 @@ describe.skipIf(NO_BROWSER)('a form', () => {
       ['check({Full name})', 'NOT_CHECKABLE', 'not a box to tick'],
       ['click({Picture})', 'USER_NEEDED', 'only the user can choose'],
       ['click({Country})', 'UNSUPPORTED', 'use selectDropdown'],
-      ['press("Anykey")', 'UNSUPPORTED', 'is no key'],
+      ['press("Anykey")', 'UNSUPPORTED', 'is not a key'],
       ['findText("unicorn")', 'TEXT_NOT_FOUND', 'is not on the page'],
       ['acceptDialog()', 'NO_DIALOG', 'No dialog is open.'],
     ] as const) {

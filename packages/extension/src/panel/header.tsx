@@ -26,7 +26,7 @@ export function Header() {
           Stop all
         </Button>
       )}
-      <IconButton icon="plus" label="New chat" onClick={() => show({ page: 'chat', session: null })} />
+      <IconButton icon="plus" label="New session" onClick={() => show({ page: 'chat', session: null })} />
       <IconButton
         icon="settings"
         label="Settings"

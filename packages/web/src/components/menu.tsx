@@ -31,8 +31,9 @@ export function Menu({ label, items }: MenuProps) {
   }, [open]);
   useEffect(() => {
     if (!open) return;
-    const moved = (event: Event) => {
-      if (event.target !== menu.current) setOpen(false);
+    // Other parts of the page may scroll, such as an answer that grows.
+    const moved = ({ target }: Event) => {
+      if (target === window || (target instanceof Node && target.contains(root.current))) setOpen(false);
     };
     const outside = (event: PointerEvent) => {
       if (event.target instanceof Node && !root.current?.contains(event.target)) setOpen(false);

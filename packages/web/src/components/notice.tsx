@@ -1,8 +1,17 @@
 import type { ReactNode } from 'react';
-import { Icon } from './icon.tsx';
+import { Icon, type IconName } from './icon.tsx';
+
+type Look = 'plain' | 'good' | 'warning' | 'danger';
+
+const ICONS: Readonly<Record<Look, IconName>> = {
+  plain: 'info',
+  good: 'check',
+  warning: 'alert',
+  danger: 'alert',
+};
 
 type NoticeProps = {
-  readonly look?: 'plain' | 'good' | 'warning' | 'danger';
+  readonly look?: Look;
   readonly children: ReactNode;
   /** an action for the notice */
   readonly action?: ReactNode;
@@ -12,7 +21,7 @@ type NoticeProps = {
 export function Notice({ look = 'plain', children, action }: NoticeProps) {
   return (
     <div className={`notice notice-${look}`} role={look === 'danger' ? 'alert' : 'status'}>
-      <Icon name={look === 'good' ? 'check' : 'alert'} />
+      <Icon name={ICONS[look]} />
       <div>{children}</div>
       {action}
     </div>

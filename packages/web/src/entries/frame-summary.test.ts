@@ -22,6 +22,13 @@ test('summarises frames of every contract by type and text', () => {
   expect(named({ method: 'GET', path: '/api/session?limit=1' })).toBe(
     'GET /api/session: {"method":"GET","path":"/api/session?limit=1"}',
   );
+  const rpc = { jsonrpc: '2.0', id: 1 };
+  const prompt = [{ type: 'text', text: 'Hi' }];
+  expect(named({ ...rpc, method: 'session/prompt', params: { sessionId: 'a', prompt } })).toBe(
+    'session/prompt: {"sessionId":"a","prompt":[{"type":"text","text":"Hi"}]}',
+  );
+  expect(named({ ...rpc, result: { stopReason: 'end_turn' } })).toBe('result: {"stopReason":"end_turn"}');
+  expect(named({ ...rpc, error: { code: -32601, message: 'Unknown' } })).toBe('error: Unknown');
   expect(named({ type: 'PONG' })).toBe('PONG: ');
   expect(named([1])).toBe('untyped: [1]');
   expect(frameSummary('{"half')).toEqual({ type: 'not JSON', text: '{"half' });

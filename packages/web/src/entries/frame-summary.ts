@@ -41,7 +41,7 @@ export function frameSummary(text: string): FrameSummary {
     return { type: NOT_JSON, text: oneLine(text) };
   }
   if (!isObject(value)) return { type: UNTYPED, text: oneLine(text) };
-  const named = value.type ?? value.event ?? requestOf(value);
+  const named = value.type ?? value.event ?? requestOf(value) ?? rpcOf(value);
   const inner = innerOf(value);
   const kind = typeof named === 'string' ? named : UNTYPED;
   const innerKind = typeof inner?.type === 'string' ? ` ${inner.type}` : '';
@@ -49,8 +49,19 @@ export function frameSummary(text: string): FrameSummary {
 }
 
 /** Fields in which contracts nest their payload. */
-const innerOf = ({ payload, data, body }: Record<string, unknown>): Record<string, unknown> | undefined =>
-  [payload, data, isObject(body) ? body.data : undefined, body].find(isObject);
+const innerOf = (frame: Record<string, unknown>): Record<string, unknown> | undefined => {
+  const { payload, data, body, jsonrpc, params, result, error } = frame;
+  const nested = [payload, data, isObject(body) ? body.data : undefined, body];
+  return [...nested, ...(jsonrpc === undefined ? [] : [params, result, error])].find(isObject);
+};
+
+/** JSON-RPC: a call by its method, and its outcome. */
+function rpcOf({ jsonrpc, method, result, error }: Record<string, unknown>): string | undefined {
+  if (jsonrpc === undefined) return undefined;
+  if (typeof method === 'string') return method;
+  if (error !== undefined) return 'error';
+  return result === undefined ? undefined : 'result';
+}
 
 /** Requests and responses over HTTP, as the playground writes them. */
 function requestOf({ method, path, status }: Record<string, unknown>): string | undefined {

@@ -11,7 +11,10 @@ const DIALOGS = {
   share: lazy(() => import('./share-dialog.tsx').then((m) => ({ default: m.ShareDialog }))),
 };
 
-export type OpenDialog = { readonly dialog: keyof typeof DIALOGS; readonly session: Session };
+/** What the dialogs have to know of a session. */
+export type DialogSession = Pick<Session, 'id' | 'title' | 'tags'>;
+
+export type OpenDialog = { readonly dialog: keyof typeof DIALOGS; readonly session: DialogSession };
 
 export function SessionDialog({ open, onClose }: { open: OpenDialog; onClose: () => void }) {
   const Dialog = DIALOGS[open.dialog];

@@ -1,13 +1,13 @@
 /** What the menu of a session asks before it acts. */
-import type { Session } from '@parlance/sdk';
 import { useState } from 'react';
 import { Dialog } from '../components/dialog.tsx';
 import { attempt } from '../components/toast.tsx';
 import { currentPlace, go } from '../router.ts';
 import { parlance } from '../state/server.ts';
 import { download } from './download.ts';
+import type { DialogSession } from './session-dialog.tsx';
 
-type DialogProps = { readonly session: Session; readonly onClose: () => void };
+type DialogProps = { readonly session: DialogSession; readonly onClose: () => void };
 
 export function RenameDialog({ session, onClose }: DialogProps) {
   return (

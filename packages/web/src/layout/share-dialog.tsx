@@ -1,13 +1,14 @@
 /** Links that show a session to people without an account. */
-import { ParlanceError, type Session, type Share } from '@parlance/sdk';
+import { ParlanceError, type Share } from '@parlance/sdk';
 import { useEffect, useState } from 'react';
 import { Button } from '../components/button.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Notice } from '../components/notice.tsx';
 import { parlance } from '../state/server.ts';
+import type { DialogSession } from './session-dialog.tsx';
 
-export function ShareDialog({ session, onClose }: { session: Session; onClose: () => void }) {
+export function ShareDialog({ session, onClose }: { session: DialogSession; onClose: () => void }) {
   const handle = parlance.session(session.id);
   const [shares, setShares] = useState<readonly Share[] | null>(null);
   const [problem, setProblem] = useState<string | null>(null);

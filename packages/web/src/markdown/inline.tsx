@@ -79,7 +79,7 @@ function Link({ token }: { token: Tokens.Link }) {
 
 /** Remote images are not loaded, since the request would reveal the reader. They are shown as links. */
 function ImageView({ token }: { token: Tokens.Image }) {
-  const alt = decodeEntities(token.text) || 'picture';
+  const alt = decodeEntities(token.text) || 'Image';
   const inside = embedded(token.href);
   if (inside !== null) return <Picture src={inside} alt={alt} />;
   const href = followable(decodeEntities(token.href));
@@ -87,7 +87,7 @@ function ImageView({ token }: { token: Tokens.Image }) {
   return (
     <a className="md-picture" href={href} target="_blank" rel="noopener noreferrer nofollow" title={href}>
       <Icon name="image" />
-      {alt} <small>at {new URL(href).host || 'elsewhere'}, not loaded: open the link</small>
+      {alt} <small>image on {new URL(href).host}, not loaded</small>
     </a>
   );
 }

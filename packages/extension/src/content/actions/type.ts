@@ -48,7 +48,7 @@ export async function press(name: string): Promise<void> {
   if (!key)
     throw new PageFailure(
       'UNSUPPORTED',
-      `${JSON.stringify(name.slice(0, 40))} is no key: use names such as Enter, Tab, Escape, ArrowDown or Control+A.`,
+      `${JSON.stringify(name.slice(0, 40))} is not a key: use names such as Enter, Tab, Escape, ArrowDown or Control+A.`,
     );
   const target = focused();
   const printable = [...key.key].length === 1 || key.key === 'Enter';

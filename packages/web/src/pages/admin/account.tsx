@@ -11,7 +11,7 @@ export function AccountSection() {
   return (
     <section className="admin-section" aria-labelledby="admin-section-title">
       <div className="admin-head">
-        <h2 id="admin-section-title">Your login</h2>
+        <h2 id="admin-section-title">Your account</h2>
       </div>
       <p>
         You are <strong>{principal.id}</strong> <Chip>{principal.role}</Chip>

@@ -30,7 +30,7 @@ const SECTIONS = {
   prices: { label: 'Prices', Section: PricesSection, needs: 'admin' },
   users: { label: 'Users', Section: UsersSection, needs: 'admin' },
   keys: { label: 'API keys', Section: KeysSection, needs: 'account' },
-  account: { label: 'Your login', Section: AccountSection, needs: 'account' },
+  account: { label: 'Your account', Section: AccountSection, needs: 'account' },
 } as const satisfies Record<string, { label: string; Section: () => ReactNode; needs: Needs }>;
 
 type Name = keyof typeof SECTIONS;

@@ -28,4 +28,5 @@ test('a patch names its files, each once', () => {
 test('other tools are described by their first text', () => {
   expect(gist({ count: 3, city: 'Lisbon', unit: 'celsius' })).toBe('Lisbon');
   expect(gist({ count: 3 })).toBe('');
+  expect(gist({ steps: [{ step: 'Read', status: 'pending' }] })).toBe('1 step');
 });

@@ -7,11 +7,13 @@ const MAX_LENGTH = 200;
 const MAIN = ['command', 'path', 'query', 'url', 'pattern', 'agent', 'text'] as const;
 const PATCHED = /^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm;
 
-/** The main argument of the call: command, path or query, the files of a patch, or else its first text. */
+/** The main argument: command, path or query, files of a patch, steps of a plan, or else the first text. */
 export function callGist({ input, approval }: Pick<CallView, 'input' | 'approval'>): string {
   const { command, patch } = input;
   if (isCommand(command)) return commandLine(command);
   if (typeof patch === 'string') return firstLine([...new Set(filesOf(patch))].join(', '));
+  if (Array.isArray(input.steps))
+    return `${input.steps.length} ${input.steps.length === 1 ? 'step' : 'steps'}`;
   const texts = [...MAIN.map((key) => input[key]), approval?.ask.description, ...Object.values(input)];
   return firstLine(texts.find((value) => typeof value === 'string' && value !== '') ?? '');
 }

@@ -24,6 +24,7 @@ import { ContextMeter, Totals } from './meters.tsx';
 import { type Chosen, Pickers } from './pickers.tsx';
 import { Plan } from './plan.tsx';
 import { messagesOf, rowsOf } from './rows.ts';
+import { SessionActions } from './session-actions.tsx';
 import { Transcript } from './transcript.tsx';
 
 export function ChatPage({ id }: { id: string }) {
@@ -40,13 +41,14 @@ export function ChatPage({ id }: { id: string }) {
             <DriverChip session={id} running={view.status === 'running'} />
             <ConnectionChip connection={connection} retryNow={followed.retryNow} />
             <a
-              className="icon-button"
+              className="icon-button bar-timeline"
               href={hrefOf({ page: 'timeline', id })}
               aria-label="Timeline"
               title="Timeline: events and frames"
             >
               <Icon name="timeline" />
             </a>
+            {view.seq > 0 && <SessionActions id={id} view={view} />}
           </>
         )
       }

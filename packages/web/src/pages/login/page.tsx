@@ -41,7 +41,13 @@ export function LoginPage({ expired }: { expired: boolean }) {
         {problem !== null && <Notice look="danger">{problem}</Notice>}
         <label className="field">
           Name
-          <input name="name" autoComplete="username" required />
+          <input
+            // biome-ignore lint/a11y/noAutofocus: the page is for nothing else
+            autoFocus
+            name="name"
+            autoComplete="username"
+            required
+          />
         </label>
         <label className="field">
           Password

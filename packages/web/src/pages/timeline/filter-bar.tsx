@@ -22,7 +22,7 @@ export function FilterBar({ filter, choices, wide, onChange }: FilterBarProps) {
       <input
         type="search"
         aria-label="Search events and frames"
-        placeholder="Search events and frames"
+        placeholder="Search"
         value={filter.text}
         onChange={(event) => set({ text: event.currentTarget.value })}
       />
