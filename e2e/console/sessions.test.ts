@@ -55,8 +55,7 @@ describe.skipIf(NO_BROWSER)('sessions', () => {
     await gone(rowOf(page, 'hello from elsewhere'));
     expect(await page.locator('.session-row').count()).toBe(1);
     await page.getByRole('searchbox').fill('no such words');
-    await seen(page.getByText('No titles match “no such words”.'));
-    await seen(page.getByText('No messages match.'));
+    await seen(page.getByText('No results for “no such words”.'));
     await page.getByRole('searchbox').fill('');
     await seen(rowOf(page, 'hello there'));
   });
@@ -149,12 +148,14 @@ describe.skipIf(NO_BROWSER)('sessions', () => {
     const messages = page.getByRole('region', { name: 'Messages' });
     await seen(messages.getByRole('link', { name: /the capybara sleeps/ }).first());
     expect(await messages.locator('mark').first().textContent()).toBe('capybara');
+    // No title matches, which is worth no words.
+    expect(await page.getByText(/^No /).count()).toBe(0);
     await messages.getByRole('link', { name: /You ·/ }).click();
     await page.waitForURL(/#\/sessions\/found\?event=\d+$/);
     await seen(page.locator('.row[data-found]').getByText('the capybara sleeps'));
     await openSidebar(page);
     await page.getByRole('searchbox').fill('"<img src=x onerror=alert(1)> OR *');
-    await seen(page.getByText('No messages match.'));
+    await seen(page.getByText('No results for “"<img src=x onerror=alert(1)> OR *”.'));
     await page.getByRole('searchbox').fill('');
   });
 

@@ -19,7 +19,7 @@ export function Page({ title, actions, children, filled = false }: PageProps) {
   return (
     <main className={filled ? 'page page-filled' : 'page'} id="main">
       <header className="bar">
-        <h1>{title}</h1>
+        <h1 title={title}>{title}</h1>
         {actions && <div className="bar-actions">{actions}</div>}
       </header>
       {filled ? children : <div className="page-body">{children}</div>}

@@ -7,14 +7,22 @@ import { useMessageSearch } from '../state/message-search.ts';
 
 const FROM = { user: 'You', agent: 'Answer', history: 'Imported' } as const;
 
-export function FoundMessages({ query }: { query: string }) {
+type FoundMessagesProps = {
+  readonly query: string;
+  /** no titles match */
+  readonly isAlone: boolean;
+};
+
+export function FoundMessages({ query, isAlone }: FoundMessagesProps) {
   const { messages, complete, hasMore, loading, fault: last, more } = useMessageSearch(query);
   const fault = useShownFault(last);
   return (
     <section aria-label="Messages" aria-busy={loading}>
-      <h2 className="session-day">Messages</h2>
+      {messages.length > 0 && <h2 className="session-day">Messages</h2>}
       {fault && <p className="hint">{fault.message}</p>}
-      {!loading && !last && messages.length === 0 && <p className="hint">No messages match.</p>}
+      {isAlone && !loading && !last && messages.length === 0 && (
+        <p className="hint">No results for “{query}”.</p>
+      )}
       <ul>
         {messages.map((message) => (
           <Found key={`${message.session} ${message.seq}`} message={message} />

@@ -27,7 +27,9 @@ export const SessionRow = memo(function SessionRow(props: RowProps) {
     <div className="session-row" data-chosen={chosen || undefined} data-pinned={pinned || undefined}>
       <a href={hrefOf({ page: 'session', id })} aria-current={chosen ? 'page' : undefined}>
         <span className={`dot dot-${status}`} title={state} />
-        <span className="session-title">{title}</span>
+        <span className="session-title" title={title}>
+          {title}
+        </span>
         {(foreign || status !== 'idle' || tags.length > 0 || dialects.length > 0) && (
           <span className="session-more">
             {foreign && <span>of {session.owner}</span>}

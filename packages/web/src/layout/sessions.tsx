@@ -73,7 +73,7 @@ export function Sessions({ chosen }: { chosen: string | null }) {
                 Show more
               </Button>
             )}
-            <FoundMessages query={searched} />
+            <FoundMessages query={searched} isAlone={list.sessions.length === 0 && !list.loading} />
           </>
         )}
       </SessionList>
@@ -98,7 +98,8 @@ function Hint({ list: { loading, fault: last }, searched, archived }: HintProps)
   if (loading && !last) return null;
   if (last && !fault) return null;
   if (fault) return <p className="hint">{fault.message}</p>;
-  if (searched !== '') return <p className="hint">No titles match “{searched}”.</p>;
+  // The search of messages says whether there are any results.
+  if (searched !== '') return null;
   return (
     <p className="hint">
       {archived ? 'No archived sessions.' : 'No sessions yet. Sessions of all clients appear here.'}
