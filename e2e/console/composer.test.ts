@@ -138,6 +138,8 @@ describe.skipIf(NO_BROWSER)('composer', () => {
       await route.continue();
     });
     await chat.send('Second');
+    const sent = page.locator('.said', { hasText: 'Second' });
+    await seen(sent.getByText('Sending …'));
     await chat.send('Third');
     await chat.field.fill('Fourth');
     reopen();
@@ -145,6 +147,8 @@ describe.skipIf(NO_BROWSER)('composer', () => {
     await seen(queued.nth(1));
     expect(await queued.allInnerTexts()).toEqual(['Second', 'Third']);
     expect(await chat.field.inputValue()).toBe('Fourth');
+    await gone(page.getByText('Sending …'));
+    expect(await sent.count()).toBe(1);
     await page.unroute('**/commands');
     for (const answer of ['', 'Two.', 'Three.']) {
       model.say(answer);
@@ -157,6 +161,7 @@ describe.skipIf(NO_BROWSER)('composer', () => {
     await page.keyboard.press('Enter');
     await seen(page.locator('.toast'));
     expect(await chat.field.inputValue()).toBe('Fourth');
+    expect(await page.locator('.said', { hasText: 'Fourth' }).count()).toBe(0);
     await page.unroute('**/commands');
     await chat.field.fill('');
     chat.place.problems(); // the browser reports the aborted request

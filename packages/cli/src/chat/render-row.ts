@@ -17,6 +17,7 @@ export function renderRow(row: Row, context: RenderContext): Rendered {
     case 'input':
       return final(inputLines(row.input, context));
     case 'queued':
+    case 'sending':
     case 'working':
       return unfinished([]);
     case 'item':

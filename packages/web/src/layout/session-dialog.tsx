@@ -1,5 +1,4 @@
 /** The dialog that the menu of a session has opened. Not part of a row, which leaves when the list changes. */
-import type { Session } from '@parlance/sdk';
 import { lazy, Suspense } from 'react';
 
 const dialogs = () => import('./session-dialogs.tsx');
@@ -12,7 +11,11 @@ const DIALOGS = {
 };
 
 /** What the dialogs have to know of a session. */
-export type DialogSession = Pick<Session, 'id' | 'title' | 'tags'>;
+export type DialogSession = {
+  readonly id: string;
+  readonly title: string;
+  readonly tags?: readonly string[] | undefined;
+};
 
 export type OpenDialog = { readonly dialog: keyof typeof DIALOGS; readonly session: DialogSession };
 

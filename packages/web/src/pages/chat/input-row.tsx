@@ -68,6 +68,18 @@ export const InputRow = memo(function InputRow({ session, input, queued = false 
   );
 });
 
+/** Looks like a message; after a moment it says that it is not sent yet. */
+export const SendingRow = ({ parts }: { parts: readonly Part[] }) => (
+  <div className="said" data-sending>
+    <div className="said-bubble">
+      <Parts parts={parts} text="plain" />
+    </div>
+    <div className="said-under">
+      <span>Sending …</span>
+    </div>
+  </div>
+);
+
 /** Without the page that a browser has sent with it. */
 export const spokenParts = ({ parts, data }: InputView): readonly Part[] =>
   data?.page === undefined ? parts : parts.slice(0, 1);

@@ -23,7 +23,8 @@ import { HelpDialog } from './help.tsx';
 import { ContextMeter, Totals } from './meters.tsx';
 import { type Chosen, Pickers } from './pickers.tsx';
 import { Plan } from './plan.tsx';
-import { messagesOf, rowsOf } from './rows.ts';
+import { messagesOf, rowsOf, sendingRow } from './rows.ts';
+import { useSending } from './sending.ts';
 import { SessionActions } from './session-actions.tsx';
 import { Transcript } from './transcript.tsx';
 
@@ -89,7 +90,8 @@ function Chat({ id, view }: { id: string; view: SessionView }) {
   const handle = useMemo(() => parlance.session(id), [id]);
   const [versions, setVersions] = useState<ChosenVersions>({});
   const shown = useMemo(() => shownOf(view, versions), [view, versions]);
-  const rows = useMemo(() => rowsOf(view, shown), [view, shown]);
+  const { sending, send } = useSending(view);
+  const rows = useMemo(() => [...rowsOf(view, shown), ...sending.map(sendingRow)], [view, shown, sending]);
   const branches = useMemo(
     () => ({
       branches: shown.branches,
@@ -137,7 +139,7 @@ function Chat({ id, view }: { id: string; view: SessionView }) {
           earlier={earlier}
           onSend={(parts, mode) => {
             setVersions({});
-            return attempt(() => handle.submit(parts, { mode }));
+            return send(parts, (key) => attempt(() => handle.submit(parts, { mode, key })));
           }}
           onStop={() => void attempt(() => handle.cancel())}
           onSlash={(slash) =>

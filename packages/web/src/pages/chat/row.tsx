@@ -7,7 +7,7 @@ import { CallCard } from './call-card.tsx';
 import { Collapsible } from './collapsible.tsx';
 import { duration, shortNumber } from './cost.ts';
 import { History } from './history.tsx';
-import { InputRow } from './input-row.tsx';
+import { InputRow, SendingRow } from './input-row.tsx';
 import type { Row } from './rows.ts';
 import { TurnEnd } from './turn-end.tsx';
 
@@ -18,6 +18,8 @@ export const RowView = memo(function RowView({ session, row }: { session: string
       return <InputRow session={session} input={row.input} />;
     case 'queued':
       return <InputRow session={session} input={row.input} queued />;
+    case 'sending':
+      return <SendingRow parts={row.parts} />;
     case 'item':
       return <ItemView session={session} item={row.item} />;
     case 'between':

@@ -16,7 +16,12 @@ export type Row = { readonly key: string } & (
   | { readonly kind: 'working'; readonly turn: TurnView }
   /** its turn has not started */
   | { readonly kind: 'queued'; readonly input: InputView }
+  /** the server has not accepted it yet */
+  | { readonly kind: 'sending'; readonly parts: readonly Part[] }
 );
+
+/** A message on its way to the server. `key` is also in the accepted input. */
+export type Sending = { readonly key: string; readonly parts: readonly Part[] };
 
 const made = new WeakMap<object, Row>();
 const rowsOfTurn = new WeakMap<TurnView, readonly Row[]>();
@@ -28,6 +33,9 @@ function rowFor(of: object, make: () => Row): Row {
   made.set(of, row);
   return row;
 }
+
+export const sendingRow = (sending: Sending): Row =>
+  rowFor(sending, () => ({ key: `sending ${sending.key}`, kind: 'sending', parts: sending.parts }));
 
 /** `entries` are those of the shown version. */
 export function rowsOf(

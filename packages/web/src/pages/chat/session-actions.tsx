@@ -12,7 +12,7 @@ export function SessionActions({ id, view }: { id: string; view: SessionView }) 
   const [open, setOpen] = useState<OpenDialog | null>(null);
   const { title, tags, pinned, archived } = view;
   const menu = {
-    session: { id, title, tags: [...tags], pinned, archived },
+    session: { id, title, tags, pinned, archived },
     // The view does not have the owner: admins, who see the sessions of others, share their own from the list.
     foreign: may(about, 'admin'),
     mayChange: may(about, 'chat:send'),

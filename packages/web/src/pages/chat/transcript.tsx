@@ -14,6 +14,7 @@ const SETTLING_MS = 400;
 const ESTIMATES: Readonly<Record<Row['kind'], number>> = {
   input: 84,
   queued: 84,
+  sending: 84,
   item: 110,
   between: 44,
   end: 48,
