@@ -137,7 +137,10 @@ describe.skipIf(NO_BROWSER)('content', () => {
   });
 
   test('program output has its colours, and other control sequences are dropped', async () => {
-    const text = '\x1b[2J\x1b[31mred\x1b[0m \x1b[1;32mgreen\x1b[0m \x1b]0;title\x07\x1b[90mgrey\x1b[0m plain';
+    const text = [
+      '\x1b[2J\x1b[31mred\x1b[0m \x1b[1;32mgreen\x1b[0m \x1b]0;title\x07\x1b[90mgrey\x1b[0m plain',
+      '\x1b[97;41mfailed\x1b[0m \x1b[7minverse\x1b[0m \x1b[38;5;33mblue\x1b[0m \x1b[38;2;250;100;240mpink\x1b[0m',
+    ].join('\n');
     const call = 'colours' as Extract<HistoryItem, { type: 'call' }>['call'];
     await show(
       'colours',
@@ -147,12 +150,12 @@ describe.skipIf(NO_BROWSER)('content', () => {
     await page.getByRole('button', { name: 'Result of the call' }).click();
     const output = page.locator('.output');
     await seen(output);
-    expect(await output.textContent()).toBe('red green grey plain');
+    expect(await output.textContent()).toBe('red green grey plain\nfailed inverse blue pink');
     const colours = await page.evaluate(
       "[...document.querySelectorAll('.output span')].map((run) => getComputedStyle(run).color)",
     );
-    // The spaces and the rest have the colour of the text.
-    expect(new Set(colours as string[]).size).toBe(4);
+    // The spaces and the rest have the colour of the text, and on a background it is that of the page.
+    expect(new Set(colours as string[]).size).toBe(7);
     await prepare(page);
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });

@@ -197,6 +197,18 @@ describe.skipIf(NO_BROWSER)('sessions', () => {
     await dialog.getByRole('button', { name: 'Done' }).click();
   });
 
+  test('a dialog has room for a title without spaces', async () => {
+    const title = 'Donaudampfschifffahrtsgesellschaft'.repeat(2);
+    await say(place.server, 'long', title);
+    await goTo('/');
+    await choose(page, title, 'Delete');
+    const dialog = page.getByRole('dialog');
+    await seen(dialog.getByText(title));
+    expect(await dialog.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+    await page.keyboard.press('Escape');
+    await gone(dialog);
+  });
+
   test('a deleted session is gone, and its reader is redirected', async () => {
     await say(place.server, 'deleted', 'to be deleted');
     await goTo('/sessions/deleted');
