@@ -101,6 +101,38 @@ describe.skipIf(NO_BROWSER)('details of a turn', () => {
     await gone(chat.stopButton);
   });
 
+  test('a message that is sent is in view, and an approval out of view is shown before keys answer it', async () => {
+    await chat.begin();
+    await chat.send('Tell me a lot');
+    chat.model.say(`${'A paragraph.\n\n'.repeat(60)}The end.`);
+    chat.model.end();
+    await seen(page.locator('.turn-end'));
+    const scrollUp = () => page.evaluate("document.querySelector('.transcript').scrollTop = 0");
+    await scrollUp();
+    await seen(page.getByRole('button', { name: 'Jump to latest' }));
+    await chat.send('Now touch a file');
+    await gone(page.getByRole('button', { name: 'Jump to latest' }));
+    const isBelow = (selector: string) =>
+      page.evaluate(`document.querySelector('${selector}').getBoundingClientRect().top > innerHeight`);
+    expect(await isBelow('.row:last-child')).toBe(false);
+
+    chat.model.call('shell', { command: ['touch', 'unseen.txt'] });
+    const card = page.locator('.approval[data-state=pending]');
+    await seen(card);
+    await scrollUp();
+    await seen(page.getByRole('button', { name: 'Needs approval' }));
+    expect(await isBelow('.approval')).toBe(true);
+    await chat.field.press('y');
+    await gone(page.getByRole('button', { name: 'Needs approval' }));
+    expect([await card.count(), await chat.field.inputValue()]).toEqual([1, '']);
+    await chat.field.press('y');
+    await gone(card);
+    chat.model.say('Touched.');
+    chat.model.end();
+    await seen(chat.answer('Touched.'));
+    await gone(chat.stopButton);
+  });
+
   test('full-auto is confirmed, also as a command, and has a warning colour', async () => {
     await chat.begin();
     await chat.turn('Hello', 'Hello again.');

@@ -22,7 +22,14 @@ function aimedAt(): Element | null {
   return focused ?? document.querySelector(PENDING_CARD);
 }
 
-/** Ignores key repeat, typing in fields, and keys while a dialog is open. */
+/** False if the card is scrolled out of view. */
+function isInView(card: HTMLElement): boolean {
+  const { top, bottom } = card.getBoundingClientRect();
+  const area = card.closest('.transcript')?.getBoundingClientRect() ?? { top: 0, bottom: innerHeight };
+  return bottom > area.top && top < area.bottom;
+}
+
+/** A card out of view is not answered but shown. Ignores key repeat, typing in fields, and keys while a dialog is open. */
 export function useKeys(card: RefObject<HTMLElement | null>, onKey: (key: Key) => void): void {
   const latest = useRef(onKey);
   latest.current = onKey;
@@ -41,7 +48,8 @@ export function useKeys(card: RefObject<HTMLElement | null>, onKey: (key: Key) =
       if (!KEYS.has(key) || isTyping(event.target) || document.querySelector('dialog[open]')) return;
       if (card.current === null || aimedAt() !== card.current) return;
       event.preventDefault();
-      latest.current(key as Key);
+      if (isInView(card.current)) latest.current(key as Key);
+      else card.current.scrollIntoView({ block: 'end' });
     }
     addEventListener('keydown', pressed);
     return () => removeEventListener('keydown', pressed);

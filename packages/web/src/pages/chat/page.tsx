@@ -123,7 +123,7 @@ function Chat({ id, view }: { id: string; view: SessionView }) {
       )}
       <IsLatest value={shown.isLatest}>
         <Branches value={branches}>
-          <Transcript session={id} rows={rows} target={target} />
+          <Transcript session={id} rows={rows} target={target} needsApproval={view.pending !== null} />
         </Branches>
       </IsLatest>
       <div className="chat-foot">

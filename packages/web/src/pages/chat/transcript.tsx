@@ -1,7 +1,7 @@
 /** Virtualised rows of a session. Follows the end while the reader is there. */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
-import { IconButton } from '../../components/button.tsx';
+import { Button, IconButton } from '../../components/button.tsx';
 import { RowView } from './row.tsx';
 import { type Row, rowWith } from './rows.ts';
 
@@ -26,9 +26,11 @@ type TranscriptProps = {
   readonly rows: readonly Row[];
   /** the number of an event to show, such as one that a search has found; 0: the end */
   readonly target?: number;
+  /** an approval is pending, at the end */
+  readonly needsApproval?: boolean;
 };
 
-export function Transcript({ session, rows, target = 0 }: TranscriptProps) {
+export function Transcript({ session, rows, target = 0, needsApproval = false }: TranscriptProps) {
   const scroller = useRef<HTMLElement>(null);
   const begun = useRef(false);
   const [away, setAway] = useState(false);
@@ -52,6 +54,13 @@ export function Transcript({ session, rows, target = 0 }: TranscriptProps) {
     begun.current = true;
     list.scrollToEnd();
   }, [rows.length, list]);
+
+  // Who sends a message wants to see it and its answer.
+  const last = rows.at(-1);
+  const sent = last?.kind === 'sending' ? last.key : null;
+  useLayoutEffect(() => {
+    if (sent !== null) list.scrollToEnd();
+  }, [sent, list]);
 
   const found = target > 0 ? rowWith(rows, target) : -1;
   const [shown, setShown] = useState(0);
@@ -113,14 +122,19 @@ export function Transcript({ session, rows, target = 0 }: TranscriptProps) {
           </div>
         </div>
       </section>
-      {away && (
-        <IconButton
-          className="to-end"
-          icon="down"
-          label="Jump to latest"
-          onClick={() => list.scrollToEnd({ behavior: 'smooth' })}
-        />
-      )}
+      {away &&
+        (needsApproval ? (
+          <Button className="to-end" icon="down" onClick={() => list.scrollToEnd({ behavior: 'smooth' })}>
+            Needs approval
+          </Button>
+        ) : (
+          <IconButton
+            className="to-end"
+            icon="down"
+            label="Jump to latest"
+            onClick={() => list.scrollToEnd({ behavior: 'smooth' })}
+          />
+        ))}
     </div>
   );
 }
