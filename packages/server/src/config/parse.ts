@@ -1,4 +1,5 @@
 /** Parses one setting with its schema. */
+import { messageOf } from '../lib/schema-messages.ts';
 import { ConfigError } from './error.ts';
 import type { SettingKey } from './settings.ts';
 import { type Given, placeOf, settingOf } from './sources.ts';
@@ -7,16 +8,25 @@ import { type Given, placeOf, settingOf } from './sources.ts';
 export function parse(key: SettingKey, given: Given | undefined): unknown {
   const setting = settingOf(key);
   if (given === undefined && setting.fallback === undefined) return undefined;
-  const result = setting.schema().safeParse(given === undefined ? setting.fallback : given.raw);
+  const raw = given === undefined ? setting.fallback : given.raw;
+  const result = setting.schema().safeParse(raw, { error: messageOf });
   if (result.success) return result.data;
   const issue = result.error.issues[0];
-  const index = issue?.path[0];
-  const entry = setting.secret && typeof index === 'number' ? ` entry ${index + 1}` : '';
+  const path = issue?.path ?? [];
+  const [index] = path;
+  const isSecretEntry = setting.secret && typeof index === 'number';
+  const entry = isSecretEntry ? ` entry ${index + 1}` : '';
   const message = issue?.message ?? 'is wrong';
   const shown = !setting.secret && typeof given?.raw === 'string' && message.startsWith('must be');
-  const position = given?.position?.(issue?.path ?? []);
+  const position = given?.position?.(path);
   const place = position ? `: ${placeOf(position)}` : '';
-  throw new ConfigError(
-    `${given?.label ?? key}${entry} ${message}${shown ? `, not "${given.raw}"` : ''}${place}`,
-  );
+  const name = nameOf(given?.label ?? key, key, isSecretEntry ? [] : path);
+  throw new ConfigError(`${name}${entry} ${message}${shown ? `, not "${given.raw}"` : ''}${place}`);
+}
+
+/** `agents in FILE` with the path of a value inside of it: `agents[0].name in FILE`. */
+function nameOf(label: string, key: string, path: readonly PropertyKey[]): string {
+  if (!label.startsWith(key)) return label;
+  const inside = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('');
+  return `${key}${inside}${label.slice(key.length)}`;
 }

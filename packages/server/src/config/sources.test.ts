@@ -91,7 +91,32 @@ const files: [why: string, file: string | object, line: string][] = [
   [
     'a wrong value inside of a list',
     '{\n  "port": 1,\n  "agents": [\n    { "id": "a b", "name": "A", "instructions": "x" }\n  ]\n}',
-    'agents in parlance.json must have 1 to 64 letters, digits, - and _: line 4, column 7',
+    'agents[0].id in parlance.json must have 1 to 64 letters, digits, - and _: line 4, column 7',
+  ],
+  [
+    'a list entry that lacks a value',
+    '{\n  "agents": [\n    { "id": "a", "instructions": "x" }\n  ]\n}',
+    'agents[0].name in parlance.json is missing: line 3, column 5',
+  ],
+  [
+    'a list entry with an unknown key',
+    { agents: [{ id: 'a', name: 'A', instructions: 'x', tool: [] }] },
+    'agents[0] in parlance.json has an unknown key "tool": line 1, column 12',
+  ],
+  [
+    'values of the wrong type or size inside of a list',
+    { agents: [{ id: 'a', name: 'A', instructions: 'x', parallelCalls: 101 }] },
+    'agents[0].parallelCalls in parlance.json must be at most 100: line 1, column 52',
+  ],
+  [
+    'an MCP server with an unknown key',
+    { mcpServers: { files: { command: 'x', arguments: ['hunter2'] } } },
+    'mcpServers.files in parlance.json has an unknown key "arguments": line 1, column 16',
+  ],
+  [
+    'a choice that does not exist inside of a list',
+    { rules: [{ tool: 'shell', decision: 'never' }] },
+    'rules[0].decision in parlance.json must be one of allow, ask, deny: line 1, column 27',
   ],
   [
     'a user without a role',

@@ -124,8 +124,9 @@ export function keyProblemsOf(inUse: Changeable): Readonly<Record<string, string
 
 /** Messages of settings are part of a line; the console shows them as sentences. */
 export function asSentence(message: string): string {
-  const [first = '', ...rest] = message;
-  return `${first.toUpperCase()}${rest.join('')}${message.endsWith('.') ? '' : '.'}`;
+  // The name of a setting keeps its case.
+  const sentence = message.replace(/^[a-z](?=[a-z]* )/, (first) => first.toUpperCase());
+  return sentence.endsWith('.') ? sentence : `${sentence}.`;
 }
 
 /** Removes secrets: leaves out keys, and replaces the values of variables and headers with null. */

@@ -1,5 +1,6 @@
 /** Schema of the MCP servers in the config file, under "mcpServers". Messages continue a sentence and quote no value. */
 import { z } from 'zod';
+import { messageOf } from '../../lib/schema-messages.ts';
 
 const texts = (what: string) =>
   z.record(z.string(), z.string(`must hold ${what} as text`), `must be ${what} by name`);
@@ -39,7 +40,7 @@ const McpServer = z
       return z.NEVER;
     };
     if ('command' in raw === 'url' in raw) return refuse('must have either a command or a url');
-    const parsed = ('url' in raw ? HttpServer : StdioServer).safeParse(raw);
+    const parsed = ('url' in raw ? HttpServer : StdioServer).safeParse(raw, { error: messageOf });
     if (parsed.success) return parsed.data;
     const issue = parsed.error.issues[0];
     return refuse(issue?.message ?? 'cannot be read', issue?.path);
