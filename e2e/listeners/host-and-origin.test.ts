@@ -190,7 +190,7 @@ test('the log explains once how to allow a refused extension, and that setting w
   const lines = (await process.stderr()).split('\n').filter((line) => line.includes(UNKNOWN_EXTENSION));
   expect(lines).toHaveLength(1);
   expect(lines[0]).toContain(
-    `allow it with --origin or ALLOWED_ORIGINS, as in: --origin ${UNKNOWN_EXTENSION}`,
+    `allow it in the console (Admin → Origins) or with --origin ${UNKNOWN_EXTENSION}`,
   );
 
   await using allowed = await startProcess(folder, { ALLOWED_ORIGINS: UNKNOWN_EXTENSION });

@@ -108,7 +108,7 @@ test('a data folder that cannot be made is named, with the flag for another one'
   expect(await runParlance(['serve', '--port', '0', '--data', data], { cwd: folder })).toEqual({
     code: 1,
     stdout: '',
-    stderr: `parlance: the data folder ${data} cannot be made or written (a file is in its place): choose another with --data FOLDER\n`,
+    stderr: `parlance: the data folder ${data} cannot be created or written (a file is in its place): choose another with --data FOLDER\n`,
   });
 });
 

@@ -24,12 +24,12 @@ const isWithin = (folder: string, path: string): boolean =>
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'this user may not write there',
   EROFS: 'the file system is read-only',
-  ENOENT: 'no folder can be made there',
+  ENOENT: 'no folder can be created there',
 };
 
 const unusable = (data: string, { code }: { readonly code: unknown }): Error =>
   new Error(
-    `the data folder ${data} cannot be made or written (${REASONS[String(code)] ?? 'a file is in its place'}): choose another with --data FOLDER`,
+    `the data folder ${data} cannot be created or written (${REASONS[String(code)] ?? 'a file is in its place'}): choose another with --data FOLDER`,
   );
 
 /** A one-line explanation of common start errors, with what to do about them. */

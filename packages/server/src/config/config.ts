@@ -85,7 +85,9 @@ function checkPorts({ port, doors }: Config): void {
   const taken = new Set([port]);
   for (const door of doors) {
     if (door.port !== 0 && taken.has(door.port))
-      throw new ConfigError(`door ${door.dialect}=${door.port} uses a port that is taken by another door`);
+      throw new ConfigError(
+        `--door ${door.dialect}=${door.port}: another listener of this server has port ${door.port}; choose another one`,
+      );
     taken.add(door.port);
   }
 }

@@ -115,7 +115,11 @@ const refusals: [argv: string[], variables: Record<string, string>, line: string
     {},
     '--door gives native the port "70000": it must be a whole number from 0 to 65535',
   ],
-  [['--door', 'native=3000'], {}, 'door native=3000 uses a port that is taken by another door'],
+  [
+    ['--door', 'native=3000'],
+    {},
+    '--door native=3000: another listener of this server has port 3000; choose another one',
+  ],
   [
     [],
     { OPENAI_BASE_URL: 'http://user:hidden@host/v1' },

@@ -23,7 +23,7 @@ test('an unknown extension is refused, and the log explains once how to allow it
   for (let count = 0; count < 5; count++)
     expect(await ask({ origin: extension })).toContain('is not allowed');
   expect(lines).toEqual([
-    `Origin "${extension}" is not allowed: allow it with --origin or ALLOWED_ORIGINS, as in: --origin ${extension}; the Parlance extension is paired instead: open its side panel`,
+    `Origin "${extension}" is not allowed: allow it in the console (Admin → Origins) or with --origin ${extension}; the Parlance extension is paired instead: open its side panel`,
   ]);
 });
 
@@ -37,7 +37,7 @@ test.each([
   const { lines, ask } = opened();
   await ask({ origin });
   expect(lines).toHaveLength(1);
-  expect(lines[0]).toEndWith('allow it with --origin or ALLOWED_ORIGINS');
+  expect(lines[0]).toEndWith('allow it in the console (Admin → Origins) or with --origin');
 });
 
 test('each extension has its own log line', async () => {

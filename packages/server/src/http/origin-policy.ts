@@ -25,7 +25,7 @@ export function originPolicy(
   function logOnce(origin: string, reason: string): void {
     if (logged.has(origin) || logged.size >= MAX_LOGGED) return;
     logged.add(origin);
-    log.warn({ origin: origin.slice(0, 200) }, `${reason}${flagFor(origin)}`);
+    log.warn({ origin: origin.slice(0, 200) }, `${reason}${valueFor(origin)}`);
   }
 
   return (request) => {
@@ -53,9 +53,10 @@ const checkedHost = (host: string | null, bound: BoundAddress) => ({
   verdict: checkHost(host, bound),
 });
 
-function flagFor(origin: string): string {
+/** The value of `--origin`, with which the reason ends. */
+function valueFor(origin: string): string {
   if (!isPlainOrigin(origin)) return '';
-  const flag = `, as in: --origin ${origin}`;
+  const value = ` ${origin}`;
   const isExtension = /^(?:chrome|moz)-extension:/.test(origin);
-  return isExtension ? `${flag}; the Parlance extension is paired instead: open its side panel` : flag;
+  return isExtension ? `${value}; the Parlance extension is paired instead: open its side panel` : value;
 }

@@ -108,7 +108,7 @@ test('the reason explains how to allow it, in one short line', () => {
   const verdict = checkOrigin(extension, 'localhost', loopback);
   expect(verdict).toEqual({
     ok: false,
-    reason: `Origin "${extension}" is not allowed: allow it with --origin or ALLOWED_ORIGINS`,
+    reason: `Origin "${extension}" is not allowed: allow it in the console (Admin → Origins) or with --origin`,
   });
   const long = checkHost(`${'x'.repeat(5000)}\n`, loopback);
   expect(long.ok ? '' : long.reason).toMatch(/^.{1,400}$/);

@@ -64,5 +64,7 @@ export function checkOrigin(origin: string | null, host: string | null, bound: B
     if (host !== null && parseHost(host) !== null && URL.parse(`${url.protocol}//${host}`)?.origin === origin)
       return PASSED;
   }
-  return refused(`Origin ${shown(origin)} is not allowed: allow it with --origin or ALLOWED_ORIGINS`);
+  return refused(
+    `Origin ${shown(origin)} is not allowed: allow it in the console (Admin → Origins) or with --origin`,
+  );
 }

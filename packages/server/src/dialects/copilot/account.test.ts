@@ -209,7 +209,7 @@ describe('a request refused before it reaches an endpoint', () => {
   ])('has the error format of the contract: a refused origin, %s %s', async (method, path) => {
     const response = await fetch(`${api.server.http}${path}`, { method, headers: stranger });
     expect(response.status).toBe(403);
-    const message = `Origin "${stranger.origin}" is not allowed: allow it with --origin or ALLOWED_ORIGINS`;
+    const message = `Origin "${stranger.origin}" is not allowed: allow it in the console (Admin → Origins) or with --origin`;
     expect(await response.json()).toEqual({ success: false, code: 'FORBIDDEN', message, error: message });
   });
 
