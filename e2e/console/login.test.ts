@@ -28,7 +28,7 @@ describe.skipIf(NO_BROWSER)('login', () => {
     await seen(page.locator('input[name=name]:focus'));
     await logIn(page, 'dev', 'wrong');
     await seen(page.getByRole('alert'));
-    expect(await page.getByRole('alert').textContent()).toBe('Invalid credentials');
+    expect(await page.getByRole('alert').textContent()).toBe('Wrong name or password.');
     await logIn(page, 'dev', 'dev-password');
     await openSidebar(page);
     await seen(page.locator('.account-name').getByText('dev', { exact: false }).first());

@@ -26,7 +26,7 @@ export function LoginPage({ expired }: { expired: boolean }) {
       if (currentPlace().route.page === 'login') go(next.route, next.query, 'replace');
     } catch (thrown) {
       if (!(thrown instanceof ParlanceError)) throw thrown;
-      setProblem(thrown.message);
+      setProblem(thrown.code === 'unauthenticated' ? 'Wrong name or password.' : thrown.message);
     } finally {
       setBusy(false);
     }
