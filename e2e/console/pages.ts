@@ -73,7 +73,7 @@ export const PAGES: readonly Shown[] = [
   },
   {
     name: 'admin',
-    path: '/admin',
+    path: '/admin?section=metrics',
     async ready(page) {
       await seen(page.getByRole('heading', { name: 'Admin', exact: true }));
       // A rate needs two measurements.

@@ -113,6 +113,7 @@ describe.skipIf(NO_BROWSER)('roles', () => {
     await seen(sections.first());
     const names = await sections.allInnerTexts();
     expect(names).toEqual(['Model', 'Agents', 'MCP servers', 'Metrics', 'Listeners', 'Standing grants']);
+    expect(await sections.first().getAttribute('aria-current')).toBe('page');
     for (const name of names) {
       await sections.filter({ hasText: name }).click();
       await seen(page.getByRole('heading', { name, level: 2, exact: true }));

@@ -41,8 +41,7 @@ export function AdminPage() {
   const about = useServer();
   const names = NAMES.filter((name) => may(about, SECTIONS[name].needs));
   const asked = NAMES.find((name) => name === place.query.section);
-  const first = names.find((name) => name === 'metrics') ?? names[0];
-  const chosen = asked ?? first;
+  const chosen = asked ?? names[0];
   const Section = chosen && names.includes(chosen) ? SECTIONS[chosen].Section : NoAccess;
   return (
     <Page title={may(about, 'metrics:read') ? 'Admin' : 'Account'}>

@@ -8,7 +8,7 @@ const OFFLINE: readonly { readonly text: string; readonly needs?: string }[] = [
   { text: 'What can you do?' },
   { text: 'List the files here', needs: 'list_files' },
   { text: 'Create file notes.txt with hello', needs: 'apply_patch' },
-  { text: 'Explain `git rebase`' },
+  { text: 'Explain git rebase' },
   { text: 'Tell me a story about a lighthouse' },
 ];
 
