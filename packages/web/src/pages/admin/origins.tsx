@@ -7,10 +7,12 @@ import { Empty } from '../../components/empty.tsx';
 import { parlance } from '../../state/server.ts';
 import { usePolled } from '../../state/use-polled.ts';
 import { GivenNotice } from './given-notice.tsx';
+import { originIn } from './origin-in.ts';
 import { Section } from './section.tsx';
 import { useSettings } from './use-settings.ts';
 
 const EVERY_MS = 3_000;
+const NOT_AN_ORIGIN = 'Enter the origin with http:// or https://, such as https://chat.example.com.';
 
 export function OriginsSection() {
   const { polled, save } = useSettings();
@@ -18,14 +20,17 @@ export function OriginsSection() {
   const [entered, setEntered] = useState('');
   const allowed = originsIn(polled.value?.stored.allowedOrigins);
   const allow = async (origin: string) => {
-    if (await save({ allowedOrigins: [...allowed, origin] }, `${origin} is now allowed.`)) setEntered('');
+    const origins = [...new Set([...allowed, origin])];
+    if (await save({ allowedOrigins: origins }, `${origin} is now allowed.`)) setEntered('');
+    refused.again();
   };
   const remove = (origin: string) =>
     save({ allowedOrigins: allowed.filter((other) => other !== origin) }, `${origin} is no longer allowed.`);
 
   function submit(event: FormEvent): void {
     event.preventDefault();
-    void allow(entered.trim());
+    const origin = originIn(entered);
+    if (origin !== null) void allow(origin);
   }
 
   // Refused origins are for admins only: whoever is none sees why.
@@ -82,7 +87,10 @@ export function OriginsSection() {
                 placeholder="https://chat.example.com"
                 spellCheck={false}
                 autoComplete="off"
-                onChange={({ target }) => setEntered(target.value)}
+                onChange={({ target }) => {
+                  target.setCustomValidity(originIn(target.value) === null ? NOT_AN_ORIGIN : '');
+                  setEntered(target.value);
+                }}
               />
             </label>
             <div className="admin-buttons">
