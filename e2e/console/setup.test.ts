@@ -1,9 +1,9 @@
 /** Setting up the server in the console, without a restart. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { Page } from 'playwright-core';
+import { dirname, join } from 'node:path';
+import type { Locator, Page } from 'playwright-core';
 import type { Json } from '../../packages/protocol/src/index.ts';
 import { connect } from '../../packages/sdk/src/index.ts';
 import { startTestServer } from '../../packages/server/src/testing/server.ts';
@@ -56,6 +56,10 @@ async function problemsOn(page: Page): Promise<string[]> {
   await prepare(page);
   return accessibilityProblems(page, 'all');
 }
+
+/** Why the browser does not submit the form of a field. */
+const refusalOf = (field: Locator): Promise<string> =>
+  field.evaluate((element) => ('validationMessage' in element ? String(element.validationMessage) : ''));
 
 async function adminApi() {
   const token = await place.server.login('ada', 'ada-password');
@@ -259,6 +263,14 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await dialog.getByRole('button', { name: 'Save' }).click();
     await seen(page.getByRole('list', { name: 'Agents' }).getByText('Pirate', { exact: true }));
 
+    await page.getByRole('button', { name: 'New agent' }).click();
+    await dialog.getByLabel('Name', { exact: true }).fill('Another');
+    await dialog.getByLabel('Instructions').fill('Be another.');
+    await dialog.getByLabel('Id').fill('pirate');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    expect(await refusalOf(dialog.getByLabel('Id'))).toBe('Pirate already exists.');
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+
     await page.getByRole('button', { name: 'New domain' }).click();
     const domain = page.getByRole('dialog', { name: 'New domain' });
     await domain.getByLabel('Name', { exact: true }).fill('High seas');
@@ -294,6 +306,29 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await gone(agent);
     await page.context().close();
+  });
+
+  test('agents and domains of the config file are shown as such, and cannot be edited', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'parlance-setup-')), 'config.json');
+    const agents = [{ id: 'cook', name: 'Cook', instructions: 'Cook.' }];
+    const domains = [{ id: 'kitchen', name: 'Kitchen', defaultAgent: 'cook', agents: ['cook'] }];
+    writeFileSync(file, JSON.stringify({ agents, domains }));
+    const started = await startTestServer({ PARLANCE_CONFIG: file });
+    const page = await place.open('/admin?section=agents', { at: started.http });
+    for (const name of ['Agents', 'Domains']) {
+      const rows = page.getByRole('list', { name, exact: true }).getByRole('listitem');
+      const fixed = rows.filter({ hasText: 'config file' });
+      await seen(fixed);
+      expect(await fixed.getByRole('button').count()).toBe(0);
+      expect(await rows.filter({ hasText: 'built in' }).count()).toBe((await rows.count()) - 1);
+    }
+    await page.getByRole('button', { name: 'New agent' }).click();
+    const options = page.getByRole('dialog').getByLabel('Domain').getByRole('option');
+    expect(await options.allTextContents()).not.toContain('Kitchen');
+    expect(await problemsOn(page)).toEqual([]);
+    await page.context().close();
+    await started.stop();
+    rmSync(dirname(file), { recursive: true });
   });
 
   test('a built-in agent is changed; a refused change keeps what was typed', async () => {
@@ -337,19 +372,24 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await dialog.getByRole('button', { name: 'Add' }).click();
     const row = page.getByRole('listitem').filter({ hasText: 'files' });
     await seen(row.getByText('ready', { exact: true }));
-    await page.getByRole('button', { name: 'Add server' }).click();
-    await dialog.getByLabel('Name', { exact: true }).fill('files');
-    await dialog.getByLabel('Command').fill('another');
-    await dialog.getByRole('button', { name: 'Add' }).click();
-    await seen(dialog.getByRole('alert').getByText('“files” exists already.'));
-    await dialog.getByRole('button', { name: 'Cancel' }).click();
     await row.getByRole('button', { name: 'Restart' }).click();
     await seen(page.getByText('files was restarted.'));
     await seen(row.getByText('ready', { exact: true }));
     await row.getByText('Log', { exact: true }).click();
     await seen(row.getByText('the token is'));
     expect(await problemsOn(page)).toEqual([]);
+
+    await page.getByRole('button', { name: 'Add server' }).click();
+    await dialog.getByLabel('Command').fill('other');
+    await dialog.getByLabel('Name', { exact: true }).fill('files');
+    await dialog.getByRole('button', { name: 'Add' }).click();
+    expect(await refusalOf(dialog.getByLabel('Name', { exact: true }))).toBe('files already exists.');
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+
     await row.getByRole('button', { name: 'Remove' }).click();
+    const removal = page.getByRole('dialog', { name: 'Remove files?' });
+    expect(await problemsOn(page)).toEqual([]);
+    await removal.getByRole('button', { name: 'Remove' }).click();
     await gone(row);
     await page.context().close();
   });
@@ -363,6 +403,15 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await refused.getByRole('button', { name: 'Allow' }).click();
     await seen(page.getByRole('list', { name: 'Allowed origins' }).getByText(origin));
     expect((await visit()).status).toBe(200);
+    await gone(refused);
+    const other = page.getByLabel('Allow an origin');
+    const form = page.locator('form').filter({ has: other });
+    await other.fill('app.example.com');
+    await form.getByRole('button', { name: 'Allow' }).click();
+    expect(await refusalOf(other)).toContain('such as https://chat.example.com');
+    await other.fill('https://app.example.com/chat/');
+    await form.getByRole('button', { name: 'Allow' }).click();
+    await seen(page.getByText('https://app.example.com is now allowed.'));
     expect(await problemsOn(page)).toEqual([]);
     await page.context().close();
   });
@@ -374,12 +423,16 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     const listener = page.getByRole('listitem').filter({ hasText: `:${port}` });
     const add = async () => {
       await page.getByLabel('Dialect').selectOption('agentloop');
-      await page.getByLabel('Port').fill(String(port));
+      await page.getByLabel('Port', { exact: true }).fill(String(port));
       await page.getByRole('button', { name: 'Add listener' }).click();
     };
     await add();
     await seen(listener.getByText('The port is in use.'));
     expect(await problemsOn(page)).toEqual([]);
+    await add();
+    expect(await refusalOf(page.getByLabel('Port', { exact: true }))).toBe(
+      `A listener on port ${port} already exists.`,
+    );
     await listener.getByRole('button', { name: 'Remove' }).click();
     await gone(listener);
     await taken.stop(true);

@@ -119,7 +119,9 @@ describe.skipIf(NO_BROWSER)('two admins', () => {
     await change({ agents: [other] });
     await seen(page.getByRole('list', { name: 'Agents' }).getByText('Captain'));
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await seen(dialog.getByRole('alert').getByText('“pirate” exists already.'));
+    expect(await dialog.locator('input:invalid').evaluate('(field) => field.validationMessage')).toBe(
+      'Captain already exists.',
+    );
     expect((await admin().settings.read()).stored.agents).toEqual([other]);
     await dialog.getByLabel('Id').fill('corsair');
     await dialog.getByRole('button', { name: 'Save' }).click();

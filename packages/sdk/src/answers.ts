@@ -364,6 +364,8 @@ export type AgentSetup = {
   }[];
   /** tools that an agent can have */
   readonly tools: readonly { readonly name: string; readonly description: string }[];
+  /** ids that the config file defines: they can be changed only there */
+  readonly fixed: { readonly agents: readonly string[]; readonly domains: readonly string[] };
 };
 
 /** A browser origin that the server has refused. */

@@ -11,6 +11,7 @@ type OtherParts = { readonly mcp: McpTools; readonly refusedOrigins: RefusedOrig
 export function setupOf({ live, stored }: LiveSetup, { mcp, refusedOrigins }: OtherParts): Setup {
   return {
     view: () => stored.view(),
+    fixedIds: () => stored.fixedIds(),
     change: (change) => stored.change(change),
     onChange: (listener) => live.onChange(() => listener()),
     models: async (question) => modelsOf(question, live.current),

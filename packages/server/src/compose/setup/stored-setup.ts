@@ -4,7 +4,7 @@ import { seal, unseal } from '../../auth/seal.ts';
 import { type Changeable, type Config, ConfigError } from '../../config/config.ts';
 import type { Log } from '../../core/ports/logger.ts';
 import type { SettingsStore } from '../../core/ports/settings.ts';
-import type { SetupChange, SetupView } from '../../dialects/shared/setup.ts';
+import type { FixedIds, SetupChange, SetupView } from '../../dialects/shared/setup.ts';
 import type { LiveConfig } from './live-config.ts';
 import { asSentence, changed, keyProblemsOf, shown, withKeyAddresses } from './stored-values.ts';
 
@@ -79,6 +79,11 @@ export class StoredSetup {
       throw new Fault('busy', 'The settings have changed since they were loaded. Reload them.');
     await this.load();
     return this.view();
+  }
+
+  fixedIds(): FixedIds {
+    const { agents, domains } = this.parts.config.changeable({});
+    return { agents: agents.map(({ id }) => id), domains: domains.map(({ id }) => id) };
   }
 
   view(): SetupView {

@@ -379,6 +379,9 @@ export const AgentSetup = named(
       }),
     ),
     tools: z.array(z.object({ name: z.string(), description: z.string() })),
+    fixed: z
+      .object({ agents: z.array(z.string()), domains: z.array(z.string()) })
+      .describe('ids that the config file defines: change them there'),
   }),
 );
 export const ModelListing = named(

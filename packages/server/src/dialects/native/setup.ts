@@ -65,7 +65,7 @@ export function setupRoutes(api: Hono, ctx: Context): void {
     await caller(c.req.raw);
     const { agents } = ctx.engine.catalog.listed;
     const tools = ctx.engine.toolSpecs().map(({ name, description }) => ({ name, description }));
-    return c.json({ agents: agents.map(agentView), tools });
+    return c.json({ agents: agents.map(agentView), tools, fixed: setup().fixedIds() });
   });
 
   api.post('/v1/admin/mcp/:name/restart', async (c) => {

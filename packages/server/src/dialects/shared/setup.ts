@@ -48,8 +48,12 @@ export type ProviderModels = {
 
 export type RefusedOrigin = { readonly origin: string; readonly count: number; readonly at: number };
 
+/** Ids of agents and domains that the config file defines. Stored ones with these ids are not in use. */
+export type FixedIds = { readonly agents: readonly string[]; readonly domains: readonly string[] };
+
 export type Setup = {
   view(): SetupView;
+  fixedIds(): FixedIds;
   /** Stores and applies the change. Throws `invalid`, or `busy` if another change came first. */
   change(change: SetupChange): Promise<SetupView>;
   /** Called after a change was applied here, also one of another node. Returns the unsubscribe function. */

@@ -16,6 +16,8 @@ type AgentQuestionProps = {
   /** null: a new one */
   readonly agent: StoredAgent | null;
   readonly tools: AgentSetup['tools'];
+  /** those that can be chosen */
+  readonly domains: readonly { readonly id: string; readonly name: string }[];
   readonly domainOf: string;
   readonly close: () => void;
   readonly save: (agent: StoredAgent, domain: string) => Promise<void>;
@@ -53,7 +55,7 @@ function agentIn(fields: Fields, agent: StoredAgent | null): StoredAgent {
   };
 }
 
-export function AgentQuestion({ agent, tools, domainOf, close, save }: AgentQuestionProps) {
+export function AgentQuestion({ agent, tools, domains, domainOf, close, save }: AgentQuestionProps) {
   const about = useServer();
   const draft = useDraft(fieldsOf(agent, domainOf));
   const { fields, change } = draft;
@@ -64,7 +66,7 @@ export function AgentQuestion({ agent, tools, domainOf, close, save }: AgentQues
       onClose={close}
       onConfirm={() => save(agentIn(fields, agent), fields.domain)}
     >
-      <IdentityFields fields={fields} isNew={agent === null} onChange={change} />
+      <IdentityFields fields={fields} isNew={agent === null} taken={about.agents} onChange={change} />
       <label className="field">
         Instructions
         <textarea
@@ -78,7 +80,7 @@ export function AgentQuestion({ agent, tools, domainOf, close, save }: AgentQues
       <label className="field">
         Domain
         <select value={fields.domain} onChange={({ target }) => change({ domain: target.value })}>
-          {about.domains.map(({ id, name }) => (
+          {domains.map(({ id, name }) => (
             <option key={id} value={id}>
               {name}
             </option>

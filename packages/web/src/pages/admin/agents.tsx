@@ -18,7 +18,6 @@ import {
 } from './agents.ts';
 import { Domains } from './domains.tsx';
 import { GivenNotice } from './given-notice.tsx';
-import { requireNew } from './require-new.ts';
 import { Section } from './section.tsx';
 import { type Change, useSettings } from './use-settings.ts';
 
@@ -32,9 +31,10 @@ export function AgentsSection() {
   const { value: setup, again } = usePolled(parlance.admin.agents);
   const [asking, setAsking] = useState<Asking | null>(null);
   const close = () => setAsking(null);
+  const isFixed = (id: string) => setup?.fixed.agents.includes(id) ?? false;
   const own = storedAgents(polled.value?.stored.agents);
   const domains = storedDomains(polled.value?.stored.domains);
-  const built = about.agents.filter(({ id }) => !own.some((agent) => agent.id === id));
+  const others = about.agents.filter(({ id }) => isFixed(id) || !own.some((agent) => agent.id === id));
   const stored = { agents: own, domains };
   const change: Change = async (values, done) => {
     await changeSettings(values, done);
@@ -44,6 +44,12 @@ export function AgentsSection() {
     const listed = setup?.agents.find((agent) => agent.id === id);
     return own.find((agent) => agent.id === id) ?? (listed && storedFrom(listed));
   }
+  /** A domain of the config file takes no other agents. */
+  const domainsFor = (agent: string | undefined) =>
+    about.domains.filter(
+      ({ id, agents }) =>
+        !setup?.fixed.domains.includes(id) || (agent !== undefined && agents.includes(agent)),
+    );
   function edit(id: string): void {
     const agent = agentOf(id);
     if (agent) setAsking({ what: 'edit', agent });
@@ -67,27 +73,32 @@ export function AgentsSection() {
           </p>
           <GivenNotice settings={settings} keys={['agents', 'domains']} />
           <ul className="admin-list" aria-label="Agents">
-            {own.map((agent) => (
-              <li className="card" key={agent.id}>
-                <div className="admin-what">
-                  <strong>{agent.name}</strong> <code>{agent.id}</code>
-                  {agent.model && <Chip>{agent.model}</Chip>}
-                  {agent.description && <p className="hint">{agent.description}</p>}
-                </div>
-                <Button onClick={() => setAsking({ what: 'edit', agent })}>Edit</Button>
-                <Button onClick={() => setAsking({ what: 'remove', agent })}>Remove</Button>
-              </li>
-            ))}
-            {built.map(({ id, name, description, model }) => (
+            {own
+              .filter(({ id }) => !isFixed(id))
+              .map((agent) => (
+                <li className="card" key={agent.id}>
+                  <div className="admin-what">
+                    <strong>{agent.name}</strong> <code>{agent.id}</code>
+                    {agent.model && <Chip>{agent.model}</Chip>}
+                    {agent.description && <p className="hint">{agent.description}</p>}
+                  </div>
+                  <Button onClick={() => setAsking({ what: 'edit', agent })}>Edit</Button>
+                  <Button onClick={() => setAsking({ what: 'remove', agent })}>Remove</Button>
+                </li>
+              ))}
+            {others.map(({ id, name, description, model }) => (
               <li className="card" key={id}>
                 <div className="admin-what">
-                  <strong>{name}</strong> <code>{id}</code> <Chip>built in</Chip>
+                  <strong>{name}</strong> <code>{id}</code>{' '}
+                  <Chip>{isFixed(id) ? 'config file' : 'built in'}</Chip>
                   {model && <Chip>{model}</Chip>}
                   {description && <p className="hint">{description}</p>}
                 </div>
-                <Button aria-label={`Edit ${name}`} onClick={() => edit(id)}>
-                  Edit
-                </Button>
+                {!isFixed(id) && (
+                  <Button aria-label={`Edit ${name}`} onClick={() => edit(id)}>
+                    Edit
+                  </Button>
+                )}
               </li>
             ))}
           </ul>
@@ -95,16 +106,12 @@ export function AgentsSection() {
             <AgentQuestion
               agent={asking.agent && (agentOf(asking.agent.id) ?? asking.agent)}
               tools={setup?.tools ?? []}
+              domains={domainsFor(asking.agent?.id)}
               domainOf={domainOf(asking.agent?.id, about.domains) ?? about.defaultDomain}
               close={close}
-              save={async (agent, domainId) => {
-                if (asking.agent === null)
-                  requireNew(
-                    agent.id,
-                    about.agents.map(({ id }) => id),
-                  );
+              save={(agent, domainId) => {
                 const domain = about.domains.find(({ id }) => id === domainId);
-                await change(jsonOf(withAgent(stored, agent, domain)), `${agent.name} was saved.`);
+                return change(jsonOf(withAgent(stored, agent, domain)), `${agent.name} was saved.`);
               }}
             />
           )}
@@ -124,7 +131,7 @@ export function AgentsSection() {
               </p>
             </Dialog>
           )}
-          <Domains stored={stored} change={change} />
+          <Domains stored={stored} fixed={setup?.fixed.domains ?? []} change={change} />
         </>
       )}
     </Section>

@@ -15,7 +15,7 @@ type DomainQuestionProps = {
 };
 
 export function DomainQuestion({ domain, close, save }: DomainQuestionProps) {
-  const { agents } = useServer();
+  const { agents, domains } = useServer();
   const draft = useDraft<StoredDomain>({
     id: domain?.id ?? '',
     name: domain?.name ?? '',
@@ -41,7 +41,7 @@ export function DomainQuestion({ domain, close, save }: DomainQuestionProps) {
       onClose={close}
       onConfirm={confirm}
     >
-      <IdentityFields fields={fields} isNew={domain === null} onChange={change} />
+      <IdentityFields fields={fields} isNew={domain === null} taken={domains} onChange={change} />
       <label className="field">
         Default agent
         <select value={fields.defaultAgent} onChange={({ target }) => change({ defaultAgent: target.value })}>

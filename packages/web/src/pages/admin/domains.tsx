@@ -6,18 +6,25 @@ import { Dialog } from '../../components/dialog.tsx';
 import { useServer } from '../../state/server.ts';
 import { jsonOf, type StoredCatalog, type StoredDomain, withDomain, withoutDomain } from './agents.ts';
 import { DomainQuestion } from './domain-question.tsx';
-import { requireNew } from './require-new.ts';
 import type { Change } from './use-settings.ts';
 
 type Asking =
   | { readonly what: 'edit'; readonly domain: StoredDomain | null }
   | { readonly what: 'remove'; readonly domain: StoredDomain };
 
-export function Domains({ stored, change }: { stored: StoredCatalog; change: Change }) {
+type DomainsProps = {
+  readonly stored: StoredCatalog;
+  /** ids of those in the config file */
+  readonly fixed: readonly string[];
+  readonly change: Change;
+};
+
+export function Domains({ stored, fixed, change }: DomainsProps) {
   const { agents, domains } = useServer();
   const [asking, setAsking] = useState<Asking | null>(null);
   const close = () => setAsking(null);
-  const isStored = (id: string) => stored.domains.some((domain) => domain.id === id);
+  const isFixed = (id: string) => fixed.includes(id);
+  const isStored = (id: string) => !isFixed(id) && stored.domains.some((domain) => domain.id === id);
   const nameOf = (id: string) => agents.find((agent) => agent.id === id)?.name ?? id;
 
   return (
@@ -33,7 +40,7 @@ export function Domains({ stored, change }: { stored: StoredCatalog; change: Cha
           <li className="card" key={domain.id}>
             <div className="admin-what">
               <strong>{domain.name}</strong> <code>{domain.id}</code>{' '}
-              {!isStored(domain.id) && <Chip>built in</Chip>}
+              {!isStored(domain.id) && <Chip>{isFixed(domain.id) ? 'config file' : 'built in'}</Chip>}
               <p className="hint">
                 {nameOf(domain.defaultAgent)} (default)
                 {domain.agents
@@ -42,12 +49,14 @@ export function Domains({ stored, change }: { stored: StoredCatalog; change: Cha
                   .join('')}
               </p>
             </div>
-            <Button
-              aria-label={`Edit the domain ${domain.name}`}
-              onClick={() => setAsking({ what: 'edit', domain })}
-            >
-              Edit
-            </Button>
+            {!isFixed(domain.id) && (
+              <Button
+                aria-label={`Edit the domain ${domain.name}`}
+                onClick={() => setAsking({ what: 'edit', domain })}
+              >
+                Edit
+              </Button>
+            )}
             {isStored(domain.id) && (
               <Button
                 aria-label={`Remove the domain ${domain.name}`}
@@ -63,14 +72,7 @@ export function Domains({ stored, change }: { stored: StoredCatalog; change: Cha
         <DomainQuestion
           domain={asking.domain && (domains.find(({ id }) => id === asking.domain?.id) ?? asking.domain)}
           close={close}
-          save={async (domain) => {
-            if (asking.domain === null)
-              requireNew(
-                domain.id,
-                domains.map(({ id }) => id),
-              );
-            await change(jsonOf(withDomain(stored, domain)), `${domain.name} was saved.`);
-          }}
+          save={(domain) => change(jsonOf(withDomain(stored, domain)), `${domain.name} was saved.`)}
         />
       )}
       {asking?.what === 'remove' && (

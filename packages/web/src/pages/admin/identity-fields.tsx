@@ -1,14 +1,19 @@
+import { refuseTaken } from './taken.ts';
+
 type Identity = { readonly id: string; readonly name: string; readonly description: string };
 
 type IdentityFieldsProps = {
   readonly fields: Identity;
   /** its id is asked for */
   readonly isNew: boolean;
+  /** ids that exist */
+  readonly taken: readonly { readonly id: string; readonly name: string }[];
   readonly onChange: (changed: Partial<Identity>) => void;
 };
 
 /** Name, id and description of an agent or a domain. An id cannot be changed later. */
-export function IdentityFields({ fields, isNew, onChange }: IdentityFieldsProps) {
+export function IdentityFields({ fields, isNew, taken, onChange }: IdentityFieldsProps) {
+  const owner = taken.find(({ id }) => id === fields.id.trim())?.name;
   return (
     <>
       <label className="field">
@@ -25,6 +30,10 @@ export function IdentityFields({ fields, isNew, onChange }: IdentityFieldsProps)
         <label className="field">
           Id
           <input
+            // Called on every render: another admin may have added one with this id.
+            ref={(field) => {
+              if (field) refuseTaken(field, owner);
+            }}
             required
             maxLength={64}
             pattern="[A-Za-z0-9_\-]+"

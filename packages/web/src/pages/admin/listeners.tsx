@@ -9,6 +9,7 @@ import { parlance, useServer } from '../../state/server.ts';
 import { usePolled } from '../../state/use-polled.ts';
 import { GivenNotice } from './given-notice.tsx';
 import { Section } from './section.tsx';
+import { refuseTaken } from './taken.ts';
 import { useSettings } from './use-settings.ts';
 
 const EVERY_MS = 2_000;
@@ -50,7 +51,10 @@ export function ListenersSection() {
             })}
           </ul>
           {isAdmin && settings.value && (
-            <NewListener add={(door) => change([...stored, door], 'Listener added.')} />
+            <NewListener
+              taken={listeners.map((listener) => listener.port)}
+              add={(door) => change([...stored, door], 'Listener saved.')}
+            />
           )}
         </>
       )}
@@ -94,9 +98,16 @@ function Line({ listener: { address, port, dialect, sockets, problem }, remove }
   );
 }
 
-function NewListener({ add }: { add: (door: string) => Promise<boolean> }) {
+type NewListenerProps = {
+  /** ports of other listeners */
+  readonly taken: readonly number[];
+  readonly add: (door: string) => Promise<boolean>;
+};
+
+function NewListener({ taken, add }: NewListenerProps) {
   const { dialects } = useServer();
   const [port, setPort] = useState('');
+  const owner = taken.includes(Number(port)) ? `A listener on port ${port}` : undefined;
   async function submit(event: FormEvent<HTMLFormElement>): Promise<void> {
     event.preventDefault();
     const fields = new FormData(event.currentTarget);
@@ -115,6 +126,8 @@ function NewListener({ add }: { add: (door: string) => Promise<boolean> }) {
       <label className="field">
         Port
         <input
+          // Called on every render: the listeners may have changed.
+          ref={(field) => field && refuseTaken(field, owner)}
           type="number"
           required
           min={1}

@@ -2,13 +2,16 @@
 import type { Json } from '@parlance/protocol';
 import { useState } from 'react';
 import { Dialog } from '../../components/dialog.tsx';
+import { refuseTaken } from './taken.ts';
 
 type McpQuestionProps = {
+  /** names that exist */
+  readonly taken: readonly string[];
   readonly close: () => void;
   readonly add: (name: string, server: Json) => Promise<void>;
 };
 
-export function McpQuestion({ close, add }: McpQuestionProps) {
+export function McpQuestion({ taken, close, add }: McpQuestionProps) {
   const [kind, setKind] = useState<'command' | 'url'>('command');
 
   function confirm(fields: FormData): Promise<void> {
@@ -33,6 +36,12 @@ export function McpQuestion({ close, add }: McpQuestionProps) {
           pattern="[A-Za-z0-9_\-]+"
           title="Letters, digits, - and _"
           placeholder="files"
+          onChange={({ target }) =>
+            refuseTaken(
+              target,
+              taken.find((name) => name === target.value.trim()),
+            )
+          }
           autoComplete="off"
         />
       </label>

@@ -4,12 +4,12 @@ import type { McpServer } from '@parlance/sdk';
 import { useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Chip, type ChipLook } from '../../components/chip.tsx';
+import { Dialog } from '../../components/dialog.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { attempt, toast } from '../../components/toast.tsx';
 import { parlance, useServer } from '../../state/server.ts';
 import { usePolled } from '../../state/use-polled.ts';
 import { McpQuestion } from './mcp-question.tsx';
-import { requireNew } from './require-new.ts';
 import { Section } from './section.tsx';
 import { useSettings } from './use-settings.ts';
 
@@ -28,6 +28,7 @@ export function McpSection() {
   const polled = usePolled(parlance.admin.mcp, EVERY_MS);
   const settings = useSettings();
   const [adding, setAdding] = useState(false);
+  const [removing, setRemoving] = useState<string | null>(null);
   const stored = serversIn(settings.polled.value?.stored.mcpServers);
 
   async function change(servers: JsonObject, done: string): Promise<void> {
@@ -67,25 +68,27 @@ export function McpSection() {
                 key={server.name}
                 server={server}
                 restart={isAdmin ? () => void restart(server.name) : undefined}
-                remove={
-                  isAdmin && server.name in stored
-                    ? () =>
-                        void attempt(() =>
-                          change(without(stored, server.name), `${server.name} was removed.`),
-                        )
-                    : undefined
-                }
+                remove={isAdmin && server.name in stored ? () => setRemoving(server.name) : undefined}
               />
             ))}
           </ul>
           {adding && (
             <McpQuestion
+              taken={[...servers.map(({ name }) => name), ...Object.keys(stored)]}
               close={() => setAdding(false)}
-              add={async (name, server) => {
-                requireNew(name, [...servers.map((one) => one.name), ...Object.keys(stored)]);
-                await change({ ...stored, [name]: server }, `${name} was added.`);
-              }}
+              add={(name, server) => change({ ...stored, [name]: server }, `${name} was added.`)}
             />
+          )}
+          {removing !== null && (
+            <Dialog
+              title={`Remove ${removing}?`}
+              confirm="Remove"
+              danger
+              onClose={() => setRemoving(null)}
+              onConfirm={() => change(without(stored, removing), `${removing} was removed.`)}
+            >
+              <p>Agents can no longer use its tools. Its variables and headers are deleted.</p>
+            </Dialog>
           )}
         </>
       )}
