@@ -10,7 +10,8 @@ export const AUTH = {
     fallback: undefined,
     fallbackText: 'open on a loopback host',
     schema: () => oneOf(['open', 'required']),
-    description: 'whether callers need a token; in open mode those without one are the principal local',
+    description:
+      'whether callers have to sign in or send an API key; in open mode they need not, and are the user local',
   },
   authSecret: {
     env: ['AUTH_SECRET'],
