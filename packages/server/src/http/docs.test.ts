@@ -53,7 +53,17 @@ test('/docs leads to /docs/', async () => {
 });
 
 test.each([
+  ['/docs/guides/models', '/docs/guides/models.html'],
+  ['/docs/guides/models.md', '/docs/guides/models.html'],
+  ['/docs/README.md', '/docs/index.html'],
+])('%s leads to %s', async (path, page) => {
+  const response = await get(path);
+  expect([response.status, response.headers.get('location')]).toEqual([308, page]);
+});
+
+test.each([
   '/docs/missing.html',
+  '/docs/missing',
   '/docs/secret.txt',
   '/docs/manifest.json',
   '/docs/..%2f..%2fetc%2fpasswd',

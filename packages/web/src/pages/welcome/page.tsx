@@ -100,7 +100,7 @@ function Providers({ provider }: Pick<About, 'provider'>) {
       </ul>
       <p className="hint">
         <code>MODEL</code> sets the model, and <code>PROVIDER</code> the provider if the model name is
-        ambiguous. <code>npm start -- --help</code> lists all settings.
+        ambiguous. <code>npm start -- --help</code> lists the most common settings.
       </p>
     </>
   );
@@ -130,9 +130,14 @@ function Tokens({ server }: { server: ServerInfo }) {
       )}
       <p>
         The commands below read it from <code>PARLANCE_TOKEN</code>.{' '}
-        {local
-          ? 'The server printed the password of admin on its first start, unless AUTH_USERS defines users. parlance user add adds users.'
-          : 'Use the token of this page, which is revoked when you sign out, or sign in from a terminal.'}
+        {local ? (
+          <>
+            The server printed the password of <code>admin</code> on its first start. Add other users with{' '}
+            <code>parlance user add</code>, or as an admin under <em>Admin</em> → <em>Users</em>.
+          </>
+        ) : (
+          'Use the token of this page, which is revoked when you sign out, or sign in from a terminal.'
+        )}
       </p>
       {!local && <OwnToken />}
       <CodeBlock code={logIn(origin, local ? 'admin' : name).code} language="sh" />
