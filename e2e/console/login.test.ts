@@ -26,6 +26,8 @@ describe.skipIf(NO_BROWSER)('login', () => {
     await say({ http: place.server.http, token }, 'of-dev', 'what dev said');
     const page = await place.open('/sessions/of-dev');
     await seen(page.locator('input[name=name]:focus'));
+    await seen(page.getByText('Ask your administrator for an account.'));
+    await seen(page.getByText('parlance user password admin'));
     await logIn(page, 'dev', 'wrong');
     await seen(page.getByRole('alert'));
     expect(await page.getByRole('alert').textContent()).toBe('Wrong name or password.');

@@ -1,6 +1,6 @@
 /** The startup message on a terminal. */
 import { hostname } from 'node:os';
-import type { Config } from '@parlance/server/config';
+import { type Config, VENDOR_ADDRESS } from '@parlance/server/config';
 import { version } from '../package.json' with { type: 'json' };
 
 const LISTENS_EVERYWHERE = new Set(['0.0.0.0', '::']);
@@ -35,7 +35,10 @@ const elsewhere = ({ host }: Config, url: string): readonly string[] =>
   LISTENS_EVERYWHERE.has(host) ? [`http://${hostname()}:${new URL(url).port} from other machines`] : [];
 
 function modelLines(model: Started['model']): readonly string[] {
-  if (model.provider !== 'offline') return [`${model.model} (${model.provider})`];
+  if (model.provider !== 'offline') {
+    const isVendorsOwn = model.baseUrl === VENDOR_ADDRESS[model.provider];
+    return [`${model.model} ${isVendorsOwn ? `(${model.provider})` : `at ${model.baseUrl}`}`];
+  }
   return [
     'offline demo model: connect a real one with “Connect a model” on the page,',
     'or with OPENAI_API_KEY, ANTHROPIC_API_KEY or GOOGLE_API_KEY; OPENAI_BASE_URL',

@@ -54,6 +54,13 @@ test('a person is shown where to open it, which model answers, and how to stop',
   expect(await child.exited).toBe(0);
 });
 
+test('a model server of one’s own is shown with its address', async () => {
+  const { child, shows } = started({ OPENAI_BASE_URL: 'http://127.0.0.1:9/v1', MODEL: 'qwen3' });
+  await shows(/Model +qwen3 at http:\/\/127\.0\.0\.1:9\/v1\r\n/);
+  child.terminal?.write('\x03');
+  expect(await child.exited).toBe(0);
+});
+
 test('log lines are readable', async () => {
   const { child, shows } = started({ LOG_LEVEL: 'debug' });
   const [, url] = await shows(/listening on (\S+)/);

@@ -2,6 +2,7 @@
 import { hrefOf, signInHref, usePlace } from '../router.ts';
 import { isLocal } from '../state/may.ts';
 import { useServer } from '../state/server.ts';
+import { AdminPassword } from './admin-password.tsx';
 import { Empty } from './empty.tsx';
 
 export function NoAccess() {
@@ -17,8 +18,8 @@ export function NoAccess() {
           </a>
         }
       >
-        In open mode, everyone on this machine is the user <code>local</code> with the role developer. The
-        server printed the password of <code>admin</code> on its first start, unless AUTH_USERS defines users.
+        In open mode, everyone on this machine is the user <code>local</code> with the role developer.{' '}
+        <AdminPassword />
       </Empty>
     );
   return (

@@ -1,6 +1,7 @@
 /** Login form. The token is stored until the tab is closed. */
 import { ParlanceError } from '@parlance/sdk';
 import { type FormEvent, useEffect, useState } from 'react';
+import { AdminPassword } from '../../components/admin-password.tsx';
 import { Button } from '../../components/button.tsx';
 import { Logo } from '../../components/logo.tsx';
 import { Notice } from '../../components/notice.tsx';
@@ -56,14 +57,11 @@ export function LoginPage({ expired }: { expired: boolean }) {
         <Button look="primary" type="submit" disabled={busy}>
           {busy ? 'Signing in …' : 'Sign in'}
         </Button>
-        {open ? (
-          <a href={hrefOf(next.route, next.query)}>Continue without signing in</a>
-        ) : (
-          <p className="hint">
-            Ask your administrator for an account. On a new server, the first start prints the password of{' '}
-            <code>admin</code>.
-          </p>
-        )}
+        {open && <a href={hrefOf(next.route, next.query)}>Continue without signing in</a>}
+        <p className="hint">
+          {!open && 'Ask your administrator for an account. '}
+          <AdminPassword />
+        </p>
       </form>
     </main>
   );
