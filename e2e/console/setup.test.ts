@@ -80,13 +80,13 @@ async function instructionsOf(agent: string): Promise<string | undefined> {
 
 const provider = (page: Page, name: string) => page.getByRole('radio', { name, exact: true });
 
-async function signedIn(path: string): Promise<Page> {
-  const page = await place.open('/login');
+async function signedIn(path: string, at = place.server.http): Promise<Page> {
+  const page = await place.open('/login', { at });
   await page.getByLabel('Name').fill('ada');
   await page.getByLabel('Password').fill('ada-password');
   await page.getByRole('button', { name: 'Sign in' }).click();
   await gone(page.getByRole('heading', { name: 'Sign in to Parlance' }));
-  await page.goto(`${place.server.http}/#${path}`);
+  await page.goto(`${at}/#${path}`);
   return page;
 }
 
@@ -308,11 +308,12 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await page.context().close();
   });
 
-  test('agents and domains of the config file are shown as such, and cannot be edited', async () => {
+  test('what the config file defines is shown as such, and cannot be edited', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'parlance-setup-')), 'config.json');
     const agents = [{ id: 'cook', name: 'Cook', instructions: 'Cook.' }];
     const domains = [{ id: 'kitchen', name: 'Kitchen', defaultAgent: 'cook', agents: ['cook'] }];
-    writeFileSync(file, JSON.stringify({ agents, domains }));
+    const mcpServers = { tools: { command: process.execPath, args: [TEST_SERVER] } };
+    writeFileSync(file, JSON.stringify({ agents, domains, mcpServers }));
     const started = await startTestServer({ PARLANCE_CONFIG: file });
     const page = await place.open('/admin?section=agents', { at: started.http });
     for (const name of ['Agents', 'Domains']) {
@@ -327,6 +328,11 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     expect(await options.allTextContents()).not.toContain('Kitchen');
     expect(await problemsOn(page)).toEqual([]);
     await page.context().close();
+    const admin = await signedIn('/admin?section=mcp', started.http);
+    const server = admin.getByRole('listitem').filter({ hasText: 'config file' });
+    await seen(server);
+    expect(await server.getByRole('button').allInnerTexts()).toEqual(['Restart']);
+    await admin.context().close();
     await started.stop();
     rmSync(dirname(file), { recursive: true });
   });
@@ -362,13 +368,14 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await page.context().close();
   });
 
-  test('an admin adds, restarts and removes an MCP server', async () => {
+  test('an admin adds, edits, restarts and removes an MCP server', async () => {
     const page = await signedIn('/admin?section=mcp');
     await page.getByRole('button', { name: 'Add server' }).click();
     const dialog = page.getByRole('dialog', { name: 'Add MCP server' });
     await dialog.getByLabel('Name', { exact: true }).fill('files');
     await dialog.getByLabel('Command').fill(process.execPath);
     await dialog.getByLabel('Arguments, one per line').fill(TEST_SERVER);
+    await dialog.getByLabel(/^Environment/).fill('SERVER_TOKEN=hunter2');
     await dialog.getByRole('button', { name: 'Add' }).click();
     const row = page.getByRole('listitem').filter({ hasText: 'files' });
     await seen(row.getByText('ready', { exact: true }));
@@ -385,6 +392,18 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await dialog.getByRole('button', { name: 'Add' }).click();
     expect(await refusalOf(dialog.getByLabel('Name', { exact: true }))).toBe('files already exists.');
     await dialog.getByRole('button', { name: 'Cancel' }).click();
+
+    await row.getByRole('button', { name: 'Edit' }).click();
+    const edit = page.getByRole('dialog', { name: 'Edit files' });
+    expect(await edit.getByLabel('Arguments, one per line').inputValue()).toBe(TEST_SERVER);
+    expect(await edit.getByLabel(/^Environment/).inputValue()).toBe('SERVER_TOKEN=');
+    await edit.getByLabel('Trust the results of its tools').check();
+    expect(await problemsOn(page)).toEqual([]);
+    await edit.getByRole('button', { name: 'Save' }).click();
+    await seen(row.getByText('trusted', { exact: true }));
+    await seen(row.getByText('ready', { exact: true }));
+    // Only the stored value is a secret, which the log hides.
+    await seen(row.getByText('the token is [secret]'));
 
     await row.getByRole('button', { name: 'Remove' }).click();
     const removal = page.getByRole('dialog', { name: 'Remove files?' });

@@ -127,7 +127,9 @@ function NewListener({ taken, add }: NewListenerProps) {
         Port
         <input
           // Called on every render: the listeners may have changed.
-          ref={(field) => field && refuseTaken(field, owner)}
+          ref={(field) => {
+            if (field) refuseTaken(field, owner);
+          }}
           type="number"
           required
           min={1}

@@ -1,5 +1,5 @@
-/** MCP servers: their state and tools; admins add, restart and remove them. */
-import type { Json, JsonObject } from '@parlance/protocol';
+/** MCP servers: their state and tools; admins add, edit, restart and remove them. */
+import type { JsonObject } from '@parlance/protocol';
 import type { McpServer } from '@parlance/sdk';
 import { useState } from 'react';
 import { Button } from '../../components/button.tsx';
@@ -10,6 +10,7 @@ import { attempt, toast } from '../../components/toast.tsx';
 import { parlance, useServer } from '../../state/server.ts';
 import { usePolled } from '../../state/use-polled.ts';
 import { McpQuestion } from './mcp-question.tsx';
+import { objectIn } from './mcp-server.ts';
 import { Section } from './section.tsx';
 import { useSettings } from './use-settings.ts';
 
@@ -20,16 +21,21 @@ const STATES: Readonly<Record<McpServer['state'], readonly [ChipLook, string]>> 
   closed: ['plain', 'closed'],
 };
 
-const EVERY_MS = 5_000;
+/** A new server is ready within seconds. */
+const EVERY_MS = 2_000;
+
+type Asking =
+  | { readonly what: 'edit'; readonly name: string | null }
+  | { readonly what: 'remove'; readonly name: string };
 
 export function McpSection() {
   const { principal } = useServer();
   const isAdmin = principal.role === 'admin';
   const polled = usePolled(parlance.admin.mcp, EVERY_MS);
   const settings = useSettings();
-  const [adding, setAdding] = useState(false);
-  const [removing, setRemoving] = useState<string | null>(null);
-  const stored = serversIn(settings.polled.value?.stored.mcpServers);
+  const [asking, setAsking] = useState<Asking | null>(null);
+  const close = () => setAsking(null);
+  const stored = objectIn(settings.polled.value?.stored.mcpServers);
 
   async function change(servers: JsonObject, done: string): Promise<void> {
     await settings.change({ mcpServers: servers }, done);
@@ -47,7 +53,7 @@ export function McpSection() {
       polled={polled}
       actions={
         isAdmin && (
-          <Button look="primary" icon="plus" onClick={() => setAdding(true)}>
+          <Button look="primary" icon="plus" onClick={() => setAsking({ what: 'edit', name: null })}>
             Add server
           </Button>
         )
@@ -67,25 +73,33 @@ export function McpSection() {
               <Server
                 key={server.name}
                 server={server}
+                fixed={isAdmin && !!settings.polled.value && !(server.name in stored)}
                 restart={isAdmin ? () => void restart(server.name) : undefined}
-                remove={isAdmin && server.name in stored ? () => setRemoving(server.name) : undefined}
+                ask={
+                  isAdmin && server.name in stored
+                    ? (what) => setAsking({ what, name: server.name })
+                    : undefined
+                }
               />
             ))}
           </ul>
-          {adding && (
+          {asking?.what === 'edit' && (
             <McpQuestion
+              server={
+                asking.name === null ? null : { name: asking.name, stored: objectIn(stored[asking.name]) }
+              }
               taken={[...servers.map(({ name }) => name), ...Object.keys(stored)]}
-              close={() => setAdding(false)}
-              add={(name, server) => change({ ...stored, [name]: server }, `${name} was added.`)}
+              close={close}
+              save={(name, server) => change({ ...stored, [name]: server }, `${name} was saved.`)}
             />
           )}
-          {removing !== null && (
+          {asking?.what === 'remove' && (
             <Dialog
-              title={`Remove ${removing}?`}
+              title={`Remove ${asking.name}?`}
               confirm="Remove"
               danger
-              onClose={() => setRemoving(null)}
-              onConfirm={() => change(without(stored, removing), `${removing} was removed.`)}
+              onClose={close}
+              onConfirm={() => change(without(stored, asking.name), `${asking.name} was removed.`)}
             >
               <p>Agents can no longer use its tools. Its variables and headers are deleted.</p>
             </Dialog>
@@ -96,26 +110,26 @@ export function McpSection() {
   );
 }
 
-const serversIn = (value: Json | undefined): JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
-
 const without = (servers: JsonObject, name: string): JsonObject =>
   Object.fromEntries(Object.entries(servers).filter(([other]) => other !== name));
 
 type ServerProps = {
   readonly server: McpServer;
+  /** in the config file */
+  readonly fixed: boolean;
   readonly restart?: (() => void) | undefined;
   /** only for servers that were added here */
-  readonly remove?: (() => void) | undefined;
+  readonly ask?: ((what: Asking['what']) => void) | undefined;
 };
 
-function Server({ server, restart, remove }: ServerProps) {
+function Server({ server, fixed, restart, ask }: ServerProps) {
   const { name, kind, trusted, state, tools, error, output } = server;
   const [look, label] = STATES[state];
   return (
     <li className="card">
       <div className="admin-what">
-        <strong>{name}</strong> <Chip look={look}>{label}</Chip> <Chip>{kind}</Chip>
+        <strong>{name}</strong> <Chip look={look}>{label}</Chip> <Chip>{kind}</Chip>{' '}
+        {fixed && <Chip>config file</Chip>}
         {trusted && <Chip title="Results are not marked as untrusted content">trusted</Chip>}
         {error && (
           <p className={state === 'ready' ? 'hint' : 'admin-error'}>
@@ -142,7 +156,8 @@ function Server({ server, restart, remove }: ServerProps) {
         )}
       </div>
       {restart && <Button onClick={restart}>Restart</Button>}
-      {remove && <Button onClick={remove}>Remove</Button>}
+      {ask && <Button onClick={() => ask('edit')}>Edit</Button>}
+      {ask && <Button onClick={() => ask('remove')}>Remove</Button>}
     </li>
   );
 }
