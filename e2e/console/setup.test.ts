@@ -122,7 +122,7 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await seen(page.getByText(`tiny-2 at http://127.0.0.1:${vendor.port}/v1 is in use.`));
     expect(await problemsOn(page)).toEqual([]);
     await page.goto(`${place.server.http}/#/`);
-    await seen(page.getByText('Model: tiny-2 (openai).'));
+    await seen(page.getByText('Model: tiny-2.'));
     await page.getByRole('textbox', { name: /message/i }).fill('hello');
     await page.keyboard.press('Enter');
     await seen(page.getByText('Hello, I am tiny-2.', { exact: true }));

@@ -18,7 +18,7 @@ export function ModelLine({ chosen }: { chosen: Chosen }) {
     );
   return (
     <p className="hint">
-      Model: {provider === null ? model : `${model} (${provider})`}. {setup('Change')}
+      Model: {model}. {setup('Change')}
     </p>
   );
 }

@@ -58,19 +58,17 @@ function Models({ about }: { about: About }) {
         </p>
       ) : (
         <p>
-          <Chip look="good">
-            {model} by {provider}
-          </Chip>{' '}
-          is in use. Each session can choose another model that the server has a key for.
+          <Chip look="good">{model}</Chip> is in use. Each session can choose another model that the server
+          has a key for.
         </p>
       )}
-      {may(about, 'setup') && <Providers provider={provider} />}
+      {may(about, 'setup') && <Providers />}
     </section>
   );
 }
 
 /** For those who set up the server. */
-function Providers({ provider }: Pick<About, 'provider'>) {
+function Providers() {
   return (
     <>
       <p>
@@ -80,9 +78,7 @@ function Providers({ provider }: Pick<About, 'provider'>) {
       <ul className="guide-providers">
         {PROVIDERS.map(({ id, name, variables, start }) => (
           <li className="card" key={id}>
-            <h3>
-              {name} {id === provider && <Chip look="good">in use</Chip>}
-            </h3>
+            <h3>{name}</h3>
             <p className="hint">
               {variables.map((variable, index) => (
                 <span key={variable}>
