@@ -264,7 +264,8 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await seen(page.getByRole('list', { name: 'Agents' }).getByText('Pirate', { exact: true }));
 
     await page.getByRole('button', { name: 'New agent' }).click();
-    await dialog.getByLabel('Name', { exact: true }).fill('Another');
+    await dialog.getByLabel('Name', { exact: true }).fill('Émile’s agent');
+    expect(await dialog.getByLabel('Id').inputValue()).toBe('emile-s-agent');
     await dialog.getByLabel('Instructions').fill('Be another.');
     await dialog.getByLabel('Id').fill('pirate');
     await dialog.getByRole('button', { name: 'Save' }).click();
@@ -274,7 +275,7 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await page.getByRole('button', { name: 'New domain' }).click();
     const domain = page.getByRole('dialog', { name: 'New domain' });
     await domain.getByLabel('Name', { exact: true }).fill('High seas');
-    await domain.getByLabel('Id').fill('seas');
+    expect(await domain.getByLabel('Id').inputValue()).toBe('high-seas');
     await domain.getByLabel('Default agent').selectOption({ label: 'Pirate' });
     await domain.getByRole('checkbox', { name: 'Comedian' }).check();
     expect(await problemsOn(page)).toEqual([]);

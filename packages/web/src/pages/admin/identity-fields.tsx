@@ -11,9 +11,13 @@ type IdentityFieldsProps = {
   readonly onChange: (changed: Partial<Identity>) => void;
 };
 
-/** Name, id and description of an agent or a domain. An id cannot be changed later. */
+const MAX_ID = 64;
+
+/** Name, id and description of an agent or a domain. An id cannot be changed later; a new one follows the name until it is edited. */
 export function IdentityFields({ fields, isNew, taken, onChange }: IdentityFieldsProps) {
   const owner = taken.find(({ id }) => id === fields.id.trim())?.name;
+  const rename = (name: string) =>
+    onChange(isNew && fields.id === idFor(fields.name) ? { name, id: idFor(name) } : { name });
   return (
     <>
       <label className="field">
@@ -23,19 +27,19 @@ export function IdentityFields({ fields, isNew, taken, onChange }: IdentityField
           maxLength={100}
           value={fields.name}
           autoComplete="off"
-          onChange={({ target }) => onChange({ name: target.value })}
+          onChange={({ target }) => rename(target.value)}
         />
       </label>
       {isNew && (
         <label className="field">
           Id
           <input
-            // Called on every render: another admin may have added one with this id.
+            // Called on every render: the name may have changed the id, or another admin may have added it.
             ref={(field) => {
               if (field) refuseTaken(field, owner);
             }}
             required
-            maxLength={64}
+            maxLength={MAX_ID}
             pattern="[A-Za-z0-9_\-]+"
             title="Letters, digits, - and _"
             value={fields.id}
@@ -57,3 +61,13 @@ export function IdentityFields({ fields, isNew, taken, onChange }: IdentityField
     </>
   );
 }
+
+/** Empty if the name has neither Latin letters nor digits. */
+const idFor = (name: string): string =>
+  name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, MAX_ID)
+    .replace(/^-|-$/g, '');
