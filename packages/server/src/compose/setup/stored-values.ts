@@ -87,7 +87,10 @@ function forgetKeyOfOtherAddress(vendor: Vendor, { stored, values, given }: Chan
   if (!(key in values)) next[key] = null;
 }
 
-/** Values of variables and headers are never shown: null keeps the stored one. */
+/**
+ * Values of variables and headers are never shown: null keeps the stored one. Throws `invalid` if a header would be
+ * sent to another host.
+ */
 function withSecrets(servers: JsonObject, stored: Json | undefined): JsonObject {
   const before = isObject(stored) ? stored : {};
   return Object.fromEntries(
@@ -104,6 +107,8 @@ function kept(server: Json, before: unknown): Json {
     if (!isObject(entries)) continue;
     filled[field] = Object.fromEntries(
       Object.entries(entries).flatMap(([name, value]) => {
+        if (value === null && hasMoved(server.url, old.url))
+          throw new Fault('invalid', `Enter the value of ${name} again: the address is of another server.`);
         const text = value ?? (isObject(known) ? known[name] : undefined);
         return typeof text === 'string' ? [[name, text]] : [];
       }),
@@ -111,6 +116,9 @@ function kept(server: Json, before: unknown): Json {
   }
   return filled as Json;
 }
+
+const hasMoved = (next: unknown, before: unknown): boolean =>
+  typeof before === 'string' && URL.parse(String(next))?.origin !== URL.parse(before)?.origin;
 
 /** Why stored keys are not sent, by the name of the setting. */
 export function keyProblemsOf(inUse: Changeable): Readonly<Record<string, string>> {

@@ -318,6 +318,18 @@ test('MCP servers are added, restarted and removed without a restart of the serv
   expect(await listed()).toEqual([]);
 });
 
+test('stored headers of an MCP server are not sent to another one', async () => {
+  const moved = (url: string, authorization: string | null) =>
+    change({ mcpServers: { search: { url, headers: { authorization } } } });
+  expect((await moved('http://127.0.0.1:9/mcp', 'Bearer hunter2-hunter2')).status).toBe(200);
+  expect((await moved('http://127.0.0.1:9/other', null)).status).toBe(200);
+  const refused = await moved('http://127.0.0.1:10/mcp', null);
+  expect(refused.status).toBe(400);
+  expect(JSON.stringify(refused.body)).toContain('Enter the value of authorization again');
+  expect((await moved('http://127.0.0.1:10/mcp', 'Bearer other')).status).toBe(200);
+  await change({ mcpServers: null });
+});
+
 test('a refused origin is listed, and can connect as soon as it is allowed', async () => {
   const origin = 'https://chat.example.com';
   const visit = () => asked('GET', '/v1/server', { token: null, headers: { origin } });
