@@ -115,5 +115,9 @@ export const holds = (page: Page, expression: string): Promise<void> =>
     }
   })()`);
 
+/** Why the browser does not submit the form of a field. */
+export const validationMessageOf = (field: Locator): Promise<string> =>
+  field.evaluate((element) => ('validationMessage' in element ? String(element.validationMessage) : ''));
+
 export const titled = (page: Page, title: string): Promise<void> =>
   page.locator(`xpath=/html/head/title[.="${title}"]`).waitFor({ state: 'attached' });

@@ -142,7 +142,7 @@ describe.skipIf(NO_BROWSER)('the models of a vendor', () => {
     await change({ model: 'model-7' });
     for (const one of [page, beside])
       await seen(one.getByRole('button', { name: 'Model: model-7 (default)' }));
-    await seen(page.getByText('Model: model-7 (openai).'));
+    await seen(page.getByText('Model: model-7.'));
     expect(await page.getByRole('textbox', { name: /message/i }).inputValue()).toBe('half a sent');
 
     await page.goto(`${place.server.http}/#/admin?section=model`);

@@ -3,13 +3,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Locator, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import type { Json } from '../../packages/protocol/src/index.ts';
 import { connect } from '../../packages/sdk/src/index.ts';
 import { startTestServer } from '../../packages/server/src/testing/server.ts';
 import { accessibilityProblems, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, gone, openConsole, seen } from './console.ts';
+import { type Console, gone, openConsole, seen, validationMessageOf } from './console.ts';
 
 const TEST_SERVER = join(import.meta.dir, '../../packages/server/src/tools/mcp/test-server.ts');
 
@@ -56,10 +56,6 @@ async function problemsOn(page: Page): Promise<string[]> {
   await prepare(page);
   return accessibilityProblems(page, 'all');
 }
-
-/** Why the browser does not submit the form of a field. */
-const refusalOf = (field: Locator): Promise<string> =>
-  field.evaluate((element) => ('validationMessage' in element ? String(element.validationMessage) : ''));
 
 async function adminApi() {
   const token = await place.server.login('ada', 'ada-password');
@@ -269,7 +265,7 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await dialog.getByLabel('Instructions').fill('Be another.');
     await dialog.getByLabel('Id').fill('pirate');
     await dialog.getByRole('button', { name: 'Save' }).click();
-    expect(await refusalOf(dialog.getByLabel('Id'))).toBe('Pirate already exists.');
+    expect(await validationMessageOf(dialog.getByLabel('Id'))).toBe('Pirate already exists.');
     await dialog.getByRole('button', { name: 'Cancel' }).click();
 
     await page.getByRole('button', { name: 'New domain' }).click();
@@ -391,7 +387,9 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await dialog.getByLabel('Command').fill('other');
     await dialog.getByLabel('Name', { exact: true }).fill('files');
     await dialog.getByRole('button', { name: 'Add' }).click();
-    expect(await refusalOf(dialog.getByLabel('Name', { exact: true }))).toBe('files already exists.');
+    expect(await validationMessageOf(dialog.getByLabel('Name', { exact: true }))).toBe(
+      'files already exists.',
+    );
     await dialog.getByRole('button', { name: 'Cancel' }).click();
 
     await row.getByRole('button', { name: 'Edit' }).click();
@@ -428,7 +426,7 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     const form = page.locator('form').filter({ has: other });
     await other.fill('app.example.com');
     await form.getByRole('button', { name: 'Allow' }).click();
-    expect(await refusalOf(other)).toContain('such as https://chat.example.com');
+    expect(await validationMessageOf(other)).toContain('such as https://chat.example.com');
     await other.fill('https://app.example.com/chat/');
     await form.getByRole('button', { name: 'Allow' }).click();
     await seen(page.getByText('https://app.example.com is now allowed.'));
@@ -450,7 +448,7 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await seen(listener.getByText('The port is in use.'));
     expect(await problemsOn(page)).toEqual([]);
     await add();
-    expect(await refusalOf(page.getByLabel('Port', { exact: true }))).toBe(
+    expect(await validationMessageOf(page.getByLabel('Port', { exact: true }))).toBe(
       `A listener on port ${port} already exists.`,
     );
     await listener.getByRole('button', { name: 'Remove' }).click();

@@ -5,7 +5,7 @@ import { connect } from '../../packages/sdk/src/index.ts';
 import { until } from '../../packages/server/src/testing/until.ts';
 import { accessibilityProblems, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, gone, openConsole, seen } from './console.ts';
+import { type Console, gone, openConsole, seen, validationMessageOf } from './console.ts';
 
 const PATH = '/admin?section=model';
 
@@ -119,9 +119,7 @@ describe.skipIf(NO_BROWSER)('two admins', () => {
     await change({ agents: [other] });
     await seen(page.getByRole('list', { name: 'Agents' }).getByText('Captain'));
     await dialog.getByRole('button', { name: 'Save' }).click();
-    expect(await dialog.locator('input:invalid').evaluate('(field) => field.validationMessage')).toBe(
-      'Captain already exists.',
-    );
+    expect(await validationMessageOf(dialog.getByLabel('Id'))).toBe('Captain already exists.');
     expect((await admin().settings.read()).stored.agents).toEqual([other]);
     await dialog.getByLabel('Id').fill('corsair');
     await dialog.getByRole('button', { name: 'Save' }).click();
