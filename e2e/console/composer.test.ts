@@ -218,6 +218,23 @@ describe.skipIf(NO_BROWSER)('composer', () => {
     expect(await page.getByText(/Secnd|Not this/).count()).toBe(0);
   });
 
+  test('what is typed while a command runs stays', async () => {
+    await chat.begin();
+    await chat.turn('Hello', 'Hello.');
+    const { promise: opened, resolve: open } = Promise.withResolvers<void>();
+    await page.route('**/commands', async (route) => {
+      await opened;
+      await route.continue();
+    });
+    await chat.send('/model another');
+    await chat.field.fill('Meanwhile');
+    open();
+    await seen(page.locator('.toast').getByText('Model: another.'));
+    expect(await chat.field.inputValue()).toBe('Meanwhile');
+    await page.unroute('**/commands');
+    await chat.field.fill('');
+  });
+
   test('a slash command sets the approval mode of the session', async () => {
     await chat.begin();
     await chat.turn('Hello', 'Hello yourself.');

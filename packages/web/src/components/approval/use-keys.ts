@@ -29,29 +29,41 @@ function isInView(card: HTMLElement): boolean {
   return bottom > area.top && top < area.bottom;
 }
 
-/** A card out of view is not answered but shown. Ignores key repeat, typing in fields, and keys while a dialog is open. */
-export function useKeys(card: RefObject<HTMLElement | null>, onKey: (key: Key) => void): void {
-  const latest = useRef(onKey);
-  latest.current = onKey;
+/** Ignores key repeat, typing in fields, and keys while a dialog is open. */
+function keyOf(event: KeyboardEvent): Key | null {
+  const { repeat, isComposing, ctrlKey, metaKey, altKey, defaultPrevented, target } = event;
+  if (repeat || isComposing || ctrlKey || metaKey || altKey || defaultPrevented) return null;
+  const key = event.key.toLowerCase();
+  if (!KEYS.has(key) || isTyping(target) || document.querySelector('dialog[open]')) return null;
+  return key as Key;
+}
+
+function useKeydown(onKeydown: (event: KeyboardEvent) => void): void {
+  const latest = useRef(onKeydown);
+  latest.current = onKeydown;
   useEffect(() => {
-    function pressed(event: KeyboardEvent): void {
-      const key = event.key.toLowerCase();
-      if (
-        event.repeat ||
-        event.isComposing ||
-        event.ctrlKey ||
-        event.metaKey ||
-        event.altKey ||
-        event.defaultPrevented
-      )
-        return;
-      if (!KEYS.has(key) || isTyping(event.target) || document.querySelector('dialog[open]')) return;
-      if (card.current === null || aimedAt() !== card.current) return;
-      event.preventDefault();
-      if (isInView(card.current)) latest.current(key as Key);
-      else card.current.scrollIntoView({ block: 'end' });
-    }
+    const pressed = (event: KeyboardEvent) => latest.current(event);
     addEventListener('keydown', pressed);
     return () => removeEventListener('keydown', pressed);
-  }, [card]);
+  }, []);
+}
+
+/** A card out of view is not answered but shown. */
+export function useKeys(card: RefObject<HTMLElement | null>, onKey: (key: Key) => void): void {
+  useKeydown((event) => {
+    const key = keyOf(event);
+    if (key === null || card.current === null || aimedAt() !== card.current) return;
+    event.preventDefault();
+    if (isInView(card.current)) onKey(key);
+    else card.current.scrollIntoView({ block: 'end' });
+  });
+}
+
+/** For a card that is so far out of view that it is not in the document: a key calls `show`, which scrolls to it. */
+export function useDistantCard(isPending: boolean, show: () => void): void {
+  useKeydown((event) => {
+    if (!isPending || keyOf(event) === null || document.querySelector(PENDING_CARD)) return;
+    event.preventDefault();
+    show();
+  });
 }

@@ -100,8 +100,10 @@ export function Composer(props: ComposerProps) {
   }, [text]);
 
   async function run(slash: Slash): Promise<void> {
+    const before = typed.current;
     setBusy(true);
-    if (await onSlash(slash)) change('');
+    // What is typed meanwhile stays.
+    if ((await onSlash(slash)) && typed.current === before) change('');
     setBusy(false);
     area.current?.focus();
   }

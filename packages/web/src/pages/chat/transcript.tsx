@@ -1,6 +1,7 @@
 /** Virtualised rows of a session. Follows the end while the reader is there. */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { useDistantCard } from '../../components/approval/use-keys.ts';
 import { Button, IconButton } from '../../components/button.tsx';
 import { RowView } from './row.tsx';
 import { type Row, rowWith } from './rows.ts';
@@ -26,9 +27,12 @@ type TranscriptProps = {
   readonly rows: readonly Row[];
   /** the number of an event to show, such as one that a search has found; 0: the end */
   readonly target?: number;
-  /** an approval is pending, at the end */
+  /** an approval is pending */
   readonly needsApproval?: boolean;
 };
+
+const isPending = (row: Row): boolean =>
+  row.kind === 'item' && row.item.kind === 'call' && row.item.approval?.state.status === 'pending';
 
 export function Transcript({ session, rows, target = 0, needsApproval = false }: TranscriptProps) {
   const scroller = useRef<HTMLElement>(null);
@@ -61,6 +65,10 @@ export function Transcript({ session, rows, target = 0, needsApproval = false }:
   useLayoutEffect(() => {
     if (sent !== null) list.scrollToEnd();
   }, [sent, list]);
+
+  const pending = needsApproval ? rows.findLastIndex(isPending) : -1;
+  const showPending = () => list.scrollToIndex(pending, { align: 'end' });
+  useDistantCard(pending >= 0, showPending);
 
   const found = target > 0 ? rowWith(rows, target) : -1;
   const [shown, setShown] = useState(0);
@@ -123,8 +131,8 @@ export function Transcript({ session, rows, target = 0, needsApproval = false }:
         </div>
       </section>
       {away &&
-        (needsApproval ? (
-          <Button className="to-end" icon="down" onClick={() => list.scrollToEnd({ behavior: 'smooth' })}>
+        (pending >= 0 ? (
+          <Button className="to-end" icon="down" onClick={showPending}>
             Needs approval
           </Button>
         ) : (
