@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
+import { until } from '../../packages/server/src/testing/until.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { gone, holds, seen } from './console.ts';
 import { DictatedChat } from './dictated-chat.ts';
@@ -107,21 +108,32 @@ describe.skipIf(NO_BROWSER)('details of a turn', () => {
     chat.model.say(`${'A paragraph.\n\n'.repeat(60)}The end.`);
     chat.model.end();
     await seen(page.locator('.turn-end'));
-    const scrollUp = () => page.evaluate("document.querySelector('.transcript').scrollTop = 0");
-    await scrollUp();
-    await seen(page.getByRole('button', { name: 'Jump to latest' }));
+    // The list follows its end until the rows are measured.
+    const scrollUp = (button: string) =>
+      until(async () => {
+        await page.evaluate("document.querySelector('.transcript').scrollTop = 0");
+        return page.getByRole('button', { name: button }).isVisible();
+      });
+    // So many rows that the last ones are not in the document.
+    for (const number of [1, 2, 3, 4, 5]) await chat.turn(`Question ${number}`, `Answer ${number}.`);
+    await scrollUp('Jump to latest');
     await chat.send('Now touch a file');
     await gone(page.getByRole('button', { name: 'Jump to latest' }));
-    const isBelow = (selector: string) =>
-      page.evaluate(`document.querySelector('${selector}').getBoundingClientRect().top > innerHeight`);
+    const isBelow = (selector: string): Promise<boolean> =>
+      page.evaluate(`document.querySelector('${selector}').getBoundingClientRect().top >=
+        document.querySelector('.transcript').getBoundingClientRect().bottom`);
     expect(await isBelow('.row:last-child')).toBe(false);
 
     chat.model.call('shell', { command: ['touch', 'unseen.txt'] });
     const card = page.locator('.approval[data-state=pending]');
     await seen(card);
-    await scrollUp();
-    await seen(page.getByRole('button', { name: 'Needs approval' }));
-    expect(await isBelow('.approval')).toBe(true);
+    await scrollUp('Needs approval');
+    await gone(card);
+    await chat.field.press('y');
+    await seen(card);
+    // A little out of view, where it is still in the document.
+    await page.evaluate("document.querySelector('.transcript').scrollTop -= 400");
+    await until(() => isBelow('.approval'));
     await chat.field.press('y');
     await gone(page.getByRole('button', { name: 'Needs approval' }));
     expect([await card.count(), await chat.field.inputValue()]).toEqual([1, '']);
