@@ -3,13 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page, Request } from 'playwright-core';
 import { accessibilityProblems, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, openConsole, seen } from './console.ts';
+import { type Console, openConsole, visible } from './console.ts';
 import { DIALOGS } from './dialogs.ts';
 import { layoutProblems } from './layout.ts';
 import { createContent, PAGES } from './pages.ts';
 import { SIZES, THEMES } from './screen.ts';
 
-let place: Console;
+let app: Console;
 /** shared by all dialogs: opening a page takes longer than looking at it */
 let tab: Page | undefined;
 
@@ -50,38 +50,38 @@ async function problemsOf(page: Page): Promise<Record<string, string[]>> {
 
 describe.skipIf(NO_BROWSER)('every page', () => {
   beforeAll(async () => {
-    place = await openConsole();
-    await createContent(place.server);
+    app = await openConsole();
+    await createContent(app.server);
   });
-  afterAll(() => place?.stop());
+  afterAll(() => app?.stop());
 
   test.each([...PAGES])('$name is accessible and complete on every screen', async ({ path, ready }) => {
-    const page = await place.open(path, { viewport: largest, reducedMotion: 'reduce' });
-    await ready(page, place);
+    const page = await app.open(path, { viewport: largest, reducedMotion: 'reduce' });
+    await ready(page, app);
     expect(await problemsOf(page)).toEqual({});
-    expect(place.problems()).toEqual([]);
+    expect(app.problems()).toEqual([]);
     await page.context().close();
   });
 
   test.each([...DIALOGS])('$name is accessible and complete on every screen', async ({ path, ready }) => {
-    tab ??= await place.open('/settings', { viewport: largest, reducedMotion: 'reduce' });
+    tab ??= await app.open('/settings', { viewport: largest, reducedMotion: 'reduce' });
     await tab.keyboard.press('Escape');
     await tab.setViewportSize(largest);
-    await tab.goto(`${place.server.http}/#${path}`);
-    await ready(tab, place);
+    await tab.goto(`${app.server.http}/#${path}`);
+    await ready(tab, app);
     expect(await problemsOf(tab)).toEqual({});
-    expect(place.problems()).toEqual([]);
+    expect(app.problems()).toEqual([]);
   });
 
   test('the first view is less than 200 KB compressed', async () => {
-    const page = await place.browser.newPage();
+    const page = await app.browser.newPage();
     const sizes: Promise<number>[] = [];
     const weigh = (request: Request): void => {
       sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize));
     };
     page.on('requestfinished', weigh);
-    await page.goto(`${place.server.http}/#/`);
-    await seen(page.getByRole('heading', { name: 'What can I do for you?' }));
+    await page.goto(`${app.server.http}/#/`);
+    await visible(page.getByRole('heading', { name: 'What can I do for you?' }));
     // Later requests are not part of the first view, and their size is unknown once the page is closed.
     page.off('requestfinished', weigh);
     const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { startTestServer } from '../../packages/server/src/testing/server.ts';
 import type { DictatedModel } from '../dictated-model.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { closeSidebar, gone, openSidebar, seen } from './console.ts';
+import { closeSidebar, openSidebar, removed, visible } from './console.ts';
 import { DictatedChat } from './dictated-chat.ts';
 
 let chat: DictatedChat;
@@ -18,49 +18,49 @@ describe.skipIf(NO_BROWSER)('chat', () => {
     ({ model, page } = chat);
   });
   afterAll(() => chat?.stop());
-  afterEach(() => expect(chat.place.problems()).toEqual([]));
+  afterEach(() => expect(chat.app.problems()).toEqual([]));
 
   test('the first input creates a session; the answer streams as Markdown with highlighted code', async () => {
     await chat.begin();
     await chat.send('Show me a function');
     await page.waitForURL(/#\/sessions\/.+/);
-    await seen(page.locator('.said').getByText('Show me a function'));
+    await visible(page.locator('.said').getByText('Show me a function'));
     model.say('Here it **is');
-    await seen(chat.answer('Here it'));
-    await seen(chat.stopButton);
+    await visible(chat.answer('Here it'));
+    await visible(chat.stopButton);
     model.say('**:\n\n```ts\nconst half = 1;\n');
-    await seen(page.locator('pre.code').filter({ hasText: 'const half = 1;' }));
+    await visible(page.locator('pre.code').filter({ hasText: 'const half = 1;' }));
     model.say('```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n');
     model.end();
-    await seen(page.locator('.markdown table td').getByText('2'));
-    await gone(chat.stopButton);
+    await visible(page.locator('.markdown table td').getByText('2'));
+    await removed(chat.stopButton);
     expect(await page.locator('.markdown strong').textContent()).toBe('is');
-    await seen(page.locator('pre.code [class*="keyword"]').getByText('const'));
-    await seen(page.getByRole('button', { name: 'Copy code' }));
+    await visible(page.locator('pre.code [class*="keyword"]').getByText('const'));
+    await visible(page.getByRole('button', { name: 'Copy code' }));
   });
 
   test('reasoning is collapsed and can be expanded', async () => {
     await chat.begin();
     await chat.send('Think first');
     model.think('A secret thought.');
-    await seen(page.getByRole('button', { name: 'Thinking …' }));
+    await visible(page.getByRole('button', { name: 'Thinking …' }));
     model.say('Out loud.');
     model.end();
-    await seen(chat.answer('Out loud.'));
+    await visible(chat.answer('Out loud.'));
     const thought = page.getByRole('button', { name: /^Thought/ });
-    await seen(thought);
+    await visible(thought);
     expect(await page.getByText('A secret thought.').count()).toBe(0);
     await thought.click();
-    await seen(page.getByText('A secret thought.'));
+    await visible(page.getByText('A secret thought.'));
   });
 
   test('a stopped turn keeps its text, and the next message is answered', async () => {
     await chat.begin();
     await chat.send('Tell me a long story');
     model.say('Once upon a time');
-    await seen(chat.answer('Once upon a time'));
+    await visible(chat.answer('Once upon a time'));
     await chat.stopButton.click();
-    await seen(page.locator('.turn-end').getByText('Stopped'));
+    await visible(page.locator('.turn-end').getByText('Stopped'));
     expect(await chat.answers.textContent()).toBe('Once upon a time');
     await chat.turn('A short one', 'The end.');
   });
@@ -74,27 +74,27 @@ describe.skipIf(NO_BROWSER)('chat', () => {
     await page.locator('.said-edit').getByRole('button', { name: 'Send' }).click();
     model.say('Four.');
     model.end();
-    await seen(chat.answer('Four.'));
-    await gone(page.getByText('Five.'));
+    await visible(chat.answer('Four.'));
+    await removed(page.getByText('Five.'));
     expect(await page.locator('.said').count()).toBe(1);
     expect(await page.locator('.said-bubble').textContent()).toBe('What is 2 + 2?');
-    await gone(chat.stopButton);
+    await removed(chat.stopButton);
 
-    await seen(page.getByText('Version 2/2'));
+    await visible(page.getByText('Version 2/2'));
     await page.getByRole('button', { name: 'Previous version' }).click();
-    await seen(chat.answer('Five.'));
-    await gone(chat.answer('Four.'));
+    await visible(chat.answer('Five.'));
+    await removed(chat.answer('Four.'));
     expect(await page.locator('.said-bubble').textContent()).toBe('What is two and two?');
     expect(await page.getByRole('button', { name: 'Edit' }).count()).toBe(0);
     await page.reload();
-    await seen(chat.answer('Four.'));
+    await visible(chat.answer('Four.'));
     await page.getByRole('button', { name: 'Previous version' }).click();
-    await seen(page.getByText('This is an earlier version.'));
+    await visible(page.getByText('This is an earlier version.'));
     await page.getByRole('button', { name: 'Show latest' }).click();
-    await seen(chat.answer('Four.'));
+    await visible(chat.answer('Four.'));
     await page.getByRole('button', { name: 'Previous version' }).click();
     await chat.turn('And three and three?', 'Six.');
-    await seen(chat.answer('Four.'));
+    await visible(chat.answer('Four.'));
   });
 
   test('an answer can be regenerated', async () => {
@@ -103,17 +103,17 @@ describe.skipIf(NO_BROWSER)('chat', () => {
     await page.getByRole('button', { name: 'Regenerate' }).click();
     model.say('Something bright.');
     model.end();
-    await seen(chat.answer('Something bright.'));
-    await gone(page.getByText('Something dull.'));
+    await visible(chat.answer('Something bright.'));
+    await removed(page.getByText('Something dull.'));
     expect(await page.locator('.said').count()).toBe(1);
-    await seen(page.getByText('Version 2/2'));
+    await visible(page.getByText('Version 2/2'));
     await page.getByRole('button', { name: 'Previous version' }).click();
-    await seen(chat.answer('Something dull.'));
-    await seen(page.getByText('Version 1/2'));
+    await visible(chat.answer('Something dull.'));
+    await visible(page.getByText('Version 1/2'));
     // The buttons are still there for the keyboard.
     await page.getByRole('button', { name: 'Next version' }).focus();
     await page.keyboard.press('Enter');
-    await seen(chat.answer('Something bright.'));
+    await visible(chat.answer('Something bright.'));
   });
 
   test('the model writes the title after the first turn, and never over one of the user', async () => {
@@ -123,9 +123,9 @@ describe.skipIf(NO_BROWSER)('chat', () => {
       await chat.turn('Where shall I spend my holidays?', 'In Rome.');
       model.say('"Holidays in Rome"');
       model.end();
-      await seen(page.getByRole('heading', { name: 'Holidays in Rome', exact: true }));
+      await visible(page.getByRole('heading', { name: 'Holidays in Rome', exact: true }));
       await openSidebar(page);
-      await seen(page.locator('.session-title').getByText('Holidays in Rome'));
+      await visible(page.locator('.session-title').getByText('Holidays in Rome'));
       await closeSidebar(page);
       await chat.turn('And after that?', 'In Naples.');
       expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Holidays in Rome');
@@ -136,13 +136,13 @@ describe.skipIf(NO_BROWSER)('chat', () => {
       await handle.rename('Mine');
       model.say('Yes.');
       model.end();
-      await seen(chat.answer('Yes.'));
+      await visible(chat.answer('Yes.'));
       await chat.turn('Go on', 'I do.');
       expect((await handle.get()).title).toBe('Mine');
     } finally {
       await chat.begin();
       await titled.stop();
-      chat.place.problems();
+      chat.app.problems();
     }
   });
 
@@ -151,12 +151,12 @@ describe.skipIf(NO_BROWSER)('chat', () => {
     await chat.send('List the files');
     model.call('list_files', { path: '.' });
     const card = page.locator('.call').filter({ hasText: 'list_files' });
-    await seen(card.getByText('Done'));
+    await visible(card.getByText('Done'));
     model.say('That is all.');
     model.end();
-    await seen(chat.answer('That is all.'));
+    await visible(chat.answer('That is all.'));
     await card.getByRole('button', { name: /list_files/ }).click();
-    await seen(card.getByRole('heading', { name: 'Input' }));
-    await seen(card.getByRole('heading', { name: /^Output/ }));
+    await visible(card.getByRole('heading', { name: 'Input' }));
+    await visible(card.getByRole('heading', { name: /^Output/ }));
   });
 });

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import type { Page } from 'playwright-core';
 import type { DictatedModel } from '../dictated-model.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { gone, seen } from './console.ts';
+import { removed, visible } from './console.ts';
 import { DictatedChat } from './dictated-chat.ts';
 import { layoutProblems } from './layout.ts';
 
@@ -17,32 +17,32 @@ describe.skipIf(NO_BROWSER)('composer', () => {
     ({ model, page } = chat);
   });
   afterAll(() => chat?.stop());
-  afterEach(() => expect(chat.place.problems()).toEqual([]));
+  afterEach(() => expect(chat.app.problems()).toEqual([]));
 
   test('the field keeps the focus, whatever is sent, stopped, edited or regenerated', async () => {
     const focused = page.locator('textarea[aria-label="Message"]:focus');
     await chat.begin();
-    await seen(focused);
+    await visible(focused);
     await chat.turn('First', 'One.');
-    await seen(focused);
+    await visible(focused);
     await chat.send('Second');
     model.say('Half an answer');
-    await seen(chat.answer('Half an answer'));
-    await seen(focused);
+    await visible(chat.answer('Half an answer'));
+    await visible(focused);
     await chat.stopButton.click();
-    await gone(chat.stopButton);
-    await seen(focused);
+    await removed(chat.stopButton);
+    await visible(focused);
     await page.getByRole('button', { name: 'Regenerate' }).last().click();
     model.say('A whole answer.');
     model.end();
-    await seen(chat.answer('A whole answer.'));
-    await seen(focused);
+    await visible(chat.answer('A whole answer.'));
+    await visible(focused);
     await page.getByRole('button', { name: 'Edit', exact: true }).last().click();
-    await seen(page.locator('textarea[aria-label="Edited message"]:focus'));
+    await visible(page.locator('textarea[aria-label="Edited message"]:focus'));
     await page.keyboard.press('Escape');
-    await seen(focused);
+    await visible(focused);
     await page.keyboard.press('Escape');
-    await gone(focused);
+    await removed(focused);
   });
 
   test('the placeholder is not cut off', async () => {
@@ -50,30 +50,30 @@ describe.skipIf(NO_BROWSER)('composer', () => {
     expect(await page.evaluate(PLACEHOLDER_ROOM)).toBeGreaterThan(0);
     await chat.send('Go on');
     model.say('I do');
-    await seen(chat.answer('I do'));
-    await gone(chat.field.and(page.getByPlaceholder(/commands/)));
+    await visible(chat.answer('I do'));
+    await removed(chat.field.and(page.getByPlaceholder(/commands/)));
     expect(await page.evaluate(PLACEHOLDER_ROOM)).toBeGreaterThan(0);
     model.end();
-    await gone(chat.stopButton);
+    await removed(chat.stopButton);
   });
 
   test('on a phone, all buttons fit while a turn runs', async () => {
     await chat.begin();
     await chat.send('Go on');
     model.say('I go on');
-    await seen(chat.answer('I go on'));
+    await visible(chat.answer('I go on'));
     await chat.field.fill('One more thing');
     await page.setViewportSize({ width: 320, height: 640 });
-    await seen(page.getByRole('button', { name: 'Queue' }));
+    await visible(page.getByRole('button', { name: 'Queue' }));
     expect(await layoutProblems(page)).toEqual([]);
     const tops = await page
       .locator('.composer-buttons button')
       .evaluateAll((all) => all.map((one) => Math.round(one.getBoundingClientRect().bottom)));
     expect(Math.max(...tops) - Math.min(...tops)).toBeLessThan(8);
-    await page.setViewportSize(chat.place.screen.viewport);
+    await page.setViewportSize(chat.app.screen.viewport);
     await chat.field.fill('');
     model.end();
-    await gone(chat.stopButton);
+    await removed(chat.stopButton);
   });
 
   test('a message is edited from its end, in a field that shows all of it', async () => {
@@ -82,7 +82,7 @@ describe.skipIf(NO_BROWSER)('composer', () => {
     await chat.turn(lines, 'Five.');
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
     const edited = page.getByRole('textbox', { name: 'Edited message' });
-    await seen(edited);
+    await visible(edited);
     await page.keyboard.type('!');
     expect(await edited.inputValue()).toBe(`${lines}!`);
     expect(await edited.evaluate((area) => area.scrollHeight - area.clientHeight)).toBe(0);
@@ -103,15 +103,15 @@ describe.skipIf(NO_BROWSER)('composer', () => {
     expect(await field.inputValue()).toBe('');
     await field.fill('Half a thought');
     await page.reload();
-    await seen(chat.answer('Two.'));
+    await visible(chat.answer('Two.'));
     expect(await field.inputValue()).toBe('Half a thought');
     // Each session has its own.
     const address = page.url();
     await chat.begin();
-    await seen(page.getByRole('heading', { name: 'What can I do for you?' }));
+    await visible(page.getByRole('heading', { name: 'What can I do for you?' }));
     expect(await field.inputValue()).toBe('');
     await page.goto(address);
-    await seen(chat.answer('Two.'));
+    await visible(chat.answer('Two.'));
     expect(await field.inputValue()).toBe('Half a thought');
     await field.fill('');
   });
@@ -130,7 +130,7 @@ describe.skipIf(NO_BROWSER)('composer', () => {
     expect(await chat.field.inputValue()).toBe('Sec');
     await page.unroute('**/commands');
     model.say('Working on it');
-    await seen(chat.answer('Working on it'));
+    await visible(chat.answer('Working on it'));
 
     const { promise: reopened, resolve: reopen } = Promise.withResolvers<void>();
     await page.route('**/commands', async (route) => {
@@ -139,32 +139,32 @@ describe.skipIf(NO_BROWSER)('composer', () => {
     });
     await chat.send('Second');
     const sent = page.locator('.said', { hasText: 'Second' });
-    await seen(sent.getByText('Sending …'));
+    await visible(sent.getByText('Sending …'));
     await chat.send('Third');
     await chat.field.fill('Fourth');
     reopen();
     const queued = page.locator('.said[data-queued] .said-bubble');
-    await seen(queued.nth(1));
+    await visible(queued.nth(1));
     expect(await queued.allInnerTexts()).toEqual(['Second', 'Third']);
     expect(await chat.field.inputValue()).toBe('Fourth');
-    await gone(page.getByText('Sending …'));
+    await removed(page.getByText('Sending …'));
     expect(await sent.count()).toBe(1);
     await page.unroute('**/commands');
     for (const answer of ['', 'Two.', 'Three.']) {
       model.say(answer);
       model.end();
     }
-    await seen(chat.answer('Three.'));
-    await gone(chat.stopButton);
+    await visible(chat.answer('Three.'));
+    await removed(chat.stopButton);
 
     await page.route('**/commands', (route) => route.abort());
     await page.keyboard.press('Enter');
-    await seen(page.locator('.toast'));
+    await visible(page.locator('.toast'));
     expect(await chat.field.inputValue()).toBe('Fourth');
     expect(await page.locator('.said', { hasText: 'Fourth' }).count()).toBe(0);
     await page.unroute('**/commands');
     await chat.field.fill('');
-    chat.place.problems(); // the browser reports the aborted request
+    chat.app.problems(); // the browser reports the aborted request
   });
 
   test('full-auto is confirmed first', async () => {
@@ -177,7 +177,7 @@ describe.skipIf(NO_BROWSER)('composer', () => {
     expect(await mode.inputValue()).not.toBe('full-auto');
     await mode.selectOption('full-auto');
     await question.getByRole('button', { name: 'Turn on full-auto' }).click();
-    await seen(page.locator('select[data-risky]'));
+    await visible(page.locator('select[data-risky]'));
     expect(await mode.inputValue()).toBe('full-auto');
   });
 
@@ -185,36 +185,36 @@ describe.skipIf(NO_BROWSER)('composer', () => {
     await chat.begin();
     await chat.send('First');
     model.say('Working on it');
-    await seen(chat.answer('Working on it'));
+    await visible(chat.answer('Working on it'));
     await chat.send('Second');
-    await seen(page.locator('.said[data-queued]').getByText('Queued'));
+    await visible(page.locator('.said[data-queued]').getByText('Queued'));
     model.end();
     model.say('And the second.');
     model.end();
-    await seen(chat.answer('And the second.'));
-    await gone(page.locator('.said[data-queued]'));
+    await visible(chat.answer('And the second.'));
+    await removed(page.locator('.said[data-queued]'));
   });
 
   test('queued messages can be edited and removed', async () => {
     await chat.begin();
     await chat.send('First');
     model.say('Working on it');
-    await seen(chat.answer('Working on it'));
+    await visible(chat.answer('Working on it'));
     await chat.send('Not this one');
     await chat.send('Secnd');
     const queued = page.locator('.said[data-queued]');
-    await seen(queued.nth(1));
+    await visible(queued.nth(1));
     await queued.filter({ hasText: 'Not this' }).getByRole('button', { name: 'Remove from queue' }).click();
-    await gone(queued.nth(1));
+    await removed(queued.nth(1));
     await queued.getByRole('button', { name: 'Edit queued message' }).click();
     await page.getByRole('textbox', { name: 'Edited message' }).fill('Second');
     await page.locator('.said-edit').getByRole('button', { name: 'Send' }).click();
-    await seen(queued.getByText('Second', { exact: true }));
+    await visible(queued.getByText('Second', { exact: true }));
     expect(await queued.count()).toBe(1);
     model.end();
     model.say('And the second.');
     model.end();
-    await seen(chat.answer('And the second.'));
+    await visible(chat.answer('And the second.'));
     expect(await page.getByText(/Secnd|Not this/).count()).toBe(0);
   });
 
@@ -229,7 +229,7 @@ describe.skipIf(NO_BROWSER)('composer', () => {
     await chat.send('/model another');
     await chat.field.fill('Meanwhile');
     open();
-    await seen(page.locator('.toast').getByText('Model: another.'));
+    await visible(page.locator('.toast').getByText('Model: another.'));
     expect(await chat.field.inputValue()).toBe('Meanwhile');
     await page.unroute('**/commands');
     await chat.field.fill('');
@@ -240,15 +240,15 @@ describe.skipIf(NO_BROWSER)('composer', () => {
     await chat.turn('Hello', 'Hello yourself.');
     await chat.field.fill('/approval auto-edit');
     await page.keyboard.press('Enter');
-    await seen(page.locator('.toast').getByText('Approval mode: auto-edit.'));
+    await visible(page.locator('.toast').getByText('Approval mode: auto-edit.'));
     const id = decodeURIComponent(page.url().split('/sessions/')[1] ?? '');
-    const session = (await (await fetch(`${chat.place.server.http}/v1/sessions/${id}`)).json()) as {
+    const session = (await (await fetch(`${chat.app.server.http}/v1/sessions/${id}`)).json()) as {
       now: { approvalMode: string };
     };
     expect(session.now.approvalMode).toBe('auto-edit');
     await chat.field.fill('/approval nonsense');
     await page.keyboard.press('Enter');
-    await seen(page.locator('.toast').getByText('/approval MODE: suggest, auto-edit, full-auto'));
+    await visible(page.locator('.toast').getByText('/approval MODE: suggest, auto-edit, full-auto'));
   });
 });
 

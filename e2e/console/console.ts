@@ -79,23 +79,23 @@ const REPORT_VIOLATIONS = `document.addEventListener('securitypolicyviolation', 
 type Caller = { readonly http: string; readonly token?: string };
 
 /** Submits an input to a session, which it creates. Durable when it resolves. */
-export async function say({ http, token }: Caller, session: string, text: string): Promise<void> {
+export async function submitInput({ http, token }: Caller, session: string, text: string): Promise<void> {
   const command = { type: 'input.submit', parts: [{ type: 'text', text }] };
   const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
   const { status } = await postJson(`${http}/v1/sessions/${session}/commands`, command, headers);
   if (status !== 200) throw new Error(`“${text}” was refused with ${status}`);
 }
 
-export const seen = (locator: Locator): Promise<void> => locator.waitFor({ state: 'visible' });
-export const gone = (locator: Locator): Promise<void> => locator.waitFor({ state: 'detached' });
+export const visible = (locator: Locator): Promise<void> => locator.waitFor({ state: 'visible' });
+export const removed = (locator: Locator): Promise<void> => locator.waitFor({ state: 'detached' });
 
 /** Opens the sidebar where it is a drawer, as on a phone; navigation closes it again. */
 export async function openSidebar(page: Page): Promise<void> {
   const sidebar = page.getByRole('complementary', { name: 'Navigation' });
   const button = page.getByRole('button', { name: 'Open menu' });
-  await seen(sidebar.or(button).first());
+  await visible(sidebar.or(button).first());
   if (await button.isVisible()) await button.click();
-  await seen(sidebar);
+  await visible(sidebar);
 }
 
 /** Closes the sidebar where it is a drawer, which covers the page. */

@@ -7,18 +7,18 @@ import type { Page } from 'playwright-core';
 import { until } from '../../packages/server/src/testing/until.ts';
 import { accessibilityProblems, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, gone, openConsole, seen } from './console.ts';
+import { type Console, openConsole, removed, visible } from './console.ts';
 
-let place: Console;
+let app: Console;
 let page: Page;
 
 /** Creates a session with these items after a question. */
 async function show(id: string, ...items: HistoryItem[]): Promise<void> {
   const question: HistoryItem = { type: 'user', parts: [{ type: 'text', text: 'Show me' }] };
-  await connect({ url: place.server.http })
+  await connect({ url: app.server.http })
     .session(id)
     .create({ history: [question, ...items] });
-  await page.goto(`${place.server.http}/#/sessions/${id}`);
+  await page.goto(`${app.server.http}/#/sessions/${id}`);
 }
 
 const answer = (text: string): HistoryItem => ({ type: 'text', text });
@@ -49,35 +49,35 @@ async function zoom(name: string): Promise<void> {
   const picture = page.getByRole('button', { name });
   await picture.click();
   const dialog = page.getByRole('dialog', { name });
-  await seen(dialog.locator('img'));
-  const { width } = place.screen.viewport;
+  await visible(dialog.locator('img'));
+  const { width } = app.screen.viewport;
   expect((await dialog.locator('img').boundingBox())?.width).toBeGreaterThan(0.9 * width);
   await prepare(page);
   expect(await accessibilityProblems(page, 'all')).toEqual([]);
   await page.keyboard.press('Escape');
-  await gone(dialog);
+  await removed(dialog);
   await picture.click();
   await dialog.click();
-  await gone(dialog);
+  await removed(dialog);
 }
 
 describe.skipIf(NO_BROWSER)('content', () => {
   beforeAll(async () => {
-    place = await openConsole();
+    app = await openConsole();
     const permissions = ['clipboard-read', 'clipboard-write'];
-    page = await place.open('/', { permissions, reducedMotion: 'reduce' });
+    page = await app.open('/', { permissions, reducedMotion: 'reduce' });
   });
-  afterAll(() => place?.stop());
-  afterEach(() => expect(place.problems()).toEqual([]));
+  afterAll(() => app?.stop());
+  afterEach(() => expect(app.problems()).toEqual([]));
 
   test('a table keeps its words whole, and scrolls if it is too wide', async () => {
     await show('table', answer(TABLE));
     const table = page.getByRole('region', { name: 'Table' });
-    await seen(table);
+    await visible(table);
     expect(await page.evaluate(BROKEN_WORDS)).toEqual([]);
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
     const sizes = await table.evaluate(({ scrollWidth, clientWidth }) => ({ scrollWidth, clientWidth }));
-    if (place.screen.viewport.width > 320) return;
+    if (app.screen.viewport.width > 320) return;
     expect(sizes.scrollWidth).toBeGreaterThan(sizes.clientWidth);
     await table.focus();
     await page.keyboard.press('ArrowRight');
@@ -91,12 +91,12 @@ describe.skipIf(NO_BROWSER)('content', () => {
     const table = [row(wide), row(wide.map(() => '---')), row(wide.map(() => 'two words'))].join('\n');
     const words = `| Option | Description |\n|---|---|\n| ${WORDS.join('')} | ${sentence} |`;
     await show('sentences', answer(`${table}\n\n${words}`));
-    await seen(page.getByText(sentence));
+    await visible(page.getByText(sentence));
     await page.setViewportSize({ width: 320, height: 640 });
     expect(await page.evaluate(BROKEN_WORDS)).toEqual([sentence]);
     expect((await page.getByText(sentence).boundingBox())?.width).toBeGreaterThan(200);
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
-    await page.setViewportSize(place.screen.viewport);
+    await page.setViewportSize(app.screen.viewport);
   });
 
   test('every block has the direction of its text', async () => {
@@ -104,7 +104,7 @@ describe.skipIf(NO_BROWSER)('content', () => {
     await show('directions', answer(text));
     const directionOf = (selector: string) =>
       page.evaluate(`getComputedStyle(document.querySelector('${selector}')).direction`);
-    await seen(page.getByText('This is English.'));
+    await visible(page.getByText('This is English.'));
     expect(
       await Promise.all(
         ['.md-h1', '.markdown p', '.markdown ul', '.code', '.markdown p:last-child'].map(directionOf),
@@ -119,14 +119,14 @@ describe.skipIf(NO_BROWSER)('content', () => {
   test('code is wrapped, copied and downloaded', async () => {
     await show('code', answer(`\`\`\`ts\n${LINE}\n\`\`\``));
     const code = page.locator('pre.code');
-    await seen(code.locator('[class*="keyword"]'));
+    await visible(code.locator('[class*="keyword"]'));
     const isScrolled = () => code.evaluate(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth);
     expect(await isScrolled()).toBe(true);
     await page.getByRole('button', { name: 'Wrap lines', pressed: false }).click();
-    await seen(page.getByRole('button', { name: 'Wrap lines', pressed: true }));
+    await visible(page.getByRole('button', { name: 'Wrap lines', pressed: true }));
     expect(await isScrolled()).toBe(false);
     await page.getByRole('button', { name: 'Copy code' }).click();
-    await seen(page.getByRole('button', { name: 'Copied' }));
+    await visible(page.getByRole('button', { name: 'Copied' }));
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(LINE);
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -149,7 +149,7 @@ describe.skipIf(NO_BROWSER)('content', () => {
     );
     await page.getByRole('button', { name: 'Result of the call' }).click();
     const output = page.locator('.output');
-    await seen(output);
+    await visible(output);
     expect(await output.textContent()).toBe('red green grey plain\nfailed inverse blue pink');
     const colours = await page.evaluate(
       "[...document.querySelectorAll('.output span')].map((run) => getComputedStyle(run).color)",
@@ -161,20 +161,20 @@ describe.skipIf(NO_BROWSER)('content', () => {
       await page.emulateMedia({ colorScheme });
       expect(await accessibilityProblems(page, 'colours')).toEqual([]);
     }
-    await page.emulateMedia({ colorScheme: place.screen.colorScheme });
+    await page.emulateMedia({ colorScheme: app.screen.colorScheme });
   });
 
   test('an attached image and one in an answer fill the window when clicked', async () => {
-    await page.goto(`${place.server.http}/#/`);
+    await page.goto(`${app.server.http}/#/`);
     const [chooser] = await Promise.all([
       page.waitForEvent('filechooser'),
       page.getByRole('button', { name: 'Attach images or text files' }).click(),
     ]);
     await chooser.setFiles({ name: 'red.png', mimeType: 'image/png', buffer: Buffer.from(PNG, 'base64') });
-    await seen(page.getByRole('list', { name: 'Attached files' }).getByText('red.png'));
+    await visible(page.getByRole('list', { name: 'Attached files' }).getByText('red.png'));
     await page.keyboard.type('What is this?');
     await page.keyboard.press('Enter');
-    await seen(page.locator('.turn-end'));
+    await visible(page.locator('.turn-end'));
     await zoom('Attachment');
     await show('picture', answer(`![A red square](data:image/png;base64,${PNG})`));
     await zoom('A red square');

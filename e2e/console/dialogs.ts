@@ -1,6 +1,6 @@
 /** Dialogs, menus and sections of the console that are not pages of their own, to be opened one after the other in one tab. */
 import type { Page } from 'playwright-core';
-import { seen } from './console.ts';
+import { visible } from './console.ts';
 import type { Shown } from './pages.ts';
 
 const dialog = (page: Page) => page.getByRole('dialog');
@@ -13,7 +13,7 @@ const ofSession = (item: string): Shown => ({
     await page.locator('.session-row[data-chosen]').hover();
     await page.locator('.session-row[data-chosen] .menu > button').click();
     await page.getByRole('menuitem', { name: item, exact: true }).click();
-    await seen(dialog(page));
+    await visible(dialog(page));
   },
 });
 
@@ -33,10 +33,10 @@ const section = (name: string, heading: string, button?: string): Shown => ({
   path: `/admin?section=${name}`,
   async ready(page) {
     await asAdmin(page);
-    await seen(page.getByRole('heading', { name: heading, exact: true }));
+    await visible(page.getByRole('heading', { name: heading, exact: true }));
     if (button === undefined) return;
     await page.getByRole('button', { name: button }).first().click();
-    await seen(dialog(page));
+    await visible(dialog(page));
   },
 });
 
@@ -46,9 +46,9 @@ export const DIALOGS: readonly Shown[] = [
     name: 'keys',
     path: '/approvals',
     async ready(page) {
-      await seen(page.getByRole('heading', { name: 'Approvals' }));
+      await visible(page.getByRole('heading', { name: 'Approvals' }));
       await page.keyboard.press('?');
-      await seen(dialog(page));
+      await visible(dialog(page));
     },
   },
   {
@@ -56,7 +56,7 @@ export const DIALOGS: readonly Shown[] = [
     path: '/',
     async ready(page) {
       await page.getByLabel('Approval mode').selectOption('full-auto');
-      await seen(dialog(page));
+      await visible(dialog(page));
     },
   },
   {
@@ -64,7 +64,7 @@ export const DIALOGS: readonly Shown[] = [
     path: '/',
     async ready(page) {
       await page.getByRole('button', { name: /^Model:/ }).click();
-      await seen(dialog(page));
+      await visible(dialog(page));
     },
   },
   {
@@ -72,7 +72,7 @@ export const DIALOGS: readonly Shown[] = [
     path: '/',
     async ready(page) {
       await page.getByRole('textbox', { name: 'Message' }).fill('/');
-      await seen(page.locator('.slash-choice').first());
+      await visible(page.locator('.slash-choice').first());
     },
   },
   {
@@ -80,26 +80,26 @@ export const DIALOGS: readonly Shown[] = [
     path: '/playground?session=saved&left=agentloop&right=none',
     async ready(page) {
       await page.getByRole('button', { name: 'Save …' }).click();
-      await seen(dialog(page));
+      await visible(dialog(page));
     },
   },
   {
     name: 'deleted file',
     path: '/sessions/deleted',
-    ready: (page) => seen(page.locator('.approval .patch-removed .patch-number').first()),
+    ready: (page) => visible(page.locator('.approval .patch-removed .patch-number').first()),
   },
   {
     name: 'search',
     path: '/sessions/rebase',
     async ready(page) {
       await page.getByRole('searchbox', { name: 'Search titles and messages' }).fill('rebase');
-      await seen(page.getByRole('region', { name: 'Messages' }).getByRole('link').first());
+      await visible(page.getByRole('region', { name: 'Messages' }).getByRole('link').first());
     },
   },
   {
     name: 'sessions to choose from',
     path: '/timeline',
-    ready: (page) => seen(page.locator('#main a').first()),
+    ready: (page) => visible(page.locator('#main a').first()),
   },
   section('model', 'Model'),
   {
@@ -108,7 +108,7 @@ export const DIALOGS: readonly Shown[] = [
     async ready(page) {
       await asAdmin(page);
       await page.getByRole('radio', { name: 'OpenAI-compatible server' }).check();
-      await seen(page.getByLabel('Address'));
+      await visible(page.getByLabel('Address'));
     },
   },
   section('mcp', 'MCP servers'),

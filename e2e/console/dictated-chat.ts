@@ -1,23 +1,23 @@
 /** A chat in one tab, with a model that the test dictates. */
 import type { Locator, Page } from 'playwright-core';
 import { type DictatedModel, dictatedModel } from '../dictated-model.ts';
-import { type Console, gone, openConsole, seen } from './console.ts';
+import { type Console, openConsole, removed, visible } from './console.ts';
 
 export class DictatedChat {
   private constructor(
     readonly model: DictatedModel,
-    readonly place: Console,
+    readonly app: Console,
     readonly page: Page,
   ) {}
 
   static async open(): Promise<DictatedChat> {
     const model = dictatedModel();
-    const place = await openConsole(model.settings);
-    return new DictatedChat(model, place, await place.open());
+    const app = await openConsole(model.settings);
+    return new DictatedChat(model, app, await app.open());
   }
 
   /** Opens a new session in the same tab. */
-  async begin(at = this.place.server.http): Promise<void> {
+  async begin(at = this.app.server.http): Promise<void> {
     await this.page.goto(`${at}/#/`);
   }
 
@@ -47,12 +47,12 @@ export class DictatedChat {
     await this.send(text);
     this.model.say(answer);
     this.model.end();
-    await seen(this.answer(answer));
-    await gone(this.stopButton);
+    await visible(this.answer(answer));
+    await removed(this.stopButton);
   }
 
   async stop(): Promise<void> {
-    await this.place.stop();
+    await this.app.stop();
     this.model.stop();
   }
 }

@@ -4,10 +4,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, openConsole, seen } from './console.ts';
+import { type Console, openConsole, visible } from './console.ts';
 
 const ROOT = join(import.meta.dir, '../..');
-let place: Console;
+let app: Console;
 let page: Page;
 
 /** On a phone the pages are listed in a menu. */
@@ -21,36 +21,36 @@ describe.skipIf(NO_BROWSER)('the documentation', () => {
   beforeAll(async () => {
     if (!existsSync(join(ROOT, 'docs/.vitepress/dist/manifest.json')))
       await Bun.$`bun scripts/build-docs.ts`.cwd(ROOT).quiet();
-    place = await openConsole();
-    page = await place.open('/welcome');
+    app = await openConsole();
+    page = await app.open('/welcome');
   }, 180_000);
-  afterAll(() => place?.stop());
-  afterEach(() => expect(place.problems()).toEqual([]));
+  afterAll(() => app?.stop());
+  afterEach(() => expect(app.problems()).toEqual([]));
 
   test('opens from the guide, and its pages lead to each other', async () => {
     await page.getByRole('link', { name: 'Documentation' }).click();
     await page.waitForURL(/\/docs\/$/);
-    await seen(page.getByRole('heading', { name: /^Dialects/ }));
+    await visible(page.getByRole('heading', { name: /^Dialects/ }));
     expect(await page.getByText('<!--').count()).toBe(0);
     await openPage('Quick start');
-    await seen(page.getByRole('heading', { level: 1, name: /^Quick start/ }));
+    await visible(page.getByRole('heading', { level: 1, name: /^Quick start/ }));
     await openPage('Models');
-    await seen(page.getByRole('heading', { level: 1, name: /^Models/ }));
+    await visible(page.getByRole('heading', { level: 1, name: /^Models/ }));
   });
 
   test('can be searched', async () => {
     await page.getByRole('button', { name: 'Search' }).first().click();
     await page.getByPlaceholder('Search').fill('llama.cpp');
-    await seen(page.locator('.VPLocalSearchBox .result').first());
+    await visible(page.locator('.VPLocalSearchBox .result').first());
     await page.keyboard.press('Escape');
   });
 
   test('explains a wrong address, and links to the console', async () => {
-    await page.goto(`${place.server.http}/docs/missing.html`);
-    await seen(page.getByText('There is no page at this address.'));
-    expect(place.problems()).toEqual([expect.stringContaining('404')]);
+    await page.goto(`${app.server.http}/docs/missing.html`);
+    await visible(page.getByText('There is no page at this address.'));
+    expect(app.problems()).toEqual([expect.stringContaining('404')]);
     await page.getByRole('link', { name: 'Open the documentation' }).click();
-    await seen(page.getByRole('heading', { level: 1, name: /^Documentation/ }));
+    await visible(page.getByRole('heading', { level: 1, name: /^Documentation/ }));
     // On a narrow screen the link is in a menu.
     const hrefs = page
       .locator('.VPNav a', { hasText: 'Console' })

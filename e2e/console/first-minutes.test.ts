@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { within } from '../../packages/server/src/testing/until.ts';
 import { fakeModel } from '../fake-model.ts';
 import { launchBrowser, NO_BROWSER } from './chromium.ts';
-import { openSidebar, seen } from './console.ts';
+import { openSidebar, visible } from './console.ts';
 import { screenFor } from './screen.ts';
 
 const ROOT = join(import.meta.dir, '../..');
@@ -78,9 +78,9 @@ describe.skipIf(NO_BROWSER)('the first minutes', () => {
       await shows(/offline demo model: connect a real one with “Connect a model” on the page/);
       const page = await browser.newPage(screenFor(import.meta.file));
       await page.goto(address);
-      await seen(page.getByRole('heading', { name: 'What can I do for you?' }));
+      await visible(page.getByRole('heading', { name: 'What can I do for you?' }));
       await page.getByRole('button', { name: 'What can you do?' }).click();
-      await seen(page.getByText('This is what I understand:'));
+      await visible(page.getByText('This is what I understand:'));
       await openSidebar(page);
       await page.getByRole('link', { name: 'New session' }).click();
       await page.getByRole('link', { name: 'Connect a model' }).click();
@@ -88,17 +88,17 @@ describe.skipIf(NO_BROWSER)('the first minutes', () => {
       await page.getByLabel('Address').fill(model.address);
       const save = page.getByRole('button', { name: 'Save', exact: true });
       await save.click();
-      await seen(page.getByText('needs an API key. Enter it and try again.'));
+      await visible(page.getByText('needs an API key. Enter it and try again.'));
       await page.getByLabel('API key').fill(KEY);
       await save.click();
-      await seen(page.getByText('Choose a model.'));
+      await visible(page.getByText('Choose a model.'));
       await page.getByRole('button', { name: 'tiny-1' }).click();
       await save.click();
-      await seen(page.getByText(`tiny-1 at ${model.address} is in use.`));
+      await visible(page.getByText(`tiny-1 at ${model.address} is in use.`));
       await openSidebar(page);
       await page.getByRole('link', { name: 'New session' }).click();
       await page.getByRole('button', { name: 'Explain what this project does' }).click();
-      await seen(page.locator('.markdown').getByText('Hello from tiny-1.'));
+      await visible(page.locator('.markdown').getByText('Hello from tiny-1.'));
       child.terminal?.write('\x03');
       expect(await child.exited).toBe(0);
     } finally {

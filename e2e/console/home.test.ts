@@ -4,39 +4,39 @@ import { rmSync } from 'node:fs';
 import { connect } from '@parlance/sdk';
 import type { Locator, Page } from 'playwright-core';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, gone, openConsole, openSidebar, say, seen } from './console.ts';
+import { type Console, openConsole, openSidebar, removed, submitInput, visible } from './console.ts';
 import { sessionsOfDays } from './long-session.ts';
 
 let folder: string;
-let place: Console;
+let app: Console;
 let page: Page;
 
-const goTo = (path: string) => page.goto(`${place.server.http}/#${path}`);
+const goTo = (path: string) => page.goto(`${app.server.http}/#${path}`);
 const palette = () => page.getByRole('dialog', { name: 'Go to' });
 const option = (name: RegExp | string): Locator => palette().getByRole('option', { name });
 
 async function find(text: string): Promise<void> {
-  await gone(palette());
+  await removed(palette());
   await page.keyboard.press('Control+k');
-  await seen(palette());
+  await visible(palette());
   await page.keyboard.type(text);
 }
 
 describe.skipIf(NO_BROWSER)('home', () => {
   beforeAll(async () => {
     folder = await sessionsOfDays([0, 1, 3, 20, 100]);
-    place = await openConsole({ PARLANCE_DATA: folder });
-    page = await place.open();
+    app = await openConsole({ PARLANCE_DATA: folder });
+    page = await app.open();
   });
   afterAll(async () => {
-    await place?.stop();
+    await app?.stop();
     rmSync(folder, { recursive: true, force: true });
   });
-  afterEach(() => expect(place.problems()).toEqual([]));
+  afterEach(() => expect(app.problems()).toEqual([]));
 
   test('sessions are grouped by day, the latest first', async () => {
     await openSidebar(page);
-    await seen(page.locator('.session-row').nth(4));
+    await visible(page.locator('.session-row').nth(4));
     const groups = page.locator('.session-list section');
     const names = await groups.evaluateAll((all) =>
       all.map(
@@ -57,69 +57,69 @@ describe.skipIf(NO_BROWSER)('home', () => {
     for (const row of await page.locator('.session-row').all()) {
       await row.hover();
       await row.locator('.menu > button').click();
-      await seen(page.getByRole('menuitem', { name: 'Delete' }));
+      await visible(page.getByRole('menuitem', { name: 'Delete' }));
       const menu = (await page.getByRole('menu').boundingBox()) ?? { x: -1, y: -1, width: 0, height: 0 };
-      const { width, height } = place.screen.viewport;
+      const { width, height } = app.screen.viewport;
       expect([menu.x >= 0, menu.y >= 0]).toEqual([true, true]);
       expect([menu.x + menu.width <= width, menu.y + menu.height <= height]).toEqual([true, true]);
       await page.keyboard.press('Escape');
-      await gone(page.getByRole('menu'));
+      await removed(page.getByRole('menu'));
     }
   });
 
   test('the title is kept after /clear, and the context is empty', async () => {
-    await say(place.server, 'cleared', 'A title to keep');
+    await submitInput(app.server, 'cleared', 'A title to keep');
     await goTo('/sessions/cleared');
     const title = page.getByRole('heading', { level: 1, name: 'A title to keep', exact: true });
-    await seen(title);
+    await visible(title);
     await page.getByRole('textbox', { name: 'Message' }).fill('/clear');
     await page.keyboard.press('Enter');
-    await seen(page.getByText('Context cleared by you.'));
+    await visible(page.getByText('Context cleared by you.'));
     await page.getByRole('textbox', { name: 'Message' }).fill('Something else');
     await page.keyboard.press('Enter');
-    await seen(page.locator('.said').getByText('Something else'));
+    await visible(page.locator('.said').getByText('Something else'));
     await page.reload();
-    await seen(title);
+    await visible(title);
     await openSidebar(page);
-    await seen(page.locator('.session-title').getByText('A title to keep', { exact: true }));
+    await visible(page.locator('.session-title').getByText('A title to keep', { exact: true }));
     expect(await page.locator('.session-title').getByText('Something else').count()).toBe(0);
   });
 
   test('an archived session says so, and is restored from its page', async () => {
-    await say(place.server, 'put-away', 'Put away');
-    await connect({ url: place.server.http }).session('put-away').archive();
+    await submitInput(app.server, 'put-away', 'Put away');
+    await connect({ url: app.server.http }).session('put-away').archive();
     await goTo('/sessions/put-away');
     await page.setViewportSize({ width: 320, height: 640 });
     // On a phone the button is below the text.
     const text = await page.getByText(/This session is archived/).boundingBox();
     expect(text?.width).toBeGreaterThan(200);
-    await page.setViewportSize(place.screen.viewport);
+    await page.setViewportSize(app.screen.viewport);
     await page.getByRole('button', { name: 'Restore' }).click();
-    await gone(page.getByText(/This session is archived/));
+    await removed(page.getByText(/This session is archived/));
     await openSidebar(page);
-    await seen(page.locator('.session-title').getByText('Put away', { exact: true }));
+    await visible(page.locator('.session-title').getByText('Put away', { exact: true }));
   });
 
   test('the palette finds sessions, messages, pages, themes and the other page of a session', async () => {
-    await say(place.server, 'zoo', 'A visit to the zoo');
-    await say(place.server, 'zoo', 'the okapi sleeps');
+    await submitInput(app.server, 'zoo', 'A visit to the zoo');
+    await submitInput(app.server, 'zoo', 'the okapi sleeps');
     await goTo('/settings');
     await find('visit to');
     await option(/A visit to the zoo/).click();
     await page.waitForURL(/#\/sessions\/zoo$/);
 
     await find('timeline of');
-    await seen(option(/Timeline of this session/));
+    await visible(option(/Timeline of this session/));
     await page.keyboard.press('Enter');
     await page.waitForURL(/#\/timeline\/zoo$/);
 
     await find('okapi');
     await page.setViewportSize({ width: 320, height: 640 });
     const text = option('A visit to the zoo: the okapi sleeps').locator('span');
-    await seen(text);
+    await visible(text);
     expect(await text.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
     expect(await text.evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight)).toBe(0);
-    await page.setViewportSize(place.screen.viewport);
+    await page.setViewportSize(app.screen.viewport);
     await option(/A visit to the zoo: .*okapi.*Message/)
       .first()
       .click();
@@ -134,13 +134,13 @@ describe.skipIf(NO_BROWSER)('home', () => {
 
     await find('shortcuts');
     await page.keyboard.press('Enter');
-    await seen(page.getByRole('dialog', { name: 'Commands and shortcuts' }));
+    await visible(page.getByRole('dialog', { name: 'Commands and shortcuts' }));
     await page.keyboard.press('Escape');
-    await gone(page.getByRole('dialog'));
+    await removed(page.getByRole('dialog'));
 
     await find('no such thing');
-    await seen(palette().getByText('Nothing matches “no such thing”.'));
+    await visible(palette().getByText('Nothing matches “no such thing”.'));
     await page.keyboard.press('Escape');
-    await gone(palette());
+    await removed(palette());
   });
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connect } from '@parlance/sdk';
 import { type FakeModel, fakeModel } from '../fake-model.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, openConsole, openSidebar, say, seen } from './console.ts';
+import { type Console, openConsole, openSidebar, submitInput, visible } from './console.ts';
 
 const HOSTILE = `Hello.
 
@@ -30,23 +30,23 @@ const HOSTILE = `Hello.
 The end.`;
 
 let model: FakeModel;
-let place: Console;
+let app: Console;
 
 describe.skipIf(NO_BROWSER)('hostile Markdown', () => {
   beforeAll(async () => {
     model = fakeModel(() => ({ say: HOSTILE }));
-    place = await openConsole({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'hostile' });
+    app = await openConsole({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'hostile' });
   });
   afterAll(async () => {
-    await place?.stop();
+    await app?.stop();
     model?.stop();
   });
 
   test('executes nothing, loads nothing remote, and is shown', async () => {
-    await say(place.server, 'hostile', `Repeat this: ${HOSTILE}`);
-    const page = await place.open('/sessions/hostile');
+    await submitInput(app.server, 'hostile', `Repeat this: ${HOSTILE}`);
+    const page = await app.open('/sessions/hostile');
     const answer = page.locator('.row > .markdown');
-    await seen(answer.getByText('The end.'));
+    await visible(answer.getByText('The end.'));
     expect(await page.evaluate('window.ran')).toBeUndefined();
     expect(
       await answer.locator('script, iframe, style, form, svg[onload], [onerror], [onclick]').count(),
@@ -64,7 +64,7 @@ describe.skipIf(NO_BROWSER)('hostile Markdown', () => {
       await answer.getByText(words, { exact: true }).first().click();
     expect(await page.evaluate('window.ran')).toBeUndefined();
     expect(await page.locator('#main').isVisible()).toBe(true);
-    expect(place.problems()).toEqual([]);
+    expect(app.problems()).toEqual([]);
     await page.context().close();
   });
 
@@ -72,30 +72,30 @@ describe.skipIf(NO_BROWSER)('hostile Markdown', () => {
     const url = 'https://evil.example/pixel.png';
     const link = { kind: 'image' as const, url };
     const parts = [{ type: 'text' as const, text: url, link }];
-    await connect({ url: place.server.http })
+    await connect({ url: app.server.http })
       .session('linked')
       .create({ history: [{ type: 'user', parts }] });
-    const page = await place.open('/sessions/linked');
+    const page = await app.open('/sessions/linked');
     const shown = page.locator('a.file-chip');
-    await seen(shown);
+    await visible(shown);
     expect(await shown.getAttribute('href')).toBe(url);
     expect(await shown.getAttribute('rel')).toBe('noopener noreferrer nofollow');
     expect(await page.locator('img[src^="http"]').count()).toBe(0);
-    expect(place.problems()).toEqual([]);
+    expect(app.problems()).toEqual([]);
     await page.context().close();
   });
 
   test('is escaped in titles, the list, the timeline and an approval', async () => {
     const title = '<img src=x onerror="window.ran=1">';
-    await say(place.server, 'titled', title);
+    await submitInput(app.server, 'titled', title);
     for (const path of ['/sessions/titled', '/timeline/titled', '/approvals']) {
-      const page = await place.open(path);
+      const page = await app.open(path);
       await openSidebar(page);
-      await seen(page.locator('.session-title').getByText(title));
+      await visible(page.locator('.session-title').getByText(title));
       expect(await page.evaluate('window.ran')).toBeUndefined();
       expect(await page.locator('img[src="x"]').count()).toBe(0);
       await page.context().close();
     }
-    expect(place.problems()).toEqual([]);
+    expect(app.problems()).toEqual([]);
   });
 });

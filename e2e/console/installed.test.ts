@@ -9,10 +9,10 @@ import type { Page } from 'playwright-core';
 import { CONSOLE_FOLDER } from '../../packages/server/src/console-folder.ts';
 import { consoleRoutes } from '../../packages/server/src/http/console.ts';
 import { launchWholeBrowser, NO_BROWSER } from './chromium.ts';
-import { type Console, holds, openConsole, say, seen } from './console.ts';
+import { type Console, holds, openConsole, submitInput, visible } from './console.ts';
 import { type CuttingProxy, cuttingProxy } from './cutting-proxy.ts';
 
-let place: Console;
+let app: Console;
 let proxy: CuttingProxy;
 
 const first = (page: Page) => page.getByRole('heading', { name: 'What can I do for you?' });
@@ -29,16 +29,16 @@ const kept = (page: Page): Promise<string[]> =>
 
 describe.skipIf(NO_BROWSER)('installed', () => {
   beforeAll(async () => {
-    place = await openConsole({}, launchWholeBrowser);
-    proxy = await cuttingProxy(place.server.http);
+    app = await openConsole({}, launchWholeBrowser);
+    proxy = await cuttingProxy(app.server.http);
   });
   afterAll(async () => {
     await proxy?.stop();
-    await place?.stop();
+    await app?.stop();
   });
 
   test('the manifest is complete, and every icon has the size that it names', async () => {
-    const page = await place.open('/', { serviceWorkers: 'allow' });
+    const page = await app.open('/', { serviceWorkers: 'allow' });
     const devtools = await page.context().newCDPSession(page);
     const { url, errors, data = '{}' } = await devtools.send('Page.getAppManifest');
     expect(errors).toEqual([]);
@@ -64,47 +64,47 @@ describe.skipIf(NO_BROWSER)('installed', () => {
     const { installabilityErrors } = await devtools.send('Page.getInstallabilityErrors');
     // Windows of tests are private ones, which install nothing.
     expect(installabilityErrors.map(({ errorId }) => errorId)).toEqual(['in-incognito']);
-    expect(place.problems()).toEqual([]);
+    expect(app.problems()).toEqual([]);
     await page.context().close();
   });
 
   test('the page opens without the server, says so once, and connects by itself', async () => {
-    const page = await place.open('/', { at: proxy.http, serviceWorkers: 'allow' });
-    await seen(first(page));
+    const page = await app.open('/', { at: proxy.http, serviceWorkers: 'allow' });
+    await visible(first(page));
     await installed(page);
     proxy.cut();
     await page.reload();
-    await seen(page.getByRole('heading', { name: 'Cannot reach the server' }));
+    await visible(page.getByRole('heading', { name: 'Cannot reach the server' }));
     expect(await page.getByText(/reach the server|not connected|offline/i).count()).toBe(1);
     proxy.restore();
-    await seen(first(page));
-    place.problems(); // the browser reports the refused requests
+    await visible(first(page));
+    app.problems(); // the browser reports the refused requests
     await page.context().close();
   });
 
   test('only the files of the page are kept, whatever is read', async () => {
-    await say(place.server, 'private', 'a private message');
-    const page = await place.open('/', { serviceWorkers: 'allow' });
+    await submitInput(app.server, 'private', 'a private message');
+    const page = await app.open('/', { serviceWorkers: 'allow' });
     await installed(page);
     await page.reload();
     for (const path of ['/sessions/private', '/timeline/private', '/admin', '/settings']) {
-      await page.goto(`${place.server.http}/#${path}`);
-      await seen(page.getByRole('heading', { level: 1 }));
+      await page.goto(`${app.server.http}/#${path}`);
+      await visible(page.getByRole('heading', { level: 1 }));
     }
     const paths = await kept(page);
     expect(paths[0]).toBe('/');
     expect(paths.slice(1).filter((path) => !path.startsWith('/assets/'))).toEqual([]);
-    expect(place.problems()).toEqual([]);
+    expect(app.problems()).toEqual([]);
     await page.context().close();
   });
 
   test('a new build is shown by the next reload, and replaces what is kept', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'parlance-build-'));
     cpSync(CONSOLE_FOLDER, folder, { recursive: true });
-    const app = new Hono();
-    consoleRoutes(app, folder);
-    const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: app.fetch });
-    const page = await place.browser.newPage();
+    const routes = new Hono();
+    consoleRoutes(routes, folder);
+    const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: routes.fetch });
+    const page = await app.browser.newPage();
     await page.goto(`http://127.0.0.1:${server.port}/`);
     await installed(page);
     await rebuild(folder);

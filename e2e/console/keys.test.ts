@@ -2,16 +2,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, gone, openConsole, seen } from './console.ts';
+import { type Console, openConsole, removed, visible } from './console.ts';
 
-let place: Console;
+let app: Console;
 
 async function openKeys(name: string): Promise<Page> {
-  const page = await place.open('/admin?section=keys');
+  const page = await app.open('/admin?section=keys');
   await page.getByLabel('Name').fill(name);
   await page.getByLabel('Password').fill(`${name}-password`);
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await seen(page.getByRole('heading', { name: 'API keys', exact: true }));
+  await visible(page.getByRole('heading', { name: 'API keys', exact: true }));
   return page;
 }
 
@@ -19,25 +19,25 @@ async function makeKey(page: Page, name: string): Promise<string> {
   await page.getByRole('button', { name: 'New key' }).click();
   await page.getByLabel('Name').fill(name);
   await page.getByRole('button', { name: 'Create key' }).click();
-  await seen(page.getByText(`Copy the key for ${name} now.`));
+  await visible(page.getByText(`Copy the key for ${name} now.`));
   return String(await page.locator('.key-text code').textContent());
 }
 
 const statusWith = async (key: string) =>
-  (await fetch(`${place.server.http}/v1/server`, { headers: { 'x-api-key': key } })).status;
+  (await fetch(`${app.server.http}/v1/server`, { headers: { 'x-api-key': key } })).status;
 
 /** Browsers log every unsuccessful response: the one before the login is expected. */
-const problems = () => place.problems().filter((problem) => !/status of 401/.test(problem));
+const problems = () => app.problems().filter((problem) => !/status of 401/.test(problem));
 
 describe.skipIf(NO_BROWSER)('API keys', () => {
   beforeAll(async () => {
-    place = await openConsole({ PARLANCE_AUTH: 'required' });
+    app = await openConsole({ PARLANCE_AUTH: 'required' });
   });
-  afterAll(() => place?.stop());
+  afterAll(() => app?.stop());
 
   test('a key is created with a role of the user, shown once, and revoked', async () => {
     const page = await openKeys('dev');
-    await seen(page.getByText('No API keys'));
+    await visible(page.getByText('No API keys'));
     await page.getByRole('button', { name: 'New key' }).click();
     expect(await page.getByLabel('Role').locator('option').allTextContents()).toEqual([
       'user: chat only, cannot approve',
@@ -47,13 +47,13 @@ describe.skipIf(NO_BROWSER)('API keys', () => {
     const key = await makeKey(page, 'laptop');
     expect(await statusWith(key)).toBe(200);
     await page.getByRole('button', { name: 'Done' }).click();
-    await gone(page.locator('.key-text'));
+    await removed(page.locator('.key-text'));
     await page.reload();
-    await seen(page.getByRole('listitem').filter({ hasText: 'laptop' }));
+    await visible(page.getByRole('listitem').filter({ hasText: 'laptop' }));
     expect(await page.locator('body').textContent()).not.toContain(key.slice(-43));
     await page.getByRole('button', { name: 'Revoke laptop' }).click();
     await page.getByRole('button', { name: 'Revoke', exact: true }).last().click();
-    await seen(page.getByText('No API keys'));
+    await visible(page.getByText('No API keys'));
     expect(await statusWith(key)).toBe(401);
     expect(problems()).toEqual([]);
     await page.context().close();
@@ -64,12 +64,12 @@ describe.skipIf(NO_BROWSER)('API keys', () => {
     const key = await makeKey(own, 'phone');
     expect(await own.getByLabel('Show', { exact: true }).count()).toBe(0);
     const page = await openKeys('ada');
-    await seen(page.getByText('No API keys'));
+    await visible(page.getByText('No API keys'));
     await page.getByLabel('Show', { exact: true }).selectOption('all');
-    await seen(page.getByRole('listitem').filter({ hasText: 'phone' }).getByText('uma'));
+    await visible(page.getByRole('listitem').filter({ hasText: 'phone' }).getByText('uma'));
     await page.getByRole('button', { name: 'Revoke phone' }).click();
     await page.getByRole('button', { name: 'Revoke', exact: true }).last().click();
-    await seen(page.getByText('No API keys'));
+    await visible(page.getByText('No API keys'));
     expect(await statusWith(key)).toBe(401);
     expect(problems()).toEqual([]);
     for (const one of [own, page]) await one.context().close();

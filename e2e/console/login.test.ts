@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, openConsole, openSidebar, say, seen } from './console.ts';
+import { type Console, openConsole, openSidebar, submitInput, visible } from './console.ts';
 
-let place: Console;
+let app: Console;
 
 async function logIn(page: Page, name: string, password: string): Promise<void> {
   await page.getByLabel('Name').fill(name);
@@ -17,63 +17,63 @@ const refusals = /status of 401/;
 
 describe.skipIf(NO_BROWSER)('login', () => {
   beforeAll(async () => {
-    place = await openConsole({ PARLANCE_AUTH: 'required' });
+    app = await openConsole({ PARLANCE_AUTH: 'required' });
   });
-  afterAll(() => place?.stop());
+  afterAll(() => app?.stop());
 
   test('a wrong password shows an error, the right one leads to the requested page', async () => {
-    const token = await place.server.login('dev', 'dev-password');
-    await say({ http: place.server.http, token }, 'of-dev', 'what dev said');
-    const page = await place.open('/sessions/of-dev');
-    await seen(page.locator('input[name=name]:focus'));
-    await seen(page.getByText('Ask your administrator for an account.'));
-    await seen(page.getByText('parlance user password admin'));
+    const token = await app.server.login('dev', 'dev-password');
+    await submitInput({ http: app.server.http, token }, 'of-dev', 'what dev said');
+    const page = await app.open('/sessions/of-dev');
+    await visible(page.locator('input[name=name]:focus'));
+    await visible(page.getByText('Ask your administrator for an account.'));
+    await visible(page.getByText('parlance user password admin'));
     await logIn(page, 'dev', 'wrong');
-    await seen(page.getByRole('alert'));
+    await visible(page.getByRole('alert'));
     expect(await page.getByRole('alert').textContent()).toBe('Wrong name or password.');
     await logIn(page, 'dev', 'dev-password');
     await openSidebar(page);
-    await seen(page.locator('.account-name').getByText('dev', { exact: false }).first());
-    await seen(page.getByRole('heading', { name: 'what dev said' }));
+    await visible(page.locator('.account-name').getByText('dev', { exact: false }).first());
+    await visible(page.getByRole('heading', { name: 'what dev said' }));
 
     // The token is stored for the tab.
     await page.reload();
-    await seen(page.getByRole('heading', { name: 'what dev said' }));
+    await visible(page.getByRole('heading', { name: 'what dev said' }));
     await openSidebar(page);
     await page.getByRole('button', { name: 'Sign out' }).click();
-    await seen(page.getByRole('heading', { name: 'Sign in to Parlance' }));
+    await visible(page.getByRole('heading', { name: 'Sign in to Parlance' }));
     expect(await page.getByText('what dev said').count()).toBe(0);
     await page.reload();
-    await seen(page.getByRole('heading', { name: 'Sign in to Parlance' }));
-    expect(place.problems().filter((problem) => !refusals.test(problem))).toEqual([]);
+    await visible(page.getByRole('heading', { name: 'Sign in to Parlance' }));
+    expect(app.problems().filter((problem) => !refusals.test(problem))).toEqual([]);
     await page.context().close();
   });
 
   test('if the token is no longer valid, the login is shown with the reason', async () => {
-    const page = await place.open('/approvals');
+    const page = await app.open('/approvals');
     await logIn(page, 'dev', 'dev-password');
-    await seen(page.getByRole('heading', { name: 'Approvals', exact: true }));
+    await visible(page.getByRole('heading', { name: 'Approvals', exact: true }));
     const token = String(await page.evaluate("sessionStorage.getItem('parlance.token')"));
     const headers = { authorization: `Bearer ${token}` };
-    await fetch(`${place.server.http}/v1/auth/logout`, { method: 'POST', headers });
-    await seen(page.getByText('You have been signed out. Sign in again.'));
+    await fetch(`${app.server.http}/v1/auth/logout`, { method: 'POST', headers });
+    await visible(page.getByText('You have been signed out. Sign in again.'));
     await logIn(page, 'dev', 'dev-password');
-    await seen(page.getByRole('heading', { name: 'Approvals', exact: true }));
-    expect(place.problems().filter((problem) => !refusals.test(problem))).toEqual([]);
+    await visible(page.getByRole('heading', { name: 'Approvals', exact: true }));
+    expect(app.problems().filter((problem) => !refusals.test(problem))).toEqual([]);
     await page.context().close();
   });
 
   test('content of one user is not shown to the next in the same tab', async () => {
-    const token = await place.server.login('dev', 'dev-password');
-    await say({ http: place.server.http, token }, 'secret', 'a secret of dev');
-    const page = await place.open('/sessions/secret');
+    const token = await app.server.login('dev', 'dev-password');
+    await submitInput({ http: app.server.http, token }, 'secret', 'a secret of dev');
+    const page = await app.open('/sessions/secret');
     await logIn(page, 'dev', 'dev-password');
-    await seen(page.getByRole('heading', { name: 'a secret of dev' }));
+    await visible(page.getByRole('heading', { name: 'a secret of dev' }));
     await openSidebar(page);
     await page.getByRole('button', { name: 'Sign out' }).click();
     await logIn(page, 'uma', 'uma-password');
     await openSidebar(page);
-    await seen(page.locator('.account-name').getByText('uma').first());
+    await visible(page.locator('.account-name').getByText('uma').first());
     expect(await page.getByText('a secret of dev').count()).toBe(0);
     await page.context().close();
   });

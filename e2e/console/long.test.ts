@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, openConsole, seen } from './console.ts';
+import { type Console, openConsole, visible } from './console.ts';
 import { longSession } from './long-session.ts';
 
 const TURNS = 2_000;
@@ -11,7 +11,7 @@ const TURNS = 2_000;
 const MAX_ROWS = 120;
 
 let folder: string;
-let place: Console;
+let app: Console;
 
 /** Scrolls to the beginning or the end. */
 async function scrolled(page: Page, scroller: string, key: 'Home' | 'End'): Promise<void> {
@@ -25,38 +25,38 @@ async function scrolled(page: Page, scroller: string, key: 'Home' | 'End'): Prom
 describe.skipIf(NO_BROWSER)('ten thousand events', () => {
   beforeAll(async () => {
     folder = await longSession('long', TURNS);
-    place = await openConsole({ PARLANCE_DATA: folder });
+    app = await openConsole({ PARLANCE_DATA: folder });
   });
   afterAll(async () => {
-    await place?.stop();
+    await app?.stop();
     rmSync(folder, { recursive: true, force: true });
   });
 
   test('in the chat: it opens at the end, and scrolls to the beginning and back', async () => {
-    const page = await place.open('/sessions/long');
-    await seen(page.locator('.markdown').getByText(`answer ${TURNS}`, { exact: true }));
+    const page = await app.open('/sessions/long');
+    await visible(page.locator('.markdown').getByText(`answer ${TURNS}`, { exact: true }));
     expect(await page.locator('.row').count()).toBeLessThan(MAX_ROWS);
     await scrolled(page, '.transcript', 'Home');
-    await seen(page.locator('.said').getByText('question 1', { exact: true }));
+    await visible(page.locator('.said').getByText('question 1', { exact: true }));
     expect(await page.locator('.row').count()).toBeLessThan(MAX_ROWS);
     await page.getByRole('button', { name: 'Jump to latest' }).click();
-    await seen(page.locator('.markdown').getByText(`answer ${TURNS}`, { exact: true }));
-    expect(place.problems()).toEqual([]);
+    await visible(page.locator('.markdown').getByText(`answer ${TURNS}`, { exact: true }));
+    expect(app.problems()).toEqual([]);
     await page.context().close();
   });
 
   test('in the timeline: every event is reachable', async () => {
-    const page = await place.open('/timeline/long');
+    const page = await app.open('/timeline/long');
     const last = 1 + 5 * TURNS;
-    await seen(page.getByRole('article', { name: `Event ${last}: turn.ended` }));
+    await visible(page.getByRole('article', { name: `Event ${last}: turn.ended` }));
     expect(await page.locator('.entries-row').count()).toBeLessThan(MAX_ROWS);
     await scrolled(page, '.entries', 'Home');
-    await seen(page.getByRole('article', { name: 'Event 1: session.created' }));
+    await visible(page.getByRole('article', { name: 'Event 1: session.created' }));
     expect(await page.locator('.entries-row').count()).toBeLessThan(MAX_ROWS);
     await page.getByRole('searchbox', { name: 'Search events and frames' }).fill('question 1234');
-    await seen(page.getByRole('article', { name: `Event ${2 + 5 * 1233}: input.accepted` }));
+    await visible(page.getByRole('article', { name: `Event ${2 + 5 * 1233}: input.accepted` }));
     expect(await page.locator('.entries-row').count()).toBe(1);
-    expect(place.problems()).toEqual([]);
+    expect(app.problems()).toEqual([]);
     await page.context().close();
   });
 });

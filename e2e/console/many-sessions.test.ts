@@ -3,7 +3,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { until } from '../../packages/server/src/testing/until.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, gone, openConsole, openSidebar, PATIENCE_MS, say, seen } from './console.ts';
+import {
+  type Console,
+  openConsole,
+  openSidebar,
+  PATIENCE_MS,
+  removed,
+  submitInput,
+  visible,
+} from './console.ts';
 import { cuttingProxy } from './cutting-proxy.ts';
 import { manySessions } from './long-session.ts';
 
@@ -13,7 +21,7 @@ const SESSIONS = 1_400;
 const MAX_ROWS = 60;
 
 let folder: string;
-let place: Console;
+let app: Console;
 
 /** Scrolls a screen at a time until the oldest session is there; returns the most rows that were in the document. */
 const SCROLL_TO_END = `(async () => {
@@ -33,75 +41,75 @@ const SCROLL_TO_END = `(async () => {
 describe.skipIf(NO_BROWSER)('many sessions', () => {
   beforeAll(async () => {
     folder = await manySessions(SESSIONS);
-    place = await openConsole({ PARLANCE_DATA: folder });
+    app = await openConsole({ PARLANCE_DATA: folder });
   });
   afterAll(async () => {
-    await place?.stop();
+    await app?.stop();
     rmSync(folder, { recursive: true, force: true });
   });
 
   test('the list scrolls to the oldest session, and stays there when another one changes', async () => {
-    const page = await place.open('/');
+    const page = await app.open('/');
     await openSidebar(page);
-    await seen(page.locator('.session-title').getByText(`question ${SESSIONS}`, { exact: true }));
+    await visible(page.locator('.session-title').getByText(`question ${SESSIONS}`, { exact: true }));
     expect(await page.evaluate(SCROLL_TO_END)).toBeLessThan(MAX_ROWS);
-    await say(place.server, 'session-500', 'what is new');
-    await seen(page.locator('.session-title').getByText('question 1', { exact: true }));
+    await submitInput(app.server, 'session-500', 'what is new');
+    await visible(page.locator('.session-title').getByText('question 1', { exact: true }));
     await page.locator('.session-list').evaluate((list) => Object.assign(list, { scrollTop: 0 }));
-    await seen(page.getByRole('region', { name: 'Today' }).getByText('question 500', { exact: true }));
+    await visible(page.getByRole('region', { name: 'Today' }).getByText('question 500', { exact: true }));
     expect(await page.locator('.session-row').count()).toBeLessThan(MAX_ROWS);
-    expect(place.problems()).toEqual([]);
+    expect(app.problems()).toEqual([]);
     await page.context().close();
   });
 
   test('the sessions in view stay where they are when others come and go above', async () => {
-    const page = await place.open('/');
+    const page = await app.open('/');
     await openSidebar(page);
     const list = page.locator('.session-list');
-    await seen(page.locator('.session-title').getByText(`question ${SESSIONS - 10}`, { exact: true }));
+    await visible(page.locator('.session-title').getByText(`question ${SESSIONS - 10}`, { exact: true }));
     await list.evaluate((element) => Object.assign(element, { scrollTop: 1_000 }));
     const inView = page.locator('.session-title').getByText(`question ${SESSIONS - 40}`, { exact: true });
-    await seen(inView);
+    await visible(inView);
     const topOf = async () => Math.round((await inView.boundingBox())?.y ?? 0);
     const heightOf = () => list.evaluate((element) => element.scrollHeight);
     const [top, height] = [await topOf(), await heightOf()];
-    for (const name of ['one', 'two', 'three']) await say(place.server, name, name);
+    for (const name of ['one', 'two', 'three']) await submitInput(app.server, name, name);
     await until(async () => (await heightOf()) > height + 2 * 30);
     await until(async () => Math.abs((await topOf()) - top) < 2);
     for (const name of ['one', 'two', `session-${SESSIONS - 5}`])
-      await fetch(`${place.server.http}/v1/sessions/${name}`, { method: 'DELETE' });
+      await fetch(`${app.server.http}/v1/sessions/${name}`, { method: 'DELETE' });
     await until(async () => (await heightOf()) < height + 2 * 30);
     await until(async () => Math.abs((await topOf()) - top) < 2);
     await page.context().close();
   });
 
   test('the sessions in view stay when the connection was lost, unless they were deleted', async () => {
-    const proxy = await cuttingProxy(place.server.http);
-    const page = await place.open('/', { at: proxy.http });
+    const proxy = await cuttingProxy(app.server.http);
+    const page = await app.open('/', { at: proxy.http });
     await openSidebar(page);
-    await seen(page.locator('.session-title').getByText(`question ${SESSIONS - 10}`, { exact: true }));
+    await visible(page.locator('.session-title').getByText(`question ${SESSIONS - 10}`, { exact: true }));
     await page.evaluate(SCROLL_TO_END);
     const titled = (title: string) => page.locator('.session-title').getByText(title, { exact: true });
     const height = () => page.locator('.session-list').evaluate((element) => element.scrollHeight);
     const before = await height();
     proxy.cut();
-    await seen(page.getByText(/^(Not connected|Offline|Reconnecting|Connecting again)/).first());
-    await fetch(`${place.server.http}/v1/sessions/session-4`, { method: 'DELETE' });
+    await visible(page.getByText(/^(Not connected|Offline|Reconnecting|Connecting again)/).first());
+    await fetch(`${app.server.http}/v1/sessions/session-4`, { method: 'DELETE' });
     proxy.restore();
-    await gone(titled('question 4'));
-    for (const number of [1, 2, 3, 5, 6]) await seen(titled(`question ${number}`));
+    await removed(titled('question 4'));
+    for (const number of [1, 2, 3, 5, 6]) await visible(titled(`question ${number}`));
     expect(before - (await height())).toBeLessThan(100);
     await page.context().close();
     await proxy.stop();
-    place.problems(); // the browser reports lost connections
+    app.problems(); // the browser reports lost connections
   });
 
   test('a search shows a page of titles, and then the messages', async () => {
-    const page = await place.open('/');
+    const page = await app.open('/');
     await openSidebar(page);
     await page.getByRole('searchbox', { name: 'Search titles and messages' }).fill('question');
-    await seen(page.getByRole('button', { name: 'Show more', exact: true }));
-    await seen(page.getByRole('region', { name: 'Messages' }).getByRole('link').first());
+    await visible(page.getByRole('button', { name: 'Show more', exact: true }));
+    await visible(page.getByRole('region', { name: 'Messages' }).getByRole('link').first());
     await page.context().close();
   });
 });

@@ -6,11 +6,11 @@ import { type Cluster, missing, startCluster } from '../cluster/nodes.ts';
 import type { ServerProcess } from '../server-process.ts';
 import { accessibilityProblems, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, gone, openConsole, say, seen } from './console.ts';
+import { type Console, openConsole, removed, submitInput, visible } from './console.ts';
 
 setDefaultTimeout(60_000);
 
-let place: Console;
+let app: Console;
 
 async function logIn(page: Page, name: string): Promise<void> {
   await page.getByLabel('Name').fill(name);
@@ -29,28 +29,28 @@ async function expectAccessible(page: Page): Promise<void> {
   await page.setViewportSize({ width: 320, height: 640 });
   expect(await page.evaluate(overflow)).toBe(0);
   expect(await accessibilityProblems(page, 'all')).toEqual([]);
-  await page.setViewportSize(place.screen.viewport);
-  await page.emulateMedia({ colorScheme: place.screen.colorScheme });
+  await page.setViewportSize(app.screen.viewport);
+  await page.emulateMedia({ colorScheme: app.screen.colorScheme });
 }
 
 /** A browser logs every unsuccessful response: those without the right to ask are expected. */
-const problems = () => place.problems().filter((problem) => !/status of 40[13]/.test(problem));
+const problems = () => app.problems().filter((problem) => !/status of 40[13]/.test(problem));
 
 describe.skipIf(NO_BROWSER)('nodes in the console', () => {
   beforeAll(async () => {
-    place = await openConsole({ PARLANCE_AUTH: 'required' });
+    app = await openConsole({ PARLANCE_AUTH: 'required' });
   });
-  afterAll(() => place?.stop());
+  afterAll(() => app?.stop());
 
   test('a server with its own data folder is shown as one node; only admins see the section', async () => {
-    const page = await place.open('/admin?section=nodes', { reducedMotion: 'reduce' });
+    const page = await app.open('/admin?section=nodes', { reducedMotion: 'reduce' });
     await logIn(page, 'ada');
-    await seen(page.getByText('This server runs alone and stores everything in its data folder'));
-    await seen(page.getByRole('row').filter({ hasText: 'this node' }).getByText('no lease'));
+    await visible(page.getByText('This server runs alone and stores everything in its data folder'));
+    await visible(page.getByRole('row').filter({ hasText: 'this node' }).getByText('no lease'));
     await expectAccessible(page);
-    const other = await place.open('/admin?section=nodes');
+    const other = await app.open('/admin?section=nodes');
     await logIn(other, 'dev');
-    await seen(other.getByRole('heading', { name: 'You do not have access' }));
+    await visible(other.getByRole('heading', { name: 'You do not have access' }));
     expect(await other.getByRole('link', { name: 'Nodes' }).count()).toBe(0);
     expect(problems()).toEqual([]);
     for (const one of [page, other]) await one.context().close();
@@ -85,36 +85,36 @@ describe.skipIf(NO_BROWSER)('nodes in the console', () => {
 
     test('they are shown with their sessions, as degraded without the bus, and as gone', async () => {
       const [here, there] = nodes;
-      const page = await place.open('/admin?section=nodes', { at: here.http, reducedMotion: 'reduce' });
+      const page = await app.open('/admin?section=nodes', { at: here.http, reducedMotion: 'reduce' });
       await logIn(page, 'ada');
-      await seen(page.getByText('2 nodes are alive.'));
+      await visible(page.getByText('2 nodes are alive.'));
       expect(await page.getByText('connected', { exact: true }).count()).toBe(2);
       const other = page.getByRole('row').filter({ hasNotText: 'this node' }).nth(1);
       const name = String(await other.getByRole('rowheader').locator('code').textContent());
 
       const asked = model.asked();
-      await say({ http: there.http, token: await tokenOf(there, 'dev') }, 'driven', 'Hi');
+      await submitInput({ http: there.http, token: await tokenOf(there, 'dev') }, 'driven', 'Hi');
       await asked;
-      await seen(other.getByRole('cell', { name: '1', exact: true }));
-      const chat = await place.openBeside(page, '/sessions/driven');
+      await visible(other.getByRole('cell', { name: '1', exact: true }));
+      const chat = await app.openBeside(page, '/sessions/driven');
       await logIn(chat, 'ada');
       // A phone has no room for it.
       await chat.getByText(`node ${name}`).waitFor({ state: 'attached' });
       await expectAccessible(chat);
-      const timeline = await place.openBeside(page, '/timeline/driven');
+      const timeline = await app.openBeside(page, '/timeline/driven');
       await logIn(timeline, 'ada');
       await timeline.getByText(`node ${name}`).waitFor({ state: 'attached' });
       model.end();
-      for (const one of [chat, timeline]) await gone(one.getByText(`node ${name}`));
+      for (const one of [chat, timeline]) await removed(one.getByText(`node ${name}`));
 
       await cluster.redis.kill();
-      await seen(page.getByText(/Degraded: .* do not reach the bus/));
+      await visible(page.getByText(/Degraded: .* do not reach the bus/));
       await expectAccessible(page);
       await cluster.redis.restart();
-      await gone(page.getByText(/Degraded/));
+      await removed(page.getByText(/Degraded/));
       await there.kill();
-      await seen(page.getByText('One node is alive.'));
-      await seen(other.getByText('gone'));
+      await visible(page.getByText('One node is alive.'));
+      await visible(other.getByText('gone'));
       expect(problems()).toEqual([]);
       await page.context().close();
     });

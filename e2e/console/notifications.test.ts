@@ -3,9 +3,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { connect } from '@parlance/sdk';
 import type { Page } from 'playwright-core';
 import { launchWholeBrowser, NO_BROWSER } from './chromium.ts';
-import { type Console, holds, openConsole, say, seen } from './console.ts';
+import { type Console, holds, openConsole, submitInput, visible } from './console.ts';
 
-let place: Console;
+let app: Console;
 let page: Page;
 
 /** Headless tabs are always visible, so the visibility is overridden. */
@@ -55,25 +55,25 @@ async function click(session: string): Promise<void> {
 
 describe.skipIf(NO_BROWSER)('notifications', () => {
   beforeAll(async () => {
-    place = await openConsole({}, launchWholeBrowser);
-    page = await place.open('/settings', {
+    app = await openConsole({}, launchWholeBrowser);
+    page = await app.open('/settings', {
       permissions: ['notifications'],
       serviceWorkers: 'allow',
     });
     await page.evaluate(COLLECT);
     await until('(await navigator.serviceWorker.getRegistration())?.active');
   });
-  afterAll(() => place?.stop());
-  afterEach(() => expect(place.problems()).toEqual([]));
+  afterAll(() => app?.stop());
+  afterEach(() => expect(app.problems()).toEqual([]));
 
   test('while the page is hidden, finished turns, failures and approvals are shown with their session', async () => {
     await page.getByRole('button', { name: 'Turn on' }).click();
-    await seen(page.getByRole('button', { name: 'Turn off' }));
+    await visible(page.getByRole('button', { name: 'Turn off' }));
     await setVisibility(page, 'hidden');
     await allHidden();
-    await say(place.server, 'finished', 'Hello there');
-    await say(place.server, 'failed', 'simulate an error');
-    await say(place.server, 'asks', 'run touch new.txt');
+    await submitInput(app.server, 'finished', 'Hello there');
+    await submitInput(app.server, 'failed', 'simulate an error');
+    await submitInput(app.server, 'asks', 'run touch new.txt');
     const texts = await shown(3);
     expect(texts[0]).toBe('Hello there | The agent has finished.');
     expect(texts[1]).toStartWith('run touch new.txt | Needs approval: ');
@@ -89,27 +89,27 @@ describe.skipIf(NO_BROWSER)('notifications', () => {
   });
 
   test('nothing is shown while another tab is visible, or for sessions that no list shows', async () => {
-    const other = await place.openBeside(page, '/settings');
-    await seen(other.getByRole('heading', { name: 'Notifications' }));
+    const other = await app.openBeside(page, '/settings');
+    await visible(other.getByRole('heading', { name: 'Notifications' }));
     await setVisibility(page, 'hidden');
-    await say(place.server, 'watched', 'Hello');
+    await submitInput(app.server, 'watched', 'Hello');
     await page.locator('.session-row').getByText('Hello', { exact: true }).waitFor({ state: 'attached' });
     await setVisibility(other, 'hidden');
     await allHidden();
-    const brief = connect({ url: place.server.http }).session('brief');
+    const brief = connect({ url: app.server.http }).session('brief');
     await brief.create({ ephemeral: true });
     await brief.submit('unlisted');
-    await say(place.server, 'later', 'Hello again');
+    await submitInput(app.server, 'later', 'Hello again');
     expect(await shown(1)).toEqual(['Hello again | The agent has finished.']);
     await other.close();
     await setVisibility(page, 'visible');
   });
 
   test('after they are turned off, nothing is shown', async () => {
-    await page.goto(`${place.server.http}/#/settings`);
+    await page.goto(`${app.server.http}/#/settings`);
     await page.getByRole('button', { name: 'Turn off' }).click();
     await setVisibility(page, 'hidden');
-    await say(place.server, 'quiet', 'Psst');
+    await submitInput(app.server, 'quiet', 'Psst');
     await page.locator('.session-row').getByText('Psst', { exact: true }).waitFor({ state: 'attached' });
     expect(await shown(0)).toEqual([]);
     await setVisibility(page, 'visible');

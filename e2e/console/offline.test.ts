@@ -2,11 +2,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, gone, holds, openConsole, say, seen } from './console.ts';
+import { type Console, holds, openConsole, removed, submitInput, visible } from './console.ts';
 import { type CuttingProxy, cuttingProxy } from './cutting-proxy.ts';
 import { layoutProblems } from './layout.ts';
 
-let place: Console;
+let app: Console;
 let proxy: CuttingProxy;
 let page: Page;
 
@@ -28,12 +28,12 @@ const expected = /net::ERR_/;
 describe.skipIf(NO_BROWSER)('offline', () => {
   beforeAll(async () => {
     // The name of the offline model would look like a report.
-    place = await openConsole({ PROVIDER: 'openai', MODEL: 'some-model', OPENAI_API_KEY: 'key' });
-    proxy = await cuttingProxy(place.server.http);
-    await say(place.server, 'kept', 'hello');
-    page = await place.open('/', { at: proxy.http, serviceWorkers: 'allow' });
+    app = await openConsole({ PROVIDER: 'openai', MODEL: 'some-model', OPENAI_API_KEY: 'key' });
+    proxy = await cuttingProxy(app.server.http);
+    await submitInput(app.server, 'kept', 'hello');
+    page = await app.open('/', { at: proxy.http, serviceWorkers: 'allow' });
     await page.evaluate(
-      `sessionStorage.setItem('parlance.token', '${await place.server.login('ada', 'ada-password')}')`,
+      `sessionStorage.setItem('parlance.token', '${await app.server.login('ada', 'ada-password')}')`,
     );
     await page.reload();
     await holds(page, '(await navigator.serviceWorker.getRegistration())?.active');
@@ -41,13 +41,13 @@ describe.skipIf(NO_BROWSER)('offline', () => {
   });
   afterAll(async () => {
     await proxy?.stop();
-    await place?.stop();
+    await app?.stop();
   });
-  afterEach(() => expect(place.problems().filter((problem) => !expected.test(problem))).toEqual([]));
+  afterEach(() => expect(app.problems().filter((problem) => !expected.test(problem))).toEqual([]));
 
   const goTo = async (path: string) => {
     await page.goto(`${proxy.http}/#${path}`);
-    await seen(page.getByRole('heading', { level: 1 }));
+    await visible(page.getByRole('heading', { level: 1 }));
   };
 
   async function mend(): Promise<void> {
@@ -55,7 +55,7 @@ describe.skipIf(NO_BROWSER)('offline', () => {
     const retry = page.getByRole('button', { name: 'Try now' }).click({ timeout: 2_000 });
     // It may reconnect before.
     await retry.catch(() => undefined);
-    await gone(bar());
+    await removed(bar());
     expect(await page.evaluate(REPORTS)).toEqual([]);
   }
 
@@ -64,7 +64,7 @@ describe.skipIf(NO_BROWSER)('offline', () => {
     async (path) => {
       await goTo(path);
       proxy.cut();
-      await seen(bar());
+      await visible(bar());
       // The page has polled by then.
       await page.evaluate('new Promise((resolve) => setTimeout(resolve, 1500))');
       expect(await page.evaluate(REPORTS)).toHaveLength(1);
@@ -84,12 +84,12 @@ describe.skipIf(NO_BROWSER)('offline', () => {
     ];
     await goTo('/');
     proxy.cut();
-    await seen(bar());
+    await visible(bar());
     for (const path of paths) {
       await goTo(path);
       expect([path, await page.evaluate(REPORTS)]).toEqual([path, [expect.any(String)]]);
     }
     await mend();
-    await seen(page.getByRole('listitem').filter({ hasText: 'uma' }));
+    await visible(page.getByRole('listitem').filter({ hasText: 'uma' }));
   });
 });

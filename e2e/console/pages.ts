@@ -3,57 +3,57 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import type { TestServer } from '../../packages/server/src/testing/server.ts';
 import { postJson } from '../server-process.ts';
-import { type Console, gone, say, seen } from './console.ts';
+import { type Console, removed, submitInput, visible } from './console.ts';
 
 export type Shown = {
   readonly name: string;
   readonly path: string;
   /** Resolves when the page shows its content. */
-  readonly ready: (page: Page, place: Console) => Promise<unknown>;
+  readonly ready: (page: Page, app: Console) => Promise<unknown>;
 };
 
 export const PAGES: readonly Shown[] = [
   {
     name: 'new',
     path: '/',
-    ready: (page) => seen(page.getByRole('heading', { name: 'What can I do for you?' })),
+    ready: (page) => visible(page.getByRole('heading', { name: 'What can I do for you?' })),
   },
   {
     name: 'chat',
     path: '/sessions/notes',
-    ready: (page) => seen(page.locator('.approval[data-state="pending"] .patch')),
+    ready: (page) => visible(page.locator('.approval[data-state="pending"] .patch')),
   },
   {
     name: 'reasoning',
     path: '/sessions/rebase',
     async ready(page) {
       await page.getByRole('button', { name: /^Thought/ }).click();
-      await seen(page.locator('.turn-end'));
+      await visible(page.locator('.turn-end'));
     },
   },
   {
     name: 'approvals',
     path: '/approvals',
     async ready(page) {
-      await seen(page.locator('.approval').nth(1));
+      await visible(page.locator('.approval').nth(1));
       await page.getByRole('button', { name: 'Explain' }).last().click();
-      await seen(page.locator('.approval-explained .markdown'));
+      await visible(page.locator('.approval-explained .markdown'));
     },
   },
   {
     name: 'timeline',
     path: '/timeline/rebase',
     async ready(page, { server }) {
-      await seen(page.getByRole('article', { name: /turn.ended$/ }).first());
+      await visible(page.getByRole('article', { name: /turn.ended$/ }).first());
       const client = await server.connect('/agentloop?session=rebase');
-      await seen(page.getByText(/agentloop/).first());
+      await visible(page.getByText(/agentloop/).first());
       const content = [{ type: 'input_text', text: 'list files' }];
       client.send({
         id: 'm',
         type: 'user_input',
         payload: { input: [{ type: 'message', role: 'user', content }] },
       });
-      await seen(page.getByRole('article', { name: /to agentloop: agent_finished$/ }).last());
+      await visible(page.getByRole('article', { name: /to agentloop: agent_finished$/ }).last());
       client.close();
     },
   },
@@ -64,20 +64,20 @@ export const PAGES: readonly Shown[] = [
       const [left, right] = [page.locator('.pane').first(), page.locator('.pane').last()];
       for (const pane of [left, right]) {
         await pane.getByRole('button', { name: 'Connect', exact: true }).click();
-        await seen(pane.getByText(/^connected as/));
+        await visible(pane.getByText(/^connected as/));
       }
       await left.getByRole('button', { name: 'Send' }).click();
-      await seen(left.getByRole('article', { name: /received: agent_finished$/ }).last());
-      await seen(right.getByRole('article', { name: /received: agent_message$/ }).last());
+      await visible(left.getByRole('article', { name: /received: agent_finished$/ }).last());
+      await visible(right.getByRole('article', { name: /received: agent_message$/ }).last());
     },
   },
   {
     name: 'admin',
     path: '/admin?section=metrics',
     async ready(page) {
-      await seen(page.getByRole('heading', { name: 'Admin', exact: true }));
+      await visible(page.getByRole('heading', { name: 'Admin', exact: true }));
       // A rate needs two measurements.
-      await gone(page.locator('#main').filter({ hasText: '…' }));
+      await removed(page.locator('#main').filter({ hasText: '…' }));
     },
   },
   {
@@ -87,22 +87,22 @@ export const PAGES: readonly Shown[] = [
       await page.getByLabel('Name').fill('ada');
       await page.getByLabel('Password').fill('ada-password');
       await page.getByRole('button', { name: 'Sign in' }).click();
-      await gone(page.getByRole('heading', { name: 'Sign in to Parlance' }));
+      await removed(page.getByRole('heading', { name: 'Sign in to Parlance' }));
       await page.goto(`${new URL(page.url()).origin}/#/admin?section=keys`);
       for (const name of ['laptop', 'build server']) {
         await page.getByRole('button', { name: 'New key' }).click();
         await page.getByLabel('Name').fill(name);
         if (name === 'laptop') await page.getByRole('checkbox', { name: 'native' }).check();
         await page.getByRole('button', { name: 'Create key' }).click();
-        await seen(page.getByRole('listitem').filter({ hasText: name }));
+        await visible(page.getByRole('listitem').filter({ hasText: name }));
       }
-      await seen(page.getByText('Copy the key for build server now.'));
+      await visible(page.getByText('Copy the key for build server now.'));
     },
   },
   {
     name: 'settings',
     path: '/settings',
-    ready: (page) => seen(page.getByRole('heading', { name: 'Theme' })),
+    ready: (page) => visible(page.getByRole('heading', { name: 'Theme' })),
   },
   {
     name: 'pair',
@@ -112,23 +112,23 @@ export const PAGES: readonly Shown[] = [
       const { body } = await postJson(`${server.http}/v1/pairings`, { name: 'My browser' }, { origin });
       await page.getByLabel('Code').fill(String(body.code));
       await page.getByRole('button', { name: 'Continue' }).click();
-      await seen(page.getByRole('button', { name: 'Allow' }));
+      await visible(page.getByRole('button', { name: 'Allow' }));
     },
   },
   {
     name: 'palette',
     path: '/approvals',
     async ready(page) {
-      await seen(page.getByRole('heading', { name: 'Approvals' }));
+      await visible(page.getByRole('heading', { name: 'Approvals' }));
       await page.keyboard.press('Control+k');
-      await seen(page.getByRole('option').nth(1));
+      await visible(page.getByRole('option').nth(1));
     },
   },
-  { name: 'guide', path: '/welcome', ready: (page) => seen(page.getByRole('heading', { name: 'Guide' })) },
+  { name: 'guide', path: '/welcome', ready: (page) => visible(page.getByRole('heading', { name: 'Guide' })) },
   {
     name: 'login',
     path: '/login',
-    ready: (page) => seen(page.getByRole('heading', { name: 'Sign in to Parlance' })),
+    ready: (page) => visible(page.getByRole('heading', { name: 'Sign in to Parlance' })),
   },
 ];
 
@@ -145,7 +145,7 @@ export async function createContent(server: TestServer): Promise<void> {
   await Bun.write(join(server.root, 'README.md'), '# A small project\n\nIt has one setting too many.\n');
   const settled = async (session: string, text: string) => {
     const client = await server.connect(`/broadcast?session=${session}`);
-    await say(server, session, text);
+    await submitInput(server, session, text);
     await client.next(({ type }) => type === 'agent_message' || type === 'error');
     client.close();
   };
@@ -160,7 +160,7 @@ export async function createContent(server: TestServer): Promise<void> {
 
 async function waitsAfter(server: TestServer, session: string, text: string): Promise<void> {
   const client = await server.connect(`/agentloop?session=${session}`);
-  await say(server, session, text);
+  await submitInput(server, session, text);
   await client.next('approval_request');
   client.close();
 }

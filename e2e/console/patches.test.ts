@@ -5,15 +5,15 @@ import { connect } from '@parlance/sdk';
 import type { Locator, Page } from 'playwright-core';
 import { accessibilityProblems, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, openConsole, say, seen } from './console.ts';
+import { type Console, openConsole, submitInput, visible } from './console.ts';
 
 const SETTINGS = "export const settings = {\n  host: '127.0.0.1', // local\n  port: 3000,\n};\n";
 
-let place: Console;
+let app: Console;
 let page: Page;
 
 async function openSession(id: string): Promise<void> {
-  await page.goto(`${place.server.http}/#/sessions/${id}`);
+  await page.goto(`${app.server.http}/#/sessions/${id}`);
 }
 
 /** Each visible line as number, sign and text. */
@@ -34,18 +34,18 @@ async function expectReadable(): Promise<void> {
 
 describe.skipIf(NO_BROWSER)('patches', () => {
   beforeAll(async () => {
-    place = await openConsole();
-    page = await place.open('/', { reducedMotion: 'reduce' });
+    app = await openConsole();
+    page = await app.open('/', { reducedMotion: 'reduce' });
   });
-  afterAll(() => place?.stop());
-  afterEach(() => expect(place.problems()).toEqual([]));
+  afterAll(() => app?.stop());
+  afterEach(() => expect(app.problems()).toEqual([]));
 
   test('an approval shows numbers and colours, and the call shows the same patch afterwards', async () => {
-    await Bun.write(join(place.server.root, 'settings.ts'), SETTINGS);
-    await say(place.server, 'numbered', 'replace 3000 with 8080 in settings.ts');
+    await Bun.write(join(app.server.root, 'settings.ts'), SETTINGS);
+    await submitInput(app.server, 'numbered', 'replace 3000 with 8080 in settings.ts');
     await openSession('numbered');
     const asked = page.locator('.approval .patch');
-    await seen(asked.locator('[class*="syntax-"]').first());
+    await visible(asked.locator('[class*="syntax-"]').first());
     expect(await linesOf(asked, 'removed')).toEqual(['3 - port: 3000,']);
     expect(await linesOf(asked, 'added')).toEqual(['3 + port: 8080,']);
     // What has changed is marked, and keeps the colour of the syntax.
@@ -56,25 +56,25 @@ describe.skipIf(NO_BROWSER)('patches', () => {
     await expectReadable();
     await page.keyboard.press('y');
     const done = page.getByRole('region', { name: 'Changed settings.ts' });
-    await seen(page.locator('.call', { hasText: 'apply_patch' }).getByText('Done', { exact: true }));
-    await seen(done.locator('[class*="syntax-"]').first());
+    await visible(page.locator('.call', { hasText: 'apply_patch' }).getByText('Done', { exact: true }));
+    await visible(done.locator('[class*="syntax-"]').first());
     expect(await linesOf(done, 'added')).toEqual(['3 + port: 8080,']);
-    await seen(page.locator('.call .output').getByText('M settings.ts'));
+    await visible(page.locator('.call .output').getByText('M settings.ts'));
   });
 
   test('without approval, numbers and the content of deleted files are shown, too', async () => {
-    await Bun.write(join(place.server.root, 'settings.ts'), SETTINGS);
-    const session = connect({ url: place.server.http }).session('unasked');
+    await Bun.write(join(app.server.root, 'settings.ts'), SETTINGS);
+    const session = connect({ url: app.server.http }).session('unasked');
     await session.create({});
     await session.configure({ approval: 'auto-edit' });
     await session.submit([{ type: 'text', text: 'replace 3000 with 8080 in settings.ts' }]);
     await openSession('unasked');
     const calls = page.locator('.call').filter({ hasText: 'apply_patch' });
     const changed = calls.first();
-    await seen(changed.getByText('Done', { exact: true }));
+    await visible(changed.getByText('Done', { exact: true }));
     expect(await changed.locator('.call-gist').textContent()).toBe('settings.ts');
     await changed.getByRole('button', { name: /apply_patch/ }).click();
-    await seen(changed.locator('.patch'));
+    await visible(changed.locator('.patch'));
     expect(await linesOf(changed, 'removed')).toEqual(['3 - port: 3000,']);
     expect(await linesOf(changed, 'added')).toEqual(['3 + port: 8080,']);
     await expectReadable();
@@ -84,13 +84,13 @@ describe.skipIf(NO_BROWSER)('patches', () => {
     );
     expect(lower?.x).toBe(upper?.x);
     expect(lower?.y).toBeGreaterThan(upper?.y ?? 0);
-    await page.setViewportSize(place.screen.viewport);
+    await page.setViewportSize(app.screen.viewport);
 
     await session.submit([{ type: 'text', text: 'delete file settings.ts' }]);
     const deleted = calls.nth(1);
-    await seen(deleted.getByText('Done', { exact: true }));
+    await visible(deleted.getByText('Done', { exact: true }));
     await deleted.getByRole('button', { name: /apply_patch/ }).click();
-    await seen(deleted.getByRole('region', { name: 'Deleted settings.ts' }));
+    await visible(deleted.getByRole('region', { name: 'Deleted settings.ts' }));
     expect(await linesOf(deleted, 'removed')).toEqual([
       '1 - export const settings = {',
       "2 - host: '127.0.0.1', // local",

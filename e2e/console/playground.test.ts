@@ -2,21 +2,21 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import type { Locator, Page } from 'playwright-core';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, gone, openConsole, openSidebar, seen } from './console.ts';
+import { type Console, openConsole, openSidebar, removed, visible } from './console.ts';
 
-let place: Console;
+let app: Console;
 let page: Page;
 
 async function pane(dialect: string, session: string): Promise<Locator> {
-  await page.goto(`${place.server.http}/#/settings`);
-  await page.goto(`${place.server.http}/#/playground?session=${session}&left=${dialect}&right=none`);
+  await page.goto(`${app.server.http}/#/settings`);
+  await page.goto(`${app.server.http}/#/playground?session=${session}&left=${dialect}&right=none`);
   return page.getByRole('region', { name: `First pane: ${dialect}` });
 }
 
 async function connected(dialect: string, session: string): Promise<Locator> {
   const opened = await pane(dialect, session);
   await opened.getByRole('button', { name: 'Connect', exact: true }).click();
-  await seen(opened.getByText(/^connected as/));
+  await visible(opened.getByText(/^connected as/));
   return opened;
 }
 
@@ -26,17 +26,17 @@ const clipboard = (): Promise<string> => page.evaluate('navigator.clipboard.read
 
 describe.skipIf(NO_BROWSER)('playground', () => {
   beforeAll(async () => {
-    place = await openConsole();
-    page = await place.open('/', { permissions: ['clipboard-read', 'clipboard-write'] });
+    app = await openConsole();
+    page = await app.open('/', { permissions: ['clipboard-read', 'clipboard-write'] });
   });
-  afterAll(() => place?.stop());
-  afterEach(() => expect(place.problems()).toEqual([]));
+  afterAll(() => app?.stop());
+  afterEach(() => expect(app.problems()).toEqual([]));
 
   test('sent frames are in the history after a reload, for the session that is open then', async () => {
     const first = await connected('broadcast', 'one');
     await draft(first).fill('{"type":"chat","message":"hello","session_id":"one"}');
     await first.getByRole('button', { name: 'Send' }).click();
-    await seen(first.getByRole('article', { name: /received: agent_message$/ }).first());
+    await visible(first.getByRole('article', { name: /received: agent_message$/ }).first());
     const second = await pane('broadcast', 'two');
     await page.reload();
     await second.getByLabel('Insert').selectOption({ label: 'chat: hello' });
@@ -52,14 +52,14 @@ describe.skipIf(NO_BROWSER)('playground', () => {
     const dialog = page.getByRole('dialog', { name: 'Save frame' });
     await dialog.getByLabel('Name').fill('My frame');
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await seen(page.getByText('Saved “My frame”.'));
+    await visible(page.getByText('Saved “My frame”.'));
     await draft(opened).fill('{}');
     await page.reload();
     await opened.getByLabel('Insert').selectOption({ label: 'My frame' });
     expect(await draft(opened).inputValue()).toBe('{"type":"mine"}');
     await opened.getByRole('button', { name: 'Save …' }).click();
     await dialog.getByRole('button', { name: 'Remove My frame' }).click();
-    await gone(dialog.getByRole('list', { name: 'Saved frames' }));
+    await removed(dialog.getByRole('list', { name: 'Saved frames' }));
     await page.keyboard.press('Escape');
     expect(await group(opened, 'Saved').count()).toBe(0);
   });
@@ -68,9 +68,9 @@ describe.skipIf(NO_BROWSER)('playground', () => {
     const opened = await pane('broadcast', 'copied');
     await draft(opened).fill(`{"type":"chat","message":"it's me"}`);
     await opened.getByRole('button', { name: 'Copy as wscat' }).click();
-    await seen(page.getByText('Copied as wscat.'));
+    await visible(page.getByText('Copied as wscat.'));
     expect(await clipboard()).toStartWith(
-      `npx wscat -c 'ws://127.0.0.1:${new URL(place.server.http).port}/broadcast?session=copied'`,
+      `npx wscat -c 'ws://127.0.0.1:${new URL(app.server.http).port}/broadcast?session=copied'`,
     );
     expect(await clipboard()).toContain(`-x '{"type":"chat","message":"it'\\''s me"}'`);
   });
@@ -79,10 +79,10 @@ describe.skipIf(NO_BROWSER)('playground', () => {
     const opened = await pane('native', 'curled');
     await draft(opened).fill('{"type":"input.submit","parts":[{"type":"text","text":"it\'s from a shell"}]}');
     await opened.getByRole('button', { name: 'Copy as curl' }).click();
-    await seen(page.getByText('Copied as curl.'));
+    await visible(page.getByText('Copied as curl.'));
     const shell = Bun.spawn(['sh', '-c', await clipboard()], { stdout: 'pipe' });
     expect(JSON.parse(await shell.stdout.text())).toHaveProperty('facts');
     await openSidebar(page);
-    await seen(page.locator('.session-title').getByText("it's from a shell"));
+    await visible(page.locator('.session-title').getByText("it's from a shell"));
   });
 });

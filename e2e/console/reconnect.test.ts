@@ -6,11 +6,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import type { Page } from 'playwright-core';
 import { type DictatedModel, dictatedModel } from '../dictated-model.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, gone, openConsole, seen } from './console.ts';
+import { type Console, openConsole, removed, visible } from './console.ts';
 import { type CuttingProxy, cuttingProxy } from './cutting-proxy.ts';
 
 let model: DictatedModel;
-let place: Console;
+let app: Console;
 let line: CuttingProxy;
 
 const message = (page: Page) => page.getByRole('textbox', { name: 'Message' });
@@ -25,82 +25,84 @@ const broken = /ERR_(CONNECTION|EMPTY|INCOMPLETE|SOCKET|NETWORK)/;
 describe.skipIf(NO_BROWSER)('connections', () => {
   beforeAll(async () => {
     model = dictatedModel();
-    place = await openConsole(model.settings);
-    line = await cuttingProxy(place.server.http);
+    app = await openConsole(model.settings);
+    line = await cuttingProxy(app.server.http);
   });
   afterAll(async () => {
-    await place?.stop();
+    await app?.stop();
     await line?.stop();
     model?.stop();
   });
-  afterEach(() => expect(place.problems().filter((problem) => !broken.test(problem))).toEqual([]));
+  afterEach(() => expect(app.problems().filter((problem) => !broken.test(problem))).toEqual([]));
 
   test('after a cut in the middle of a stream the text is complete and not repeated', async () => {
-    const page = await place.open('/', { at: line.http });
+    const page = await app.open('/', { at: line.http });
     await message(page).fill('Count the words');
     await page.keyboard.press('Enter');
-    await seen(page.locator('.said').getByText('Count the words'));
+    await visible(page.locator('.said').getByText('Count the words'));
     model.say(words(0, 50));
-    await seen(answers(page).filter({ hasText: 'w49' }));
+    await visible(answers(page).filter({ hasText: 'w49' }));
 
     for (const round of [1, 2]) {
       expect(line.cut()).toBeGreaterThan(0);
       // The agent continues while disconnected.
       model.say(words(round * 50, round * 50 + 25));
-      await seen(page.getByText(/^(Not connected|Offline|Reconnecting|Connecting again)/).first());
+      await visible(page.getByText(/^(Not connected|Offline|Reconnecting|Connecting again)/).first());
       line.restore();
-      await seen(answers(page).filter({ hasText: `w${round * 50 + 24}` }));
+      await visible(answers(page).filter({ hasText: `w${round * 50 + 24}` }));
       model.say(words(round * 50 + 25, round * 50 + 50));
-      await seen(answers(page).filter({ hasText: `w${round * 50 + 49}` }));
+      await visible(answers(page).filter({ hasText: `w${round * 50 + 49}` }));
     }
     model.end();
-    await gone(stopButton(page));
+    await removed(stopButton(page));
     expect((await answers(page).textContent())?.trim()).toBe(words(0, 150).trim());
     expect(await page.locator('.said').count()).toBe(1);
     await page.context().close();
   });
 
   test('a turn that ended while disconnected is shown after the reconnect', async () => {
-    const page = await place.open('/', { at: line.http });
+    const page = await app.open('/', { at: line.http });
     await message(page).fill('Say it');
     await page.keyboard.press('Enter');
     model.say('Half ');
-    await seen(answers(page).filter({ hasText: 'Half' }));
+    await visible(answers(page).filter({ hasText: 'Half' }));
     line.cut();
     model.say('and whole.');
     model.end();
     line.restore();
-    await gone(stopButton(page));
+    await removed(stopButton(page));
     expect(await answers(page).textContent()).toBe('Half and whole.');
     await page.context().close();
   });
 
   test('two tabs on one session: both show the answer, all inputs, and the stop', async () => {
-    const one = await place.open();
+    const one = await app.open();
     await message(one).fill('Said in the first tab');
     await one.keyboard.press('Enter');
     await one.waitForURL(/#\/sessions\/.+/);
-    const other = await place.openBeside(one, new URL(one.url()).hash.slice(1));
-    await seen(other.locator('.said').getByText('Said in the first tab'));
+    const other = await app.openBeside(one, new URL(one.url()).hash.slice(1));
+    await visible(other.locator('.said').getByText('Said in the first tab'));
     model.say('Heard in both');
-    await Promise.all([one, other].map((page) => seen(answers(page).filter({ hasText: 'Heard in both' }))));
+    await Promise.all(
+      [one, other].map((page) => visible(answers(page).filter({ hasText: 'Heard in both' }))),
+    );
     await message(other).fill('Said in the second tab');
     await other.keyboard.press('Enter');
-    await seen(one.locator('.said[data-queued]').getByText('Said in the second tab'));
+    await visible(one.locator('.said[data-queued]').getByText('Said in the second tab'));
     await one.bringToFront();
     await stopButton(one).click();
-    await seen(other.locator('.turn-end').getByText('Stopped'));
+    await visible(other.locator('.turn-end').getByText('Stopped'));
     model.say('Answered in both.');
     model.end();
     await Promise.all(
-      [one, other].map((page) => seen(answers(page).filter({ hasText: 'Answered in both.' }))),
+      [one, other].map((page) => visible(answers(page).filter({ hasText: 'Answered in both.' }))),
     );
     expect(await one.locator('.said').count()).toBe(2);
     await one.context().close();
   });
 
   test('more tabs than the browser has connections: hidden tabs close theirs, and catch up later', async () => {
-    const first = await place.open();
+    const first = await app.open();
     await message(first).fill('Said at the beginning');
     await first.keyboard.press('Enter');
     await first.waitForURL(/#\/sessions\/.+/);
@@ -108,17 +110,17 @@ describe.skipIf(NO_BROWSER)('connections', () => {
     let page = first;
     for (let tab = 2; tab <= 8; tab++) {
       await page.evaluate(HIDE);
-      page = await place.openBeside(page, path);
-      await seen(page.locator('.said').getByText('Said at the beginning'));
+      page = await app.openBeside(page, path);
+      await visible(page.locator('.said').getByText('Said at the beginning'));
     }
     model.say('Said while nobody looked');
     model.end();
-    await seen(answers(page).filter({ hasText: 'Said while nobody looked' }));
+    await visible(answers(page).filter({ hasText: 'Said while nobody looked' }));
     expect(await answers(first).count()).toBe(0);
     await page.evaluate(HIDE);
     await first.evaluate(SHOW);
-    await seen(answers(first).filter({ hasText: 'Said while nobody looked' }));
-    await gone(stopButton(first));
+    await visible(answers(first).filter({ hasText: 'Said while nobody looked' }));
+    await removed(stopButton(first));
     await first.context().close();
   });
 });

@@ -5,9 +5,9 @@ import type { Page } from 'playwright-core';
 import { until } from '../../packages/server/src/testing/until.ts';
 import { accessibilityProblems, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, gone, openConsole, seen } from './console.ts';
+import { type Console, openConsole, removed, visible } from './console.ts';
 
-let place: Console;
+let app: Console;
 let page: Page;
 
 /** Creates a session with this answer. */
@@ -16,8 +16,8 @@ async function show(id: string, text: string): Promise<void> {
     { type: 'user' as const, parts: [{ type: 'text' as const, text: 'Show me' }] },
     { type: 'text' as const, text },
   ];
-  await connect({ url: place.server.http }).session(id).create({ history });
-  await page.goto(`${place.server.http}/#/sessions/${id}`);
+  await connect({ url: app.server.http }).session(id).create({ history });
+  await page.goto(`${app.server.http}/#/sessions/${id}`);
 }
 
 const HOSTILE_DIAGRAM = `graph TD
@@ -27,12 +27,12 @@ const HOSTILE_DIAGRAM = `graph TD
 
 describe.skipIf(NO_BROWSER)('rendering', () => {
   beforeAll(async () => {
-    place = await openConsole();
-    page = await place.open('/', { reducedMotion: 'reduce' });
+    app = await openConsole();
+    page = await app.open('/', { reducedMotion: 'reduce' });
     page.on('dialog', () => expect.unreachable('a script of the content ran'));
   });
-  afterAll(() => place?.stop());
-  afterEach(() => expect(place.problems()).toEqual([]));
+  afterAll(() => app?.stop());
+  afterEach(() => expect(app.problems()).toEqual([]));
 
   test('KaTeX and Mermaid are loaded when an answer needs them', async () => {
     const isLoaded = (name: string) =>
@@ -40,13 +40,13 @@ describe.skipIf(NO_BROWSER)('rendering', () => {
         `performance.getEntriesByType('resource').some(({ name }) => name.includes('/${name}-'))`,
       );
     await show('words', 'Just words.');
-    await seen(page.getByText('Just words.'));
+    await visible(page.getByText('Just words.'));
     expect([await isLoaded('katex'), await isLoaded('diagram')]).toEqual([false, false]);
     await show('one-formula', 'Let $x^2$ be.');
-    await seen(page.locator('.math .katex'));
+    await visible(page.locator('.math .katex'));
     expect([await isLoaded('katex'), await isLoaded('diagram')]).toEqual([true, false]);
     await show('one-diagram', '```mermaid\ngraph LR\n  A --> B\n```');
-    await seen(page.getByRole('img', { name: 'Diagram: graph LR' }));
+    await visible(page.getByRole('img', { name: 'Diagram: graph LR' }));
     expect(await isLoaded('diagram')).toBe(true);
   });
 
@@ -55,10 +55,10 @@ describe.skipIf(NO_BROWSER)('rendering', () => {
       'formulas',
       'Let $x^2 + \\sqrt{y}$ be\n\n$$\\int_0^1 \\frac{a}{b}\\,dx$$\n\nand $\\frac{$ wrong, $5 and $6.',
     );
-    await seen(page.locator('.math .katex').first());
-    await seen(page.locator('.math-display .katex'));
+    await visible(page.locator('.math .katex').first());
+    await visible(page.locator('.math-display .katex'));
     expect(await page.locator('.math-display math').count()).toBe(1);
-    await seen(page.getByText('wrong, $5 and $6.'));
+    await visible(page.getByText('wrong, $5 and $6.'));
     const font = await page.evaluate(
       `document.fonts.ready.then(() => [...document.fonts].some(({ family, status }) => family.includes('KaTeX') && status === 'loaded'))`,
     );
@@ -78,8 +78,8 @@ describe.skipIf(NO_BROWSER)('rendering', () => {
       '$\\rule{99999em}{99999em}$',
     ];
     await show('hostile-formulas', `${tex.join('\n\n')}\n\nThe end.`);
-    await seen(page.getByText('The end.'));
-    await seen(page.locator('.math').first());
+    await visible(page.getByText('The end.'));
+    await visible(page.locator('.math').first());
     expect(await page.locator('.math a, .math img').count()).toBe(0);
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
   });
@@ -87,24 +87,24 @@ describe.skipIf(NO_BROWSER)('rendering', () => {
   test('a diagram is rendered as an image, in the colours of the theme, and its source can be shown', async () => {
     await show('diagram', '```mermaid\ngraph LR\n  Parlance --> Clients\n```');
     const picture = page.getByRole('img', { name: 'Diagram: graph LR' });
-    await seen(picture);
+    await visible(picture);
     const before = await picture.getAttribute('src');
     expect(decodeURIComponent(before ?? '')).toContain('Parlance');
     expect(await page.evaluate('document.querySelector(".diagram img").naturalWidth')).toBeGreaterThan(50);
-    const { colorScheme } = place.screen;
+    const { colorScheme } = app.screen;
     await page.emulateMedia({ colorScheme: colorScheme === 'dark' ? 'light' : 'dark' });
     await until(async () => (await picture.getAttribute('src')) !== before);
     await prepare(page);
     expect(await accessibilityProblems(page, 'all')).toEqual([]);
     await page.emulateMedia({ colorScheme });
     await page.getByRole('button', { name: 'Diagram: graph LR' }).click();
-    await seen(page.getByRole('dialog', { name: 'Diagram: graph LR' }));
+    await visible(page.getByRole('dialog', { name: 'Diagram: graph LR' }));
     await page.keyboard.press('Escape');
-    await gone(page.getByRole('dialog'));
+    await removed(page.getByRole('dialog'));
     await page.getByRole('button', { name: 'Show source' }).click();
-    await seen(page.locator('pre.code').getByText('Parlance --> Clients'));
+    await visible(page.locator('pre.code').getByText('Parlance --> Clients'));
     await page.getByRole('button', { name: 'Show diagram' }).click();
-    await seen(picture);
+    await visible(picture);
   });
 
   test('diagrams of every kind have a size', async () => {
@@ -116,7 +116,7 @@ describe.skipIf(NO_BROWSER)('rendering', () => {
     await show('kinds', kinds.map((kind) => `\`\`\`mermaid\n${kind}\n\`\`\``).join('\n\n'));
     for (const kind of ['sequenceDiagram', 'pie', 'gantt']) {
       const picture = page.getByRole('img', { name: `Diagram: ${kind}` });
-      await seen(picture);
+      await visible(picture);
       expect((await picture.boundingBox())?.width).toBeGreaterThan(100);
     }
   });
@@ -126,13 +126,13 @@ describe.skipIf(NO_BROWSER)('rendering', () => {
       'hostile-diagram',
       `\`\`\`mermaid\nno diagram at all\n\`\`\`\n\n\`\`\`mermaid\n${HOSTILE_DIAGRAM}\n\`\`\``,
     );
-    await seen(page.locator('pre.code').getByText('no diagram at all'));
-    await seen(page.getByRole('img', { name: /^Diagram/ }));
+    await visible(page.locator('pre.code').getByText('no diagram at all'));
+    await visible(page.getByRole('img', { name: /^Diagram/ }));
     expect(await page.frames().length).toBe(2);
     const [, frame] = page.frames();
     expect(await frame?.evaluate('window.origin')).toBe('null');
     expect(await page.locator('.diagram script, .diagram iframe').count()).toBe(0);
     // Mermaid parses the label as HTML: the policy of the frame has blocked the handler.
-    expect(place.problems().filter((problem) => !/script-src/.test(problem))).toEqual([]);
+    expect(app.problems().filter((problem) => !/script-src/.test(problem))).toEqual([]);
   });
 });

@@ -3,49 +3,49 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import type { Page } from 'playwright-core';
 import { accessibilityProblems, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, gone, openConsole, openSidebar, say, seen } from './console.ts';
+import { type Console, openConsole, openSidebar, removed, submitInput, visible } from './console.ts';
 
-let place: Console;
+let app: Console;
 
 async function fillIn(page: Page, name: string): Promise<void> {
   await page.getByLabel('Name').fill(name);
   await page.getByLabel('Password').fill(`${name}-password`);
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await gone(page.getByRole('heading', { name: 'Sign in to Parlance' }));
+  await removed(page.getByRole('heading', { name: 'Sign in to Parlance' }));
 }
 
 async function as(name: string): Promise<Page> {
-  const page = await place.open('/login');
+  const page = await app.open('/login');
   await fillIn(page, name);
-  await page.goto(`${place.server.http}/#/`);
+  await page.goto(`${app.server.http}/#/`);
   return page;
 }
 
 const linksOf = async (page: Page): Promise<string[]> => {
   await openSidebar(page);
   const links = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
-  await seen(links.first());
+  await visible(links.first());
   return links.allInnerTexts();
 };
 
 describe.skipIf(NO_BROWSER)('roles', () => {
   beforeAll(async () => {
-    place = await openConsole();
+    app = await openConsole();
   });
-  afterAll(() => place?.stop());
-  afterEach(() => expect(place.problems()).toEqual([]));
+  afterAll(() => app?.stop());
+  afterEach(() => expect(app.problems()).toEqual([]));
 
   test('a user sees no pages, sections or buttons for other roles', async () => {
     const page = await as('uma');
     expect(await linksOf(page)).toEqual(['Timeline', 'Account', 'Settings', 'Guide']);
-    await page.goto(`${place.server.http}/#/admin`);
-    await seen(page.getByRole('heading', { name: 'Account' }));
+    await page.goto(`${app.server.http}/#/admin`);
+    await visible(page.getByRole('heading', { name: 'Account' }));
     const sections = page.getByRole('navigation', { name: 'Sections' }).getByRole('link');
     expect(await sections.allInnerTexts()).toEqual(['API keys', 'Your account']);
-    const token = await place.server.login('uma', 'uma-password');
-    await say({ http: place.server.http, token }, 'asks', 'run touch forbidden.txt');
-    await page.goto(`${place.server.http}/#/sessions/asks`);
-    await seen(page.getByText('A developer or an admin can answer this.'));
+    const token = await app.server.login('uma', 'uma-password');
+    await submitInput({ http: app.server.http, token }, 'asks', 'run touch forbidden.txt');
+    await page.goto(`${app.server.http}/#/sessions/asks`);
+    await visible(page.getByText('A developer or an admin can answer this.'));
     expect(await page.getByRole('button', { name: /Allow once/ }).count()).toBe(0);
     expect(await page.getByRole('combobox', { name: 'Agent' }).count()).toBe(1);
     expect(await page.getByRole('combobox', { name: 'Approval mode' }).count()).toBe(0);
@@ -55,16 +55,16 @@ describe.skipIf(NO_BROWSER)('roles', () => {
   test('addresses, links and commands of pages for other roles lead nowhere', async () => {
     const page = await as('uma');
     for (const path of ['/approvals', '/playground']) {
-      await page.goto(`${place.server.http}/#${path}`);
-      await seen(page.getByRole('heading', { name: 'You do not have access' }));
+      await page.goto(`${app.server.http}/#${path}`);
+      await visible(page.getByRole('heading', { name: 'You do not have access' }));
     }
-    const token = await place.server.login('uma', 'uma-password');
-    await say({ http: place.server.http, token }, 'followed', 'hello');
-    await page.goto(`${place.server.http}/#/timeline/followed`);
-    await seen(page.getByRole('heading', { name: 'Timeline: hello' }));
+    const token = await app.server.login('uma', 'uma-password');
+    await submitInput({ http: app.server.http, token }, 'followed', 'hello');
+    await page.goto(`${app.server.http}/#/timeline/followed`);
+    await visible(page.getByRole('heading', { name: 'Timeline: hello' }));
     expect(await page.locator('#main').getByRole('link', { name: 'Playground' }).count()).toBe(0);
-    await page.goto(`${place.server.http}/#/welcome`);
-    await seen(page.getByRole('heading', { name: '3. Clients' }));
+    await page.goto(`${app.server.http}/#/welcome`);
+    await visible(page.getByRole('heading', { name: '3. Clients' }));
     expect(
       await page
         .locator('#main')
@@ -73,7 +73,7 @@ describe.skipIf(NO_BROWSER)('roles', () => {
     ).toBe(0);
     await page.keyboard.press('Control+k');
     const palette = page.getByRole('dialog', { name: 'Go to' });
-    await seen(palette.getByRole('option', { name: /Timeline/ }).first());
+    await visible(palette.getByRole('option', { name: /Timeline/ }).first());
     expect(await palette.getByRole('option', { name: /Approvals|Playground|Admin/ }).count()).toBe(0);
     await page.context().close();
   });
@@ -88,9 +88,9 @@ describe.skipIf(NO_BROWSER)('roles', () => {
       'Settings',
       'Guide',
     ]);
-    await page.goto(`${place.server.http}/#/admin`);
+    await page.goto(`${app.server.http}/#/admin`);
     const sections = page.getByRole('navigation', { name: 'Sections' }).getByRole('link');
-    await seen(sections.first());
+    await visible(sections.first());
     expect(await sections.allInnerTexts()).toEqual([
       'MCP servers',
       'Metrics',
@@ -99,70 +99,70 @@ describe.skipIf(NO_BROWSER)('roles', () => {
       'API keys',
       'Your account',
     ]);
-    await page.goto(`${place.server.http}/#/admin?section=users`);
-    await seen(page.getByRole('heading', { name: 'You do not have access' }));
-    await page.goto(`${place.server.http}/#/admin?section=listeners`);
-    await seen(page.getByRole('list', { name: 'Listeners' }));
+    await page.goto(`${app.server.http}/#/admin?section=users`);
+    await visible(page.getByRole('heading', { name: 'You do not have access' }));
+    await page.goto(`${app.server.http}/#/admin?section=listeners`);
+    await visible(page.getByRole('list', { name: 'Listeners' }));
     expect(await page.getByRole('button', { name: 'Add listener' }).count()).toBe(0);
     await page.context().close();
   });
 
   test('in open mode, only what needs no login is shown', async () => {
-    const page = await place.open('/admin');
+    const page = await app.open('/admin');
     const sections = page.getByRole('navigation', { name: 'Sections' }).getByRole('link');
-    await seen(sections.first());
+    await visible(sections.first());
     const names = await sections.allInnerTexts();
     expect(names).toEqual(['Model', 'Agents', 'MCP servers', 'Metrics', 'Listeners', 'Standing grants']);
     expect(await sections.first().getAttribute('aria-current')).toBe('page');
     for (const name of names) {
       await sections.filter({ hasText: name }).click();
-      await seen(page.getByRole('heading', { name, level: 2, exact: true }));
-      await gone(page.locator('.admin-section[aria-busy=true]'));
+      await visible(page.getByRole('heading', { name, level: 2, exact: true }));
+      await removed(page.locator('.admin-section[aria-busy=true]'));
       expect([name, await page.getByRole('heading', { name: /Sign in|access/ }).count()]).toEqual([name, 0]);
       expect(await page.getByRole('button', { name: /Add (listener|server)/ }).count()).toBe(0);
     }
     await page.keyboard.press('Control+k');
-    await seen(page.getByRole('option', { name: 'Sign in' }));
+    await visible(page.getByRole('option', { name: 'Sign in' }));
     await page.context().close();
   });
 
   test('signing in leads back to the page that was asked for', async () => {
-    const page = await place.open('/admin?section=users');
-    await seen(page.getByRole('heading', { name: 'Sign in to open this page' }));
+    const page = await app.open('/admin?section=users');
+    await visible(page.getByRole('heading', { name: 'Sign in to open this page' }));
     await prepare(page);
     expect(await accessibilityProblems(page, 'all')).toEqual([]);
     await page.locator('#main').getByRole('link', { name: 'Sign in' }).click();
     await fillIn(page, 'ada');
-    await seen(page.getByRole('heading', { name: 'Users', level: 2 }));
+    await visible(page.getByRole('heading', { name: 'Users', level: 2 }));
     expect(new URL(page.url()).hash).toBe('#/admin?section=users');
     await page.context().close();
 
-    const hostile = await place.open('/login?back=//example.com/%23/admin');
+    const hostile = await app.open('/login?back=//example.com/%23/admin');
     await fillIn(hostile, 'ada');
-    await seen(hostile.getByRole('heading', { name: 'What can I do for you?' }));
-    expect(hostile.url()).toBe(`${place.server.http}/#/`);
+    await visible(hostile.getByRole('heading', { name: 'What can I do for you?' }));
+    expect(hostile.url()).toBe(`${app.server.http}/#/`);
     await hostile.context().close();
   });
 
   test('an admin sets a price, and the chat shows the cost of turn and session', async () => {
     const page = await as('ada');
     expect(await linksOf(page)).toContain('Admin');
-    await page.goto(`${place.server.http}/#/admin?section=prices`);
+    await page.goto(`${app.server.http}/#/admin?section=prices`);
     await page.getByRole('button', { name: 'Edit price of offline' }).click();
     await page.getByLabel('Input', { exact: true }).fill('1000');
     await page.getByLabel('Output', { exact: true }).fill('2000');
     await page.getByRole('button', { name: 'Save' }).click();
-    await seen(page.getByRole('cell', { name: '2000' }));
+    await visible(page.getByRole('cell', { name: '2000' }));
     await prepare(page);
     expect(await accessibilityProblems(page, 'all')).toEqual([]);
     await page.context().close();
 
-    const other = await place.open('/');
-    await say(place.server, 'priced', 'count to 5');
-    await other.goto(`${place.server.http}/#/sessions/priced`);
+    const other = await app.open('/');
+    await submitInput(app.server, 'priced', 'count to 5');
+    await other.goto(`${app.server.http}/#/sessions/priced`);
     const tokensAndCost = /^\d\S* in, \d\S* out · \$\d/;
-    await seen(other.locator('.turn-end').getByText(tokensAndCost));
-    await seen(other.locator('.totals').getByText(tokensAndCost));
+    await visible(other.locator('.turn-end').getByText(tokensAndCost));
+    await visible(other.locator('.totals').getByText(tokensAndCost));
     // The price of the admin is for everyone.
     expect(await other.locator('button.totals').count()).toBe(0);
     await other.context().close();

@@ -2,20 +2,20 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, gone, openConsole, say, seen, titled } from './console.ts';
+import { type Console, openConsole, removed, submitInput, titled, visible } from './console.ts';
 
-let place: Console;
+let app: Console;
 let page: Page;
 
 const background = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
 
 describe.skipIf(NO_BROWSER)('settings', () => {
   beforeAll(async () => {
-    place = await openConsole();
-    page = await place.open('/settings', { colorScheme: 'light', permissions: ['notifications'] });
+    app = await openConsole();
+    page = await app.open('/settings', { colorScheme: 'light', permissions: ['notifications'] });
   });
-  afterAll(() => place?.stop());
-  afterEach(() => expect(place.problems()).toEqual([]));
+  afterAll(() => app?.stop());
+  afterEach(() => expect(app.problems()).toEqual([]));
 
   test('a theme is stored, and overrides that of the system', async () => {
     const light = await background();
@@ -23,7 +23,7 @@ describe.skipIf(NO_BROWSER)('settings', () => {
     const dark = await background();
     expect(dark).not.toBe(light);
     await page.reload();
-    await seen(page.getByRole('heading', { name: 'Theme' }));
+    await visible(page.getByRole('heading', { name: 'Theme' }));
     expect(await page.getByRole('radio', { name: 'Dark' }).isChecked()).toBe(true);
     expect(await background()).toBe(dark);
     await page.getByRole('radio', { name: 'System' }).check();
@@ -34,7 +34,7 @@ describe.skipIf(NO_BROWSER)('settings', () => {
     'the page has the chosen theme before the application runs: %s',
     async (theme) => {
       const other = theme === 'dark' ? 'light' : 'dark';
-      const loaded = await place.open('/settings', { colorScheme: other, serviceWorkers: 'block' });
+      const loaded = await app.open('/settings', { colorScheme: other, serviceWorkers: 'block' });
       const backgroundNow = () => loaded.evaluate('getComputedStyle(document.body).backgroundColor');
       const ofSystem = await backgroundNow();
       await loaded.getByRole('radio', { name: theme === 'dark' ? 'Dark' : 'Light' }).check();
@@ -47,17 +47,17 @@ describe.skipIf(NO_BROWSER)('settings', () => {
         await route.continue();
       });
       await loaded.reload({ waitUntil: 'commit' });
-      await seen(loaded.locator('.starting'));
+      await visible(loaded.locator('.starting'));
       const early = await backgroundNow();
       release();
-      await seen(loaded.getByRole('heading', { name: 'Theme' }));
+      await visible(loaded.getByRole('heading', { name: 'Theme' }));
       expect(early).toBe(chosen);
       await loaded.context().close();
     },
   );
 
   test('a theme that is chosen in one tab is shown in the others', async () => {
-    const beside = await place.openBeside(page, '/settings');
+    const beside = await app.openBeside(page, '/settings');
     await page.getByRole('radio', { name: 'Dark' }).check();
     await beside.locator('html[data-theme=dark]').waitFor();
     expect(await beside.getByRole('radio', { name: 'Dark' }).isChecked()).toBe(true);
@@ -70,23 +70,23 @@ describe.skipIf(NO_BROWSER)('settings', () => {
   test('notifications are turned on and off', async () => {
     await page.getByRole('button', { name: 'Turn on' }).click();
     await page.getByRole('button', { name: 'Turn off' }).click();
-    await seen(page.getByRole('button', { name: 'Turn on' }));
+    await visible(page.getByRole('button', { name: 'Turn on' }));
   });
 
   test('Ctrl-K goes to a session by its title, or to a page', async () => {
-    await say(place.server, 'first', 'Plan the summer party');
-    await say(place.server, 'second', 'Something else');
+    await submitInput(app.server, 'first', 'Plan the summer party');
+    await submitInput(app.server, 'second', 'Something else');
     await page.keyboard.press('Control+k');
     const palette = page.getByRole('dialog', { name: 'Go to' });
-    await seen(palette.getByRole('option', { name: /Plan the summer party/ }));
+    await visible(palette.getByRole('option', { name: /Plan the summer party/ }));
     await page.keyboard.type('summer');
-    await gone(palette.getByRole('option', { name: /Something else/ }));
+    await removed(palette.getByRole('option', { name: /Something else/ }));
     await page.keyboard.press('Enter');
     await page.waitForURL(/#\/sessions\/first$/);
-    await gone(palette);
+    await removed(palette);
 
     await page.keyboard.press('Control+k');
-    await seen(palette);
+    await visible(palette);
     await page.keyboard.type('approv');
     await page.keyboard.press('Enter');
     await titled(page, 'Approvals · Parlance');
@@ -95,9 +95,9 @@ describe.skipIf(NO_BROWSER)('settings', () => {
   test('? lists the keys', async () => {
     await page.keyboard.press('?');
     const help = page.getByRole('dialog', { name: 'Commands and shortcuts' });
-    await seen(help);
+    await visible(help);
     expect(await help.getByRole('button').count()).toBe(1);
     await page.keyboard.press('Escape');
-    await gone(help);
+    await removed(help);
   });
 });

@@ -9,13 +9,13 @@ import { connect } from '../../packages/sdk/src/index.ts';
 import { startTestServer } from '../../packages/server/src/testing/server.ts';
 import { accessibilityProblems, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, gone, openConsole, seen, validationMessageOf } from './console.ts';
+import { type Console, openConsole, removed, validationMessageOf, visible } from './console.ts';
 
 const TEST_SERVER = join(import.meta.dir, '../../packages/server/src/tools/mcp/test-server.ts');
 
 const COMPATIBLE = 'Ollama, vLLM or OpenAI-compatible server';
 
-let place: Console;
+let app: Console;
 let vendor: ReturnType<typeof Bun.serve>;
 
 type Asked = {
@@ -58,8 +58,8 @@ async function problemsOn(page: Page): Promise<string[]> {
 }
 
 async function adminApi() {
-  const token = await place.server.login('ada', 'ada-password');
-  return connect({ url: place.server.http, token }).admin;
+  const token = await app.server.login('ada', 'ada-password');
+  return connect({ url: app.server.http, token }).admin;
 }
 
 /** Changes settings as an admin would elsewhere. */
@@ -76,12 +76,12 @@ async function instructionsOf(agent: string): Promise<string | undefined> {
 
 const provider = (page: Page, name: string) => page.getByRole('radio', { name, exact: true });
 
-async function signedIn(path: string, at = place.server.http): Promise<Page> {
-  const page = await place.open('/login', { at });
+async function signedIn(path: string, at = app.server.http): Promise<Page> {
+  const page = await app.open('/login', { at });
   await page.getByLabel('Name').fill('ada');
   await page.getByLabel('Password').fill('ada-password');
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await gone(page.getByRole('heading', { name: 'Sign in to Parlance' }));
+  await removed(page.getByRole('heading', { name: 'Sign in to Parlance' }));
   await page.goto(`${at}/#${path}`);
   return page;
 }
@@ -89,44 +89,44 @@ async function signedIn(path: string, at = place.server.http): Promise<Page> {
 describe.skipIf(NO_BROWSER)('setup', () => {
   beforeAll(async () => {
     vendor = vendorServer();
-    place = await openConsole();
+    app = await openConsole();
   });
   afterAll(async () => {
-    await place?.stop();
+    await app?.stop();
     await vendor?.stop(true);
   });
-  afterEach(() => expect(place.problems()).toEqual([]));
+  afterEach(() => expect(app.problems()).toEqual([]));
 
   test('a local model is set up from the first page, without a login or a restart', async () => {
-    const page = await place.open('/');
+    const page = await app.open('/');
     await page.getByRole('link', { name: 'Connect a model' }).click();
     const providers = page.getByRole('group', { name: 'Provider' }).getByRole('radio');
-    await seen(providers.last());
+    await visible(providers.last());
     expect(await Promise.all((await providers.all()).map((one) => one.isChecked()))).not.toContain(true);
     expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0);
     await providers.and(page.getByLabel('Anthropic')).check();
-    await seen(page.getByLabel('API key', { exact: true }));
+    await visible(page.getByLabel('API key', { exact: true }));
     expect(await page.getByLabel('Address').count()).toBe(0);
     expect(await problemsOn(page)).toEqual([]);
     await provider(page, COMPATIBLE).check();
     expect(await problemsOn(page)).toEqual([]);
     await page.getByLabel('Address').fill(`http://127.0.0.1:${vendor.port}/v1`);
     await page.getByRole('button', { name: 'Test connection' }).click();
-    await seen(page.getByText('Connected. 2 models:'));
+    await visible(page.getByText('Connected. 2 models:'));
     await page.getByRole('button', { name: 'tiny-2' }).click();
     await page.getByRole('button', { name: 'Save' }).click();
-    await seen(page.getByText(`tiny-2 at http://127.0.0.1:${vendor.port}/v1 is in use.`));
+    await visible(page.getByText(`tiny-2 at http://127.0.0.1:${vendor.port}/v1 is in use.`));
     expect(await problemsOn(page)).toEqual([]);
-    await page.goto(`${place.server.http}/#/`);
-    await seen(page.getByText('Model: tiny-2.'));
+    await page.goto(`${app.server.http}/#/`);
+    await visible(page.getByText('Model: tiny-2.'));
     await page.getByRole('textbox', { name: /message/i }).fill('hello');
     await page.keyboard.press('Enter');
-    await seen(page.getByText('Hello, I am tiny-2.', { exact: true }));
+    await visible(page.getByText('Hello, I am tiny-2.', { exact: true }));
     await page.context().close();
   });
 
   test('mistakes are explained before anything is saved', async () => {
-    const page = await place.open('/admin?section=model');
+    const page = await app.open('/admin?section=model');
     const { port } = vendor;
     const notice = page.locator('.admin-form [role=alert]');
     const [address, key, model] = [
@@ -137,7 +137,7 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     const save = () => page.getByRole('button', { name: 'Save', exact: true }).click();
     const explained = async (text: string | RegExp) => {
       await save();
-      await seen(notice.filter({ hasText: text }));
+      await visible(notice.filter({ hasText: text }));
     };
     await provider(page, COMPATIBLE).check();
     await address.fill(`http://127.0.0.1:${port}/v1`);
@@ -161,28 +161,28 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await explained('does not list a model named tiny-9. Choose one from the list.');
     expect(await address.inputValue()).toBe(`http://127.0.0.1:${port}/v1`);
     await page.getByRole('button', { name: 'Save anyway' }).click();
-    await seen(page.getByText(`tiny-9 at http://127.0.0.1:${port}/v1 is in use.`));
-    place.problems(); // the browser reports refused requests
+    await visible(page.getByText(`tiny-9 at http://127.0.0.1:${port}/v1 is in use.`));
+    app.problems(); // the browser reports refused requests
 
-    await page.goto(`${place.server.http}/#/`);
+    await page.goto(`${app.server.http}/#/`);
     await page.getByRole('textbox', { name: /message/i }).fill('hello');
     await page.keyboard.press('Enter');
-    await seen(page.locator('.turn-end').getByText(`127.0.0.1:${port} does not know the model tiny-9.`));
+    await visible(page.locator('.turn-end').getByText(`127.0.0.1:${port} does not know the model tiny-9.`));
     await page.getByRole('link', { name: 'Model settings' }).click();
     await model.fill('');
     await explained('Choose a model.');
     await page.getByRole('button', { name: 'tiny-1' }).click();
     await key.fill('  sk-right  ');
     await save();
-    await seen(page.getByText(`tiny-1 at http://127.0.0.1:${port}/v1 is in use.`));
+    await visible(page.getByText(`tiny-1 at http://127.0.0.1:${port}/v1 is in use.`));
     const keys = page.getByRole('list', { name: 'Stored API keys' });
     await keys.getByRole('button', { name: 'Remove' }).click();
     expect(await problemsOn(page)).toEqual([]);
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
-    await gone(keys);
+    await removed(keys);
     await provider(page, 'Offline demo model').check();
     await save();
-    await seen(page.getByText(/^The offline demo model is in use/));
+    await visible(page.getByText(/^The offline demo model is in use/));
     await page.context().close();
   });
 
@@ -192,10 +192,10 @@ describe.skipIf(NO_BROWSER)('setup', () => {
       OPENAI_API_KEY: 'sk-environment',
       MODEL: 'tiny-2',
     });
-    const page = await place.open('/admin?section=model', { at: started.http });
-    await seen(page.getByText('are set at startup and take precedence over what you enter here.'));
+    const page = await app.open('/admin?section=model', { at: started.http });
+    await visible(page.getByText('are set at startup and take precedence over what you enter here.'));
     for (const name of ['OPENAI_BASE_URL', 'OPENAI_API_KEY', 'MODEL'])
-      await seen(page.getByText(name, { exact: true }));
+      await visible(page.getByText(name, { exact: true }));
     const [address, key, model] = [
       page.getByLabel('Address'),
       page.getByLabel('API key'),
@@ -206,7 +206,7 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     expect(await key.getAttribute('placeholder')).toBe('set by OPENAI_API_KEY');
     expect(await page.content()).not.toContain('sk-environment');
     await page.getByRole('button', { name: 'Test connection' }).click();
-    await seen(page.getByText('Connected. 2 models:'));
+    await visible(page.getByText('Connected. 2 models:'));
     expect(await problemsOn(page)).toEqual([]);
     await page.context().close();
     await started.stop();
@@ -222,16 +222,16 @@ describe.skipIf(NO_BROWSER)('setup', () => {
       PARLANCE_DATA: data,
       OPENAI_BASE_URL: `http://127.0.0.1:${vendor.port}/v1`,
     });
-    const page = await place.open('/admin?section=model', { at: started.http });
+    const page = await app.open('/admin?section=model', { at: started.http });
     const problem = page.getByText('was entered for http://127.0.0.1:9/v1 and is not sent to');
-    await seen(problem);
-    await seen(page.getByText('Not in use: it was entered for another address.'));
+    await visible(problem);
+    await visible(page.getByText('Not in use: it was entered for another address.'));
     const key = page.getByLabel('API key (if the server needs one)');
     expect(await key.getAttribute('placeholder')).toBe('stored for another address: enter it again');
     expect(await problemsOn(page)).toEqual([]);
     await key.fill('sk-2');
     await page.getByRole('button', { name: 'Save' }).click();
-    await gone(problem);
+    await removed(problem);
     await page.context().close();
     await started.stop();
     rmSync(data, { recursive: true });
@@ -243,7 +243,7 @@ describe.skipIf(NO_BROWSER)('setup', () => {
       openaiBaseUrl: `http://127.0.0.1:${vendor.port}/v1`,
       model: 'tiny-1',
     });
-    const page = await place.open('/admin?section=agents');
+    const page = await app.open('/admin?section=agents');
     await page.getByRole('button', { name: 'New agent' }).click();
     const dialog = page.getByRole('dialog', { name: 'New agent' });
     await dialog.getByLabel('Name', { exact: true }).fill('Pirate');
@@ -257,7 +257,7 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await dialog.getByRole('checkbox', { name: 'read_file' }).check();
     expect(await problemsOn(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await seen(page.getByRole('list', { name: 'Agents' }).getByText('Pirate', { exact: true }));
+    await visible(page.getByRole('list', { name: 'Agents' }).getByText('Pirate', { exact: true }));
 
     await page.getByRole('button', { name: 'New agent' }).click();
     await dialog.getByLabel('Name', { exact: true }).fill('Émile’s agent');
@@ -280,28 +280,28 @@ describe.skipIf(NO_BROWSER)('setup', () => {
       .getByRole('list', { name: 'Domains' })
       .getByRole('listitem')
       .filter({ hasText: 'High seas' });
-    await seen(row.getByText('Pirate (default), Comedian'));
+    await visible(row.getByText('Pirate (default), Comedian'));
 
-    await page.goto(`${place.server.http}/#/`);
+    await page.goto(`${app.server.http}/#/`);
     await page.getByLabel('Domain').selectOption({ label: 'High seas' });
     await page.getByRole('textbox', { name: /message/i }).fill('hello');
     await page.keyboard.press('Enter');
-    await seen(page.getByText('Hello, I am tiny-2.', { exact: true }));
+    await visible(page.getByText('Hello, I am tiny-2.', { exact: true }));
     const request = asked.findLast(({ tools = [] }) => tools.length > 0);
     expect(JSON.stringify(request?.messages)).toContain('Talk like a pirate.');
     expect(request?.tools?.map((tool) => tool.function.name)).toEqual(['read_file']);
 
-    await page.goto(`${place.server.http}/#/admin?section=agents`);
+    await page.goto(`${app.server.http}/#/admin?section=agents`);
     await row.getByRole('button', { name: 'Remove' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
-    await gone(row);
+    await removed(row);
     const agent = page
       .getByRole('list', { name: 'Agents' })
       .getByRole('listitem')
       .filter({ hasText: 'Pirate' });
     await agent.getByRole('button', { name: 'Remove' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
-    await gone(agent);
+    await removed(agent);
     await page.context().close();
   });
 
@@ -312,11 +312,11 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     const mcpServers = { tools: { command: process.execPath, args: [TEST_SERVER] } };
     writeFileSync(file, JSON.stringify({ agents, domains, mcpServers }));
     const started = await startTestServer({ PARLANCE_CONFIG: file });
-    const page = await place.open('/admin?section=agents', { at: started.http });
+    const page = await app.open('/admin?section=agents', { at: started.http });
     for (const name of ['Agents', 'Domains']) {
       const rows = page.getByRole('list', { name, exact: true }).getByRole('listitem');
       const fixed = rows.filter({ hasText: 'config file' });
-      await seen(fixed);
+      await visible(fixed);
       expect(await fixed.getByRole('button').count()).toBe(0);
       expect(await rows.filter({ hasText: 'built in' }).count()).toBe((await rows.count()) - 1);
     }
@@ -327,7 +327,7 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await page.context().close();
     const admin = await signedIn('/admin?section=mcp', started.http);
     const server = admin.getByRole('listitem').filter({ hasText: 'config file' });
-    await seen(server);
+    await visible(server);
     expect(await server.getByRole('button').allInnerTexts()).toEqual(['Restart']);
     await admin.context().close();
     await started.stop();
@@ -335,7 +335,7 @@ describe.skipIf(NO_BROWSER)('setup', () => {
   });
 
   test('a built-in agent is changed; a refused change keeps what was typed', async () => {
-    const page = await place.open('/admin?section=agents');
+    const page = await app.open('/admin?section=agents');
     const agent = page
       .getByRole('list', { name: 'Agents' })
       .getByRole('listitem')
@@ -348,19 +348,19 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await dialog.getByRole('combobox', { name: 'Search models' }).fill('anthropic:no-key');
     await page.keyboard.press('Enter');
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await seen(dialog.getByRole('alert'));
-    expect(place.problems()).toEqual([expect.stringContaining('400 (Bad Request)')]);
+    await visible(dialog.getByRole('alert'));
+    expect(app.problems()).toEqual([expect.stringContaining('400 (Bad Request)')]);
     expect(await dialog.getByLabel('Instructions').inputValue()).toBe('Review like a pirate.');
     expect(await problemsOn(page)).toEqual([]);
 
     await dialog.getByRole('button', { name: /^Model:/ }).click();
     await dialog.getByRole('option', { name: /default/ }).click();
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await gone(dialog);
+    await removed(dialog);
     expect(await instructionsOf('reviewer')).toBe('Review like a pirate.');
     await agent.getByRole('button', { name: 'Remove' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
-    await seen(agent.getByText('built in'));
+    await visible(agent.getByText('built in'));
     expect(await instructionsOf('reviewer')).toStartWith('You review changes.');
     await page.context().close();
   });
@@ -375,12 +375,12 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await dialog.getByLabel(/^Environment/).fill('SERVER_TOKEN=hunter2');
     await dialog.getByRole('button', { name: 'Add' }).click();
     const row = page.getByRole('listitem').filter({ hasText: 'files' });
-    await seen(row.getByText('ready', { exact: true }));
+    await visible(row.getByText('ready', { exact: true }));
     await row.getByRole('button', { name: 'Restart' }).click();
-    await seen(page.getByText('files was restarted.'));
-    await seen(row.getByText('ready', { exact: true }));
+    await visible(page.getByText('files was restarted.'));
+    await visible(row.getByText('ready', { exact: true }));
     await row.getByText('Log', { exact: true }).click();
-    await seen(row.getByText('the token is'));
+    await visible(row.getByText('the token is'));
     expect(await problemsOn(page)).toEqual([]);
 
     await page.getByRole('button', { name: 'Add server' }).click();
@@ -399,29 +399,29 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await edit.getByLabel('Trust the results of its tools').check();
     expect(await problemsOn(page)).toEqual([]);
     await edit.getByRole('button', { name: 'Save' }).click();
-    await seen(row.getByText('trusted', { exact: true }));
-    await seen(row.getByText('ready', { exact: true }));
+    await visible(row.getByText('trusted', { exact: true }));
+    await visible(row.getByText('ready', { exact: true }));
     // Only the stored value is a secret, which the log hides.
-    await seen(row.getByText('the token is [secret]'));
+    await visible(row.getByText('the token is [secret]'));
 
     await row.getByRole('button', { name: 'Remove' }).click();
     const removal = page.getByRole('dialog', { name: 'Remove files?' });
     expect(await problemsOn(page)).toEqual([]);
     await removal.getByRole('button', { name: 'Remove' }).click();
-    await gone(row);
+    await removed(row);
     await page.context().close();
   });
 
   test('a refused origin is allowed with a click', async () => {
     const origin = 'https://chat.example.com';
-    const visit = () => fetch(`${place.server.http}/v1/server`, { headers: { origin } });
+    const visit = () => fetch(`${app.server.http}/v1/server`, { headers: { origin } });
     expect((await visit()).status).toBe(403);
     const page = await signedIn('/admin?section=origins');
     const refused = page.getByRole('list', { name: 'Refused origins' });
     await refused.getByRole('button', { name: 'Allow' }).click();
-    await seen(page.getByRole('list', { name: 'Allowed origins' }).getByText(origin));
+    await visible(page.getByRole('list', { name: 'Allowed origins' }).getByText(origin));
     expect((await visit()).status).toBe(200);
-    await gone(refused);
+    await removed(refused);
     const other = page.getByLabel('Allow an origin');
     const form = page.locator('form').filter({ has: other });
     await other.fill('app.example.com');
@@ -429,7 +429,7 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     expect(await validationMessageOf(other)).toContain('such as https://chat.example.com');
     await other.fill('https://app.example.com/chat/');
     await form.getByRole('button', { name: 'Allow' }).click();
-    await seen(page.getByText('https://app.example.com is now allowed.'));
+    await visible(page.getByText('https://app.example.com is now allowed.'));
     expect(await problemsOn(page)).toEqual([]);
     await page.context().close();
   });
@@ -445,19 +445,19 @@ describe.skipIf(NO_BROWSER)('setup', () => {
       await page.getByRole('button', { name: 'Add listener' }).click();
     };
     await add();
-    await seen(listener.getByText('The port is in use.'));
+    await visible(listener.getByText('The port is in use.'));
     expect(await problemsOn(page)).toEqual([]);
     await add();
     expect(await validationMessageOf(page.getByLabel('Port', { exact: true }))).toBe(
       `A listener on port ${port} already exists.`,
     );
     await listener.getByRole('button', { name: 'Remove' }).click();
-    await gone(listener);
+    await removed(listener);
     await taken.stop(true);
     await add();
-    await seen(listener.getByText('agentloop only'));
+    await visible(listener.getByText('agentloop only'));
     expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200);
     await listener.getByRole('button', { name: 'Remove' }).click();
-    await gone(listener);
+    await removed(listener);
   });
 });

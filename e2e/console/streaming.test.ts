@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type DictatedModel, dictatedModel } from '../dictated-model.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, openConsole, seen } from './console.ts';
+import { type Console, openConsole, visible } from './console.ts';
 
 const TOKENS = 400;
 
 let model: DictatedModel;
-let place: Console;
+let app: Console;
 
 /** Counts changes of the document from now on: all of them in batches, and those outside of the last row. */
 const WATCH = `(() => {
@@ -26,32 +26,32 @@ const WATCH = `(() => {
 describe.skipIf(NO_BROWSER)('streaming', () => {
   beforeAll(async () => {
     model = dictatedModel();
-    place = await openConsole(model.settings);
+    app = await openConsole(model.settings);
   });
   afterAll(async () => {
-    await place?.stop();
+    await app?.stop();
     model?.stop();
   });
 
   test('at 200 tokens a second, tokens share renderings and leave other rows alone', async () => {
-    const page = await place.open('/');
+    const page = await app.open('/');
     const field = page.getByRole('textbox', { name: 'Message' });
     await field.fill('First');
     await page.keyboard.press('Enter');
     model.say('A first answer with `code`.');
     model.end();
-    await seen(page.locator('.turn-end'));
+    await visible(page.locator('.turn-end'));
     await field.fill('Second');
     await page.keyboard.press('Enter');
     model.say('It begins.\n\n');
-    await seen(page.locator('.markdown').getByText('It begins.'));
+    await visible(page.locator('.markdown').getByText('It begins.'));
     await page.evaluate(WATCH);
     for (let token = 1; token <= TOKENS; token++) {
       model.say(token % 40 === 0 ? '\n\n' : `word${token} `);
       await Bun.sleep(5);
     }
     model.say('The end.');
-    await seen(page.locator('.markdown').getByText('The end.'));
+    await visible(page.locator('.markdown').getByText('The end.'));
     const { batches, elsewhere } = (await page.evaluate('counted')) as {
       batches: number;
       elsewhere: string[];

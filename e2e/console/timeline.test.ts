@@ -3,13 +3,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import type { Locator, Page } from 'playwright-core';
 import { until } from '../../packages/server/src/testing/until.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, gone, openConsole, say, seen, titled } from './console.ts';
+import { type Console, openConsole, removed, submitInput, titled, visible } from './console.ts';
 
-let place: Console;
+let app: Console;
 let page: Page;
 
 /** In the same tab, like a link. */
-const goTo = (path: string) => page.goto(`${place.server.http}/#${path}`);
+const goTo = (path: string) => page.goto(`${app.server.http}/#${path}`);
 
 const event = (page: Page, type: string) =>
   page.getByRole('article', { name: new RegExp(`^Event \\d+: ${type}$`) });
@@ -29,7 +29,7 @@ async function reveal(entry: Locator): Promise<void> {
     if ((await entry.count()) > 0) return true;
     await page.evaluate(SCROLL_UP);
   });
-  await seen(entry.first());
+  await visible(entry.first());
 }
 
 /** Events and frames are tabs where there is no room for both. */
@@ -45,43 +45,43 @@ async function openFilters(): Promise<void> {
 
 describe.skipIf(NO_BROWSER)('timeline and playground', () => {
   beforeAll(async () => {
-    place = await openConsole();
-    page = await place.open();
+    app = await openConsole();
+    page = await app.open();
   });
-  afterAll(() => place?.stop());
-  afterEach(() => expect(place.problems()).toEqual([]));
+  afterAll(() => app?.stop());
+  afterEach(() => expect(app.problems()).toEqual([]));
 
   test('it starts with the list of sessions, and names the one that is chosen', async () => {
-    await say(place.server, 'first', 'Water the plants');
-    await say(place.server, 'second', 'Feed the cat');
+    await submitInput(app.server, 'first', 'Water the plants');
+    await submitInput(app.server, 'second', 'Feed the cat');
     await goTo('/timeline');
     const sessions = page.getByRole('list', { name: 'Sessions' });
-    await seen(sessions.getByRole('link', { name: 'Feed the cat' }));
+    await visible(sessions.getByRole('link', { name: 'Feed the cat' }));
     await page.locator('#main').getByRole('searchbox', { name: 'Search sessions' }).fill('plants');
-    await gone(sessions.getByRole('link', { name: 'Feed the cat' }));
+    await removed(sessions.getByRole('link', { name: 'Feed the cat' }));
     await sessions.getByRole('link', { name: 'Water the plants' }).click();
     await page.waitForURL(/#\/timeline\/first$/);
-    await seen(page.getByRole('heading', { name: 'Timeline: Water the plants', exact: true }));
+    await visible(page.getByRole('heading', { name: 'Timeline: Water the plants', exact: true }));
     await titled(page, 'Timeline: Water the plants · Parlance');
     await page.locator('#main').getByRole('link', { name: 'Chat' }).click();
     await page.waitForURL(/#\/sessions\/first$/);
     await goTo('/timeline/no-such-session');
     await page.getByRole('link', { name: 'Choose another session' }).click();
-    await seen(sessions.getByRole('link', { name: 'Feed the cat' }));
-    place.problems(); // the browser reports the response
+    await visible(sessions.getByRole('link', { name: 'Feed the cat' }));
+    app.problems(); // the browser reports the response
   });
 
   test('past events and live frames are shown together and can be filtered', async () => {
-    await say(place.server, 'watched', 'hello');
+    await submitInput(app.server, 'watched', 'hello');
     await goTo('/timeline/watched');
-    await seen(event(page, 'session.created'));
-    await seen(event(page, 'turn.ended'));
+    await visible(event(page, 'session.created'));
+    await visible(event(page, 'turn.ended'));
 
     const [one, other] = [
-      await place.server.connect('/agentloop?session=watched'),
-      await place.server.connect('/broadcast?session=watched'),
+      await app.server.connect('/agentloop?session=watched'),
+      await app.server.connect('/broadcast?session=watched'),
     ];
-    await seen(
+    await visible(
       page
         .locator('#main')
         .getByText(/agentloop/)
@@ -100,12 +100,12 @@ describe.skipIf(NO_BROWSER)('timeline and playground', () => {
 
     await openFilters();
     await page.getByLabel('Dialect').selectOption('broadcast');
-    await gone(frame(page, 'from agentloop: user_input'));
+    await removed(frame(page, 'from agentloop: user_input'));
     await reveal(frame(page, 'to broadcast: agent_message'));
     await page.getByRole('button', { name: 'Clear filters' }).click();
     await showTab('Events');
     await page.getByLabel('Event type').selectOption('input.accepted');
-    await gone(event(page, 'session.created'));
+    await removed(event(page, 'session.created'));
     await reveal(event(page, 'input.accepted'));
     await page.getByRole('button', { name: 'Clear filters' }).click();
 
@@ -114,21 +114,21 @@ describe.skipIf(NO_BROWSER)('timeline and playground', () => {
     const sent = frame(page, 'from agentloop: user_input');
     await reveal(sent);
     await sent.getByRole('button').first().click();
-    await seen(sent.getByText('"echo hello"'));
+    await visible(sent.getByText('"echo hello"'));
     other.close();
   });
 
   test('pausing stops updates, and resuming shows the missed ones', async () => {
-    await say(place.server, 'paused', 'hello');
+    await submitInput(app.server, 'paused', 'hello');
     await goTo('/timeline/paused');
-    await seen(event(page, 'turn.ended'));
+    await visible(event(page, 'turn.ended'));
     await page.getByRole('button', { name: 'Pause' }).click();
-    const chat = await place.openBeside(page, '/sessions/paused');
-    await say(place.server, 'paused', 'hello once more');
-    await seen(chat.locator('.said').getByText('hello once more'));
+    const chat = await app.openBeside(page, '/sessions/paused');
+    await submitInput(app.server, 'paused', 'hello once more');
+    await visible(chat.locator('.said').getByText('hello once more'));
     expect(await page.getByText('hello once more').count()).toBe(0);
     await page.getByRole('button', { name: 'Resume' }).click();
-    await seen(event(page, 'input.accepted').nth(1));
+    await visible(event(page, 'input.accepted').nth(1));
     await chat.close();
   });
 
@@ -140,17 +140,17 @@ describe.skipIf(NO_BROWSER)('timeline and playground', () => {
     ];
     for (const pane of [left, right]) {
       await pane.getByRole('button', { name: 'Connect', exact: true }).click();
-      await seen(pane.getByText(/^connected as/));
+      await visible(pane.getByText(/^connected as/));
     }
     await left.getByLabel('Insert').selectOption({ label: 'user_input: Send a message' });
     await left.getByRole('button', { name: 'Send' }).click();
-    await seen(left.getByRole('article', { name: /received: agent_finished$/ }));
+    await visible(left.getByRole('article', { name: /received: agent_finished$/ }));
     // The answer may have moved it out of view.
     await left.locator('.entries').evaluate((list) => Object.assign(list, { scrollTop: 0 }));
-    await seen(left.getByRole('article', { name: /sent: user_input$/ }));
+    await visible(left.getByRole('article', { name: /sent: user_input$/ }));
     const message = right.getByRole('article', { name: /received: agent_message$/ });
     await message.getByRole('button').first().click();
-    await seen(message.getByText(/1 2 3 4 5/).last());
+    await visible(message.getByText(/1 2 3 4 5/).last());
   });
 
   test('invalid JSON is reported, and can be sent as it is', async () => {
@@ -160,10 +160,10 @@ describe.skipIf(NO_BROWSER)('timeline and playground', () => {
     await goTo('/playground?session=broken&left=agentloop&right=none');
     const pane = page.getByRole('region', { name: 'First pane: agentloop' });
     await pane.getByRole('button', { name: 'Connect', exact: true }).click();
-    await seen(pane.getByText(/^connected as/));
+    await visible(pane.getByText(/^connected as/));
     await pane.getByRole('textbox', { name: 'Frame to send' }).fill('{"type": ');
-    await seen(pane.getByText(/^Not JSON/));
+    await visible(pane.getByText(/^Not JSON/));
     await pane.getByRole('button', { name: 'Send as is' }).click();
-    await seen(pane.getByRole('article', { name: /received: error$/ }));
+    await visible(pane.getByRole('article', { name: /received: error$/ }));
   });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { until } from '../../packages/server/src/testing/until.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { gone, holds, seen } from './console.ts';
+import { holds, removed, visible } from './console.ts';
 import { DictatedChat } from './dictated-chat.ts';
 import { layoutProblems } from './layout.ts';
 
@@ -42,10 +42,10 @@ describe.skipIf(NO_BROWSER)('details of a turn', () => {
     await page.emulateMedia({ reducedMotion: 'reduce' });
   });
   afterAll(() => chat?.stop());
-  afterEach(() => expect(chat.place.problems()).toEqual([]));
+  afterEach(() => expect(chat.app.problems()).toEqual([]));
 
   test('the plan is folded when the turn is over', async () => {
-    await page.setViewportSize({ width: chat.place.screen.viewport.width, height: 900 });
+    await page.setViewportSize({ width: chat.app.screen.viewport.width, height: 900 });
     await chat.begin();
     await chat.send('Make a plan');
     const steps = [
@@ -54,25 +54,25 @@ describe.skipIf(NO_BROWSER)('details of a turn', () => {
     ];
     chat.model.call('update_plan', { steps });
     const plan = page.locator('.plan > button');
-    await seen(plan.filter({ hasText: 'Plan: 1 of 2 done' }));
-    await seen(page.locator('.plan .steps').getByText('Write it down'));
+    await visible(plan.filter({ hasText: 'Plan: 1 of 2 done' }));
+    await visible(page.locator('.plan .steps').getByText('Write it down'));
     expect(await plan.getAttribute('aria-expanded')).toBe('true');
     chat.model.say('Enough for today.');
     chat.model.end();
-    await gone(page.locator('.plan .steps'));
+    await removed(page.locator('.plan .steps'));
     expect(await plan.getAttribute('aria-expanded')).toBe('false');
-    await seen(plan.getByText('Write it down'));
-    await page.setViewportSize(chat.place.screen.viewport);
+    await visible(plan.getByText('Write it down'));
+    await page.setViewportSize(chat.app.screen.viewport);
   });
 
   test('a call says what it is about at every width', async () => {
-    await Bun.write(join(chat.place.server.root, LONG_PATH, 'file.txt'), 'content');
+    await Bun.write(join(chat.app.server.root, LONG_PATH, 'file.txt'), 'content');
     await chat.begin();
     await chat.send('Look');
     chat.model.call('list_files', { path: LONG_PATH });
     chat.model.say('Done looking.');
     chat.model.end();
-    await seen(chat.answer('Done looking.'));
+    await visible(chat.answer('Done looking.'));
     const gist = page.locator('.call-gist').first();
     for (const width of [320, 480, 640, 768, 1_024, 1_440]) {
       await page.setViewportSize({ width, height: 900 });
@@ -81,25 +81,25 @@ describe.skipIf(NO_BROWSER)('details of a turn', () => {
       expect(await gist.textContent()).toBe(LONG_PATH);
       expect([width, await layoutProblems(page)]).toEqual([width, []]);
     }
-    await page.setViewportSize(chat.place.screen.viewport);
+    await page.setViewportSize(chat.app.screen.viewport);
   });
 
   test('the menu of the session is in its page, and stays open while an answer grows', async () => {
     await chat.begin();
     await chat.send('Tell me everything');
     chat.model.say('It begins.');
-    await seen(chat.answer('It begins.'));
+    await visible(chat.answer('It begins.'));
     await page.getByRole('button', { name: 'Session actions' }).click();
-    await seen(page.getByRole('menuitem', { name: 'Share' }));
+    await visible(page.getByRole('menuitem', { name: 'Share' }));
     chat.model.say('\n\nAnother paragraph.'.repeat(60));
-    await seen(page.getByText('Another paragraph.').last());
+    await visible(page.getByText('Another paragraph.').last());
     await holds(page, "document.querySelector('.transcript').scrollTop > 0");
     await page.getByRole('menuitem', { name: 'Rename' }).click();
     await page.getByRole('textbox', { name: 'Title' }).fill('Renamed in its page');
     await page.getByRole('button', { name: 'Rename' }).click();
-    await seen(page.getByRole('heading', { level: 1, name: 'Renamed in its page' }));
+    await visible(page.getByRole('heading', { level: 1, name: 'Renamed in its page' }));
     chat.model.end();
-    await gone(chat.stopButton);
+    await removed(chat.stopButton);
   });
 
   test('a message that is sent is in view, and an approval out of view is shown before keys answer it', async () => {
@@ -107,7 +107,7 @@ describe.skipIf(NO_BROWSER)('details of a turn', () => {
     await chat.send('Tell me a lot');
     chat.model.say(`${'A paragraph.\n\n'.repeat(60)}The end.`);
     chat.model.end();
-    await seen(page.locator('.turn-end'));
+    await visible(page.locator('.turn-end'));
     // The list follows its end until the rows are measured.
     const scrollUp = (button: string) =>
       until(async () => {
@@ -118,7 +118,7 @@ describe.skipIf(NO_BROWSER)('details of a turn', () => {
     for (const number of [1, 2, 3, 4, 5]) await chat.turn(`Question ${number}`, `Answer ${number}.`);
     await scrollUp('Jump to latest');
     await chat.send('Now touch a file');
-    await gone(page.getByRole('button', { name: 'Jump to latest' }));
+    await removed(page.getByRole('button', { name: 'Jump to latest' }));
     const isBelow = (selector: string): Promise<boolean> =>
       page.evaluate(`document.querySelector('${selector}').getBoundingClientRect().top >=
         document.querySelector('.transcript').getBoundingClientRect().bottom`);
@@ -126,23 +126,23 @@ describe.skipIf(NO_BROWSER)('details of a turn', () => {
 
     chat.model.call('shell', { command: ['touch', 'unseen.txt'] });
     const card = page.locator('.approval[data-state=pending]');
-    await seen(card);
+    await visible(card);
     await scrollUp('Needs approval');
-    await gone(card);
+    await removed(card);
     await chat.field.press('y');
-    await seen(card);
+    await visible(card);
     // A little out of view, where it is still in the document.
     await page.evaluate("document.querySelector('.transcript').scrollTop -= 400");
     await until(() => isBelow('.approval'));
     await chat.field.press('y');
-    await gone(page.getByRole('button', { name: 'Needs approval' }));
+    await removed(page.getByRole('button', { name: 'Needs approval' }));
     expect([await card.count(), await chat.field.inputValue()]).toEqual([1, '']);
     await chat.field.press('y');
-    await gone(card);
+    await removed(card);
     chat.model.say('Touched.');
     chat.model.end();
-    await seen(chat.answer('Touched.'));
-    await gone(chat.stopButton);
+    await visible(chat.answer('Touched.'));
+    await removed(chat.stopButton);
   });
 
   test('full-auto is confirmed, also as a command, and has a warning colour', async () => {
@@ -157,7 +157,7 @@ describe.skipIf(NO_BROWSER)('details of a turn', () => {
     expect(await colour()).toBe(calm);
     await chat.send('/approval full-auto');
     await question.getByRole('button', { name: 'Turn on full-auto' }).click();
-    await seen(page.locator('select[data-risky]'));
+    await visible(page.locator('select[data-risky]'));
     expect(await mode.inputValue()).toBe('full-auto');
     const warning = await themeColour('--bad');
     expect(warning).not.toBe(calm);
@@ -171,16 +171,16 @@ describe.skipIf(NO_BROWSER)('details of a turn', () => {
     await chat.turn('Hello', 'Hello once more.');
     for (const text of ['/model one', '/model two', '/model two', '/agent nobody']) {
       await chat.send(text);
-      await seen(page.locator('.toast').last());
+      await visible(page.locator('.toast').last());
     }
     const toasts = page.locator('.toast');
-    await seen(toasts.getByText(/^\/agent NAME: /));
+    await visible(toasts.getByText(/^\/agent NAME: /));
     expect(await toasts.getByText('Model: two.').count()).toBe(1);
     expect(await layoutProblems(page)).toEqual([]);
     const foot = await page.locator('.chat-foot').boundingBox();
     const first = await toasts.first().boundingBox();
     expect((foot?.y ?? 0) + (foot?.height ?? 0)).toBeLessThanOrEqual((first?.y ?? 0) + 1);
     await toasts.last().getByRole('button', { name: 'Dismiss' }).click();
-    await gone(toasts.getByText(/^\/agent NAME: /));
+    await removed(toasts.getByText(/^\/agent NAME: /));
   });
 });

@@ -5,7 +5,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { NO_BROWSER } from '../console/chromium.ts';
-import { type Console, openConsole, openSidebar, seen } from '../console/console.ts';
+import { type Console, openConsole, openSidebar, visible } from '../console/console.ts';
 import { DRIVERS } from '../drivers.ts';
 import { type FakeModel, fakeModel } from '../fake-model.ts';
 import { getJson } from '../server-process.ts';
@@ -14,37 +14,37 @@ import { DIALECT_CLIENTS } from './dialect-clients.ts';
 const SAID = ['one', 're: one', 'two', 're: two', 'three', 're: three', 'four', 're: four'];
 
 let model: FakeModel;
-let place: Console;
+let app: Console;
 let page: Page;
 let token: string;
 
 describe.skipIf(NO_BROWSER)('a session that starts in', () => {
   beforeAll(async () => {
     model = fakeModel(({ messages }) => ({ say: `re: ${wordsOf(messages.at(-1)?.content)}` }));
-    place = await openConsole({
+    app = await openConsole({
       OPENAI_BASE_URL: model.url,
       OPENAI_API_KEY: 'key',
       MODEL: 'fake',
       PARLANCE_AUTH: 'required',
     });
-    token = await place.server.login('dev', 'dev-password');
-    page = await place.open();
+    token = await app.server.login('dev', 'dev-password');
+    page = await app.open();
     await page.getByLabel('Name').fill('dev');
     await page.getByLabel('Password').fill('dev-password');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await openSidebar(page);
-    await seen(page.locator('.account-name').getByText('dev').first());
+    await visible(page.locator('.account-name').getByText('dev').first());
     // The browser logs the refusal that led to the login.
-    place.problems();
+    app.problems();
   });
   afterAll(async () => {
-    await place?.stop();
+    await app?.stop();
     model?.stop();
   });
-  afterEach(() => expect(place.problems()).toEqual([]));
+  afterEach(() => expect(app.problems()).toEqual([]));
 
   test.each(Object.keys(DIALECT_CLIENTS))('%s continues in other dialects, and back', async (dialect) => {
-    const { server } = place;
+    const { server } = app;
     const named = `from-${dialect.replaceAll(' ', '-')}`;
     const speaker = await DIALECT_CLIENTS[dialect]?.({ server, token, session: named });
     if (!speaker) throw new Error(`no speaker for ${dialect}`);
@@ -56,17 +56,17 @@ describe.skipIf(NO_BROWSER)('a session that starts in', () => {
     expect(await conversations?.answer()).toBe('re: two');
 
     await page.goto(`${server.http}/#/sessions/${session}`);
-    for (const words of SAID.slice(0, 4)) await seen(shown(words));
+    for (const words of SAID.slice(0, 4)) await visible(shown(words));
     await page.getByRole('textbox', { name: 'Message' }).fill('three');
     await page.keyboard.press('Enter');
-    await seen(shown('re: three'));
+    await visible(shown('re: three'));
     expect(await conversations?.answer()).toBe('re: three');
 
     expect(await speaker.say('four')).toBe('re: four');
     const prompt = model.requests.at(-1)?.messages.filter(({ role }) => role !== 'system') ?? [];
     expect(prompt.map(({ content }) => wordsOf(content))).toEqual(SAID.slice(0, 7));
     expect(await conversations?.answer()).toBe('re: four');
-    for (const words of SAID) await seen(shown(words));
+    for (const words of SAID) await visible(shown(words));
     if (speaker.history) expect(await speaker.history()).toEqual(SAID);
     const listed = await getJson<{ content: string }[]>(
       `${server.http}/v1/conversations/${session}/messages`,

@@ -6,7 +6,7 @@ import type { Browser, Page } from 'playwright-core';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { until } from '../../packages/server/src/testing/until.ts';
 import { launchBrowser, NO_BROWSER } from '../console/chromium.ts';
-import { gone, say, seen } from '../console/console.ts';
+import { removed, submitInput, visible } from '../console/console.ts';
 import { type CuttingProxy, cuttingProxy } from '../console/cutting-proxy.ts';
 import { getJson } from '../server-process.ts';
 
@@ -72,13 +72,13 @@ describe.skipIf(NO_BROWSER)('the React hooks', () => {
     await page.getByLabel('Message').fill(text);
     await page.getByRole('button', { name: 'Send' }).click();
   };
-  const titled = (title: string) => seen(page.getByRole('heading', { name: title, exact: true }));
+  const titled = (title: string) => visible(page.getByRole('heading', { name: title, exact: true }));
 
   test('a session that does not exist is created by its first message, and its answer appears', async () => {
-    await seen(page.getByRole('heading', { name: /^New session/ }));
+    await visible(page.getByRole('heading', { name: /^New session/ }));
     await send('count to 3');
     await titled('count to 3 (live)');
-    await seen(chat().getByText('1 2 3', { exact: true }));
+    await visible(chat().getByText('1 2 3', { exact: true }));
   });
 
   test('one connection is open, although effects ran twice', async () => {
@@ -87,14 +87,14 @@ describe.skipIf(NO_BROWSER)('the React hooks', () => {
 
   test('an approval is shown and answered', async () => {
     await send('run touch react.txt');
-    await seen(chat().getByText('touch react.txt', { exact: true }));
+    await visible(chat().getByText('touch react.txt', { exact: true }));
     await page.getByRole('button', { name: 'Allow', exact: true }).click();
-    await gone(page.getByRole('button', { name: 'Deny' }));
+    await removed(page.getByRole('button', { name: 'Deny' }));
     await until(() => existsSync(join(server.root, 'react.txt')));
   });
 
   test('the list follows changes of other clients, and opens a session', async () => {
-    await say(server, 'elsewhere', 'count to 4');
+    await submitInput(server, 'elsewhere', 'count to 4');
     await page.getByLabel('Sessions').getByRole('button', { name: 'count to 4' }).click();
     await titled('count to 4 (live)');
     expect(await attached('elsewhere')).toBe(1);
@@ -106,19 +106,19 @@ describe.skipIf(NO_BROWSER)('the React hooks', () => {
     await asked.getByRole('textbox').fill('run touch asked.txt');
     await asked.getByRole('button', { name: 'Ask' }).click();
     await asked.getByRole('button', { name: 'Allow touch asked.txt' }).click();
-    await seen(asked.getByText('(done)'));
+    await visible(asked.getByText('(done)'));
     expect(existsSync(join(server.root, 'asked.txt'))).toBe(true);
     await asked.getByRole('textbox').fill('count to 6');
     await asked.getByRole('button', { name: 'Ask' }).click();
-    await seen(asked.locator('output').getByText('1 2 3 4 5 6', { exact: true }));
+    await visible(asked.locator('output').getByText('1 2 3 4 5 6', { exact: true }));
   });
 
   test('a lost connection is shown, and missed messages appear after it', async () => {
     proxy.cut();
     await titled('count to 4 (waiting)');
-    await say(server, 'elsewhere', 'count to 8');
+    await submitInput(server, 'elsewhere', 'count to 8');
     proxy.restore();
-    await seen(chat().getByText('1 2 3 4 5 6 7 8', { exact: true }));
+    await visible(chat().getByText('1 2 3 4 5 6 7 8', { exact: true }));
     await titled('count to 4 (live)');
   });
 });

@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { gone, openConsole, seen } from '../../e2e/console/console.ts';
+import { openConsole, removed, visible } from '../../e2e/console/console.ts';
 import { dictatedModel } from '../../e2e/dictated-model.ts';
 import { connect } from '../../packages/sdk/src/index.ts';
 import { Film } from './film.ts';
@@ -53,32 +53,32 @@ async function play(page: Page, film: Film): Promise<void> {
     for (const word of text.split(/(?<= )/)) {
       model.say(word);
       written += word;
-      await seen(page.getByText(written.trim()).first());
+      await visible(page.getByText(written.trim()).first());
       await film.hold(90);
     }
   };
-  await seen(page.getByRole('textbox', { name: 'Message' }));
+  await visible(page.getByRole('textbox', { name: 'Message' }));
   await film.hold(700);
   for (const word of 'Use port 8080 instead of 3000'.split(/(?<= )/)) {
     await page.keyboard.type(word);
     await film.hold(130);
   }
   await page.keyboard.press('Enter');
-  await seen(page.getByRole('button', { name: 'Stop' }));
+  await visible(page.getByRole('button', { name: 'Stop' }));
   await film.hold(300);
   await answer('I will look at the settings first. ');
   model.call('read_file', { path: PATH });
-  await seen(page.getByText('read_file'));
+  await visible(page.getByText('read_file'));
   await film.hold(500);
   await answer('The port is set in one place. ');
   model.call('apply_patch', { patch: PATCH });
-  await seen(page.locator('.approval[data-state="pending"] .patch'));
+  await visible(page.locator('.approval[data-state="pending"] .patch'));
   await film.hold(2_200);
   await page.keyboard.press('y');
-  await gone(page.locator('.approval[data-state="pending"]'));
+  await removed(page.locator('.approval[data-state="pending"]'));
   await film.hold(400);
   await answer('Done. The server listens on port 8080 after the next start. ');
   model.end();
-  await seen(page.locator('.turn-end'));
+  await visible(page.locator('.turn-end'));
   await film.hold(2_600);
 }

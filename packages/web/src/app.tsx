@@ -9,7 +9,7 @@ import { mayOpen } from './layout/pages.ts';
 import { NewChatPage } from './pages/chat/new-page.tsx';
 import { ChatPage } from './pages/chat/page.tsx';
 import { Unreachable } from './pages/unreachable.tsx';
-import { hrefOf, type Route, usePlace } from './router.ts';
+import { hrefOf, type Route, useLocation } from './router.ts';
 import { followActivity } from './state/activity.ts';
 import { followApprovals } from './state/approvals.ts';
 import { followNotifications } from './state/notifications.ts';
@@ -38,7 +38,7 @@ const LoginPage = lazy(() => import('./pages/login/page.tsx').then((m) => ({ def
 
 export function App() {
   const access = useAccess();
-  const { route } = usePlace();
+  const { route } = useLocation();
   switch (access.status) {
     case 'asking':
       return <p className="starting">Parlance</p>;

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
-import { hrefOf, parsePlace, placeAfterLogin, type Route, signInHref } from './router.ts';
+import { hrefOf, locationAfterLogin, parseLocation, type Route, signInHref } from './router.ts';
 
-test('every place round-trips through its address', () => {
+test('every location round-trips through its address', () => {
   const routes: Route[] = [
     { page: 'new' },
     { page: 'session', id: 'a' },
@@ -14,16 +14,16 @@ test('every place round-trips through its address', () => {
     { page: 'welcome' },
     { page: 'login' },
   ];
-  for (const route of routes) expect(parsePlace(hrefOf(route)).route).toEqual(route);
+  for (const route of routes) expect(parseLocation(hrefOf(route)).route).toEqual(route);
 });
 
 test('an empty address is a new session', () => {
   for (const hash of ['', '#', '#/', '#/sessions', '#/sessions/'])
-    expect(parsePlace(hash).route).toEqual({ page: 'new' });
+    expect(parseLocation(hash).route).toEqual({ page: 'new' });
 });
 
-test('the query is separate from the place', () => {
-  expect(parsePlace(hrefOf({ page: 'playground' }, { left: 'agentloop', session: 'a b' }))).toEqual({
+test('the query is separate from the location', () => {
+  expect(parseLocation(hrefOf({ page: 'playground' }, { left: 'agentloop', session: 'a b' }))).toEqual({
     route: { page: 'playground' },
     query: { left: 'agentloop', session: 'a b' },
   });
@@ -31,12 +31,12 @@ test('the query is separate from the place', () => {
 
 test('an unknown address is reported as unknown', () => {
   for (const hash of ['#/nowhere', '#/approvals/7', '#/sessions/%E0%A4%A'])
-    expect(parsePlace(hash).route.page).toBe('unknown');
+    expect(parseLocation(hash).route.page).toBe('unknown');
 });
 
-test('the login leads back to the place that it was opened from', () => {
+test('the login leads back to the location that it was opened from', () => {
   for (const hash of ['#/', '#/admin?section=users', '#/sessions/%C3%A4%2Fb%3Fc%23d', '#/pair?code=A+B'])
-    expect(placeAfterLogin(parsePlace(signInHref(parsePlace(hash))))).toEqual(parsePlace(hash));
+    expect(locationAfterLogin(parseLocation(signInHref(parseLocation(hash))))).toEqual(parseLocation(hash));
 });
 
 test('the login leads to no other site, to no unknown page and not to itself', () => {
@@ -48,5 +48,7 @@ test('the login leads to no other site, to no unknown page and not to itself', (
     '/login',
     '%',
   ])
-    expect(placeAfterLogin(parsePlace(hrefOf({ page: 'login' }, { back })))).toEqual(parsePlace('#/'));
+    expect(locationAfterLogin(parseLocation(hrefOf({ page: 'login' }, { back })))).toEqual(
+      parseLocation('#/'),
+    );
 });

@@ -1,4 +1,4 @@
-/** Hash router: the current place is the part of the address after `#`. */
+/** Hash router: the current location is the part of the address after `#`. */
 import { useSyncExternalStore } from 'react';
 
 export type Route =
@@ -17,11 +17,11 @@ export type Route =
   | { readonly page: 'login' }
   | { readonly page: 'unknown'; readonly path: string };
 
-export type Place = { readonly route: Route; readonly query: Readonly<Record<string, string>> };
+export type RouteLocation = { readonly route: Route; readonly query: Readonly<Record<string, string>> };
 
 const SINGLE = ['approvals', 'playground', 'admin', 'settings', 'pair', 'welcome', 'login'] as const;
 
-export function parsePlace(hash: string): Place {
+export function parseLocation(hash: string): RouteLocation {
   const [path = '', search = ''] = hash.replace(/^#/, '').split('?', 2);
   return { route: routeOf(path), query: Object.fromEntries(new URLSearchParams(search)) };
 }
@@ -46,7 +46,7 @@ function decoded(text: string): string | null {
   }
 }
 
-/** The address of a place, for `href`. */
+/** The address of a location, for `href`. */
 export function hrefOf(route: Route, query: Readonly<Record<string, string>> = {}): string {
   const search = new URLSearchParams(query).toString();
   return `#${pathOf(route)}${search === '' ? '' : `?${search}`}`;
@@ -67,26 +67,26 @@ function pathOf(route: Route): string {
   }
 }
 
-/** The address of the login, which leads back to a place. */
-export function signInHref({ route, query }: Place): string {
+/** The address of the login, which leads back to a location. */
+export function signInHref({ route, query }: RouteLocation): string {
   const back = hrefOf(route, query).slice(1);
   return hrefOf({ page: 'login' }, back === '/' ? {} : { back });
 }
 
 /** Where the login leads. The address may come from anyone: it is always a page of the console. */
-export function placeAfterLogin({ query }: Place): Place {
-  const place = parsePlace(query.back ?? '');
-  const { page } = place.route;
-  return page === 'login' || page === 'unknown' ? parsePlace('') : place;
+export function locationAfterLogin({ query }: RouteLocation): RouteLocation {
+  const target = parseLocation(query.back ?? '');
+  const { page } = target.route;
+  return page === 'login' || page === 'unknown' ? parseLocation('') : target;
 }
 
-let current: { readonly hash: string; readonly place: Place } | null = null;
+let current: { readonly hash: string; readonly location: RouteLocation } | null = null;
 
 /** The same object until the address changes. */
-export function currentPlace(): Place {
+export function currentLocation(): RouteLocation {
   const { hash } = location;
-  if (current?.hash !== hash) current = { hash, place: parsePlace(hash) };
-  return current.place;
+  if (current?.hash !== hash) current = { hash, location: parseLocation(hash) };
+  return current.location;
 }
 
 export function go(
@@ -104,4 +104,4 @@ function subscribe(listener: () => void): () => void {
   return () => removeEventListener('hashchange', listener);
 }
 
-export const usePlace = (): Place => useSyncExternalStore(subscribe, currentPlace);
+export const useLocation = (): RouteLocation => useSyncExternalStore(subscribe, currentLocation);

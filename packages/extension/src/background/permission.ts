@@ -43,15 +43,15 @@ export const allowOnce = (site: string): Promise<unknown> =>
 async function asked(ask: Ask, signal: AbortSignal): Promise<Ask> {
   signal.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<Ask>();
-  const look = (all: readonly Ask[]) => {
+  const check = (all: readonly Ask[]) => {
     const found = all.find(({ id }) => id === ask.id);
     if (found?.answer) resolve(found);
   };
-  const stop = asks.watch(look);
+  const stop = asks.watch(check);
   const onAbort = () => reject(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });
   try {
-    look(await asks.change((all) => (all.some(({ id }) => id === ask.id) ? all : [...all, ask])));
+    check(await asks.change((all) => (all.some(({ id }) => id === ask.id) ? all : [...all, ask])));
     return await promise;
   } finally {
     stop();

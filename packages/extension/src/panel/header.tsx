@@ -22,7 +22,7 @@ export function Header() {
       />
       <h1>Parlance</h1>
       {(running || used) && (
-        <Button look="danger" icon="stop" onClick={() => void sendToWorker({ kind: 'stop' })}>
+        <Button variant="danger" icon="stop" onClick={() => void sendToWorker({ kind: 'stop' })}>
           Stop all
         </Button>
       )}

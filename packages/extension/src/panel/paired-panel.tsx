@@ -3,7 +3,7 @@ import { useEffect } from 'react';
 import { Button } from '../../../web/src/components/button.tsx';
 import { Empty } from '../../../web/src/components/empty.tsx';
 import { followActivity, useConnection } from '../../../web/src/state/activity.ts';
-import { connectTo, lookAround, useAccess } from '../../../web/src/state/server.ts';
+import { connectTo, loadServer, useAccess } from '../../../web/src/state/server.ts';
 import { forgetSessions } from '../../../web/src/state/session.ts';
 import { followServer } from '../../../web/src/state/settings-changes.ts';
 import type { Paired } from '../shared/connection.ts';
@@ -21,14 +21,14 @@ export function PairedPanel({ paired }: { paired: Paired }) {
   const access = useAccess();
   useEffect(() => {
     connectTo(paired.url, paired.token);
-    void lookAround();
+    void loadServer();
     return forgetSessions;
   }, [paired]);
 
   const isAway = access.status === 'unreachable' || access.status === 'out';
   useEffect(() => {
     if (!isAway) return;
-    const timer = setInterval(() => void lookAround(), RETRY_MS);
+    const timer = setInterval(() => void loadServer(), RETRY_MS);
     return () => clearInterval(timer);
   }, [isAway]);
   const isRefused = useConnection().status === 'closed';
@@ -44,7 +44,7 @@ export function PairedPanel({ paired }: { paired: Paired }) {
         title="Cannot reach the server"
         action={
           <div className="pair-buttons">
-            <Button look="primary" onClick={() => void lookAround()}>
+            <Button variant="primary" onClick={() => void loadServer()}>
               Try again
             </Button>
             <Button onClick={() => void endPairing(paired)}>Use another server</Button>

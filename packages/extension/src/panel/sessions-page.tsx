@@ -30,7 +30,7 @@ export function SessionsPage() {
         value={query}
         onChange={(event) => setQuery(event.target.value)}
       />
-      {fault && <Notice look="danger">{fault.message}</Notice>}
+      {fault && <Notice variant="danger">{fault.message}</Notice>}
       {!loading && sessions.length === 0 && (
         <Empty title={query === '' ? 'No sessions yet' : 'No matches'}>
           {query === '' ? 'Tasks and chats of all your clients appear here.' : 'Try another word.'}

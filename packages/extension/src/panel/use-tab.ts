@@ -30,12 +30,12 @@ async function current(): Promise<chrome.tabs.Tab | null> {
 export function useTab(): ShownTab | null {
   const [tab, setTab] = useState<ShownTab | null>(null);
   useEffect(() => {
-    const look = () => void find().then(setTab);
+    const update = () => void find().then(setTab);
     const events = [chrome.tabs.onActivated, chrome.tabs.onUpdated, chrome.tabs.onRemoved] as const;
-    for (const event of events) event.addListener(look);
-    look();
+    for (const event of events) event.addListener(update);
+    update();
     return () => {
-      for (const event of events) event.removeListener(look);
+      for (const event of events) event.removeListener(update);
     };
   }, []);
   return tab;

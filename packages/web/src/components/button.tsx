@@ -3,13 +3,13 @@ import { Icon, type IconName } from './icon.tsx';
 
 type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & {
   /** `primary`: the main action of a page; `danger`: cannot be undone */
-  readonly look?: 'plain' | 'primary' | 'danger' | 'quiet';
+  readonly variant?: 'plain' | 'primary' | 'danger' | 'quiet';
   readonly icon?: IconName;
 };
 
-export function Button({ look = 'plain', icon, className = '', children, ...rest }: ButtonProps) {
+export function Button({ variant = 'plain', icon, className = '', children, ...rest }: ButtonProps) {
   return (
-    <button type="button" className={`button button-${look} ${className}`} {...rest}>
+    <button type="button" className={`button button-${variant} ${className}`} {...rest}>
       {icon && <Icon name={icon} />}
       {children}
     </button>

@@ -1,18 +1,18 @@
 import type { ReactNode } from 'react';
 
-export type ChipLook = 'plain' | 'good' | 'busy' | 'waiting' | 'bad';
+export type ChipVariant = 'plain' | 'good' | 'busy' | 'waiting' | 'bad';
 
 export function Chip({
-  look = 'plain',
+  variant = 'plain',
   title,
   children,
 }: {
-  look?: ChipLook;
+  variant?: ChipVariant;
   title?: string;
   children: ReactNode;
 }) {
   return (
-    <span className={`chip chip-${look}`} title={title}>
+    <span className={`chip chip-${variant}`} title={title}>
       {children}
     </span>
   );

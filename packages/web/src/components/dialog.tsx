@@ -54,10 +54,10 @@ export function Dialog(props: DialogProps) {
       <form onSubmit={submit}>
         <h2 id={label}>{title}</h2>
         {children}
-        {problem !== null && <Notice look="danger">{problem}</Notice>}
+        {problem !== null && <Notice variant="danger">{problem}</Notice>}
         <div className="dialog-buttons">
           {!plain && <Button onClick={() => dialog.current?.close()}>Cancel</Button>}
-          <Button type="submit" look={danger ? 'danger' : 'primary'} aria-disabled={busy || undefined}>
+          <Button type="submit" variant={danger ? 'danger' : 'primary'} aria-disabled={busy || undefined}>
             {confirm}
           </Button>
         </div>

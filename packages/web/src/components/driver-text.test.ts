@@ -21,7 +21,7 @@ const running = (driver: SessionDetails['driver']) => ({ status: 'running', driv
 
 test('names the node that drives, and whether the page is connected to it', () => {
   expect(driverText(running({ node: HERE.id }), [HERE, THERE])).toEqual({
-    look: 'plain',
+    variant: 'plain',
     words: 'node aaaaaaaa',
     title: 'Running on node aaaaaaaa-1111, the node this page is connected to. Version 1.2.3.',
   });
@@ -33,11 +33,11 @@ test('names the node that drives, and whether the page is connected to it', () =
 test('says if the node is gone or none drives yet', () => {
   const dead = { ...THERE, alive: false };
   expect(driverText(running({ node: dead.id }), [HERE, dead])).toMatchObject({
-    look: 'bad',
+    variant: 'bad',
     words: 'node bbbbbbbb gone',
   });
-  expect(driverText(running({ node: 'removed' }), [HERE, THERE])).toMatchObject({ look: 'bad' });
-  expect(driverText(running(null), [HERE, THERE])).toMatchObject({ look: 'waiting', words: 'no node' });
+  expect(driverText(running({ node: 'removed' }), [HERE, THERE])).toMatchObject({ variant: 'bad' });
+  expect(driverText(running(null), [HERE, THERE])).toMatchObject({ variant: 'waiting', words: 'no node' });
 });
 
 test('is nothing with a single node, without work, or if the server does not tell', () => {

@@ -1,5 +1,5 @@
 /** Shown in place of what the caller may not use. */
-import { hrefOf, signInHref, usePlace } from '../router.ts';
+import { hrefOf, signInHref, useLocation } from '../router.ts';
 import { isLocal } from '../state/may.ts';
 import { useServer } from '../state/server.ts';
 import { AdminPassword } from './admin-password.tsx';
@@ -7,7 +7,7 @@ import { Empty } from './empty.tsx';
 
 export function NoAccess() {
   const about = useServer();
-  const place = usePlace();
+  const place = useLocation();
   if (isLocal(about))
     return (
       <Empty

@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
 import { Icon, type IconName } from './icon.tsx';
 
-type Look = 'plain' | 'good' | 'warning' | 'danger';
+type NoticeVariant = 'plain' | 'good' | 'warning' | 'danger';
 
-const ICONS: Readonly<Record<Look, IconName>> = {
+const ICONS: Readonly<Record<NoticeVariant, IconName>> = {
   plain: 'info',
   good: 'check',
   warning: 'alert',
@@ -11,17 +11,17 @@ const ICONS: Readonly<Record<Look, IconName>> = {
 };
 
 type NoticeProps = {
-  readonly look?: Look;
+  readonly variant?: NoticeVariant;
   readonly children: ReactNode;
   /** an action for the notice */
   readonly action?: ReactNode;
 };
 
 /** A message in the page, announced by screen readers. */
-export function Notice({ look = 'plain', children, action }: NoticeProps) {
+export function Notice({ variant = 'plain', children, action }: NoticeProps) {
   return (
-    <div className={`notice notice-${look}`} role={look === 'danger' ? 'alert' : 'status'}>
-      <Icon name={ICONS[look]} />
+    <div className={`notice notice-${variant}`} role={variant === 'danger' ? 'alert' : 'status'}>
+      <Icon name={ICONS[variant]} />
       <div>{children}</div>
       {action}
     </div>

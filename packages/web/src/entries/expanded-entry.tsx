@@ -35,12 +35,16 @@ export function ExpandedEntry({ text, indented, copyLabel, command, note }: Expa
   return (
     <div className="entry-exact">
       <div className="entry-actions">
-        <Button look="quiet" icon={copied === 'exact' ? 'check' : 'copy'} onClick={() => copy(text, 'exact')}>
+        <Button
+          variant="quiet"
+          icon={copied === 'exact' ? 'check' : 'copy'}
+          onClick={() => copy(text, 'exact')}
+        >
           {copied === 'exact' ? 'Copied' : copyLabel}
         </Button>
         {command && (
           <Button
-            look="quiet"
+            variant="quiet"
             icon={copied === 'command' ? 'check' : 'copy'}
             title={command.text}
             onClick={() => copy(command.text, 'command')}

@@ -1,7 +1,7 @@
 /** What the palette offers besides sessions and messages. */
 import type { About } from '@parlance/sdk';
 import type { IconName } from '../components/icon.tsx';
-import { currentPlace, go, type Route, signInHref } from '../router.ts';
+import { currentLocation, go, type Route, signInHref } from '../router.ts';
 import { isLocal, may } from '../state/may.ts';
 import { logOut } from '../state/server.ts';
 import { THEMES } from '../state/stored-theme.ts';
@@ -42,7 +42,7 @@ export const commandsFor = ({ about, route, onHelp }: Context): readonly Target[
   ),
   action('Commands and shortcuts', 'guide', onHelp),
   isLocal(about)
-    ? action('Sign in', 'leave', () => location.assign(signInHref(currentPlace())))
+    ? action('Sign in', 'leave', () => location.assign(signInHref(currentLocation())))
     : action('Sign out', 'leave', () => void logOut()),
 ];
 

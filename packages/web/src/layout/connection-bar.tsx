@@ -26,10 +26,10 @@ export function ConnectionBar() {
 
   if (!shown) return null;
   if (connection.status !== 'waiting')
-    return <Notice look="warning">Reconnecting … The page may be out of date.</Notice>;
+    return <Notice variant="warning">Reconnecting … The page may be out of date.</Notice>;
   const seconds = Math.max(1, Math.ceil((connection.retryAt - now) / 1_000));
   return (
-    <Notice look="warning" action={<Button onClick={connection.retryNow}>Try now</Button>}>
+    <Notice variant="warning" action={<Button onClick={connection.retryNow}>Try now</Button>}>
       Not connected: {connection.fault.message} Retrying in {seconds} s. The page may be out of date.
     </Notice>
   );

@@ -29,7 +29,7 @@ export function FoundMessages({ query, isAlone }: FoundMessagesProps) {
         ))}
       </ul>
       {hasMore && (
-        <Button look="quiet" onClick={more}>
+        <Button variant="quiet" onClick={more}>
           Show more messages
         </Button>
       )}

@@ -3,7 +3,7 @@ import type { FoundMessage } from '@parlance/sdk';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
 import { Icon } from '../components/icon.tsx';
-import { go, usePlace } from '../router.ts';
+import { go, useLocation } from '../router.ts';
 import { useMessageSearch } from '../state/message-search.ts';
 import { useServer } from '../state/server.ts';
 import { useSessions } from '../state/sessions.ts';
@@ -16,7 +16,7 @@ const MIN_SEARCHED = 2;
 
 function useTargets(query: string, onHelp: () => void): readonly Target[] {
   const about = useServer();
-  const { route } = usePlace();
+  const { route } = useLocation();
   const { sessions } = useSessions({ query, archived: false });
   const wanted = query.trim().toLowerCase();
   const search = useMessageSearch(wanted.length < MIN_SEARCHED ? '' : wanted);

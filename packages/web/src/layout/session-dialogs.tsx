@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import { Dialog } from '../components/dialog.tsx';
 import { attempt } from '../components/toast.tsx';
-import { currentPlace, go } from '../router.ts';
+import { currentLocation, go } from '../router.ts';
 import { parlance } from '../state/server.ts';
 import { download } from './download.ts';
 import type { DialogSession } from './session-dialog.tsx';
@@ -83,7 +83,7 @@ export function ExportDialog({ session: { id, title }, onClose }: DialogProps) {
 
 export function EraseDialog({ session: { id, title }, onClose }: DialogProps) {
   async function erase(): Promise<void> {
-    const { route } = currentPlace();
+    const { route } = currentLocation();
     const done = await attempt(() => parlance.session(id).erase());
     if (done && route.page === 'session' && route.id === id) go({ page: 'new' }, undefined, 'replace');
   }

@@ -69,7 +69,7 @@ export function Sessions({ chosen }: { chosen: string | null }) {
         {searched !== '' && (
           <>
             {list.hasMore && (
-              <Button look="quiet" onClick={list.more}>
+              <Button variant="quiet" onClick={list.more}>
                 Show more
               </Button>
             )}

@@ -58,7 +58,7 @@ export function ShareDialog({ session, onClose }: { session: DialogSession; onCl
         Anyone with the link can read the messages so far, without signing in. Later messages, and the input
         and output of tools, are not included.
       </p>
-      {problem && <Notice look="danger">{problem}</Notice>}
+      {problem && <Notice variant="danger">{problem}</Notice>}
       {link ? (
         <div className="share-link">
           <input readOnly aria-label="Link" value={link.address} onFocus={(event) => event.target.select()} />
@@ -74,7 +74,7 @@ export function ShareDialog({ session, onClose }: { session: DialogSession; onCl
           {shares.map(({ id, createdAt }) => (
             <li key={id}>
               <span>Created {new Date(createdAt).toLocaleString()}</span>
-              <Button look="danger" onClick={() => void revoke(id)}>
+              <Button variant="danger" onClick={() => void revoke(id)}>
                 Revoke
               </Button>
             </li>

@@ -2,7 +2,7 @@
 import { IconButton } from '../components/button.tsx';
 import { Icon } from '../components/icon.tsx';
 import { Logo } from '../components/logo.tsx';
-import { hrefOf, type Route, signInHref, usePlace } from '../router.ts';
+import { hrefOf, type Route, signInHref, useLocation } from '../router.ts';
 import { useApprovals } from '../state/approvals.ts';
 import { isLocal } from '../state/may.ts';
 import { logOut, useServer } from '../state/server.ts';
@@ -51,7 +51,7 @@ function Account() {
   const about = useServer();
   const { principal, version } = about;
   const local = isLocal(about);
-  const place = usePlace();
+  const place = useLocation();
   return (
     <footer className="account">
       <span className="account-name">

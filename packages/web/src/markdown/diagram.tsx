@@ -35,7 +35,7 @@ export const Diagram = memo(function Diagram({ source }: { source: string }) {
       <>
         <CodeBlock code={source} language="mermaid" />
         {picture?.of === source && (
-          <Button look="quiet" onClick={() => setAsSource(false)}>
+          <Button variant="quiet" onClick={() => setAsSource(false)}>
             Show diagram
           </Button>
         )}
@@ -47,7 +47,7 @@ export const Diagram = memo(function Diagram({ source }: { source: string }) {
       <section className="diagram-picture" tabIndex={0} aria-label="Diagram">
         <Picture src={picture.address} alt={`Diagram: ${source.split('\n', 1)[0]}`} />
       </section>
-      <Button look="quiet" onClick={() => setAsSource(true)}>
+      <Button variant="quiet" onClick={() => setAsSource(true)}>
         Show source
       </Button>
     </figure>

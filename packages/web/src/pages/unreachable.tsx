@@ -2,18 +2,18 @@
 import { useEffect } from 'react';
 import { Button } from '../components/button.tsx';
 import { Empty } from '../components/empty.tsx';
-import { lookAround } from '../state/server.ts';
+import { loadServer } from '../state/server.ts';
 
 const RETRY_MS = 3_000;
 
 export function Unreachable() {
   useEffect(() => {
-    const timer = setInterval(() => void lookAround(), RETRY_MS);
+    const timer = setInterval(() => void loadServer(), RETRY_MS);
     return () => clearInterval(timer);
   }, []);
   return (
     <main className="alone">
-      <Empty title="Cannot reach the server" action={<Button onClick={lookAround}>Try again</Button>}>
+      <Empty title="Cannot reach the server" action={<Button onClick={loadServer}>Try again</Button>}>
         {navigator.onLine ? 'It may be stopped or still starting.' : 'This device is offline.'} This page
         reconnects automatically.
       </Empty>

@@ -49,7 +49,7 @@ function leave(expired: boolean): void {
 }
 
 /** Fetches the current principal. Never throws: the result is in `access`. */
-export async function lookAround(): Promise<void> {
+export async function loadServer(): Promise<void> {
   try {
     access.set({ status: 'in', about: await parlance.server() });
   } catch (thrown) {
@@ -82,7 +82,7 @@ async function refresh(): Promise<void> {
 export async function logIn(name: string, password: string): Promise<void> {
   const { token } = await parlance.auth.login(name, password);
   writeStorage('session', TOKEN, token);
-  await lookAround();
+  await loadServer();
 }
 
 /** Closes the streams of the old token first, since the change revokes it. Throws if the old password is wrong. */
@@ -92,7 +92,7 @@ export async function changePassword(old: string, password: string): Promise<voi
     const { token } = await parlance.auth.changePassword(old, password);
     writeStorage('session', TOKEN, token);
   } finally {
-    await lookAround();
+    await loadServer();
   }
 }
 
@@ -102,6 +102,6 @@ export async function logOut(): Promise<void> {
     await parlance.auth.logout();
   } finally {
     leave(false);
-    await lookAround();
+    await loadServer();
   }
 }

@@ -32,7 +32,7 @@ export function usePolled<Value>(
   useEffect(() => {
     const over = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
-    async function look(): Promise<void> {
+    async function poll(): Promise<void> {
       try {
         // A hidden tab fetches only what is not fetched again by itself.
         if (ask && (everyMs === null || !document.hidden))
@@ -42,9 +42,9 @@ export function usePolled<Value>(
         if (!(thrown instanceof ParlanceError)) throw thrown;
         setPolled(({ value }) => ({ value, fault: thrown }));
       }
-      if (everyMs !== null && !over.signal.aborted) timer = setTimeout(() => void look(), everyMs);
+      if (everyMs !== null && !over.signal.aborted) timer = setTimeout(() => void poll(), everyMs);
     }
-    void look();
+    void poll();
     return () => {
       over.abort();
       clearTimeout(timer);

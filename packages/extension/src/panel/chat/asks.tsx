@@ -54,7 +54,7 @@ function SiteCard({ ask }: { ask: SiteAsk }) {
         {ask.purpose}
       </p>
       <div className="ask-answers">
-        <Button look="primary" onClick={() => answer(ask, 'once')}>
+        <Button variant="primary" onClick={() => answer(ask, 'once')}>
           Allow once
         </Button>
         <Button onClick={() => answer(ask, 'always')}>Always allow</Button>
@@ -90,7 +90,7 @@ function ActionCard({ ask }: { ask: ActionAsk }) {
       </ul>
       {ask.destination !== null && <p className="hint ask-what">{ask.destination}</p>}
       <div className="ask-answers">
-        <Button look="primary" onClick={() => answer(ask, 'allow')}>
+        <Button variant="primary" onClick={() => answer(ask, 'allow')}>
           Allow
         </Button>
         <Button onClick={() => answer(ask, 'deny')}>Deny</Button>

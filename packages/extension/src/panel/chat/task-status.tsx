@@ -1,17 +1,17 @@
 /** How the task of this browser stands: a problem, a question, or its end. */
 import { type FormEvent, useState } from 'react';
 import { Button } from '../../../../web/src/components/button.tsx';
-import { Chip, type ChipLook } from '../../../../web/src/components/chip.tsx';
+import { Chip, type ChipVariant } from '../../../../web/src/components/chip.tsx';
 import { Notice } from '../../../../web/src/components/notice.tsx';
 import { asks } from '../../shared/storage.ts';
 import type { TaskOutcome, TaskRecord } from '../../shared/task-record.ts';
 import { useStored } from '../use-stored.ts';
 import { sendToWorker } from '../worker.ts';
 
-const OUTCOMES: Readonly<Record<TaskOutcome, { look: ChipLook; word: string }>> = {
-  completed: { look: 'good', word: 'Completed' },
-  failed: { look: 'bad', word: 'Failed' },
-  stopped: { look: 'plain', word: 'Stopped' },
+const OUTCOMES: Readonly<Record<TaskOutcome, { variant: ChipVariant; word: string }>> = {
+  completed: { variant: 'good', word: 'Completed' },
+  failed: { variant: 'bad', word: 'Failed' },
+  stopped: { variant: 'plain', word: 'Stopped' },
 };
 
 /** `hasApproval`: the question is an approval, which the transcript shows. */
@@ -22,15 +22,15 @@ export function TaskStatus({ task, hasApproval }: { task: TaskRecord; hasApprova
   );
   if (waits) return null;
   if (problem !== null)
-    return <Notice look="warning">{problem} The task continues when the server is back.</Notice>;
+    return <Notice variant="warning">{problem} The task continues when the server is back.</Notice>;
   switch (state.phase) {
     case 'question':
       return hasApproval ? null : <Question task={task} question={state.question} missing={state.missing} />;
     case 'ended': {
-      const { look, word } = OUTCOMES[state.outcome];
+      const { variant, word } = OUTCOMES[state.outcome];
       return (
         <p className="task-status" role="status">
-          <Chip look={look}>{word}</Chip>
+          <Chip variant={variant}>{word}</Chip>
           {state.outcome !== 'completed' && <span>{state.message}</span>}
         </p>
       );
@@ -38,7 +38,7 @@ export function TaskStatus({ task, hasApproval }: { task: TaskRecord; hasApprova
     case 'acting':
       return (
         <p className="task-status" role="status">
-          <Chip look="busy">Running</Chip>
+          <Chip variant="busy">Running</Chip>
           <span>{state.thought || state.action}</span>
         </p>
       );
@@ -46,7 +46,7 @@ export function TaskStatus({ task, hasApproval }: { task: TaskRecord; hasApprova
     case 'reporting':
       return (
         <p className="task-status" role="status">
-          <Chip look="busy">Running</Chip>
+          <Chip variant="busy">Running</Chip>
           <span>{state.phase === 'reporting' ? 'Checking the result' : 'Reading the page'}</span>
         </p>
       );
@@ -73,7 +73,7 @@ function Question({ task, question, missing }: QuestionProps) {
       {missing.length > 0 && <p className="hint">Missing: {missing.join(', ')}</p>}
       <input value={text} aria-label="Your answer" onChange={(event) => setText(event.target.value)} />
       <div className="ask-answers">
-        <Button type="submit" look="primary" disabled={text.trim() === ''}>
+        <Button type="submit" variant="primary" disabled={text.trim() === ''}>
           Answer
         </Button>
       </div>

@@ -11,7 +11,7 @@ export function ToolUses() {
     <ul className="tool-uses" aria-label="Agents in the browser">
       {open.map(({ id, description, site, state }) => (
         <li key={id}>
-          <Chip look={state === 'running' ? 'busy' : 'waiting'}>
+          <Chip variant={state === 'running' ? 'busy' : 'waiting'}>
             {state === 'running' ? 'Running' : 'Asks'}
           </Chip>
           {description}

@@ -54,7 +54,7 @@ function Server({
   return (
     <form onSubmit={(event) => void pair(event)}>
       {now.status === 'revoked' && (
-        <Notice look="warning">
+        <Notice variant="warning">
           The server no longer accepts this extension: it was revoked, or the server has other data. Connect
           it again.
         </Notice>
@@ -71,8 +71,8 @@ function Server({
           required
         />
       </label>
-      {problem !== null && <Notice look="danger">{problem}</Notice>}
-      <Button type="submit" look="primary" icon="link" disabled={busy}>
+      {problem !== null && <Notice variant="danger">{problem}</Notice>}
+      <Button type="submit" variant="primary" icon="link" disabled={busy}>
         Connect
       </Button>
     </form>
@@ -94,12 +94,12 @@ function Code({ waiting }: { waiting: Waiting }) {
   const [away, setAway] = useState(false);
 
   useEffect(() => {
-    const look = () =>
+    const poll = () =>
       pollPairing(waiting).then(
         () => setAway(false),
         () => setAway(true),
       );
-    const timer = setInterval(() => void look(), POLL_MS);
+    const timer = setInterval(() => void poll(), POLL_MS);
     return () => clearInterval(timer);
   }, [waiting]);
 
@@ -110,7 +110,7 @@ function Code({ waiting }: { waiting: Waiting }) {
       <output className="pair-code" aria-labelledby="pair-code">
         {code}
       </output>
-      <Button look="primary" icon="shield" onClick={() => void chrome.tabs.create({ url: allowAt })}>
+      <Button variant="primary" icon="shield" onClick={() => void chrome.tabs.create({ url: allowAt })}>
         Allow in the console
       </Button>
       <p className="hint">Or run this in a terminal:</p>
@@ -119,7 +119,7 @@ function Code({ waiting }: { waiting: Waiting }) {
         <CopyButton text={`parlance pair ${code}`} label="Copy command" />
       </div>
       {away && (
-        <Notice look="warning">
+        <Notice variant="warning">
           Cannot reach the server at {url}. Start it again; the code stays valid for ten minutes.
         </Notice>
       )}
@@ -127,7 +127,7 @@ function Code({ waiting }: { waiting: Waiting }) {
         Waiting for {url} …
       </p>
       <Button
-        look="quiet"
+        variant="quiet"
         onClick={() => void endPairing(waiting).then(() => connection.set({ status: 'none', url }))}
       >
         Cancel

@@ -42,7 +42,7 @@ function Sites() {
         {all.map(([site, permission]) => (
           <li key={site} className="site-row">
             <span>{siteName(site)}</span>
-            <Chip look={permission === 'allow' ? 'good' : 'bad'}>
+            <Chip variant={permission === 'allow' ? 'good' : 'bad'}>
               {permission === 'allow' ? 'Allowed' : 'Never'}
             </Chip>
             <Button
@@ -88,7 +88,7 @@ function Tools() {
                   {new Date(at).toLocaleTimeString()} {message}
                 </span>
               </span>
-              <Chip look={state === 'done' ? 'good' : state === 'failed' ? 'bad' : 'busy'}>{state}</Chip>
+              <Chip variant={state === 'done' ? 'good' : state === 'failed' ? 'bad' : 'busy'}>{state}</Chip>
             </li>
           ))}
         </ul>

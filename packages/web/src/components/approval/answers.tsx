@@ -14,7 +14,7 @@ type AnswersProps = {
 export function Answers({ disabled, explaining, always, onKey }: AnswersProps) {
   return (
     <div className="approval-answers">
-      <Button look="primary" disabled={disabled} aria-keyshortcuts="y" onClick={() => onKey('y')}>
+      <Button variant="primary" disabled={disabled} aria-keyshortcuts="y" onClick={() => onKey('y')}>
         Allow once <Hint letter="y" />
       </Button>
       {always && (
@@ -22,10 +22,15 @@ export function Answers({ disabled, explaining, always, onKey }: AnswersProps) {
           Always <Hint letter="a" />
         </Button>
       )}
-      <Button look="danger" disabled={disabled} aria-keyshortcuts="n" onClick={() => onKey('n')}>
+      <Button variant="danger" disabled={disabled} aria-keyshortcuts="n" onClick={() => onKey('n')}>
         Deny … <Hint letter="n" />
       </Button>
-      <Button look="quiet" disabled={disabled || explaining} aria-keyshortcuts="e" onClick={() => onKey('e')}>
+      <Button
+        variant="quiet"
+        disabled={disabled || explaining}
+        aria-keyshortcuts="e"
+        onClick={() => onKey('e')}
+      >
         Explain <Hint letter="e" />
       </Button>
     </div>
@@ -63,10 +68,10 @@ export function DenyForm({ onDeny, onClose }: DenyProps) {
         <input ref={field} name="reason" maxLength={2_000} autoComplete="off" onKeyDown={onKeyDown} />
       </label>
       <div className="approval-answers">
-        <Button type="submit" look="danger">
+        <Button type="submit" variant="danger">
           Deny
         </Button>
-        <Button look="quiet" onClick={onClose}>
+        <Button variant="quiet" onClick={onClose}>
           Back
         </Button>
       </div>

@@ -83,7 +83,7 @@ function FileView({ file, hunks, replaced }: FileProps) {
         />
       ))}
       {!whole && rows > FIRST_ROWS && (
-        <Button look="quiet" onClick={() => setWhole(true)}>
+        <Button variant="quiet" onClick={() => setWhole(true)}>
           Show all {rows} lines
         </Button>
       )}

@@ -40,7 +40,7 @@ function PasswordForm({ name }: { name: string }) {
   return (
     <form className="card admin-form" onSubmit={submit} aria-label="Change password">
       <h3>Change password</h3>
-      {problem !== null && <Notice look="danger">{problem}</Notice>}
+      {problem !== null && <Notice variant="danger">{problem}</Notice>}
       <input type="hidden" name="name" autoComplete="username" value={name} />
       <label className="field">
         Old password
@@ -72,7 +72,7 @@ function PasswordForm({ name }: { name: string }) {
         This signs you out everywhere else: other tabs, and clients that use one of your tokens.
       </p>
       <div>
-        <Button type="submit" look="primary">
+        <Button type="submit" variant="primary">
           Change password
         </Button>
       </div>

@@ -60,7 +60,7 @@ export function AgentsSection() {
       title="Agents"
       polled={polled}
       actions={
-        <Button look="primary" icon="plus" onClick={() => setAsking({ what: 'edit', agent: null })}>
+        <Button variant="primary" icon="plus" onClick={() => setAsking({ what: 'edit', agent: null })}>
           New agent
         </Button>
       }

@@ -6,7 +6,7 @@ export function GivenNotice({ settings, keys }: { settings: Settings; keys: read
   const labels = keys.flatMap((key) => settings.given[key] ?? []);
   return (
     <>
-      {settings.problem !== null && <Notice look="danger">{settings.problem}</Notice>}
+      {settings.problem !== null && <Notice variant="danger">{settings.problem}</Notice>}
       {labels.length > 0 && (
         <Notice>
           {labels.map((label, index) => (

@@ -49,7 +49,7 @@ export function GrantsSection() {
                       </p>
                     </div>
                     <Button
-                      look="danger"
+                      variant="danger"
                       disabled={!mayRevoke}
                       aria-label={`Revoke ${grant} in ${title || session}`}
                       onClick={() => void revoke(standing)}

@@ -34,7 +34,7 @@ export function KeysSection() {
       title="API keys"
       polled={polled}
       actions={
-        <Button look="primary" icon="plus" onClick={() => setAsking({ what: 'add' })}>
+        <Button variant="primary" icon="plus" onClick={() => setAsking({ what: 'add' })}>
           New key
         </Button>
       }
@@ -120,9 +120,9 @@ function Row({ shown, foreign, revoke }: { shown: ApiKey; foreign: boolean; revo
   return (
     <li className="card">
       <div className="admin-what">
-        <strong>{name}</strong> <Chip look={role === 'admin' ? 'good' : 'plain'}>{role}</Chip>
-        {foreign && <Chip look="busy">{owner}</Chip>}
-        {expired && <Chip look="bad">expired</Chip>}
+        <strong>{name}</strong> <Chip variant={role === 'admin' ? 'good' : 'plain'}>{role}</Chip>
+        {foreign && <Chip variant="busy">{owner}</Chip>}
+        {expired && <Chip variant="bad">expired</Chip>}
         {dialects?.map((dialect) => (
           <Chip key={dialect}>{dialect}</Chip>
         ))}

@@ -81,7 +81,7 @@ function Line({ listener: { address, port, dialect, sockets, problem }, remove }
             <strong>{all}</strong> {all === 1 ? 'socket' : 'sockets'}
           </span>
         ) : (
-          <Chip look="bad">{problem}</Chip>
+          <Chip variant="bad">{problem}</Chip>
         )}
         {entries.map(([name, count]) => (
           <Chip key={name} title={name === 'unknown' ? 'dialect not detected yet' : undefined}>

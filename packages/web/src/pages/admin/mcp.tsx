@@ -3,7 +3,7 @@ import type { JsonObject } from '@parlance/protocol';
 import type { McpServer } from '@parlance/sdk';
 import { useState } from 'react';
 import { Button } from '../../components/button.tsx';
-import { Chip, type ChipLook } from '../../components/chip.tsx';
+import { Chip, type ChipVariant } from '../../components/chip.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { attempt, toast } from '../../components/toast.tsx';
@@ -14,7 +14,7 @@ import { objectIn } from './mcp-server.ts';
 import { Section } from './section.tsx';
 import { useSettings } from './use-settings.ts';
 
-const STATES: Readonly<Record<McpServer['state'], readonly [ChipLook, string]>> = {
+const STATES: Readonly<Record<McpServer['state'], readonly [ChipVariant, string]>> = {
   starting: ['busy', 'starting'],
   ready: ['good', 'ready'],
   away: ['bad', 'disconnected, retrying'],
@@ -53,7 +53,7 @@ export function McpSection() {
       polled={polled}
       actions={
         isAdmin && (
-          <Button look="primary" icon="plus" onClick={() => setAsking({ what: 'edit', name: null })}>
+          <Button variant="primary" icon="plus" onClick={() => setAsking({ what: 'edit', name: null })}>
             Add server
           </Button>
         )
@@ -124,11 +124,11 @@ type ServerProps = {
 
 function Server({ server, fixed, restart, ask }: ServerProps) {
   const { name, kind, trusted, state, tools, error, output } = server;
-  const [look, label] = STATES[state];
+  const [variant, label] = STATES[state];
   return (
     <li className="card">
       <div className="admin-what">
-        <strong>{name}</strong> <Chip look={look}>{label}</Chip> <Chip>{kind}</Chip>{' '}
+        <strong>{name}</strong> <Chip variant={variant}>{label}</Chip> <Chip>{kind}</Chip>{' '}
         {fixed && <Chip>config file</Chip>}
         {trusted && <Chip title="Results are not marked as untrusted content">trusted</Chip>}
         {error && (

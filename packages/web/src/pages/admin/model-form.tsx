@@ -107,7 +107,7 @@ export function ModelForm({ settings, save }: ModelFormProps) {
       <OutdatedNotice draft={{ isOutdated: isOutdated && !isSaving, reset }} />
       {choice !== null && (
         <div className="admin-buttons">
-          <Button type="submit" look="primary" disabled={isTesting}>
+          <Button type="submit" variant="primary" disabled={isTesting}>
             Save
           </Button>
           {choice !== 'offline' && (

@@ -19,7 +19,7 @@ export function TestResult({ tested, chosen, choose, saveAnyway }: TestResultPro
   const anyway = <Button onClick={saveAnyway}>Save anyway</Button>;
   if (tested.state === 'failed')
     return (
-      <Notice look="danger" action={tested.mayBeSaved && anyway}>
+      <Notice variant="danger" action={tested.mayBeSaved && anyway}>
         {tested.problem}
       </Notice>
     );
@@ -27,11 +27,11 @@ export function TestResult({ tested, chosen, choose, saveAnyway }: TestResultPro
   return (
     <>
       {tested.problem !== null && (
-        <Notice look="danger" action={chosen.trim() !== '' && anyway}>
+        <Notice variant="danger" action={chosen.trim() !== '' && anyway}>
           {tested.problem}
         </Notice>
       )}
-      <Notice look="good">
+      <Notice variant="good">
         {models.length === 0
           ? 'Connected. The server lists no models. Enter a model name.'
           : `Connected. ${models.length} ${models.length === 1 ? 'model' : 'models'}:`}

@@ -31,7 +31,7 @@ export function ModelSection() {
           </p>
           <GivenNotice settings={settings} keys={KEYS} />
           {Object.entries(settings.keyProblems ?? {}).map(([name, problem]) => (
-            <Notice look="danger" key={name}>
+            <Notice variant="danger" key={name}>
               {problem}
             </Notice>
           ))}

@@ -68,7 +68,7 @@ function Problems({ nodes }: { nodes: readonly ServerNode[] }) {
     return <p className="hint">No bus is connected. A single node needs none.</p>;
   const names = cut.map(({ id }) => shortId(id)).join(', ');
   return (
-    <Notice look="warning">
+    <Notice variant="warning">
       Degraded: {names} {cut.length === 1 ? 'does' : 'do'} not reach the bus (<code>REDIS_URL</code>). Nothing
       is lost, and turns continue. Until it is back, nodes communicate through the database: clients of a node
       that does not run the session receive text block by block instead of word by word.
@@ -78,8 +78,8 @@ function Problems({ nodes }: { nodes: readonly ServerNode[] }) {
 
 const BUS = {
   none: <span className="hint">not needed</span>,
-  up: <Chip look="good">connected</Chip>,
-  down: <Chip look="waiting">down</Chip>,
+  up: <Chip variant="good">connected</Chip>,
+  down: <Chip variant="waiting">down</Chip>,
 } as const;
 
 function Row({ node }: { node: ServerNode }) {
@@ -88,9 +88,9 @@ function Row({ node }: { node: ServerNode }) {
     <tr>
       <th scope="row">
         <code title={id}>{shortId(id)}</code>
-        {here && <Chip look="busy">this node</Chip>}
+        {here && <Chip variant="busy">this node</Chip>}
         {home !== null && <Chip title="PARLANCE_HOME">{home}</Chip>}
-        {!alive && <Chip look="bad">gone</Chip>}
+        {!alive && <Chip variant="bad">gone</Chip>}
       </th>
       <td>{version}</td>
       <td>{new Date(startedAt).toLocaleString()}</td>

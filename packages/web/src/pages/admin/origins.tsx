@@ -58,7 +58,7 @@ export function OriginsSection() {
                       {new Date(at).toLocaleTimeString()}
                     </p>
                   </div>
-                  <Button look="primary" onClick={() => void allow(origin)}>
+                  <Button variant="primary" onClick={() => void allow(origin)}>
                     Allow
                   </Button>
                 </li>

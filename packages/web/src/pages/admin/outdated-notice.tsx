@@ -12,7 +12,7 @@ export function OutdatedNotice({ draft }: { draft: Pick<Draft<unknown>, 'isOutda
     draft.reset();
   }
   return (
-    <Notice look="warning" action={<Button onClick={load}>Load the new settings</Button>}>
+    <Notice variant="warning" action={<Button onClick={load}>Load the new settings</Button>}>
       Another admin changed these settings meanwhile. Your input is kept; saving it replaces theirs.
     </Notice>
   );

@@ -2,7 +2,7 @@
 import type { ReactNode } from 'react';
 import { NoAccess } from '../../components/no-access.tsx';
 import { Page } from '../../components/page.tsx';
-import { hrefOf, signInHref, usePlace } from '../../router.ts';
+import { hrefOf, signInHref, useLocation } from '../../router.ts';
 import { isLocal, may, type Needs } from '../../state/may.ts';
 import { useServer } from '../../state/server.ts';
 import { AccountSection } from './account.tsx';
@@ -37,11 +37,11 @@ type Name = keyof typeof SECTIONS;
 const NAMES = Object.keys(SECTIONS) as Name[];
 
 export function AdminPage() {
-  const place = usePlace();
+  const location = useLocation();
   const about = useServer();
   const names = NAMES.filter((name) => may(about, SECTIONS[name].needs));
-  const asked = NAMES.find((name) => name === place.query.section);
-  const chosen = asked ?? names[0];
+  const requested = NAMES.find((name) => name === location.query.section);
+  const chosen = requested ?? names[0];
   const Section = chosen && names.includes(chosen) ? SECTIONS[chosen].Section : NoAccess;
   return (
     <Page title={may(about, 'metrics:read') ? 'Admin' : 'Account'}>
@@ -59,7 +59,7 @@ export function AdminPage() {
       <Section />
       {isLocal(about) && Section !== NoAccess && (
         <p className="hint admin-sign-in">
-          <a href={signInHref(place)}>Sign in</a> as an admin to manage users, API keys, MCP servers,
+          <a href={signInHref(location)}>Sign in</a> as an admin to manage users, API keys, MCP servers,
           listeners, origins and prices.
         </p>
       )}

@@ -33,7 +33,7 @@ export function ProviderChoice({ offered, chosen, inUse, disabled, onChoose }: P
               {CHOICES[name].hint}
             </span>
           </span>
-          {name === inUse && <Chip look="good">in use</Chip>}
+          {name === inUse && <Chip variant="good">in use</Chip>}
         </label>
       ))}
     </fieldset>

@@ -30,7 +30,7 @@ export function Section<Value>({ title, polled, actions, children }: SectionProp
       </div>
       {refused && <NoAccess />}
       {fault && !refused && (
-        <Notice look="danger" action={again && <Button onClick={again}>Try again</Button>}>
+        <Notice variant="danger" action={again && <Button onClick={again}>Try again</Button>}>
           {fault.message}
           {value !== null && ' The values shown may be out of date.'}
         </Notice>

@@ -27,7 +27,7 @@ export function UsersSection() {
       title="Users"
       polled={polled}
       actions={
-        <Button look="primary" icon="plus" onClick={() => setAsking({ what: 'add' })}>
+        <Button variant="primary" icon="plus" onClick={() => setAsking({ what: 'add' })}>
           Add user
         </Button>
       }
@@ -43,8 +43,8 @@ export function UsersSection() {
               <li className="card" key={user.name}>
                 <div className="admin-what">
                   <strong>{user.name}</strong>{' '}
-                  <Chip look={user.role === 'admin' ? 'good' : 'plain'}>{user.role}</Chip>
-                  {user.name === mine && <Chip look="busy">you</Chip>}
+                  <Chip variant={user.role === 'admin' ? 'good' : 'plain'}>{user.role}</Chip>
+                  {user.name === mine && <Chip variant="busy">you</Chip>}
                   <p className="hint">
                     since {new Date(user.createdAt).toLocaleDateString()}
                     {user.fromSettings && '; managed by AUTH_USERS, which is applied at every start'}

@@ -18,7 +18,7 @@ export function ApprovalsPage() {
   const mine = useServer().principal.id;
   return (
     <Page title="Approvals">
-      {fault && <Notice look="danger">{fault.message}</Notice>}
+      {fault && <Notice variant="danger">{fault.message}</Notice>}
       {!loading && !approvals.fault && inbox.length === 0 && (
         <Empty
           title="No approvals waiting"

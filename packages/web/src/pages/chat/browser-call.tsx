@@ -2,7 +2,7 @@
 import type { Json } from '@parlance/protocol';
 import type { CallView } from '@parlance/sdk';
 import { memo, type ReactNode } from 'react';
-import { Chip, type ChipLook } from '../../components/chip.tsx';
+import { Chip, type ChipVariant } from '../../components/chip.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Markdown } from '../../markdown/markdown.tsx';
 import { Collapsible } from './collapsible.tsx';
@@ -100,12 +100,12 @@ type StepProps = {
 };
 
 function Step({ call, title, action, children }: StepProps) {
-  const { look, word } = stateOf(call);
+  const { variant, word } = stateOf(call);
   return (
     <section className="browser-step" aria-label={action ?? title} data-phase={call.state.phase}>
       <div className="browser-step-head">
         <p>{title}</p>
-        <Chip look={look}>{word}</Chip>
+        <Chip variant={variant}>{word}</Chip>
       </div>
       {action !== undefined && <code className="browser-action">{action}</code>}
       {children}
@@ -113,20 +113,20 @@ function Step({ call, title, action, children }: StepProps) {
   );
 }
 
-function stateOf({ tool, state }: CallView): { look: ChipLook; word: string } {
+function stateOf({ tool, state }: CallView): { variant: ChipVariant; word: string } {
   if (state.phase === 'deferred')
     return tool === 'browser_ask'
-      ? { look: 'waiting', word: 'Waiting for you' }
-      : { look: 'busy', word: 'In the browser' };
-  if (state.phase !== 'ended') return { look: 'plain', word: 'Requested' };
+      ? { variant: 'waiting', word: 'Waiting for you' }
+      : { variant: 'busy', word: 'In the browser' };
+  if (state.phase !== 'ended') return { variant: 'plain', word: 'Requested' };
   switch (state.outcome) {
     case 'ok':
-      return { look: 'good', word: 'Done' };
+      return { variant: 'good', word: 'Done' };
     case 'aborted':
-      return { look: 'plain', word: 'Stopped' };
+      return { variant: 'plain', word: 'Stopped' };
     case 'denied':
     case 'failed':
     case 'unknown':
-      return { look: 'bad', word: 'Failed' };
+      return { variant: 'bad', word: 'Failed' };
   }
 }

@@ -3,7 +3,7 @@ import type { ApprovalView, CallState, CallView } from '@parlance/sdk';
 import { memo, type ReactNode } from 'react';
 import { ApprovalCard } from '../../components/approval/approval-card.tsx';
 import { answerText } from '../../components/approval/approval-text.ts';
-import { Chip, type ChipLook } from '../../components/chip.tsx';
+import { Chip, type ChipVariant } from '../../components/chip.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { useServer } from '../../state/server.ts';
 import { BrowserCall, isBrowserCall } from './browser-call.tsx';
@@ -20,21 +20,22 @@ type Outcome = Ended['outcome'];
 /** A call that the user stopped is shown as stopped; its output tells that it may have happened. */
 const shownOutcome = ({ outcome, interrupted }: Ended): Outcome => (interrupted ? 'aborted' : outcome);
 
-const OUTCOMES: Readonly<Record<Outcome, { look: ChipLook; word: string }>> = {
-  ok: { look: 'good', word: 'Done' },
-  failed: { look: 'bad', word: 'Failed' },
-  denied: { look: 'bad', word: 'Denied' },
-  aborted: { look: 'plain', word: 'Stopped' },
-  unknown: { look: 'bad', word: 'Outcome unknown' },
+const OUTCOMES: Readonly<Record<Outcome, { variant: ChipVariant; word: string }>> = {
+  ok: { variant: 'good', word: 'Done' },
+  failed: { variant: 'bad', word: 'Failed' },
+  denied: { variant: 'bad', word: 'Denied' },
+  aborted: { variant: 'plain', word: 'Stopped' },
+  unknown: { variant: 'bad', word: 'Outcome unknown' },
 };
 
-const PHASES: Readonly<Record<Exclude<CallState['phase'], 'ended'>, { look: ChipLook; word: string }>> = {
-  requested: { look: 'plain', word: 'Requested' },
-  waiting: { look: 'waiting', word: 'Waiting for approval' },
-  allowed: { look: 'busy', word: 'Allowed' },
-  running: { look: 'busy', word: 'Running' },
-  deferred: { look: 'waiting', word: 'Waiting for the client' },
-};
+const PHASES: Readonly<Record<Exclude<CallState['phase'], 'ended'>, { variant: ChipVariant; word: string }>> =
+  {
+    requested: { variant: 'plain', word: 'Requested' },
+    waiting: { variant: 'waiting', word: 'Waiting for approval' },
+    allowed: { variant: 'busy', word: 'Allowed' },
+    running: { variant: 'busy', word: 'Running' },
+    deferred: { variant: 'waiting', word: 'Waiting for the client' },
+  };
 
 type CallProps = { readonly session: string; readonly call: CallView };
 
@@ -83,21 +84,21 @@ function Approval({ approval: { state } }: { approval: ApprovalView }) {
 
 function State({ state }: { state: CallState }): ReactNode {
   if (state.phase !== 'ended') {
-    const { look, word } = PHASES[state.phase];
-    return <Chip look={look}>{word}</Chip>;
+    const { variant, word } = PHASES[state.phase];
+    return <Chip variant={variant}>{word}</Chip>;
   }
-  const { look, word } = OUTCOMES[shownOutcome(state)];
+  const { variant, word } = OUTCOMES[shownOutcome(state)];
   return (
     <>
       {state.untrusted && (
         <Chip
-          look="waiting"
+          variant="waiting"
           title="Contains untrusted content: “always” does not apply for the rest of the turn"
         >
           untrusted content
         </Chip>
       )}
-      <Chip look={look} title={`Took ${duration(state.durationMs)}`}>
+      <Chip variant={variant} title={`Took ${duration(state.durationMs)}`}>
         {word}
       </Chip>
     </>

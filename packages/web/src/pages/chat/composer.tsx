@@ -178,7 +178,7 @@ export function Composer(props: ComposerProps) {
       {files.hovering && <div className="drop-here">Drop images or text files here</div>}
       {choices.length > 0 && <SlashMenu id={menu} choices={choices} chosen={at} onChoose={choose} />}
       {files.problems.map((problem) => (
-        <Notice key={problem} look="warning">
+        <Notice key={problem} variant="warning">
           {problem}
         </Notice>
       ))}
@@ -229,7 +229,7 @@ export function Composer(props: ComposerProps) {
           />
           <span className="composer-gap" />
           {running && !empty && (
-            <Button look="quiet" disabled={busy} onClick={() => void send('supersede')}>
+            <Button variant="quiet" disabled={busy} onClick={() => void send('supersede')}>
               Interrupt
             </Button>
           )}
@@ -239,7 +239,7 @@ export function Composer(props: ComposerProps) {
             </Button>
           )}
           {(!running || !empty) && (
-            <Button type="submit" look="primary" icon="send" disabled={empty || busy}>
+            <Button type="submit" variant="primary" icon="send" disabled={empty || busy}>
               {running ? 'Queue' : 'Send'}
             </Button>
           )}

@@ -12,24 +12,24 @@ export function ConnectionChip({ connection, retryNow }: ChipProps) {
   switch (connection.status) {
     case 'live':
       return (
-        <Chip look="good" title="Connected: the view is up to date">
+        <Chip variant="good" title="Connected: the view is up to date">
           Live
         </Chip>
       );
     case 'connecting':
-      return <Chip look="busy">{connection.failures > 0 ? 'Reconnecting …' : 'Connecting …'}</Chip>;
+      return <Chip variant="busy">{connection.failures > 0 ? 'Reconnecting …' : 'Connecting …'}</Chip>;
     case 'waiting':
       return (
         <>
-          <Chip look="waiting" title={connection.fault.message}>
+          <Chip variant="waiting" title={connection.fault.message}>
             Not connected
           </Chip>
-          <Button look="quiet" onClick={retryNow}>
+          <Button variant="quiet" onClick={retryNow}>
             Try now
           </Button>
         </>
       );
     case 'closed':
-      return <Chip look="bad">Closed</Chip>;
+      return <Chip variant="bad">Closed</Chip>;
   }
 }

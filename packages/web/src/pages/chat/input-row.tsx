@@ -30,19 +30,19 @@ export const InputRow = memo(function InputRow({ session, input, queued = false 
       </div>
       <div className="said-under">
         {queued && (
-          <Chip look="busy" title="Starts after the current turn">
+          <Chip variant="busy" title="Starts after the current turn">
             Queued
           </Chip>
         )}
         {superseded !== null && (
-          <Chip look="waiting" title="Sent to interrupt the agent">
+          <Chip variant="waiting" title="Sent to interrupt the agent">
             Interrupted turn
           </Chip>
         )}
         {dialect !== 'native' && <Chip title="Dialect of the sender">via {dialect}</Chip>}
         {input.agent && <Chip>to {input.agent.name}</Chip>}
         {parts.length < input.parts.length && (
-          <Chip look="waiting" title="The page was sent as untrusted content">
+          <Chip variant="waiting" title="The page was sent as untrusted content">
             with the page
           </Chip>
         )}
@@ -165,7 +165,7 @@ function Edit({ session, input, queued, onDone }: EditProps) {
       <div className="said-edit-buttons">
         <Button onClick={onDone}>Cancel</Button>
         <Button
-          look="primary"
+          variant="primary"
           disabled={busy || (text.trim() === '' && input.parts.length < 2)}
           onClick={() => void send()}
         >

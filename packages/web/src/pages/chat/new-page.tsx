@@ -3,7 +3,7 @@ import type { Part } from '@parlance/protocol';
 import { useState } from 'react';
 import { Page } from '../../components/page.tsx';
 import { attempt, toast } from '../../components/toast.tsx';
-import { go, usePlace } from '../../router.ts';
+import { go, useLocation } from '../../router.ts';
 import { parlance, useServer } from '../../state/server.ts';
 import { applySlash } from './apply-slash.ts';
 import { Composer } from './composer.tsx';
@@ -17,7 +17,7 @@ import { startersFor } from './starters.ts';
 
 export function NewChatPage() {
   const about = useServer();
-  const { query } = usePlace();
+  const { query } = useLocation();
   const [dialog, setDialog] = useState<'help' | 'full-auto' | null>(null);
   const [chosen, setChosen] = useState<Chosen>(() => ({
     model: null,

@@ -8,7 +8,7 @@ import { Icon } from '../../components/icon.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { Page } from '../../components/page.tsx';
 import { attempt } from '../../components/toast.tsx';
-import { go, hrefOf, usePlace } from '../../router.ts';
+import { go, hrefOf, useLocation } from '../../router.ts';
 import { parlance, useServer } from '../../state/server.ts';
 import { type FollowedSession, useSession } from '../../state/session.ts';
 import { Announcer } from './announcer.tsx';
@@ -100,7 +100,7 @@ function Chat({ id, view }: { id: string; view: SessionView }) {
     [shown],
   );
   const earlier = useMemo(() => messagesOf(rows), [rows]);
-  const target = Number(usePlace().query.event ?? 0);
+  const target = Number(useLocation().query.event ?? 0);
   const agent = view.agent?.id ?? null;
   const chosen: Chosen = {
     model: view.model,

@@ -83,7 +83,7 @@ export function Transcript({ session, rows, target = 0, needsApproval = false }:
     if (!element) return;
     let below = 0;
     let settledAt = 0;
-    const look = () => {
+    const onScroll = () => {
       below = element.scrollHeight - element.scrollTop - element.clientHeight;
       setAway(below > 4 * NEAR);
     };
@@ -94,11 +94,11 @@ export function Transcript({ session, rows, target = 0, needsApproval = false }:
       if (below <= NEAR && changes.some(({ target }) => target === element)) settledAt = now + SETTLING_MS;
       if (now < settledAt) element.scrollTop = element.scrollHeight;
     });
-    element.addEventListener('scroll', look, { passive: true });
+    element.addEventListener('scroll', onScroll, { passive: true });
     resized.observe(element);
     if (element.firstElementChild) resized.observe(element.firstElementChild);
     return () => {
-      element.removeEventListener('scroll', look);
+      element.removeEventListener('scroll', onScroll);
       resized.disconnect();
     };
   }, []);

@@ -29,7 +29,7 @@ export const TurnEnd = memo(function TurnEnd({ session, turn }: { session: strin
     <div className="turn-end">
       {state.status === 'failed' && (
         <Notice
-          look="danger"
+          variant="danger"
           action={
             input &&
             isLatest && (

@@ -5,13 +5,13 @@ import { AdminPassword } from '../../components/admin-password.tsx';
 import { Button } from '../../components/button.tsx';
 import { Logo } from '../../components/logo.tsx';
 import { Notice } from '../../components/notice.tsx';
-import { currentPlace, go, hrefOf, placeAfterLogin, usePlace } from '../../router.ts';
+import { currentLocation, go, hrefOf, locationAfterLogin, useLocation } from '../../router.ts';
 import { logIn, useAccess } from '../../state/server.ts';
 
 export function LoginPage({ expired }: { expired: boolean }) {
   const [problem, setProblem] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
-  const next = placeAfterLogin(usePlace());
+  const next = locationAfterLogin(useLocation());
   const open = useAccess().status === 'in';
   useEffect(() => {
     document.title = 'Sign in · Parlance';
@@ -24,7 +24,7 @@ export function LoginPage({ expired }: { expired: boolean }) {
     setProblem(null);
     try {
       await logIn(String(fields.get('name')), String(fields.get('password')));
-      if (currentPlace().route.page === 'login') go(next.route, next.query, 'replace');
+      if (currentLocation().route.page === 'login') go(next.route, next.query, 'replace');
     } catch (thrown) {
       if (!(thrown instanceof ParlanceError)) throw thrown;
       setProblem(thrown.code === 'unauthenticated' ? 'Wrong name or password.' : thrown.message);
@@ -39,7 +39,7 @@ export function LoginPage({ expired }: { expired: boolean }) {
         <Logo />
         <h1>Sign in to Parlance</h1>
         {expired && problem === null && <Notice>You have been signed out. Sign in again.</Notice>}
-        {problem !== null && <Notice look="danger">{problem}</Notice>}
+        {problem !== null && <Notice variant="danger">{problem}</Notice>}
         <label className="field">
           Name
           <input
@@ -54,7 +54,7 @@ export function LoginPage({ expired }: { expired: boolean }) {
           Password
           <input name="password" type="password" autoComplete="current-password" required />
         </label>
-        <Button look="primary" type="submit" disabled={busy}>
+        <Button variant="primary" type="submit" disabled={busy}>
           {busy ? 'Signing in …' : 'Sign in'}
         </Button>
         {open && <a href={hrefOf(next.route, next.query)}>Continue without signing in</a>}

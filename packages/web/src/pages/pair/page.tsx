@@ -5,7 +5,7 @@ import { Button } from '../../components/button.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { Page } from '../../components/page.tsx';
-import { hrefOf, usePlace } from '../../router.ts';
+import { hrefOf, useLocation } from '../../router.ts';
 import { parlance } from '../../state/server.ts';
 import { RequestCard } from './request-card.tsx';
 
@@ -15,7 +15,7 @@ type Shown =
   | { readonly status: 'answered'; readonly allowed: boolean };
 
 export function PairPage() {
-  const given = usePlace().query.code ?? '';
+  const given = useLocation().query.code ?? '';
   const [code, setCode] = useState(given);
   const [shown, setShown] = useState<Shown>({ status: 'asking' });
   const [problem, setProblem] = useState<string | null>(null);
@@ -77,8 +77,8 @@ export function PairPage() {
               required
             />
           </label>
-          {problem !== null && <Notice look="danger">{problem}</Notice>}
-          <Button type="submit" look="primary">
+          {problem !== null && <Notice variant="danger">{problem}</Notice>}
+          <Button type="submit" variant="primary">
             Continue
           </Button>
         </form>

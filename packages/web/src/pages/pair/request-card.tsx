@@ -39,7 +39,7 @@ export function RequestCard({ request, onDone }: RequestProps) {
       <p className="pair-code">{code}</p>
       <p className="hint">{origin}</p>
       <div className="pair-answers">
-        <Button look="primary" icon="check" disabled={busy} onClick={() => void answer(true)}>
+        <Button variant="primary" icon="check" disabled={busy} onClick={() => void answer(true)}>
           Allow
         </Button>
         <Button disabled={busy} onClick={() => void answer(false)}>

@@ -68,15 +68,15 @@ export function Composer(props: ComposerProps) {
         <p id={state} className={validity.valid ? 'hint' : 'playground-invalid'} role="status">
           {validity.valid ? `Valid JSON: ${validity.type}` : `Not JSON: ${validity.problem}`}
         </p>
-        <Button look="quiet" disabled={draft.text === ''} onClick={() => setSaving(true)}>
+        <Button variant="quiet" disabled={draft.text === ''} onClick={() => setSaving(true)}>
           Save …
         </Button>
         {command && (
-          <Button look="quiet" icon="copy" title={command.text} onClick={() => void copy(command)}>
+          <Button variant="quiet" icon="copy" title={command.text} onClick={() => void copy(command)}>
             Copy as {command.tool}
           </Button>
         )}
-        <Button look="primary" icon="send" disabled={!possible} title="Ctrl+Enter" onClick={onSend}>
+        <Button variant="primary" icon="send" disabled={!possible} title="Ctrl+Enter" onClick={onSend}>
           {validity.valid ? 'Send' : 'Send as is'}
         </Button>
       </div>

@@ -24,13 +24,13 @@ function until(
   matches: (snapshot: ConnectionSnapshot) => boolean,
 ): Promise<ConnectionSnapshot> {
   return new Promise((resolve) => {
-    const look = () => {
+    const check = () => {
       if (!matches(connection.get())) return;
       stop();
       resolve(connection.get());
     };
-    const stop = connection.subscribe(look);
-    look();
+    const stop = connection.subscribe(check);
+    check();
   });
 }
 

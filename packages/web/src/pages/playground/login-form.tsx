@@ -28,7 +28,7 @@ export function LoginForm({ logIn }: { logIn: (name: string, password: string) =
         This dialect needs a token, even in open mode. After login, both panes connect as that user; the token
         is not stored. The server’s first start printed the password of <code>admin</code>.
       </p>
-      {problem !== null && <Notice look="danger">{problem}</Notice>}
+      {problem !== null && <Notice variant="danger">{problem}</Notice>}
       <div className="playground-login-fields">
         <label className="field">
           Name
@@ -38,7 +38,7 @@ export function LoginForm({ logIn }: { logIn: (name: string, password: string) =
           Password
           <input name="password" type="password" autoComplete="current-password" required />
         </label>
-        <Button type="submit" look="primary" disabled={busy}>
+        <Button type="submit" variant="primary" disabled={busy}>
           Sign in
         </Button>
       </div>

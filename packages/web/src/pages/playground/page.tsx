@@ -8,7 +8,7 @@ import { Button } from '../../components/button.tsx';
 import { Choice } from '../../components/choice.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { Page } from '../../components/page.tsx';
-import { go, hrefOf, usePlace } from '../../router.ts';
+import { go, hrefOf, useLocation } from '../../router.ts';
 import { dialectNamed, useDialects } from '../../state/dialects.ts';
 import { useIdentity } from './identity.ts';
 import { newName } from './new-name.ts';
@@ -26,7 +26,7 @@ export function PlaygroundPage() {
 }
 
 function Playground({ list }: { list: DialectList }) {
-  const { query } = usePlace();
+  const { query } = useLocation();
   const identities = useIdentity();
   const [begun] = useState(newName);
   const [as, setAs] = useState<{ readonly left: string | null; readonly right: string | null }>({
@@ -90,13 +90,13 @@ function Playground({ list }: { list: DialectList }) {
         {identities.borrowed && (
           <p className="hint">
             New connections use the login <strong>{identities.identity.name}</strong>.{' '}
-            <Button look="quiet" onClick={identities.forget}>
+            <Button variant="quiet" onClick={identities.forget}>
               Sign out
             </Button>
           </p>
         )}
         {apart && (
-          <Notice look="warning">
+          <Notice variant="warning">
             The panes are connected as {as.left} and {as.right}. Sessions belong to one user: reconnect both
             as the same user.
           </Notice>

@@ -162,7 +162,7 @@ export function Pane({ side, list, dialect, session, identities, onDialect, onCo
           <Button onClick={() => connection.disconnect()}>Disconnect</Button>
         ) : (
           <Button
-            look="primary"
+            variant="primary"
             disabled={needsLogin || (transport === 'commands' && session === '')}
             onClick={() => void connect()}
           >
@@ -192,7 +192,7 @@ export function Pane({ side, list, dialect, session, identities, onDialect, onCo
         {snapshot.dropped > 0 && (
           <span className="hint">{snapshot.dropped.toLocaleString('en')} older frames dropped</span>
         )}
-        <Button look="quiet" disabled={snapshot.rows.length === 0} onClick={() => connection.clear()}>
+        <Button variant="quiet" disabled={snapshot.rows.length === 0} onClick={() => connection.clear()}>
           Clear
         </Button>
       </div>
@@ -218,10 +218,10 @@ function StateChip({ state, as }: { state: ConnectionStatus; as: string | null }
   return (
     <span role="status" aria-label="Connection">
       {state.status === 'idle' && <Chip>not connected</Chip>}
-      {state.status === 'connecting' && <Chip look="busy">connecting</Chip>}
-      {state.status === 'open' && <Chip look="good">connected as {as}</Chip>}
+      {state.status === 'connecting' && <Chip variant="busy">connecting</Chip>}
+      {state.status === 'open' && <Chip variant="good">connected as {as}</Chip>}
       {state.status === 'closed' && (
-        <Chip look={state.code === null || state.code === 1000 ? 'plain' : 'bad'}>
+        <Chip variant={state.code === null || state.code === 1000 ? 'plain' : 'bad'}>
           {closedText(state.code, state.reason)}
         </Chip>
       )}

@@ -35,7 +35,7 @@ export function SaveDialog({ frame, kept, onClose }: SaveProps) {
           {saved.map(({ name }) => (
             <li key={name}>
               <span>{name}</span>
-              <Button look="quiet" aria-label={`Remove ${name}`} onClick={() => remove(name)}>
+              <Button variant="quiet" aria-label={`Remove ${name}`} onClick={() => remove(name)}>
                 Remove
               </Button>
             </li>
@@ -43,7 +43,7 @@ export function SaveDialog({ frame, kept, onClose }: SaveProps) {
         </ul>
       )}
       {sent.length > 0 && (
-        <Button look="quiet" onClick={clearSent}>
+        <Button variant="quiet" onClick={clearSent}>
           Clear history ({sent.length})
         </Button>
       )}

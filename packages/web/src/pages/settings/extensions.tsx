@@ -29,7 +29,7 @@ export function Extensions() {
       <p className="hint">
         A connected extension acts as you. Install it, open its side panel and confirm the code it shows.
       </p>
-      {fault && <Notice look="danger">{fault.message}</Notice>}
+      {fault && <Notice variant="danger">{fault.message}</Notice>}
       {value && value.pairings.length > 0 && (
         <ul className="admin-list" aria-label="Browser extensions">
           {value.pairings.map((pairing) => (

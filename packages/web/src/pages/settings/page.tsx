@@ -54,7 +54,7 @@ function Notifications() {
         background.
       </p>
       {refused && (
-        <Notice look="warning">
+        <Notice variant="warning">
           This browser does not allow notifications for this page. Allow them in the site settings and try
           again.
         </Notice>

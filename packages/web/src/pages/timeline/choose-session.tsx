@@ -41,7 +41,7 @@ export function ChooseSession() {
               {head.toLocaleString('en')} events, created by {dialect}
             </span>
             {Object.keys(attached).map((name) => (
-              <Chip key={name} look="good">
+              <Chip key={name} variant="good">
                 {name}
               </Chip>
             ))}

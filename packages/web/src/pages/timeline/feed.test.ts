@@ -33,13 +33,13 @@ const feedOf = (id: string): TimelineFeed =>
 /** Resolves when the timeline matches. */
 function until(feed: TimelineFeed, wanted: (timeline: Timeline) => boolean): Promise<Timeline> {
   return new Promise((resolve) => {
-    const look = () => {
+    const check = () => {
       if (!wanted(feed.get())) return;
       stop();
       resolve(feed.get());
     };
-    const stop = feed.subscribe(look);
-    look();
+    const stop = feed.subscribe(check);
+    check();
   });
 }
 

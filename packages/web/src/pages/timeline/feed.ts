@@ -145,13 +145,13 @@ export class TimelineFeed {
     if (event.type === 'settings.changed') return;
     if (event.type === 'ready') this.retryNow();
     if (event.type === 'ready' || event.type === 'missed') this.#readOn();
-    else if (event.session === null) void this.#run(() => this.#lookWho());
+    else if (event.session === null) void this.#run(() => this.#readAttached());
     else if (event.session !== this.source.id) return;
     else if (event.type === 'session.attached') this.#update({ attached: event.attached });
     else this.#readOn();
   }
 
-  async #lookWho(): Promise<void> {
+  async #readAttached(): Promise<void> {
     try {
       const { attached } = await this.source.get({ signal: this.#stop.signal });
       this.#update({ attached });

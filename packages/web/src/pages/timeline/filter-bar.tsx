@@ -30,7 +30,7 @@ export function FilterBar({ filter, choices, wide, onChange }: FilterBarProps) {
         Filters{count > 0 ? ` (${count})` : ''}
       </Button>
       {(count > 0 || filter.text !== '') && (
-        <Button look="quiet" onClick={() => onChange(EVERYTHING)}>
+        <Button variant="quiet" onClick={() => onChange(EVERYTHING)}>
           Clear filters
         </Button>
       )}

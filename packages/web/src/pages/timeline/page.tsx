@@ -97,7 +97,7 @@ function SessionTimeline({ id }: { id: string }) {
           </Button>
           <Button
             aria-pressed={timeline.paused}
-            look={timeline.paused ? 'primary' : 'plain'}
+            variant={timeline.paused ? 'primary' : 'plain'}
             onClick={() => feed?.pause(!timeline.paused)}
           >
             {timeline.paused ? 'Resume' : 'Pause'}

@@ -26,12 +26,12 @@ export function StatusBar({ session, timeline, indented, onIndent, onRetry, onCl
   return (
     <>
       {connection.status === 'waiting' && !isDisconnected && (
-        <Notice look="warning" action={<Button onClick={onRetry}>Try now</Button>}>
+        <Notice variant="warning" action={<Button onClick={onRetry}>Try now</Button>}>
           Disconnected: {connection.fault.message} Events are loaded after reconnecting; frames sent meanwhile
           are missed.
         </Notice>
       )}
-      {erased && <Notice look="warning">The session was deleted while this page was open.</Notice>}
+      {erased && <Notice variant="warning">The session was deleted while this page was open.</Notice>}
       <div className="timeline-status">
         <p className="hint">
           Events are complete. Frames are live{' '}
@@ -41,18 +41,18 @@ export function StatusBar({ session, timeline, indented, onIndent, onRetry, onCl
             ' A broadcast socket receives all sessions of its user, so their frames appear here, too.'}
         </p>
         <p className="timeline-chips" role="status">
-          {reading && <Chip look="busy">reading events</Chip>}
+          {reading && <Chip variant="busy">reading events</Chip>}
           {paused && (
-            <Chip look="waiting">
+            <Chip variant="waiting">
               paused: {counted(waiting.events, 'event')} and {counted(waiting.frames, 'frame')} waiting
             </Chip>
           )}
           {dropped > 0 && (
-            <Chip look="waiting" title={`Keeps the latest ${number(MAX_FRAMES)} frames, up to 20 MB.`}>
+            <Chip variant="waiting" title={`Keeps the latest ${number(MAX_FRAMES)} frames, up to 20 MB.`}>
               {counted(dropped, 'older frame')} dropped
             </Chip>
           )}
-          {missed > 0 && <Chip look="bad">{counted(missed, 'frame')} missed (too fast)</Chip>}
+          {missed > 0 && <Chip variant="bad">{counted(missed, 'frame')} missed (too fast)</Chip>}
           <DriverChip session={session} running={isRunning(timeline.events)} />
           {attachedNow.map(([dialect, sockets]) => (
             <Chip key={dialect} title={`Attached ${dialect} connections`}>
@@ -69,7 +69,7 @@ export function StatusBar({ session, timeline, indented, onIndent, onRetry, onCl
           Indent JSON
         </label>
         {timeline.frames.length > 0 && (
-          <Button look="quiet" onClick={onClear}>
+          <Button variant="quiet" onClick={onClear}>
             Clear frames
           </Button>
         )}

@@ -53,12 +53,12 @@ function Models({ about }: { about: About }) {
       <h2 id="guide-model">1. Model</h2>
       {provider === 'offline' ? (
         <p>
-          The built-in <Chip look="waiting">offline model</Chip> is in use. It needs no key and no network. It
-          is not a language model: it demonstrates the server, with the same output every time.
+          The built-in <Chip variant="waiting">offline model</Chip> is in use. It needs no key and no network.
+          It is not a language model: it demonstrates the server, with the same output every time.
         </p>
       ) : (
         <p>
-          <Chip look="good">{model}</Chip> is in use. Each session can choose another model that the server
+          <Chip variant="good">{model}</Chip> is in use. Each session can choose another model that the server
           has a key for.
         </p>
       )}
@@ -195,7 +195,7 @@ function ClientCard({ client: { dialect, name, about, addresses, note, snippets 
     <details className="card">
       <summary>
         <span className="guide-client-name">{name}</span> <Chip>{dialect}</Chip>
-        {snippets.some(({ needsToken }) => needsToken) && <Chip look="waiting">needs a token</Chip>}
+        {snippets.some(({ needsToken }) => needsToken) && <Chip variant="waiting">needs a token</Chip>}
       </summary>
       <p>{about}</p>
       <ul className="guide-addresses" aria-label={`Addresses for ${name}`}>
