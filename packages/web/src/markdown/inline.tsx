@@ -11,13 +11,18 @@ import { isMath } from './math-lex.ts';
 /** Tags without attributes that models write for what Markdown does not have. */
 const TAG = /^<(kbd|mark|sub|sup|u)>$/i;
 
-export function inline(tokens: readonly Token[] | undefined): ReactNode {
+export function inline(tokens: readonly Token[] = []): ReactNode {
+  const lastEnds = new Map<string, number>();
+  for (const [index, { raw }] of tokens.entries())
+    if (raw.startsWith('</')) lastEnds.set(raw.toLowerCase(), index);
   const shown: ReactNode[] = [];
-  for (let at = 0; tokens !== undefined && at < tokens.length; at++) {
+  for (let at = 0; at < tokens.length; at++) {
     const token = tokens[at] as Token;
     const tag = token.type === 'html' ? TAG.exec(token.raw)?.[1]?.toLowerCase() : undefined;
-    const end = tag === undefined ? -1 : tokens.findIndex(({ raw }, index) => index > at && closes(raw, tag));
-    if (tag !== undefined && end > 0) {
+    // Without an end it stays text; no search for it, since an answer may have thousands of them.
+    if (tag !== undefined && (lastEnds.get(`</${tag}>`) ?? 0) > at) {
+      let end = at + 1;
+      while (tokens[end]?.raw.toLowerCase() !== `</${tag}>`) end++;
       const Tag = tag as 'kbd';
       shown.push(<Tag key={at}>{inline(tokens.slice(at + 1, end))}</Tag>);
       at = end;
@@ -25,8 +30,6 @@ export function inline(tokens: readonly Token[] | undefined): ReactNode {
   }
   return shown;
 }
-
-const closes = (raw: string, tag: string): boolean => raw.toLowerCase() === `</${tag}>`;
 
 const one = (token: Token): ReactNode =>
   isMath(token) ? <Formula tex={token.tex} display={token.display} /> : word(token as MarkedToken);

@@ -22,6 +22,13 @@ test('renders keys, indices and marks; without an end or with attributes they st
   expect(html('a <kbd onclick=x>b</kbd>')).toContain('a &lt;kbd onclick=x&gt;b&lt;/kbd&gt;');
 });
 
+test('renders thousands of tags without an end, or inside each other', () => {
+  expect(html(`a ${'<sub>'.repeat(30_000)}`)).toContain('a &lt;sub&gt;');
+  const nested = html(`a ${'<sub>'.repeat(5_000)}b${'</sub>'.repeat(5_000)}`);
+  expect(nested).toContain('a <sub>&lt;sub&gt;');
+  expect(html(`a ${'<sub>b</sub>'.repeat(10_000)}`).split('<sub>b</sub>')).toHaveLength(10_001);
+});
+
 test('renders tables and task lists', () => {
   const shown = html('| a | b |\n|---|--:|\n| 1 | 2 |\n\n- [x] done\n- [ ] open');
   expect(shown).toContain('<td class="md-right md-short" dir="auto">2</td>');
