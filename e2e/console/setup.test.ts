@@ -401,8 +401,8 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await edit.getByRole('button', { name: 'Save' }).click();
     await visible(row.getByText('trusted', { exact: true }));
     await visible(row.getByText('ready', { exact: true }));
-    // Only the stored value is a secret, which the log hides.
-    await visible(row.getByText('the token is [secret]'));
+    // Only the stored value is a secret, which the log hides. The log is closed if the server was not listed meanwhile.
+    await row.getByText('the token is [secret]').waitFor({ state: 'attached' });
 
     await row.getByRole('button', { name: 'Remove' }).click();
     const removal = page.getByRole('dialog', { name: 'Remove files?' });
