@@ -43,8 +43,10 @@ function copied(): string {
 const start = (folder: string): Promise<ServerProcess> =>
   startProcess(folder, { OPENAI_BASE_URL: model.url, MODEL: 'fake', AUTH_USERS: '' });
 
-/** They include the instructions of the agents, which belong to the version of the server. */
-const withoutTokens = (line: string): string => line.replace(/"tokenCount":\d+,"usagePercent":[\d.]+/, '');
+/** Token counts include the instructions of the agents, which belong to the version of the server. */
+const comparable = (line: string): string => line.replace(/"tokenCount":\d+,"usagePercent":[\d.]+/, '');
+/** Fields that the version of the fixture did not have. */
+const withoutNewFields = (line: string): string => line.replaceAll(/"messageCount":\d+,(?="said")/g, '');
 
 describe('a data folder of schema 1', () => {
   let server: ServerProcess;
@@ -65,7 +67,7 @@ describe('a data folder of schema 1', () => {
     for (const [index, line] of recorded.entries()) {
       const { session, of } = JSON.parse(line) as Answers;
       test(`${session}: ${of}`, () =>
-        expect(withoutTokens(JSON.stringify(answers[index]))).toBe(withoutTokens(line)));
+        expect(comparable(withoutNewFields(JSON.stringify(answers[index])))).toBe(comparable(line)));
     }
     test('and no others', () => expect(answers).toHaveLength(recorded.length));
   });
