@@ -66,6 +66,8 @@ export function Palette({ onClose, onHelp }: PaletteProps) {
 
   function open(target: Target | undefined): void {
     dialog.current?.close();
+    // At once: the event of the dialog comes later, and would close a palette that is opened meanwhile.
+    onClose();
     target?.open();
   }
 
