@@ -45,13 +45,16 @@ export function dictatedModel(): DictatedModel {
     hostname: '127.0.0.1',
     port: 0,
     idleTimeout: 0,
-    fetch: ({ signal }) =>
-      new Response(
+    fetch({ method, signal }) {
+      // A request for the list of models must not take what is meant for a turn.
+      if (method !== 'POST') return new Response(null, { status: 404 });
+      return new Response(
         async function* () {
           yield* answer(signal);
         },
         { headers: { 'content-type': 'text/event-stream' } },
-      ),
+      );
+    },
   });
   return {
     settings: {

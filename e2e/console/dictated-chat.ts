@@ -19,6 +19,8 @@ export class DictatedChat {
   /** Opens a new session in the same tab. */
   async begin(at = this.app.server.http): Promise<void> {
     await this.page.goto(`${at}/#/`);
+    // Until then, the field is that of the session before.
+    await visible(this.page.getByRole('heading', { name: 'What can I do for you?' }));
   }
 
   get field(): Locator {

@@ -19,6 +19,7 @@ const frame = (page: Page, words: string) =>
 /** Scrolls up from the end until it is in the document, as often as needed: only visible rows are. */
 const SCROLL_UP = `(async () => {
   const list = document.querySelector('.entries');
+  if (!list) return;
   const isFirst = list.scrollTop <= 0;
   list.scrollTop = isFirst ? list.scrollHeight : list.scrollTop - list.clientHeight / 2;
   await new Promise(requestAnimationFrame);
@@ -112,8 +113,15 @@ describe.skipIf(NO_BROWSER)('timeline and playground', () => {
     // The exact frame, expanded.
     await showTab('Frames');
     const sent = frame(page, 'from agentloop: user_input');
-    await reveal(sent);
-    await sent.getByRole('button').first().click();
+    // Frames that arrive meanwhile can move it out of view again.
+    await until(async () => {
+      await reveal(sent);
+      const click = sent.getByRole('button').first().click({ timeout: 1_000 });
+      return click.then(
+        () => true,
+        () => false,
+      );
+    });
     await visible(sent.getByText('"echo hello"'));
     other.close();
   });
