@@ -64,6 +64,7 @@ describe.skipIf(NO_BROWSER)('composer', () => {
     await visible(chat.answer('I go on'));
     await chat.field.fill('One more thing');
     await page.setViewportSize({ width: 320, height: 640 });
+    await page.locator('.sidebar').waitFor({ state: 'hidden' });
     await visible(page.getByRole('button', { name: 'Queue' }));
     expect(await layoutProblems(page)).toEqual([]);
     const tops = await page

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import type { Page } from 'playwright-core';
 import type { Json } from '../../packages/protocol/src/index.ts';
 import { connect } from '../../packages/sdk/src/index.ts';
+import { freePort } from '../../packages/server/src/testing/free-port.ts';
 import { until } from '../../packages/server/src/testing/until.ts';
 import { fakeModel } from '../fake-model.ts';
 import { accessibilityProblems, prepare } from './axe.ts';
@@ -11,6 +12,12 @@ import { type Console, openConsole, removed, visible } from './console.ts';
 
 const NAMES = ['claude-shared', ...Array.from({ length: 249 }, (_, index) => `model-${index + 1}`)];
 
+/** The search also looks at the address of the gateway. */
+function portWithout(digits: string): number {
+  const port = freePort();
+  return String(port).includes(digits) ? portWithout(digits) : port;
+}
+
 /** A gateway with many models, that can be switched off. */
 function gatewayServer() {
   const answering = fakeModel(({ model }) => ({ say: `Hello from ${model}.` }));
@@ -18,7 +25,7 @@ function gatewayServer() {
   let lists = 0;
   const server = Bun.serve({
     hostname: '127.0.0.1',
-    port: 0,
+    port: portWithout('24'),
     fetch(request) {
       if (!isUp) return new Response('', { status: 503 });
       if (new URL(request.url).pathname !== '/v1/models')

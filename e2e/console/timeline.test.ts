@@ -22,7 +22,7 @@ const SCROLL_UP = `(async () => {
   if (!list) return;
   const isFirst = list.scrollTop <= 0;
   list.scrollTop = isFirst ? list.scrollHeight : list.scrollTop - list.clientHeight / 2;
-  await new Promise(requestAnimationFrame);
+  await new Promise((resolve) => setTimeout(resolve, 50));
 })()`;
 
 async function reveal(entry: Locator): Promise<void> {

@@ -169,12 +169,17 @@ describe.skipIf(NO_BROWSER)('details of a turn', () => {
   test('toasts make room for themselves, and are shown once', async () => {
     await chat.begin();
     await chat.turn('Hello', 'Hello once more.');
-    for (const text of ['/model one', '/model two', '/model two', '/agent nobody']) {
-      await chat.send(text);
-      await visible(page.locator('.toast').last());
-    }
     const toasts = page.locator('.toast');
-    await visible(toasts.getByText(/^\/agent NAME: /));
+    const commands = {
+      '/model one': 'Model: one.',
+      '/model two': 'Model: two.',
+      '/agent nobody': /^\/agent NAME: /,
+    };
+    for (const [text, toast] of Object.entries(commands)) {
+      await chat.send(text);
+      await visible(toasts.getByText(toast));
+      if (text === '/model two') await chat.send(text);
+    }
     expect(await toasts.getByText('Model: two.').count()).toBe(1);
     expect(await layoutProblems(page)).toEqual([]);
     const foot = await page.locator('.chat-foot').boundingBox();
