@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { AnyFrame } from '../../packages/server/src/testing/client.ts';
 import { DRIVERS, type Driver } from '../drivers.ts';
 import { EventReader } from '../event-reader.ts';
-import { durableOf, login } from '../server-process.ts';
+import { durableOf, followed, login } from '../server-process.ts';
 import { type Cluster, LONG_LEASE, missing, startCluster, type ThreeNodes } from './nodes.ts';
 
 setDefaultTimeout(60_000);
@@ -62,6 +62,9 @@ describe.skipIf(missing !== null)(`every dialect on three nodes${missing ? ` (${
     first.say('Hello');
     await first.answer();
     first.client.close();
+    const isOver = (events: readonly { readonly type: string }[]) =>
+      events.some(({ type }) => type === 'turn.ended');
+    await followed({ ...nodes[0], headers: bearer() }, session, isOver);
   }
 
   for (const speaker of NAMES)
