@@ -52,6 +52,7 @@ export function spawnProcess(
       PARLANCE_OFFLINE_DELAY: '5',
       LOG_LEVEL: 'silent',
       PARLANCE_TITLES: 'input',
+      PARLANCE_FULL_AUTO_AS_ROOT: 'on',
       ...settings,
     },
   };

@@ -21,6 +21,13 @@ export async function* checks(flags: ServerFlags, { tryModel }: CheckOptions): A
   yield program('git', 'git', 'without it the agent cannot use version control');
   yield program('ripgrep', 'rg', 'without it the search in files is slower');
   yield sandbox();
+  if (process.getuid?.() === 0)
+    yield {
+      name: 'user',
+      state: 'missing',
+      about: 'root: a command that escapes its sandbox has all rights, and full-auto is not available',
+      advice: 'run the server as another user',
+    };
   const config = loaded(flags);
   if ('state' in config) yield config;
   else {

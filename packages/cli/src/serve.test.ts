@@ -101,6 +101,23 @@ describe('without a server', () => {
     });
 });
 
+const asRoot = process.getuid?.() === 0;
+
+test.if(asRoot)('full-auto is refused as root, unless a flag allows it; a start as root warns', async () => {
+  const folder = newFolder();
+  const args = ['--approval', 'full-auto', '--port', '0'];
+  expect(await runParlance(['serve', ...args], { cwd: folder })).toEqual({
+    code: 1,
+    stdout: '',
+    stderr:
+      'parlance: approval mode full-auto is not available as root: use another user, or start with --full-auto-as-root on\n',
+  });
+  const child = spawnParlance(['serve', ...args, '--full-auto-as-root', 'on'], { cwd: folder });
+  expect((await readLines(child.stdout, 1))[0]).toStartWith('parlance listening on ');
+  child.kill();
+  expect(await new Response(child.stderr).text()).toContain('running as root: ');
+});
+
 test('a data folder that cannot be made is named, with the flag for another one', async () => {
   const folder = newFolder();
   const data = join(folder, 'file', 'data');

@@ -49,11 +49,10 @@ export async function openBackend(
     findSandbox(),
   ]);
   const { store, secret, cluster } = storage;
-  if (config.approval === 'full-auto' && !sandbox) {
-    throw new Error(
-      'approval mode full-auto needs a sandbox (bubblewrap), which is not available on this machine',
-    );
-  }
+  const fullAutoProblem = problemOfFullAuto(config, sandbox);
+  if (config.approval === 'full-auto' && fullAutoProblem !== null) throw new Error(fullAutoProblem);
+  if (isRoot())
+    log.warn({}, 'running as root: a command that escapes its sandbox has all rights; use another user');
   const authenticator = openAuthenticator({
     users: store,
     apiKeys: store.apiKeys,
@@ -102,7 +101,7 @@ export async function openBackend(
     parallelCalls: config.parallelCalls,
     titles: config.titles === 'model' ? native.name : undefined,
     trim: withoutStalePages,
-    allowsFullAuto: sandbox !== null,
+    fullAutoProblem,
     turnsAtOnce: config.turnsAtOnce,
     limits: config,
     ephemeralIdleMs: config.ephemeralIdle,
@@ -118,4 +117,14 @@ async function tracesOf({ otlpEndpoint, serviceName }: Config, log: Log): Promis
   if (otlpEndpoint === undefined) return null;
   const { openTraces } = await import('../telemetry/traces.ts');
   return openTraces({ endpoint: otlpEndpoint, serviceName, log });
+}
+
+const isRoot = (): boolean => process.getuid?.() === 0;
+
+function problemOfFullAuto({ fullAutoAsRoot }: Config, sandbox: Sandbox | null): string | null {
+  if (!sandbox)
+    return 'approval mode full-auto needs a sandbox (bubblewrap), which is not available on this machine';
+  if (isRoot() && !fullAutoAsRoot)
+    return 'approval mode full-auto is not available as root: use another user, or start with --full-auto-as-root on';
+  return null;
 }

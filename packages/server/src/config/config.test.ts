@@ -45,6 +45,7 @@ describe('defaults', () => {
       registration: { registry: null, isNamed: false },
       tools: [],
       approval: 'suggest',
+      fullAutoAsRoot: false,
       contextStrategy: 'threshold',
       contextThreshold: 0.8,
       logLevel: 'info',

@@ -67,6 +67,7 @@ export async function createHarness(
     instructions: 'Be brief.',
     root: '/work',
     approvalMode: 'suggest',
+    fullAutoProblem: null,
     context: { strategy: 'threshold', threshold: 0.8 },
     maxSteps: 10,
     parallelCalls: 8,

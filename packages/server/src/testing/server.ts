@@ -43,6 +43,7 @@ export async function startTestServer(
     AUTH_USERS: TEST_USERS,
     PARLANCE_OFFLINE_DELAY: '0',
     PARLANCE_GRACE: '0',
+    PARLANCE_FULL_AUTO_AS_ROOT: 'on',
     PARLANCE_TITLES: 'input',
     LOG_LEVEL: process.env.TEST_LOG ?? 'silent',
     ...settings,

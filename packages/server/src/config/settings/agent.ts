@@ -1,5 +1,5 @@
 /** The default agent and its tools. */
-import { fraction, oneOf, text, textList } from '../values.ts';
+import { flag, fraction, oneOf, text, textList } from '../values.ts';
 import type { Setting } from './setting.ts';
 import { vendorAddress, vendorKey } from './vendor.ts';
 
@@ -41,6 +41,15 @@ export const AGENT = {
     fallback: 'suggest',
     schema: () => oneOf(['suggest', 'auto-edit', 'full-auto']),
     description: 'what runs without approval: suggest, auto-edit or full-auto',
+  },
+  fullAutoAsRoot: {
+    env: ['PARLANCE_FULL_AUTO_AS_ROOT'],
+    flag: '--full-auto-as-root',
+    argument: 'on|off',
+    fallback: false,
+    fallbackText: 'off',
+    schema: flag,
+    description: 'whether full-auto is available if the server runs as root',
   },
   contextStrategy: {
     env: ['CONTEXT_STRATEGY'],

@@ -12,9 +12,9 @@ import type { AgentCatalog } from '../domain/agent-catalog.ts';
 import { mayEndTurn } from '../domain/decide.ts';
 import type { DecidableCommand, DecisionContext } from '../domain/decision.ts';
 import { waitingCall } from '../domain/session-state.ts';
-import type { Provider } from '../ports/provider.ts';
 import type { LiveSession } from '../runtime/live-session.ts';
 import { streamedSoFar } from '../runtime/open-block.ts';
+import type { TurnDeps } from '../runtime/turn-deps.ts';
 import type { SessionResolver } from './session-resolver.ts';
 
 /** The sender of a command, and its dialect. */
@@ -105,13 +105,9 @@ export async function approvalKnown(
 /** Throws `invalid` if the model or the approval mode is not available. */
 export function checkConfiguration(
   { model, approval }: Extract<Command, { type: 'session.configure' }>,
-  { providerFor, allowsFullAuto }: { providerFor?: (model: string) => Provider; allowsFullAuto?: boolean },
+  { providerFor, fullAutoProblem }: Pick<TurnDeps, 'providerFor' | 'fullAutoProblem'>,
 ): void {
-  if (approval === 'full-auto' && !allowsFullAuto)
-    throw new Fault(
-      'invalid',
-      'full-auto needs a sandbox (bubblewrap), which is not available on this machine.',
-    );
+  if (approval === 'full-auto' && fullAutoProblem !== null) throw new Fault('invalid', `${fullAutoProblem}.`);
   if (typeof model !== 'string') return;
   if (!providerFor) throw new Fault('invalid', 'This server offers no other models.');
   providerFor(model);

@@ -146,6 +146,13 @@ test('a tool receives its permission: approved by a user, a grant or a rule, saf
     parts: { approvalMode: 'full-auto' },
   });
   await turn(automatic, 'in full-auto');
+  const refused = await createHarness([probes('call_1'), says('1')], {
+    tools: [probe],
+    parts: { approvalMode: 'full-auto', fullAutoProblem: 'no sandbox' },
+  });
+  const asksAnyway = refused.nextEvent('approval.requested');
+  await say(refused.engine, 'in full-auto without a sandbox');
+  await asksAnyway;
   const ruled = await createHarness([probes('call_1'), says('1')], {
     tools: [probe],
     parts: { rules: [{ tool: 'probe', pattern: 'probe', decision: 'allow' }] },

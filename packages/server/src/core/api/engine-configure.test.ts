@@ -82,12 +82,12 @@ test('a session can override the model and the approval mode, and reset both', a
   expect([other.provider.prompts.length, harness.provider.prompts.length]).toEqual([1, 1]);
 });
 
-test('full-auto is refused without a sandbox, and for principals who may not approve', async () => {
-  const harness = await createHarness([]);
+test('full-auto is refused if it is not available, and for principals who may not approve', async () => {
+  const harness = await createHarness([], { parts: { fullAutoProblem: 'no sandbox' } });
   await harness.engine.send(SESSION, { type: 'session.create' }, CALLER);
   const fullAuto = { type: 'session.configure', approval: 'full-auto' } as const;
   await expect(harness.engine.send(SESSION, fullAuto, CALLER)).rejects.toMatchObject({ code: 'invalid' });
-  const sandboxed = await createHarness([], { store: harness.store, parts: { allowsFullAuto: true } });
+  const sandboxed = await createHarness([], { store: harness.store });
   const user = { ...CALLER.principal, role: 'user' as const, permissions: ['chat:send' as const] };
   await expect(
     sandboxed.engine.send(SESSION, fullAuto, { ...CALLER, principal: user }),

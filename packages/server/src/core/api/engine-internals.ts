@@ -51,8 +51,6 @@ export type EngineParts = Omit<TurnDeps, 'clients' | 'meter' | 'tracer'> & {
   };
   readonly clients?: ClientToolBroker;
   readonly turnsAtOnce: number;
-  /** commands run in a sandbox, so a session may run them without approval */
-  readonly allowsFullAuto?: boolean;
   readonly limits?: EngineLimits;
   readonly meter?: Meter;
   readonly tracer?: Tracer;

@@ -87,9 +87,10 @@ function policyInput(
   }: PossibleCall & Pick<PolicyInput, 'ask' | 'tainted'> & { readonly folder: SessionFolder },
 ): PolicyInput {
   const { approvalMode, grants } = session.state;
+  const mode = approvalMode ?? deps.catalog.agent(turn.agent.id).approval ?? deps.approvalMode;
   return {
     tools: [call.tool, ...(tool.ruledAs?.(input) ?? [])],
-    mode: approvalMode ?? deps.catalog.agent(turn.agent.id).approval ?? deps.approvalMode,
+    mode: mode === 'full-auto' && deps.fullAutoProblem !== null ? 'suggest' : mode,
     rules: deps.rules ?? [],
     ask,
     subjects: tool.subjects?.(input, folder.inServer) ?? { literal: [JSON.stringify(call.input)] },

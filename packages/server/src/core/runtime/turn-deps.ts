@@ -18,6 +18,8 @@ export type TurnDeps = Observers & {
   /** absent if all sessions work in `root` */
   readonly folders?: Folders;
   readonly approvalMode: ApprovalMode;
+  /** why no session may run in full-auto, or null; sessions and agents that are set to it are in `suggest` then */
+  readonly fullAutoProblem: string | null;
   readonly rules?: readonly Rule[];
   /** removes stale items from a prompt, such as earlier states of a page */
   readonly trim?: (items: PromptItem[]) => readonly PromptItem[];

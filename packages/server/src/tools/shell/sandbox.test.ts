@@ -88,6 +88,18 @@ describe.skipIf(skipped)('escape attempts in the sandbox (skipped if bubblewrap 
     expect(reached).toBe(1);
   });
 
+  test('no file of the kernel in /proc and /sys opens for writing; they can be read', async () => {
+    await using place = await toolFixture();
+    // Opens without writing or truncating; those of processes are of the sandbox's own.
+    const script = `opened=0; tried=0
+      while IFS= read -r file; do
+        tried=$((tried + 1)); { true >> "$file"; } 2>/dev/null && { opened=$((opened + 1)); echo "$file"; }
+      done < <(find /proc /sys -regextype posix-extended -regex '/proc/[0-9]+' -prune -o -type f -print)
+      echo "opened $opened of $((tried > 500))"; read -r kernel < /proc/sys/kernel/ostype; echo "$kernel"`;
+    const { output } = await run(place, script);
+    expect(output).toBe('opened 0 of 1\nLinux\n');
+  });
+
   test('sockets of services in /run are not visible', async () => {
     await using place = await toolFixture();
     expect((await run(place, 'find /run -type s')).output).toBe('');

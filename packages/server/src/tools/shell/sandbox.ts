@@ -42,6 +42,15 @@ export async function findSandbox(): Promise<Sandbox | null> {
   }
 }
 
+/**
+ * Files of /proc with which root changes the kernel, capabilities or not. bubblewrap leaves those writable that are
+ * writable outside, and what is below /proc/PID belongs to the processes of the sandbox.
+ */
+const KERNEL_FILES = [
+  ...['acpi', 'asound', 'bus', 'driver', 'fs', 'irq', 'latency_stats', 'mtrr', 'pressure', 'sched_debug'],
+  ...['scsi', 'swaps', 'sys', 'sysrq-trigger', 'timer_stats', 'tty'],
+].map((name) => `/proc/${name}`);
+
 const bubblewrap = (program: string): Sandbox => ({
   async enter(argv, view) {
     const { root, workdir, hide, show = [] } = view;
@@ -50,6 +59,7 @@ const bubblewrap = (program: string): Sandbox => ({
       argv: [
         program,
         ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
+        ...KERNEL_FILES.flatMap((path) => ['--ro-bind-try', path, path]),
         // Sockets of other services are in /run, and a network namespace does not close them.
         ...[
           '--tmpfs',
