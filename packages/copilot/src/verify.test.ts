@@ -37,6 +37,14 @@ describe('an action that the client reports as failed has failed', () => {
   });
 });
 
+test('an element that vanished says nothing about the address', () => {
+  const without = fixture('form', ['<button id="10" type="submit">Submit</button>', '']);
+  const pages = { before: at(form, 'https://a.example/x'), after: at(without, 'https://a.example/x') };
+  const { success, reason } = verify('click(10)', pages, { report: DONE });
+  expect(success).toBe(true);
+  expect(reason).toBe('Element 10 is no longer on the page.');
+});
+
 describe('a successful action is visible on the page', () => {
   const filled = fixture('form', ['name="name" required', 'name="name" value="Ada" required']);
   const chosen = fixture('form', ['<option value="blue">', '<option value="blue" selected>']);

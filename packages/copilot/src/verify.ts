@@ -161,7 +161,7 @@ function onElement(
 ): Verification {
   const element = elementOf(after, id);
   if (element) return verify(element);
-  if (evidence.urlChanged) return worked(0.6, 'The browser left the page.');
+  if (evidence.urlChanged) return worked(0.6, `The page is now ${evidence.url}.`);
   return failed(0.75, `Element ${id} is no longer on the page.`);
 }
 
@@ -211,7 +211,7 @@ function clicked(id: number, { evidence, before, after }: Observed): Verificatio
   if (evidence.urlChanged) return worked(0.9, `The page is now ${evidence.url}.`);
   const [earlier, now] = [before && elementOf(before, id), elementOf(after, id)];
   if (earlier && now && !sameState(earlier, now)) return worked(0.9, `Element ${id} changed.`);
-  if (earlier && !now) return worked(0.8, `Element ${id} is gone: the browser left the page.`);
+  if (earlier && !now) return worked(0.8, `Element ${id} is no longer on the page.`);
   if (evidence.pageChanged) return worked(0.8, 'The page changed.');
   if (evidence.elementMissing) return failed(0.85, `The client did not find element ${id}.`);
   if (before && !earlier) return failed(0.8, `There was no element ${id}.`);
