@@ -25,6 +25,8 @@ const observed = {
   /** times and numbers of the last changes */
   changes: [] as { readonly at: number; readonly count: number }[],
   mutated: false,
+  /** something was added or shown; a clock is no reaction */
+  reacted: false,
   network: false,
   /** how long it takes at least, unless the page reacts sooner */
   patienceMs: 0,
@@ -38,7 +40,16 @@ const observer = new MutationObserver((records) => {
   observed.changes.push({ at: now, count: own.length });
   observed.changedAt = now;
   observed.mutated = true;
+  observed.reacted ||= own.some(isReaction);
 });
+
+/** Something was added or shown. */
+const isReaction = ({ type, target, attributeName, addedNodes }: MutationRecord): boolean =>
+  type === 'attributes'
+    ? SHOWING.test(attributeName ?? '') && (target as Element).firstElementChild !== null
+    : [...addedNodes].some(isElement);
+
+const SHOWING = /^(?:class|style|hidden|open|aria-.*)$/;
 
 /** The indicator, and marks of the pointer. */
 const isOurs = ({ target, attributeName, addedNodes, removedNodes }: MutationRecord): boolean =>
@@ -67,6 +78,7 @@ export function beginObserving(): void {
     changedAt: now,
     changes: [],
     mutated: false,
+    reacted: false,
     network: false,
     patienceMs: 0,
   });
@@ -98,7 +110,7 @@ export async function settle(maxMs = MAX_MS): Promise<Observations> {
 
 function isQuiet(waited: number): boolean {
   if (waited < MIN_MS || document.readyState === 'loading' || reported.pending > 0) return false;
-  if (!observed.mutated && !observed.network && waited < observed.patienceMs) return false;
+  if (!observed.reacted && !observed.network && waited < observed.patienceMs) return false;
   const isIdle = performance.now() - observed.changedAt >= QUIET_MS;
   const isBusyPage = waited > BUSY_PAGE_MS && recentChanges() <= FEW_CHANGES;
   return (isIdle || isBusyPage) && !isLoading();
