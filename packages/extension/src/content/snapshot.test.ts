@@ -262,4 +262,63 @@ describe.skipIf(NO_BROWSER)('browser tools', () => {
       error: { code: 'ELEMENT_NOT_FOUND' },
     });
   });
+
+  test('names icons by their markup, and boxes and shapes by their looks', async () => {
+    const unlabelled = await pages.open('unlabelled.html');
+    const { elements, text } = await unlabelled.read();
+    const names = elements.map(({ role, name }) => `${role} ${name}`);
+    expect(names.filter((name) => /reply|trash/.test(name))).toEqual([
+      'button reply',
+      'button trash',
+      'button reply',
+      'button trash',
+    ]);
+    for (const name of [
+      'button download',
+      'button zoom in',
+      'button tool flag box',
+      'button swatch red box 22×22',
+    ])
+      expect(names).toContain(name);
+    for (const name of ['button (-1,-1)', 'button (-1,1)', 'button (1,-1)']) expect(names).toContain(name);
+    for (const name of ['img plan (200×100)', 'img canvas (120×60)']) expect(names).toContain(name);
+    expect(text).toContain(
+      'red circle 20×20 at 30,40\nblue square 30×30 at 115,35\nblack line from 0,0 to 100,50',
+    );
+    // The name of a box is cut, its text is not.
+    expect(text).toContain('which is marmalade');
+    expect(names.filter((name) => name === 'button ')).toEqual([]);
+    await unlabelled.do(`click(${elements.filter(({ name }) => name === 'trash')[1]?.id})`);
+    expect(await unlabelled.status()).toBe('trash Grace');
+    await unlabelled.do('click({(-1,1)})');
+    expect(await unlabelled.status()).toBe('At (-1,1)');
+  });
+
+  test('says if the text of a box is cut', async () => {
+    const unlabelled = await pages.open('unlabelled.html');
+    await unlabelled.page.locator('.box').evaluate((box) => {
+      box.textContent = 'word '.repeat(1_000);
+    });
+    const { dom } = await unlabelled.snapshot();
+    expect(dom).toContain('… (cut: getText has all of it)');
+  });
+
+  test('lists the entries of a menu that takes the focus, after a delay', async () => {
+    const suggestions = await pages.open('suggestions.html');
+    await suggestions.do('setValue({Country}, "A")');
+    const { elements } = await suggestions.read();
+    expect(elements.map(({ role, name }) => `${role} ${name}`)).toEqual([
+      'textbox Country',
+      'button Search',
+      'button Albania',
+      'button Algeria',
+      'button Andorra',
+      'button Angola',
+    ]);
+    await suggestions.do('click({Angola})');
+    expect(await suggestions.status()).toBe('Chosen Angola');
+    await suggestions.do('setValue({Country}, "I")');
+    await suggestions.do('click({Iceland})');
+    expect(await suggestions.status()).toBe('Chosen Iceland');
+  });
 });

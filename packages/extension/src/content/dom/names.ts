@@ -1,4 +1,5 @@
 /** The accessible name of an element, in the order of the specification, with hints for elements without one. */
+import { appearanceOf, isDrawing } from './appearance.ts';
 import { frameOf } from './flat-tree.ts';
 import { isControl, isEditingHost, isInput, isPressedInput, isTickedInput } from './kinds.ts';
 import { labelsOf } from './labels.ts';
@@ -26,7 +27,7 @@ export function nameOf(element: Element): string {
     labelText(element) ||
     pressedText(element) ||
     given(element, 'alt') ||
-    (isField(element) ? '' : contentName(element)) ||
+    (isField(element) || isDrawing(element) ? '' : contentName(element)) ||
     HINTS.map((attribute) => given(element, attribute)).find((text) => text !== '') ||
     (isField(element) ? textBeside(element) || frameName(element) : '') ||
     hinted(element)
@@ -93,23 +94,17 @@ function hinted(element: Element): string {
   if (icon?.localName === 'title') return oneLine(icon.textContent ?? '', MAX_LENGTH);
   if (isInput(element) && element.type === 'image') return 'Submit';
   return (
-    words(element.getAttribute('name') ?? '') || words(element.getAttribute('id') ?? '') || iconName(element)
+    words(element.getAttribute('name') ?? '') ||
+    words(element.getAttribute('id') ?? '') ||
+    (isField(element) ? '' : appearanceOf(element))
   );
 }
 
-/** `icon-trash`, `fa-trash` or `bi-trash` in the classes of an icon. */
-function iconName(element: Element): string {
-  const icon = element.querySelector('i, svg, span')?.getAttribute('class') ?? '';
-  return (
-    /(?:^|\s)(?:icon|fa|bi|mdi|glyphicon|lucide)-([a-z-]{3,30})/.exec(icon)?.[1]?.replaceAll('-', ' ') ?? ''
-  );
-}
-
-/** `first_name` and `firstName` as words; generated ids are none. */
+/** `first_name` and `firstName` as words; a minus before a number stays. Generated ids are none. */
 function words(id: string): string {
   if (id.length > 40 || /\d{3,}|^[:_]|^\w{1,2}$/.test(id)) return '';
   return id
     .replace(/([a-z])([A-Z])/g, '$1 $2')
-    .replace(/[-_.[\]:]+/g, ' ')
+    .replace(/(?<=\w)-+|-+(?!\d)|[_.[\]:]+/g, ' ')
     .trim();
 }

@@ -1,9 +1,10 @@
 /** Elements that can be used although they have neither a role nor the cursor of a link. */
+import { nameOf } from '../dom/names.ts';
 import { isRendered } from '../dom/visibility.ts';
 import type { Hints } from './hints.ts';
 
 const CONTROLS =
-  'a[href], button, input, select, textarea, [role="button"], [role="link"], [role="tab"], [role="menuitem"], [role="checkbox"], [role="option"], [tabindex], [onclick]';
+  'a[href], button, input, select, textarea, [role="button"], [role="link"], [role="tab"], [role="menuitem"], [role="checkbox"], [role="option"], [tabindex]:not([tabindex="-1"]), [onclick]';
 const MAX_BOX_LENGTH = 300;
 const MAX_LEAF_LENGTH = 100;
 const MAX_CONTROLS = 5;
@@ -25,8 +26,10 @@ export function isPressable(element: Element, hints: Hints): boolean {
 }
 
 /** The same for a part of such an element. */
-export const isPressableInside = (element: Element, { pressable }: Hints): boolean =>
-  (pressable.has(element) && isBox(element) && isNamed(element)) || isEntry(element);
+export const isPressableInside = (element: Element, hints: Hints): boolean =>
+  (hints.pressable.has(element) && isBox(element) && (isNamed(element) || nameOf(element) !== '')) ||
+  ((element as SVGElement).ownerSVGElement != null && isHandledAbove(element, hints) && isItem(element)) ||
+  isEntry(element);
 
 /** Something appears while the pointer is over it: a menu, the actions of a row or card. */
 export const isOpener = (element: Element, hints: Hints): boolean =>
@@ -84,8 +87,11 @@ const isItem = (element: Element): boolean =>
   textLength(element) > 0 &&
   textLength(element) <= MAX_BOX_LENGTH &&
   element.querySelector(CONTROLS) === null &&
-  hasEqual(element) &&
+  (hasEqual(element) || isOnlyEntry(element)) &&
   element.localName !== 'td';
+
+const isOnlyEntry = ({ localName, parentElement }: Element): boolean =>
+  localName === 'li' && parentElement?.childElementCount === 1;
 
 const hasEqual = ({ localName, previousElementSibling, nextElementSibling }: Element): boolean =>
   previousElementSibling?.localName === localName || nextElementSibling?.localName === localName;
@@ -105,7 +111,7 @@ const LIST =
 
 /** An entry of something that is called tabs, menu, options … */
 function isEntry(element: Element): boolean {
-  if (!ENTRY_TAGS.has(element.localName) || !hasEqual(element)) return false;
+  if (!ENTRY_TAGS.has(element.localName) || !(hasEqual(element) || isOnlyEntry(element))) return false;
   const list = element.parentElement;
   const name = `${list?.getAttribute('class') ?? ''} ${list?.id ?? ''}`;
   return name.length > 1 && LIST.test(name) && isLeaf(element) && isNamed(element);

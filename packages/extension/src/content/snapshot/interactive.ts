@@ -1,6 +1,8 @@
 /** Which elements a user can operate, beyond links and form controls: widgets, clickable boxes, drag and drop. */
+import { isDrawing } from '../dom/appearance.ts';
 import { isControl, isEditingHost, isInput, isLink, isTickedInput } from '../dom/kinds.ts';
 import { isWidget, roleOf } from '../dom/roles.ts';
+import { aimsOf, isInViewport, openAim } from '../dom/visibility.ts';
 import { isOpener, isPressable, isPressableInside } from './clues.ts';
 import type { Hints } from './hints.ts';
 
@@ -71,6 +73,7 @@ export function interactionOf(
   if (isDraggable(element) || isHandle(element)) return 'drag';
   if (isDropZone(element)) return 'drop';
   if (inControl) return null;
+  if (isUsedDrawing(element, hints)) return 'clickable';
   if (inClickable) return isPressableInside(element, hints) ? 'clickable' : null;
   if (element.hasAttribute('onclick') || element.hasAttribute('onmousedown')) return 'clickable';
   if (style.cursor === 'pointer' && !pointer && element.localName !== 'label' && element.localName !== 'body')
@@ -80,9 +83,28 @@ export function interactionOf(
   const tabindex = element.getAttribute('tabindex');
   if (tabindex !== null && role === 'gridcell') return 'clickable';
   if (tabindex !== null && Number(tabindex) >= 0 && !FOCUSED_ROLES.has(role) && !scrolls(style))
-    return 'clickable';
+    return holdsFocused(element) ? null : 'clickable';
   return null;
 }
+
+/** A list whose entries take the focus: the entries are used, not the list. */
+const holdsFocused = (element: Element): boolean =>
+  element.querySelector('[tabindex]:not(a, button, input, select, textarea)') !== null;
+
+const MIN_DRAWING = 30;
+
+/** A canvas, or an SVG that listens itself. */
+export function isUsedDrawing(element: Element, { pressable }: Hints): boolean {
+  if (!isDrawing(element)) return false;
+  const { width, height } = element.getBoundingClientRect();
+  if (width < MIN_DRAWING || height < MIN_DRAWING) return false;
+  if (element.localName === 'canvas') return !isBehind(element);
+  return pressable.has(element) || element.hasAttribute('onclick');
+}
+
+/** In view, but everything of it is covered. */
+const isBehind = (element: Element): boolean =>
+  aimsOf(element).every((aim) => isInViewport(aim, element.ownerDocument)) && openAim(element) === null;
 
 const BUTTON_CLASS =
   /(?:^|[-_\s])(?:btn|button|clickable|close|toggle|dropdown-?item|menu-?item|nav-?link|selectable)(?:$|[-_\s])/i;

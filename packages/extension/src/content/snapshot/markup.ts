@@ -1,4 +1,5 @@
 /** The markup of one interactive element: what a reader needs for its role, name, state and value, and nothing else. */
+import { isDrawing, sizeOf } from '../dom/appearance.ts';
 import { isDisabled, isReadOnly } from '../dom/disabled.ts';
 import {
   isButton,
@@ -28,6 +29,8 @@ export type Markup = {
 };
 
 const MAX_VALUE_LENGTH = 600;
+/** of the text in a box that can be clicked */
+const MAX_CONTENT_LENGTH = 2_000;
 const MAX_ADDRESS_LENGTH = 120;
 const MAX_OPTIONS = 50;
 const OPTION_TEXT = 80;
@@ -42,7 +45,8 @@ const MARKS: Readonly<Record<string, string>> = { '&lt;': '<', '&gt;': '>', '&qu
 
 export function markupOf(element: Element, interaction: Interaction): Markup {
   const tag = tagOf(element);
-  const name = interaction === 'drop' ? placeName(element) : nameOf(element);
+  const given = interaction === 'drop' ? placeName(element) : nameOf(element);
+  const name = isDrawing(element) ? `${given} (${sizeOf(element)})` : given;
   const content = contentOf(element, { tag, name });
   const labelled = content !== name || tag === 'textarea';
   const named = labelled ? attribute('aria-label', name) : '';
@@ -79,9 +83,17 @@ function contentOf(element: Element, { tag, name }: { tag: string; name: string 
   if (isTextArea(element))
     return isSecret(element) ? '' : withoutCardNumbers(element.value.slice(0, MAX_VALUE_LENGTH));
   if (isEditingHost(element)) return withoutCardNumbers(textOf(element, MAX_VALUE_LENGTH));
-  const text = withoutCardNumbers(textOf(element, OPTION_TEXT));
-  return FIELDS.has(roleOf(element)) || addsText(text, name) ? text : name;
+  const text = withoutCardNumbers(textOf(element, MAX_CONTENT_LENGTH));
+  const all =
+    text.endsWith('…') && text.length > MAX_CONTENT_LENGTH - 5
+      ? `${text} (cut: getText has all of it)`
+      : text;
+  return FIELDS.has(roleOf(element)) || isLonger(text, name) || addsText(text, name) ? all : name;
 }
+
+/** A name is cut; the text of a box that can be clicked is not. */
+const isLonger = (text: string, name: string): boolean =>
+  name.endsWith('…') && text.length > name.length && text.startsWith(name.slice(0, -1));
 
 /** The name of an element, given by an attribute, does not repeat what it shows. */
 const addsText = (text: string, name: string): boolean =>
@@ -120,7 +132,7 @@ function attributesOf(element: Element, tag: string, interaction: Interaction): 
   const parts = [
     native || role === 'generic' ? '' : attribute('role', role),
     role === 'generic' && (interaction === 'clickable' || interaction === 'opener') && tag === 'span'
-      ? ' role="button"'
+      ? ` role="${isDrawing(element) ? 'img' : 'button'}"`
       : '',
     interaction === 'drag' ? ' draggable="true"' : '',
     ...STATES.map((name) => attribute(name, element.getAttribute(name) ?? '')),

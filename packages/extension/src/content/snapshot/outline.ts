@@ -1,4 +1,5 @@
 /** The page as a tree of text and interactive elements, before anything is cut. */
+import { isShape, looks } from '../dom/appearance.ts';
 import { childrenOf, frameDocument, shadowOf } from '../dom/flat-tree.ts';
 import { isElement, isSelect, isText } from '../dom/kinds.ts';
 import type { Reachable } from '../dom/overlay.ts';
@@ -8,7 +9,7 @@ import { clickTarget, type Point } from '../dom/visibility.ts';
 import { isIndicator } from '../indicator.ts';
 import { MAX_BYTES } from './budget.ts';
 import { collectHints, type Hints } from './hints.ts';
-import { type Interaction, interactionOf } from './interactive.ts';
+import { type Interaction, interactionOf, isUsedDrawing } from './interactive.ts';
 import { isConcealed, isProxied, originOf, pictureText, siteOf, viewOf } from './looks.ts';
 import { escaped, markupOf, optionsMarkup, unescaped, withLabel } from './markup.ts';
 import type { Branch, Leaf, Separator } from './parts.ts';
@@ -27,12 +28,16 @@ type Context = {
   readonly pointer: boolean;
   readonly inControl: boolean;
   readonly inClickable: boolean;
+  /** inside of a drawing that reacts to clicks: its shapes are described */
+  readonly inDrawing: boolean;
   /** where its document is in the tab */
   readonly origin: Point;
   readonly reachable: Reachable;
 };
 
 const MAX_TEXT_LENGTH = 2_000;
+/** A drawing with more parts is not described. */
+const MAX_SHAPES = 60;
 const STRIDE = 16;
 const STRIDE_AFTER = 100;
 /** Controls whose content is only their name or value. */
@@ -56,6 +61,7 @@ export function outlineOf(document: Document, reachable: Reachable): Outline {
     pointer: false,
     inControl: false,
     inClickable: false,
+    inDrawing: false,
     origin: { x: 0, y: 0 },
     reachable,
   };
@@ -150,8 +156,10 @@ class Builder {
     const before = this.leaves.length;
     const separator = this.#before;
     const draft = branch('', '');
+    const drawing = isUsedDrawing(element, context.hints) && element.childElementCount <= MAX_SHAPES;
     const inner = {
       ...context,
+      inDrawing: drawing,
       pointer: true,
       inControl: interaction === 'control',
       inClickable: interaction === 'clickable' || context.inClickable,
@@ -162,9 +170,12 @@ class Builder {
       parent.children.push(draft);
       return;
     }
-    if (nested || interaction === 'drop') {
+    if (nested || drawing || interaction === 'drop') {
       const own = markupOf(element, interaction);
-      const markup = withLabel(own, interaction === 'drop' ? own.name : ownName(draft) || own.name);
+      const markup = withLabel(
+        own,
+        drawing || interaction === 'drop' ? own.name : ownName(draft) || own.name,
+      );
       // A row or card that can be clicked still groups what is in it.
       const { open, close } = wrapperOf(element) ?? draft;
       parent.children.push({ ...draft, open, close: close + markup.close, element, markup });
@@ -196,7 +207,12 @@ class Builder {
     }
     const inner = frame ? { ...context, origin: originOf(element, context.origin) } : context;
     const closed = element.localName === 'details' && !(element as HTMLDetailsElement).open;
-    const described = shown ? pictureText(element) : '';
+    const described = !shown
+      ? ''
+      : context.inDrawing && isShape(element)
+        ? looks(element)
+        : pictureText(element);
+    if (described !== '' && context.inDrawing) this.#before = '<br>';
     if (described !== '') this.#addText(described, parent, rankOf(element, context.origin, this.#view));
     const children = childrenOf(element);
     let rank: Rank | null = null;
@@ -246,6 +262,7 @@ class Builder {
     const markup = markupOf(element, interaction);
     const html = isSelect(element) ? optionsMarkup(element) : markup.content;
     this.#add({ kind: 'leaf', html, element, markup, rank, before: this.#before }, parent);
+    if (context.inDrawing && element.localName === 'text') this.#addText(`(${looks(element)})`, parent, rank);
   }
 
   #add(leaf: Leaf, parent: Branch): void {
