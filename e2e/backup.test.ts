@@ -79,7 +79,7 @@ test('a backup contains everything acknowledged before it, and a server continue
   await postJson(`${second.http}/v1/approvals/${approvals[0]?.id}`, { answer: 'once' });
   await followed(second, 'asks', ended(1));
   expect(existsSync(join(restored, 'made.txt'))).toBe(true);
-}, 60_000);
+});
 
 describe.skipIf(noDisk)('on a small disk (skipped if none can be mounted)', () => {
   test('a backup without enough space fails with one clear line, leaves no files, and does not affect the server', async () => {

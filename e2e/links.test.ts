@@ -155,7 +155,7 @@ describe('an image URL reaches the model as an image', () => {
     expect(html).toContain(`<a href="${IMAGE}" rel="noopener noreferrer nofollow">`);
     expect(html).not.toContain('<img');
     expect(await exported('jsonl')).toContain(`"link":{"kind":"image","url":"${IMAGE}"}`);
-  }, 60_000);
+  });
 });
 
 describe('a file URL that the model does not support', () => {

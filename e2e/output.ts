@@ -1,4 +1,6 @@
 /** Reads the output of a process. */
+import { within } from '../packages/server/src/testing/until.ts';
+
 export type Output = {
   /**
    * Resolves when the process has written this text `times` times, once by default; rejects if it ends before.
@@ -33,7 +35,7 @@ export function outputOf(stream: ReadableStream<Uint8Array>): Output {
       };
       looking.add(one);
       one();
-      return promise.finally(() => looking.delete(one));
+      return within(promise, () => `"${words}" is not in ${text}`).finally(() => looking.delete(one));
     },
     async all() {
       await reading;

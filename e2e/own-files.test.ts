@@ -88,11 +88,11 @@ test('the config file and the data folder are hidden from a user, and files besi
     expect(said[index]).toMatch(/closed to tools|leaves the working folder|asks/);
   expect(said[6]).toContain('harmless notes');
   expect(said[7]).toContain('Saved conf/other.json');
-}, 60_000);
+});
 
 test('commands of a user can access neither of them', async () => {
   await start();
   const [outcome = ''] = await outcomes([['shell', { command: ['cat', 'conf/settings.json', 'notes.txt'] }]]);
   expect(outcome).not.toContain(KEY);
   expect(outcome).toMatch(/harmless notes|asks/);
-}, 60_000);
+});

@@ -1,13 +1,11 @@
 /** A key that is stored in the console belongs to the address it was entered for: at restarts and in `doctor`. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Outcome, runParlance } from '../packages/cli/src/run-parlance.ts';
 import { until } from '../packages/server/src/testing/until.ts';
 import { durableOf, getJson, type ServerProcess, startProcess, submit } from './server-process.ts';
-
-setDefaultTimeout(60_000);
 
 const KEY = 'sk-stored-hunter2hunter2';
 

@@ -67,9 +67,13 @@ const folder = mkdtempSync(join(tmpdir(), 'parlance-tests-'));
 const workers = Math.min(availableParallelism() * 2, 16);
 /** The slowest files start first. `npm test -- --update-timings` writes the file. */
 const timings = join(import.meta.dir, 'test-timings.json');
+/** Factor of all time limits (`testing/until.ts`): this machine, compared to a fast one. The tests add its load. */
+const slowness = Math.max(1, measureMachine()).toFixed(1);
 /** More failures than this are not caused by a busy machine. */
 const MAX_REPEATED = 6;
-const flags = [`--parallel=${workers}`, '--timeout', '30000', '--timings', timings];
+/** Only for hooks: tests have a limit that follows the load (`testing/test-limit.ts`), and does not kill servers and browsers. */
+const BUN_LIMIT_MS = 1_800_000;
+const flags = [`--parallel=${workers}`, '--timeout', String(BUN_LIMIT_MS), '--timings', timings];
 
 // Files of one worker share their modules, which saves a tenth of the processor time.
 let result = await run(['--no-isolate', ...process.argv.slice(2)]);
@@ -90,13 +94,25 @@ if (code === 0 && failures.length > 0) console.log('Some passed only when repeat
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
 process.exit(code === 0 && passed > 0 ? 0 : 1);
 
+/** Time for a fixed amount of work, in units of a fast machine. The quickest round is one that no other program delayed. */
+function measureMachine(): number {
+  const FAST_MS = 0.15;
+  const events = Array.from({ length: 500 }, (_, index) => ({ index, text: 'word '.repeat(index % 50) }));
+  const rounds = Array.from({ length: 50 }, () => {
+    const began = performance.now();
+    JSON.parse(JSON.stringify(events));
+    return performance.now() - began;
+  });
+  return Math.min(...rounds) / FAST_MS;
+}
+
 function list(title: string, texts: readonly string[]): void {
   if (texts.length > 0) console.log(`\n${title}:\n\n${texts.join('\n\n')}\n`);
 }
 
 async function run(args: readonly string[]) {
   const child = Bun.spawn([process.execPath, 'test', ...flags, ...args], {
-    env: { ...process.env, PARLANCE_TEST_FOLDER: folder },
+    env: { ...process.env, PARLANCE_TEST_FOLDER: folder, PARLANCE_TEST_SLOWNESS: slowness },
     stdout: 'inherit',
     stderr: 'pipe',
   });

@@ -84,4 +84,4 @@ test('receives the task again, and has the whole answer in the end', async () =>
   expect(state).toBe('TASK_STATE_COMPLETED');
   expect(text === ANSWER).toBeTrue();
   expect(results.filter(({ task }) => task).length).toBeGreaterThan(1);
-}, 60_000);
+});

@@ -267,7 +267,7 @@ test('after a kill the task continues under the same id', async () => {
   expect(await send(again, 'second', { contextId: 'killed', messageId: 'm2' })).toEqual(task);
   const started = (await durableOf(after, 'killed')).filter(({ type }) => type === 'turn.started');
   expect(started).toHaveLength(2);
-}, 60_000);
+});
 
 test('after a kill an approval is still pending, and can be answered', async () => {
   const { settings } = await answering(
@@ -289,4 +289,4 @@ test('after a kill an approval is still pending, and can be answered', async () 
     'TASK_STATE_COMPLETED',
     'Done.',
   ]);
-}, 60_000);
+});

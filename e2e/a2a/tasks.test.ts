@@ -331,4 +331,4 @@ test('fifty concurrent tasks do not mix', async () => {
     expect(one?.task?.contextId).toBe(`many-${number}`);
   }
   expect(new Set(shown.map(({ task }) => task?.id)).size).toBe(50);
-}, 60_000);
+});

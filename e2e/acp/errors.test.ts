@@ -17,7 +17,7 @@ beforeAll(async () => {
   server = await startTestServer({ PARLANCE_AUTH: 'required' });
   root = realpathSync(server.root);
   token = await server.login('dev', 'dev-password');
-}, 30_000);
+});
 afterAll(async () => {
   await server.stop();
   rmSync(folder, { recursive: true, force: true });

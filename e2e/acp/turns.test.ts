@@ -37,7 +37,7 @@ beforeAll(async () => {
   settings = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' };
   server = await startTestServer(settings);
   root = realpathSync(server.root);
-}, 30_000);
+});
 afterAll(async () => {
   await server.stop();
   model.stop();
@@ -64,13 +64,13 @@ describe.each(['alone', 'as a bridge'] as const)('%s', (how) => {
       agentCapabilities: { loadSession: true, sessionCapabilities: { list: {}, resume: {}, close: {} } },
       authMethods: [],
     });
-  }, 30_000);
+  });
   afterAll(async () => {
     const { code, errors } = await editor.end();
     expect([code, errors]).toEqual([0, '']);
     for (const line of editor.output.trimEnd().split('\n'))
       expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
-  }, 30_000);
+  });
 
   test('text and thoughts are streamed; the user’s message is not repeated', async () => {
     const session = await editor.newSession(cwd);

@@ -161,7 +161,7 @@ describe('after a kill of the server', () => {
     expect((await run(agent, null, { resume })).outcome).toEqual({ type: 'success' });
     expect(contentOf(agent.messages, 'assistant').at(-1)).toBe('Done.');
     await run(httpAgent(second.http, { thread: agent.threadId }), null);
-  }, 60_000);
+  });
 
   test('during an answer: a repeated message is the same turn, and nothing is duplicated', async () => {
     const answers: Answer[] = [{ say: 'Half an answer ', after: 'silence' }, { say: 'A whole answer.' }];
@@ -184,7 +184,7 @@ describe('after a kill of the server', () => {
     expect(agent.messages).toEqual(retried.messages);
     const types = (await durableOf(second, 'killed')).map(({ type }) => type);
     expect(types.filter((type) => type === 'turn.started')).toHaveLength(1);
-  }, 60_000);
+  });
 
   test('or its shutdown: the turn is not cancelled, and continues at the next start', async () => {
     const answers: Answer[] = [{ say: 'Half an answer ', after: 'silence' }, { say: 'A whole answer.' }];
@@ -210,5 +210,5 @@ describe('after a kill of the server', () => {
     const agent = httpAgent(second.http, { thread: 'drained', messages: [user('hello', 'm')] });
     expect((await run(agent, null)).outcome).toEqual({ type: 'success' });
     expect(contentOf(agent.messages, 'assistant')).toEqual(['A whole answer.']);
-  }, 60_000);
+  });
 });

@@ -27,7 +27,6 @@ describe.skipIf(NO_BROWSER).each([
     server = await startTestServer(model.settings);
     [served, browser] = await Promise.all([servePage(server, proxied), launchBrowser()]);
     page = await browser.newPage();
-    page.setDefaultTimeout(12_000);
     page.on('pageerror', (error) => problems.push(String(error)));
     page.on('console', (message) => {
       // A chat that does not exist yet is not found.

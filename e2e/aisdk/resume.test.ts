@@ -175,7 +175,7 @@ test('after a kill the answer continues under the same id, exactly once', async 
   expect(idOf(again)).toBe(id ?? 'none');
   const events = await durableOf(second, 'killed');
   expect(events.filter(({ type }) => type === 'turn.started')).toHaveLength(1);
-}, 60_000);
+});
 
 test('a session that another dialect runs can be resumed', async () => {
   const { model, server } = await dictated();

@@ -35,7 +35,7 @@ test('a hundred requests with a growing history are one session with a hundred t
   }
   expect(sessions.size).toBe(1);
   expect(await turnsOf([...sessions][0] ?? '')).toBe(100);
-}, 60_000);
+});
 
 test('text split into blocks is the same history, with cache marks and thinking beside it', async () => {
   const first = await ask([user('Hello you.')]);

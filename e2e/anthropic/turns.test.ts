@@ -173,7 +173,7 @@ test('after a kill calls still wait for their results, threads continue, and the
   expect(sessionOf(again.response)).toBe(sessionOf(response));
   const events = await durableOf(third, sessionOf(response));
   expect(events.filter(({ type }) => type === 'turn.started')).toHaveLength(1);
-}, 60_000);
+});
 
 test('a turn continues after a kill, and a repeated request gets its answer', async () => {
   let isSilent = true;
@@ -193,4 +193,4 @@ test('a turn continues after a kill, and a repeated request gets its answer', as
   expect(textIn(again)).toBe('Whole.');
   const events = await durableOf(second, 'killed');
   expect(events.filter(({ type }) => type === 'input.accepted')).toHaveLength(1);
-}, 60_000);
+});

@@ -1,12 +1,10 @@
 /** Pusher channels whose subscribers are connected to different nodes. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { APPLICATION, RawPusher, signedCall } from '../../packages/server/src/testing/pusher.ts';
 import { browse } from '../fake-browser.ts';
 import { login, postJson, type ServerProcess } from '../server-process.ts';
 import { form } from '../sites.ts';
 import { type Cluster, LONG_LEASE, missing, startCluster, type ThreeNodes } from './nodes.ts';
-
-setDefaultTimeout(60_000);
 
 describe.skipIf(missing !== null)(`channels on three nodes${missing ? ` (${missing})` : ''}`, () => {
   let cluster: Cluster;

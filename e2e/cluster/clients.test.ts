@@ -1,5 +1,5 @@
 /** Browsers on another node than the one that drives their session. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { DurableEvent } from '../../packages/protocol/src/index.ts';
 import { registration } from '../../packages/server/src/dialects/extension/testing.ts';
 import type { AnyFrame, TestClient } from '../../packages/server/src/testing/client.ts';
@@ -7,8 +7,6 @@ import { browse } from '../fake-browser.ts';
 import { durableOf, followed, login, postJson, type ServerProcess } from '../server-process.ts';
 import { form } from '../sites.ts';
 import { type Cluster, LONG_LEASE, missing, startCluster, type ThreeNodes } from './nodes.ts';
-
-setDefaultTimeout(60_000);
 
 const ended = (events: readonly DurableEvent[]): boolean => events.some(({ type }) => type === 'turn.ended');
 

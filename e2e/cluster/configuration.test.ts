@@ -1,5 +1,5 @@
 /** Settings that cannot work: the process exits with one clear line, without passwords, and never hangs. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { chmodSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,8 +9,6 @@ import { spawnParlance } from '../../packages/cli/src/run-parlance.ts';
 import { startRedis } from '../../packages/server/src/testing/engines/redis.ts';
 import { outputOf } from '../output.ts';
 import { type Cluster, missing, startCluster } from './nodes.ts';
-
-setDefaultTimeout(60_000);
 
 const SECRET = 'not-the-password';
 

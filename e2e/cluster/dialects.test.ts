@@ -1,5 +1,5 @@
 /** Clients of every dialect on every node, in one session. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AnyFrame } from '../../packages/server/src/testing/client.ts';
@@ -7,8 +7,6 @@ import { DRIVERS, type Driver } from '../drivers.ts';
 import { EventReader } from '../event-reader.ts';
 import { durableOf, followed, login } from '../server-process.ts';
 import { type Cluster, LONG_LEASE, missing, startCluster, type ThreeNodes } from './nodes.ts';
-
-setDefaultTimeout(60_000);
 
 const NAMES = Object.keys(DRIVERS);
 const LAST = 60;

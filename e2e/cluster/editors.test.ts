@@ -1,7 +1,7 @@
 /**
  * `mcp` and `acp` on three nodes: each request of a client may reach another node. The test controls the model.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { StreamableHTTPClientTransport as ModernTransport } from '@modelcontextprotocol/client';
@@ -12,8 +12,6 @@ import { legacyClient, modernClient, type Options, wrapped } from '../mcp/client
 import { durableOf, followed, postJson, submit } from '../server-process.ts';
 import { type LatestRequestModel, latestRequestModel } from './latest-request-model.ts';
 import { type Cluster, LONG_LEASE, missing, startCluster, type ThreeNodes } from './nodes.ts';
-
-setDefaultTimeout(60_000);
 
 const has =
   (type: string) =>

@@ -1,12 +1,10 @@
 /** `conversations`: unsent text of a closed socket continues on the next socket of its user, on any node. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { TestClient } from '../../packages/server/src/testing/client.ts';
 import { payloadOf, reads, settled, started, textOf, write } from '../conversations-server.ts';
 import { followed, getJson, login } from '../server-process.ts';
 import { type LatestRequestModel, latestRequestModel } from './latest-request-model.ts';
 import { type Cluster, LONG_LEASE, missing, startCluster, type ThreeNodes } from './nodes.ts';
-
-setDefaultTimeout(60_000);
 
 describe.skipIf(missing !== null)(`a closed socket${missing ? ` (not here: ${missing})` : ''}`, () => {
   let cluster: Cluster;

@@ -1,13 +1,11 @@
 /** Nodes whose statements go through PgBouncer in transaction mode; heartbeats and notifications connect directly. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { SQL } from 'bun';
 import { pgbouncerProgram, startPgbouncer } from '../../packages/server/src/testing/engines/pgbouncer.ts';
 import type { Engine } from '../../packages/server/src/testing/engines/program.ts';
 import { until } from '../../packages/server/src/testing/until.ts';
 import { durableOf, followed, type ServerProcess, submitKeyed } from '../server-process.ts';
 import { type Cluster, LONG_LEASE, missing, startCluster, type ThreeNodes } from './nodes.ts';
-
-setDefaultTimeout(60_000);
 
 const why = missing ?? (pgbouncerProgram ? null : 'pgbouncer is not installed');
 const SESSIONS = 12;

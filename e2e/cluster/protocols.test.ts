@@ -2,7 +2,7 @@
  * Clients of `openai`, `anthropic`, `aisdk`, `agui` and `a2a` on three nodes: a turn of one node is streamed on
  * another, resumed on a third, and approved and cancelled on any of them. The test controls the model.
  */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type OpenAI from 'openai';
@@ -16,8 +16,6 @@ import { openaiClient } from '../openai/client.ts';
 import { durableOf, followed, getJson, postJson } from '../server-process.ts';
 import { type LatestRequestModel, latestRequestModel } from './latest-request-model.ts';
 import { type Cluster, LONG_LEASE, missing, startCluster, type ThreeNodes } from './nodes.ts';
-
-setDefaultTimeout(60_000);
 
 const has =
   (type: string) =>

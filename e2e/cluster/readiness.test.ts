@@ -1,10 +1,8 @@
 /** Readiness and liveness probes while PostgreSQL does not respond. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { until } from '../../packages/server/src/testing/until.ts';
 import { login, type ServerProcess, submit } from '../server-process.ts';
 import { type Cluster, missing, startCluster } from './nodes.ts';
-
-setDefaultTimeout(60_000);
 
 describe.skipIf(missing !== null)(`probes of a node${missing ? ` (not here: ${missing})` : ''}`, () => {
   let cluster: Cluster;

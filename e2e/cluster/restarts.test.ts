@@ -1,5 +1,5 @@
 /** Nodes that are replaced or paused while clients send messages. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type DurableEvent, textOf } from '../../packages/protocol/src/index.ts';
@@ -7,8 +7,6 @@ import { until } from '../../packages/server/src/testing/until.ts';
 import { EventReader } from '../event-reader.ts';
 import { durableOf, type ServerProcess, submit, submitKeyed } from '../server-process.ts';
 import { type Cluster, missing, startCluster } from './nodes.ts';
-
-setDefaultTimeout(90_000);
 
 const CLIENTS = 4;
 

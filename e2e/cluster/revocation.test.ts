@@ -1,11 +1,9 @@
 /** A token that is revoked on one node is revoked on all of them. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { TEST_USERS } from '../../packages/server/src/testing/server.ts';
 import { login, type ServerProcess } from '../server-process.ts';
 import { bearer, endOf, openAll } from '../tokens/live.ts';
 import { type Cluster, LONG_LEASE, missing, startCluster, type ThreeNodes } from './nodes.ts';
-
-setDefaultTimeout(60_000);
 
 describe.skipIf(missing !== null)(`tokens on three nodes${missing ? ` (${missing})` : ''}`, () => {
   let cluster: Cluster;

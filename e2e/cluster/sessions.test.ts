@@ -1,5 +1,5 @@
 /** One session on three nodes. */
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DurableEvent } from '../../packages/protocol/src/index.ts';
@@ -7,8 +7,6 @@ import { EventReader } from '../event-reader.ts';
 import { durableOf, postJson, type ServerProcess, submit } from '../server-process.ts';
 import { type LatestRequestModel, latestRequestModel } from './latest-request-model.ts';
 import { type Cluster, missing, startCluster } from './nodes.ts';
-
-setDefaultTimeout(60_000);
 
 const onCluster = describe.skipIf(missing !== null);
 

@@ -1,12 +1,10 @@
 /** Settings that an admin changes on one node apply on all of them, whose clients learn of it. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connect } from '../../packages/sdk/src/index.ts';
 import { TEST_USERS } from '../../packages/server/src/testing/server.ts';
 import { within } from '../../packages/server/src/testing/until.ts';
 import { login, type ServerProcess } from '../server-process.ts';
 import { type Cluster, LONG_LEASE, missing, startCluster, type ThreeNodes } from './nodes.ts';
-
-setDefaultTimeout(60_000);
 
 describe.skipIf(missing !== null)(`settings on three nodes${missing ? ` (${missing})` : ''}`, () => {
   let cluster: Cluster;

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
+import { waitLimit } from '../../packages/server/src/testing/until.ts';
 
 export const CHROMIUM = '/usr/bin/chromium';
 /** The same browser without windows, extensions and notifications: a page takes a third of the processor time. */
@@ -38,8 +39,10 @@ export const ARGUMENTS: readonly string[] = [
   `--disable-features=${[...PLAYWRIGHT, ...ADDRESS_BAR].join(',')}`,
 ];
 
-const launch = (executablePath: string): Promise<Browser> =>
-  chromium.launch({ executablePath, args: [...ARGUMENTS] });
+async function launch(executablePath: string): Promise<Browser> {
+  const browser = await chromium.launch({ executablePath, args: [...ARGUMENTS], timeout: waitLimit() });
+  return browser.on('context', (context) => context.setDefaultTimeout(waitLimit()));
+}
 
 export const launchBrowser = (): Promise<Browser> => launch(PROGRAM);
 /** As users have it: for notifications, and for frames, which the shell draws more slowly. */

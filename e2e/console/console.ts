@@ -1,6 +1,7 @@
 /** The console in a real browser with a real server. Collects errors of every page. */
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { waitLimit } from '../../packages/server/src/testing/until.ts';
 import { postJson } from '../server-process.ts';
 import { buildConsole, launchBrowser } from './chromium.ts';
 import { type Screen, screenFor } from './screen.ts';
@@ -24,9 +25,6 @@ export type Console = {
   problems(): string[];
   stop(): Promise<void>;
 };
-
-/** Timeout for something to appear, on a loaded machine. */
-export const PATIENCE_MS = 12_000;
 
 export async function openConsole(
   settings: Record<string, string> = {},
@@ -56,7 +54,6 @@ export async function openConsole(
     screen,
     async open(path = '/', { at = server.http, ...how } = {}) {
       const context = await browser.newContext({ ...screen, serviceWorkers: 'block', ...how });
-      context.setDefaultTimeout(PATIENCE_MS);
       await context.addInitScript(REPORT_VIOLATIONS);
       return open(context, `${at}/#${path}`);
     },
@@ -108,7 +105,7 @@ export async function closeSidebar(page: Page): Promise<void> {
 /** Waits until an expression is true in the page, whose policy forbids `waitForFunction`. */
 export const holds = (page: Page, expression: string): Promise<void> =>
   page.evaluate(`(async () => {
-    const deadline = Date.now() + ${PATIENCE_MS};
+    const deadline = Date.now() + ${waitLimit()};
     while (!(${expression})) {
       if (Date.now() > deadline) throw new Error(${JSON.stringify(expression)});
       await new Promise((resolve) => setTimeout(resolve, 25));

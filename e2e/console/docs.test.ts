@@ -23,7 +23,7 @@ describe.skipIf(NO_BROWSER)('the documentation', () => {
       await Bun.$`bun scripts/build-docs.ts`.cwd(ROOT).quiet();
     app = await openConsole();
     page = await app.open('/welcome');
-  }, 180_000);
+  });
   afterAll(() => app?.stop());
   afterEach(() => expect(app.problems()).toEqual([]));
 

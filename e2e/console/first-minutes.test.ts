@@ -106,5 +106,5 @@ describe.skipIf(NO_BROWSER)('the first minutes', () => {
       await browser.close();
       await model.stop();
     }
-  }, 90_000);
+  });
 });

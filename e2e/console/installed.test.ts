@@ -116,7 +116,7 @@ describe.skipIf(NO_BROWSER)('installed', () => {
     await page.locator('meta[name="generator"][content="next"]').waitFor({ state: 'attached' });
     await page.close();
     rmSync(folder, { recursive: true });
-  }, 60_000);
+  });
 });
 
 /** Changes the page and the service worker, as a build would. */

@@ -1,17 +1,9 @@
 /** A long list of sessions scrolls to its end; only visible rows are in the document. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
-import { until } from '../../packages/server/src/testing/until.ts';
+import { until, waitLimit } from '../../packages/server/src/testing/until.ts';
 import { NO_BROWSER } from './chromium.ts';
-import {
-  type Console,
-  openConsole,
-  openSidebar,
-  PATIENCE_MS,
-  removed,
-  submitInput,
-  visible,
-} from './console.ts';
+import { type Console, openConsole, openSidebar, removed, submitInput, visible } from './console.ts';
 import { cuttingProxy } from './cutting-proxy.ts';
 import { manySessions } from './long-session.ts';
 
@@ -24,10 +16,10 @@ let folder: string;
 let app: Console;
 
 /** Scrolls a screen at a time until the oldest session is there; returns the most rows that were in the document. */
-const SCROLL_TO_END = `(async () => {
+const scrollToEnd = () => `(async () => {
   const list = document.querySelector('.session-list');
   const rows = () => [...document.querySelectorAll('.session-row .session-title')];
-  const deadline = performance.now() + ${PATIENCE_MS};
+  const deadline = performance.now() + ${waitLimit()};
   let most = 0;
   while (!rows().some(({ textContent }) => textContent === 'question 1')) {
     if (performance.now() > deadline) throw new Error('The oldest session did not appear.');
@@ -52,7 +44,7 @@ describe.skipIf(NO_BROWSER)('many sessions', () => {
     const page = await app.open('/');
     await openSidebar(page);
     await visible(page.locator('.session-title').getByText(`question ${SESSIONS}`, { exact: true }));
-    expect(await page.evaluate(SCROLL_TO_END)).toBeLessThan(MAX_ROWS);
+    expect(await page.evaluate(scrollToEnd())).toBeLessThan(MAX_ROWS);
     await submitInput(app.server, 'session-500', 'what is new');
     await visible(page.locator('.session-title').getByText('question 1', { exact: true }));
     await page.locator('.session-list').evaluate((list) => Object.assign(list, { scrollTop: 0 }));
@@ -90,7 +82,7 @@ describe.skipIf(NO_BROWSER)('many sessions', () => {
     const page = await app.open('/', { at: proxy.http });
     await openSidebar(page);
     await visible(page.locator('.session-title').getByText(`question ${SESSIONS - 10}`, { exact: true }));
-    await page.evaluate(SCROLL_TO_END);
+    await page.evaluate(scrollToEnd());
     const titled = (title: string) => page.locator('.session-title').getByText(title, { exact: true });
     const height = () => page.locator('.session-list').evaluate((element) => element.scrollHeight);
     const before = await height();

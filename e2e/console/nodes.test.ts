@@ -1,5 +1,5 @@
 /** Nodes in the console: one without a cluster; several with their leases, their sessions and a bus that is down. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { type LatestRequestModel, latestRequestModel } from '../cluster/latest-request-model.ts';
 import { type Cluster, missing, startCluster } from '../cluster/nodes.ts';
@@ -7,8 +7,6 @@ import type { ServerProcess } from '../server-process.ts';
 import { accessibilityProblems, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { type Console, openConsole, removed, submitInput, visible } from './console.ts';
-
-setDefaultTimeout(60_000);
 
 let app: Console;
 

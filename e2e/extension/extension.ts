@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BrowserContext, chromium, type Page, type Worker } from 'playwright-core';
+import { waitLimit } from '../../packages/server/src/testing/until.ts';
 import { ARGUMENTS } from '../console/chromium.ts';
 import { buildExtension, CHROMIUM, EXTENSION } from './build.ts';
 
@@ -22,9 +23,6 @@ export type Extension = {
   close(): Promise<void>;
 };
 
-/** Timeout for something to appear, on a loaded machine. */
-const PATIENCE_MS = 15_000;
-
 /** `profile` is of a browser that was closed, and stays. */
 export async function openExtension(profile?: string): Promise<Extension> {
   await buildExtension();
@@ -33,6 +31,7 @@ export async function openExtension(profile?: string): Promise<Extension> {
     executablePath: CHROMIUM,
     headless: false,
     viewport: null,
+    timeout: waitLimit(),
     args: [
       '--headless=new',
       ...ARGUMENTS,
@@ -40,7 +39,7 @@ export async function openExtension(profile?: string): Promise<Extension> {
       `--load-extension=${EXTENSION}`,
     ],
   });
-  context.setDefaultTimeout(PATIENCE_MS);
+  context.setDefaultTimeout(waitLimit());
   let problems: string[] = [];
   const worker = async (): Promise<Worker> =>
     context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'));

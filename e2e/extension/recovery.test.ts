@@ -11,8 +11,6 @@ import { type Site, startSite } from './site.ts';
 import { ended, pair, press, send } from './steps.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'parlance-recovery-'));
-/** Servers and browsers are started several times. */
-const LONG_MS = 90_000;
 const TASK = 'click Add, then wait 1 second, then click Add, then wait 1 second, then click Add';
 
 /** Changes when the worker is restarted; undefined while it is suspended. */
@@ -38,26 +36,22 @@ describe.skipIf(NO_BROWSER)('a task', () => {
     await Promise.all([server?.kill(), site?.stop()]);
   });
 
-  test(
-    'survives kill -9 of the server at every step',
-    async () => {
-      const page = await extension.open(`${site.http}/counter`);
-      const panel = await extension.panel(page);
-      await send(panel, TASK);
-      await press(panel, 'Allow once');
-      for (const count of [1, 2, 3]) {
-        await clicks(page, count);
-        const { port } = new URL(server.http);
-        await server.kill();
-        if (count === 2) await panel.getByText('The task continues when the server is back').waitFor();
-        server = await startProcess(folder, { PORT: port });
-      }
-      await ended(panel, 'Completed');
-      expect(await page.locator('output').textContent()).toBe('3 clicks');
-      await Promise.all([panel.close(), page.close()]);
-    },
-    LONG_MS,
-  );
+  test('survives kill -9 of the server at every step', async () => {
+    const page = await extension.open(`${site.http}/counter`);
+    const panel = await extension.panel(page);
+    await send(panel, TASK);
+    await press(panel, 'Allow once');
+    for (const count of [1, 2, 3]) {
+      await clicks(page, count);
+      const { port } = new URL(server.http);
+      await server.kill();
+      if (count === 2) await panel.getByText('The task continues when the server is back').waitFor();
+      server = await startProcess(folder, { PORT: port });
+    }
+    await ended(panel, 'Completed');
+    expect(await page.locator('output').textContent()).toBe('3 clicks');
+    await Promise.all([panel.close(), page.close()]);
+  });
 
   test('survives a suspension of the worker by Chromium', async () => {
     const page = await extension.open(`${site.http}/counter`);
@@ -79,31 +73,27 @@ describe.skipIf(NO_BROWSER)('a task', () => {
     await Promise.all([panel.close(), page.close()]);
   });
 
-  test(
-    'that ended with the browser is reported, here and on the server',
-    async () => {
-      const profile = mkdtempSync(join(tmpdir(), 'parlance-restart-'));
-      const first = await openExtension(profile);
-      const setup = await first.panel();
-      await pair(setup, server);
-      const page = await first.open(`${site.http}/counter`);
-      const panel = await first.panel(page);
-      await send(panel, 'wait 30 seconds, then click Add');
-      await press(panel, 'Allow once');
-      await panel.getByRole('region', { name: /^wait/ }).waitFor();
-      await first.close();
-      const second = await openExtension(profile);
-      const again = await second.panel();
-      await press(again, 'Sessions');
-      await again.getByRole('button', { name: /wait 30 seconds/ }).click();
-      await ended(again, 'Failed');
-      await again.getByText('The browser was closed before the task had ended').waitFor();
-      await again.getByText('Stopped', { exact: true }).first().waitFor();
-      await second.close();
-      rmSync(profile, { recursive: true, force: true });
-    },
-    LONG_MS,
-  );
+  test('that ended with the browser is reported, here and on the server', async () => {
+    const profile = mkdtempSync(join(tmpdir(), 'parlance-restart-'));
+    const first = await openExtension(profile);
+    const setup = await first.panel();
+    await pair(setup, server);
+    const page = await first.open(`${site.http}/counter`);
+    const panel = await first.panel(page);
+    await send(panel, 'wait 30 seconds, then click Add');
+    await press(panel, 'Allow once');
+    await panel.getByRole('region', { name: /^wait/ }).waitFor();
+    await first.close();
+    const second = await openExtension(profile);
+    const again = await second.panel();
+    await press(again, 'Sessions');
+    await again.getByRole('button', { name: /wait 30 seconds/ }).click();
+    await ended(again, 'Failed');
+    await again.getByText('The browser was closed before the task had ended').waitFor();
+    await again.getByText('Stopped', { exact: true }).first().waitFor();
+    await second.close();
+    rmSync(profile, { recursive: true, force: true });
+  });
 
   test('shows that the server is down, and reconnects by itself', async () => {
     const panel = await extension.panel();

@@ -78,5 +78,5 @@ describe.skipIf(NO_BROWSER)('a scripted model', () => {
     expect((await ended).outcome).toBe('completed');
     expect(await page.locator('#status').textContent()).toBe('Printed');
     await page.close();
-  }, 90_000);
+  });
 });

@@ -1,13 +1,10 @@
 /** The short run; `npm run fuzz:commands -- --seed N --count N` is the long one. */
-import { expect, setDefaultTimeout, test } from 'bun:test';
+import { expect, test } from 'bun:test';
 import { findSandbox } from '../../packages/server/src/tools/shell/sandbox.ts';
 import { RandomSource } from '../fuzz/random.ts';
 import { MIN_AUTO_APPROVED } from './limits.ts';
 import { lineFrom } from './lines.ts';
 import { fuzzCommands } from './run.ts';
-
-/** Every line starts one or two processes, which exceeds the default timeout on a busy machine. */
-setDefaultTimeout(120_000);
 
 test('hundreds of command lines that run without approval cannot read, change or run anything outside, and many do run', async () => {
   const { checked, ran, programs, problems } = await fuzzCommands({ seed: 1, count: 800, sandbox: null });

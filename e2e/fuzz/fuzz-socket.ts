@@ -1,12 +1,12 @@
 /** A socket that is reopened when a message closes it. */
 import { WebSocket } from 'ws';
+import { within } from '../../packages/server/src/testing/until.ts';
 import { unknownFrame } from '../isolation/sockets.ts';
 import { problemIn } from './checker.ts';
 import type { Hostile } from './hostile.ts';
 import type { RandomSource } from './random.ts';
 import type { SocketTarget } from './targets.ts';
 
-const PATIENCE_MS = 120_000;
 /** of the dialect `extension`: the client runs a tool */
 const TOOL_REQUEST = 'tool_execution_request';
 
@@ -33,12 +33,7 @@ export class FuzzSocket {
     if (socket.readyState === WebSocket.OPEN)
       socket.send(JSON.stringify(unknownFrame(this.target.dialect, name)));
     else gone.resolve();
-    const late = Promise.withResolvers<never>();
-    const timer = setTimeout(
-      () => late.reject(new Error(`${this.target.name} no longer answers`)),
-      PATIENCE_MS,
-    );
-    await Promise.race([fence.promise, gone.promise, late.promise]).finally(() => clearTimeout(timer));
+    await within(Promise.race([fence.promise, gone.promise]), `${this.target.name} no longer answers`);
   }
 
   close(): void {

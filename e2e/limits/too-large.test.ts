@@ -104,4 +104,4 @@ test('data that a client keeps sending is not buffered', async () => {
     await started.kill();
     rmSync(folder, { recursive: true, force: true });
   }
-}, 30_000);
+});

@@ -113,40 +113,33 @@ describe('a server that is killed and restarted', () => {
     expect(transport.sessionId).toBe(session);
     const events = await durableOf(second, turn.session);
     expect(events.filter(({ type }) => type === 'turn.started')).toHaveLength(2);
-  }, 60_000);
+  });
 
-  test.each(ERAS)(
-    'in %s: a form that was shown before is answered after it',
-    async (era) => {
-      const data = folder();
-      const settings = modelOf(
-        { call: 'shell', input: { command: ['touch', 'a.txt'] } },
-        { say: 'Made it.' },
-      );
-      const first = await startProcess(data, settings);
-      const shown = Promise.withResolvers<void>();
-      const answer = Promise.withResolvers<{ action: 'accept'; content: { answer: string } }>();
-      const onForm = () => {
-        shown.resolve();
-        return answer.promise;
-      };
-      const mcp =
-        era === '2025'
-          ? (await cuttable(first.http, { onForm })).mcp
-          : await connect(era, first.http, { onForm });
-      cleanups.push(() => mcp.close());
-      const call = mcp.turn('send_message', { text: 'touch it', session: 'asked' });
-      await shown.promise;
-      await first.kill();
-      const second = await startProcess(data, { ...settings, PORT: new URL(first.http).port });
-      cleanups.push(() => second.kill());
-      answer.resolve({ action: 'accept', content: { answer: 'once' } });
-      expect(await call).toMatchObject({ session: 'asked', status: 'done', text: 'Made it.' });
-      expect(existsSync(join(data, 'a.txt'))).toBeTrue();
-      const events = await durableOf(second, 'asked');
-      expect(events.filter(({ type }) => type === 'turn.started')).toHaveLength(1);
-      expect(events.filter(({ type }) => type === 'approval.answered')).toHaveLength(1);
-    },
-    60_000,
-  );
+  test.each(ERAS)('in %s: a form that was shown before is answered after it', async (era) => {
+    const data = folder();
+    const settings = modelOf({ call: 'shell', input: { command: ['touch', 'a.txt'] } }, { say: 'Made it.' });
+    const first = await startProcess(data, settings);
+    const shown = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<{ action: 'accept'; content: { answer: string } }>();
+    const onForm = () => {
+      shown.resolve();
+      return answer.promise;
+    };
+    const mcp =
+      era === '2025'
+        ? (await cuttable(first.http, { onForm })).mcp
+        : await connect(era, first.http, { onForm });
+    cleanups.push(() => mcp.close());
+    const call = mcp.turn('send_message', { text: 'touch it', session: 'asked' });
+    await shown.promise;
+    await first.kill();
+    const second = await startProcess(data, { ...settings, PORT: new URL(first.http).port });
+    cleanups.push(() => second.kill());
+    answer.resolve({ action: 'accept', content: { answer: 'once' } });
+    expect(await call).toMatchObject({ session: 'asked', status: 'done', text: 'Made it.' });
+    expect(existsSync(join(data, 'a.txt'))).toBeTrue();
+    const events = await durableOf(second, 'asked');
+    expect(events.filter(({ type }) => type === 'turn.started')).toHaveLength(1);
+    expect(events.filter(({ type }) => type === 'approval.answered')).toHaveLength(1);
+  });
 });

@@ -147,31 +147,27 @@ describe('a call of the agent that needs an approval', () => {
     expect(done.output.map(({ type }) => type)).toEqual(['mcp_call', 'message']);
   });
 
-  test.each(['once', 'deny'])(
-    'waits across a kill, and is then answered (%s)',
-    async (answer) => {
-      const { model, start } = servers.restartable(({ messages }) =>
-        messages.at(-1)?.role === 'tool' ? { say: 'Done.' } : touch('a.txt'),
-      );
-      const first = await start();
-      const asked = await openaiClient(first.http).responses.create(hello);
-      const request = requestIn(asked);
-      await first.kill();
+  test.each(['once', 'deny'])('waits across a kill, and is then answered (%s)', async (answer) => {
+    const { model, start } = servers.restartable(({ messages }) =>
+      messages.at(-1)?.role === 'tool' ? { say: 'Done.' } : touch('a.txt'),
+    );
+    const first = await start();
+    const asked = await openaiClient(first.http).responses.create(hello);
+    const request = requestIn(asked);
+    await first.kill();
 
-      const second = await start();
-      const client = openaiClient(second.http);
-      expect(await client.responses.retrieve(asked.id)).toEqual(asked);
-      const input = [reply(request, answer === 'once', 'because')];
-      const done = await client.responses.create({ ...hello, previous_response_id: asked.id, input });
-      expect(done.output.map(({ type }) => type)).toEqual(['mcp_call', 'message']);
-      expect(done.output[0]).toMatchObject({ status: answer === 'once' ? 'completed' : 'failed' });
-      expect(model.requests).toHaveLength(2);
-      await second.kill();
-      const third = openaiClient((await start()).http);
-      expect(await third.responses.retrieve(done.id)).toEqual(done);
-    },
-    60_000,
-  );
+    const second = await start();
+    const client = openaiClient(second.http);
+    expect(await client.responses.retrieve(asked.id)).toEqual(asked);
+    const input = [reply(request, answer === 'once', 'because')];
+    const done = await client.responses.create({ ...hello, previous_response_id: asked.id, input });
+    expect(done.output.map(({ type }) => type)).toEqual(['mcp_call', 'message']);
+    expect(done.output[0]).toMatchObject({ status: answer === 'once' ? 'completed' : 'failed' });
+    expect(model.requests).toHaveLength(2);
+    await second.kill();
+    const third = openaiClient((await start()).http);
+    expect(await third.responses.retrieve(done.id)).toEqual(done);
+  });
 
   test('waits beside a call that runs at once', async () => {
     const both: Answer = {

@@ -40,7 +40,7 @@ test('a response in the background is completed, and can be read from the last r
   expect(textOf(await client.responses.retrieve(id))).toBe('The whole answer.');
   const next = await client.responses.create({ ...hello, previous_response_id: id });
   expect(textOf(next)).toBe('The whole answer.');
-}, 60_000);
+});
 
 test('calls and approvals are still answered, and deleted responses stay deleted', async () => {
   const { start } = servers.restartable(({ messages }) =>
@@ -66,7 +66,7 @@ test('calls and approvals are still answered, and deleted responses stay deleted
   await second.kill();
   const third = await start();
   expect(await openaiClient(third.http).responses.create(answer, key)).toEqual(done);
-}, 60_000);
+});
 
 const numbersOf = (events: readonly Event[]): number[] =>
   events.map(({ sequence_number }) => sequence_number);
@@ -113,7 +113,7 @@ test('the numbers of a stream with a restarted step are the same after a kill', 
   await readAgain(first.http, seen);
   await first.kill();
   await readAgain((await start()).http, seen);
-}, 60_000);
+});
 
 test('a reader that reconnects after two kills gets the missing events', async () => {
   const { start } = servers.restartable((_, count) =>
@@ -140,4 +140,4 @@ test('a reader that reconnects after two kills gets the missing events', async (
   await readAgain(second.http, seen);
   await second.kill();
   await readAgain((await start()).http, seen);
-}, 60_000);
+});

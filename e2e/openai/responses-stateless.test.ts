@@ -51,7 +51,7 @@ test('a hundred requests are one session with a hundred turns, and stored data p
   const [first, middle, last] = sizes;
   expect(last?.count).toBe(middle?.count ?? 0);
   expect(last?.bytes).toBeLessThan((first?.bytes ?? 0) * 1.2);
-}, 60_000);
+});
 
 test('calls, results, the agent’s own calls and reasoning can be sent back, and continue the session', async () => {
   const tools = [WEATHER, { type: 'mcp', server_label: 'parlance' } as OpenAI.Responses.Tool];

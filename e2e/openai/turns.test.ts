@@ -144,7 +144,7 @@ test('after a kill the calls still wait for their results, and a request with th
   expect(again.response.headers.get('x-parlance-session')).toBe(session);
   const events = await durableOf(third, session);
   expect(events.filter(({ type }) => type === 'turn.started')).toHaveLength(1);
-}, 60_000);
+});
 
 test.each([
   ['length', 'length'],
@@ -181,4 +181,4 @@ test('a turn continues after a kill, and a repeated request gets its answer', as
   expect(again.choices[0]?.message.content).toBe('Whole.');
   const events = await durableOf(second, 'killed');
   expect(events.filter(({ type }) => type === 'input.accepted')).toHaveLength(1);
-}, 60_000);
+});

@@ -6,9 +6,6 @@ import { buildLibrary, type Library } from '../../scripts/packages/build.ts';
 
 export const ROOT = join(import.meta.dir, '../..');
 
-/** Time limit of a test that installs something. */
-export const INSTALL_MS = 120_000;
-
 export const emptyFolder = (): string => mkdtempSync(join(tmpdir(), 'parlance-packages-'));
 
 /** Standard output. Throws with all output if the program fails. */

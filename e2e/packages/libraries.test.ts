@@ -7,7 +7,7 @@ import { publint } from 'publint';
 import { build as vite } from 'vite';
 import { version } from '../../package.json' with { type: 'json' };
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { emptyFolder, INSTALL_MS, install, packLibrary, ROOT, run } from './install.ts';
+import { emptyFolder, install, packLibrary, ROOT, run } from './install.ts';
 
 const folder = emptyFolder();
 const project = emptyFolder();
@@ -30,7 +30,7 @@ beforeAll(async () => {
   writeFileSync(join(project, 'read.mjs'), READ);
   cpSync(join(ROOT, 'packages/sdk/examples/react.tsx'), join(project, 'page.tsx'));
   server = await startTestServer();
-}, INSTALL_MS);
+});
 afterAll(async () => {
   await server?.stop();
   for (const path of [folder, project]) rmSync(path, { recursive: true, force: true });
@@ -74,17 +74,13 @@ test.concurrent('the SDK answers in Node and Bun', async () => {
   expect(await answers([process.execPath, 'read.mjs'])).toContain('1 2 3');
 });
 
-test.concurrent(
-  'the SDK can be installed alone',
-  async () => {
-    const alone = emptyFolder();
-    await install(alone, [tarballs.get('sdk') ?? '']);
-    writeFileSync(join(alone, 'read.mjs'), READ);
-    expect(await answers(['node', 'read.mjs'], alone)).toContain('1 2 3');
-    rmSync(alone, { recursive: true });
-  },
-  INSTALL_MS,
-);
+test.concurrent('the SDK can be installed alone', async () => {
+  const alone = emptyFolder();
+  await install(alone, [tarballs.get('sdk') ?? '']);
+  writeFileSync(join(alone, 'read.mjs'), READ);
+  expect(await answers(['node', 'read.mjs'], alone)).toContain('1 2 3');
+  rmSync(alone, { recursive: true });
+});
 
 test.concurrent('the protocol parses events in Node', async () => {
   writeFileSync(
@@ -115,7 +111,7 @@ test.concurrent('the types compile in a separate project', async () => {
     JSON.stringify({ compilerOptions, files: ['typed.ts', 'page.tsx'] }),
   );
   await run([join(ROOT, 'node_modules/.bin/tsc'), '-p', '.'], project);
-}, 60_000);
+});
 
 test.concurrent('bundlers build it, and leave out unused code', async () => {
   const outfile = join(project, 'esbuild.mjs');
@@ -139,4 +135,4 @@ test.concurrent('bundlers build it, and leave out unused code', async () => {
     format: 'esm',
     outfile: join(project, 'page.js'),
   });
-}, 60_000);
+});

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { version } from '../../package.json' with { type: 'json' };
 import { connect } from '../../packages/sdk/src/index.ts';
 import { buildBinary } from '../../scripts/binary/build.ts';
-import { emptyFolder, INSTALL_MS, install, packProgram, ROOT, run } from './install.ts';
+import { emptyFolder, install, packProgram, ROOT, run } from './install.ts';
 
 const folder = emptyFolder();
 const installed = join(folder, 'installed');
@@ -19,7 +19,7 @@ beforeAll(async () => {
   mkdirSync(installed);
   const tarball = await packProgram(folder);
   await Promise.all([install(installed, [tarball]), buildBinary(programs['the executable'])]);
-}, INSTALL_MS);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** The environment contains neither the repository nor Bun. */

@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import type { Ask } from '../../../packages/extension/src/shared/asks.ts';
 import type { TaskRecord } from '../../../packages/extension/src/shared/task-record.ts';
+import { waitLimit } from '../../../packages/server/src/testing/until.ts';
 import { type Extension, openExtension } from '../extension.ts';
 import { pair } from '../steps.ts';
 
@@ -48,7 +49,13 @@ export async function taskBrowser(server: { http: string }, sites: readonly stri
     const tab = await extension.tabOf(page);
     const session = crypto.randomUUID();
     await control.evaluate((task) => chrome.runtime.sendMessage(task), { kind: 'task', session, tab, query });
-    return { ended: control.evaluate(untilEnded, { session, answer: allow ? 'allow' : 'deny' }) };
+    return {
+      ended: control.evaluate(untilEnded, {
+        session,
+        answer: allow ? 'allow' : 'deny',
+        limitMs: 2 * waitLimit(),
+      }),
+    };
   }
 
   return {
@@ -60,11 +67,13 @@ export async function taskBrowser(server: { http: string }, sites: readonly stri
   };
 }
 
+type Watched = { readonly session: string; readonly answer: string; readonly limitMs: number };
+
 /** In the panel: answers confirmations until the task has ended. */
-async function untilEnded({ session, answer }: { session: string; answer: string }): Promise<Ended> {
+async function untilEnded({ session, answer, limitMs }: Watched): Promise<Ended> {
   const asked: string[] = [];
   const answered = new Set<string>();
-  for (const deadline = Date.now() + 25_000; Date.now() < deadline; ) {
+  for (const deadline = Date.now() + limitMs; Date.now() < deadline; ) {
     const { tasks = {}, asks = [] } = (await chrome.storage.session.get(['tasks', 'asks'])) as {
       tasks?: Record<string, TaskRecord>;
       asks?: Ask[];

@@ -147,7 +147,7 @@ describe.skipIf(noPostgres)('commands on the database of several nodes', () => {
     expect(await using({ folder: last }, contentsOf)).toEqual(before);
     const again = await runParlance(['import', 'first', '--database', database], { cwd });
     expect(again.stdout).toMatch(/^copied 0 sessions with 0 events, 0 users, 0 API keys,\n0 share links/);
-  }, 60_000);
+  });
 
   test('exports of either can be imported into the other', async () => {
     const folder = join(cwd, 'exported');
@@ -159,7 +159,7 @@ describe.skipIf(noPostgres)('commands on the database of several nodes', () => {
     const again = await runParlance(['export', '--all', '--database', database], { cwd });
     const sorted = (text: string) => text.trimEnd().split('\n').sort();
     expect(sorted(again.stdout)).toEqual(sorted(exported.stdout));
-  }, 60_000);
+  });
 
   test('a different session of the same name stops the copy before anything is written', async () => {
     const database = await server().newDatabase();
@@ -180,7 +180,7 @@ describe.skipIf(noPostgres)('commands on the database of several nodes', () => {
     expect([stopped.code, stopped.stdout]).toEqual([1, '']);
     expect(stopped.stderr).toMatch(/^parlance: line \d+: \w+ already has a different session s-\S+\n$/);
     expect(await using({ database }, contentsOf)).toEqual(before);
-  }, 60_000);
+  });
 
   test('a backup explains the alternative', async () => {
     const { code, stderr } = await parlance(['backup', 'target']);

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runParlance } from './run-parlance.ts';
 import { hasTmux, openTerminal } from './testing/tmux.ts';
-
-setDefaultTimeout(60_000);
 
 let folder: string;
 let vendor: ReturnType<typeof Bun.serve>;

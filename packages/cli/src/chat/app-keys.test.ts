@@ -1,5 +1,5 @@
 /** Keys, attachments and narrow screens of a conversation in a real terminal. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,8 +7,6 @@ import type { DurableEvent } from '@parlance/protocol';
 import { type DictatedModel, dictatedModel } from '../../../../e2e/dictated-model.ts';
 import { startTestServer, type TestServer } from '../../../server/src/testing/server.ts';
 import { hasTmux, openTerminal, type TerminalOptions } from '../testing/tmux.ts';
-
-setDefaultTimeout(60_000);
 
 let model: DictatedModel;
 let server: TestServer;

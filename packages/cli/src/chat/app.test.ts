@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type DictatedModel, dictatedModel } from '../../../../e2e/dictated-model.ts';
 import { startTestServer, type TestServer } from '../../../server/src/testing/server.ts';
 import { hasTmux, openTerminal } from '../testing/tmux.ts';
-
-setDefaultTimeout(60_000);
 
 let model: DictatedModel;
 let server: TestServer;

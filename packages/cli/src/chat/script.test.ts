@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,8 +6,6 @@ import type { DurableEvent } from '@parlance/protocol';
 import { type DictatedModel, dictatedModel } from '../../../../e2e/dictated-model.ts';
 import { startTestServer, type TestServer } from '../../../server/src/testing/server.ts';
 import { runParlance, spawnParlance } from '../run-parlance.ts';
-
-setDefaultTimeout(60_000);
 
 let offline: TestServer;
 let dictated: TestServer;

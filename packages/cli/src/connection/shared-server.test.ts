@@ -1,12 +1,10 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startProcess } from '../../../../e2e/server-process.ts';
 import { runParlance } from '../run-parlance.ts';
 import { hasTmux, openTerminal } from '../testing/tmux.ts';
-
-setDefaultTimeout(90_000);
 
 let folder: string;
 beforeAll(() => {

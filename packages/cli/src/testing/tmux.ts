@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { until } from '../../../server/src/testing/until.ts';
 
 const PARLANCE = join(import.meta.dir, '../../bin/parlance');
 
@@ -35,8 +36,6 @@ export type Terminal = AsyncDisposable & {
 };
 
 const WAIT_MS = 40;
-/** Longer waits fail the test and show the screen. */
-const MAX_WAIT_MS = 14_000;
 
 /** Runs `parlance ARGS`; prints its exit code as `exit CODE` at the end. */
 export async function openTerminal(options: TerminalOptions): Promise<Terminal> {
@@ -64,15 +63,15 @@ export async function openTerminal(options: TerminalOptions): Promise<Terminal> 
   if (options.isInShell) await tmux('send-keys', command, 'Enter');
 
   const screen = (colours = false) => tmux('capture-pane', '-p', ...(colours ? ['-e'] : []));
-  async function until(isDone: (screen: string) => boolean, what: string): Promise<string> {
-    let shown = '';
-    for (const deadline = Date.now() + MAX_WAIT_MS; Date.now() < deadline; ) {
-      shown = await screen();
-      if (isDone(shown)) return shown;
-      await Bun.sleep(WAIT_MS);
-    }
-    throw new Error(`${what}:\n${await tmux('capture-pane', '-p', '-S', '-100')}`);
-  }
+  const shownWhen = (isDone: (screen: string) => boolean, what: string): Promise<string> =>
+    until(
+      async () => {
+        const shown = await screen();
+        return isDone(shown) && shown;
+      },
+      async () => `${what}:\n${await tmux('capture-pane', '-p', '-S', '-100')}`,
+      WAIT_MS,
+    );
 
   return {
     async type(text) {
@@ -92,8 +91,8 @@ export async function openTerminal(options: TerminalOptions): Promise<Terminal> 
     },
     screen,
     everything: () => tmux('capture-pane', '-p', '-S', '-'),
-    shows: (pattern) => until((shown) => pattern.test(shown), `${pattern} did not appear`),
-    hides: (pattern) => until((shown) => !pattern.test(shown), `${pattern} did not go away`),
+    shows: (pattern) => shownWhen((shown) => pattern.test(shown), `${pattern} did not appear`),
+    hides: (pattern) => shownWhen((shown) => !pattern.test(shown), `${pattern} did not go away`),
     async [Symbol.asyncDispose]() {
       await tmux('kill-server').catch(() => undefined);
       rmSync(folder, { recursive: true, force: true });

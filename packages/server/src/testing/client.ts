@@ -1,4 +1,6 @@
 /** A WebSocket client for tests: waits for frames by content, never by time. */
+import { within } from './until.ts';
+
 export type AnyFrame = Record<string, unknown> & { type: string };
 
 type Waiter = { readonly wanted: (frame: AnyFrame) => boolean; readonly take: (frame: AnyFrame) => void };
@@ -31,7 +33,7 @@ export class TestClient {
     const opened = Promise.withResolvers<void>();
     socket.onopen = () => opened.resolve();
     socket.onerror = () => opened.reject(new Error(`cannot connect to ${url}`));
-    await opened.promise;
+    await within(opened.promise, `no connection to ${url}`);
     return client;
   }
 
@@ -44,13 +46,9 @@ export class TestClient {
     const test = typeof wanted === 'string' ? (frame: AnyFrame) => frame.type === wanted : wanted;
     const { promise, resolve, reject } = Promise.withResolvers<AnyFrame>();
     const label = typeof wanted === 'string' ? wanted : 'a frame';
-    const timer = setTimeout(
-      () => reject(new Error(`no ${label} came; last frames: ${this.#tail()}`)),
-      10_000,
-    );
     this.#waiter = { wanted: test, take: resolve, reject };
     this.#look();
-    return promise.finally(() => clearTimeout(timer));
+    return within(promise, () => `no ${label} came; last frames: ${this.#tail()}`);
   }
 
   /** All unread frames up to and including the first match. */

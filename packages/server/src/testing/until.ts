@@ -1,11 +1,38 @@
-/** Waits of tests that fail by themselves: at the limit of a whole test, Bun ends all processes of its file. */
-const MAX_WAIT_MS = 12_000;
+/** Waits of tests. They fail by themselves, long before the limit of the whole test. */
+import { availableParallelism, loadavg } from 'node:os';
+
+const MAX_WAIT_MS = 15_000;
 const LOOK_AGAIN_MS = 2;
+/** A test that really fails must not take hours. */
+const MAX_SLOWNESS = 10;
+
+/** `npm test` measures the machine once. */
+const machine = Number(process.env.PARLANCE_TEST_SLOWNESS ?? 1);
+
+/** How many times longer than on an idle, fast machine things take now. */
+export const slowness = (): number => {
+  const load = (loadavg()[0] ?? 0) / availableParallelism();
+  return Math.min(machine * Math.max(load, 1), MAX_SLOWNESS);
+};
+
+/** Limit of a single wait, now: for programs that need it as a number. */
+export const waitLimit = (): number => Math.round(MAX_WAIT_MS * slowness());
 
 /** Rejects with this message if the promise takes too long. */
-export async function within<Value>(promise: Promise<Value>, message: string): Promise<Value> {
+export async function within<Value>(
+  promise: Promise<Value>,
+  message: string | (() => string),
+): Promise<Value> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(message)), MAX_WAIT_MS);
+  const began = performance.now();
+  // Asks again at the limit: the machine may have become slower since.
+  const check = (): void => {
+    const left = waitLimit() - (performance.now() - began);
+    if (left > 0) timer = setTimeout(check, left);
+    else late.reject(new Error(typeof message === 'string' ? message : message()));
+  };
+  let timer: Timer;
+  check();
   return Promise.race([promise, late.promise]).finally(() => clearTimeout(timer));
 }
 
@@ -19,13 +46,14 @@ type Falsy = false | 0 | '' | null | undefined;
  */
 export async function until<Value>(
   look: () => Value | Promise<Value>,
-  message: () => string = () => '',
+  message: () => string | Promise<string> = () => '',
+  pauseMs = LOOK_AGAIN_MS,
 ): Promise<Exclude<Value, Falsy>> {
-  const deadline = performance.now() + MAX_WAIT_MS;
-  while (performance.now() < deadline) {
+  const began = performance.now();
+  do {
     const found = await within(Promise.resolve(look()), `no result: ${look}`);
     if (found) return found as Exclude<Value, Falsy>;
-    await Bun.sleep(LOOK_AGAIN_MS);
-  }
-  throw new Error(`did not become true: ${look} ${message()}`);
+    await Bun.sleep(pauseMs);
+  } while (performance.now() - began < waitLimit());
+  throw new Error(`did not become true: ${look} ${await message()}`);
 }

@@ -189,14 +189,14 @@ describe.skipIf(process.platform !== 'linux')('a folder swapped for a link does 
     await using _ = place;
     expect(said).not.toContain('OUTSIDE');
     expect(said).toContain('inside');
-  }, 60_000);
+  });
 
   test('for listing', async () => {
     const { place, said } = await raced(400, (place) => run(listFiles(OPEN), place, { path: '.', depth: 3 }));
     await using _ = place;
     expect(said).not.toContain('OUTSIDE');
     expect(said).toContain('only-inside');
-  }, 60_000);
+  });
 
   for (const ripgrep of [null, Bun.which('rg')])
     test(`for searching ${ripgrep ? 'with' : 'without'} ripgrep`, async () => {
@@ -205,7 +205,7 @@ describe.skipIf(process.platform !== 'linux')('a folder swapped for a link does 
       await using _ = place;
       expect(said).not.toContain('OUTSIDE');
       expect(said).toContain('word inside');
-    }, 60_000);
+    });
 
   test('for saving', async () => {
     const { place } = await raced(400, (place, round) =>
@@ -215,7 +215,7 @@ describe.skipIf(process.platform !== 'linux')('a folder swapped for a link does 
     expect((await readdir(join(place.outside, 'far'))).sort()).toEqual(['a.txt', 'sub']);
     const made = [...(await readdir(join(place.root, 'box'))), ...(await readdir(join(place.root, 'lure')))];
     expect(made.some((name) => name.startsWith('new-'))).toBe(true);
-  }, 60_000);
+  });
 
   test('for patching: add, change, move and delete', async () => {
     /** While it is swapped, a folder may be gone in the middle of a listing. */
@@ -244,5 +244,5 @@ describe.skipIf(process.platform !== 'linux')('a folder swapped for a link does 
     ]);
     expect(await read(join(far, 'a.txt'), 'utf8')).toBe('OUTSIDE\n');
     expect(await hasMoved(place)).toBe(true);
-  }, 60_000);
+  });
 });

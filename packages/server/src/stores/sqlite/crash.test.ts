@@ -25,7 +25,7 @@ test('every acknowledged append is present exactly once after kill -9, repeatedl
     }
     await store.close();
   }
-}, 60_000);
+});
 
 /** Records the last acknowledged event of each session, including those between kill and exit. */
 async function appendUntilKilled(folder: string, acknowledged: Map<string, number>): Promise<void> {

@@ -1,5 +1,6 @@
 /** A server program started by a test: in a temporary folder, on a free port, stopped with the test. */
 import { rm } from 'node:fs/promises';
+import { waitLimit } from '../until.ts';
 
 export type Engine = {
   readonly url: string;
@@ -26,8 +27,6 @@ export type EngineOptions = {
   readonly answers: () => Promise<boolean>;
 };
 
-const MAX_START_MS = 20_000;
-
 export async function runEngine(options: EngineOptions): Promise<Engine> {
   const { url, port, folder, start, answers } = options;
   let process = start();
@@ -36,10 +35,10 @@ export async function runEngine(options: EngineOptions): Promise<Engine> {
    * may still hold its memory or port.
    */
   const ready = async (): Promise<void> => {
-    const deadline = performance.now() + MAX_START_MS;
+    const began = performance.now();
     while (!(await answers())) {
       const { exitCode } = process;
-      if (performance.now() > deadline)
+      if (performance.now() - began > waitLimit())
         throw new Error(
           exitCode === null ? 'the program does not respond' : `the program exited with ${exitCode}`,
         );

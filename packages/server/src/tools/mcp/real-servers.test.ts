@@ -68,7 +68,7 @@ describe.each(TRANSPORTS)('server-everything over %s', (_name, start) => {
     const resource = await call('get-resource-reference', { resourceType: 'Blob', resourceId: 1 });
     expect(resource.parts.map((part: Part) => part.type)).toEqual(['text', 'file', 'text']);
     expect(await call('get-sum', { a: 'four' })).toMatchObject({ failed: true, untrusted: true });
-  }, 30_000);
+  });
 
   test('stops a cancelled call', async () => {
     await using place = await start();
@@ -81,7 +81,7 @@ describe.each(TRANSPORTS)('server-everything over %s', (_name, start) => {
     expect((await call).code).toBe('cancelled');
     const { parts } = await use(mcp.named('mcp_every_echo'), { message: 'still there' }, context);
     expect(textOf(parts)).toBe('Echo: still there');
-  }, 30_000);
+  });
 });
 
 test('a killed HTTP server is reconnected under a new session when it is back', async () => {
@@ -100,7 +100,7 @@ test('a killed HTTP server is reconnected under a new session when it is back', 
     ),
   );
   expect(text).toBe('Echo: back');
-}, 30_000);
+});
 
 test('a server gets a minimal environment and its own variables', async () => {
   process.env.OPENAI_TEST_SECRET = 'not for others';
@@ -111,7 +111,7 @@ test('a server gets a minimal environment and its own variables', async () => {
   expect(names).toContain('OWN');
   expect(names).toContain('PATH');
   expect(names).not.toContain('OPENAI_TEST_SECRET');
-}, 30_000);
+});
 
 describe('server-filesystem', () => {
   const files = (root: string) => ({ files: { command: bun, args: [FILESYSTEM, root], trusted: true } });
@@ -139,5 +139,5 @@ describe('server-filesystem', () => {
     await use(write, input, context);
     expect(await place.read('b.txt')).toBe('new');
     expect(await use(read, { path: '/etc/passwd' }, context)).toMatchObject({ failed: true });
-  }, 30_000);
+  });
 });
