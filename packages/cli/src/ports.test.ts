@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../../server/src/testing/free-port.ts';
 import { type RunOptions, runParlance, spawnParlance } from './run-parlance.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'parlance-ports-'));
@@ -78,11 +79,12 @@ describe('a port that another program listens on stops the start with one line',
 });
 
 test('a server stopped with open connections can be restarted on its port immediately', async () => {
-  const folder = options({ PORT: '0' });
-  let port = '0';
+  // Not one that the system chose: it would give it to another program in between.
+  const port = String(freePort());
+  const folder = options({ PORT: port });
   for (let start = 0; start < 3; start++) {
-    await using server = spawnParlance(['serve', '--port', port], folder);
-    port = await printedPort(server);
+    await using server = spawnParlance(['serve'], folder);
+    expect(await printedPort(server)).toBe(port);
     const socket = new WebSocket(`ws://127.0.0.1:${port}/ws`);
     const closed = new Promise((resolve) => socket.addEventListener('close', resolve));
     await new Promise((resolve) => socket.addEventListener('open', resolve));
