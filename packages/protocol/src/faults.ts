@@ -60,6 +60,8 @@ export const FaultData = z.object({
   message: z.string(),
   /** delay before a retry */
   retryAfterMs: z.number().int().positive().optional(),
+  /** HTTP status with which the model API refused the request */
+  vendorStatus: z.number().int().optional(),
 });
 export type FaultData = z.infer<typeof FaultData>;
 
@@ -68,19 +70,31 @@ export class Fault extends Error {
   override readonly name = 'Fault';
   /** delay before a retry */
   readonly retryAfterMs: number | undefined;
+  /** HTTP status with which the model API refused the request */
+  readonly vendorStatus: number | undefined;
 
   constructor(
     readonly code: FaultCode,
     message: string,
-    options: ErrorOptions & { readonly retryAfterMs?: number | undefined } = {},
+    options: ErrorOptions & Partial<Omit<FaultData, 'code' | 'message'>> = {},
   ) {
     super(message, options);
     this.retryAfterMs = options.retryAfterMs;
+    this.vendorStatus = options.vendorStatus;
+  }
+
+  static from({ code, message, ...more }: FaultData): Fault {
+    return new Fault(code, message, more);
   }
 
   data(): FaultData {
-    const { code, message, retryAfterMs } = this;
-    return retryAfterMs === undefined ? { code, message } : { code, message, retryAfterMs };
+    const { code, message, retryAfterMs, vendorStatus } = this;
+    return {
+      code,
+      message,
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+      ...(vendorStatus !== undefined && { vendorStatus }),
+    };
   }
 }
 

@@ -5,21 +5,28 @@ import type { ApiFault } from './model-api.ts';
 const api = anthropic({ key: 'sk-secret', model: 'claude-x' });
 const body = (type: string, message: string) => JSON.stringify({ type: 'error', error: { type, message } });
 
-const KEY = 'Anthropic refused the key: check ANTHROPIC_API_KEY.';
-const LONG = 'The conversation is longer than the model takes.';
-const DOWN = 'Anthropic cannot answer at the moment.';
-const LIMITED = 'Anthropic limits how much may be asked at the moment.';
+const KEY = 'Anthropic refused the key';
+const CHECK = 'Check ANTHROPIC_API_KEY.';
+const LONG = 'The conversation is too long for the model';
+const DOWN = 'Anthropic answered with error';
+const LIMITED = 'The rate limit of Anthropic is reached: slow down.';
 const ADDRESS = 'There is no model API at this address: check the base URL.';
 
 const REFUSALS: readonly [number, string, ApiFault['code'], boolean, string][] = [
-  [401, body('authentication_error', 'invalid x-api-key sk-secret'), 'provider_rejected', false, KEY],
-  [403, body('permission_error', 'not for you'), 'provider_rejected', false, KEY],
+  [
+    401,
+    body('authentication_error', 'invalid x-api-key sk-secret'),
+    'provider_rejected',
+    false,
+    `${KEY}: invalid x-api-key [key]. ${CHECK}`,
+  ],
+  [403, body('permission_error', 'not for you'), 'provider_rejected', false, `${KEY}: not for you. ${CHECK}`],
   [
     404,
     body('not_found_error', 'model: claude-x'),
     'provider_rejected',
     false,
-    'Anthropic does not know the model claude-x.',
+    'Anthropic does not know the model claude-x: model: claude-x.',
   ],
   [404, '<html>', 'provider_rejected', false, ADDRESS],
   [200, '<html>', 'provider_rejected', false, ADDRESS],
@@ -28,16 +35,17 @@ const REFUSALS: readonly [number, string, ApiFault['code'], boolean, string][] =
     body('invalid_request_error', 'prompt is too long: 208310 tokens > 200000 maximum'),
     'context_too_long',
     false,
-    LONG,
+    `${LONG}: prompt is too long: 208310 tokens > 200000 maximum.`,
   ],
   [
     400,
     body('invalid_request_error', 'input length and `max_tokens` exceed context limit: 1 + 2 > 2'),
     'context_too_long',
     false,
-    LONG,
+    `${LONG}: input length and \`max_tokens\` exceed context limit: 1 + 2 > 2.`,
   ],
-  [413, body('request_too_large', 'Request exceeds the maximum size'), 'context_too_long', false, LONG],
+  [413, body('request_too_large', 'Too much'), 'context_too_long', false, `${LONG}: Too much.`],
+  [413, '', 'context_too_long', false, `${LONG}.`],
   [
     400,
     body('invalid_request_error', 'max_tokens: must be at least 1.'),
@@ -50,20 +58,20 @@ const REFUSALS: readonly [number, string, ApiFault['code'], boolean, string][] =
     body('invalid_request_error', 'you sent sk-secret'),
     'provider_rejected',
     false,
-    'Anthropic refused the request.',
+    'Anthropic refused the request: you sent [key].',
   ],
   [
     400,
     body('invalid_request_error', 'two\nlines'),
     'provider_rejected',
     false,
-    'Anthropic refused the request.',
+    'Anthropic refused the request: two lines.',
   ],
   [400, 'x'.repeat(1_000), 'provider_rejected', false, 'Anthropic refused the request.'],
   [429, body('rate_limit_error', 'slow down'), 'provider_limited', true, LIMITED],
-  [500, body('api_error', 'oops'), 'provider_unavailable', true, DOWN],
-  [529, body('overloaded_error', 'Overloaded'), 'provider_unavailable', true, DOWN],
-  [502, '<html>bad gateway</html>', 'provider_unavailable', true, DOWN],
+  [500, body('api_error', 'oops'), 'provider_unavailable', true, `${DOWN} 500: oops.`],
+  [529, body('overloaded_error', 'Overloaded'), 'provider_unavailable', true, `${DOWN} 529: Overloaded.`],
+  [502, '<html>bad gateway</html>', 'provider_unavailable', true, `${DOWN} 502.`],
 ];
 
 for (const [status, text, code, retryable, message] of REFUSALS) {

@@ -216,7 +216,11 @@ export class Attempt<State> {
     const fault = attempted(() => this.api.refused(status, text));
     if (!fault.ok) return this.#bug(fault.thrown);
     const retryAfterMs = retryAfter(headers, Date.now());
-    return failed(retryAfterMs === undefined ? fault.value : { ...fault.value, retryAfterMs });
+    return failed({
+      ...fault.value,
+      ...(status >= 400 && { vendorStatus: status }),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    });
   }
 
   #bug(err: unknown): Batch {

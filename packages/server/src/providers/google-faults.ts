@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { jsonObject } from './json.ts';
 import type { ApiFault } from './model-api.ts';
 import { refusedKey, type UsedKey } from './refused-key.ts';
-import { refusedRequest } from './refused-request.ts';
+import { CONTEXT_TOO_LONG, explained, failedWith, refusedRequest, vendorText } from './vendor-text.ts';
 
 export const GoogleError = z.object({
   code: z.number().optional(),
@@ -39,25 +39,25 @@ export function googleFault(
   { model, ...used }: UsedKey & { readonly model: string },
 ): ApiFault {
   const { message, details } = error;
+  const reason = vendorText(message, used.key);
   const badKey = details.some(({ reason }) => reason?.startsWith('API_KEY')) || /API key/i.test(message);
   if (status === 401 || status === 403 || (status === 400 && badKey)) {
-    return refusedKey(VENDOR, used);
+    return refusedKey(VENDOR, used, reason);
   }
   if (status < 400 || (status === 404 && message === '')) {
     return rejected('There is no model API at this address: check the base URL.');
   }
-  if (status === 404) return rejected(`Google does not know the model ${model}.`);
+  if (status === 404) return rejected(explained(`Google does not know the model ${model}`, reason));
   if (status === 413 || TOO_LONG.test(message)) {
-    const sentence = 'The conversation is longer than the model takes.';
-    return { code: 'context_too_long', message: sentence, retryable: false };
+    return { code: 'context_too_long', message: explained(CONTEXT_TOO_LONG, reason), retryable: false };
   }
   if (status === 429) {
-    const sentence = 'Google limits how much may be asked at the moment.';
+    const sentence = explained('The rate limit of Google is reached', reason);
     return { code: 'provider_limited', message: sentence, retryable: true, ...retryInfo(details) };
   }
-  if (status === 408 || status >= 499) return unavailable('Google cannot answer at the moment.');
+  if (status === 408 || status >= 499) return unavailable(explained(failedWith('Google', status), reason));
   return {
-    ...refusedRequest('Google', message, used.key),
+    ...refusedRequest('Google', reason),
     ...(/thinking|thought/i.test(message) ? { retryPlain: true } : {}),
   };
 }

@@ -15,23 +15,36 @@ const codes = {
 const body = (status: keyof typeof codes, message: string, details: object[] = []) =>
   JSON.stringify({ error: { code: codes[status], status, message, details } });
 
-const KEY = 'Google refused the key: check GOOGLE_API_KEY.';
-const LONG = 'The conversation is longer than the model takes.';
-const DOWN = 'Google cannot answer at the moment.';
+const KEY = 'Google refused the key';
+const CHECK = 'Check GOOGLE_API_KEY.';
+const DOWN = 'Google answered with error';
 const ADDRESS = 'There is no model API at this address: check the base URL.';
 const TOO_MANY = 'The input token count (1054016) exceeds the maximum number of tokens allowed (1048576).';
+const LONG = `The conversation is too long for the model: ${TOO_MANY}`;
 const INVALID_KEY = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }];
 
 const REFUSALS: readonly [number, string, ApiFault['code'], boolean, string][] = [
-  [400, body('INVALID_ARGUMENT', 'API key not valid.', INVALID_KEY), 'provider_rejected', false, KEY],
-  [401, body('UNAUTHENTICATED', 'AIza-secret is wrong'), 'provider_rejected', false, KEY],
-  [403, body('PERMISSION_DENIED', 'no'), 'provider_rejected', false, KEY],
+  [
+    400,
+    body('INVALID_ARGUMENT', 'API key not valid.', INVALID_KEY),
+    'provider_rejected',
+    false,
+    `${KEY}: API key not valid. ${CHECK}`,
+  ],
+  [
+    401,
+    body('UNAUTHENTICATED', 'AIza-secret is wrong'),
+    'provider_rejected',
+    false,
+    `${KEY}: [key] is wrong. ${CHECK}`,
+  ],
+  [403, body('PERMISSION_DENIED', 'no'), 'provider_rejected', false, `${KEY}: no. ${CHECK}`],
   [
     404,
     body('NOT_FOUND', 'models/gemini-x is not found'),
     'provider_rejected',
     false,
-    'Google does not know the model gemini-x.',
+    'Google does not know the model gemini-x: models/gemini-x is not found.',
   ],
   [404, '<html>', 'provider_rejected', false, ADDRESS],
   [200, '<html>', 'provider_rejected', false, ADDRESS],
@@ -49,11 +62,17 @@ const REFUSALS: readonly [number, string, ApiFault['code'], boolean, string][] =
     body('INVALID_ARGUMENT', 'you sent AIza-secret'),
     'provider_rejected',
     false,
-    'Google refused the request.',
+    'Google refused the request: you sent [key].',
   ],
-  [500, body('INTERNAL', 'oops'), 'provider_unavailable', true, DOWN],
-  [503, body('UNAVAILABLE', 'The model is overloaded.'), 'provider_unavailable', true, DOWN],
-  [502, '<html>bad gateway</html>', 'provider_unavailable', true, DOWN],
+  [500, body('INTERNAL', 'oops'), 'provider_unavailable', true, `${DOWN} 500: oops.`],
+  [
+    503,
+    body('UNAVAILABLE', 'The model is overloaded.'),
+    'provider_unavailable',
+    true,
+    `${DOWN} 503: The model is overloaded.`,
+  ],
+  [502, '<html>bad gateway</html>', 'provider_unavailable', true, `${DOWN} 502.`],
 ];
 
 for (const [status, text, code, retryable, message] of REFUSALS) {

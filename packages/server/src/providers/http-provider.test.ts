@@ -169,7 +169,7 @@ describe('the key', () => {
     expect(elsewhere.bodies.length).toBe(0);
   });
 
-  test('that is wrong gives one sentence, and is in no event', async () => {
+  test('that is wrong is reported in the words of the vendor, and is in no event', async () => {
     const said = { error: { message: `Incorrect API key provided: ${KEY}.`, code: 'invalid_api_key' } };
     const { url, bodies } = vendor(() => Response.json(said, { status: 401 }));
     const api = openaiChat({ key: KEY, baseUrl: `${url}v1`, model: 'gpt' });
@@ -178,7 +178,9 @@ describe('the key', () => {
     for await (const event of httpProvider(api, OPTIONS).stream(PROMPT, signal)) events.push(event);
     expect(bodies.length).toBe(1);
     expect(JSON.stringify(events)).not.toContain(KEY);
-    const message = `${new URL(url).host} refused the key: check OPENAI_API_KEY.`;
-    expect(events).toEqual([{ type: 'failed', fault: { code: 'provider_rejected', message } }]);
+    const message = `${new URL(url).host} refused the key: Incorrect API key provided: [key]. Check OPENAI_API_KEY.`;
+    expect(events).toEqual([
+      { type: 'failed', fault: { code: 'provider_rejected', message, vendorStatus: 401 } },
+    ]);
   });
 });

@@ -1,4 +1,5 @@
 /** Drives a model API over HTTP: one answer of the model, with retries. */
+import type { FaultData } from '@parlance/protocol';
 import type { Provider, ProviderEvent } from '../core/ports/provider.ts';
 import { sleep } from '../lib/sleep.ts';
 import { Attempt, type AttemptOptions } from './attempt.ts';
@@ -44,13 +45,22 @@ export function httpProvider<State>(api: ModelApi<State>, options: HttpProviderO
           count--;
           continue;
         }
-        const { code, message } = broken;
+        const fault = faultOf(broken);
         const delayMs = signal.aborted ? null : retryDelay(retry, count, broken);
-        if (delayMs === null) return yield { type: 'failed', fault: { code, message } };
+        if (delayMs === null) return yield { type: 'failed', fault };
         const { host } = attempt;
-        yield { type: 'retrying', attempt: count + 1, delayMs, fault: { code, message }, host };
+        yield { type: 'retrying', attempt: count + 1, delayMs, fault, host };
         await sleep(delayMs, signal);
       }
     },
+  };
+}
+
+function faultOf({ code, message, vendorStatus, retryAfterMs = 0 }: ApiFault): FaultData {
+  return {
+    code,
+    message,
+    ...(retryAfterMs > 0 && { retryAfterMs: Math.ceil(retryAfterMs) }),
+    ...(vendorStatus !== undefined && { vendorStatus }),
   };
 }

@@ -4,7 +4,7 @@ import { jsonObject } from './json.ts';
 import type { ApiFault } from './model-api.ts';
 import { VARIABLE, type Vendor } from './openai.ts';
 import { refusedKey } from './refused-key.ts';
-import { refusedRequest } from './refused-request.ts';
+import { CONTEXT_TOO_LONG, explained, failedWith, refusedRequest, vendorText } from './vendor-text.ts';
 
 type Refusal = {
   /** absent for an error inside a stream */
@@ -15,7 +15,7 @@ type Refusal = {
 
 /** Maps a refused request: its status and its body, which may be anything. */
 export function refusedFault(vendor: Vendor, status: number, body: string): ApiFault {
-  const failure = described(jsonObject(body));
+  const failure = described(jsonObject(body) ?? (status === 200 ? null : body));
   // Some servers refuse with a success status and an error in the body.
   if (status === 200 && failure.message)
     return faultOf(vendor, { ...failure, status: statusIn(failure.code) });
@@ -46,7 +46,8 @@ type Row = {
   readonly when: (refusal: Refusal, text: string) => boolean;
   readonly code: FaultCode;
   readonly retryable?: boolean;
-  readonly sentence: (vendor: Vendor, refusal: Refusal) => string;
+  /** `reason` is what the vendor says */
+  readonly sentence: (vendor: Vendor, refusal: Refusal, reason: string) => string;
 };
 
 /** The first match wins. A status alone is not enough, and a stream has none. */
@@ -54,72 +55,80 @@ const FAULTS: readonly Row[] = [
   {
     when: ({ status }, text) => status === 401 || KEY_REFUSED.test(text),
     code: 'provider_rejected',
-    sentence: ({ host, ...used }) => refusedKey({ name: host, variable: VARIABLE }, used).message,
-  },
-  {
-    when: ({ status }) => status === 403,
-    code: 'provider_rejected',
-    sentence: ({ host, ...used }) =>
-      used.key
-        ? `${host} does not allow this: check what ${used.keyName} may use.`
-        : refusedKey({ name: host, variable: VARIABLE }, used).message,
+    sentence: ({ host, ...used }, _, reason) =>
+      refusedKey({ name: host, variable: VARIABLE }, used, reason).message,
   },
   {
     when: ({ status }, text) => status === 402 || QUOTA.test(text),
     code: 'provider_limited',
-    sentence: ({ host, keyName }) => `${host} reports that the quota is used up: check ${keyName}.`,
+    sentence: ({ host, keyName }, _, reason) =>
+      explained(`The quota of ${host} is used up`, reason, `check ${keyName}`),
+  },
+  {
+    when: ({ status }) => status === 403,
+    code: 'provider_rejected',
+    sentence: ({ host, ...used }, _, reason) =>
+      used.key
+        ? explained(`${host} does not allow the request`, reason, `check what ${used.keyName} may use`)
+        : refusedKey({ name: host, variable: VARIABLE }, used, reason).message,
   },
   {
     when: ({ status }, text) => status === 413 || TOO_LONG.test(text),
     code: 'context_too_long',
-    sentence: () => 'The conversation is longer than the model takes.',
+    sentence: (_vendor, _, reason) => explained(CONTEXT_TOO_LONG, reason),
   },
   {
     when: ({ status, code }) => status === 429 || LIMITED.test(code),
     code: 'provider_limited',
     retryable: true,
-    sentence: ({ host }) => `${host} limits how often it may be asked.`,
+    sentence: ({ host }, _, reason) => explained(`The rate limit of ${host} is reached`, reason),
   },
   {
     when: ({ status = 0, code }) =>
       status === 408 || status === 409 || status >= 500 || OVERLOADED.test(code),
     code: 'provider_unavailable',
     retryable: true,
-    sentence: ({ host }, { status }) => `${host} is unavailable${status ? ` (${status})` : ''}.`,
+    sentence: ({ host }, { status }, reason) => explained(failedWith(host, status), reason),
   },
   {
     when: ({ status, code, message }) =>
       code === 'model_not_found' || (status === 404 && /model/i.test(message)),
     code: 'provider_rejected',
-    sentence: ({ host, model }) => `${host} does not know the model ${model}.`,
+    sentence: ({ host, model }, _, reason) => explained(`${host} does not know the model ${model}`, reason),
   },
   {
     when: ({ status }) => status === 404 || status === 405 || status === 200,
     code: 'provider_rejected',
-    sentence: ({ host }) => `There is no model API at this address of ${host}: check the base URL.`,
+    sentence: ({ host }, _, reason) =>
+      explained(`There is no model API at this address of ${host}`, reason, 'check the base URL'),
   },
   {
     when: ({ status, code }) => status === undefined && !REQUEST_ERROR.test(code),
     code: 'provider_unavailable',
     retryable: true,
-    sentence: ({ host }) => `${host} failed while it was answering.`,
+    sentence: ({ host }, _, reason) => explained(failedWith(host), reason),
   },
 ];
 
 function faultOf(vendor: Vendor, refusal: Refusal): ApiFault {
   const text = `${refusal.code} ${refusal.message}`;
+  const reason = vendorText(refusal.message, vendor.key);
   const row = FAULTS.find(({ when }) => when(refusal, text));
   if (!row) {
-    const refused = refusedRequest(vendor.host, refusal.message, vendor.key);
+    const refused = refusedRequest(vendor.host, reason);
     return EXTRAS.test(text) ? { ...refused, retryPlain: true } : refused;
   }
   const { code, retryable = false, sentence } = row;
-  return { code, message: sentence(vendor, refusal), retryable };
+  return { code, message: sentence(vendor, refusal, reason), retryable };
 }
 
-/** Finds the message in `{error: {code, type, message}}`, `{error: "…"}`, `{detail: "…"}` and `{message: "…"}`. */
+/** A longer plain body is not a message. */
+const MAX_LINE = 300;
+
+/** Finds the message in `{error: {code, type, message}}`, `{error: "…"}`, `{detail: "…"}`, `{message: "…"}` and plain text. */
 function described(body: unknown): { code: string; message: string } {
-  if (!isObject(body)) return { code: '', message: '' };
+  const isLine = typeof body === 'string' && body.length <= MAX_LINE && !/<[a-z!]/i.test(body);
+  if (!isObject(body)) return { code: '', message: isLine ? body : '' };
   const error = isObject(body.error) ? body.error : body;
   const text = (value: unknown): string =>
     typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';

@@ -44,6 +44,6 @@ test('anthropic: a key that is refused inside a stream', () => {
     data: JSON.stringify({ type: 'error', error }),
   });
   expect(events).toMatchObject([
-    { type: 'failed', fault: { message: 'Anthropic refused the key: check my key.' } },
+    { type: 'failed', fault: { message: 'Anthropic refused the key: no. Check my key.' } },
   ]);
 });
