@@ -12,7 +12,7 @@ export type Answer =
   | { readonly call: string; readonly input: object }
   /** several at once, each with its input */
   | { readonly calls: readonly (readonly [tool: string, input: object])[] }
-  | { readonly status: number; readonly headers?: Record<string, string> }
+  | { readonly status: number; readonly headers?: Record<string, string>; readonly message?: string }
   /** some text, then the connection is cut or stays silent */
   | { readonly say: string; readonly think?: string; readonly after: 'cut' | 'silence' }
   /** the answer is cut off by a limit, or by the vendor's filter */
@@ -49,7 +49,7 @@ export function fakeModel(
       requests.push(body);
       request.signal.addEventListener('abort', () => aborted.resolve());
       const said = await answer(body, requests.length);
-      if ('status' in said) return new Response('{"error":{"message":"no"}}', said);
+      if ('status' in said) return Response.json({ error: { message: said.message ?? 'no' } }, said);
       return new Response(stream(said, count(body, said)), {
         headers: { 'content-type': 'text/event-stream' },
       });

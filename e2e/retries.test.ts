@@ -50,7 +50,7 @@ test('agentloop: shown text is discarded only if there was any', async () => {
   await driver.answer();
   const { host } = new URL(model.url);
   expect(notices(driver.client.frames)).toEqual([
-    `"⚠️ ${host} is unavailable: 503. Trying again."`,
+    `"⚠️ ${host} answered with error 503: no. Trying again."`,
     `"⚠️ The model's stream ended before the answer was complete. The partial answer is discarded."`,
   ]);
 });

@@ -4,11 +4,18 @@ import Anthropic from '@anthropic-ai/sdk';
 import { modelServer, testServers } from '../model-server.ts';
 import { anthropicClient, failure, textIn } from './client.ts';
 
+/** A delay longer than a minute is not awaited by the server. */
+const refusedWith = (status: number) => ({
+  status,
+  message: `The vendor says ${status}: temperature must be 1`,
+  ...(status === 429 && { headers: { 'retry-after': '61' } }),
+});
+
 const { started } = testServers();
 const { model, server } = await modelServer(
   ({ messages }) => {
-    const text = JSON.stringify(messages.at(-1)?.content);
-    return text.includes('refuse') ? { status: 400 } : { say: 'Fine.' };
+    const [, status] = /refuse (\d+)/.exec(JSON.stringify(messages.at(-1)?.content)) ?? [];
+    return status ? refusedWith(Number(status)) : { say: 'Fine.' };
   },
   { MODEL_ALIASES: 'claude-*=fake, old=coder, lost=nowhere' },
   { doors: [{ dialect: 'anthropic', port: 0 }] },
@@ -163,18 +170,49 @@ describe('keys', () => {
   });
 });
 
-test('failures of the model before the first output are an HTTP error that clients do not retry', async () => {
-  const client = anthropicClient(server.http, { maxRetries: 2 });
-  const before = model.requests.length;
-  for (const stream of [false, true]) {
-    const messages = [{ role: 'user' as const, content: 'refuse' }];
-    const asked = client.messages.create({ ...ASKED, messages, stream });
-    const thrown = (await failure(asked)) as InstanceType<typeof Anthropic.APIError>;
-    expect(thrown).toMatchObject({ status: 502, type: 'api_error' });
-    expect(thrown.headers?.get('x-should-retry')).toBe('false');
-    expect(thrown.headers?.get('x-parlance-session')).not.toBeNull();
-  }
-  expect(model.requests).toHaveLength(before + 2);
+describe('failures of the model', () => {
+  const ask = (client: Anthropic, content: string, stream = false): Promise<unknown> =>
+    client.messages.create({ ...ASKED, messages: [{ role: 'user', content }], stream });
+
+  test.each([
+    [400, 'invalid_request_error'],
+    [401, 'authentication_error'],
+    [402, 'billing_error'],
+    [403, 'permission_error'],
+    [404, 'not_found_error'],
+    [413, 'request_too_large'],
+    [422, 'invalid_request_error'],
+  ] as const)('a refusal with %d has its status and text, and is not retried', async (status, type) => {
+    const client = anthropicClient(server.http, { maxRetries: 2 });
+    const before = model.requests.length;
+    for (const stream of [false, true]) {
+      const thrown = (await failure(ask(client, `refuse ${status}`, stream))) as InstanceType<
+        typeof Anthropic.APIError
+      >;
+      expect(thrown).toMatchObject({ status, type });
+      expect(thrown.message).toContain(`The vendor says ${status}: temperature must be 1.`);
+      expect(thrown.headers?.get('x-should-retry')).toBe('false');
+      expect(thrown.headers?.get('retry-after')).toBeNull();
+      expect(thrown.headers?.get('x-parlance-session')).not.toBeNull();
+    }
+    expect(model.requests).toHaveLength(before + 2);
+  });
+
+  test('a rate limit stays 429 with the delay', async () => {
+    for (const stream of [false, true]) {
+      const thrown = await failure(ask(anthropicClient(server.http), 'refuse 429', stream));
+      expect(thrown).toBeInstanceOf(Anthropic.RateLimitError);
+      expect(thrown).toMatchObject({ type: 'rate_limit_error' });
+      const { headers, message } = thrown as InstanceType<typeof Anthropic.APIError>;
+      expect(message).toContain('The vendor says 429');
+      expect(headers?.get('retry-after')).toBe('61');
+    }
+  });
+
+  test('an outage is 502', async () => {
+    const asked = ask(anthropicClient(server.http), 'refuse 500');
+    expect(await failure(asked)).toMatchObject({ status: 502, type: 'api_error' });
+  });
 });
 
 describe('limits', () => {

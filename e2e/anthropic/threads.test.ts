@@ -166,7 +166,7 @@ describe('a thread that cannot be continued', () => {
 test('a thread whose turn has failed is continued from the same answer', async () => {
   const { data } = await create('one');
   const failed = (await failure(continueFrom(data.id, 'fail'))) as InstanceType<typeof Anthropic.APIError>;
-  expect(failed).toMatchObject({ status: 502, type: 'api_error' });
+  expect(failed).toMatchObject({ status: 400, type: 'invalid_request_error' });
   expect(failed.headers?.get('x-should-retry')).toBe('false');
   expect(textIn((await continueFrom(data.id, 'two')).data)).toEndWith('two');
 });

@@ -4,11 +4,18 @@ import OpenAI from 'openai';
 import { modelServer, testServers } from '../model-server.ts';
 import { failure, openaiClient } from './client.ts';
 
+/** A delay longer than a minute is not awaited by the server. */
+const refusedWith = (status: number) => ({
+  status,
+  message: `The vendor says ${status}: temperature must be 1`,
+  ...(status === 429 && { headers: { 'retry-after': '61' } }),
+});
+
 const { started } = testServers();
 const { model, server } = await modelServer(
   ({ messages }) => {
-    const text = JSON.stringify(messages.at(-1)?.content);
-    return text.includes('refuse') ? { status: 400 } : { say: 'Fine.' };
+    const [, status] = /refuse (\d+)/.exec(JSON.stringify(messages.at(-1)?.content)) ?? [];
+    return status ? refusedWith(Number(status)) : { say: 'Fine.' };
   },
   { MODEL_ALIASES: 'gpt-*=fake, old=coder, lost=nowhere' },
   { doors: [{ dialect: 'openai', port: 0 }] },
@@ -128,21 +135,58 @@ describe('keys', () => {
 });
 
 describe('failures of the model', () => {
-  test('before the first output are an HTTP error that clients do not retry', async () => {
+  const kinds = ['whole', 'streamed', 'response'] as const;
+  const ask = (client: OpenAI, kind: (typeof kinds)[number], content: string): Promise<unknown> =>
+    kind === 'response'
+      ? client.responses.create({ model: 'fake', input: content })
+      : client.chat.completions.create({
+          model: 'fake',
+          messages: [{ role: 'user', content }],
+          stream: kind === 'streamed',
+        });
+
+  test.each([
+    [400, OpenAI.BadRequestError],
+    [401, OpenAI.AuthenticationError],
+    [402, OpenAI.APIError],
+    [403, OpenAI.PermissionDeniedError],
+    [404, OpenAI.NotFoundError],
+    [413, OpenAI.APIError],
+    [422, OpenAI.UnprocessableEntityError],
+  ] as const)(
+    'a refusal with %d has its status and text, and is not retried',
+    async (status, kindOfError) => {
+      const client = openaiClient(server.http, { maxRetries: 2 });
+      const before = model.requests.length;
+      for (const kind of kinds) {
+        const thrown = (await failure(ask(client, kind, `refuse ${status}`))) as InstanceType<
+          typeof OpenAI.APIError
+        >;
+        expect(thrown).toBeInstanceOf(kindOfError);
+        expect(thrown).toMatchObject({ status, type: 'invalid_request_error' });
+        expect(thrown.message).toContain(`The vendor says ${status}: temperature must be 1.`);
+        expect(thrown.headers?.get('x-should-retry')).toBe('false');
+        expect(thrown.headers?.get('retry-after')).toBeNull();
+        expect(thrown.headers?.get('x-parlance-session')).not.toBeNull();
+      }
+      expect(model.requests).toHaveLength(before + kinds.length);
+    },
+  );
+
+  test('a rate limit stays 429 with the delay', async () => {
     const client = openaiClient(server.http, { maxRetries: 2 });
-    const before = model.requests.length;
-    for (const stream of [false, true]) {
-      const asked = client.chat.completions.create({
-        model: 'fake',
-        messages: [{ role: 'user', content: 'refuse' }],
-        stream,
-      });
-      const thrown = (await failure(asked)) as InstanceType<typeof OpenAI.APIError>;
-      expect(thrown).toMatchObject({ status: 502, type: 'server_error' });
-      expect(thrown.headers?.get('x-should-retry')).toBe('false');
-      expect(thrown.headers?.get('x-parlance-session')).not.toBeNull();
+    for (const kind of kinds) {
+      const thrown = (await failure(ask(client, kind, 'refuse 429'))) as InstanceType<typeof OpenAI.APIError>;
+      expect(thrown).toBeInstanceOf(OpenAI.RateLimitError);
+      expect(thrown).toMatchObject({ type: 'rate_limit_error', code: 'rate_limit_exceeded' });
+      expect(thrown.message).toContain('The vendor says 429');
+      expect(thrown.headers?.get('retry-after')).toBe('61');
     }
-    expect(model.requests).toHaveLength(before + 2);
+  });
+
+  test('an outage is 502', async () => {
+    const asked = ask(openaiClient(server.http), 'whole', 'refuse 500');
+    expect(await failure(asked)).toMatchObject({ status: 502, type: 'server_error' });
   });
 });
 

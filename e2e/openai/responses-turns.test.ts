@@ -147,7 +147,7 @@ describe('a failure', () => {
   test('of a whole response is an HTTP error that clients do not retry', async () => {
     const { model, server } = await answering({ status: 400 });
     const thrown = await failure(openaiClient(server.http, { maxRetries: 2 }).responses.create(hello));
-    expect(thrown).toMatchObject({ status: 502, type: 'server_error' });
+    expect(thrown).toMatchObject({ status: 400, type: 'invalid_request_error' });
     expect(model.requests).toHaveLength(1);
   });
 });

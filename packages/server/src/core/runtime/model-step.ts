@@ -165,7 +165,7 @@ async function failStep({ active, request, modelCall }: Step, fault: FaultData):
   modelCall.failed(fault.code);
   if (fault.code === 'context_too_long' && (await compactForVendor(session, deps, { request, signal })))
     return;
-  throw new Fault(fault.code, fault.message);
+  throw Fault.from(fault);
 }
 
 /** The vendor counted the request and its answer; `estimate` is our count of the same content. */

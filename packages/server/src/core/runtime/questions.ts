@@ -33,7 +33,7 @@ export async function complete(
     }
     if (event.type === 'failed') {
       call.failed(event.fault.code);
-      throw new Fault(event.fault.code, event.fault.message);
+      throw Fault.from(event.fault);
     }
     if (event.type === 'ended') {
       call.ended(event.usage, event.stop);

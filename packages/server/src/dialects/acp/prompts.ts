@@ -40,10 +40,10 @@ export async function submit(
     else if (event.type === 'turn.cancelled' || event.type === 'input.cancelled') resolve('cancelled');
     else if (event.type === 'turn.failed') {
       if (event.fault.code === 'too_many_steps') resolve('max_turn_requests');
-      else
-        reject(
-          new Fault(event.fault.code === 'not_found' ? 'internal' : event.fault.code, event.fault.message),
-        );
+      else {
+        const { code } = event.fault;
+        reject(Fault.from({ ...event.fault, code: code === 'not_found' ? 'internal' : code }));
+      }
     }
   };
   let watch = await ctx.engine.watch(ref, sink);

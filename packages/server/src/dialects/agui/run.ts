@@ -148,10 +148,8 @@ export class Run {
       case 'cancelled':
         if (this.#isLast()) this.#finish({ type: kind === 'ended' ? 'success' : 'cancelled' });
         return;
-      case 'failed': {
-        const { code, message, retryAfterMs } = piece.fault;
-        if (this.#isLast()) this.#fail(new Fault(code, message, { retryAfterMs }));
-      }
+      case 'failed':
+        if (this.#isLast()) this.#fail(Fault.from(piece.fault));
     }
   }
 

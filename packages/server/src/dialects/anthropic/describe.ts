@@ -11,14 +11,16 @@ import { ErrorAnswer, MessageView, ModelList, ModelView, TokenCount } from './re
 import { CountRequest, MessageRequest, ModelQuery, RequestHeaders } from './schemas.ts';
 
 const REASONS: Readonly<Record<number, string>> = {
-  400: 'Missing or invalid field, or the thread cannot be continued',
-  401: 'Missing or invalid key',
-  403: 'The role lacks the permission',
+  400: 'Missing or invalid field, the thread cannot be continued, or the model API refused the request',
+  401: 'Missing or invalid key, here or at the model API',
+  402: 'The quota at the model API is used up',
+  403: 'The role, or the key of the model API, lacks the permission',
   404: 'Unknown model or thread',
   409: 'The turn was cancelled',
   413: 'The body is too large',
+  422: 'The model API refused the request',
   429: 'Too many requests to this server or to the model',
-  502: 'The model call failed',
+  502: 'The model API is unavailable',
   503: 'The server is shutting down',
   529: 'The server is overloaded',
 };
@@ -97,7 +99,7 @@ const messages = (base: string): Endpoint[] => [
             .describe('`message_start`, the events of each block, `message_delta`, `message_stop`'),
         },
       ],
-      ...errors(400, 401, 403, 404, 409, 413, 429, 502, 503, 529),
+      ...errors(400, 401, 402, 403, 404, 409, 413, 422, 429, 502, 503, 529),
     },
   },
   {

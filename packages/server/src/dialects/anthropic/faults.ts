@@ -3,7 +3,7 @@ import type { Fault, FaultCode } from '@parlance/protocol';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { requestIdOf } from '../../http/request-id.ts';
 import { RequestFault } from '../shared/exchange/request-fault.ts';
-import { HTTP_STATUS } from '../shared/http-status.ts';
+import { HTTP_STATUS, vendorRefusal } from '../shared/http-status.ts';
 import { retryText } from '../shared/retry.ts';
 
 export const REQUEST_ID = 'request-id';
@@ -28,10 +28,11 @@ const STATUSES: Record<FaultCode, ContentfulStatusCode> = {
   overloaded: OVERLOADED,
 };
 
-export const statusOf = ({ code }: Fault): ContentfulStatusCode => STATUSES[code];
+export const statusOf = (fault: Fault): ContentfulStatusCode => vendorRefusal(fault) ?? STATUSES[fault.code];
 
 const TYPES: Readonly<Record<number, string>> = {
   401: 'authentication_error',
+  402: 'billing_error',
   403: 'permission_error',
   404: 'not_found_error',
   408: 'timeout_error',
@@ -59,7 +60,9 @@ export function errorBody(fault: Fault, request: string): ErrorBody {
 
 /** Clients search for this text to shorten the conversation. */
 const messageOf = (fault: Fault): string =>
-  fault.code === 'context_too_long' ? `prompt is too long: ${fault.message}` : retryText(fault);
+  fault.code === 'context_too_long' && !/prompt is too long/i.test(fault.message)
+    ? `prompt is too long: ${fault.message}`
+    : retryText(fault);
 
 /** The origin is not allowed, the endpoint does not exist, or an error occurred. */
 export const refusal = (status: number, message: string, request: Request): ErrorBody => ({

@@ -8,7 +8,7 @@ const ERRORS = {
   404: 'Not found, or it belongs to another user',
   409: 'Not possible in the current state',
   429: 'Rate limited; Retry-After is in seconds',
-  502: 'The model API is unreachable or refused the request',
+  502: 'The model API is unreachable',
 } as const;
 
 export const nativeErrors = (...codes: (keyof typeof ERRORS)[]): Answers =>

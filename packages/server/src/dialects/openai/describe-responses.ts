@@ -79,7 +79,7 @@ export const responseEndpoints = (base: string): Endpoint[] => [
         },
         STREAM,
       ],
-      ...errors(400, 401, 403, 404, 409, 413, 429, 502, 503),
+      ...errors(400, 401, 402, 403, 404, 409, 413, 422, 429, 502, 503),
     },
   },
   {

@@ -92,7 +92,7 @@ const endpoints = (base: string): Endpoint[] => [
           schema: z.string().describe('`chat.completion.chunk` objects, then `[DONE]`'),
         },
       ],
-      ...errors(400, 401, 403, 404, 409, 413, 429, 502, 503),
+      ...errors(400, 401, 402, 403, 404, 409, 413, 422, 429, 502, 503),
     },
   },
 ];

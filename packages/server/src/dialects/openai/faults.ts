@@ -2,7 +2,7 @@
 import type { Fault, FaultCode } from '@parlance/protocol';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { RequestFault } from '../shared/exchange/request-fault.ts';
-import { HTTP_STATUS } from '../shared/http-status.ts';
+import { HTTP_STATUS, vendorRefusal } from '../shared/http-status.ts';
 import { retryText } from '../shared/retry.ts';
 
 export type ErrorBody = {
@@ -16,7 +16,7 @@ export type ErrorBody = {
 
 const STATUSES: Record<FaultCode, ContentfulStatusCode> = { ...HTTP_STATUS, context_too_long: 400 };
 
-export const statusOf = ({ code }: Fault): ContentfulStatusCode => STATUSES[code];
+export const statusOf = (fault: Fault): ContentfulStatusCode => vendorRefusal(fault) ?? STATUSES[fault.code];
 
 const CODES: Partial<Record<FaultCode, string>> = {
   unauthenticated: 'invalid_api_key',
@@ -33,9 +33,14 @@ export const errorBody = (fault: Fault): ErrorBody => {
   return body(statusOf(fault), {
     message: retryText(fault),
     param,
-    code: apiCode ?? CODES[fault.code] ?? null,
+    code: apiCode ?? codeOf(fault),
   });
 };
+
+function codeOf(fault: Fault): string | null {
+  const isQuota = fault.code === 'provider_limited' && vendorRefusal(fault) !== undefined;
+  return isQuota ? 'insufficient_quota' : (CODES[fault.code] ?? null);
+}
 
 /** The origin is not allowed, the endpoint does not exist, or an error occurred. */
 export const refusal = (status: number, message: string): ErrorBody =>

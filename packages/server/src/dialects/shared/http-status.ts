@@ -1,5 +1,5 @@
 /** Faults as HTTP status codes. */
-import type { FaultCode } from '@parlance/protocol';
+import type { Fault, FaultCode } from '@parlance/protocol';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 
 export const HTTP_STATUS = {
@@ -20,7 +20,7 @@ export const HTTP_STATUS = {
   too_many_steps: 500,
   provider_unavailable: 502,
   provider_limited: 429,
-  provider_rejected: 502,
+  provider_rejected: 400,
   context_too_long: 413,
   answer_too_long: 502,
   limited: 429,
@@ -29,3 +29,12 @@ export const HTTP_STATUS = {
   storage_unavailable: 503,
   internal: 500,
 } satisfies Record<FaultCode, ContentfulStatusCode>;
+
+const REFUSALS: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 413, 422]);
+
+/**
+ * The status with which a model API refused the request for good, for dialects that such an API has too. Not for
+ * dialects where 401 is about the caller's own login.
+ */
+export const vendorRefusal = ({ vendorStatus = 0 }: Fault): ContentfulStatusCode | undefined =>
+  REFUSALS.has(vendorStatus) ? (vendorStatus as ContentfulStatusCode) : undefined;

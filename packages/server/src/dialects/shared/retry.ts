@@ -1,6 +1,7 @@
 /** The retry time of a fault: as text, and in the numeric fields of a dialect. */
 import type { Fault, FaultCode } from '@parlance/protocol';
 import type { Context } from 'hono';
+import { vendorRefusal } from './http-status.ts';
 
 /** Retry times of temporary faults that do not have their own. */
 const DEFAULT_RETRY_MS: Partial<Record<FaultCode, number>> = {
@@ -11,7 +12,8 @@ const DEFAULT_RETRY_MS: Partial<Record<FaultCode, number>> = {
   provider_limited: 10_000,
 };
 
-const retryMs = ({ code, retryAfterMs }: Fault): number | undefined => retryAfterMs ?? DEFAULT_RETRY_MS[code];
+const retryMs = (fault: Fault): number | undefined =>
+  fault.retryAfterMs ?? (vendorRefusal(fault) ? undefined : DEFAULT_RETRY_MS[fault.code]);
 
 /** In whole seconds; undefined if a retry does not help. */
 function retrySeconds(fault: Fault): number | undefined {

@@ -115,10 +115,7 @@ export class Reading {
     if (shown) this.#reader.piece(shown);
     if (piece.turn !== (input ? this.#last : turn)) return;
     if (piece.kind === 'ended') this.#reader?.ended(null);
-    if (piece.kind === 'failed') {
-      const { code, message, retryAfterMs } = piece.fault;
-      this.#reader?.ended(new Fault(code, message, { retryAfterMs }));
-    }
+    if (piece.kind === 'failed') this.#reader?.ended(Fault.from(piece.fault));
   }
 
   /** Leaves out calls that the request answers: they are open until their results are stored. */
