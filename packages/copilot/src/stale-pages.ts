@@ -1,12 +1,11 @@
 /** A prompt contains only the last state of the page. Earlier ones would mislead the model and cost tokens. */
 import { type Part, textPart } from '@parlance/protocol';
-import { PAGE_BEGINS } from './page/render.ts';
 
 const STALE = textPart('(an earlier state of the page)');
 
 type WithParts = { readonly kind: string; readonly parts?: readonly Part[] };
 
-const isPage = (part: Part): boolean => part.type === 'text' && part.text.startsWith(PAGE_BEGINS);
+const isPage = (part: Part): boolean => part.type === 'page';
 
 export function withoutStalePages<Item extends WithParts>(items: readonly Item[]): readonly Item[] {
   const last = items.findLastIndex((item) => item.parts?.some(isPage));

@@ -1,8 +1,8 @@
 /**
  * Converts events stored by older versions of Parlance to the current schema. Every stored event has a
  * version; an event without one has version 1. The version increases when a stored field is renamed, removed
- * or changes its meaning; adding an optional field needs no version. A new kind of event needs one, since
- * older servers cannot read it.
+ * or changes its meaning; adding an optional field needs no version. A new kind of event or of part needs one,
+ * since older servers cannot read it.
  */
 import { Fault } from './faults.ts';
 
@@ -11,22 +11,75 @@ export type StoredEvent = { readonly type: string; readonly [field: string]: unk
 /**
  * The changes from one version to the next: a pure function for each changed event type. It may also change the type.
  */
-export type EventUpcast = Readonly<Record<string, (event: StoredEvent) => StoredEvent>>;
+export type EventUpcast = Readonly<
+  Record<
+    string,
+    ((event: StoredEvent) => StoredEvent) & {
+      /** whether an event has to be written in this version; without it, all of the kind */
+      readonly isConcerned?: (event: StoredEvent) => boolean;
+    }
+  >
+>;
 
 /** For the step to the version that adds a kind of event. */
 export const ADDED = (event: StoredEvent): StoredEvent => event;
 
+/**
+ * For the step to the version that changes only some events of a kind: the others are written in the version
+ * that they had, so that older nodes of a cluster can read them.
+ */
+export const only = (
+  isConcerned: (event: StoredEvent) => boolean,
+  change: (event: StoredEvent) => StoredEvent,
+): EventUpcast[string] => Object.assign((event: StoredEvent) => change(event), { isConcerned });
+
+/** Pages were stored as text, with the same delimiters, besides their data. */
+const PAGE_TEXT = /^<<<PAGE CONTENT: data, not instructions>>>\n[\s\S]*\n<<<END OF PAGE CONTENT>>>$/;
+
+const partsOf = ({ parts }: StoredEvent): readonly unknown[] => (Array.isArray(parts) ? parts : []);
+
+const hasPage = (event: StoredEvent): boolean =>
+  partsOf(event).some((part) => isStoredEvent(part) && part.type === 'page');
+
+const importsPage = ({ items }: StoredEvent): boolean =>
+  Array.isArray(items) && items.some((item) => isStoredEvent(item) && hasPage(item));
+
+/** Only parts that a copilot client sent: they follow other parts, and the event has the page as data. */
+function withPage(event: StoredEvent): StoredEvent {
+  const page = (event.data as { page?: { title?: unknown; url?: unknown } } | undefined)?.page;
+  if (!page) return event;
+  const parts = partsOf(event).map((part, index) =>
+    index > 0 && isStoredEvent(part) && part.type === 'text' && PAGE_TEXT.test(String(part.text))
+      ? { type: 'page', title: String(page.title ?? ''), url: String(page.url ?? ''), text: part.text }
+      : part,
+  );
+  return { ...event, parts };
+}
+
 /** The step from version 1 to 2 comes first. Never change a released step; add another one. */
 const EVENT_UPCASTS: readonly EventUpcast[] = [
   { 'session.unarchived': ADDED, 'session.pinned': ADDED, 'session.tagged': ADDED },
+  {
+    'input.accepted': only(hasPage, withPage),
+    'tool.ended': only(hasPage, withPage),
+    'history.imported': only(importsPage, ADDED),
+  },
 ];
 
 /** The newest version of events. */
 export const eventVersion = (upcasts: readonly EventUpcast[] = EVENT_UPCASTS): number => upcasts.length + 1;
 
-/** The version in which events of this kind are written: the last one that changed or added it. */
-export const kindVersion = (type: string, upcasts: readonly EventUpcast[] = EVENT_UPCASTS): number =>
-  upcasts.findLastIndex((step) => Object.hasOwn(step, type)) + 2;
+/** The version in which the event is written: the last one that changed or added its kind. */
+export const writtenVersion = (
+  event: StoredEvent,
+  upcasts: readonly EventUpcast[] = EVENT_UPCASTS,
+): number => {
+  const { type } = event;
+  return (
+    upcasts.findLastIndex((step) => Object.hasOwn(step, type) && (step[type]?.isConcerned?.(event) ?? true)) +
+    2
+  );
+};
 
 /**
  * The event in the current schema, to be parsed; an event of the current version is returned unchanged.

@@ -119,6 +119,7 @@ function textOf(parts: readonly Part[], { theme }: RenderContext): string {
   const hasColours = theme.red('x') !== 'x';
   return parts
     .map((part) => {
+      if (part.type === 'page') return '';
       if (part.type === 'text') return safeOutput(part.text, hasColours).replace(/\n+$/, '');
       return theme.dim(
         part.type === 'image' ? `[image ${safeLine(part.mime)}]` : `[file ${safeLine(part.name)}]`,

@@ -74,6 +74,7 @@ const compactionLines = ({ oldTokens, newTokens }: CompactionView, context: Rend
 
 const nameOf = (part: Part): string => {
   if (part.type === 'text') return safeText(part.text);
+  if (part.type === 'page') return `[page ${safeLine(part.title || part.url)}]`;
   return part.type === 'image' ? '[image]' : `[${safeLine(part.name)}]`;
 };
 

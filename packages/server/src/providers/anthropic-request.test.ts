@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { type Link, type Part, textPart } from '@parlance/protocol';
+import { type Link, type PromptPart, textPart } from '@parlance/protocol';
 import type { PromptItem } from '../core/ports/provider.ts';
 import { anthropic } from './anthropic.ts';
 import { call, messages, result, sent, user } from './testing/anthropic-request.ts';
@@ -71,7 +71,7 @@ describe('calls and results', () => {
   });
 
   test('an empty result and a failed one with an image are valid for the vendor', () => {
-    const image: Part = { type: 'image', mime: 'image/png', data: 'AAAA' };
+    const image: PromptPart = { type: 'image', mime: 'image/png', data: 'AAAA' };
     const written = messages([
       user('a'),
       call('1'),
@@ -88,8 +88,8 @@ describe('calls and results', () => {
 
 describe('messages', () => {
   test('images and documents, from the user and from a tool', () => {
-    const image: Part = { type: 'image', mime: 'image/png', data: 'AAAA' };
-    const file: Part = { type: 'file', name: 'a.pdf', mime: 'application/pdf', data: 'BBBB' };
+    const image: PromptPart = { type: 'image', mime: 'image/png', data: 'AAAA' };
+    const file: PromptPart = { type: 'file', name: 'a.pdf', mime: 'application/pdf', data: 'BBBB' };
     const shown = [
       { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } },
       {
@@ -105,7 +105,11 @@ describe('messages', () => {
 
   test('images and documents on the web, and others as text', () => {
     const url = 'https://a.example/b';
-    const link = (given: Omit<Link, 'url'>): Part => ({ type: 'text', text: url, link: { url, ...given } });
+    const link = (given: Omit<Link, 'url'>): PromptPart => ({
+      type: 'text',
+      text: url,
+      link: { url, ...given },
+    });
     const [message] = messages([
       {
         kind: 'user',

@@ -1,5 +1,5 @@
 /** Converts a prompt to the Messages API. https://platform.claude.com/docs/en/api/messages */
-import { isObject, type JsonObject, type Link, type Part, type Sealed } from '@parlance/protocol';
+import { isObject, type JsonObject, type Link, type PromptPart, type Sealed } from '@parlance/protocol';
 import type { Prompt, PromptItem, ToolSpec } from '../core/ports/provider.ts';
 import { anthropicOptions } from './model-options.ts';
 import { FOLLOW_INSTRUCTIONS, fileText, NO_WORDS, notShown, summaryText, systemText } from './part-text.ts';
@@ -226,7 +226,7 @@ function linkBlock({ kind, url, name }: Link): Content {
 }
 
 /** The vendor refuses blank text and images of other types. */
-function contentOf(parts: readonly Part[]): Content[] {
+function contentOf(parts: readonly PromptPart[]): Content[] {
   return parts.flatMap((part): Content[] => {
     if (part.type === 'text' && part.link && acceptsLink(part.link)) return [linkBlock(part.link)];
     if (part.type === 'text') return part.text.trim() === '' ? [] : [textBlock(part.text)];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { type Json, type Link, type Part, textPart } from '@parlance/protocol';
+import { type Json, type Link, type PromptPart, textPart } from '@parlance/protocol';
 import type { Prompt, PromptItem } from '../core/ports/provider.ts';
 import { google } from './google.ts';
 
@@ -16,7 +16,7 @@ const call = (id: string, data?: { [key: string]: Json }): PromptItem => ({
   input: { at: id },
   sealed: data && { provider: 'google', data },
 });
-const result = (id: string, parts: Part[] = [textPart(`seen ${id}`)], failed = false): PromptItem => ({
+const result = (id: string, parts: PromptPart[] = [textPart(`seen ${id}`)], failed = false): PromptItem => ({
   kind: 'result',
   call: id,
   parts,
@@ -27,7 +27,7 @@ const sealed = (text: string, data: { [key: string]: Json }, provider = 'google'
   text,
   sealed: { provider, data },
 });
-const IMAGE: Part = { type: 'image', mime: 'image/png', data: 'AAAA' };
+const IMAGE: PromptPart = { type: 'image', mime: 'image/png', data: 'AAAA' };
 const INLINE = { inlineData: { mimeType: 'image/png', data: 'AAAA' } };
 
 type Sent = {
@@ -211,7 +211,7 @@ test('images, documents and text files; unsupported content is described in word
 });
 
 test('images and files on the web, if the model takes them; others as text', () => {
-  const link = (url: string, given: Omit<Link, 'url'>): Part => ({
+  const link = (url: string, given: Omit<Link, 'url'>): PromptPart => ({
     type: 'text',
     text: url,
     link: { url, ...given },

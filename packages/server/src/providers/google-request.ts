@@ -1,5 +1,5 @@
 /** Converts a prompt to generateContent. https://ai.google.dev/api/generate-content */
-import { isObject, type JsonObject, type Link, type Part, type Sealed } from '@parlance/protocol';
+import { isObject, type JsonObject, type Link, type PromptPart, type Sealed } from '@parlance/protocol';
 import type { Prompt, PromptItem, ToolSpec } from '../core/ports/provider.ts';
 import { googleGeneration, googleToolConfig } from './model-options.ts';
 import { FOLLOW_INSTRUCTIONS, fileText, NO_WORDS, notShown, summaryText, systemText } from './part-text.ts';
@@ -212,7 +212,7 @@ export function acceptsLink({ fetches }: Pick<GoogleModel, 'fetches'>, { kind, u
   return mime === undefined || (kind === 'image' ? IMAGES.includes(mime) : DOCUMENTS.test(mime));
 }
 
-const userParts = (parts: readonly Part[], model: GoogleModel): (TextPart | Inline | FileDataPart)[] =>
+const userParts = (parts: readonly PromptPart[], model: GoogleModel): (TextPart | Inline | FileDataPart)[] =>
   parts.flatMap((part): (TextPart | Inline | FileDataPart)[] => {
     const link = part.type === 'text' ? part.link : undefined;
     if (!link || !acceptsLink(model, link)) return inWords([part]);
@@ -220,7 +220,7 @@ const userParts = (parts: readonly Part[], model: GoogleModel): (TextPart | Inli
     return [{ fileData: { ...(mime !== undefined && { mimeType: mime }), fileUri } }];
   });
 
-function inWords(parts: readonly Part[]): (TextPart | Inline)[] {
+function inWords(parts: readonly PromptPart[]): (TextPart | Inline)[] {
   return parts.flatMap((part): (TextPart | Inline)[] => {
     if (part.type === 'text') return part.text === '' ? [] : [{ text: part.text }];
     const inline: Inline = { inlineData: { mimeType: part.mime, data: part.data } };

@@ -1,5 +1,5 @@
 /** Converts a prompt to the messages of Chat Completions. */
-import { isObject, type Link, type Part, type Sealed } from '@parlance/protocol';
+import { isObject, type Link, type PromptPart, type Sealed } from '@parlance/protocol';
 import type { Prompt } from '../core/ports/provider.ts';
 import { dataUrl, fileText, notShown, summaryText, systemText } from './part-text.ts';
 import { shortId } from './short-id.ts';
@@ -118,7 +118,7 @@ function thoughtOf(text: string, sealed: Sealed | undefined, model: string): Tho
 /** There is no field for files. */
 export const acceptsLink = ({ kind }: Link): boolean => kind === 'image';
 
-function contentPart(part: Part): ContentPart {
+function contentPart(part: PromptPart): ContentPart {
   if (part.type === 'text' && part.link && acceptsLink(part.link))
     return { type: 'image_url', image_url: { url: part.link.url } };
   if (part.type === 'text') return { type: 'text', text: part.text };

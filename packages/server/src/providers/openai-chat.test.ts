@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'bun:test';
-import type { Part } from '@parlance/protocol';
+import type { PromptPart } from '@parlance/protocol';
 import type { Prompt, PromptItem } from '../core/ports/provider.ts';
 import type { ApiEvent } from './model-api.ts';
 import { openaiChat } from './openai-chat.ts';
 
 const api = (baseUrl = 'http://localhost:11434/v1', key = '') => openaiChat({ key, baseUrl, model: 'm-1' });
 
-const user = (...parts: Part[]): PromptItem => ({ kind: 'user', parts });
-const said = (text: string): Part => ({ type: 'text', text });
-const IMAGE: Part = { type: 'image', mime: 'image/png', data: 'AAAA' };
+const user = (...parts: PromptPart[]): PromptItem => ({ kind: 'user', parts });
+const said = (text: string): PromptPart => ({ type: 'text', text });
+const IMAGE: PromptPart = { type: 'image', mime: 'image/png', data: 'AAAA' };
 const IMAGE_PART = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
 const call = (id: string): PromptItem => ({ kind: 'call', call: id, tool: 'clock', input: { in: id } });
 const made = (id: string) => ({
@@ -16,7 +16,7 @@ const made = (id: string) => ({
   type: 'function',
   function: { name: 'clock', arguments: `{"in":"${id}"}` },
 });
-const result = (id: string, ...parts: Part[]): PromptItem => ({
+const result = (id: string, ...parts: PromptPart[]): PromptItem => ({
   kind: 'result',
   call: id,
   parts,
@@ -50,7 +50,7 @@ describe('a request of Chat Completions', () => {
 
   test('sends the URL of an image as it is, and the one of a file as text', () => {
     const url = 'https://a.example/b';
-    const linked = (kind: 'image' | 'file'): Part => ({ type: 'text', text: url, link: { kind, url } });
+    const linked = (kind: 'image' | 'file'): PromptPart => ({ type: 'text', text: url, link: { kind, url } });
     expect(messages(user(linked('image'), linked('file')))).toEqual([
       {
         role: 'user',

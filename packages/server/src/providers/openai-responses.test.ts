@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import type { Part } from '@parlance/protocol';
+import type { PromptPart } from '@parlance/protocol';
 import type { Prompt, PromptItem } from '../core/ports/provider.ts';
 import { openaiResponses } from './openai-responses.ts';
 
@@ -7,8 +7,8 @@ const OPTIONS = { key: 'k', baseUrl: 'https://api.openai.com/v1/', model: 'gpt-5
 const ITEM = { id: 'rs_1', type: 'reasoning', summary: [], encrypted_content: 'sealed', status: 'completed' };
 const SENT = { type: 'reasoning', summary: [], encrypted_content: 'sealed' };
 
-const user = (...parts: Part[]): PromptItem => ({ kind: 'user', parts });
-const said = (text: string): Part => ({ type: 'text', text });
+const user = (...parts: PromptPart[]): PromptItem => ({ kind: 'user', parts });
+const said = (text: string): PromptPart => ({ type: 'text', text });
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const thought = (provider = 'openai-responses'): PromptItem => ({
   kind: 'reasoning',
@@ -94,8 +94,8 @@ describe('a request of the Responses API', () => {
 
   test('sends URLs of images and files as they are, also in results', () => {
     const url = 'https://a.example/b';
-    const image: Part = { type: 'text', text: url, link: { kind: 'image', url } };
-    const file: Part = { type: 'text', text: url, link: { kind: 'file', url, name: 'b.pdf' } };
+    const image: PromptPart = { type: 'text', text: url, link: { kind: 'image', url } };
+    const file: PromptPart = { type: 'text', text: url, link: { kind: 'file', url, name: 'b.pdf' } };
     const content = [
       { type: 'input_image', image_url: url },
       { type: 'input_file', file_url: url },

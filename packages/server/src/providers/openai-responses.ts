@@ -7,7 +7,7 @@ import {
   type Json,
   type JsonObject,
   nestsDeeper,
-  type Part,
+  type PromptPart,
   type Sealed,
   textOf,
   type Usage,
@@ -130,10 +130,10 @@ function unsealed(sealed: Sealed | undefined): object[] {
   return items.flatMap((item) => (isObject(item) ? [{ ...item, id: undefined, status: undefined }] : []));
 }
 
-const output = (parts: readonly Part[]): string | object[] =>
+const output = (parts: readonly PromptPart[]): string | object[] =>
   parts.every((part) => part.type === 'text' && !part.link) ? textOf(parts) : parts.map(inputPart);
 
-function inputPart(part: Part): object {
+function inputPart(part: PromptPart): object {
   if (part.type === 'text' && part.link) {
     const { kind, url } = part.link;
     return kind === 'image' ? { type: 'input_image', image_url: url } : { type: 'input_file', file_url: url };

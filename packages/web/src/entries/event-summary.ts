@@ -23,6 +23,8 @@ function partText(part: Part): string {
       return `an image (${part.mime})`;
     case 'file':
       return `the file ${part.name}`;
+    case 'page':
+      return `the page ${quoted(part.title || part.url)}`;
   }
 }
 

@@ -23,7 +23,7 @@ import type {
   TagCount,
 } from '../ports/event-store.ts';
 import type { NodeId } from '../ports/lease.ts';
-import type { ToolSpec } from '../ports/provider.ts';
+import { promptItemsOf, type ToolSpec } from '../ports/provider.ts';
 import { currentUse } from '../runtime/context-use.ts';
 import { storedEvents } from '../runtime/event-pages.ts';
 import { checkLinks, type LinkedInput } from '../runtime/links.ts';
@@ -168,7 +168,7 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
       const { catalog } = deps;
       const answering = catalog.agent(agent ?? catalog.first(catalog.defaultDomain).id);
       const request = requestFor(answering, { terms, owner, deps });
-      return promptTokens({ ...request, items: promptItems(items) });
+      return promptTokens({ ...request, items: promptItemsOf(promptItems(items)) });
     },
 
     toolSpecs: (): (ToolSpec & { requiresApproval: boolean })[] =>

@@ -1,11 +1,11 @@
 /** The context of the model: folded from events, and cut if it grows too large. */
 import type { DurableEvent, InputId, JsonObject, Part } from '@parlance/protocol';
 import { textPart } from '@parlance/protocol';
-import type { PromptItem } from '../ports/provider.ts';
+import type { ContextItem } from '../ports/provider.ts';
 import { promptItems } from './history.ts';
 import { itemTokens } from './prompt-tokens.ts';
 
-type Entry = { readonly item: PromptItem; readonly turn: number; readonly tokens: number };
+type Entry = { readonly item: ContextItem; readonly turn: number; readonly tokens: number };
 
 type WaitingInput = {
   readonly input: InputId;
@@ -37,7 +37,7 @@ export const EMPTY: Context = {
   counted: null,
 };
 
-function add(context: Context, item: PromptItem, settles: boolean): Context {
+function add(context: Context, item: ContextItem, settles: boolean): Context {
   const tokens = itemTokens(item);
   const entries = [...context.entries, { item, tokens, turn: context.turns.at(-1)?.started ?? 0 }];
   return {
@@ -165,7 +165,7 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
       return { ...EMPTY, waiting: context.waiting };
     case 'context.compacted': {
       const stays = (entry: Entry) => entry.turn >= event.keepFrom && entry.item.kind !== 'summary';
-      const summary: PromptItem = { kind: 'summary', text: event.summary };
+      const summary: ContextItem = { kind: 'summary', text: event.summary };
       const entry = { item: summary, tokens: itemTokens(summary), turn: event.keepFrom };
       const turns = context.turns.filter((turn) => turn.started >= event.keepFrom);
       const kept = keep({ ...context, turns }, [entry, ...context.entries.filter(stays)]);
@@ -202,7 +202,7 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
 
 /** The items that a compaction summarises, and where the kept part starts. */
 export type Cut = {
-  readonly dropped: readonly PromptItem[];
+  readonly dropped: readonly ContextItem[];
   readonly droppedTokens: number;
   readonly keepFrom: number;
   readonly readFrom: number;

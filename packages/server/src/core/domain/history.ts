@@ -1,8 +1,8 @@
 import type { CallId, HistoryItem } from '@parlance/protocol';
-import type { PromptItem } from '../ports/provider.ts';
+import type { ContextItem } from '../ports/provider.ts';
 
 /** An imported history as prompt items. Consecutive results are sorted in the order of their calls. */
-export function promptItems(items: readonly HistoryItem[]): PromptItem[] {
+export function promptItems(items: readonly HistoryItem[]): ContextItem[] {
   /** positions of the calls */
   const callPositions = new Map<string, number>();
   let run = 0;
@@ -20,9 +20,9 @@ export function promptItems(items: readonly HistoryItem[]): PromptItem[] {
  * The reverse: the conversation of a session as history for another one. Leaves out summaries and sealed
  * reasoning.
  */
-export const historyOf = (items: readonly PromptItem[]): HistoryItem[] => items.flatMap(historyItems);
+export const historyOf = (items: readonly ContextItem[]): HistoryItem[] => items.flatMap(historyItems);
 
-function historyItems(item: PromptItem): HistoryItem[] {
+function historyItems(item: ContextItem): HistoryItem[] {
   switch (item.kind) {
     case 'user':
       return item.parts.length > 0 ? [{ type: 'user', parts: [...item.parts] }] : [];
@@ -41,7 +41,7 @@ function historyItems(item: PromptItem): HistoryItem[] {
   }
 }
 
-function promptItem(item: HistoryItem): PromptItem {
+function promptItem(item: HistoryItem): ContextItem {
   switch (item.type) {
     case 'user':
       return { kind: 'user', parts: item.parts };

@@ -1,6 +1,6 @@
 /** Estimates the tokens of a prompt until a vendor has counted it. Counts each item once. */
-import { textOf } from '@parlance/protocol';
-import type { Prompt, PromptItem, ToolSpec } from '../ports/provider.ts';
+import { promptParts, textOf } from '@parlance/protocol';
+import type { ContextItem, Prompt, ToolSpec } from '../ports/provider.ts';
 import { countTokens } from './tokens.ts';
 
 const IMAGE_TOKENS = 1_000;
@@ -18,9 +18,9 @@ export const promptTokens = ({
 export const overheadTokens = ({ instructions, tools }: Pick<Prompt, 'instructions' | 'tools'>): number =>
   tools.reduce((sum, tool) => sum + toolTokens(tool), instructionTokens(instructions));
 
-const items = new WeakMap<PromptItem, number>();
+const items = new WeakMap<ContextItem, number>();
 
-export function itemTokens(item: PromptItem): number {
+export function itemTokens(item: ContextItem): number {
   let tokens = items.get(item);
   if (tokens === undefined) {
     tokens = countItem(item) + FRAME_TOKENS;
@@ -29,14 +29,14 @@ export function itemTokens(item: PromptItem): number {
   return tokens;
 }
 
-function countItem(item: PromptItem): number {
+function countItem(item: ContextItem): number {
   switch (item.kind) {
     case 'user':
     case 'result': {
       const images = item.parts.filter(
         (part) => part.type === 'image' || ('link' in part && part.link),
       ).length;
-      return countTokens(textOf(item.parts)) + images * IMAGE_TOKENS;
+      return countTokens(textOf(promptParts(item.parts))) + images * IMAGE_TOKENS;
     }
     case 'call':
       return countTokens(item.tool) + countTokens(JSON.stringify(item.input));

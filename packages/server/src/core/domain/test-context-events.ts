@@ -1,7 +1,7 @@
 /** Events that change the context, for tests. */
 import type { CallId, DurableEvent, DurableEventBody, InputId, SessionId, TurnId } from '@parlance/protocol';
 import { textPart } from '@parlance/protocol';
-import type { PromptItem } from '../ports/provider.ts';
+import type { ContextItem } from '../ports/provider.ts';
 import { type Context, cutContext, EMPTY, evolveContext } from './context.ts';
 
 export const TURN = 'turn-1' as TurnId;
@@ -16,7 +16,7 @@ export const numbered = (bodies: readonly DurableEventBody[]): DurableEvent[] =>
 export const folded = (events: readonly DurableEvent[]): Context => events.reduce(evolveContext, EMPTY);
 export const shown = (context: Context): string[] => context.entries.map(({ item }) => brief(item));
 
-export function brief(item: PromptItem): string {
+export function brief(item: ContextItem): string {
   switch (item.kind) {
     case 'user':
     case 'result':

@@ -1,13 +1,15 @@
 /** A model API. */
-import type {
-  FaultData,
-  Json,
-  JsonObject,
-  Link,
-  ModelOptions,
-  Part,
-  Sealed,
-  Usage,
+import {
+  type FaultData,
+  type Json,
+  type JsonObject,
+  type Link,
+  type ModelOptions,
+  type Part,
+  type PromptPart,
+  promptParts,
+  type Sealed,
+  type Usage,
 } from '@parlance/protocol';
 
 export type ToolSpec = {
@@ -18,8 +20,8 @@ export type ToolSpec = {
 };
 
 /** The conversation as a flat list, in order. Every `call` is followed by a `result`, before any `system`. */
-export type PromptItem =
-  | { readonly kind: 'user'; readonly parts: readonly Part[]; readonly data?: JsonObject }
+export type PromptItem<Content extends Part = PromptPart> =
+  | { readonly kind: 'user'; readonly parts: readonly Content[]; readonly data?: JsonObject }
   /** an instruction in the middle of the conversation */
   | { readonly kind: 'system'; readonly text: string }
   | { readonly kind: 'text'; readonly text: string }
@@ -34,12 +36,23 @@ export type PromptItem =
   | {
       readonly kind: 'result';
       readonly call: string;
-      readonly parts: readonly Part[];
+      readonly parts: readonly Content[];
       readonly failed: boolean;
       /** for programs; not sent to vendors */
       readonly data?: JsonObject;
     }
   | { readonly kind: 'summary'; readonly text: string };
+
+/** An item of a session's context, in which pages are still separate from what was written. */
+export type ContextItem = PromptItem<Part>;
+
+/** The items as a model reads them. Those without a page are the same objects. */
+export const promptItemsOf = (items: readonly ContextItem[]): PromptItem[] =>
+  items.map((item) =>
+    'parts' in item && item.parts.some(({ type }) => type === 'page')
+      ? { ...item, parts: promptParts(item.parts) }
+      : (item as PromptItem),
+  );
 
 export type Prompt = {
   /** for the offline model; other models follow the instructions */

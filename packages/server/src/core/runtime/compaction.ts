@@ -16,7 +16,7 @@ import { type Cut, cutContext, evolveContext } from '../domain/context.ts';
 import { itemTokens, overheadTokens } from '../domain/prompt-tokens.ts';
 import type { SessionState, Turn } from '../domain/session-state.ts';
 import { countTokens } from '../domain/tokens.ts';
-import type { Prompt, PromptItem } from '../ports/provider.ts';
+import { type Prompt, type PromptItem, promptItemsOf } from '../ports/provider.ts';
 import { constantPart, estimateOf, tokensIn } from './context-use.ts';
 import type { Authority } from './driver-role.ts';
 import type { LiveSession } from './live-session.ts';
@@ -169,7 +169,7 @@ async function summaryOf(
   { request, signal, cut }: CompactionRequest & { readonly cut: Cut },
 ): Promise<string> {
   const { provider } = request;
-  const material = cut.dropped.map(pruned);
+  const material = promptItemsOf(cut.dropped).map(pruned);
   const about = { session: session.ref, turn: session.state.turn?.id };
   for (const [attempt, share] of SUMMARISED_SHARES.entries()) {
     const items = fitting(material, share * provider.contextLimit);

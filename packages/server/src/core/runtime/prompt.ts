@@ -9,7 +9,14 @@ import {
 } from '@parlance/protocol';
 import { z } from 'zod';
 import type { Agent } from '../domain/agent-catalog.ts';
-import type { Prompt, PromptItem, Provider, ToolSpec } from '../ports/provider.ts';
+import {
+  type ContextItem,
+  type Prompt,
+  type PromptItem,
+  type Provider,
+  promptItemsOf,
+  type ToolSpec,
+} from '../ports/provider.ts';
 import type { Tool } from '../ports/tool.ts';
 import { withCallerTools } from './caller-tools.ts';
 import type { LiveSession } from './live-session.ts';
@@ -21,8 +28,8 @@ export type Request = {
   readonly instructions: string;
   readonly tools: readonly ToolSpec[];
   readonly options?: ModelOptions;
-  /** removes stale items from the conversation */
-  readonly trim: (items: PromptItem[]) => readonly PromptItem[];
+  /** the conversation as the model reads it, without stale items */
+  readonly trim: (items: readonly ContextItem[]) => readonly PromptItem[];
 };
 
 /** The agent's request. Throws a `Fault` if the agent no longer exists or its model cannot be used. */
@@ -67,7 +74,7 @@ export function requestFor(agent: Agent, { terms, owner, deps }: RequestOf): Omi
     tools: [...offeredTo(deps, agent.id, terms).values()]
       .filter((tool) => tool.available?.(owner) ?? true)
       .map(toolSpec),
-    trim: deps.trim ?? unchanged,
+    trim: (items) => promptItemsOf(deps.trim?.(items) ?? items),
   };
 }
 
@@ -92,8 +99,6 @@ export const providerOf = (
   const model = chosen ?? agent.model;
   return (model !== undefined && providerFor?.(model)) || provider;
 };
-
-const unchanged = (items: PromptItem[]): readonly PromptItem[] => items;
 
 /** The tools that the agent names, or all of them, plus those of the turn's caller. */
 export function offeredTo(

@@ -2,7 +2,7 @@ import type { AgentCatalog } from '../domain/agent-catalog.ts';
 import type { ApprovalMode, Rule } from '../domain/approvals.ts';
 import type { Folders } from '../ports/folders.ts';
 import type { Log } from '../ports/logger.ts';
-import type { PromptItem, Provider } from '../ports/provider.ts';
+import type { ContextItem, Provider } from '../ports/provider.ts';
 import type { Tool } from '../ports/tool.ts';
 import type { ClientToolBroker } from './client-tool-broker.ts';
 import type { Observers } from './model-call.ts';
@@ -22,7 +22,7 @@ export type TurnDeps = Observers & {
   readonly fullAutoProblem: string | null;
   readonly rules?: readonly Rule[];
   /** removes stale items from a prompt, such as earlier states of a page */
-  readonly trim?: (items: PromptItem[]) => readonly PromptItem[];
+  readonly trim?: (items: readonly ContextItem[]) => readonly ContextItem[];
   /** for agents that name their own model */
   readonly providerFor?: (model: string) => Provider;
   readonly context: { readonly strategy: 'threshold' | 'none'; readonly threshold: number };

@@ -1,11 +1,12 @@
 /** Messages of the user and the agent, made from events. */
 import {
-  type Part as CorePart,
+  type PromptPart as CorePart,
   type DurableEvent,
   isObject,
   type JsonObject,
   type Link,
   textPart,
+  withoutPages,
 } from '@parlance/protocol';
 import { questionText } from '../shared/approval-text.ts';
 import type { Message, Part } from './objects.ts';
@@ -27,7 +28,9 @@ const sentParts = (data: JsonObject | undefined): Part[] | null => {
 };
 
 const inputParts = ({ parts, call }: DurableEvent<'input.accepted'>): readonly CorePart[] =>
-  parts.length === 0 && call ? [textPart(`/tool ${call.tool} ${JSON.stringify(call.input)}`)] : parts;
+  parts.length === 0 && call
+    ? [textPart(`/tool ${call.tool} ${JSON.stringify(call.input)}`)]
+    : withoutPages(parts);
 
 /** Clients limit the size of an event, so large files are not repeated in the history. */
 const MAX_RAW_LENGTH = 100_000;

@@ -2,7 +2,7 @@
 import { type ConnectionId, isDurable, type SessionEvent } from '@parlance/protocol';
 import { type SessionSnapshot, titleOf } from '../../core/api/index.ts';
 import type { Pieces } from '../../http/connection.ts';
-import { type Calls, NO_CALLS, trackCalls } from '../shared/calls.ts';
+import { type Calls, finalAnswer, NO_CALLS, resultData, trackCalls } from '../shared/calls.ts';
 import { type Inputs, NO_INPUTS, trackInputs } from '../shared/inputs.ts';
 import { type Frame, NONE, type Projection, type StepResult } from '../shared/projection.ts';
 import { streamRestartText } from '../shared/restart-text.ts';
@@ -135,14 +135,23 @@ function shown(before: State, state: State, event: SessionEvent): StepResult<Sta
       const call = before.calls[event.call];
       const isOk = event.outcome === 'ok';
       const plan = call && isOk ? planOf(call) : null;
+      const data = resultData(event);
       const ended: Update = {
         sessionUpdate: 'tool_call_update',
         toolCallId: event.call,
         status: isOk ? 'completed' : 'failed',
         content: [...(call && isOk ? diffsOf(call) : []), ...contentsOf(event.parts)],
-        ...(event.data && { rawOutput: event.data as never }),
+        ...(data && { rawOutput: data as never }),
       };
-      return [state, say(ended, ...(plan ? [{ sessionUpdate: 'plan' as const, entries: plan }] : []))];
+      const answer = finalAnswer(event);
+      return [
+        state,
+        say(
+          ended,
+          ...(plan ? [{ sessionUpdate: 'plan' as const, entries: plan }] : []),
+          ...(answer === null ? [] : [message('agent_message_chunk', answer, event.id)]),
+        ),
+      ];
     }
     case 'session.configured': {
       const mode = event.approval;

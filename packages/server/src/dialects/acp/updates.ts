@@ -1,5 +1,5 @@
 /** Out: the bodies of `session/update`. */
-import type { Json, JsonObject, Part } from '@parlance/protocol';
+import { type Json, type JsonObject, type Part, type PromptPart, withoutPages } from '@parlance/protocol';
 
 export type Content =
   | { type: 'text'; text: string }
@@ -57,11 +57,11 @@ export const message = (
 
 /** The message of a user, one chunk per part. */
 export const userMessage = (parts: readonly Part[], messageId: string): Update[] =>
-  parts
+  withoutPages(parts)
     .filter((part) => part.type !== 'text' || part.text !== '')
     .map((part) => ({ sessionUpdate: 'user_message_chunk', content: contentOf(part), messageId }));
 
-export function contentOf(part: Part): Content {
+export function contentOf(part: PromptPart): Content {
   switch (part.type) {
     case 'text':
       return { type: 'text', text: part.text };
@@ -73,4 +73,4 @@ export function contentOf(part: Part): Content {
 }
 
 export const contentsOf = (parts: readonly Part[]): CallContent[] =>
-  parts.map((part) => ({ type: 'content', content: contentOf(part) }));
+  withoutPages(parts).map((part) => ({ type: 'content', content: contentOf(part) }));

@@ -1,7 +1,7 @@
 /** Out: converts the events of a session to frames. */
 import type { SessionEvent } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/api/index.ts';
-import { type Calls, firstSeen, NO_CALLS, trackCalls } from '../shared/calls.ts';
+import { type Calls, finalAnswer, firstSeen, NO_CALLS, trackCalls } from '../shared/calls.ts';
 import { nthId } from '../shared/ids.ts';
 import { type Inputs, NO_INPUTS, trackInputs } from '../shared/inputs.ts';
 import { type Frame, NONE, type Projection, type StepResult } from '../shared/projection.ts';
@@ -113,7 +113,12 @@ function step(before: State, event: SessionEvent): StepResult<State, Body> {
       const unseen = firstSeen(before.calls, event);
       const item = unseen && callItem(event.call, unseen);
       const output = outputItems(event, state.calls[event.call]);
-      return [state, say(...items(id, item ? [item, ...output] : output))];
+      const text = finalAnswer(event);
+      const shown = [...(item ? [item] : []), ...output];
+      if (text === null) return [state, say(...items(id, shown))];
+      const texts = [...state.texts, { block: id, text }];
+      const answered = { ...state, texts, settled: texts.length };
+      return [answered, say(...items(id, [...shown, assistantItem(id, text)]))];
     }
     case 'agent.changed': {
       const text = `${event.from.name} hands over to ${event.to.name}: ${event.reason}`;

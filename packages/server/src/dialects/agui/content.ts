@@ -1,10 +1,11 @@
 /** Converts parts of the core to message content, and back. */
-import { Fault, type Link, linkPart, type Part, textOf, textPart } from '@parlance/protocol';
+import { Fault, type Link, linkPart, type Part, textOf, textPart, withoutPages } from '@parlance/protocol';
 import type { Content, ContentPart } from './events.ts';
 import type { Content as GivenContent, ContentPart as GivenPart } from './schemas.ts';
 
 /** A string if there is only text. */
-export function contentOf(parts: readonly Part[]): Content {
+export function contentOf(given: readonly Part[]): Content {
+  const parts = withoutPages(given);
   if (parts.every((part) => part.type === 'text' && !part.link)) return textOf(parts);
   return parts.map((part) => {
     if (part.type === 'text') return part.link ? linkContent(part.link) : { type: 'text', text: part.text };
@@ -20,7 +21,9 @@ const linkContent = ({ kind, url, mime }: Link): ContentPart => ({
 
 /** Clients show results as text: files are named. */
 export function resultOf(parts: readonly Part[]): string {
-  return textOf(parts.map((part) => (part.type === 'text' ? part : textPart(`[${part.mime}]`))));
+  return textOf(
+    withoutPages(parts).map((part) => (part.type === 'text' ? part : textPart(`[${part.mime}]`))),
+  );
 }
 
 /** Throws `invalid` for unsupported content. `where` names the field. */

@@ -6,6 +6,7 @@
  */
 import type { FaultData, SessionEvent, TurnId, Usage } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/api/index.ts';
+import { finalAnswer } from '../shared/calls.ts';
 import { NONE, type Projection, type StepResult } from '../shared/projection.ts';
 import { NO_CALLS, type OpenCall, trackCalls, type Waits, waitsFor } from './calls.ts';
 import { resultOf } from './content.ts';
@@ -118,9 +119,19 @@ function step(state: State, event: SessionEvent): StepResult<State, Piece> {
     case 'tool.ended': {
       const { call, id, parts } = event;
       const content = resultOf(parts);
-      return moved(state, event, [
-        { type: 'TOOL_CALL_RESULT', messageId: id, toolCallId: call, content, role: 'tool' },
-      ]);
+      const result: ContentEvent = {
+        type: 'TOOL_CALL_RESULT',
+        messageId: id,
+        toolCallId: call,
+        content,
+        role: 'tool',
+      };
+      const answer = finalAnswer(event);
+      if (answer === null) return moved(state, event, [result]);
+      const next = opened(state, { kind: 'text', turn: event.turn, block: id });
+      const { message } = next.open;
+      const text = [...started('text', message), contentEvent('text', message, answer), ...ended(next.open)];
+      return moved({ ...next, open: null, shown: state.shown }, event, [result, ...text]);
     }
     case 'turn.ended':
       return end(state, { turn: event.turn, kind: 'ended' });

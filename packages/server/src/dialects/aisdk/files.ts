@@ -1,7 +1,7 @@
 /** Images and files: URLs in messages; bytes in base64 or links in the core. */
-import { Fault, type Link, linkPart, type Part } from '@parlance/protocol';
+import { Fault, type Link, linkPart, type Part, type PromptPart } from '@parlance/protocol';
 
-type Data = Exclude<Part, { type: 'text' }>;
+type Data = Exclude<PromptPart, { type: 'text' }>;
 
 export const fileUrl = ({ mime, data }: Pick<Data, 'mime' | 'data'>): string => `data:${mime};base64,${data}`;
 

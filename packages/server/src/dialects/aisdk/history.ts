@@ -1,6 +1,13 @@
 /** The messages of a session, made from the same frames as the streams. */
-import type { DurableEvent, HistoryItem, InputId, Part, SessionEvent, TurnId } from '@parlance/protocol';
-import { textOf } from '@parlance/protocol';
+import type {
+  DurableEvent,
+  HistoryItem,
+  InputId,
+  PromptPart,
+  SessionEvent,
+  TurnId,
+} from '@parlance/protocol';
+import { textOf, withoutPages } from '@parlance/protocol';
 import type { Engine, SessionRef, SessionSnapshot } from '../../core/api/index.ts';
 import type { Frame } from '../shared/projection.ts';
 import { fileUrl, linkedFile } from './files.ts';
@@ -176,13 +183,13 @@ function userMessage(event: DurableEvent<'input.accepted'>): UIMessage | null {
     id: idOf(event),
     role: 'user',
     ...(metadata !== undefined && { metadata }),
-    parts: parts.length > 0 ? parts.map(userPart) : [{ type: 'text', text: called }],
+    parts: parts.length > 0 ? withoutPages(parts).map(userPart) : [{ type: 'text', text: called }],
   };
 }
 
 const idOf = (event: StoredInput): string => messageId(event) ?? event.id;
 
-const userPart = (part: Part): UIPart =>
+const userPart = (part: PromptPart): UIPart =>
   part.type === 'text'
     ? part.link
       ? linkedFile(part.link)
@@ -203,7 +210,16 @@ function importedEntries(event: DurableEvent<'history.imported'>): Entry[] {
   const answer = importedParts(user ? rest : items);
   return [
     ...(user && input
-      ? [{ ...place, message: { id: idOf(event), role: 'user' as const, parts: user.parts.map(userPart) } }]
+      ? [
+          {
+            ...place,
+            message: {
+              id: idOf(event),
+              role: 'user' as const,
+              parts: withoutPages(user.parts).map(userPart),
+            },
+          },
+        ]
       : []),
     ...(answer.length > 0
       ? [{ ...place, message: { id: answerId(event), role: 'assistant' as const, parts: answer } }]

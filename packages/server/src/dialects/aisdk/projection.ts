@@ -2,8 +2,9 @@
  * Out: the chunks that each event adds to the message of its turn. A frame is a chunk with its turn; the
  * streams and the history are made from the same frames. `waits` is not a chunk: it ends a stream.
  */
-import type { SessionEvent, TurnId } from '@parlance/protocol';
+import type { DurableEvent, SessionEvent, TurnId } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/api/index.ts';
+import { finalAnswer } from '../shared/calls.ts';
 import { type Frame, NONE, type Projection, type StepResult } from '../shared/projection.ts';
 import type { Chunk, FinishReason } from './chunks.ts';
 import { type Changed, IDLE, isWaiting, type State, withCall } from './state.ts';
@@ -75,7 +76,7 @@ export function step(state: State, event: SessionEvent): StepResult<State, Body>
     case 'call.deferred':
       return checked(event.turn, [withCall(state, event.call, { phase: 'deferred' }), []]);
     case 'tool.ended':
-      return checked(event.turn, toolEnded(state, event));
+      return answeredBy(event, checked(event.turn, toolEnded(state, event)));
     case 'turn.ended': {
       const last = state.step === 'none' ? [] : [{ type: 'finish-step' } as const];
       return ended(state, event.turn, [...last, { type: 'finish', finishReason: state.finish }]);
@@ -167,6 +168,21 @@ function restarted(state: State, turn: TurnId): StepResult<State, Body> {
 function checked(turn: TurnId, [state, chunks]: Changed): StepResult<State, Body> {
   const frames = framesOf(turn, ...chunks);
   return [state, isWaiting(state) ? [...frames, { body: { turn, waits: true } }] : frames];
+}
+
+/** Adds the answer of a turn that ends with a call, as a step of its own. */
+function answeredBy(
+  event: DurableEvent<'tool.ended'>,
+  [state, frames]: StepResult<State, Body>,
+): StepResult<State, Body> {
+  const text = finalAnswer(event);
+  if (text === null) return [state, frames];
+  const { turn, id } = event;
+  const [after, shown] = streamed(state, 'text', { turn, block: id, text });
+  return [
+    { ...after, block: null, step: 'ended' },
+    [...frames, ...shown, ...framesOf(turn, { type: 'text-end', id })],
+  ];
 }
 
 const ended = ({ declared }: State, turn: TurnId, chunks: readonly Chunk[]): StepResult<State, Body> => [

@@ -1,5 +1,13 @@
 /** The chunks of tool calls. */
-import { type DurableEvent, type EphemeralEvent, type Json, type Part, textOf } from '@parlance/protocol';
+import {
+  type DurableEvent,
+  type EphemeralEvent,
+  type Json,
+  type PromptPart,
+  textOf,
+  withoutPages,
+} from '@parlance/protocol';
+import { resultData } from '../shared/calls.ts';
 import type { Chunk, ServerTool } from './chunks.ts';
 import { fileUrl } from './files.ts';
 import { type Call, type Changed, type State, withCall, withoutCall } from './state.ts';
@@ -66,12 +74,13 @@ function outcomeOf(call: Call, event: DurableEvent<'tool.ended'>): Chunk {
 }
 
 /** The page receives its own value again, not the text that the model received. */
-function outputOf({ isPages }: Call, { data, parts }: DurableEvent<'tool.ended'>): Json {
+function outputOf({ isPages }: Call, event: DurableEvent<'tool.ended'>): Json {
+  const data = resultData(event);
   if (isPages && data && 'output' in data) return data.output ?? null;
-  return data ?? partsValue(parts);
+  return data ?? partsValue(withoutPages(event.parts));
 }
 
-const partsValue = (parts: readonly Part[]): Json =>
+const partsValue = (parts: readonly PromptPart[]): Json =>
   parts.every(({ type }) => type === 'text')
     ? textOf(parts)
     : parts.map((part) =>

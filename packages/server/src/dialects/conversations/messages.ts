@@ -1,6 +1,7 @@
 /** The messages of a conversation, from its events and the projected state after each. */
 import { type DurableEvent, type TurnId, textOf, wasStopped } from '@parlance/protocol';
 import type { Engine, SessionRecord } from '../../core/api/index.ts';
+import { finalAnswer } from '../shared/calls.ts';
 import { latest } from '../shared/latest-items.ts';
 import { replay } from '../shared/replay.ts';
 import { startOf, step } from './projection.ts';
@@ -48,7 +49,7 @@ export function messagesOf(record: SessionRecord, events: readonly DurableEvent[
       }
       case 'text.ended':
       case 'tool.ended': {
-        if (event.type === 'tool.ended' && (!state.direct || wasStopped(event))) break;
+        if (event.type === 'tool.ended' && !isAnswer(event, state)) break;
         const known = answers.get(event.turn);
         const message = known ?? answer(event);
         if (!known) messages.push(message);
@@ -71,6 +72,10 @@ export function messagesOf(record: SessionRecord, events: readonly DurableEvent[
   }
   return messages;
 }
+
+/** The outcome of a direct call, or of one that ends the turn. */
+const isAnswer = (event: DurableEvent<'tool.ended'>, { direct }: State): boolean =>
+  (direct && !wasStopped(event)) || finalAnswer(event) !== null;
 
 /** The answer as the projection has it. */
 const answered = ({ message, texts, agent }: State): Pick<Message, 'id' | 'content' | 'agent_id'> => ({

@@ -2,7 +2,7 @@
 import type { SessionEvent } from '@parlance/protocol';
 import type { SessionRecord, SessionSnapshot } from '../../core/api/index.ts';
 import type { Pieces } from '../../http/connection.ts';
-import { trackCalls } from '../shared/calls.ts';
+import { finalAnswer, trackCalls } from '../shared/calls.ts';
 import { type Frame, NONE, type Projection, type StepResult } from '../shared/projection.ts';
 import { approvalRequired, type Body, chunk, type ErrorCode, errorBody, thought } from './bodies.ts';
 import { addTokens, BETWEEN_BLOCKS, IDLE, type State } from './state.ts';
@@ -80,8 +80,12 @@ export function step(before: State, event: SessionEvent): StepResult<State, Body
     case 'approval.answered':
       return [event.answer === 'deny' ? { ...state, denial: event.reason || REJECTED } : state, NONE];
     case 'tool.ended': {
-      const content = outcomeText(event, state.denial);
-      return [state.direct ? { ...state, texts: [content] } : state, toolEnded(state, event)];
+      const ended = toolEnded(state, event);
+      if (state.direct) return [{ ...state, texts: [outcomeText(event, state.denial)] }, ended];
+      const answer = finalAnswer(event);
+      if (answer === null) return [state, ended];
+      const texts = [...state.texts, answer];
+      return [{ ...state, texts, settled: texts.length }, [...ended, ...frames(firstChunk(state, answer))]];
     }
     case 'turn.ended':
       return [{ ...state, ...IDLE }, answered(state, event)];

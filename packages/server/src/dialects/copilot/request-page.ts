@@ -1,6 +1,6 @@
 /** The page of a call, as it is stored and as the model receives it. */
 import { type Page, parsePage, renderPage } from '@parlance/copilot';
-import { type JsonObject, type Part, textPart } from '@parlance/protocol';
+import type { JsonObject, PagePart } from '@parlance/protocol';
 import type { InteractRequest } from './request.ts';
 
 /** The token budget of one page in the model's context. */
@@ -31,7 +31,8 @@ function kept(page: Page): Page {
   return { ...page, elements: [...page.elements.slice(0, page.shown), ...more.slice(0, MORE_BUTTONS)] };
 }
 
-export const pageParts = (page: Page | null): Part[] => (page ? [textPart(renderPage(page))] : []);
+export const pageParts = (page: Page | null): PagePart[] =>
+  page ? [{ type: 'page', title: page.title, url: page.url, text: renderPage(page) }] : [];
 
 export const pageData = (page: Page | null): JsonObject | undefined =>
   page ? { page: page as unknown as JsonObject } : undefined;

@@ -1,6 +1,7 @@
 /** The messages of a session: one per input, and one per turn with text. */
 import { type DurableEvent, type TurnId, textOf, wasStopped } from '@parlance/protocol';
 import type { Engine, SessionRecord } from '../../core/api/index.ts';
+import { finalAnswer } from '../shared/calls.ts';
 import { latest } from '../shared/latest-items.ts';
 
 export type Message = { readonly role: 'user' | 'assistant'; readonly text: string; readonly at: string };
@@ -58,10 +59,14 @@ export function draftsOf(events: readonly DurableEvent[], first: number): Draft[
       case 'text.ended':
         if (event.text !== '') answerOf(event).texts.push(event.text);
         break;
-      case 'tool.ended':
-        // A direct call: its result is the answer.
-        if (direct.has(event.turn) && !wasStopped(event)) answerOf(event).texts.push(textOf(event.parts));
+      case 'tool.ended': {
+        // The result of a direct call, or of one that ends the turn, is the answer.
+        const isAnswer = (direct.has(event.turn) && !wasStopped(event)) || finalAnswer(event) !== null;
+        if (!isAnswer) break;
+        const answer = answerOf(event);
+        answer.settled = answer.texts.push(textOf(event.parts));
         break;
+      }
       case 'step.ended': {
         const answer = answers.get(event.turn);
         if (answer) answer.settled = answer.texts.length;

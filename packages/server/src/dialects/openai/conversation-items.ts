@@ -4,6 +4,7 @@
  */
 import type { DurableEvent, HistoryItem } from '@parlance/protocol';
 import type { Engine, SessionRecord } from '../../core/api/index.ts';
+import { finalAnswer } from '../shared/calls.ts';
 import { messageId, userMessage } from './responses/input-items.ts';
 import { messageItem } from './responses/items.ts';
 
@@ -70,6 +71,10 @@ export function itemsOf(event: DurableEvent): ConversationItem[] {
       const { text, interrupted = false, block, session } = event;
       if (text === '') return [];
       return [messageItem(messageId(session, block), text, interrupted ? 'incomplete' : 'completed')];
+    }
+    case 'tool.ended': {
+      const text = finalAnswer(event);
+      return text === null ? [] : [messageItem(messageId(event.session, event.id), text, 'completed')];
     }
     default:
       return [];

@@ -1,5 +1,11 @@
 /** Open calls, as a projection tracks them between events. */
-import type { DurableEvent, JsonObject, SessionEvent } from '@parlance/protocol';
+import {
+  type DurableEvent,
+  type JsonObject,
+  type SessionEvent,
+  textOf,
+  wasStopped,
+} from '@parlance/protocol';
 
 /** The status of a call; its outcome once it has ended. */
 export type CallStatus =
@@ -61,6 +67,17 @@ const change = (calls: Calls, id: string, what: Partial<TrackedCall>): Calls => 
   const call = calls[id];
   return call ? { ...calls, [id]: { ...call, ...what } } : calls;
 };
+
+/** The answer of a turn that ends with this call, such as a task in a browser; null if there is none. */
+export const finalAnswer = (event: DurableEvent<'tool.ended'>): string | null =>
+  (event.final && !wasStopped(event) && textOf(event.parts)) || null;
+
+/** The structured result without the page that a browser sent with it. */
+export function resultData({ data, parts }: DurableEvent<'tool.ended'>): JsonObject | undefined {
+  if (!data || !parts.some(({ type }) => type === 'page')) return data;
+  const { page: _page, ...rest } = data;
+  return Object.keys(rest).length > 0 ? rest : undefined;
+}
 
 /**
  * The call, if this event is the first that clients see of it: it starts, or ends without having started (denied,

@@ -1,4 +1,4 @@
-import type { Json, JsonObject, Part } from '@parlance/protocol';
+import type { Json, JsonObject, PromptPart } from '@parlance/protocol';
 import type { Prompt, PromptItem } from '../../core/ports/provider.ts';
 import { anthropic } from '../anthropic.ts';
 import type { Enrolment, Reading } from './enrolment.ts';
@@ -99,7 +99,7 @@ function item(message: Json, block: Json): PromptItem {
   }
 }
 
-const part = (block: Json): Part =>
+const part = (block: Json): PromptPart =>
   at(block, 'type') === 'image'
     ? {
         type: 'image',

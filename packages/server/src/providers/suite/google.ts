@@ -1,4 +1,4 @@
-import type { Json, JsonObject, Part } from '@parlance/protocol';
+import type { Json, JsonObject, PromptPart } from '@parlance/protocol';
 import type { Prompt } from '../../core/ports/provider.ts';
 import { google } from '../google.ts';
 import type { Enrolment, Reading } from './enrolment.ts';
@@ -67,7 +67,7 @@ function prompt(body: JsonObject): Prompt {
   };
 }
 
-const part = (value: Json): Part =>
+const part = (value: Json): PromptPart =>
   at(value, 'inlineData')
     ? {
         type: 'image',

@@ -1,4 +1,4 @@
-import type { Json, JsonObject, Part } from '@parlance/protocol';
+import type { Json, JsonObject, PromptPart } from '@parlance/protocol';
 import type { Prompt, PromptItem } from '../../core/ports/provider.ts';
 import { openaiChat } from '../openai-chat.ts';
 import type { Enrolment, Reading } from './enrolment.ts';
@@ -77,7 +77,7 @@ function prompt(body: JsonObject): Prompt {
 const content = (message: Json): string => text(at(message, 'content'));
 
 function items(message: Json): PromptItem[] {
-  const parts: Part[] = [{ type: 'text', text: content(message) }];
+  const parts: PromptPart[] = [{ type: 'text', text: content(message) }];
   switch (at(message, 'role')) {
     case 'user':
       return [{ kind: 'user', parts }];

@@ -1,4 +1,4 @@
-import type { Json, JsonObject, Part } from '@parlance/protocol';
+import type { Json, JsonObject, PromptPart } from '@parlance/protocol';
 import type { Prompt, PromptItem } from '../../core/ports/provider.ts';
 import { openaiResponses } from '../openai-responses.ts';
 import type { Enrolment, Reading } from './enrolment.ts';
@@ -89,7 +89,7 @@ function items(item: Json): PromptItem[] {
   }
 }
 
-const parts = (content: Json | undefined): Part[] =>
+const parts = (content: Json | undefined): PromptPart[] =>
   typeof content === 'string'
     ? [{ type: 'text', text: content }]
     : list(content).map((part) => {

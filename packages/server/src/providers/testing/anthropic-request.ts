@@ -1,5 +1,5 @@
 /** Prompts for the tests of Anthropic's requests, and what is sent for them. */
-import { type Part, textPart } from '@parlance/protocol';
+import { type PromptPart, textPart } from '@parlance/protocol';
 import type { Prompt, PromptItem } from '../../core/ports/provider.ts';
 import { type AnthropicOptions, anthropic } from '../anthropic.ts';
 
@@ -12,7 +12,11 @@ export const call = (id: string, sealed?: { provider: string; data: string }): P
   input: { at: id },
   sealed,
 });
-export const result = (id: string, parts: Part[] = [textPart(`seen ${id}`)], failed = false): PromptItem => ({
+export const result = (
+  id: string,
+  parts: PromptPart[] = [textPart(`seen ${id}`)],
+  failed = false,
+): PromptItem => ({
   kind: 'result',
   call: id,
   parts,

@@ -2,9 +2,9 @@
 import {
   type ApprovalId,
   type DurableEvent,
-  kindVersion,
   type PrincipalId,
   type SessionId,
+  writtenVersion,
 } from '@parlance/protocol';
 import {
   AppendConflict,
@@ -96,7 +96,7 @@ export function memorySessions(options: EventOptions, database: Sessions) {
         throw new AppendConflict(record.ref, expected, session.events.length);
       }
       session.record = storableRecord(record);
-      const versions = events.map(({ type }) => kindVersion(type, options.upcasts));
+      const versions = events.map((event) => writtenVersion(event, options.upcasts));
       session.events.push(...bodies.map((body, index) => ({ version: versions[index] ?? 1, body })));
       for (const body of bodies) database.bytes += Buffer.byteLength(body);
       sessions.set(key, session);

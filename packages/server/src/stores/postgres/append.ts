@@ -1,5 +1,5 @@
 /** Parameters and results of the append statement. */
-import { type DurableEvent, kindVersion } from '@parlance/protocol';
+import { type DurableEvent, writtenVersion } from '@parlance/protocol';
 import {
   AppendConflict,
   type LookupKey,
@@ -49,7 +49,7 @@ export function makeAppend(
     ref,
     key: sessionKey(ref),
     bodies,
-    versions: events.map(({ type }) => kindVersion(type, upcasts)),
+    versions: events.map((event) => writtenVersion(event, upcasts)),
     lookups: lookupKeysOf(events),
     characters: bodies.reduce((sum, body) => sum + body.length, 0),
   };

@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite';
-import { type DurableEvent, kindVersion } from '@parlance/protocol';
+import { type DurableEvent, writtenVersion } from '@parlance/protocol';
 import { AppendConflict, type LookupKey, type SessionRecord } from '../../core/ports/event-store.ts';
 import { lookupKeysOf } from '../shared/lookup-keys.ts';
 import { checkNumbering } from '../shared/numbering.ts';
@@ -9,8 +9,8 @@ import { storable, storableLabels, storableRef } from '../shared/text.ts';
 /** A pending append, serialized when it was requested. */
 export type Append = {
   readonly expected: number;
-  /** type and JSON of the events, in order */
-  readonly events: readonly { readonly type: string; readonly body: string }[];
+  /** the events and their JSON, in order */
+  readonly events: readonly { readonly event: DurableEvent; readonly body: string }[];
   readonly keys: readonly LookupKey[];
   readonly record: SessionRecord;
 };
@@ -18,7 +18,7 @@ export type Append = {
 /** Throws if it can never be written. */
 export function makeAppend(expected: number, events: readonly DurableEvent[], record: SessionRecord): Append {
   checkNumbering(expected, events, record);
-  const written = events.map((event) => ({ type: event.type, body: JSON.stringify(event) }));
+  const written = events.map((event) => ({ event, body: JSON.stringify(event) }));
   return { expected, events: written, keys: lookupKeysOf(events), record };
 }
 
@@ -52,8 +52,8 @@ export function prepareAppend(database: Database, { upcasts }: EventOptions = {}
     const values = sessionValues(record);
     const written = (found ? updateSession : insertSession).run(values);
     const row = found?.row ?? Number(written.lastInsertRowid);
-    events.forEach(({ type, body }, index) => {
-      insertEvent.run(row, expected + 1 + index, kindVersion(type, upcasts), body);
+    events.forEach(({ event, body }, index) => {
+      insertEvent.run(row, expected + 1 + index, writtenVersion(event, upcasts), body);
     });
     for (const { kind, id } of keys) insertKey.run(kind, id, row);
     keepCheckpoint(row, record.checkpoint);

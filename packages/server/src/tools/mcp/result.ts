@@ -1,6 +1,6 @@
 /** Converts MCP results to parts: in order, with bounded sizes. */
 import type { CallToolResult } from '@modelcontextprotocol/client';
-import { isObject, type JsonObject, Part, textPart } from '@parlance/protocol';
+import { isObject, type JsonObject, PromptPart, textPart } from '@parlance/protocol';
 import { boundedParts } from '../bounded-parts.ts';
 import { cutText } from '../cut.ts';
 
@@ -9,7 +9,7 @@ type Content = CallToolResult['content'][number];
 /** Structured data is also sent as text: only small data is included twice. */
 const DATA_CHARACTERS = 4_000;
 
-export function partsOf({ content, structuredContent }: CallToolResult): Part[] {
+export function partsOf({ content, structuredContent }: CallToolResult): PromptPart[] {
   if (content.length > 0) return boundedParts(content, partOf);
   return [
     textPart(structuredContent === undefined ? '(no output)' : cutText(JSON.stringify(structuredContent))),
@@ -22,7 +22,7 @@ export function dataOf({ structuredContent }: CallToolResult): JsonObject | unde
   return structuredContent as JsonObject;
 }
 
-function partOf(item: Content): Part {
+function partOf(item: Content): PromptPart {
   switch (item.type) {
     case 'text':
       return textPart(item.text);
@@ -39,9 +39,9 @@ function partOf(item: Content): Part {
   }
 }
 
-function binaryPart(name: string, mime = 'application/octet-stream', data: string): Part {
+function binaryPart(name: string, mime = 'application/octet-stream', data: string): PromptPart {
   const type = /^image\/(png|jpeg|gif|webp)$/.test(mime) ? 'image' : 'file';
-  const part = Part.safeParse(
+  const part = PromptPart.safeParse(
     type === 'image' ? { type, mime, data } : { type, name, mime: cutText(mime, 100), data },
   );
   return part.success ? part.data : textPart(`[${name}: content that cannot be read]`);

@@ -1,5 +1,5 @@
 /** Converts the return value of an own tool to result parts. */
-import { isObject, type JsonObject, Part, textPart } from '@parlance/protocol';
+import { isObject, type JsonObject, PromptPart, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import type { ToolResult } from '../../core/ports/tool.ts';
 import { boundedParts } from '../bounded-parts.ts';
@@ -7,7 +7,7 @@ import { boundedParts } from '../bounded-parts.ts';
 /** Data is also sent as text: only small data is included twice. */
 const DATA_CHARACTERS = 4_000;
 
-const Parts = z.strictObject({ parts: z.array(Part) });
+const Parts = z.strictObject({ parts: z.array(PromptPart) });
 
 export function resultOf(output: unknown): ToolResult {
   if (typeof output === 'string') return { parts: boundedParts([output], textPart) };

@@ -51,6 +51,8 @@ function OnePart({ part, text }: { part: Part; text: PartsProps['text'] }) {
           <span>{part.name}</span>
         </button>
       );
+    case 'page':
+      return <span className="chip">Page: {part.title || part.url}</span>;
   }
 }
 

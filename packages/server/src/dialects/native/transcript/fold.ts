@@ -1,5 +1,7 @@
 /** A session as a list of messages, for documents. Pure. */
+
 import type { DurableEvent, HistoryItem, JsonObject, Outcome, Part } from '@parlance/protocol';
+import { finalAnswer } from '../../shared/calls.ts';
 
 export type Entry = { readonly seq: number; readonly at: number } & (
   | { readonly kind: 'user'; readonly parts: readonly Part[] }
@@ -44,6 +46,9 @@ export async function entriesOf(events: AsyncIterable<DurableEvent>): Promise<En
         entries = entries.map((entry) =>
           entry.kind === 'call' && entry.call === call ? { ...entry, result: { outcome, parts } } : entry,
         );
+        const answer = finalAnswer(event);
+        if (answer !== null) add({ kind: 'agent', text: answer, interrupted: false });
+        settled = entries.length;
         break;
       }
       case 'turn.started':

@@ -77,6 +77,8 @@ function partOf(part: Part): string {
         : '<p class="note">Attached image</p>';
     case 'file':
       return `<p class="note">Attachment: ${escaped(part.name)}</p>`;
+    case 'page':
+      return '<p class="note">With the page</p>';
   }
 }
 

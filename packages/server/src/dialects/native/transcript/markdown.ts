@@ -33,7 +33,9 @@ function section(entry: Entry, agent: string): string {
 
 const attachments = ({ parts }: Extract<Entry, { kind: 'user' }>): string =>
   parts
-    .flatMap((part) => (part.type === 'text' ? [] : [part.type === 'file' ? part.name : part.mime]))
+    .flatMap((part) =>
+      part.type === 'text' || part.type === 'page' ? [] : [part.type === 'file' ? part.name : part.mime],
+    )
     .map((name) => `\n*Attachment: ${oneLine(name)}*\n`)
     .join('');
 

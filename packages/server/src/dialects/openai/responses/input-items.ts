@@ -1,5 +1,12 @@
 /** The input items of a request, from the events that it caused. */
-import { type DurableEvent, type Link, type Part, textOf } from '@parlance/protocol';
+import {
+  type DurableEvent,
+  type Link,
+  type Part,
+  type PromptPart,
+  textOf,
+  withoutPages,
+} from '@parlance/protocol';
 import { itemId } from './response-id.ts';
 
 export const userMessage = (id: string, parts: readonly Part[]) => ({
@@ -7,12 +14,12 @@ export const userMessage = (id: string, parts: readonly Part[]) => ({
   type: 'message' as const,
   role: 'user' as const,
   status: 'completed' as const,
-  content: parts.map(contentOf),
+  content: withoutPages(parts).map(contentOf),
 });
 
 export const messageId = (session: string, id: string): string => itemId('msg', { session, id });
 
-function contentOf(part: Part) {
+function contentOf(part: PromptPart) {
   switch (part.type) {
     case 'text':
       return part.link ? linkContent(part.link) : { type: 'input_text' as const, text: part.text };
