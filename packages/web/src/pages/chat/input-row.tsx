@@ -1,5 +1,5 @@
 /** An input of the user, with "edit and send again". */
-import { type Part, withoutPages } from '@parlance/protocol';
+import type { Part } from '@parlance/protocol';
 import type { InputView } from '@parlance/sdk';
 import { type KeyboardEvent, memo, useContext, useState } from 'react';
 import { Button, IconButton } from '../../components/button.tsx';
@@ -19,7 +19,7 @@ export const InputRow = memo(function InputRow({ session, input, queued = false 
   const [editing, setEditing] = useState(false);
   const isLatest = useContext(IsLatest);
   const { dialect, superseded } = input;
-  const parts = withoutPages(input.parts);
+  const parts = input.parts.filter(({ type }) => type !== 'page');
   const text = textOf(parts);
   if (editing)
     return <Edit session={session} input={input} queued={queued} onDone={() => setEditing(false)} />;
