@@ -75,7 +75,7 @@ test('a pending approval is answered on the other server, and the call runs ther
   await followed(first, 'asks', asked);
   const lines = await parlance(from, ['export', '--all']);
   await using second = await startProcess(to);
-  await parlance(to, ['import', '--as', 'moved'], lines);
+  await parlance(to, ['import', '--resume', '--as', 'moved'], lines);
   type Approvals = { approvals: { id: string; session: string }[] };
   const { approvals } = await getJson<Approvals>(`${second.http}/v1/approvals`);
   expect(approvals.map(({ session }) => session)).toEqual(['moved']);
@@ -91,12 +91,12 @@ test('an unfinished turn is resumed at the next start, and at the next message',
   await submit(first, 'long', 'count to 300');
   await followed(first, 'long', (events) => events.some(({ type }) => type === 'turn.started'));
   const lines = await parlance(from, ['export', 'long']);
-  await parlance(to, ['import', '--as', 'started'], lines);
+  await parlance(to, ['import', '--resume', '--as', 'started'], lines);
   await using second = await startProcess(to);
   const resumed = await followed(second, 'started', ended(1));
   expect(resumed.filter(({ type }) => type === 'turn.resumed')).toHaveLength(1);
 
-  await parlance(to, ['import', '--as', 'spoken-to'], lines);
+  await parlance(to, ['import', '--resume', '--as', 'spoken-to'], lines);
   expect(await submit(second, 'spoken-to', 'echo and this')).toBe(true);
   const both = await followed(second, 'spoken-to', ended(2));
   expect(both.filter(({ type }) => type === 'turn.resumed')).toHaveLength(1);

@@ -131,17 +131,17 @@ describe('sessions exported with schema 1', () => {
 
   test('are imported, and equal those of the data folder', async () => {
     const folder = emptyFolder();
-    expect(await run(folder, 'import')).toMatchObject({ code: 0, stderr: '' });
+    expect(await run(folder, 'import', '--resume')).toMatchObject({ code: 0, stderr: '' });
     const again = await run(folder, 'export', '--all');
     const old = copied();
     expect(again.stdout).toBe((await run(old, 'export', '--all')).stdout);
-    const repeated = linesOf((await run(old, 'import')).stdout);
+    const repeated = linesOf((await run(old, 'import', '--resume')).stdout);
     expect(repeated.filter((line) => !line.endsWith('already exists'))).toEqual([]);
   });
 
   test('continue after the import', async () => {
     const folder = emptyFolder();
-    await run(folder, 'import');
+    await run(folder, 'import', '--resume');
     await using server = await start(folder);
     const me = local(server.http);
     await untilCount(me, INTERRUPTED, { type: 'turn.ended', count: 2 });

@@ -21,7 +21,7 @@ import { parseFlags, STORAGE_FLAGS, TEXT } from './flags.ts';
 import { linesOf } from './lines.ts';
 import { openConfigured, type StorageFlags, storageAt } from './storage.ts';
 
-const USAGE = `Usage: parlance import [FILE] [--owner NAME] [--as ID] [--data FOLDER]
+const USAGE = `Usage: parlance import [FILE] [--owner NAME] [--as ID] [--resume] [--data FOLDER]
        parlance import FOLDER --database URL
        parlance import URL --data FOLDER
 
@@ -30,8 +30,13 @@ checked before anything is written. --owner sets the owner, --as the name of a s
 session. An identical session is skipped; a different one of the same name stops the
 import.
 
+A file may come from anyone, so an unfinished turn ends (the outcome of a running call is
+unknown), and queued messages, standing grants and the approval mode are dropped. --resume
+keeps them, for a file of your own: approved commands of an unfinished turn then run at the
+next start, and grants and full-auto apply.
+
 With a data folder or a postgres:// URL instead of a file, everything is copied:
-sessions, share links, users, API keys, preferences, revoked tokens and the settings made in
+sessions with their unfinished turns, share links, users, API keys, preferences, revoked tokens and the settings made in
 the console, but no ephemeral sessions. Existing entries of the target are kept. The secret
 that signs tokens is not copied: users must log in again unless AUTH_SECRET is set.
 
@@ -39,7 +44,12 @@ With --database URL, or DATABASE_URL, the target is that database, unless --data
 a folder.`;
 
 export async function importSessions(argv: readonly string[]): Promise<number> {
-  const { values, positionals } = parseFlags(argv, { ...STORAGE_FLAGS, owner: TEXT, as: TEXT });
+  const { values, positionals } = parseFlags(argv, {
+    ...STORAGE_FLAGS,
+    owner: TEXT,
+    as: TEXT,
+    resume: { type: 'boolean' },
+  });
   if (values.help) {
     console.log(USAGE);
     return 0;
@@ -48,14 +58,16 @@ export async function importSessions(argv: readonly string[]): Promise<number> {
   if (extra !== undefined) throw new CommandError('import takes only one file', 2);
   const place = file === undefined ? null : storageAt(file);
   if (place) {
-    const flag = ['owner', 'as'].find((name) => Object.hasOwn(values, name));
+    const flag = ['owner', 'as', 'resume'].find((name) => Object.hasOwn(values, name));
     if (flag !== undefined) throw new CommandError(`--${flag} is for files`, 2);
     return copied(place, values);
   }
   const renamed = renaming(values.owner, values.as);
   using source = file === undefined || file === '-' ? await bufferedInput() : await fileAt(file);
   const sessions = () => {
-    const read = readSessions(linesOf(createReadStream(source.path)), renamed);
+    const read = readSessions(linesOf(createReadStream(source.path)), renamed, {
+      resume: values.resume === true,
+    });
     return values.as === undefined ? read : onlyOne(read);
   };
   const store = await openConfigured(values, true);

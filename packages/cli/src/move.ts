@@ -87,7 +87,7 @@ async function copyShares(from: Storage, to: Storage, ref: SessionRef): Promise<
 
 /** Reads and checks sessions like an export. */
 const sessionsOf = (store: Storage): AsyncGenerator<ReadSession> =>
-  readSessions(linesOf(store), (ref) => ref);
+  readSessions(linesOf(store), (ref) => ref, { resume: true });
 
 async function* linesOf(store: Storage): AsyncGenerator<string> {
   for await (const record of everySession(store, undefined))

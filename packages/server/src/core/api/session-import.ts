@@ -2,24 +2,29 @@
 import {
   type AgentRef,
   type DurableEvent,
+  type DurableEventBody,
   Fault,
   isObject,
   jsonNestsDeeper,
   parseDurableEvent,
   parseHeader,
   type SessionHeader,
+  type TurnId,
   upcast,
 } from '@parlance/protocol';
 import { z } from 'zod';
 import { evolve } from '../domain/evolve.ts';
 import { checkpointOf, recordOf } from '../domain/session-record.ts';
 import { initialState, isIdle, type SessionState } from '../domain/session-state.ts';
+import { interruption } from '../domain/turn-events.ts';
 import { type EventStore, type SessionRecord, type SessionRef, sessionKey } from '../ports/event-store.ts';
 import { storedEvents } from '../runtime/event-pages.ts';
 
 export type ReadSession = {
   readonly ref: SessionRef;
   readonly events: readonly DurableEvent[];
+  /** number of its events in the file; the others close it */
+  readonly inFile: number;
   readonly record: SessionRecord;
   /** line number of its header */
   readonly line: number;
@@ -29,16 +34,20 @@ export type ReadSession = {
 const MAX_DEPTH = 1_000;
 /** The largest value of a `Date`. */
 const LAST_MOMENT = 8.64e15;
+/** The author of events that close an imported session. */
+const IMPORT = 'import';
 /** Placeholder until `session.created` names one. */
 const NO_AGENT: AgentRef = { id: '', name: '' };
 
 /**
- * Yields each session after its last line. `renamed` maps its name to the name to import it as. Throws
- * `invalid` with the line number.
+ * Yields each session after its last line. `renamed` maps its name to the name to import it as. A file may come from
+ * anyone, so a session does nothing by itself after the import, and nothing in it was allowed here: see `closing`.
+ * `resume` keeps all of that, for files of one's own. Throws `invalid` with the line number.
  */
 export async function* readSessions(
   lines: AsyncIterable<string>,
   renamed: (ref: SessionRef) => SessionRef,
+  { resume }: { readonly resume: boolean } = { resume: false },
 ): AsyncGenerator<ReadSession, void> {
   let number = 0;
   let header: SessionHeader | null = null;
@@ -59,7 +68,8 @@ export async function* readSessions(
     if (!header) throw wrong(number, 'expected a session header');
     durableEvents.push(eventOf(value, header, { seq: durableEvents.length + 1, line: number }));
     if (durableEvents.length < header.events) continue;
-    yield folded(renamed(header.session), durableEvents, begun);
+    const ref = renamed(header.session);
+    yield { ref, line: begun, ...folded(ref, durableEvents, resume) };
     header = null;
     durableEvents = [];
   }
@@ -115,26 +125,59 @@ function issueOf(error: unknown): string {
   return `${issue?.path.join('.') || 'it'}: ${issue?.message}`;
 }
 
-function folded(ref: SessionRef, read: readonly DurableEvent[], line: number): ReadSession {
-  const events = read.map((event) => (event.session === ref.id ? event : { ...event, session: ref.id }));
+function folded(
+  ref: SessionRef,
+  read: readonly DurableEvent[],
+  resume: boolean,
+): Pick<ReadSession, 'events' | 'inFile' | 'record'> {
+  const events: DurableEvent[] = [];
   let state = initialState(NO_AGENT);
   let idleState: SessionState | null = null;
-  for (const event of events) {
+  const add = (event: DurableEvent) => {
+    events.push(event);
     state = evolve(state, event);
     if (isIdle(state)) idleState = state;
-  }
-  return { ref, events, record: recordOf(ref, state, idleState && checkpointOf(idleState)), line };
+  };
+  for (const event of read) add(event.session === ref.id ? event : { ...event, session: ref.id });
+  const { id = '', at = 0 } = events.at(-1) ?? {};
+  // The same ids and times each time, so that importing the file again finds the same session.
+  // Parsed: compared with what is stored.
+  for (const [index, body] of (resume ? [] : closing(state)).entries())
+    add(
+      parseDurableEvent({
+        ...body,
+        session: ref.id,
+        seq: read.length + index + 1,
+        id: `${id}-import-${index + 1}`,
+        at,
+      }),
+    );
+  return { events, inFile: read.length, record: recordOf(ref, state, idleState && checkpointOf(idleState)) };
 }
+
+/** Ends what would continue by itself, and what runs without approval later: the open turn, queued inputs, grants, the mode. */
+const closing = ({ turn, queue, grants, approvalMode }: SessionState): DurableEventBody[] => [
+  ...queue.map(
+    ({ input, turn = input as string as TurnId }) =>
+      ({ type: 'input.cancelled', input, turn, by: IMPORT }) as const,
+  ),
+  ...(turn ? interruption(turn, 'cancelled', null) : []),
+  ...grants.map((grant) => ({ type: 'grant.revoked', grant, by: IMPORT }) as const),
+  // `suggest` may be stricter than the server's default.
+  ...(approvalMode === null || approvalMode === 'suggest'
+    ? []
+    : [{ type: 'session.configured', approval: null, by: IMPORT } as const]),
+];
 
 /** Whether the session has been imported before. Throws `invalid` if a different session has that name. */
 export async function alreadyImported(
   store: EventStore,
-  { ref, events, line }: ReadSession,
+  { ref, events, inFile, line }: ReadSession,
 ): Promise<boolean> {
   const record = await store.load(ref);
   if (!record) return false;
   const other = wrong(line, `${ref.owner} already has a different session ${ref.id}`);
-  if (record.head !== events.length) throw other;
+  if (record.head !== events.length && record.head !== inFile) throw other;
   let index = 0;
   for await (const event of storedEvents(store, ref, 0)) {
     if (JSON.stringify(event) !== JSON.stringify(events[index++])) throw other;
