@@ -32,10 +32,10 @@ const PAGE = {
 type Data = Record<string, unknown>;
 
 /** The responses up to the end of the task; every action is reported as done. */
-async function answersTo(query: string): Promise<Data[]> {
+async function answersTo(query: string, page: object = PAGE): Promise<Data[]> {
   const answers: Data[] = [];
   for (let more: object = {}; ; ) {
-    const { data } = await post(server, token, { ...PAGE, query, ...more });
+    const { data } = await post(server, token, { ...page, query, ...more });
     answers.push(data);
     if (data.action === 'finish()' || data.action === 'fail()' || !data.action) return answers;
     const { taskId, sessionId } = data;
@@ -141,4 +141,27 @@ describe('the offline model', () => {
     expect(first?.action).toBe(action);
     expect(() => readAction(action)).not.toThrow();
   });
+});
+
+describe('actions of our own extension', () => {
+  const OWN = ['clickAt(7, 3, 4)', 'drag(7, 1, 1, 7, -5, 9)', 'selectText("Note")', 'numberedScreenshot()'];
+
+  test('are sent to a client that announces them, which the model is told', async () => {
+    await start([PLAN, ...OWN.map(act), DONE]);
+    const answers = await answersTo('draw', { ...PAGE, actionGrammar: 'extended' });
+    expect(answers.map(({ action }) => action)).toEqual([...OWN, 'finish()']);
+    expect(JSON.stringify(model?.requests[0])).toContain('This browser also executes clickAt');
+  });
+
+  test.each([undefined, 'contract', 7])(
+    'are never sent to a client with actionGrammar %p',
+    async (grammar) => {
+      await start([PLAN, ...OWN.map(act), DONE]);
+      const answers = await answersTo('draw', { ...PAGE, actionGrammar: grammar });
+      expect(answers.map(({ action }) => action)).toEqual(['finish()']);
+      const prompts = JSON.stringify(model?.requests.map(({ messages }) => messages));
+      expect(prompts).not.toContain('This browser also executes');
+      expect(prompts).toContain('This browser does not execute clickAt.');
+    },
+  );
 });

@@ -1,5 +1,5 @@
 /** Web pages as a copilot sees them, and browser actions. Pure functions. */
-export { type Action, usageOf } from './action/action.ts';
+export { type Action, isExtended, usageOf } from './action/action.ts';
 export { parseAction, parseWritten } from './action/parse.ts';
 export { sendAction, sendWritten } from './action/print.ts';
 export { actionProblem } from './action/problem.ts';

@@ -83,6 +83,8 @@ function verifyEffect(action: Action, observed: Observed): Verification {
     case 'doubleClick':
       return clicked(action.id, observed);
     case 'dragAndDrop':
+    case 'drag':
+    case 'clickAt':
     case 'acceptDialog':
     case 'dismissDialog':
       return evidence.confirmed ? worked(0.7, 'The client reports success.') : moved(evidence, 0.5);
@@ -91,6 +93,8 @@ function verifyEffect(action: Action, observed: Observed): Verification {
       return typed(evidence);
     case 'rightClick':
     case 'hover':
+    case 'hoverAt':
+    case 'selectText':
     case 'focus':
     case 'blur':
     case 'scroll':
@@ -106,6 +110,7 @@ function verifyEffect(action: Action, observed: Observed): Verification {
     case 'isVisible':
     case 'isEnabled':
     case 'screenshot':
+    case 'numberedScreenshot':
     case 'getCookies':
     case 'getLocalStorage':
     case 'evaluate':

@@ -39,6 +39,30 @@ const GRAMMAR = {
   fail: {},
 } as const satisfies Record<string, Record<string, Parameter>>;
 
+/**
+ * Actions that only our own extension executes, besides those of the contract: see `Page.extended`. Offsets are pixels from the
+ * left and the top of an element.
+ */
+const EXTENDED = {
+  clickAt: { id: 'number', x: 'offset', y: 'offset' },
+  hoverAt: { id: 'number', x: 'offset', y: 'offset' },
+  drag: {
+    from: 'number',
+    fromX: 'offset',
+    fromY: 'offset',
+    to: 'number',
+    toX: 'offset',
+    toY: 'offset',
+  },
+  numberedScreenshot: {},
+} as const satisfies Record<string, Record<string, Parameter>>;
+
+/** The second argument is optional. */
+const SELECT_TEXT = [
+  ['text', 'exact'],
+  ['within', 'number'],
+] as const;
+
 /** All arguments are optional, from the last one on. */
 const SCROLL = [
   ['down', 'flag'],
@@ -48,11 +72,11 @@ const SCROLL = [
 
 /**
  * `number` is a non-negative integer, as elements and tabs have; an `amount` may have a fraction. Of the strings, `text` is
- * for users to read, `exact` changes its meaning with any character, and `url` can be percent-encoded.
+ * for users to read, `exact` changes its meaning with any character, and `url` can be percent-encoded. An `offset` is any number.
  */
-export type Parameter = 'text' | 'exact' | 'url' | 'number' | 'amount' | 'flag';
+export type Parameter = 'text' | 'exact' | 'url' | 'number' | 'amount' | 'offset' | 'flag';
 
-type Grammar = typeof GRAMMAR;
+type Grammar = typeof GRAMMAR & typeof EXTENDED;
 type ValueOf<Kind> = Kind extends 'text' | 'exact' | 'url' ? string : number;
 type Listed = {
   [Name in keyof Grammar]: { readonly name: Name } & {
@@ -70,21 +94,29 @@ export type Scroll = {
   readonly index?: number;
 };
 
-export type Action = Listed | Scroll;
+/** The first occurrence on the page, or in the element `within`; an empty text is all of the element. */
+export type SelectText = { readonly name: 'selectText'; readonly text: string; readonly within?: number };
+
+export type Action = Listed | Scroll | SelectText;
 export type ActionName = Action['name'];
 
+/** The actions of the contract. */
 export const ACTION_NAMES = [...Object.keys(GRAMMAR), 'scroll'] as readonly ActionName[];
+
+/** Whether only our own extension executes it. */
+export const isExtended = (name: string): boolean => name === 'selectText' || Object.hasOwn(EXTENDED, name);
 
 /** The arguments of an action by name; null for unknown names. */
 export function parametersOf(name: string): readonly (readonly [field: string, kind: Parameter])[] | null {
   if (name === 'scroll') return SCROLL;
-  if (!Object.hasOwn(GRAMMAR, name)) return null;
-  return Object.entries(GRAMMAR[name as keyof Grammar]);
+  if (name === 'selectText') return SELECT_TEXT;
+  if (!Object.hasOwn(GRAMMAR, name) && !isExtended(name)) return null;
+  return Object.entries({ ...GRAMMAR, ...EXTENDED }[name as keyof Grammar]);
 }
 
 /** Minimum number of arguments. */
 export const minArguments = (name: string): number =>
-  name === 'scroll' ? 0 : (parametersOf(name)?.length ?? 0);
+  name === 'scroll' ? 0 : name === 'selectText' ? 1 : (parametersOf(name)?.length ?? 0);
 
 const KINDS: Readonly<Record<Parameter, string>> = {
   text: '"text"',
@@ -92,6 +124,7 @@ const KINDS: Readonly<Record<Parameter, string>> = {
   url: '"url"',
   number: 'number',
   amount: 'number',
+  offset: 'number',
   flag: 'true or false',
 };
 
@@ -99,6 +132,6 @@ const KINDS: Readonly<Record<Parameter, string>> = {
 export function usageOf(name: string): string | null {
   const parameters = parametersOf(name);
   if (!parameters) return null;
-  const optional = name === 'scroll' ? '?' : '';
-  return `${name}(${parameters.map(([field, kind]) => `${field}${optional}: ${KINDS[kind]}`).join(', ')})`;
+  const mark = (index: number): string => (index >= minArguments(name) ? '?' : '');
+  return `${name}(${parameters.map(([field, kind], index) => `${field}${mark(index)}: ${KINDS[kind]}`).join(', ')})`;
 }

@@ -54,6 +54,7 @@ describe('deployed clients read what was meant', () => {
       url: () => `https://example.com/${text()}`,
       number: () => whole(2 ** 31),
       amount,
+      offset: amount,
       flag: () => next() < 0.5,
     };
     const parameters = parametersOf(name) ?? [];

@@ -50,6 +50,19 @@ describe('every action of the grammar is parsed', () => {
     expect(printAction(action)).toBe(text);
   });
 
+  test.each<[string, Action]>([
+    ['clickAt(7, 12, 3.5)', { name: 'clickAt', id: 7, x: 12, y: 3.5 }],
+    ['hoverAt(7, 0, 0)', { name: 'hoverAt', id: 7, x: 0, y: 0 }],
+    ['drag(7, 1, 2, 8, -30, 4)', { name: 'drag', from: 7, fromX: 1, fromY: 2, to: 8, toX: -30, toY: 4 }],
+    ['selectText("tea")', { name: 'selectText', text: 'tea' }],
+    ['selectText("tea", 7)', { name: 'selectText', text: 'tea', within: 7 }],
+    ['numberedScreenshot()', { name: 'numberedScreenshot' }],
+  ])('%s, of our own extension', (text, action) => {
+    expect(parseAction(text)).toEqual(action);
+    expect(printAction(action)).toBe(text);
+    expect(ACTION_NAMES).not.toContain(action.name);
+  });
+
   test('the grammar has no other actions', () => {
     expect(ACTION_NAMES).toHaveLength(37);
   });

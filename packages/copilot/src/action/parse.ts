@@ -55,6 +55,8 @@ function matchesKind(value: Argument, kind: Parameter): boolean {
       return typeof value === 'boolean';
     case 'number':
       return Number.isSafeInteger(value) && Number(value) >= 0;
+    case 'offset':
+      return typeof value === 'number';
     case 'amount':
       return typeof value === 'number' && value >= 0;
   }

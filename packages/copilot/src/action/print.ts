@@ -59,6 +59,7 @@ const DEFAULTS: Readonly<Record<Parameter, Argument>> = {
   url: '',
   number: 0,
   amount: 1,
+  offset: 0,
   flag: true,
 };
 

@@ -82,3 +82,25 @@ describe('a click on an option of a select', () => {
     },
   );
 });
+
+describe('actions of our own extension', () => {
+  const written = [
+    'clickAt(10, 1, 1)',
+    'hoverAt(10, 1, 1)',
+    'drag(10, 1, 1, 10, 5, 5)',
+    'selectText("x")',
+    'numberedScreenshot()',
+  ];
+  test.each(written)('%s is possible only there', (text) => {
+    const action = parseAction(text);
+    if (!action) throw new Error(`not an action: ${text}`);
+    expect(actionProblem(action, fixture('form'))).toBe(`This browser does not execute ${action.name}.`);
+    expect(actionProblem(action, { ...fixture('form'), extended: true })).toBeNull();
+  });
+
+  test('they need elements that exist', () => {
+    expect(
+      actionProblem({ name: 'clickAt', id: 99, x: 1, y: 1 }, { ...fixture('form'), extended: true }),
+    ).toBe('There is no element 99 on the page.');
+  });
+});

@@ -3,14 +3,22 @@ import type { Page, PageElement } from '../page/page.ts';
 import { elementOf, hasMoreOptions, isSelect } from '../page/page.ts';
 import { isTicked } from '../page/roles.ts';
 import { folded } from '../page/words.ts';
-import type { Action } from './action.ts';
+import { type Action, isExtended } from './action.ts';
 
 const MAX_WAIT_SECONDS = 60;
 const WRITABLE = new Set(['textbox', 'searchbox', 'spinbutton', 'combobox', 'slider', 'color']);
 
 /** The reason as a sentence; null if the action is possible. */
 export function actionProblem(action: Action, page: Page): string | null {
+  if (isExtended(action.name) && !page.extended) return `This browser does not execute ${action.name}.`;
   switch (action.name) {
+    case 'clickAt':
+      return onElement(page, action.id, disabledProblem);
+    case 'drag':
+      return onElement(page, action.from, disabledProblem) ?? onElement(page, action.to, () => null);
+    case 'selectText':
+      if (action.within !== undefined) return onElement(page, action.within, () => null);
+      return action.text.trim() === '' ? 'There is no text to select.' : null;
     case 'click':
     case 'doubleClick':
       return onElement(page, action.id, (element) => disabledProblem(element) ?? clickProblem(element));
@@ -38,6 +46,7 @@ export function actionProblem(action: Action, page: Page): string | null {
     case 'focus':
     case 'blur':
     case 'hover':
+    case 'hoverAt':
     case 'getText':
     case 'getAttribute':
     case 'isVisible':
@@ -67,6 +76,7 @@ export function actionProblem(action: Action, page: Page): string | null {
     case 'close':
     case 'getTabs':
     case 'screenshot':
+    case 'numberedScreenshot':
     case 'acceptDialog':
     case 'dismissDialog':
     case 'getCookies':

@@ -47,6 +47,8 @@ export type Page = {
   readonly text: string;
   /** text or elements were omitted for the budget */
   readonly truncated: boolean;
+  /** the client also executes the actions of our own extension */
+  readonly extended?: true;
   /** only a tree of controls came, without the text of the page; `onRequest`: the client sends the whole page on request */
   readonly textMissing?: 'onRequest' | 'unavailable';
 };

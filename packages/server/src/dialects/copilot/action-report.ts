@@ -53,7 +53,7 @@ const returned = (state: unknown): string[] =>
 
 /** The picture of a `screenshot` action, by its signature: PNG or JPEG. */
 function pictureIn(action: Action | undefined, data: string | null | undefined): Part[] {
-  if (action?.name !== 'screenshot' || !data) return [];
+  if ((action?.name !== 'screenshot' && action?.name !== 'numberedScreenshot') || !data) return [];
   const mime = data.startsWith('iVBORw0KGgo') ? 'image/png' : data.startsWith('/9j/') ? 'image/jpeg' : null;
   return mime && /^[A-Za-z0-9+/]+={0,2}$/.test(data) ? [{ type: 'image', mime, data }] : [];
 }

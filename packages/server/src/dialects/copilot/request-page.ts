@@ -20,9 +20,11 @@ export function pageOf(request: InteractRequest): Page | null {
   }
   const title = request.pageTitle ?? request.title;
   const wholeOnRequest = request.domMode === 'semantic';
-  return kept(
-    parsePage({ dom, interactiveTree, semanticNodes, skeletonDom, url, title, wholeOnRequest }, PAGE_TOKENS),
+  const page = parsePage(
+    { dom, interactiveTree, semanticNodes, skeletonDom, url, title, wholeOnRequest },
+    PAGE_TOKENS,
   );
+  return kept(request.actionGrammar === 'extended' ? { ...page, extended: true } : page);
 }
 
 /** Of a page with thousands of elements, stores those that the model receives and some more buttons. */

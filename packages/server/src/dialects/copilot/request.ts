@@ -39,6 +39,8 @@ export const interactRequest = (maxDom: number) =>
     lastActionResult: z.looseObject({ success: z.boolean(), actualState: JsonValue.optional() }).nullish(),
     /** `metrics.actionCount` of the response whose action is reported; a repeated report is ignored */
     actionCount: z.number().int().min(0).nullish(),
+    /** `extended`: the client also executes the actions of Parlance's own extension */
+    actionGrammar: JsonValue.optional(),
     /** base64 of a PNG or JPEG, after `screenshot()` */
     screenshot: text(4_000_000).nullish(),
     previousUrl: text(10_000).nullish(),

@@ -2,7 +2,7 @@
  * Tools for a model that drives the browser of a copilot client: plan, act, verify, ask and finish. The
  * client executes actions and questions with its next request.
  */
-import { actionProblem, lastPage, parseWritten, sendAction, usageOf } from '@parlance/copilot';
+import { actionProblem, isExtended, lastPage, parseWritten, sendAction, usageOf } from '@parlance/copilot';
 import { Fault, JsonValue, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineTool, type Tool } from '../../core/ports/tool.ts';
@@ -87,6 +87,8 @@ const act = defineTool({
     if (!sent)
       throw new Fault('tool_failed', 'The text contains all three quote characters: use at most two.');
     const page = lastPage(eventsSinceIdle);
+    if (isExtended(action.name) && !page?.extended)
+      throw new Fault('tool_failed', `This browser does not execute ${action.name}.`);
     const problem = page && actionProblem(sent.action, page);
     if (problem) throw new Fault('tool_failed', problem);
     return { parts: [], ...(beginsStep(eventsSinceIdle, { step: step ?? null }) && { notice: true }) };
