@@ -1,4 +1,5 @@
 /** What browsers do on a key: events of a script have no effect of their own. */
+import { isReadOnly } from '../dom/disabled.ts';
 import { closest } from '../dom/flat-tree.ts';
 import {
   isButton,
@@ -11,18 +12,21 @@ import {
   isTextInput,
   isTickedInput,
 } from '../dom/kinds.ts';
+import { isSecret } from '../dom/secrets.ts';
+import { oneLine } from '../dom/text.ts';
 import { insertText, selectAll, sendChange, sendInput, setNativeValue } from '../events/editing.ts';
 import { giveFocus } from '../events/focus.ts';
 import type { Key } from '../events/keyboard.ts';
 import { isIndicator } from '../indicator.ts';
+import { PageFailure } from '../page-error.ts';
 import { moveFocus } from './focus.ts';
 import { scrollerOf } from './scroll.ts';
 
-export function defaultAction(target: HTMLElement, key: Key): void {
+/** Returns what a shortcut of editing has done, for the model. */
+export function defaultAction(target: HTMLElement, key: Key): Edited | undefined {
   const command = key.ctrlKey || key.metaKey;
-  if (command && key.key.toLowerCase() === 'a')
-    selectAll(editable(target) ? target : target.ownerDocument.body);
-  if (command || key.altKey) return;
+  if (command && !key.altKey) return shortcut(target, key.key.toLowerCase());
+  if (key.altKey) return undefined;
   switch (key.key) {
     case 'Tab':
       moveFocus(target, key.shiftKey ? -1 : 1);
@@ -46,6 +50,58 @@ export function defaultAction(target: HTMLElement, key: Key): void {
       if (MOVES.test(key.key)) moved(target, key);
       else if ([...key.key].length === 1 && editable(target)) insertText(target, key.key);
   }
+  return undefined;
+}
+
+export type Edited = { readonly selected?: string; readonly copied?: string; readonly pasted?: string };
+
+/** What was copied on this page: a script has no access to the clipboard of the user. */
+let copied: string | null = null;
+
+function shortcut(target: HTMLElement, letter: string): Edited | undefined {
+  if (letter === 'a') {
+    selectAll(editable(target) ? target : target.ownerDocument.body);
+    const selected = selectedText(target);
+    if (selected === '') throw unsupported('Nothing was selected: there is no text to select here.');
+    return { selected: isSecret(target) ? '••••' : oneLine(selected, 200) };
+  }
+  if (letter === 'c' || letter === 'x') {
+    const selected = selectedText(target);
+    if (selected === '') throw unsupported('Nothing was copied: no text is selected.');
+    if (isSecret(target)) throw unsupported('Nothing was copied: the field holds a secret.');
+    const own = sendClipboard(target, letter === 'c' ? 'copy' : 'cut', '');
+    copied = own ?? selected;
+    if (letter === 'x' && own === null && editable(target) && !isReadOnly(target))
+      target.ownerDocument.execCommand('delete');
+    return { copied: oneLine(copied, 200) };
+  }
+  if (letter !== 'v') return undefined;
+  if (copied === null) throw unsupported('Nothing was pasted: nothing was copied on this page before.');
+  if (sendClipboard(target, 'paste', copied) === null) {
+    if (!editable(target) || isReadOnly(target))
+      throw unsupported('Nothing was pasted: no field has the focus.');
+    insertText(target, copied);
+  }
+  return { pasted: oneLine(copied, 200) };
+}
+
+const unsupported = (message: string): PageFailure => new PageFailure('UNSUPPORTED', message);
+
+function selectedText(target: HTMLElement): string {
+  if (!isTextInput(target) && !isTextArea(target))
+    return target.ownerDocument.getSelection()?.toString() ?? '';
+  const { selectionStart, selectionEnd, value } = target;
+  // Fields for numbers and addresses do not tell their selection.
+  return selectionStart === null ? value : value.slice(selectionStart, selectionEnd ?? value.length);
+}
+
+/** What the page put on the clipboard itself, or an empty text if it took what was pasted; null if it did neither. */
+function sendClipboard(target: HTMLElement, type: 'copy' | 'cut' | 'paste', text: string): string | null {
+  const data = new DataTransfer();
+  if (type === 'paste') data.setData('text/plain', text);
+  const init = { bubbles: true, cancelable: true, composed: true, clipboardData: data };
+  const isOurs = target.dispatchEvent(new ClipboardEvent(type, init));
+  return isOurs ? null : data.getData('text/plain');
 }
 
 const MOVES = /^(?:Arrow|Page|Home$|End$)/;

@@ -7,7 +7,7 @@ import { insertText, sendChange } from '../events/editing.ts';
 import { characterKey, keyNamed, sendKey } from '../events/keyboard.ts';
 import { PageFailure } from '../page-error.ts';
 import { expectReaction } from '../settle.ts';
-import { defaultAction } from './key-defaults.ts';
+import { defaultAction, type Edited } from './key-defaults.ts';
 import { frames } from './reach.ts';
 
 /** Beyond this length text is inserted at once instead of key by key. */
@@ -34,7 +34,10 @@ export async function type(text: string): Promise<void> {
 
 export async function typeCharacter(character: string): Promise<void> {
   const target = focused();
-  if (character === '\n') return await press('Enter');
+  if (character === '\n') {
+    await press('Enter');
+    return;
+  }
   const key = characterKey(character);
   const down = sendKey(target, 'keydown', key) && sendKey(target, 'keypress', key);
   // A listener may have moved the focus.
@@ -43,7 +46,8 @@ export async function typeCharacter(character: string): Promise<void> {
   sendKey(focused(), 'keyup', key);
 }
 
-export async function press(name: string): Promise<void> {
+/** Shortcuts for selecting, copying and pasting return what they did. */
+export async function press(name: string): Promise<Edited | undefined> {
   const key = keyNamed(name);
   if (!key)
     throw new PageFailure(
@@ -54,7 +58,10 @@ export async function press(name: string): Promise<void> {
   const printable = [...key.key].length === 1 || key.key === 'Enter';
   let down = sendKey(target, 'keydown', key);
   if (down && printable && !key.ctrlKey && !key.metaKey) down = sendKey(target, 'keypress', key);
-  if (down) defaultAction(target, key);
-  sendKey(focused(), 'keyup', key);
-  await frames(1);
+  try {
+    return down ? defaultAction(target, key) : undefined;
+  } finally {
+    sendKey(focused(), 'keyup', key);
+    await frames(1);
+  }
 }
