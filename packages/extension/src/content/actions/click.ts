@@ -1,16 +1,21 @@
 /** Clicks and hovering. */
-import { isInput, isSelect } from '../dom/kinds.ts';
+import { isInput, isSelect, isTextArea, isTextInput } from '../dom/kinds.ts';
 import { clickAt, moveTo, sendMouse } from '../events/pointer.ts';
 import { subjectOf } from '../numbers.ts';
 import { PageFailure } from '../page-error.ts';
 import { expectReaction } from '../settle.ts';
 import { moveHoverStyles, showHoverStyles } from './hover-styles.ts';
-import { type Aim, frames, reach, rendered } from './reach.ts';
+import { type Aim, frames, newCover, reach, rendered } from './reach.ts';
 
-export async function click(id: number): Promise<void> {
-  const { target, at } = await clickable(id);
+/** A popup that a field opens over itself is named. */
+export async function click(id: number): Promise<{ coveredBy: string } | undefined> {
+  const { element, target, at } = await clickable(id);
   clickAt(target, { at });
   moveHoverStyles(target);
+  if (!isTextInput(element) && !isTextArea(element)) return undefined;
+  await frames(2);
+  const cover = newCover(element);
+  return cover === null ? undefined : { coveredBy: cover };
 }
 
 export async function doubleClick(id: number): Promise<void> {
@@ -36,7 +41,12 @@ export async function hover(id: number): Promise<void> {
 
 async function clickable(id: number): Promise<Aim> {
   const aim = await reach(id);
-  const { element } = aim;
+  refuseSpecial(aim.element, id);
+  return aim;
+}
+
+/** What a click of a script does not operate. */
+export function refuseSpecial(element: Element, id: number): void {
   if (isSelect(element))
     throw new PageFailure('UNSUPPORTED', `${subjectOf(element)} is a list: use selectDropdown.`, id);
   if (isInput(element) && element.type === 'file')
@@ -45,5 +55,4 @@ async function clickable(id: number): Promise<Aim> {
       `${subjectOf(element)} takes a file, which only the user can choose.`,
       id,
     );
-  return aim;
 }

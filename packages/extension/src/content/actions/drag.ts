@@ -11,14 +11,21 @@ const STEPS = 8;
 export async function dragAndDrop(from: number, to: number): Promise<void> {
   rendered(to);
   const { element, target, at } = await reach(from);
-  const source = closest(element, '[draggable="true"]');
-  if (source) await dragElement(source, { target, at }, to);
-  else await dragPointer(target, at, to);
+  await dragFrom(element, { target, at }, (source) => destination(to, source));
 }
 
-type Start = { readonly target: Element; readonly at: Point };
+type Place = { readonly target: Element; readonly at: Point };
+/** Found after the drag has begun: things may have moved. */
+type Destination = (source: Element) => Promise<Place> | Place;
 
-async function dragElement(source: Element, { target, at }: Start, to: number): Promise<void> {
+/** Drags what is under the pointer: a draggable element, or whatever listens to the pointer. */
+export async function dragFrom(element: Element, start: Place, end: Destination): Promise<void> {
+  const source = closest(element, '[draggable="true"]');
+  if (source) await dragElement(source, start, end);
+  else await dragPointer(start, end);
+}
+
+async function dragElement(source: Element, { target, at }: Place, destined: Destination): Promise<void> {
   const data = new DataTransfer();
   const send = (on: Element, type: string, point: Point): boolean => {
     const init = {
@@ -37,7 +44,7 @@ async function dragElement(source: Element, { target, at }: Start, to: number): 
   if (!send(source, 'dragstart', at)) return;
   sendMouse(target, 'pointercancel', { at });
   await frames(2);
-  const { at: end, target: over } = await destination(to, source);
+  const { at: end, target: over } = await destined(source);
   let entered: Element | null = null;
   for (const point of between(at, end)) {
     send(source, 'drag', point);
@@ -56,12 +63,12 @@ async function dragElement(source: Element, { target, at }: Start, to: number): 
   send(source, 'dragend', end);
 }
 
-async function dragPointer(target: Element, at: Point, to: number): Promise<void> {
+async function dragPointer({ target, at }: Place, destined: Destination): Promise<void> {
   moveTo(target, at);
   sendMouse(target, 'pointerdown', { at });
   sendMouse(target, 'mousedown', { at });
   await frames(1);
-  const { at: end } = await destination(to, target);
+  const { at: end } = await destined(target);
   await moveAndRelease(target, at, end);
 }
 
@@ -111,15 +118,14 @@ function isBeside(source: Element, target: Element): boolean {
   return false;
 }
 
-/** Past the middle, seen from the source: lists sort by the half that the pointer is over. */
+/** The middle, and one pixel further from the source: lists sort by the half that the pointer is over. */
 function beyond(source: Element, target: Element): Point {
   const [from, box] = [source.getBoundingClientRect(), target.getBoundingClientRect()];
   const [dx, dy] = [box.left - from.left, box.top - from.top];
-  const part = (distance: number): number => (distance > 0 ? 0.8 : distance < 0 ? 0.2 : 0.5);
   const isSideways = Math.abs(dx) > Math.abs(dy);
   return {
-    x: box.left + box.width * (isSideways ? part(dx) : 0.5),
-    y: box.top + box.height * (isSideways ? 0.5 : part(dy)),
+    x: box.left + box.width / 2 + (isSideways ? Math.sign(dx) : 0),
+    y: box.top + box.height / 2 + (isSideways ? 0 : Math.sign(dy)),
   };
 }
 

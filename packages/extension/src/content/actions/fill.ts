@@ -1,5 +1,5 @@
 /** `setValue`: replaces the content of a field. */
-import { isReadOnly } from '../dom/disabled.ts';
+import { isDisabled, isReadOnly } from '../dom/disabled.ts';
 import { isEditingHost, isInput, isSelect, isTextArea, isTextInput, isTickedInput } from '../dom/kinds.ts';
 import { roleOf } from '../dom/roles.ts';
 import { isSecret } from '../dom/secrets.ts';
@@ -12,7 +12,7 @@ import { numberOf, subjectOf } from '../numbers.ts';
 import { PageFailure } from '../page-error.ts';
 import { expectReaction } from '../settle.ts';
 import { FORMATS, normalised } from './formats.ts';
-import { frames, reachElement, usable } from './reach.ts';
+import { frames, newCover, reachElement, usable } from './reach.ts';
 import { stepTo } from './stepping.ts';
 import { typeCharacter } from './type.ts';
 
@@ -30,9 +30,23 @@ export async function fillElement(element: HTMLElement, text: string): Promise<v
   if (isTextInput(field) && FORMATS.has(field.type)) fillFormatted(field, text);
   else if (isTextInput(field) || isTextArea(field) || isEditingHost(field)) {
     clickAt(target, { at });
-    await frames(1);
+    await frames(2);
+    refuseCovered(field);
     await replaceText(field, text);
   } else await stepTo(field, text);
+}
+
+/** A popup that opens when the field gets the focus comes first for a user. */
+function refuseCovered(field: HTMLElement): void {
+  const cover = newCover(field);
+  if (cover !== null)
+    throw refused(
+      field,
+      'ELEMENT_COVERED',
+      `was covered by ${cover} when it got the focus. Nothing was entered: close that first`,
+    );
+  if (isDisabled(field))
+    throw refused(field, 'ELEMENT_DISABLED', 'was disabled when it got the focus. Nothing was entered');
 }
 
 /** A read-only field that a date picker fills still takes its value. */

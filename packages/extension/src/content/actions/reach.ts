@@ -1,6 +1,6 @@
 /** Brings an element into reach as a user would, or says what is in the way. */
 import { isDisabled, isInert } from '../dom/disabled.ts';
-import { closest } from '../dom/flat-tree.ts';
+import { activeElement, ancestorsOf, closest, contains } from '../dom/flat-tree.ts';
 import { pictureOf } from '../dom/image-maps.ts';
 import { nameOf } from '../dom/names.ts';
 import { roleOf } from '../dom/roles.ts';
@@ -59,26 +59,44 @@ export async function reachElement(element: HTMLElement): Promise<Aim> {
     }
   }
   const at = openAim(visible);
-  if (!at) throw covered(element, visible);
+  if (!at) throw covered(element, aimsOf(visible)[0]);
   const hit = elementAt(at, element.ownerDocument);
   return { element, target: hit && reaches(visible, hit) && visible.contains(hit) ? hit : visible, at };
 }
 
-function covered(element: HTMLElement, visible: Element): PageFailure {
-  const [aim] = aimsOf(visible);
-  const current = aim && inTab(aim, visible.ownerDocument);
-  const cover = current && elementAt(current, document);
+/** `aim` is a point of its document. */
+export function covered(element: HTMLElement, aim: Point | undefined): PageFailure {
+  const cover = coverAt(element, aim);
   if (!cover) return fail('ELEMENT_HIDDEN', `${subjectOf(element)} is outside of the visible page.`, element);
   return fail(
     'ELEMENT_COVERED',
-    `${subjectOf(element)} is covered by ${coverName(cover)}: close or move that first.`,
+    `${subjectOf(element)} is covered by ${coverName(cover, element)}: close or move that first.`,
     element,
   );
 }
 
-function coverName(cover: Element): string {
-  const box = closest(cover, '[role="dialog"], [role="alertdialog"], dialog, [aria-modal]') ?? cover;
-  const text = box.getAttribute('aria-label') || textOf(box, 60) || nameOf(box);
+function coverAt(element: HTMLElement, aim: Point | undefined): Element | null {
+  const current = aim && inTab(aim, element.ownerDocument);
+  return current ? elementAt(current, document) : null;
+}
+
+/** What has come over a field that could be used before, such as a popup; null if nothing has. */
+export function newCover(field: HTMLElement): string | null {
+  const visible = field.isConnected ? clickTarget(field) : null;
+  if (!visible || openAim(visible)) return null;
+  const cover = coverAt(field, aimsOf(visible)[0]);
+  return cover && !contains(cover, activeElement(document) ?? field) ? coverName(cover, field) : null;
+}
+
+/** The dialog, or the whole box that lies over the element. */
+function coverName(cover: Element, element: Element): string {
+  let box = cover;
+  for (const ancestor of ancestorsOf(cover)) {
+    if (contains(ancestor, element)) break;
+    box = ancestor;
+  }
+  box = closest(cover, '[role="dialog"], [role="alertdialog"], dialog, [aria-modal]') ?? box;
+  const text = box.getAttribute('aria-label') || textOf(box, 100) || nameOf(box);
   const role = roleOf(box) === 'generic' ? 'another element' : `a ${roleOf(box)}`;
   return text ? `${role} (${JSON.stringify(text)})` : role;
 }
