@@ -152,6 +152,33 @@ describe.skipIf(NO_BROWSER)('the browser', () => {
     await close(panel, page);
   });
 
+  test('clicks, hovers and drags by offset, and selects text', async () => {
+    const { page, panel } = await run(
+      '/drawing',
+      'hoverAt(1, 5, 6)',
+      'clickAt(1, 20, 30)',
+      'drag(1, 20, 30, 1, 150, 60)',
+      'selectText("served at five")',
+    );
+    await ended(panel, 'Completed');
+    expect(await page.locator('output').textContent()).toBe(
+      'mouseenter 5,6; mouseup 20,30; click 20,30; mouseup 150,60; ',
+    );
+    expect(await page.title()).toBe('served at five');
+    expect(lastSeen()).toContain('This browser also executes clickAt');
+    await close(panel, page);
+  });
+
+  test('sends a picture with the numbers of the elements', async () => {
+    const { page, panel } = await run('/shop', 'numberedScreenshot()');
+    await ended(panel, 'Completed');
+    const prompt = JSON.stringify(model.requests.at(-1)?.messages);
+    expect(prompt).toContain('image_url');
+    expect(prompt).toMatch(/numbers\W+1,2,3\]/);
+    await page.locator('[data-parlance-indicator]').waitFor({ state: 'detached' });
+    await close(panel, page);
+  });
+
   test('a page that opens a dialog while it loads does not block the task', async () => {
     const { page, panel } = await run('/', `navigate("${site.http}/alert")`, 'click(1)');
     await ended(panel, 'Completed');

@@ -28,6 +28,13 @@ document.querySelector('button').onclick = () => document.dispatchEvent(new Cust
 /** Opens a tab itself, which the user's settings allow. */
 const OPENER = `<title>Opener</title><button onclick="window.open('/counter')">Open counter</button>`;
 
+/** A canvas that says where it is used, and a sentence to select. */
+const DRAWING = `<title>Drawing</title><canvas id="board" width="200" height="80"></canvas><p>Tea is served at five.</p><output></output>
+<script>const say = (what) => (event) => { const box = board.getBoundingClientRect();
+document.querySelector('output').textContent += what + ' ' + Math.round(event.clientX - box.left) + ',' + Math.round(event.clientY - box.top) + '; '; };
+for (const type of ['click', 'mouseup', 'mouseenter']) board.addEventListener(type, say(type));
+document.addEventListener('selectionchange', () => { document.title = String(getSelection()) || document.title; });</script>`;
+
 const PAGES: Readonly<Record<string, string>> = {
   '/': FORM,
   '/counter': COUNTER,
@@ -35,6 +42,7 @@ const PAGES: Readonly<Record<string, string>> = {
   '/alert': ALERT,
   '/popup': POPUP,
   '/opener': OPENER,
+  '/drawing': DRAWING,
 };
 
 export type Site = { readonly http: string; stop(): Promise<void> };

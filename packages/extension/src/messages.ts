@@ -12,6 +12,7 @@ export const BACKGROUND_ACTIONS = [
   'close',
   'getTabs',
   'screenshot',
+  'numberedScreenshot',
   'evaluate',
   'finish',
   'fail',
@@ -53,6 +54,8 @@ export type ContentRequest =
   | { readonly kind: 'tool'; readonly tool: PageTool; readonly parameters: Readonly<Record<string, unknown>> }
   /** hides secrets, and the indicator, for a picture */
   | { readonly kind: 'conceal'; readonly on: boolean }
+  /** draws the numbers of the elements into the page for a picture; answers which */
+  | { readonly kind: 'draw-numbers'; readonly on: boolean }
   /** shows or hides the indicator in the page */
   | { readonly kind: 'indicate'; readonly text: string | null }
   /** the task is over */
@@ -70,6 +73,7 @@ export type ContentAnswers = {
   settle: Observations;
   tool: unknown;
   conceal: null;
+  'draw-numbers': readonly number[];
   indicate: null;
   release: null;
 };

@@ -325,3 +325,108 @@ describe.skipIf(NO_BROWSER)('dialogs', () => {
     expect(await dialogs.status()).toBe('Alert closed');
   });
 });
+
+describe.skipIf(NO_BROWSER)('points and text', () => {
+  test('are clicked, hovered and dragged by offset', async () => {
+    const points = await pages.open('points.html');
+    await points.do('clickAt({board}, 40, 25)');
+    expect(await points.status()).toBe('Clicked 40,25');
+    await points.do('hoverAt({board}, 299, 99)');
+    expect(await points.status()).toBe('Over 299,99');
+    await points.do('drag({board}, 10, 20, {board}, 250, 80)');
+    expect(await points.status()).toBe('Drawn 10,20 to 250,80 true');
+    await points.do('clickAt({low}, 20, 880)');
+    expect(await points.status()).toBe('Low 20,880');
+    const { error } = await points.act('clickAt({board}, 301, 10)');
+    expect(error?.message).toContain('has 300×100 pixels: 301,10 is outside of it');
+    expect((await points.act('drag({board}, 10, 20, {board}, 10, 9000)')).error?.message).toContain(
+      'is outside of the visible page',
+    );
+  });
+
+  test('a click at a point is inspected for what it presses', async () => {
+    const points = await pages.open('points.html');
+    const box = await points.page.locator('#shop').evaluate((shop) => {
+      const [outer, inner] = [shop, shop.querySelector('button')].map((each) =>
+        each?.getBoundingClientRect(),
+      );
+      return { x: (inner?.x ?? 0) - (outer?.x ?? 0) + 9, y: (inner?.y ?? 0) - (outer?.y ?? 0) + 9 };
+    });
+    const shop = await points.find('Basket');
+    const { reasons, target } = await points.inspect(
+      `clickAt(${shop}, ${Math.round(box.x)}, ${Math.round(box.y)})`,
+    );
+    expect(target?.name).toBe('Pay now');
+    expect(reasons).toContain('payment');
+    expect((await points.inspect(`clickAt(${shop}, 2, 2)`)).reasons).toEqual([]);
+  });
+
+  test('text is selected on the page and in fields, or the action says that it was not', async () => {
+    const points = await pages.open('points.html');
+    const done = await points.do('selectText("quick brown fox")');
+    expect(done.value).toEqual({ selected: 'quick brown fox' });
+    expect(await points.status()).toBe('Marked quick brown fox');
+    expect((await points.do('selectText("two", {Draft})')).value).toEqual({ selected: 'two' });
+    expect(
+      await points.page.locator('#draft').evaluate((field) => (field as HTMLTextAreaElement).selectionStart),
+    ).toBe(4);
+    expect((await points.do('selectText("", {Secret})')).value).toEqual({ selected: '••••' });
+    expect((await points.act('selectText("Nobody may take")')).error?.message).toContain(
+      'nothing is selected',
+    );
+    expect((await points.act('selectText("unheard of")')).error?.code).toBe('TEXT_NOT_FOUND');
+  });
+
+  test('is selected, copied and pasted with keys', async () => {
+    const points = await pages.open('points.html');
+    await points.do('click({Draft})');
+    expect((await points.act('press("Control+v")')).error?.message).toContain('nothing was copied');
+    expect((await points.do('press("Control+a")')).value).toEqual({ selected: 'One two three' });
+    expect((await points.do('press("Control+c")')).value).toEqual({ copied: 'One two three' });
+    await points.do('click({Copy})');
+    expect((await points.act('press("Control+a")')).error?.message).toContain('Nothing was selected');
+    await points.do('press("Control+v")');
+    expect(await points.page.locator('#copy').inputValue()).toBe('One two three');
+    await points.do('click({Secret})');
+    await points.do('press("Control+a")');
+    expect((await points.act('press("Control+c")')).error?.message).toContain('holds a secret');
+  });
+
+  test('a popup that a field opens over itself is named', async () => {
+    const points = await pages.open('points.html');
+    const { error } = await points.act('setValue({Nickname}, "Ada")');
+    expect(error).toMatchObject({ code: 'ELEMENT_COVERED' });
+    expect(error?.message).toContain('Your session ends soon. Stay');
+    expect(await points.page.locator('#nick').inputValue()).toBe('');
+    const join = await points.act('click({Join})');
+    expect(join.error?.message).toContain('is covered by another element ("Your session ends soon. Stay")');
+    await points.do('click({Stay})');
+    await points.do('setValue({Nickname}, "Ada")');
+    expect(await points.page.locator('#nick').inputValue()).toBe('Ada');
+  });
+
+  test('a click into a field says what has come over it', async () => {
+    const points = await pages.open('points.html');
+    const { value } = await points.do('click({Nickname})');
+    expect(value).toEqual({ coveredBy: 'another element ("Your session ends soon. Stay")' });
+  });
+
+  test('a drag onto a neighbour ends in its middle', async () => {
+    const points = await pages.open('points.html');
+    await points.do('dragAndDrop({North}, {South})');
+    expect(await points.status()).toMatch(/^North at [01] from the middle$/);
+  });
+
+  test('numbers are drawn for a picture, and removed again', async () => {
+    const points = await pages.open('points.html');
+    const { elements } = await points.read();
+    const before = await points.page.screenshot();
+    const drawn = await points.ask({ kind: 'draw-numbers', on: true });
+    const known = elements.filter(({ name }) => name !== 'low (200×900)').map(({ id }) => id);
+    expect([...drawn].sort((one, other) => one - other)).toEqual(known);
+    expect((await points.page.screenshot()).equals(before)).toBe(false);
+    expect((await points.read()).elements).toEqual(elements);
+    await points.ask({ kind: 'draw-numbers', on: false });
+    expect((await points.page.screenshot()).equals(before)).toBe(true);
+  });
+});

@@ -3,9 +3,9 @@ import type { ContentAnswers, ContentReply, ContentRequest } from '../messages.t
 import { forgetDialogs } from './actions/dialogs.ts';
 import { noteOpenedDialogs, perform } from './actions/perform.ts';
 import { conceal } from './conceal.ts';
-import { indicate } from './indicator.ts';
+import { drawNumbers, indicate } from './indicator.ts';
 import { inspect, inspectTool } from './inspect.ts';
-import { forgetNumbers } from './numbers.ts';
+import { forgetNumbers, numbersInView } from './numbers.ts';
 import { pageError } from './page-error.ts';
 import { sendToPage } from './page-world.ts';
 import { settle } from './settle.ts';
@@ -34,9 +34,9 @@ async function answer(
     case 'snapshot':
       return takeSnapshot();
     case 'inspect':
-      return inspect(request.action);
+      return await inspect(request.action);
     case 'inspect-tool':
-      return inspectTool(request.tool, request.parameters);
+      return await inspectTool(request.tool, request.parameters);
     case 'act':
       return await perform(request.action);
     case 'settle': {
@@ -49,6 +49,8 @@ async function answer(
     case 'conceal':
       conceal(request.on);
       return null;
+    case 'draw-numbers':
+      return drawNumbers(request.on ? numbersInView() : []);
     case 'indicate':
       indicate(request.text, stop);
       return null;

@@ -20,7 +20,8 @@ const MAX_RETURNS = 100;
 let shown: Shown | null = null;
 
 /** Pages may have elements that look like it: only our own counts. */
-export const isIndicator = (node: Node | null): boolean => node !== null && node === shown?.host;
+export const isIndicator = (node: Node | null): boolean =>
+  node !== null && (node === shown?.host || node === drawn);
 
 export function indicate(text: string | null, stop: () => void): void {
   if (text === null) {
@@ -32,6 +33,35 @@ export function indicate(text: string | null, stop: () => void): void {
   shown ??= create(stop);
   shown.text.textContent = text.slice(0, 200);
   raise(shown.host);
+}
+
+const NUMBERS = `
+:host { all: initial !important; position: fixed !important; inset: 0 !important; width: auto !important; height: auto !important;
+  z-index: 2147483647 !important; pointer-events: none !important; background: none !important; }
+.box { position: fixed; box-sizing: border-box; border: 1px solid #e5484d; }
+.number { position: fixed; padding: 0 2px; background: #e5484d; color: #fff; font: bold 11px/13px system-ui, sans-serif; }`;
+
+let drawn: HTMLElement | null = null;
+
+/** Frames elements with their numbers while a picture is taken; none removes them. Returns the numbers. */
+export function drawNumbers(boxes: readonly { readonly number: number; readonly box: DOMRect }[]): number[] {
+  drawn?.remove();
+  drawn = null;
+  if (boxes.length === 0) return [];
+  const { host, root } = layer(NUMBERS);
+  for (const { number, box } of boxes) {
+    const [frame, label] = [document.createElement('div'), document.createElement('div')];
+    frame.className = 'box';
+    frame.style.cssText = `left: ${box.x}px; top: ${box.y}px; width: ${box.width}px; height: ${box.height}px`;
+    label.className = 'number';
+    label.textContent = String(number);
+    // Above the element, so that it does not hide what the element shows.
+    label.style.cssText = `left: ${Math.max(0, box.x)}px; top: ${box.y >= 13 ? box.y - 13 : box.y}px`;
+    root.append(frame, label);
+  }
+  drawn = host;
+  raise(host);
+  return boxes.map(({ number }) => number);
 }
 
 /** While a picture is taken. */
@@ -47,15 +77,20 @@ function raise(host: HTMLElement): void {
   host.showPopover();
 }
 
-function create(stop: () => void): Shown {
+function layer(style: string): { readonly host: HTMLElement; readonly root: ShadowRoot } {
   // Not an element of its own kind: a page could define that kind.
   const host = document.createElement('div');
   host.setAttribute('data-parlance-indicator', '');
   host.popover = 'manual';
   const root = host.attachShadow({ mode: 'closed' });
   const sheet = new CSSStyleSheet();
-  sheet.replaceSync(STYLE);
+  sheet.replaceSync(style);
   root.adoptedStyleSheets = [sheet];
+  return { host, root };
+}
+
+function create(stop: () => void): Shown {
+  const { host, root } = layer(STYLE);
   const [frame, bar, label, button] = ['div', 'div', 'span', 'button'].map((tag) =>
     document.createElement(tag),
   ) as [HTMLElement, HTMLElement, HTMLElement, HTMLElement];

@@ -2,14 +2,15 @@
 import type { Action } from '@parlance/copilot';
 import type { Inspection, PageTool } from '../messages.ts';
 import { repeatedAction } from './actions/dialogs.ts';
+import { pressedAt } from './actions/points.ts';
 import { nameOf } from './dom/names.ts';
 import { roleOf } from './dom/roles.ts';
 import { elementById, numberOf } from './numbers.ts';
 import { sensitivity } from './sensitivity.ts';
 import { elementSelected, type Parameters, textIn } from './tools/parameters.ts';
 
-export function inspect(action: Action): Inspection {
-  const element = targetOf(action);
+export async function inspect(action: Action): Promise<Inspection> {
+  const element = await targetOf(action);
   return {
     ...sensitivity(action, element),
     target: element && { id: numberOf(element), role: roleOf(element), name: nameOf(element) },
@@ -17,17 +18,18 @@ export function inspect(action: Action): Inspection {
 }
 
 /** `acceptDialog` is about the target of the action that opened the dialog. An element that is gone fails in the action itself, with a message. */
-function targetOf(action: Action): Element | null {
+async function targetOf(action: Action): Promise<Element | null> {
   const meant = action.name === 'acceptDialog' ? (repeatedAction() ?? action) : action;
   const id = 'id' in meant ? meant.id : 'from' in meant ? meant.from : null;
   try {
-    return id === null ? null : elementById(id);
+    if (id === null) return null;
+    return meant.name === 'clickAt' ? await pressedAt(meant) : elementById(id);
   } catch {
     return null;
   }
 }
 
-export function inspectTool(tool: PageTool, parameters: Parameters): Inspection {
+export async function inspectTool(tool: PageTool, parameters: Parameters): Promise<Inspection> {
   if (tool === 'storage_access') return { reasons: ['stored-data'], target: null, destination: null };
   if (tool !== 'dom_manipulation') return { reasons: [], target: null, destination: null };
   const element = elementSelected(textIn(parameters, 'selector'));

@@ -7,6 +7,7 @@ import { elementsIn } from './dom/flat-tree.ts';
 import { nameOf } from './dom/names.ts';
 import { roleOf } from './dom/roles.ts';
 import { textOf } from './dom/text.ts';
+import { clickTarget, inTab, openAim } from './dom/visibility.ts';
 import { PageFailure } from './page-error.ts';
 
 type Entry = { element: WeakRef<Element>; readonly signature: string };
@@ -95,6 +96,20 @@ function signatureOf(element: Element): string {
   const group = element.parentElement?.closest(GROUPS);
   const around = group ? textOf(group, 80) : '';
   return [element.localName, roleOf(element), nameOf(element), ...attributes, around].join('\n');
+}
+
+export type NumberedBox = { readonly number: number; readonly box: DOMRect };
+
+/** Where the elements are that a user can reach in the view, in the coordinates of the tab. */
+export function numbersInView(): NumberedBox[] {
+  return [...entries].flatMap(([number, { element: reference }]) => {
+    const element = reference.deref();
+    const visible = element?.isConnected ? clickTarget(element) : null;
+    if (!visible || openAim(visible) === null) return [];
+    const { left, top, width, height } = visible.getBoundingClientRect();
+    const { x, y } = inTab({ x: left, y: top }, visible.ownerDocument);
+    return [{ number, box: new DOMRect(x, y, width, height) }];
+  });
 }
 
 /** The subject of a message: `Element 12 (button "Save")`. */

@@ -47,6 +47,7 @@ export function sensitivity(action: Action, element: Element | null): Sensitivit
       return again && again.name !== 'acceptDialog' ? sensitivity(again, element) : NONE;
     }
     case 'click':
+    case 'clickAt':
     case 'doubleClick':
     case 'check':
     case 'uncheck':

@@ -68,6 +68,10 @@ export async function performInBrowser(
       const { screenshot, width, height } = await captured(tab);
       return { ...done, value: { screenshot: `${width}×${height} pixels` }, screenshot };
     }
+    case 'numberedScreenshot': {
+      const { screenshot, width, height, numbers } = await captured(tab, { numbered: true });
+      return { ...done, value: { screenshot: `${width}×${height} pixels`, numbers }, screenshot };
+    }
     case 'evaluate':
       return { ...done, value: await evaluated(tab, action.code) };
     case 'finish':

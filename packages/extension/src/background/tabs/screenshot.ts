@@ -12,10 +12,16 @@ const SECRET_FIELDS = [
 ];
 const HIDE_SECRETS = `${SECRET_FIELDS.join(',')} { color: transparent !important; text-shadow: none !important; }`;
 
-export type Picture = { readonly screenshot: string; readonly width: number; readonly height: number };
+export type Picture = {
+  readonly screenshot: string;
+  readonly width: number;
+  readonly height: number;
+  /** the numbers of elements that are drawn into it */
+  readonly numbers: readonly number[];
+};
 
 /** Only the visible tab of a window can be captured: it is shown first. */
-export async function captured(tab: number): Promise<Picture> {
+export async function captured(tab: number, { numbered = false } = {}): Promise<Picture> {
   const {
     windowId,
     width = 0,
@@ -26,9 +32,11 @@ export async function captured(tab: number): Promise<Picture> {
   await chrome.scripting.insertCSS(hidden);
   await askPage(tab, { kind: 'conceal', on: true });
   try {
+    const numbers = numbered ? await askPage(tab, { kind: 'draw-numbers', on: true }) : [];
     const image = await chrome.tabs.captureVisibleTab(windowId, { format: 'jpeg', quality: 60 });
-    return { screenshot: image.slice(image.indexOf(',') + 1), width, height };
+    return { screenshot: image.slice(image.indexOf(',') + 1), width, height, numbers };
   } finally {
+    if (numbered) await askPage(tab, { kind: 'draw-numbers', on: false }).catch(() => undefined);
     await askPage(tab, { kind: 'conceal', on: false }).catch(() => undefined);
     await chrome.scripting.removeCSS(hidden);
   }

@@ -80,6 +80,7 @@ async function interact(task: TaskRecord, body: Report, signal: AbortSignal): Pr
     headers: isFirst ? { 'idempotency-key': task.id } : {},
     body: {
       sessionId: task.session,
+      actionGrammar: 'extended',
       ...(!isFirst && { taskId: task.taskId, actionCount: task.actionCount }),
       ...body,
       ...(!('problem' in page) ? page : isFirst ? {} : pageError(task, page.problem)),

@@ -18,9 +18,11 @@ import {
 import { dragAndDrop } from './drag.ts';
 import { setValue } from './fill.ts';
 import { blur, focus } from './focus.ts';
+import { clickPoint, dragPoints, hoverPoint } from './points.ts';
 import { getAttribute, getCookies, getLocalStorage, getText, isEnabled, isShown } from './read.ts';
 import { findText, scroll } from './scroll.ts';
 import { dropdownOptions, selectDropdown } from './select.ts';
+import { selectText } from './select-text.ts';
 import { press, type } from './type.ts';
 
 const MAX_WAIT_SECONDS = 60;
@@ -72,6 +74,14 @@ async function execute(action: PageAction): Promise<unknown> {
       return await hover(action.id);
     case 'dragAndDrop':
       return await dragAndDrop(action.from, action.to);
+    case 'clickAt':
+      return await clickPoint(action);
+    case 'hoverAt':
+      return await hoverPoint(action);
+    case 'drag':
+      return await dragPoints(action);
+    case 'selectText':
+      return await selectText(action);
     case 'setValue':
       return await setValue(action.id, action.text);
     case 'type':
