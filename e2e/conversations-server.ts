@@ -38,6 +38,10 @@ export type ConversationsServer = {
   open(name: string, query?: string): Promise<TestClient>;
   /** Terminates the socket without a closing handshake. Resolves when the server has noticed. */
   cut(client: TestClient, conversationId: string): Promise<void>;
+  /** Terminates sockets one after the other. Resolves when the server has noticed. */
+  cutAll(clients: readonly TestClient[]): Promise<void>;
+  /** Resolves when no turn runs in the conversation. */
+  idle(name: string, conversationId: string): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -53,12 +57,34 @@ export async function serveConversations(settings: Record<string, string>): Prom
     return attached.conversations ?? 0;
   }
 
+  /** the number of open sockets */
+  async function sockets(): Promise<number> {
+    const headers = { authorization: `Bearer ${tokens.get('ada')}` };
+    const response = await fetch(`${server.http}/v1/metrics`, { headers });
+    const figures = (await response.json()) as { parlance_sockets: Record<string, number> };
+    return figures.parlance_sockets.conversations ?? 0;
+  }
+
   return {
     open: (name, query = '') => server.connect(`/ws?token=${tokens.get(name)}${query}`),
     async cut(client, conversationId) {
       const before = await attached(conversationId);
       client.socket.terminate();
       await until(async () => (await attached(conversationId)) !== before);
+    },
+    async cutAll(clients) {
+      for (const client of clients) {
+        const before = await sockets();
+        client.socket.terminate();
+        await until(async () => (await sockets()) < before);
+      }
+    },
+    async idle(name, conversationId) {
+      const headers = { authorization: `Bearer ${tokens.get(name)}` };
+      const url = `${server.http}/v1/conversations/${conversationId}`;
+      const status = async () =>
+        ((await (await fetch(url, { headers })).json()) as { status: string }).status;
+      await until(async () => (await status()) === 'idle');
     },
     stop: () => server.stop(),
   };

@@ -64,6 +64,27 @@ describe('a conversation whose socket closed', () => {
     for (const other of [bystander, foreign, admin, third]) expect(await settled(other)).toEqual([]);
   });
 
+  // Text that is in flight when a client closes its socket is discarded by that client: the model is silent then.
+  test('with a closing handshake continues without a gap, under the same message id', async () => {
+    const first = await server.open('uma');
+    const id = await reading(first, 'one ');
+    first.close();
+    await first.closed;
+    const second = await server.open('uma');
+    model.say('two');
+    model.end();
+    const frames = await rest(second);
+    expect(textOf(frames)).toBe('two');
+    const [begun] = first.frames.filter(({ type }) => type === 'message_chunk');
+    const complete = frames.find(({ type }) => type === 'message_complete');
+    const { messageId } = payloadOf(begun);
+    expect(complete).toMatchObject({ conversationId: id, payload: { messageId, content: 'one two' } });
+    write(second, id);
+    model.say('again');
+    model.end();
+    expect(textOf(await rest(second))).toBe('again');
+  });
+
   test('that continued before a reconnect: nothing is missing and nothing is repeated', async () => {
     const first = await server.open('uma');
     const id = await reading(first, 'one ');

@@ -79,8 +79,11 @@ export interface Connection {
    * be small. Absent if only the token matters.
    */
   established?(): boolean;
-  /** Called after the socket has closed. Turns continue. `unsent` holds the buffered frames. */
-  closed(unsent: readonly object[]): void;
+  /**
+   * Called after the socket has closed. Turns continue. `unsent` holds the buffered frames; `cut`: the connection
+   * broke without a closing handshake.
+   */
+  closed(unsent: readonly object[], cut: boolean): void;
   /** Called before the server closes the socket on shutdown. */
   draining(): void;
 }

@@ -116,7 +116,7 @@ export class InProcessSocket implements Socket {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.parts.ended();
-    this.#connection?.closed([]);
+    this.#connection?.closed([], false);
     this.peer.closed(code, reason);
   }
 

@@ -219,7 +219,8 @@ export function socketTransport(limits: SocketLimits, deps: SocketDeps): SocketT
       clearTimeout(ws.data.deadline);
       counts.leave(ws.data.place);
       if (ws.data.peer) anonymousSockets.leave(ws.data.peer, code !== ABNORMAL);
-      ws.data.connection?.closed(ws.data.sendBuffer?.unsent(code === ABNORMAL) ?? []);
+      const cut = code === ABNORMAL;
+      ws.data.connection?.closed(ws.data.sendBuffer?.unsent(cut) ?? [], cut);
     },
   };
 

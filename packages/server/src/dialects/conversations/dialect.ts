@@ -1,7 +1,7 @@
 /**
  * `conversations`: multi-agent chat applications with logins. Every socket needs a token; one without is
  * accepted and closed with 1008. A socket receives the conversations that it starts, sends to or names with
- * `?session=`, and those that closed sockets of its user left unfinished. The contract has no frames for
+ * `?session=`, and those that its predecessor left unfinished. The contract has no frames for
  * messages of other users, progress of a call, or compaction; these are not sent. It has no standing approval:
  * an answer applies once.
  */

@@ -1,5 +1,5 @@
 /** In: converts the frames of one socket to commands. */
-import { type CommandInput, Fault, isObject, LOCAL, textPart } from '@parlance/protocol';
+import { type CommandInput, Fault, isObject, LOCAL, type Principal, textPart } from '@parlance/protocol';
 import { requirePermission, type SessionRef } from '../../core/api/index.ts';
 import type { Connection, Socket } from '../../http/connection.ts';
 import { type DialectContext, reported } from '../shared/dialect.ts';
@@ -7,7 +7,7 @@ import { NOTHING, type SubscriptionHub } from '../shared/subscription-hub.ts';
 import { type Body, errorBody } from './bodies.ts';
 import { faultBody, withMessages } from './faults.ts';
 import type { Inheritance } from './inheritance.ts';
-import type { Peer } from './orphans.ts';
+import { newPeer } from './orphans.ts';
 import type { State } from './projection.ts';
 import {
   ApproveTool,
@@ -20,7 +20,9 @@ import {
 } from './requests.ts';
 import { REJECTED } from './tool-outcome.ts';
 
-type Context = Pick<DialectContext, 'engine' | 'log' | 'newId'> & { readonly inheritance: Inheritance };
+type Context = Pick<DialectContext, 'engine' | 'log' | 'newId' | 'now'> & {
+  readonly inheritance: Inheritance;
+};
 
 export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>): Connection {
   const { principal } = socket;
@@ -37,8 +39,15 @@ const refused = (socket: Socket): Connection => ({
   draining: () => undefined,
 });
 
-function connectionOf({ socket, principal }: Peer, ctx: Context, hub: SubscriptionHub<State>): Connection {
+function connectionOf(
+  { socket, principal }: { readonly socket: Socket; readonly principal: Principal },
+  ctx: Context,
+  hub: SubscriptionHub<State>,
+): Connection {
   const { engine, inheritance } = ctx;
+  const peer = newPeer(socket, principal, ctx.now());
+  /** Settles when everything that is sent after the socket has closed is kept. */
+  let left: Promise<void> | null = null;
   /** the session that a message is being sent to */
   let writing: SessionRef | null = null;
   const caller = { principal, dialect: 'conversations', via: socket.id };
@@ -72,6 +81,7 @@ function connectionOf({ socket, principal }: Peer, ctx: Context, hub: Subscripti
     const ref = await engine.resolve(principal, ctx.newId());
     await engine.send(ref, { type: 'session.create', domain }, caller);
     await hub.subscribe(ref, socket, { shown: NOTHING });
+    inheritance.started(peer, ref);
     const { defaultAgent } = engine.catalog.domain(domain);
     send({
       type: 'conversation_started',
@@ -98,23 +108,19 @@ function connectionOf({ socket, principal }: Peer, ctx: Context, hub: Subscripti
    * successor. A refused command does not change the subscriptions.
    */
   async function write(ref: SessionRef, command: CommandInput): Promise<void> {
-    const before = hub.isSubscribed(ref, socket);
-    inheritance.continued(ref, principal.id);
     writing = ref;
     try {
-      await subscribe(ref);
-      await engine.send(ref, command, caller);
-    } catch (thrown) {
-      if (!before) hub.unsubscribe(ref, socket);
-      throw thrown;
+      await inheritance.named(peer, ref);
+      const before = hub.isSubscribed(ref, socket);
+      await hub.subscribe(ref, socket, { shown: NOTHING });
+      await left;
+      await engine.send(ref, command, caller).catch((thrown) => {
+        if (!before) hub.unsubscribe(ref, socket);
+        throw thrown;
+      });
     } finally {
       writing = null;
     }
-  }
-
-  async function subscribe(ref: SessionRef): Promise<void> {
-    await hub.subscribe(ref, socket, { shown: NOTHING });
-    if (!socket.open) await inheritance.orphans.keep(ref, principal.id);
   }
 
   /** A client may choose the id of a new conversation only in this form. */
@@ -152,8 +158,7 @@ function connectionOf({ socket, principal }: Peer, ctx: Context, hub: Subscripti
     async opened() {
       try {
         const named = socket.session === null ? null : await engine.find(principal, socket.session);
-        await inheritance.take({ socket, principal }, named);
-        if (named) inheritance.continued(named, principal.id);
+        await inheritance.opened(peer, named);
         if (named) await hub.subscribe(named, socket);
       } catch (thrown) {
         sendFault(thrown);
@@ -170,7 +175,10 @@ function connectionOf({ socket, principal }: Peer, ctx: Context, hub: Subscripti
     },
     onInvalidFrame: (reason) => sendFault(new Fault('invalid', `Invalid message: ${reason}`)),
     onRateLimited: (fault) => sendFault(fault),
-    closed: (unsent) => inheritance.orphans.left({ socket, principal }, unsent as Body[], writing),
+    closed(unsent, cut) {
+      left = inheritance.closed(peer, { unsent: unsent as Body[], writing, cut });
+      left.catch((thrown) => reported(thrown, ctx, { connection: socket.id }));
+    },
     // The contract has no frame for it. An `error` would end a stream that continues after the reconnect.
     draining: () => undefined,
   };

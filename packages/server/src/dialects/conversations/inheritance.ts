@@ -1,54 +1,69 @@
 /**
- * Sends a new socket the conversations that earlier sockets of its user left unfinished, even before a restart.
+ * Sends a socket the conversations that its predecessor left unfinished, on this node, on another one, or before a
+ * restart.
  */
 import { type Json, type Principal, PrincipalId, SessionId } from '@parlance/protocol';
 import { z } from 'zod';
-import type { Engine, SessionRef } from '../../core/api/index.ts';
+import { type Engine, type SessionRef, sessionKey } from '../../core/api/index.ts';
 import { type DialectContext, reported } from '../shared/dialect.ts';
 import type { SubscriptionHub } from '../shared/subscription-hub.ts';
-import type { Body } from './bodies.ts';
-import { ClosedSocket } from './continuation.ts';
-import { KEPT_MS, Orphans, type Peer } from './orphans.ts';
+import { type Body, errorBody } from './bodies.ts';
+import { KEPT_MS, type Loss, LostSocket, MovedSocket, Orphans, type Peer, predecessors } from './orphans.ts';
 import type { State } from './projection.ts';
+import { SeveralSockets } from './several-sockets.ts';
 
 const MAX_WAITING = 100;
 
-/** messages between nodes */
+/** Messages between nodes. */
 const CONTINUED = 'conversation.continued';
-const Continued = z.object({ owner: PrincipalId, id: SessionId, user: PrincipalId });
-const LEFT = 'conversation.left';
+const Continued = z.object({ owner: PrincipalId, id: SessionId, user: PrincipalId, openedAt: z.number() });
+const LOST = 'conversation.lost';
 const Asked = z.object({ user: PrincipalId });
+const CONTESTED = 'conversation.contested';
+const Contested = z.object({ user: PrincipalId, ids: z.array(z.string()) });
+const TAKEN = 'conversation.taken';
+const Taken = z.object({ user: PrincipalId, id: z.string() });
 const ANSWER_MS = 300;
+
+/** A client disables its input during an answer, until the answer or an error ends it. */
+const UNCLEAR =
+  'The connection was lost. What was running continues on the server: reload its conversation, or send a message in it, to see the rest.';
+
+/** `node`: null if it is this one */
+type KnownLoss = LostSocket & { readonly node: NodeId | null };
+type NodeId = NonNullable<Engine['transport']>['node'];
+
+type Context = Pick<DialectContext, 'engine' | 'log' | 'newId' | 'now' | 'preferences'>;
 
 /** Shared by all sockets of a server. */
 export class Inheritance {
   readonly orphans: Orphans;
+  readonly #several: SeveralSockets;
   readonly #started: number;
   /** users that have connected since the start */
   readonly #returned = new Set<PrincipalId>();
 
   constructor(
     private readonly hub: SubscriptionHub<State>,
-    private readonly ctx: Pick<DialectContext, 'engine' | 'log' | 'newId' | 'now'>,
+    private readonly ctx: Context,
   ) {
-    this.orphans = new Orphans(hub, ctx.newId);
+    this.orphans = new Orphans(hub, ctx);
+    this.#several = new SeveralSockets(ctx);
     this.#started = ctx.now();
-    ctx.engine.transport?.on(CONTINUED, (body) => {
-      const { owner, id, user } = Continued.parse(body);
-      this.orphans.forget({ owner, id }, user);
+    const { transport } = ctx.engine;
+    transport?.on(CONTINUED, (body) => {
+      const { owner, id, user, openedAt } = Continued.parse(body);
+      this.orphans.forget({ owner, id }, user, openedAt);
     });
-    ctx.engine.transport?.respond(LEFT, async (body) => {
-      const left = await this.orphans.give(Asked.parse(body).user);
-      return left as unknown as Json;
+    transport?.on(CONTESTED, (body) => {
+      const { user, ids } = Contested.parse(body);
+      this.orphans.contest(user, ids);
     });
-  }
-
-  /**
-   * Called when a socket of the user names the conversation or writes to it: other nodes drop what they kept of
-   * it.
-   */
-  continued({ owner, id }: SessionRef, user: PrincipalId): void {
-    this.ctx.engine.transport?.broadcast({ kind: CONTINUED, body: { owner, id, user } });
+    transport?.respond(LOST, (body) => this.orphans.of(Asked.parse(body).user) as Promise<Json>);
+    transport?.respond(TAKEN, (body) => {
+      const { user, id } = Taken.parse(body);
+      return this.orphans.give(user, id) as unknown as Json;
+    });
   }
 
   /**
@@ -58,52 +73,150 @@ export class Inheritance {
   async resume(): Promise<void> {
     try {
       const unfinished = await this.ctx.engine.unfinished();
-      const own = unfinished.filter(({ dialect }) => dialect === 'conversations');
-      for (const { ref } of own) await this.#keep(ref);
+      const own = unfinished.filter(({ dialect }) => dialect === 'conversations').map(({ ref }) => ref);
+      for (const [user, refs] of Map.groupBy(own, ({ owner }) => owner)) {
+        const several = await this.#several.before(user);
+        if (several) for (const ref of refs) await this.#keep(user, [ref], several);
+        else await this.#keep(user, refs, several);
+      }
     } catch (thrown) {
       reported(thrown, this.ctx, {});
     }
   }
 
-  async #keep(ref: SessionRef): Promise<void> {
+  async #keep(user: PrincipalId, refs: readonly SessionRef[], contested: boolean): Promise<void> {
     try {
-      await this.orphans.keep(ref, ref.owner);
+      await this.orphans.keep(user, refs, contested);
     } catch (thrown) {
-      reported(thrown, this.ctx, { session: ref.id });
+      reported(thrown, this.ctx, { session: refs[0]?.id });
     }
   }
 
-  async take({ socket, principal }: Peer, named: SessionRef | null): Promise<void> {
-    await this.#adopt(principal);
-    await this.orphans.inherit({ socket, principal }, named);
-    if (this.#isFirst(principal.id))
-      for (const ref of await ownWaiting(this.ctx.engine, principal))
-        if (ref.id !== named?.id) await this.hub.subscribe(ref, socket, { shown: isApproval });
+  /** Called when a socket has opened: it continues what its predecessor left, if that is clear. */
+  async opened(peer: Peer, named: SessionRef | null): Promise<void> {
+    const { id: user } = peer.principal;
+    const isNew = this.ctx.now() - this.#started <= KEPT_MS;
+    const before = isNew && this.#several.before(user);
+    await this.#several.opened(user);
+    const several = await before;
+    const lost = await this.#lost(peer);
+    if (named) {
+      await this.#succeed(peer, lost, { named, isOpening: true });
+      peer.last = sessionKey(named);
+      this.#continued(peer, named);
+    } else await this.#succeedOnly(peer, lost);
+    if (isNew) await this.#showWaiting(peer, named, several);
   }
 
-  /** Continues conversations here that sockets of the user left at other nodes. */
-  async #adopt({ id: user }: Principal): Promise<void> {
+  closed(peer: Peer, loss: Loss): Promise<void> {
+    this.#several.closed(peer.principal.id);
+    return this.orphans.left(peer, loss);
+  }
+
+  /** Called when the socket has started a conversation. */
+  started(peer: Peer, ref: SessionRef): void {
+    this.orphans.succeedBlank(peer);
+    peer.last = sessionKey(ref);
+  }
+
+  /** Called before the socket writes to the conversation, which can tell which socket is its predecessor. */
+  async named(peer: Peer, ref: SessionRef): Promise<void> {
+    if (!this.hub.isSubscribed(ref, peer.socket)) {
+      const lost = peer.standing === 'unclear' ? await this.#lost(peer) : await this.#lostHere(peer);
+      await this.#succeed(peer, lost, { named: ref, isOpening: false });
+    }
+    peer.last = sessionKey(ref);
+    this.#continued(peer, ref);
+  }
+
+  /** Other nodes drop what they kept of the conversation for earlier sockets of the user. */
+  #continued({ principal, openedAt }: Peer, { owner, id }: SessionRef): void {
+    const body = { owner, id, user: principal.id, openedAt };
+    this.ctx.engine.transport?.broadcast({ kind: CONTINUED, body });
+  }
+
+  /** The socket named no conversation: it has a predecessor if only one was lost. */
+  async #succeedOnly(peer: Peer, lost: readonly KnownLoss[]): Promise<void> {
+    const found = predecessors(lost, null);
+    const [only, ...others] = found;
+    if (!only) peer.standing = 'new';
+    else if (others.length === 0 && !only.contested) await this.#take(peer, only, null);
+    else {
+      const ids = found.map(({ id }) => id);
+      this.orphans.contest(peer.principal.id, ids);
+      this.ctx.engine.transport?.broadcast({ kind: CONTESTED, body: { user: peer.principal.id, ids } });
+      if (found.some(({ unfinished }) => unfinished.length > 0)) tellUnclear(peer);
+    }
+  }
+
+  /** The socket named a conversation: its predecessor is the one socket that had it. */
+  async #succeed(
+    peer: Peer,
+    lost: readonly KnownLoss[],
+    { named, isOpening }: { readonly named: SessionRef; readonly isOpening: boolean },
+  ): Promise<void> {
+    const found = predecessors(lost, named);
+    const [only, ...others] = found;
+    if (only && others.length === 0 && peer.standing !== 'successor')
+      await this.#take(peer, only, isOpening ? named : null);
+    else if (only) this.orphans.share(peer, named, isOpening);
+    else if (isOpening) peer.standing = 'new';
+    else this.orphans.succeedBlank(peer);
+  }
+
+  async #take(peer: Peer, { id, node }: KnownLoss, named: SessionRef | null): Promise<void> {
     const { engine } = this.ctx;
-    const { transport } = engine;
-    if (!transport?.up) return;
-    const requests = transport.others.nodes.map((node) =>
-      transport.request(node, { kind: LEFT, body: { user } }, ANSWER_MS),
-    );
-    for (const answer of await Promise.allSettled(requests)) {
-      if (answer.status === 'rejected') continue;
-      for (const left of z.array(ClosedSocket).parse(answer.value))
-        await this.orphans
-          .adopt(left, user, engine)
-          .catch((thrown) => reported(thrown, this.ctx, { session: left.id }));
+    const { id: user } = peer.principal;
+    if (node !== null) {
+      const message = { kind: TAKEN, body: { user, id } };
+      const moved = await engine.transport?.request(node, message, ANSWER_MS).catch(() => null);
+      const parsed = MovedSocket.nullable().parse(moved ?? null);
+      if (parsed) await this.orphans.adopt(parsed, user, engine);
     }
+    this.orphans.succeed(peer, id, named);
   }
 
-  /** True for the first connection of the user within a minute of the start. */
-  #isFirst(user: PrincipalId): boolean {
-    if (this.ctx.now() - this.#started > KEPT_MS || this.#returned.has(user)) return false;
-    this.#returned.add(user);
-    return true;
+  /** The sockets of the user that were lost before this one was opened, on all nodes. */
+  async #lost(peer: Peer): Promise<KnownLoss[]> {
+    const { transport } = this.ctx.engine;
+    const { id: user } = peer.principal;
+    if (!transport?.up) return this.#lostHere(peer);
+    const requests = transport.others.nodes.map(async (node) => {
+      const answer = await transport.request(node, { kind: LOST, body: { user } }, ANSWER_MS);
+      return z
+        .array(LostSocket)
+        .parse(answer)
+        .map((lost) => ({ ...lost, node }));
+    });
+    const answers = await Promise.allSettled(requests);
+    const elsewhere = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    return [...elsewhere, ...(await this.#lostHere(peer))].filter(({ at }) => at <= peer.openedAt);
   }
+
+  async #lostHere({ principal, openedAt }: Peer): Promise<KnownLoss[]> {
+    const here = await this.orphans.of(principal.id);
+    return here.filter(({ at }) => at <= openedAt).map((lost) => ({ ...lost, node: null }));
+  }
+
+  /** After a restart, sends pending approvals to the first socket, if the user had only one. */
+  async #showWaiting(peer: Peer, named: SessionRef | null, several: boolean): Promise<void> {
+    const { socket, principal } = peer;
+    const isFirst = !this.#returned.has(principal.id);
+    this.#returned.add(principal.id);
+    if (!several && !isFirst) return;
+    const waiting = await ownWaiting(this.ctx.engine, principal);
+    const others = waiting.filter(({ id }) => id !== named?.id);
+    if (several) {
+      if (named === null && others.length > 0) tellUnclear(peer);
+    } else for (const ref of others) await this.hub.subscribe(ref, socket, { shown: isApproval });
+  }
+}
+
+/** Lets the client accept input again. Sent once. */
+function tellUnclear(peer: Peer): void {
+  if (peer.told) return;
+  peer.told = true;
+  peer.socket.sendFrame(errorBody('stream_error', UNCLEAR));
 }
 
 const isApproval = (body: object): boolean => (body as Body).type === 'tool_approval_required';

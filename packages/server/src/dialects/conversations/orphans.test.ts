@@ -15,10 +15,11 @@ import { says } from '../../testing/scripted-provider.ts';
 import { until } from '../../testing/until.ts';
 import { SubscriptionHub } from '../shared/subscription-hub.ts';
 import { Inheritance } from './inheritance.ts';
-import { Orphans } from './orphans.ts';
+import { newPeer, Orphans } from './orphans.ts';
 import { projection, type State } from './projection.ts';
 
 const ignore = () => undefined;
+const preferences = { get: async () => null, put: async () => undefined };
 const quietLog = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 type FakeSocket = Socket & { open: boolean; readonly sent: string[] };
@@ -55,29 +56,35 @@ async function harness(keptMs?: number) {
     return engine.watch(ref, sink, { ...options, begin });
   };
   const hub = new SubscriptionHub<State>({ watch } as Engine, projection as never, { log: quietLog });
-  const orphans = new Orphans(hub, countingIds(), keptMs);
+  const orphans = new Orphans(hub, { newId: countingIds(), now: Date.now, keptMs });
   return { engine, orphans, watching: () => watching };
+}
+
+/** The socket takes over everything that was lost. */
+async function inherit(orphans: Orphans, socket: FakeSocket, principal: Principal = LOCAL): Promise<void> {
+  const peer = newPeer(socket, principal, Date.now());
+  for (const { id } of await orphans.of(principal.id)) orphans.succeed(peer, id);
 }
 
 const refOf = (id: number): SessionRef => ({ owner: LOCAL.id, id: `session-${id}` as SessionId });
 
 test('an orphan is dropped after the time limit, and its session is no longer watched', async () => {
   const { engine, orphans, watching } = await harness(1);
-  await orphans.keep(SESSION, LOCAL.id);
+  await orphans.keep(LOCAL.id, [SESSION]);
   expect(watching()).toBe(1);
   await until(() => watching() <= 0);
   await say(engine, 'Hi');
   await engine.whenIdle(SESSION);
   const late = fakeSocket();
-  await orphans.inherit({ socket: late, principal: LOCAL }, null);
+  await inherit(orphans, late);
   expect(late.sent).toEqual([]);
 });
 
 test('a conversation that was taken over is not dropped later', async () => {
   const { engine, orphans, watching } = await harness();
-  await orphans.keep(SESSION, LOCAL.id);
+  await orphans.keep(LOCAL.id, [SESSION]);
   const socket = fakeSocket();
-  await orphans.inherit({ socket, principal: LOCAL }, null);
+  await inherit(orphans, socket);
   await say(engine, 'Hi');
   await engine.whenIdle(SESSION);
   expect(socket.sent.at(-1)).toBe('workflow_step_complete');
@@ -86,18 +93,18 @@ test('a conversation that was taken over is not dropped later', async () => {
 
 test('beyond the limit the oldest orphan is dropped', async () => {
   const { orphans, watching } = await harness();
-  for (let id = 0; id < 40; id++) await orphans.keep(refOf(id), LOCAL.id);
+  for (let id = 0; id < 40; id++) await orphans.keep(LOCAL.id, [refOf(id)]);
   expect(watching()).toBe(32);
-  for (let id = 40; id < 45; id++) await orphans.keep(refOf(id), 'other' as PrincipalId);
+  for (let id = 40; id < 45; id++) await orphans.keep('other' as PrincipalId, [refOf(id)]);
   expect(watching()).toBe(37);
 });
 
 test('a former admin inherits no conversation of others', async () => {
   const { engine, orphans, watching } = await harness();
   const principal: Principal = { ...LOCAL, id: 'ada' as PrincipalId, role: 'developer' };
-  await orphans.keep(SESSION, principal.id);
+  await orphans.keep(principal.id, [SESSION]);
   const socket = fakeSocket();
-  await orphans.inherit({ socket, principal }, null);
+  await inherit(orphans, socket, principal);
   await say(engine, 'Hi');
   await engine.whenIdle(SESSION);
   expect(socket.sent).toEqual([]);
@@ -106,14 +113,14 @@ test('a former admin inherits no conversation of others', async () => {
 
 test('a socket that closes before it takes over leaves the orphans to the next one', async () => {
   const { engine, orphans } = await harness();
-  await orphans.keep(SESSION, LOCAL.id);
+  await orphans.keep(LOCAL.id, [SESSION]);
   const gone = fakeSocket();
   gone.open = false;
-  await orphans.inherit({ socket: gone, principal: LOCAL }, null);
+  await inherit(orphans, gone);
   await say(engine, 'Hi');
   await engine.whenIdle(SESSION);
   const next = fakeSocket();
-  await orphans.inherit({ socket: next, principal: LOCAL }, null);
+  await inherit(orphans, next);
   expect(next.sent).toEqual([
     'agent_selected',
     'workflow_step_start',
@@ -129,23 +136,23 @@ test('a conversation that continues on another node is not sent by this one', as
   const nodes = await Promise.all([cluster.open([says('Hello.')]), cluster.open([])]);
   const inheritances = nodes.map(({ engine }) => {
     const hub = new SubscriptionHub<State>(engine, projection as never, { log: quietLog });
-    return new Inheritance(hub, { engine, log: quietLog, newId: countingIds(), now: Date.now });
+    return new Inheritance(hub, { engine, log: quietLog, newId: countingIds(), now: Date.now, preferences });
   });
   const [here, there] = inheritances;
   const [{ engine }] = nodes as [HarnessNode, HarnessNode];
   if (!here || !there) throw new Error('there are two nodes');
   const other = refOf(2);
-  for (const ref of [SESSION, other]) await here.orphans.keep(ref, LOCAL.id);
+  await here.orphans.keep(LOCAL.id, [SESSION, other]);
   await say(engine, 'Hi');
   await engine.whenIdle(SESSION);
   // Messages on the bus arrive in order.
-  there.continued(SESSION, LOCAL.id);
+  await there.named({ ...newPeer(fakeSocket(), LOCAL, Date.now()), standing: 'new' }, SESSION);
   const arrived = Promise.withResolvers<void>();
   engine.transport?.on('mark', () => arrived.resolve());
   nodes[1]?.engine.transport?.broadcast({ kind: 'mark', body: null });
   await arrived.promise;
   const socket = fakeSocket();
-  await here.orphans.inherit({ socket, principal: LOCAL }, null);
+  await inherit(here.orphans, socket);
   expect(socket.sent).toEqual([]);
   await engine.send(other, { type: 'input.submit', parts: [textPart('Hi')] }, CALLER);
   await engine.whenIdle(other);

@@ -1,8 +1,11 @@
 /**
- * Conversations whose socket closed before it had received everything. Each continues on the next socket of the
- * same user that opens within a minute, from the frame after the last one sent.
+ * Sockets that closed while a client still expected frames, or without a closing handshake, and their
+ * conversations. Everything is kept for a minute. A conversation continues on the successor of its socket, from
+ * the frame after the last one sent. The contract has no id for a client, so a successor is known only if one
+ * socket of the user was lost, or if a socket names a conversation that a lost one had.
  */
 import type { ConnectionId, Principal, PrincipalId } from '@parlance/protocol';
+import { z } from 'zod';
 import {
   type Engine,
   maySee,
@@ -13,18 +16,86 @@ import {
 import type { Socket } from '../../http/connection.ts';
 import { NOTHING, type SubscriptionHub } from '../shared/subscription-hub.ts';
 import { type Body, conversationOf } from './bodies.ts';
-import { type ClosedSocket, Continuation, type Position, positionOf } from './continuation.ts';
+import { ClosedSocket, Continuation, type Position, positionOf } from './continuation.ts';
 import { Mailbox } from './mailbox.ts';
 import { pieces, type State } from './projection.ts';
 
 export const KEPT_MS = 60_000;
+/** for the conversations of a user, and for the lost sockets */
 const MAX_PER_USER = 32;
 
 /** A socket and its authenticated user. */
-export type Peer = { readonly socket: Socket; readonly principal: Principal };
+export type Peer = {
+  readonly socket: Socket;
+  readonly principal: Principal;
+  /** milliseconds since 1970 */
+  readonly openedAt: number;
+  /** key of the conversation that it last started, wrote to or named */
+  last: string | null;
+  /** keys of the conversations that its predecessor had */
+  inherited: readonly string[];
+  /** `unclear`: it may be the successor of a lost socket, but it is not known of which */
+  standing: 'new' | 'unclear' | 'successor';
+  /** it was told that a conversation of its client may have continued without it */
+  told: boolean;
+};
+
+export const newPeer = (socket: Socket, principal: Principal, openedAt: number): Peer => ({
+  socket,
+  principal,
+  openedAt,
+  last: null,
+  inherited: [],
+  standing: 'unclear',
+  told: false,
+});
+
+/** How a socket closed: `writing` is the session that it was sending a message to. */
+export type Loss = {
+  readonly unsent: readonly Body[];
+  readonly writing: SessionRef | null;
+  readonly cut: boolean;
+};
+
+/** What is known of a lost socket, also on other nodes. Conversations are session keys. */
+export const LostSocket = z.object({
+  id: z.string(),
+  /** milliseconds since 1970 */
+  at: z.number(),
+  /** it was opened with `?session=`, so its successor will be as well */
+  byName: z.boolean(),
+  /** the conversation that it last started, wrote to or named */
+  last: z.string().nullable(),
+  conversations: z.array(z.string()),
+  /** sockets have opened that may or may not be its successor: only one that names a conversation is */
+  contested: z.boolean(),
+  /** conversations with frames that the client still expects */
+  unfinished: z.array(z.string()),
+});
+export type LostSocket = z.output<typeof LostSocket>;
+
+/** A lost socket as it moves to another node. */
+export const MovedSocket = LostSocket.extend({ closed: z.array(ClosedSocket) });
+export type MovedSocket = z.output<typeof MovedSocket>;
+
+/**
+ * The lost sockets that may be the predecessor of a socket: those that had the conversation that it names,
+ * preferably as their last one. A client that names none also named none before, if there is a choice.
+ */
+export function predecessors<Lost extends Omit<LostSocket, 'unfinished'>>(
+  lost: readonly Lost[],
+  named: SessionRef | null,
+): Lost[] {
+  if (named === null) {
+    const unnamed = lost.filter(({ byName }) => !byName);
+    return unnamed.length > 0 ? unnamed : [...lost];
+  }
+  const key = sessionKey(named);
+  const last = lost.filter((one) => one.last === key);
+  return last.length > 0 ? last : lost.filter(({ conversations }) => conversations.includes(key));
+}
 
 type Orphan = {
-  readonly user: PrincipalId;
   readonly ref: SessionRef;
   readonly mailbox: Mailbox;
   /** frames that the closed socket was due but not sent */
@@ -33,94 +104,181 @@ type Orphan = {
   position: Position | null;
   /** Settles when the mailbox is subscribed. */
   placed: Promise<void>;
+};
+
+type Lost = Omit<LostSocket, 'unfinished' | 'contested'> & {
+  readonly user: PrincipalId;
+  contested: boolean;
+  orphans: readonly Orphan[];
   readonly expiry: ReturnType<typeof setTimeout>;
+};
+
+export type OrphanOptions = {
+  readonly newId: () => string;
+  readonly now: () => number;
+  readonly keptMs?: number;
 };
 
 export class Orphans {
   /** by user, oldest first */
-  readonly #orphans = new Map<PrincipalId, Orphan[]>();
+  readonly #lost = new Map<PrincipalId, readonly Lost[]>();
 
   constructor(
     private readonly hub: SubscriptionHub<State>,
-    private readonly newId: () => string,
-    private readonly keptMs = KEPT_MS,
+    private readonly options: OrphanOptions,
   ) {}
 
-  /** The socket closed. `writing` is the session that it was sending a message to. */
-  left({ socket, principal }: Peer, unsent: readonly Body[], writing: SessionRef | null): void {
-    for (const session of this.hub.observed(socket)) {
-      const now = session.snapshot();
+  /** The socket closed. Resolves when everything from now on is kept. */
+  async left(peer: Peer, { unsent, writing, cut }: Loss): Promise<void> {
+    const { socket, principal } = peer;
+    const observed = this.hub.observed(socket).map((session) => ({ session, now: session.snapshot() }));
+    const isWriting = (ref: SessionRef) => writing !== null && sessionKey(writing) === sessionKey(ref);
+    const unfinished = observed.flatMap(({ session, now }) => {
       const missed = unsent.filter((body) => conversationOf(body) === now.ref.id);
-      const expected = isRunning(now) || (writing !== null && sessionKey(writing) === sessionKey(now.ref));
-      if (!expected && missed.length === 0) continue;
-      const orphan = this.#add(principal.id, now.ref, missed);
-      const { mailbox } = orphan;
-      orphan.position = positionOf(session);
-      for (const body of missed) mailbox.send(JSON.stringify(body), body);
-      this.hub.replace(now.ref, socket, mailbox);
-    }
-    this.hub.leave(socket);
+      const expected = missed.length > 0 || isRunning(now) || isWriting(now.ref);
+      return expected ? [{ session, ref: now.ref, missed }] : [];
+    });
+    const joining = writing !== null && !observed.some(({ now }) => isWriting(now.ref)) ? [writing] : [];
+    if (unfinished.length > 0 || joining.length > 0 || (cut && !this.#standsForLost(peer))) {
+      const lost = this.#add(principal.id, {
+        id: socket.id,
+        at: this.options.now(),
+        byName: socket.session !== null,
+        last: peer.last,
+        conversations: [
+          ...peer.inherited,
+          ...[...observed.map(({ now }) => now.ref), ...joining].map(sessionKey),
+        ],
+        contested: false,
+      });
+      for (const { session, ref, missed } of unfinished) {
+        const orphan = this.#addOrphan(lost, ref, missed);
+        orphan.position = positionOf(session);
+        for (const body of missed) orphan.mailbox.send(JSON.stringify(body), body);
+        this.hub.replace(ref, socket, orphan.mailbox);
+      }
+      this.hub.leave(socket);
+      await Promise.all(joining.map((ref) => this.#place(lost, ref)));
+    } else this.hub.leave(socket);
   }
 
-  /** Keeps the events of the session from now on for the user. */
-  async keep(ref: SessionRef, user: PrincipalId): Promise<void> {
-    const orphan = this.#add(user, ref);
-    orphan.placed = this.hub.subscribe(ref, orphan.mailbox, { shown: NOTHING });
-    await orphan.placed;
-    const [session] = this.hub.observed(orphan.mailbox);
-    if (session) orphan.position = positionOf(session);
+  /** Keeps the events of these sessions from now on, for one client of the user. */
+  async keep(user: PrincipalId, refs: readonly SessionRef[], contested = false): Promise<void> {
+    const keys = refs.map(sessionKey);
+    const at = this.options.now();
+    const last = keys.length === 1 ? (keys[0] ?? null) : null;
+    const known = { id: this.options.newId(), at, byName: false, last, conversations: keys, contested };
+    const lost = this.#add(user, known);
+    await Promise.all(refs.map((ref) => this.#place(lost, ref)));
   }
 
-  /** Continues a conversation here that a socket of another node left. */
+  /** The lost sockets of the user here, oldest first. */
+  async of(user: PrincipalId): Promise<LostSocket[]> {
+    await Promise.allSettled(this.#of(user).flatMap(({ orphans }) => orphans.map(({ placed }) => placed)));
+    return this.#of(user).map((lost) => summaryOf(lost));
+  }
+
+  /** From now on, these lost sockets have a successor only if it names a conversation of theirs. */
+  contest(user: PrincipalId, ids: readonly string[]): void {
+    for (const lost of this.#of(user)) if (ids.includes(lost.id)) lost.contested = true;
+  }
+
+  /** Moves a lost socket to another node; null if it is not here any more. */
+  give(user: PrincipalId, id: string): MovedSocket | null {
+    const lost = this.#of(user).find((one) => one.id === id);
+    if (!lost) return null;
+    this.#drop(lost);
+    const closed = lost.orphans.flatMap(({ ref, unsent, position }) =>
+      position ? [{ owner: ref.owner, id: ref.id, unsent: [...unsent], position }] : [],
+    );
+    return { ...summaryOf(lost), closed };
+  }
+
+  /** Keeps a lost socket of another node here. */
   async adopt(
-    left: ClosedSocket,
+    { closed, unfinished: _, ...known }: MovedSocket,
     user: PrincipalId,
     engine: Pick<Engine, 'events' | 'record'>,
   ): Promise<void> {
-    const ref = { owner: left.owner, id: left.id };
-    const record = await engine.record(ref);
-    if (!record) return;
-    const { mailbox } = this.#add(user, ref);
-    const cursor = await Continuation.open(engine, left, { mailbox, record });
-    await this.hub.subscribe(ref, mailbox, { cursor, shown: cursor.shown });
-  }
-
-  /** Hands the orphans of the user over to another node; they are no longer kept here. */
-  async give(user: PrincipalId): Promise<ClosedSocket[]> {
-    await Promise.allSettled(this.#of(user).map(({ placed }) => placed));
-    return this.#of(user).flatMap((orphan) => {
-      const { ref, unsent, position } = orphan;
-      this.#drop(orphan);
-      return position ? [{ owner: ref.owner, id: ref.id, unsent: [...unsent], position }] : [];
-    });
-  }
-
-  /**
-   * The socket takes over the orphans of its user. If it names a running session, that session is shown from
-   * the beginning of the answer when the socket joins.
-   */
-  async inherit({ socket, principal }: Peer, named: SessionRef | null): Promise<void> {
-    await Promise.allSettled(this.#of(principal.id).map(({ placed }) => placed));
-    const taken = new Set(this.hub.snapshots(socket).map(({ ref }) => sessionKey(ref)));
-    for (const orphan of this.#of(principal.id)) {
-      const key = sessionKey(orphan.ref);
-      if (taken.has(key)) continue;
-      // A slow socket may be closed in between: the next one takes over the rest.
-      if (!socket.open) return;
-      taken.add(key);
-      const isNamed = named !== null && sessionKey(named) === key;
-      if (maySee(orphan.ref, principal)) this.#hand(orphan, socket, isNamed);
-      this.#drop(orphan);
+    const lost = this.#add(user, known);
+    for (const one of closed) {
+      const ref = { owner: one.owner, id: one.id };
+      const record = await engine.record(ref);
+      if (!record) continue;
+      const { mailbox } = this.#addOrphan(lost, ref);
+      const cursor = await Continuation.open(engine, one, { mailbox, record });
+      await this.hub.subscribe(ref, mailbox, { cursor, shown: cursor.shown });
     }
   }
 
-  /** The user continues the conversation on another node: drops it here. */
-  forget(ref: SessionRef, user: PrincipalId): void {
-    const key = sessionKey(ref);
-    for (const orphan of this.#of(user)) if (sessionKey(orphan.ref) === key) this.#drop(orphan);
+  /**
+   * The socket takes over a lost one. A running session that it has named is not sent: it is shown from the
+   * beginning of the answer when the socket joins.
+   */
+  succeed(peer: Peer, id: string, named: SessionRef | null = null): void {
+    const { socket, principal } = peer;
+    const lost = this.#of(principal.id).find((one) => one.id === id);
+    // A slow socket may be closed in between: the next one takes over.
+    if (!lost || !socket.open) return;
+    peer.standing = 'successor';
+    peer.last ??= lost.last;
+    peer.inherited = lost.conversations;
+    for (const orphan of lost.orphans) {
+      if (!socket.open) break;
+      this.#hand(orphan, peer, named);
+      this.#dropOrphan(lost, orphan);
+    }
+    if (lost.orphans.length > 0) {
+      const next = this.#of(principal.id).find((one) => one.id === socket.id);
+      if (!next) return;
+      next.orphans = [...next.orphans, ...lost.orphans];
+      lost.orphans = [];
+    }
+    this.#drop(lost);
   }
 
-  #hand({ user, ref, mailbox }: Orphan, socket: Socket, isNamed: boolean): void {
+  /** The socket takes over one conversation, which several lost sockets had. */
+  share(peer: Peer, named: SessionRef, isOpening: boolean): void {
+    const key = sessionKey(named);
+    for (const lost of this.#of(peer.principal.id).toReversed()) {
+      const orphan = lost.orphans.find(({ ref }) => sessionKey(ref) === key);
+      if (!orphan || lost.at > peer.openedAt) continue;
+      this.#hand(orphan, peer, isOpening ? named : null);
+      this.#dropOrphan(lost, orphan);
+      return;
+    }
+  }
+
+  /**
+   * The socket began a conversation of its own. If it can be the successor of one that had none, that one is not
+   * expected back any more.
+   */
+  succeedBlank(peer: Peer): void {
+    if (peer.standing !== 'unclear') return;
+    const lost = this.#of(peer.principal.id);
+    const blank = lost.find(({ at, conversations }) => at <= peer.openedAt && conversations.length === 0);
+    if (blank) this.succeed(peer, blank.id);
+  }
+
+  /** The user continues the conversation on another node, on a socket that was opened at that time. */
+  forget(ref: SessionRef, user: PrincipalId, openedAt: number): void {
+    const key = sessionKey(ref);
+    for (const lost of this.#of(user)) {
+      const orphan = lost.orphans.find((one) => sessionKey(one.ref) === key);
+      if (!orphan || lost.at > openedAt) continue;
+      this.#dropOrphan(lost, orphan);
+      if (lost.orphans.length === 0) this.#drop(lost);
+    }
+  }
+
+  /** True if its client is one whose earlier socket is still known as lost. */
+  #standsForLost({ principal, openedAt, last, standing }: Peer): boolean {
+    return standing === 'unclear' && last === null && this.#of(principal.id).some(({ at }) => at <= openedAt);
+  }
+
+  #hand({ ref, mailbox }: Orphan, { socket, principal }: Peer, named: SessionRef | null): void {
+    if (!maySee(ref, principal) || this.hub.isSubscribed(ref, socket)) return;
+    const isNamed = named !== null && sessionKey(named) === sessionKey(ref);
     const [now] = this.hub.snapshots(mailbox);
     if (!now || (isNamed && isRunning(now))) return;
     const kept = isNamed ? restated(mailbox.bodies) : mailbox.bodies;
@@ -131,38 +289,73 @@ export class Orphans {
     for (let body = rest.shift(); body && socket.open; body = rest.shift()) {
       socket.send(JSON.stringify(body), body, pieces);
       if (socket.open) continue;
-      const again = this.#of(user).findLast((orphan) => sessionKey(orphan.ref) === sessionKey(ref));
+      const orphans = this.#of(principal.id).flatMap((lost) => lost.orphans);
+      const again = orphans.findLast((orphan) => sessionKey(orphan.ref) === sessionKey(ref));
       for (const left of rest) again?.mailbox.send(JSON.stringify(left), left);
     }
   }
 
-  #add(user: PrincipalId, ref: SessionRef, unsent: readonly Body[] = []): Orphan {
-    const drop = () => this.#drop(orphan);
-    const mailbox = new Mailbox(this.newId() as ConnectionId, pieces, drop);
-    const expiry = setTimeout(drop, this.keptMs);
+  #add(user: PrincipalId, known: Omit<LostSocket, 'unfinished'>): Lost {
+    const expiry = setTimeout(() => this.#drop(lost), this.options.keptMs ?? KEPT_MS);
     // Does not delay the shutdown of the server.
     expiry.unref();
-    const placed = Promise.resolve();
-    const orphan: Orphan = { user, ref, mailbox, unsent, position: null, placed, expiry };
+    const lost: Lost = { ...known, user, orphans: [], expiry };
     const others = this.#of(user);
-    this.#orphans.set(user, [...others, orphan]);
+    this.#lost.set(user, [...others, lost]);
     if (others[0] && others.length >= MAX_PER_USER) this.#drop(others[0]);
+    return lost;
+  }
+
+  #addOrphan(lost: Lost, ref: SessionRef, unsent: readonly Body[] = []): Orphan {
+    const drop = () => this.#dropOrphan(lost, orphan);
+    const mailbox = new Mailbox(this.options.newId() as ConnectionId, pieces, drop);
+    const orphan: Orphan = { ref, mailbox, unsent, position: null, placed: Promise.resolve() };
+    const all = this.#of(lost.user).flatMap((owner) => owner.orphans.map((other) => ({ owner, other })));
+    lost.orphans = [...lost.orphans, orphan];
+    if (all[0] && all.length >= MAX_PER_USER) this.#dropOrphan(all[0].owner, all[0].other);
     return orphan;
   }
 
-  #drop(orphan: Orphan): void {
-    clearTimeout(orphan.expiry);
-    orphan.mailbox.close();
-    this.hub.leave(orphan.mailbox);
-    const others = this.#of(orphan.user).filter((other) => other !== orphan);
-    if (others.length > 0) this.#orphans.set(orphan.user, others);
-    else this.#orphans.delete(orphan.user);
+  /** Keeps the events of the session from now on. */
+  async #place(lost: Lost, ref: SessionRef): Promise<void> {
+    const orphan = this.#addOrphan(lost, ref);
+    orphan.placed = this.hub.subscribe(ref, orphan.mailbox, { shown: NOTHING });
+    await orphan.placed;
+    const [session] = this.hub.observed(orphan.mailbox);
+    if (session) orphan.position = positionOf(session);
   }
 
-  #of(user: PrincipalId): readonly Orphan[] {
-    return this.#orphans.get(user) ?? [];
+  #dropOrphan(lost: Lost, orphan: Orphan): void {
+    lost.orphans = lost.orphans.filter((other) => other !== orphan);
+    orphan.mailbox.close();
+    this.hub.leave(orphan.mailbox);
+  }
+
+  #drop(lost: Lost): void {
+    clearTimeout(lost.expiry);
+    const others = this.#of(lost.user).filter((other) => other !== lost);
+    if (others.length > 0) this.#lost.set(lost.user, others);
+    else this.#lost.delete(lost.user);
+    for (const { mailbox } of lost.orphans) {
+      mailbox.close();
+      this.hub.leave(mailbox);
+    }
+  }
+
+  #of(user: PrincipalId): readonly Lost[] {
+    return this.#lost.get(user) ?? [];
   }
 }
+
+const summaryOf = ({ id, at, byName, last, conversations, contested, orphans }: Lost): LostSocket => ({
+  id,
+  at,
+  byName,
+  last,
+  conversations,
+  contested,
+  unfinished: orphans.map(({ ref }) => sessionKey(ref)),
+});
 
 const isRunning = ({ turn, queued }: SessionSnapshot): boolean => turn !== null || queued > 0;
 

@@ -107,22 +107,6 @@ describe('cancel_stream', () => {
 });
 
 describe('reconnecting during a stream', () => {
-  test('the new socket of the same user continues without a gap', async () => {
-    const client = await connectAs(server, 'uma');
-    const id = await started(client);
-    say(client, id, 'count to 300');
-    const { messageId } = (await next(client, 'message_chunk')).payload;
-    client.close();
-    await client.closed;
-    const again = await connectAs(server, 'uma');
-    const frames = await turn(again, id);
-    expect(joinedChunks([...client.frames, ...frames], id)).toBe(NUMBERS(300));
-    const complete = of(frames, 'message_complete').find((frame) => frame.conversationId === id);
-    expect(complete).toMatchObject({ payload: { messageId, content: NUMBERS(300) } });
-    say(again, id, 'count to 2');
-    expect(of(await turn(again, id), 'message_complete')[0]?.payload.content).toBe('1 2');
-  });
-
   test('a socket that joins after several blocks receives all of them', async () => {
     const client = await connectAs(server, 'uma');
     const id = await started(client);

@@ -46,7 +46,7 @@ function detected(candidates: readonly Candidate[], socket: Socket): Connection 
     onInvalidFrame: async (reason) => (await select(undefined)).onInvalidFrame(reason),
     onRateLimited: (fault) => chosen?.onRateLimited?.(fault),
     identified: () => chosen?.identified?.() ?? null,
-    closed: (unsent) => chosen?.closed(unsent),
+    closed: (unsent, cut) => chosen?.closed(unsent, cut),
     draining: () => chosen?.draining(),
   };
 }
