@@ -39,7 +39,7 @@ export const inbound: Readonly<Record<KnownType, InboundMessage>> = {
   },
   send_message: {
     summary:
-      'A message in any conversation of the user, created in any dialect; `temp-…` creates one in the default domain under that id. A running turn is cancelled first. `/tool <id> <JSON object>` calls the tool without the model: `tool_executed`, then `message_complete` with the result as `content`, even if it failed or was rejected.',
+      'A message in any conversation of the user, created in any dialect; `temp-…` creates one in the default domain under that id. A running turn is cancelled first. `/tool <id> <JSON object>` calls the tool without the model: `tool_executed`, then `message_chunk` and `message_complete` with the result as `content`, even if it failed or was rejected.',
     schema: typed('send_message', SendMessage),
     examples: (ids) => [
       { title: 'Send a message', frame: send(ids, 'count to 20') },

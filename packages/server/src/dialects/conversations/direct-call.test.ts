@@ -27,15 +27,24 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describe('/tool', () => {
-  /** The frame that ends a direct call, and the message with that id over REST. */
+  /** The frame that ends a direct call, after its only chunk, and the message with that id over REST. */
   async function completed(client: TestClient, name: string): Promise<[ServerFrame, unknown]> {
-    const complete = await next(client, 'message_complete');
+    const frames = (await client.until('message_complete')) as ServerFrame[];
+    const complete = frames.at(-1) as ServerFrame;
+    const { messageId, content, agentName } = complete.payload;
+    expect(frames.filter(({ type }) => type === 'message_chunk')).toEqual([
+      {
+        type: 'message_chunk',
+        conversationId: complete.conversationId,
+        payload: { messageId, chunk: content, agentName },
+      },
+    ]);
     const path = `/v1/conversations/${complete.conversationId}/messages?token=${await tokenOf(server, name)}`;
     const messages = (await (await fetch(server.http + path)).json()) as { id: string }[];
     return [complete, messages.find(({ id }) => id === complete.payload.messageId)];
   }
 
-  test('tool_executed is followed by message_complete with the result as content', async () => {
+  test('tool_executed is followed by message_chunk and message_complete with the result as content', async () => {
     const client = await connectAs(server, 'uma');
     const conversationId = await started(client);
     say(client, conversationId, '/tool echo {"value": "hello there"}');
@@ -102,7 +111,8 @@ describe('/tool', () => {
       },
     ]);
     say(client, conversationId, 'count to 2');
-    expect(typesOf(await turn(client)).slice(0, 2)).toEqual(['message_complete', 'agent_selected']);
+    const [, complete, selected] = typesOf(await turn(client));
+    expect([complete, selected]).toEqual(['message_complete', 'agent_selected']);
   });
 
   test('save_file requests approval, and then writes under the working directory', async () => {

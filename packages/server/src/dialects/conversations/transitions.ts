@@ -78,8 +78,8 @@ export function agentChanged(
 }
 
 /**
- * A turn with only a direct call is answered with the outcome of the call. A turn ended by a denial may have no
- * answer.
+ * A turn with only a direct call is answered with the outcome of the call, also as a chunk: clients show nothing
+ * else. A turn ended by a denial may have no answer.
  */
 export function answered(
   state: State,
@@ -87,12 +87,14 @@ export function answered(
 ): Frame<Body>[] {
   const ended = state.direct ? [] : frames(stepEnd(state, at));
   if (type === 'turn.cancelled' && state.texts.length === 0) return ended;
+  const content = state.texts.join(BETWEEN_BLOCKS);
   const complete = messageComplete(state, {
     messageId: state.message,
-    content: state.texts.join(BETWEEN_BLOCKS),
+    content,
     metadata: measured(state.turnMeter, at),
   });
-  return [...frames(complete), ...ended];
+  const whole = state.direct && content !== '' ? frames(chunk(state, state.message, content)) : [];
+  return [...whole, ...frames(complete), ...ended];
 }
 
 const stepEnd = (state: State, at: number): Body => stepComplete(state, measured(state.agentMeter, at));
