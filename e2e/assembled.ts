@@ -45,7 +45,8 @@ const every = (sockets: readonly (readonly AnyFrame[])[], type: string, field: s
 
 /** The texts of a turn for a client that used these sockets in order. */
 export const ASSEMBLED: Readonly<Record<string, (sockets: readonly (readonly AnyFrame[])[]) => string[]>> = {
-  agentloop: (sockets) => joined(sockets, item),
+  // A line break ends each block on the wire.
+  agentloop: (sockets) => joined(sockets, item).map((text) => text.replace(/\n$/, '')),
   conversations: (sockets) => joined(sockets, chunk),
   extension: (sockets) => every(sockets, 'agent_response', 'content'),
   broadcast: (sockets) => every(sockets, 'agent_message', 'message'),

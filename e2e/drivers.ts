@@ -44,11 +44,15 @@ const agentloop: Open = async (server, session, token) => {
   const client = await server.connect(`/agentloop?token=${token}&session=${session}`);
   const review = (answer: string) =>
     client.send({ id: crypto.randomUUID(), type: 'approval_response', payload: { review: answer } });
-  const text = (frame: AnyFrame) => {
-    const item = payload(frame);
-    return item.role === 'assistant'
-      ? (item.content as { text: string }[]).map((part) => part.text).join('')
-      : '';
+  /** The texts of the blocks, each without the line break that ends it on the wire. */
+  const text = (frames: readonly AnyFrame[]) => {
+    const blocks = new Map<unknown, string>();
+    for (const { id, role, content } of frames.map(payload)) {
+      if (role !== 'assistant') continue;
+      const more = (content as { text: string }[]).map((part) => part.text).join('');
+      blocks.set(id, (blocks.get(id) ?? '') + more);
+    }
+    return [...blocks.values()].map((block) => block.replace(/\n$/, '')).join('');
   };
   return {
     client,
@@ -56,7 +60,7 @@ const agentloop: Open = async (server, session, token) => {
       const input = [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: words }] }];
       client.send({ id: crypto.randomUUID(), type: 'user_input', payload: { input } });
     },
-    answer: async () => (await client.until('agent_finished')).map(text).join(''),
+    answer: async () => text(await client.until('agent_finished')),
     asked: () => client.next('approval_request'),
     approve: () => review('yes'),
     deny: () => review('no-continue'),

@@ -60,7 +60,8 @@ const READERS = {
         .map((text) => (JSON.parse(text) as Body).payload as Body)
         .filter(({ type, role }) => type === 'message' && role === 'assistant')
         .flatMap(({ content }) => (content as { text: string }[]).map((part) => part.text))
-        .join(''),
+        .join('')
+        .replace(/\n$/, ''),
     done: (text: string) => text.includes('"agent_finished"'),
   },
   conversations: {

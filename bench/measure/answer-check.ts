@@ -46,7 +46,7 @@ export class AnswerCheck {
 
   verdict(): Verdict {
     const received = this.#seen.reduce((sum, seen) => sum + seen, 0);
-    const misplaced = this.#misplaced + (this.#rest === '' ? 0 : 1);
+    const misplaced = this.#misplaced + (this.#rest.trim() === '' ? 0 : 1);
     return { received, missing: this.expected - received, misplaced };
   }
 }

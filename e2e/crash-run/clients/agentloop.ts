@@ -36,8 +36,15 @@ export const agentloop: ClientKind = {
           blocks.set(item.id, (blocks.get(item.id) ?? '') + (item.content?.[0]?.text ?? ''));
         if (item?.type === 'function_call') ledger.saw('tool');
         if (!isFinished(frame)) continue;
+        // A line break ends each block on the wire.
         for (const [of, text] of blocks)
-          ledger.shown.push({ session, dialect: 'agentloop', part: 'block', of, text });
+          ledger.shown.push({
+            session,
+            dialect: 'agentloop',
+            part: 'block',
+            of,
+            text: text.replace(/\n$/, ''),
+          });
         blocks.clear();
       }
     };

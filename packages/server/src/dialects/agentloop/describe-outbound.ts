@@ -96,7 +96,7 @@ const text = (type: 'input_text' | 'output_text', words: string) => [{ type, tex
 export const outbound: Readonly<Record<Body['type'], OutboundMessage>> = {
   response_item: {
     summary:
-      'An item of the conversation. `message`: text as it streams, many items with the same payload `id`, each with only the new text; role `user` is a turn started by another client, role `system` a failure, a retried model call or a change of agent. `reasoning`: a complete block. `function_call` and `function_call_output`: a call starts (after its approval) and has its outcome; `local_shell_call` and `local_shell_call_output`: the same for `local_shell`, both when the call has ended.',
+      'An item of the conversation. `message`: text as it streams, many items with the same payload `id`, each with only the new text, the last one with a line break if the text has none at its end; role `user` is a turn started by another client, role `system` a failure, a retried model call or a change of agent. `reasoning`: a complete block. `function_call` and `function_call_output`: a call starts (after its approval) and has its outcome; `local_shell_call` and `local_shell_call_output`: the same for `local_shell`, both when the call has ended.',
     schema: SCHEMAS.response_item,
     example: {
       id: '2',

@@ -45,14 +45,44 @@ export type State = {
   readonly texts: readonly { readonly block: string; readonly text: string }[];
   /** how many of them belong to completed steps; the others are discarded if the step restarts */
   readonly settled: number;
+  /** the text block that is being streamed */
+  readonly open: string | null;
 };
 
 function start(): State {
-  return { calls: NO_CALLS, inputs: NO_INPUTS, approvals: NO_APPROVALS, texts: [], settled: 0 };
+  return { calls: NO_CALLS, inputs: NO_INPUTS, approvals: NO_APPROVALS, texts: [], settled: 0, open: null };
 }
 
 function step(before: State, event: SessionEvent): StepResult<State, Body> {
-  if (event.type === 'text.delta') return [before, [{ body: piece(event.id, event.block, event.text) }]];
+  if (event.type === 'text.delta') {
+    const state = before.open === event.block ? before : { ...before, open: event.block };
+    return [state, [{ body: piece(event.id, event.block, event.text) }]];
+  }
+  const [state, shown] = project(before, event);
+  // A block without an end: its step has failed or starts again.
+  if (before.open === null || state.open === null || !shown.some(({ body }) => clearsLine(body)))
+    return [state, shown];
+  return [{ ...state, open: null }, [...say(lineBreak(nthId(event.id, 5), before.open)), ...shown]];
+}
+
+/**
+ * Deployed terminals clear their current line when they receive one of these frames: text is visible only if a line
+ * break has ended it.
+ */
+const clearsLine = ({ type }: Body): boolean => type === 'loading_state' || type === 'approval_request';
+
+/** Ends the last line of a text. */
+const lineBreak = (id: string, block: string): Body => piece(id, block, '\n');
+
+/** The text as it was sent, with the line break. */
+const withLineBreak = (text: string): string => (needsLineBreak(text) ? `${text}\n` : text);
+
+const needsLineBreak = (text: string): boolean => text !== '' && !text.endsWith('\n');
+
+function project(
+  before: State,
+  event: Exclude<SessionEvent, { type: 'text.delta' }>,
+): StepResult<State, Body> {
   const calls = trackCalls(before.calls, event);
   const inputs = trackInputs(before.inputs, event);
   const approvals = trackApprovals(before.approvals, event);
@@ -85,7 +115,8 @@ function step(before: State, event: SessionEvent): StepResult<State, Body> {
     }
     case 'text.ended': {
       const { block, text } = event;
-      return [{ ...state, texts: [...state.texts, { block, text }] }, NONE];
+      const next = { ...state, texts: [...state.texts, { block, text }], open: null };
+      return [next, needsLineBreak(text) ? say(lineBreak(id, block)) : NONE];
     }
     case 'step.ended':
       return [{ ...state, settled: state.texts.length }, NONE];
@@ -99,7 +130,7 @@ function step(before: State, event: SessionEvent): StepResult<State, Body> {
       return [state, say(...replacing(nthId(id, 1), nthId(id, 2), ask), approvalRequest(id, approval, ask))];
     }
     case 'approval.explained': {
-      const explained = items(id, [assistantItem(nthId(id, 2), event.text)]);
+      const explained = items(id, [assistantItem(nthId(id, 2), withLineBreak(event.text))]);
       const [shown] = approvals;
       if (shown?.approval !== event.approval) return [state, say(...explained)];
       return [state, say(...explained, approvalRequest(nthId(id, 1), event.approval, shown.ask))];
@@ -176,7 +207,7 @@ function step(before: State, event: SessionEvent): StepResult<State, Body> {
 function attach({ texts }: State, { turn, open: block, approval }: SessionSnapshot): Body[] {
   if (!turn) return [];
   const bodies = [loading(turn, true)];
-  bodies.push(...texts.map((ended, n) => piece(nthId(turn, n + 3), ended.block, ended.text)));
+  bodies.push(...texts.map((ended, n) => piece(nthId(turn, n + 3), ended.block, withLineBreak(ended.text))));
   if (block?.kind === 'text') bodies.push(piece(nthId(turn, 1), block.block, block.text));
   if (!approval) return bodies;
   const last = texts.length + 3;

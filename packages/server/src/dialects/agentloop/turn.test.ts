@@ -3,6 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AnyFrame, TestClient } from '../../testing/client.ts';
 import { startTestServer, type TestServer } from '../../testing/server.ts';
+import { goldenNames, NEW_SESSION, projected, readTranscript } from '../../testing/transcripts.ts';
+import { agentloop } from './dialect.ts';
+import { projection } from './projection.ts';
 
 let server: TestServer;
 
@@ -35,6 +38,76 @@ async function turn(client: TestClient, text: string): Promise<AnyFrame[]> {
   client.send(input(text));
   return client.until('context_info');
 }
+
+/**
+ * The lines that a deployed terminal shows: it writes text as it arrives, and clears its current line when it
+ * receives `loading_state` and `approval_request`.
+ */
+function terminal(frames: readonly AnyFrame[]): string[] {
+  const lines = [''];
+  for (const frame of frames) {
+    const { type, role } = payload(frame);
+    const current = lines.length - 1;
+    if (frame.type === 'loading_state' || frame.type === 'approval_request') lines[current] = '';
+    else if (type === 'message' && role === 'assistant') {
+      const [first = '', ...others] = assistantText([frame]).split('\n');
+      lines[current] += first;
+      lines.push(...others);
+    } else if (type !== undefined) lines.push(`(${type})`, '');
+  }
+  return lines.filter((line) => line !== '');
+}
+
+describe('a terminal that clears its line before a spinner or a prompt shows', () => {
+  test('an answer of one line', async () => {
+    const client = await server.connect('/agentloop');
+    expect(terminal(await turn(client, 'count to 3'))).toEqual(['1 2 3']);
+  });
+
+  test('the text before an approval, also to a socket that attaches, and an explanation', async () => {
+    const client = await server.connect('/agentloop?session=terminal');
+    client.send(input('run touch shown.txt'));
+    const shown = terminal(await client.until('approval_request'));
+    expect(shown).toEqual([expect.any(String)]);
+    const late = await server.connect('/agentloop?session=terminal');
+    expect(terminal(await late.until('approval_request'))).toEqual(shown);
+    const review = (answer: string) => ({
+      id: crypto.randomUUID(),
+      type: 'approval_response',
+      payload: { review: answer },
+    });
+    client.send(review('explain'));
+    expect(terminal(await client.until('approval_request'))).toEqual([expect.stringContaining('touch')]);
+    client.send(review('yes'));
+    const last = terminal(await client.until('context_info')).at(-1);
+    expect(last).not.toBe('(function_call_output)');
+  });
+
+  for (const name of goldenNames('agentloop'))
+    test(`every text of the scenario ${name}`, () => {
+      const events = readTranscript(name);
+      const frames = projected(agentloop, events)
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as AnyFrame);
+      const lines = terminal(frames).join('\n');
+      const blocks = events.flatMap((event) => (event.type === 'text.delta' ? [event.block] : []));
+      for (const block of new Set(blocks)) {
+        const text = events.flatMap((event) =>
+          event.type === 'text.delta' && event.block === block ? [event.text] : [],
+        );
+        expect(lines).toContain(text.join(''));
+      }
+    });
+
+  test('text that needs no line break is not given one', () => {
+    const before = projection.start(NEW_SESSION);
+    const [event] = readTranscript('plain-answer').filter(({ type }) => type === 'text.ended');
+    const text = (event as Extract<typeof event, { type: 'text.ended' }>).text;
+    const shown = (given: string) => projection.step(before, { ...event, text: given } as never)[1];
+    expect([shown(`${text}\n`), shown(''), shown(text)].map(({ length }) => length)).toEqual([0, 0, 1]);
+  });
+});
 
 describe('a turn', () => {
   test('is loading, items, not loading, finished, and then the context usage', async () => {
