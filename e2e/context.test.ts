@@ -113,7 +113,7 @@ describe('the context usage', () => {
     await client.next('response_item');
     say(client, 'Stop');
     const superseded = await client.until('context_info');
-    expect(superseded.map(({ type }) => type)).toEqual(['loading_state', 'context_info']);
+    expect(superseded.map(({ type }) => type)).toEqual(['response_item', 'loading_state', 'context_info']);
     const counts = [denied, superseded].map((frames) => infoIn(frames.at(-1)).tokenCount);
     expect(counts[1]).toBeGreaterThan(counts[0] as number);
     await client.next('agent_finished');

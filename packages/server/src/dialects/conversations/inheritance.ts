@@ -149,14 +149,15 @@ export class Inheritance {
     }
   }
 
-  /** The socket named a conversation: its predecessor is the one socket that had it. */
+  /** The socket named a conversation: its predecessor is the socket that had it or, when it opens, the only one. */
   async #succeed(
     peer: Peer,
     lost: readonly KnownLoss[],
     { named, isOpening }: { readonly named: SessionRef; readonly isOpening: boolean },
   ): Promise<void> {
-    const found = predecessors(lost, named);
-    const [only, ...others] = found;
+    const had = predecessors(lost, named);
+    const isSole = isOpening && lost.length === 1 && !lost[0]?.contested;
+    const [only, ...others] = isSole ? lost : had;
     if (only && others.length === 0 && peer.standing !== 'successor')
       await this.#take(peer, only, isOpening ? named : null);
     else if (only) this.orphans.share(peer, named, isOpening);

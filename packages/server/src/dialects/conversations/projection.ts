@@ -127,7 +127,8 @@ const failure = ({ session }: SessionEvent, code: ErrorCode, message: string): F
 function attach(state: State, { turn, open: block, approvals }: SessionSnapshot): Body[] {
   const bodies: Body[] = [];
   const texts = block?.kind === 'text' ? [...state.texts, block.text] : state.texts;
-  if (turn && !state.direct && texts.length > 0) bodies.push(chunk(state, state.message, texts.join(BETWEEN_BLOCKS)));
+  if (turn && !state.direct && texts.length > 0)
+    bodies.push(chunk(state, state.message, texts.join(BETWEEN_BLOCKS)));
   bodies.push(...approvals.map((approval) => approvalRequired(state, approval)));
   return bodies;
 }
