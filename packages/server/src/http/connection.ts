@@ -1,5 +1,5 @@
 /** The interface between HTTP (bytes) and dialects (frames): subscribers, sockets and event streams. */
-import type { ConnectionId, Fault, Principal } from '@parlance/protocol';
+import type { ConnectionId, Fault, Principal, SessionId } from '@parlance/protocol';
 
 /** Frames that carry a longer text in pieces. Consecutive pieces of one text can be sent as one frame. */
 export interface Pieces<Frame extends object = object> {
@@ -31,6 +31,8 @@ export interface Subscriber {
   readonly open: boolean;
   /** True if it is not counted among the connections of a session. */
   readonly hidden?: boolean;
+  /** Whether its client can answer questions about the session. Absent if it can. */
+  answers?: (session: SessionId) => boolean;
   /**
    * Sends an encoded frame; many subscribers share one text. Never waits and never throws: an implementation that buffers
    * for a slow reader can merge frames, using the decoded `frame` and `pieces`.

@@ -1,5 +1,5 @@
 /** One WebSocket as a dialect sees it, and its state. */
-import type { ConnectionId, Principal } from '@parlance/protocol';
+import type { ConnectionId, Principal, SessionId } from '@parlance/protocol';
 import type { ServerWebSocket } from 'bun';
 import type { Meter } from '../core/ports/meter.ts';
 import type { Peer } from './anonymous-sockets.ts';
@@ -83,6 +83,8 @@ export class SocketWriter implements FrameWriter, Lag {
 
 /** The connection as the dialect uses it. */
 export class DialectSocket implements Socket {
+  answers?: (session: SessionId) => boolean;
+
   constructor(
     private readonly ws: ServerWebSocket<Data>,
     private readonly sendBuffer: SendBuffer,

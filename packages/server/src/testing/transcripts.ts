@@ -70,7 +70,11 @@ export function projected(dialect: ProjectedDialect, events: readonly SessionEve
   for (const event of events) {
     const [next, frames] = dialect.projection.step(state, event);
     state = next;
-    lines.push(...frames.map(({ body, except }) => (except ? { except, body } : body)));
+    lines.push(
+      ...frames.map(({ body, except, otherwise }) =>
+        except || otherwise ? { except, body, otherwise } : body,
+      ),
+    );
   }
   return toLines(lines);
 }

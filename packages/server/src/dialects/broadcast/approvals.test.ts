@@ -120,6 +120,77 @@ describe('approvals', () => {
     expect(frames[0]).toMatchObject({ type: 'user_message', message: 'echo queued' });
   });
 
+  test('a vague reply is answered with the question, as a message', async () => {
+    const client = await server.connect('/ws');
+    client.send(chat('run touch b-vague.txt', 'b-vague'));
+    await client.next(isQuestion);
+    client.send(chat('hm, why?', 'b-vague'));
+    expect(await client.next('agent_message')).toEqual({
+      type: 'agent_message',
+      message: expect.stringMatching(
+        /^Your message is answered after this\. Runs touch b-vague.txt.* Answer yes or no\.$/,
+      ),
+      session_id: 'b-vague',
+    });
+    await turn(client, 'yes', 'b-vague');
+    expect(existsSync(join(server.root, 'b-vague.txt'))).toBe(true);
+  });
+
+  describe('only a page whose next chat answers it is asked', () => {
+    const ELSEWHERE = /: waits for approval elsewhere\.$/;
+    const asks = (frame: AnyFrame) => /yes or no/.test(String(frame.message ?? frame.reasoning));
+
+    /** Frames of the session up to the information that it waits elsewhere; none of them is a question. */
+    async function informed(page: TestClient, session: string): Promise<void> {
+      const frames = await page.until(
+        (frame) =>
+          of(session)(frame) && frame.type === 'agent_message' && ELSEWHERE.test(String(frame.message)),
+      );
+      const shown = frames.filter(of(session));
+      expect(shown.at(-2)).toMatchObject({
+        type: 'agent_thinking',
+        reasoning: expect.stringMatching(ELSEWHERE),
+      });
+      expect(shown.filter(asks)).toEqual([]);
+    }
+
+    test('not one that has sent nothing, nor one of another session; one that named the session is', async () => {
+      const pages = await Promise.all([server.connect('/ws'), server.connect('/ws')]);
+      const [blank, other] = pages as [TestClient, TestClient];
+      await turn(other, 'count to 2', 'b-other');
+      const named = await server.connect('/ws?session=b-asked');
+      const client = await server.connect('/ws');
+      client.send(chat('run touch b-asked.txt', 'b-asked'));
+      await client.next((frame) => of('b-asked')(frame) && isQuestion(frame));
+      await named.next((frame) => of('b-asked')(frame) && isQuestion(frame));
+      for (const page of [blank, other]) await informed(page, 'b-asked');
+      await turn(other, 'yes', 'b-other');
+      expect(existsSync(join(server.root, 'b-asked.txt'))).toBe(false);
+      await turn(named, 'no', 'b-asked');
+    });
+
+    test('not about an approval in a session of another dialect', async () => {
+      const page = await server.connect('/ws');
+      await turn(page, 'count to 2', 'b-page');
+      const loop = await server.connect('/agentloop?session=b-loop');
+      const content = [{ type: 'input_text', text: 'run touch b-loop.txt' }];
+      const input = [{ type: 'message', role: 'user', content }];
+      loop.send({ id: 'one', type: 'user_input', payload: { input } });
+      await loop.next('approval_request');
+      await informed(page, 'b-loop');
+      await turn(page, 'no', 'b-loop');
+    });
+
+    test('not a user who may not approve', async () => {
+      const token = await server.login('uma', 'uma-password');
+      const page = await server.connect(`/broadcast?token=${token}`);
+      page.send(chat('run touch b-uma.txt', 'b-uma'));
+      await informed(page, 'b-uma');
+      page.send(chat('and now?', 'b-uma'));
+      expect(String((await page.next('agent_message')).message)).toMatch(ELSEWHERE);
+    });
+  });
+
   test('attaching to a waiting session shows the request at once', async () => {
     const first = await server.connect('/ws');
     first.send(chat('run touch b-attach.txt', 'b-attach'));

@@ -3,6 +3,7 @@
  * has no frames for streaming, approval, cancel or ping: text is sent whole, and a cancelled turn ends with an
  * `error`. A pending approval is sent as `agent_thinking` and, when it is requested, also as an
  * `agent_message`, because some pages render nothing else; a chat message that is just yes or no answers it.
+ * Pages whose next chat would not answer it are told that it waits elsewhere.
  */
 import { defineDialect } from '../shared/dialect.ts';
 import { noToken } from '../shared/listen.ts';

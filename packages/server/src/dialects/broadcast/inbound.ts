@@ -2,12 +2,13 @@
 import { Fault, isObject } from '@parlance/protocol';
 import type { z } from 'zod';
 import type { Connection, Socket } from '../../http/connection.ts';
+import { elsewhereText, questionText } from '../shared/approval-text.ts';
 import { sendChat } from '../shared/chat-input.ts';
 import { type DialectContext, reported, socketIds } from '../shared/dialect.ts';
 import type { SubscriptionHub } from '../shared/subscription-hub.ts';
 import { error, faultFrame } from './faults.ts';
 import type { State } from './projection.ts';
-import { Chat, KNOWN_TYPES } from './schemas.ts';
+import { type Body, Chat, KNOWN_TYPES } from './schemas.ts';
 
 type Context = Pick<DialectContext, 'engine' | 'log' | 'newId'>;
 
@@ -16,16 +17,30 @@ export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>):
   const { principal } = socket;
   /** the session of chats without a session id; it lasts as long as the socket */
   const anonymous = ctx.newId();
+  /** the session that its next chat is expected to go to */
+  let current = socket.session;
+  const mayApprove = principal?.permissions.includes('tool:approve') ?? false;
+  socket.answers = (session) => mayApprove && session === current;
 
   async function chat(frame: Record<string, unknown>, arrivedAt: number): Promise<void> {
     if (!principal) throw new Fault('unauthenticated', 'A token is required.');
     const { message, session_id: name } = read(frame);
     if (message === '') throw new Fault('empty', 'Empty message received');
     const ref = await engine.resolve(principal, name || anonymous);
+    current = ref.id;
     if (ref.owner !== principal.id) await hub.subscribe(ref, socket);
     const caller = { principal, dialect: 'broadcast', via: socket.id };
-    const queued = await sendChat(engine, { ref, text: message, named: name !== '', arrivedAt }, caller);
-    if (queued) await hub.show(ref, socket);
+    const named = name !== '';
+    const pending = await sendChat(engine, { ref, text: message, named, arrivedAt }, caller);
+    if (pending) {
+      const words = mayApprove ? questionText(pending.ask) : elsewhereText(pending.ask);
+      socket.sendFrame({
+        type: 'agent_message',
+        message: `Your message is answered after this. ${words}`,
+        ...(named ? { session_id: ref.id } : {}),
+      } satisfies Body);
+      await hub.show(ref, socket);
+    }
     // Chats of one socket are queued: the next is read when this one is answered or waits for an approval.
     await engine.whenIdle(ref);
   }

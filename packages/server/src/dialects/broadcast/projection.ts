@@ -1,7 +1,7 @@
 /** Out: converts the events of a session to frames. */
-import { type DurableEvent, type SessionEvent, textOf } from '@parlance/protocol';
+import { type Ask, type DurableEvent, type SessionEvent, textOf } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/api/index.ts';
-import { questionText, waitingText } from '../shared/approval-text.ts';
+import { elsewhereText, questionText, waitingText } from '../shared/approval-text.ts';
 import { type Calls, firstSeen, NO_CALLS, type TrackedCall, trackCalls } from '../shared/calls.ts';
 import { type Inputs, NO_INPUTS, trackInputs } from '../shared/inputs.ts';
 import { type Frame, NONE, type Projection, type StepResult } from '../shared/projection.ts';
@@ -41,8 +41,12 @@ function step(before: State, event: SessionEvent): StepResult<State, Body> {
   const same = calls === before.calls && inputs === before.inputs && approvals === before.approvals;
   const state = same ? before : { ...before, calls, inputs, approvals };
   const { session_id } = state;
-  const say = (...bodies: Body[]): Frame<Body>[] =>
-    bodies.map((body) => ({ body: session_id === undefined ? body : { ...body, session_id } }));
+  const named = (body: Body): Body => (session_id === undefined ? body : { ...body, session_id });
+  const say = (...bodies: Body[]): Frame<Body>[] => bodies.map((body) => ({ body: named(body) }));
+  const ask = (shown: DurableEvent<'approval.requested'> | null): Frame<Body>[] =>
+    shown
+      ? question(shown.ask).map(([body, otherwise]) => ({ body: named(body), otherwise: named(otherwise) }))
+      : [];
   switch (event.type) {
     case 'session.created':
       return [{ ...state, session_id: event.named ? event.session : undefined }, NONE];
@@ -64,16 +68,16 @@ function step(before: State, event: SessionEvent): StepResult<State, Body> {
     case 'call.requested':
       return [{ ...state, text: null }, state.text ? say(thinking(state.text)) : NONE];
     case 'approval.requested':
-      return [state, say(...question(newlyShown(before.approvals, approvals)))];
+      return [state, ask(newlyShown(before.approvals, approvals))];
     case 'approval.explained':
       return [state, say(thinking(event.text))];
     case 'approval.answered':
       return [
         state,
-        say(
-          ...(event.said === undefined ? [] : [{ type: 'user_message', message: event.said } as const]),
-          ...question(newlyShown(before.approvals, approvals)),
-        ),
+        [
+          ...(event.said === undefined ? [] : say({ type: 'user_message', message: event.said })),
+          ...ask(newlyShown(before.approvals, approvals)),
+        ],
       ];
     case 'tool.started': {
       const call = firstSeen(before.calls, event);
@@ -90,7 +94,7 @@ function step(before: State, event: SessionEvent): StepResult<State, Body> {
     case 'agent.changed':
       return [state, say(thinking(`${event.from.name} hands over to ${event.to.name}: ${event.reason}`))];
     case 'turn.ended':
-      return [{ ...state, ...IDLE }, say({ type: 'agent_message', message: state.text ?? state.result })];
+      return [{ ...state, ...IDLE }, say(message(state.text ?? state.result))];
     case 'turn.failed':
       return [{ ...state, ...IDLE }, say(error(FAULTS[event.fault.code](event.fault.message)))];
     case 'turn.cancelled':
@@ -129,10 +133,12 @@ function attach(state: State, now: SessionSnapshot): Body[] {
 }
 
 const IDLE = { calls: NO_CALLS, approvals: NO_APPROVALS, text: null, result: '' };
-const question = (shown: DurableEvent<'approval.requested'> | null): Body[] =>
-  shown
-    ? [thinking(waitingText(shown.ask)), { type: 'agent_message', message: questionText(shown.ask) }]
-    : [];
+/** The frames of a question, each with the one for pages whose chats do not answer it. */
+const question = (ask: Ask): [Body, Body][] => [
+  [thinking(waitingText(ask)), thinking(elsewhereText(ask))],
+  [message(questionText(ask)), message(elsewhereText(ask))],
+];
+const message = (text: string): Body => ({ type: 'agent_message', message: text });
 const thinking = (reasoning: string): Body => ({ type: 'agent_thinking', reasoning });
 const toolCall = ({ tool, input }: TrackedCall): Body => ({
   type: 'tool_call',

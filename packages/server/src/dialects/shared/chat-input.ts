@@ -24,17 +24,17 @@ export type Chat = {
 
 /**
  * Sends the message. The first reply to an approval answers it; later replies are ordinary inputs, even if
- * another approval is pending by then. Returns true if an approval is pending and the message is no reply: it
- * is queued behind the approval.
+ * another approval is pending by then. Returns the pending approval if the message is no reply: it is queued
+ * behind the approval.
  */
-export async function sendChat(engine: Engine, chat: Chat, caller: Caller): Promise<boolean> {
+export async function sendChat(engine: Engine, chat: Chat, caller: Caller): Promise<PendingApproval | null> {
   const { ref, text, named, arrivedAt } = chat;
   const { approval, approvalRequestedAt } = await engine.snapshot(ref);
   const wasAsked = approvalRequestedAt !== null && approvalRequestedAt <= arrivedAt;
   const answer = wasAsked ? answerInText(text) : null;
-  if (approval && answer && (await answered(engine, chat, { approval, answer, caller }))) return false;
+  if (approval && answer && (await answered(engine, chat, { approval, answer, caller }))) return null;
   await engine.send(ref, { type: 'input.submit', parts: [textPart(text)], named }, caller);
-  return approval !== null && answer === null;
+  return answer === null ? approval : null;
 }
 
 type Reply = {

@@ -65,12 +65,15 @@ export class Delivery<State> {
     }
     for (const frame of frames) {
       const text = this.#encode(frame.body);
+      const { otherwise } = frame;
       // A subscriber that closes while it is sent the frame may be replaced. Its successor already has the
       // frame and comes last in the map, so the loop ends after the original subscribers.
       let left = subscribers.size;
       for (const subscriber of subscribers.values()) {
         if (left-- === 0) break;
-        if (subscriber.id !== frame.except) subscriber.send(text, frame.body, this.#pieces);
+        if (otherwise && subscriber.answers?.(event.session) === false)
+          subscriber.send(this.#encode(otherwise), otherwise, this.#pieces);
+        else if (subscriber.id !== frame.except) subscriber.send(text, frame.body, this.#pieces);
       }
     }
     return next;

@@ -8,6 +8,8 @@ export type Frame<Body extends object = object> = {
   readonly body: Body;
   /** The subscriber to skip, because it already has this frame. */
   readonly except?: ConnectionId;
+  /** `body` is a question: sent instead of it to subscribers that cannot answer it. */
+  readonly otherwise?: Body;
 };
 
 /** The result of `step`: the next state and the frames of the event. */
