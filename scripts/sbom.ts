@@ -1,7 +1,7 @@
 /**
  * `npm run sbom [-- FILE]`: a software bill of materials of the production dependencies, as CycloneDX JSON
  * from npm and the lock file. npm's own `--omit dev` also drops packages needed by both production and
- * development, as does its mark on a package installed twice, so the lock file decides. Unmet peer
+ * development, and its marks in the lock file count optional peers, so the dependencies decide. Unmet peer
  * dependencies of development tools are not an error.
  */
 import { mkdirSync } from 'node:fs';
@@ -11,16 +11,16 @@ import { z } from 'zod';
 const ROOT = join(import.meta.dir, '..');
 
 const Component = z.looseObject({ 'bom-ref': z.string() });
-const Lock = z.object({
-  packages: z.record(
-    z.string(),
-    z.object({
-      name: z.string().optional(),
-      version: z.string().optional(),
-      dev: z.boolean().default(false),
-    }),
-  ),
+const Names = z.record(z.string(), z.string()).default({});
+const Entry = z.object({
+  version: z.string().optional(),
+  /** the folder of a workspace, if `link` is set */
+  resolved: z.string().optional(),
+  link: z.boolean().default(false),
+  dependencies: Names,
+  optionalDependencies: Names,
 });
+const Lock = z.object({ packages: z.record(z.string(), Entry) });
 const Bill = z.looseObject({
   metadata: z.looseObject({ component: z.looseObject({ name: z.string() }) }),
   components: z.array(Component),
@@ -51,12 +51,36 @@ export async function makeBill(root = ROOT): Promise<Bill> {
   return inProduction(Bill.parse(JSON.parse(text)), productionRefs(lock));
 }
 
-/** `name@version` of packages installed for more than development. */
+/** Not part of any artefact: a clone builds the documentation with it. */
+const BUILDS_DOCUMENTATION = 'vitepress';
+
+/** `name@version` of what the workspaces depend on, found by walking the lock file like Node's resolution. */
 function productionRefs({ packages }: z.infer<typeof Lock>): Set<string> {
-  const installed = Object.entries(packages).filter(([, { dev }]) => !dev);
-  return new Set(
-    installed.map(([path, { name, version }]) => `${name ?? path.split('node_modules/').at(-1)}@${version}`),
-  );
+  const found = new Set<string>();
+  const seen = new Set<string>();
+  const locate = (from: string, name: string): string | null => {
+    for (let folder = from; ; folder = dirname(folder)) {
+      const path = join(folder, 'node_modules', name);
+      if (path in packages) return path;
+      if (folder === '.') return null;
+    }
+  };
+  const visit = (path: string): void => {
+    const entry = packages[path];
+    if (!entry || seen.has(path)) return;
+    seen.add(path);
+    const workspace = entry.link ? (entry.resolved ?? '') : null;
+    const { version } = packages[workspace ?? path] ?? entry;
+    found.add(`${path.split('node_modules/').at(-1)}@${version}`);
+    if (workspace !== null) visit(workspace);
+    for (const name of Object.keys({ ...entry.dependencies, ...entry.optionalDependencies })) {
+      const next = name === BUILDS_DOCUMENTATION ? null : locate(path || '.', name);
+      if (next) visit(next);
+    }
+  };
+  for (const [path, { link }] of Object.entries(packages))
+    if (link || !path.includes('node_modules/')) visit(path);
+  return found;
 }
 
 function inProduction(bill: Bill, production: ReadonlySet<string>): Bill {
