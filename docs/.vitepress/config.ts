@@ -35,6 +35,8 @@ function plainMarkdown(md: MarkdownIt): void {
         if (token.type === 'link_open') outside = leadsOutside(token.attrGet('href') ?? '', env.path);
         if (outside && (token.type === 'link_open' || token.type === 'link_close')) token.tag = 'span';
         if (outside && token.type === 'link_open') token.attrs = [];
+        else if (token.type === 'link_open')
+          token.attrSet('href', (token.attrGet('href') ?? '').replace(/(^|\/)README\.md\b/, '$1index.md'));
         if (token.type === 'link_close') outside = false;
         if (token.type === 'text') token.content = token.content.replaceAll('{{', '{\u200b{');
       }

@@ -9,6 +9,7 @@ const folder = mkdtempSync(join(tmpdir(), 'parlance-docs-'));
 const app = new Hono();
 const FILES = {
   'index.html': '<h1>Start</h1>',
+  'decisions/index.html': '<h1>Decisions</h1>',
   'guides/models.html': '<h1>Models</h1>',
   '404.html': '<h1>Not found</h1>',
   'assets/app.1.js': 'export {};',
@@ -35,6 +36,7 @@ const get = (path: string, headers: Record<string, string> = {}) =>
 test('serves the pages that were built, with a policy that allows their own scripts', async () => {
   for (const path of ['/docs/', '/docs/index.html'])
     expect(await (await get(path)).text()).toContain('Start');
+  expect(await (await get('/docs/decisions/')).text()).toContain('Decisions');
   const page = await get('/docs/guides/models.html');
   expect(page.status).toBe(200);
   expect(page.headers.get('content-security-policy')).toContain("script-src 'self' 'sha256-aGFzaA=='");
@@ -56,6 +58,9 @@ test.each([
   ['/docs/guides/models', '/docs/guides/models.html'],
   ['/docs/guides/models.md', '/docs/guides/models.html'],
   ['/docs/README.md', '/docs/index.html'],
+  ['/docs/decisions', '/docs/decisions/index.html'],
+  ['/docs/decisions/README.md', '/docs/decisions/index.html'],
+  ['/docs/decisions/README.html', '/docs/decisions/index.html'],
 ])('%s leads to %s', async (path, page) => {
   const response = await get(path);
   expect([response.status, response.headers.get('location')]).toEqual([308, page]);

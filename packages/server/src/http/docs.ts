@@ -16,17 +16,19 @@ export function docsRoutes(app: Hono, folder: string): void {
     const headers = (manifest: Manifest) => ({ ...headersOf(manifest), 'cache-control': keep });
     const served = await files({ path, request, headers });
     if (served) return served;
-    const page = pageOf(path);
-    if (await files({ path: page, request, headers })) return c.redirect(`/docs/${encodeURI(page)}`, 308);
+    for (const page of pagesOf(path))
+      if (await files({ path: page, request, headers })) return c.redirect(`/docs/${encodeURI(page)}`, 308);
     const missing = await files({ path: '404.html', request: new Request(request.url), headers });
     if (missing) return new Response(missing.body, { status: 404, headers: missing.headers });
     return new Response(UNBUILT, { status: 503, headers: headersOf({ files: {}, scripts: [] }) });
   });
 }
 
-/** The built page of a source (`guides/tls.md`) or of a name without a suffix. */
-const pageOf = (path: string): string =>
-  `${path.replace(/\.md$/, '').replace(/(^|\/)README$/, '$1index')}.html`;
+/** The built pages that a source (`guides/tls.md`), a name without a suffix or a folder may mean. */
+function pagesOf(path: string): readonly string[] {
+  const name = path.replace(/\.(?:md|html)$/, '').replace(/(^|\/)README$/, '$1index');
+  return [`${name}.html`, `${name}/index.html`];
+}
 
 /** Empty if the percent-encoding is invalid. */
 function decodedPath(path: string): string {
