@@ -45,7 +45,7 @@ export async function packProgram(destination: string): Promise<string> {
 export async function packLibrary(name: Library, destination: string): Promise<string> {
   const folder = join(destination, name);
   mkdirSync(folder);
-  for (const file of ['package.json', 'README.md'])
+  for (const file of ['package.json', 'README.md', 'LICENSE'])
     cpSync(join(ROOT, 'packages', name, file), join(folder, file));
   await buildLibrary(name, join(folder, 'dist'));
   return pack(folder, destination);

@@ -64,7 +64,8 @@ describe.each(['sdk', 'protocol'])('@parlance/%s', (name) => {
     }
   });
 
-  test('has the version of the release', () => {
+  test('has the version of the release, and the licence', () => {
+    expect(readFileSync(join(installed(), 'LICENSE'), 'utf8')).toStartWith('MIT License');
     expect(JSON.parse(readFileSync(join(installed(), 'package.json'), 'utf8')).version).toBe(version);
   });
 });

@@ -60,6 +60,7 @@ test('the npm package needs only Bun, and has the console and the extension', as
   expect(packages.sort()).toEqual(['@oven', 'bun', 'parlance']);
   for (const path of ['web/dist/index.html', 'extension/dist/manifest.json', 'cli/dist/main.js'])
     expect(existsSync(join(installed, 'node_modules/parlance/packages', path))).toBe(true);
+  expect(existsSync(join(installed, 'node_modules/parlance/LICENSE'))).toBe(true);
 });
 
 describe.each(Object.entries(programs))('%s', (_name, program) => {
