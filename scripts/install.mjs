@@ -37,7 +37,7 @@ async function install() {
   const isTerminal = process.stdout.isTTY;
   const progress = setInterval(
     () => {
-      const present = needed.filter(([path]) => isPresent(path)).length;
+      const present = needed.filter(([path]) => isPresent(join(path, 'package.json'))).length;
       if (present < needed.length)
         process.stdout.write(
           `${isTerminal ? '\r' : ''}${present} of ${needed.length}${isTerminal ? '' : '\n'}`,
