@@ -1,5 +1,6 @@
 /** All HTTP routes. */
-import { Hono } from 'hono';
+import { Hono, type MiddlewareHandler } from 'hono';
+import { TrieRouter } from 'hono/router/trie-router';
 import { getPath } from 'hono/utils/url';
 import { CONSOLE_FOLDER, DOCS_FOLDER } from '../console-folder.ts';
 import type { Log } from '../core/api/index.ts';
@@ -19,6 +20,7 @@ export function httpRoutes(served: readonly ServedDialect[], operations: Operati
   const router = httpRouter(dialects);
   const routes = new Hono({ getPath: (request) => router(getPath(request), request.headers) });
   routes.use(crossOrigin());
+  routes.use(lengthForHead());
   for (const { inbound } of served) inbound.routes?.(routes);
   operationRoutes(routes, {
     ...operations,
@@ -27,11 +29,25 @@ export function httpRoutes(served: readonly ServedDialect[], operations: Operati
   consoleRoutes(routes, CONSOLE_FOLDER);
   docsRoutes(routes, DOCS_FOLDER);
   documentRoutes(routes, dialects);
-  return refusing(routes, refusalOf(dialects), log);
+  return refusing(routes, { refusal: refusalOf(dialects), methods: methodsOf(routes), log });
 }
 
-function refusing(routes: Hono, refusal: Refuse, log: Log): Hono {
-  routes.notFound(({ req }) => refusal({ request: req.raw, path: req.path }, 404, 'Not found'));
+type Refusing = {
+  readonly refusal: Refuse;
+  /** the methods of a path */
+  readonly methods: (path: string) => readonly string[];
+  readonly log: Log;
+};
+
+function refusing(routes: Hono, { refusal, methods, log }: Refusing): Hono {
+  routes.notFound(({ req }) => {
+    const refused = { request: req.raw, path: req.path };
+    const allowed = methods(req.path);
+    if (allowed.length === 0 || allowed.includes(req.method)) return refusal(refused, 404, 'Not found');
+    const response = refusal(refused, 405, `Method not allowed: use ${allowed.join(' or ')}`);
+    response.headers.set('allow', allowed.join(', '));
+    return response;
+  });
   routes.onError((thrown, { req }) => {
     const ids = { request: requestIdOf(req.raw), path: req.path };
     log.error({ ...ids, err: thrown }, 'failed to handle request');
@@ -39,6 +55,32 @@ function refusing(routes: Hono, refusal: Refuse, log: Log): Hono {
   });
   return routes;
 }
+
+/** Finds the methods that a path has a route for. Middleware has no method. */
+function methodsOf({ routes }: Hono): (path: string) => readonly string[] {
+  const known = new Set(routes.map(({ method }) => method).filter((method) => method !== 'ALL'));
+  const router = new TrieRouter<string>();
+  for (const { method, path } of routes) if (known.has(method)) router.add(method, path, method);
+  return (path) =>
+    [...known]
+      .filter((method) => router.match(method, path)[0].length > 0)
+      .flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+}
+
+/** The length that GET would have, which is lost when hono drops the body. A stream of events has none. */
+const lengthForHead = (): MiddlewareHandler => async (c, next) => {
+  await next();
+  const { body, headers } = c.res;
+  if (c.req.method !== 'HEAD' || body === null || headers.has('content-length')) return;
+  if (headers.get('content-type')?.startsWith('text/event-stream')) {
+    await body.cancel();
+    headers.set('transfer-encoding', 'chunked');
+    return;
+  }
+  let length = 0;
+  for await (const chunk of body) length += chunk.byteLength;
+  headers.set('content-length', String(length));
+};
 
 /**
  * The routes of an extra listener: its dialect may use a different prefix there, which takes precedence over
@@ -59,7 +101,7 @@ export function dialectRoutes(routes: Hono, dialect: Dialect, log: Log): Hono {
       : routes.getPath(request);
   };
   const moved = new Hono({ router: routes.router, getPath: served });
-  return refusing(moved, dialectRefusal(dialect), log);
+  return refusing(moved, { refusal: dialectRefusal(dialect), methods: methodsOf(routes), log });
 }
 
 /** Built on the first request, so that other servers do not pay for them. */

@@ -6,8 +6,7 @@ export function docsRoutes(app: Hono, folder: string): void {
   const files = builtFiles(folder);
 
   // The pattern also matches the path before it.
-  app.use('/docs/*', async (c, next) => {
-    if (c.req.method !== 'GET' && c.req.method !== 'HEAD') return next();
+  app.get('/docs/*', async (c) => {
     if (c.req.path === '/docs') return c.redirect('/docs/', 308);
     const requested = decodedPath(c.req.path.slice('/docs/'.length));
     const path = requested === '' || requested.endsWith('/') ? `${requested}index.html` : requested;

@@ -58,8 +58,14 @@ export function listen(listening: ListenOptions): Server<unknown> {
     const verdict = admit(request);
     const refusal = verdict instanceof Promise ? await verdict : verdict;
     if (refusal !== null) return refuse({ request, path: pathOf(request.url) }, 403, refusal);
-    if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket')
-      return routes(request, server.requestIP(request)?.address);
+    if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket') {
+      const peer = server.requestIP(request)?.address;
+      // Without a Host header, which was admitted for health checks.
+      const routed = request.url.startsWith('/')
+        ? new Request(`http://${hostname}${request.url}`, request)
+        : request;
+      return routes(routed, peer);
+    }
     const found = await opening(request, server.requestIP(request)?.address);
     if (!found) return refused('Not found', 404);
     const headers = { [REQUEST_ID_HEADER]: requestIdOf(request) };

@@ -31,8 +31,9 @@ export function originPolicy(
   return (request) => {
     const host = request.headers.get('host');
     if (host !== last.host || bound.allowedOrigins !== last.allowed) last = checkedHost(host, bound);
-    if (!last.verdict.ok) return last.verdict.reason;
     const origin = request.headers.get('origin');
+    if (host === null && origin === null && isProbe(request)) return null;
+    if (!last.verdict.ok) return last.verdict.reason;
     const originVerdict = checkOrigin(origin, host, bound);
     if (originVerdict.ok) return null;
     if (origin === null) return originVerdict.reason;
@@ -46,6 +47,10 @@ export function originPolicy(
     return reason;
   }
 }
+
+/** Health checks over HTTP/1.0 may have no Host header, which browsers always send. Bun makes the URL a path then. */
+const isProbe = ({ method, url }: Request): boolean =>
+  (method === 'GET' || method === 'HEAD') && /^\/(?:health|ready)(?:\?|$)/.test(url);
 
 const checkedHost = (host: string | null, bound: BoundAddress) => ({
   host,

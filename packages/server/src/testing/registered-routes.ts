@@ -8,10 +8,10 @@ import { unstartedDialects } from './unstarted.ts';
 
 export type RegisteredRoute = { readonly method: string; readonly path: string };
 
-/** Every endpoint once. Middleware is left out: it answers nothing by itself. */
+/** Every endpoint once. Left out are middleware, which answers nothing by itself, and the pages of the documentation. */
 export function registeredRoutes(dialects: readonly Dialect[] = DIALECTS): RegisteredRoute[] {
   const served = unstartedDialects(dialects);
   const { routes } = httpRoutes(served, {} as Operations, QUIET);
   const unique = new Map(routes.map(({ method, path }) => [`${method} ${path}`, { method, path }]));
-  return [...unique.values()].filter(({ method }) => method !== 'ALL');
+  return [...unique.values()].filter(({ method, path }) => method !== 'ALL' && path !== '/docs/*');
 }

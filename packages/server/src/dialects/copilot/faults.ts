@@ -101,4 +101,8 @@ export function refusal(status: number, reason: string): object {
   return errorBody(REFUSALS[status] ?? 'INTERNAL_ERROR', reason);
 }
 
-const REFUSALS: Readonly<Record<number, ErrorCode>> = { 403: 'FORBIDDEN', 404: 'NOT_FOUND' };
+const REFUSALS: Readonly<Record<number, ErrorCode>> = {
+  403: 'FORBIDDEN',
+  404: 'NOT_FOUND',
+  405: 'INVALID_REQUEST',
+};
