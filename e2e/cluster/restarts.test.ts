@@ -105,11 +105,12 @@ describe.skipIf(missing !== null)(`nodes that come and go${missing ? ` (${missin
     await reader.until(has('tool.started'));
     await until(() => existsSync(effects));
     process.kill(asleep.pid, 'SIGSTOP');
-    const awake = Bun.sleep(8_000).then(() => process.kill(asleep.pid, 'SIGCONT'));
+    const slept = Bun.sleep(8_000);
     await reader.until(has('turn.ended'));
     await submit(other, session, 'count to 20');
     await reader.until((one) => turnsIn(one) === 2);
-    await awake;
+    await slept;
+    process.kill(asleep.pid, 'SIGCONT');
     const woken = new EventReader(session);
     await woken.follow(asleep);
     await submit(asleep, session, 'count to 30');

@@ -5,8 +5,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DurableEvent } from '../../packages/protocol/src/index.ts';
+import { slowness, waitLimit } from '../../packages/server/src/testing/until.ts';
 import { postJson, type ServerProcess } from '../server-process.ts';
-import { PATIENCE_MS } from './client.ts';
+import { patienceMs } from './client.ts';
 import { endsIn, submitKeyed } from './clients/native.ts';
 import type { Evidence } from './evidence.ts';
 import type { Conversation, Ledger } from './ledger.ts';
@@ -15,8 +16,7 @@ import { pendingApprovals } from './scenes/approval.ts';
 /** Sessions of these belong to the user with the token. */
 const OWNED = new Set(['conversations', 'copilot']);
 const AT_ONCE = 8;
-/** Timeout of the final answers, and the extra time per session. */
-const ANSWERS_MS = 10_000;
+/** Extra time for the final answers, per session. */
 const SESSION_MS = 50;
 const PAGE = 1_000;
 
@@ -30,13 +30,13 @@ export async function collect(server: ServerProcess, { token, folder, ledger }: 
   for (const one of waiting) await deny(server, one.id, one.token);
   const events = new Map<string, DurableEvent[]>();
   const left = [...ledger.conversations];
-  const deadline = performance.now() + ANSWERS_MS + left.length * SESSION_MS;
+  const deadline = performance.now() + waitLimit() + left.length * SESSION_MS * slowness();
   const work = async () => {
     for (let next = left.shift(); next; next = left.shift()) {
       const owner = OWNED.has(next.dialect) ? token : undefined;
       const exchange = lastExchange(server, next, { token: owner, ledger, deadline });
       const { id } = next;
-      const read = within(deadline + PATIENCE_MS, exchange).catch((thrown) => {
+      const read = within(deadline + patienceMs(), exchange).catch((thrown) => {
         ledger.recordError(`the last message to ${id}`, thrown);
         return allEvents(server, id, owner);
       });

@@ -3,6 +3,7 @@
  * defines what counts as acknowledged. An unacknowledged message is sent again only if the protocol has
  * idempotency keys: otherwise the client cannot know whether it was stored.
  */
+import { slowness } from '../../packages/server/src/testing/until.ts';
 import type { ServerProcess } from '../server-process.ts';
 import type { Sent } from './evidence.ts';
 import type { Conversation, Ledger } from './ledger.ts';
@@ -46,7 +47,7 @@ export type RunContext = {
 };
 
 /** How long a client that lost its server waits for the news of a kill before it reports an error. */
-export const PATIENCE_MS = 3_000;
+export const patienceMs = (): number => 3_000 * slowness();
 
 /** Runs `work` with one server after another, until it completes without a kill, or the run is over. */
 export async function retryAfterKills(
@@ -59,7 +60,7 @@ export async function retryAfterKills(
     try {
       if (await work(server)) return;
     } catch (thrown) {
-      if (await victim.over(number, PATIENCE_MS)) continue;
+      if (await victim.over(number, patienceMs())) continue;
       ledger.recordError(who, thrown);
       return;
     }

@@ -14,8 +14,6 @@ export type Killing = {
 
 /** Timeout of a moment. */
 const PATIENCE_MS = 500;
-/** A server without an acknowledgement for this long has not recovered. */
-const DEAD_MS = 10_000;
 
 /** How often each aim was hit. A moment that timed out counts as `any`. */
 export type Hits = Map<string, number>;
@@ -36,7 +34,7 @@ export async function killing(
     hits.set(hit, (hits.get(hit) ?? 0) + 1);
     victim.start();
   }
-  return { hits, recovered: await victim.recovered(DEAD_MS) };
+  return { hits, recovered: await victim.recovered() };
 }
 
 /** Resolves at the time of the kill; null if the server does not recover before. */
@@ -45,7 +43,7 @@ async function reached(aim: Aim, { victim, moments, random }: Targets): Promise<
     await Bun.sleep(random.between(10, 400));
     return aim;
   }
-  if (!(await victim.recovered(DEAD_MS))) return null;
+  if (!(await victim.recovered())) return null;
   if (aim === 'any') {
     await Bun.sleep(random.between(0, 350));
     return aim;

@@ -1,4 +1,5 @@
 /** All clients of a run. */
+import { within } from '../../packages/server/src/testing/until.ts';
 import { type ClientKind, type RunContext, runClient } from './client.ts';
 import { agentloop } from './clients/agentloop.ts';
 import { broadcast } from './clients/broadcast.ts';
@@ -14,7 +15,6 @@ import { browserScene } from './scenes/browser.ts';
 import { compactionScene } from './scenes/compaction.ts';
 
 const KINDS: readonly ClientKind[] = [extension, broadcast, agentloop, conversations, copilot];
-const FINISH_MS = 10_000;
 
 export type RunningClients = ReadonlyMap<string, Promise<void>>;
 
@@ -43,12 +43,7 @@ export function startClients(run: RunContext, random: Random, more = 0): Running
 export async function finished(clients: RunningClients, ledger: Ledger): Promise<void> {
   await Promise.all(
     [...clients].map(async ([name, work]) => {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const timer = setTimeout(() => {
-        ledger.recordError(name, 'never received its answer');
-        resolve();
-      }, FINISH_MS);
-      await Promise.race([work, promise]).finally(() => clearTimeout(timer));
+      await within(work, 'never received its answer').catch((thrown) => ledger.recordError(name, thrown));
     }),
   );
 }

@@ -4,11 +4,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { until } from '../../packages/server/src/testing/until.ts';
 import { login } from '../server-process.ts';
 import { collect } from './afterwards.ts';
 import { check, type Violation } from './checker.ts';
 import type { RunContext } from './client.ts';
-import type { Evidence } from './evidence.ts';
+import type { Evidence, Sent } from './evidence.ts';
 import { type Hits, killing } from './killer.ts';
 import { Ledger } from './ledger.ts';
 import { Moments } from './moments.ts';
@@ -40,8 +41,12 @@ const MAX_RECOVERY_MS = 1_000;
 /** Time reserved for the clients to finish, and for the check. */
 export const AFTERWARDS_MS = 20_000;
 
+const isAcknowledged = ({ acknowledged }: Sent): boolean => acknowledged;
+const dialectsIn = (all: readonly { readonly dialect: string }[]): number =>
+  new Set(all.map(({ dialect }) => dialect)).size;
+
 export async function run({ seed, kills, seconds, onError = () => undefined }: Options): Promise<Outcome> {
-  const until = performance.now() + Math.max(seconds * 1_000 - AFTERWARDS_MS, seconds * 300);
+  const end = performance.now() + Math.max(seconds * 1_000 - AFTERWARDS_MS, seconds * 300);
   const folder = mkdtempSync(join(tmpdir(), 'parlance-crash-run-'));
   prepareFolder(folder);
   const random = seeded(seed);
@@ -62,9 +67,12 @@ export async function run({ seed, kills, seconds, onError = () => undefined }: O
     const clients = startClients(run, random);
     const { hits, recovered } = await killing(
       { victim, moments, random: random.branch('killer') },
-      { kills, until },
+      { kills, until: end },
     );
     if (!recovered) ledger.recordError('server', 'no longer acknowledges messages');
+    // All kills can come before a client on a slow machine has sent its first message.
+    else
+      await until(() => dialectsIn(ledger.conversations) === dialectsIn(ledger.sent.filter(isAcknowledged)));
     run.stopping = true;
     await finished(clients, ledger);
     const life = await victim.up();

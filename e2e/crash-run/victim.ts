@@ -1,4 +1,5 @@
 /** The server that is killed and restarted on the same folder, with its recovery times. */
+import { within } from '../../packages/server/src/testing/until.ts';
 import { type ServerProcess, type StartingProcess, spawnProcess } from '../server-process.ts';
 
 export type Life = { readonly number: number; readonly server: ServerProcess };
@@ -85,13 +86,13 @@ export class Victim implements ServerLives {
     return promise.finally(() => clearTimeout(timer));
   }
 
-  /** Resolves with true when this process has acknowledged a message. */
-  async recovered(patienceMs: number): Promise<boolean> {
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const timer = setTimeout(() => resolve(false), patienceMs);
-    this.#acknowledged.promise.then(() => resolve(true));
-    this.#listening.promise.catch(() => resolve(false));
-    return promise.finally(() => clearTimeout(timer));
+  /** Resolves with true when this process has acknowledged a message, with false if it has not for too long. */
+  recovered(): Promise<boolean> {
+    const acknowledged = this.#listening.promise.then(() => this.#acknowledged.promise);
+    return within(acknowledged, 'no acknowledgement').then(
+      () => true,
+      () => false,
+    );
   }
 
   /** A message was acknowledged. */

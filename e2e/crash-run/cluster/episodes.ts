@@ -1,13 +1,15 @@
 /** Failures, and the time until the cluster has recovered from each. */
 import type { DurableEvent } from '../../../packages/protocol/src/index.ts';
-
-/** Longer than a lease: other nodes have taken over the sessions of a failed node. */
-export const CALM_MS = 2_300;
+import { slowness, within } from '../../../packages/server/src/testing/until.ts';
 
 type Interrupts = 'turns' | 'nothing';
 type Episode = { readonly since: number; readonly interrupts: Interrupts; acknowledged: number | null };
 
 export class Episodes {
+  /** Lease of the nodes: a starved node must not look like a failed one. */
+  readonly leaseMs = Math.round(1_500 * Math.max(1, slowness() / 3));
+  /** Longer than a lease: other nodes have taken over the sessions of a failed node. */
+  readonly calmMs = this.leaseMs + 800;
   readonly #episodes: Episode[] = [];
   #waiting = Promise.withResolvers<void>();
 
@@ -24,12 +26,12 @@ export class Episodes {
     this.#waiting = Promise.withResolvers();
   }
 
-  /** Resolves with true when a message is acknowledged from now on, with false on timeout. */
-  async recovered(patienceMs: number): Promise<boolean> {
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const timer = setTimeout(() => resolve(false), patienceMs);
-    this.#waiting.promise.then(() => resolve(true));
-    return promise.finally(() => clearTimeout(timer));
+  /** Resolves with true when a message is acknowledged from now on, with false if none is for too long. */
+  recovered(): Promise<boolean> {
+    return within(this.#waiting.promise, 'no acknowledgement').then(
+      () => true,
+      () => false,
+    );
   }
 
   /** From each failure to the first acknowledged message, in milliseconds. */
@@ -53,7 +55,7 @@ export class Episodes {
         );
         let first = before.pop();
         for (const earlier of before.reverse()) {
-          if (!first || first.since - earlier.since > CALM_MS) break;
+          if (!first || first.since - earlier.since > this.calmMs) break;
           if (alone) return [];
           first = earlier;
         }

@@ -1,11 +1,12 @@
 /**
  * Kills nodes, Valkey and PostgreSQL, pauses nodes, and restarts everything, at times that the seed determines.
  */
+import { waitLimit } from '../../../packages/server/src/testing/until.ts';
 import type { Cluster } from '../../cluster/nodes.ts';
 import type { Hits, Killing } from '../killer.ts';
 import { MOMENTS, type Moments } from '../moments.ts';
 import type { Random } from '../random.ts';
-import { CALM_MS, type Episodes } from './episodes.ts';
+import type { Episodes } from './episodes.ts';
 import type { ClusterLives } from './lives.ts';
 
 export const TARGETS = ['node', 'pause', 'valkey', 'postgres'] as const;
@@ -16,8 +17,6 @@ const SHARES: Readonly<Record<Target, number>> = { node: 5, pause: 1, valkey: 2,
 
 /** Timeout of a moment. */
 const PATIENCE_MS = 500;
-/** Without an acknowledgement for this long, the nodes have not recovered. */
-const DEAD_MS = 20_000;
 /** The probability that the next kill follows while nodes still take over sessions. */
 const TWICE = 0.2;
 
@@ -45,8 +44,8 @@ export async function killingCluster(
   ] as const;
   let count = 0;
   while (count < kills && performance.now() < until) {
-    if (!(await episodes.recovered(DEAD_MS))) return { kills: count, hits, recovered: false };
-    if (!random.chance(TWICE)) await Bun.sleep(CALM_MS);
+    if (!(await episodes.recovered())) return { kills: count, hits, recovered: false };
+    if (!random.chance(TWICE)) await Bun.sleep(episodes.calmMs);
     if (random.chance(0.5)) await moments.next(random.pick(MOMENTS), PATIENCE_MS);
     await Bun.sleep(random.between(0, 100));
     const target = random.pick(weighted);
@@ -60,7 +59,7 @@ export async function killingCluster(
     hits.set(target, (hits.get(target) ?? 0) + 1);
     count++;
   }
-  const recovered = await episodes.recovered(DEAD_MS);
+  const recovered = await episodes.recovered();
   await Promise.all(repairs.values());
   return { kills: count, hits, recovered };
 }
@@ -70,11 +69,11 @@ type Fault = (parts: Parts) => Promise<() => Promise<void>>;
 
 /** A node that starts while the database is down exits with an error, and is restarted. */
 async function supervised<Node>(start: () => Promise<Node>): Promise<Node> {
-  for (const deadline = performance.now() + DEAD_MS; ; ) {
+  for (const began = performance.now(); ; ) {
     try {
       return await start();
     } catch (thrown) {
-      if (performance.now() > deadline) throw thrown;
+      if (performance.now() - began > waitLimit()) throw thrown;
       await Bun.sleep(100);
     }
   }

@@ -35,14 +35,17 @@ export async function runCluster({
 }): Promise<Outcome> {
   const until = performance.now() + Math.max(seconds * 1_000 - AFTERWARDS_MS * (more + 1), seconds * 300);
   const random = seeded(seed);
-  const cluster = await startCluster({ PARLANCE_OFFLINE_DELAY: '1', PARLANCE_LEASE: '1500' });
+  const episodes = new Episodes();
+  const cluster = await startCluster({
+    PARLANCE_OFFLINE_DELAY: '1',
+    PARLANCE_LEASE: String(episodes.leaseMs),
+  });
   // Also if the run itself is stopped: remaining processes would never exit.
   const cleanUp = () => cluster.abandon();
   process.on('exit', cleanUp);
   try {
     const settings = prepareFolder(cluster.folder);
     const moments = new Moments();
-    const episodes = new Episodes();
     const lives = new ClusterLives();
     const ledger = new Ledger(moments, () => episodes.acknowledged(), onError);
     for (let node = 0; node < NODES; node++) await lives.join(await cluster.start(settings));
