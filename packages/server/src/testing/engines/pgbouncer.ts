@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SQL } from 'bun';
 import { freePort } from '../free-port.ts';
+import { waitLimit } from '../until.ts';
 import { type Engine, runEngine } from './program.ts';
 
 /** Debian installs it outside of the users' path. Null if it is not installed. */
@@ -62,7 +63,11 @@ function unprivileged(): { name: string; uid: number; gid: number } | null {
 }
 
 async function answers(url: string): Promise<boolean> {
-  await using sql = new SQL(url, { max: 1, connectionTimeout: 1, prepare: false });
+  await using sql = new SQL(url, {
+    max: 1,
+    connectionTimeout: Math.ceil(waitLimit() / 1_000),
+    prepare: false,
+  });
   return sql`SELECT 1`.then(
     () => true,
     () => false,

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { SQL } from 'bun';
 import { freePort } from '../free-port.ts';
+import { waitLimit } from '../until.ts';
 import { createFiles } from './postgres-files.ts';
 import { type Engine, runEngine } from './program.ts';
 
@@ -102,7 +103,7 @@ const urlOf = (port: number, database: string) => `postgres://${USER}@127.0.0.1:
 const nameIn = (url: string): string => new URL(url).pathname.slice(1);
 
 async function execute(url: string, statement: string): Promise<void> {
-  await using sql = new SQL(url, { max: 1, connectionTimeout: 2 });
+  await using sql = new SQL(url, { max: 1, connectionTimeout: Math.ceil(waitLimit() / 1_000) });
   await sql.unsafe(statement);
 }
 
