@@ -51,8 +51,6 @@ export async function openBackend(
   const { store, secret, cluster } = storage;
   const fullAutoProblem = problemOfFullAuto(config, sandbox);
   if (config.approval === 'full-auto' && fullAutoProblem !== null) throw new Error(fullAutoProblem);
-  if (isRoot())
-    log.warn({}, 'running as root: a command that escapes its sandbox has all rights; use another user');
   const authenticator = openAuthenticator({
     users: store,
     apiKeys: store.apiKeys,
@@ -109,6 +107,9 @@ export async function openBackend(
     newId: () => crypto.randomUUID(),
     log,
   });
+  // Not earlier: a start that fails prints only its reason.
+  if (isRoot())
+    log.warn({}, 'running as root: a command that escapes its sandbox has all rights; use another user');
   return { log, metrics, storage, store, authenticator, engine, mcp, sandbox, setup };
 }
 
