@@ -47,7 +47,16 @@ export async function planAutoApproved({
   if (script !== null && script.length > MAX_CHARACTERS) return null;
   if (script === null) {
     if (command.length > MAX_WORDS) return null;
-    const argv = await check.simple(command.map(plainWord), [folder.path]);
+    const words = command.map(plainWord);
+    if (isCd(words))
+      return (
+        check.changed(words, new Set([folder.path])) && {
+          argv: command,
+          workdir: folder.path,
+          usesGit: false,
+        }
+      );
+    const argv = await check.simple(words, [folder.path]);
     return argv && { argv, workdir: folder.path, usesGit: argv[0] === 'git' };
   }
   const steps = parseSteps(script);

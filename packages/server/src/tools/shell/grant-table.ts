@@ -54,7 +54,7 @@ const GIT = table({
   'cherry-pick': covered('refs', '-n --no-commit --abort --continue --skip'),
   commit: covered('paths', '-a --all -q --quiet -s --signoff --allow-empty --no-edit', '-m --message'),
   fetch: covered('remote', '-q --quiet -v --verbose -p --prune -t --tags --dry-run', '--depth'),
-  init: covered('none', '-q --quiet', '-b --initial-branch'),
+  init: { ...covered('paths', '-q --quiet', '-b --initial-branch'), max: 1 },
   merge: covered('refs', '-q --quiet --no-ff --ff --ff-only --no-edit --no-commit --abort --continue', '-m'),
   mv: covered('copies', '-v --verbose -k -n --dry-run'),
   pull: covered('remote', '-q --quiet -v --verbose --rebase --no-rebase --ff-only --no-edit -t --tags'),

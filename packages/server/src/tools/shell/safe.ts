@@ -46,3 +46,23 @@ const isWrapper = (program: string): boolean => {
   const name = program.slice(program.lastIndexOf('/') + 1);
   return WRAPPERS.has(name) || SHELLS.has(name);
 };
+
+/** Writes settings, and runs no program: an editor, a fetch or a hook of the repository could do so. */
+const SETTINGS: ReadonlyMap<string, (words: readonly string[]) => boolean> = new Map([
+  ['config', (words) => words[0] !== 'edit' && !words.some((word) => /^-(?:[^-]*e|-e)/.test(word))],
+  [
+    'remote',
+    ([verb = '', ...words]) =>
+      /^(?:add|remove|rm|rename|set-branches|set-url)$/.test(verb) &&
+      !words.some((word) => /^-(?:[^-]*f|-f)/.test(word)),
+  ],
+]);
+
+/** Whether the command does nothing but change git's settings with `git config` and `git remote`. */
+export const writesGitSettings = (argv: readonly string[]): boolean =>
+  commandsOf(argv)?.every((words) => {
+    const [program, subcommand = '', ...rest] = words.map(({ text }) => text);
+    return (
+      program === 'git' && !words.some(({ wild }) => wild) && (SETTINGS.get(subcommand)?.(rest) ?? false)
+    );
+  }) ?? false;

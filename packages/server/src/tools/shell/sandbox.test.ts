@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
-import { mkdir, readdir, symlink } from 'node:fs/promises';
+import { chmod, mkdir, readdir, symlink } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { contextIn, type ToolFixture, toolFixture, use } from '../testing.ts';
@@ -161,6 +161,44 @@ describe.skipIf(skipped)('escape attempts in the sandbox (skipped if bubblewrap 
     const commit =
       'echo x > a && git add a && git -c user.name=a -c user.email=a@b commit -qm one && git log --oneline';
     expect((await run(place, commit)).output).toContain('one');
+  });
+
+  const approved = async (place: ToolFixture, command: string[]) => {
+    const context = contextIn(place.root, { permission: 'approved' });
+    const { data } = await use(shell('shell', { sandbox, hide: [] }), { command }, context);
+    return { output: String(data?.output), exitCode: Number(data?.exit_code) };
+  };
+
+  test.each([
+    [['git', 'config', 'user.name', 'Ada']],
+    [['git', 'remote', 'add', 'origin', 'https://example.org/r.git']],
+    [['bash', '-c', "git config user.email a@b && git config --unset user.email; git remote add x 'y z'"]],
+  ])('an approved command that changes settings of git works: %p', async (command) => {
+    await using place = await toolFixture();
+    Bun.spawnSync(['git', 'init', '-q'], { cwd: place.root });
+    const before = await place.read('.git/config');
+    expect(await approved(place, command)).toEqual({ output: '', exitCode: 0 });
+    expect(await place.read('.git/config')).not.toBe(before);
+  });
+
+  test.each([
+    'git config core.fsmonitor ./evil && ./build',
+    'git config --edit',
+    'git config --ed',
+    'git config edit',
+    'git remote add -f origin ./other',
+    'git remote update',
+    'git commit --allow-empty -m x',
+    'git -c core.editor=./evil config -e',
+    'echo x >> .git/config',
+  ])('settings stay read-only for any other approved command: %s', async (script) => {
+    await using place = await toolFixture();
+    Bun.spawnSync(['git', 'init', '-q'], { cwd: place.root });
+    await place.write('evil', '#!/bin/sh\necho x >> .git/config\n');
+    await chmod(join(place.root, 'evil'), 0o755);
+    const before = await place.read('.git/config');
+    await approved(place, ['bash', '-c', script]);
+    expect(await place.read('.git/config')).toBe(before);
   });
 
   test('a missing hooks folder cannot be created', async () => {

@@ -18,6 +18,8 @@ export type View = Guard & {
   readonly path?: string;
   /** read-only: the command can write nothing at all */
   readonly looks?: boolean;
+  /** the command may change the settings of the repository, which name programs that git runs */
+  readonly writesGitSettings?: boolean;
   /** folders of the server that the command may read, even below /tmp */
   readonly show?: readonly string[];
 };
@@ -54,7 +56,7 @@ const KERNEL_FILES = [
 const bubblewrap = (program: string): Sandbox => ({
   async enter(argv, view) {
     const { root, workdir, hide, show = [] } = view;
-    const git = view.looks ? UNCHANGED : await gitMounts(root);
+    const git = view.looks ? UNCHANGED : await gitMounts(root, view.writesGitSettings);
     return {
       argv: [
         program,
@@ -122,7 +124,10 @@ const between = (root: string, path: string): string[] =>
     .map((_, index, names) => join(root, ...names.slice(0, index + 1)));
 
 /** Makes what git would run or follow later, outside of any sandbox, read-only. */
-async function gitMounts(root: string): Promise<{ mounts: string[]; finish: () => Promise<void> }> {
+async function gitMounts(
+  root: string,
+  writesSettings = false,
+): Promise<{ mounts: string[]; finish: () => Promise<void> }> {
   const git = join(root, '.git');
   const kind = await lstat(git).catch((thrown) => {
     if (errorCode(thrown) === 'ENOENT') return null;
@@ -137,7 +142,11 @@ async function gitMounts(root: string): Promise<{ mounts: string[]; finish: () =
   const redirected = await exists(redirect);
   return {
     // As a separate mount, .git cannot be moved away and replaced.
-    mounts: ['--bind', git, git, '--ro-bind', hooks, hooks, '--ro-bind-try', config, config],
+    mounts: [
+      ...['--bind', git, git, '--ro-bind', hooks, hooks],
+      // Git replaces the file, which nothing can do while it is a mount.
+      ...(writesSettings ? [] : ['--ro-bind-try', config, config]),
+    ],
     // A file with this name redirects git to hooks and config elsewhere; it cannot be mounted over before it exists.
     finish: async () => {
       if (!redirected) await rm(redirect, { recursive: true, force: true });

@@ -63,6 +63,21 @@ for (const sandbox of found ? [null, found] : [null]) {
       expect(result.data?.output).toBe('');
     });
 
+    test('a cd alone has no effect, and tells whether there is such a folder', async () => {
+      await using place = await toolFixture();
+      await place.write('sub/a.txt', 'a');
+      for (const permission of ['safe', 'mode', 'approved'] as const) {
+        const context = contextIn(place.root, { permission });
+        const cd = (folder: string) => use(tool, { command: ['cd', folder] }, context);
+        expect((await cd('sub')).data).toMatchObject({ output: '', exit_code: 0 });
+        const missing = await cd('missing');
+        expect([missing.failed, String(missing.data?.output)]).toEqual([
+          true,
+          expect.stringContaining('missing'),
+        ]);
+      }
+    });
+
     test('runs in the workdir and can write there', async () => {
       await using place = await toolFixture();
       await place.write('sub/a.txt', 'a');

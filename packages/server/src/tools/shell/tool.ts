@@ -26,7 +26,7 @@ import { targetOf } from './links.ts';
 import { normalForm } from './normalize.ts';
 import { patchIn } from './patch-call.ts';
 import { type Ended, runProcess, withJoinedOutput } from './process.ts';
-import { commandSubjects } from './safe.ts';
+import { commandSubjects, writesGitSettings } from './safe.ts';
 import type { Sandbox } from './sandbox.ts';
 
 const Input = z.object({
@@ -160,16 +160,18 @@ type Command = {
 };
 
 async function runCommand(
-  { command, workdir, environment, timeout, show }: Command,
-  { root: given, signal, permission }: ToolContext,
+  { command: given, workdir, environment, timeout, show }: Command,
+  { root: folder, signal, permission }: ToolContext,
   { sandbox, ...guard }: ShellOptions,
 ): Promise<Ended> {
   if (signal.aborted) throw new Fault('cancelled', 'aborted');
+  // Built into shells. Alone, it only tells whether there is such a folder.
+  const command = given[0] === 'cd' ? ['sh', '-c', 'cd "$@"', ...given] : given;
   const program = command[0] ?? '';
   if (!program.includes('/') && !Bun.which(program, { PATH: environment.PATH ?? '' })) {
     return { reason: 'exited', exitCode: 127, output: `${program}: program not found\n`, durationMs: 0 };
   }
-  const root = realpathSync(given);
+  const root = realpathSync(folder);
   const homes = permission === 'approved' ? [] : hiddenHomes(process.env, root);
   const view = {
     root,
@@ -178,6 +180,7 @@ async function runCommand(
     homes,
     path: environment.PATH ?? '',
     looks: permission === 'safe',
+    writesGitSettings: permission === 'approved' && writesGitSettings(command),
     ...guard,
   };
   const inside = await sandbox?.enter(command, view);
