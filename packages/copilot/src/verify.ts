@@ -85,6 +85,7 @@ function verifyEffect(action: Action, observed: Observed): Verification {
     case 'dragAndDrop':
     case 'drag':
     case 'clickAt':
+    case 'draw':
     case 'acceptDialog':
     case 'dismissDialog':
       return evidence.confirmed ? worked(0.7, 'The client reports success.') : moved(evidence, 0.5);

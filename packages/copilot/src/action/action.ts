@@ -54,6 +54,7 @@ const EXTENDED = {
     toX: 'offset',
     toY: 'offset',
   },
+  draw: { id: 'number', points: 'exact' },
   numberedScreenshot: {},
 } as const satisfies Record<string, Record<string, Parameter>>;
 

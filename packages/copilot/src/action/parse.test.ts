@@ -54,6 +54,7 @@ describe('every action of the grammar is parsed', () => {
     ['clickAt(7, 12, 3.5)', { name: 'clickAt', id: 7, x: 12, y: 3.5 }],
     ['hoverAt(7, 0, 0)', { name: 'hoverAt', id: 7, x: 0, y: 0 }],
     ['drag(7, 1, 2, 8, -30, 4)', { name: 'drag', from: 7, fromX: 1, fromY: 2, to: 8, toX: -30, toY: 4 }],
+    ['draw(7, "1,2 3,4")', { name: 'draw', id: 7, points: '1,2 3,4' }],
     ['selectText("tea")', { name: 'selectText', text: 'tea' }],
     ['selectText("tea", 7)', { name: 'selectText', text: 'tea', within: 7 }],
     ['numberedScreenshot()', { name: 'numberedScreenshot' }],

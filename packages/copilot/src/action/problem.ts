@@ -13,6 +13,7 @@ export function actionProblem(action: Action, page: Page): string | null {
   if (isExtended(action.name) && !page.extended) return `This browser does not execute ${action.name}.`;
   switch (action.name) {
     case 'clickAt':
+    case 'draw':
       return onElement(page, action.id, disabledProblem);
     case 'drag':
       return onElement(page, action.from, disabledProblem) ?? onElement(page, action.to, () => null);

@@ -27,7 +27,7 @@ export function renderPage(page: Page): string {
 }
 
 const EXTENDED =
-  'This browser also executes clickAt(id, x, y), hoverAt(id, x, y), drag(from, fromX, fromY, to, toX, toY), where x and y are pixels from the left and the top of the element; selectText("text", within), where within is the number of an element and optional; and numberedScreenshot(), a picture with the numbers of the elements in it.';
+  'This browser also executes clickAt(id, x, y), hoverAt(id, x, y), drag(from, fromX, fromY, to, toX, toY) and draw(id, "x,y x,y …"), where x and y are pixels from the left and the top of the element; selectText("text", within), where within is the number of an element and optional; and numberedScreenshot(), a picture with the numbers of the elements in it.';
 
 const MISSING = {
   onRequest: '(the text of the page did not come with it: browser_read gets it)',

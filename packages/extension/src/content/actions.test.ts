@@ -335,6 +335,9 @@ describe.skipIf(NO_BROWSER)('points and text', () => {
     expect(await points.status()).toBe('Over 299,99');
     await points.do('drag({board}, 10, 20, {board}, 250, 80)');
     expect(await points.status()).toBe('Drawn 10,20 to 250,80 true');
+    await points.do('draw({board}, "10,10 50,90 90,10 130,90 170,10")');
+    expect(await points.status()).toBe('Drawn 10,10 to 170,10 true');
+    expect((await points.act('draw({board}, "10,10")')).error?.message).toContain('takes 2 to 200 points');
     await points.do('clickAt({low}, 20, 880)');
     expect(await points.status()).toBe('Low 20,880');
     const { error } = await points.act('clickAt({board}, 301, 10)');
@@ -409,6 +412,16 @@ describe.skipIf(NO_BROWSER)('points and text', () => {
     const points = await pages.open('points.html');
     const { value } = await points.do('click({Nickname})');
     expect(value).toEqual({ coveredBy: 'another element ("Your session ends soon. Stay")' });
+  });
+
+  test('a picker without text is used by offset, and closed by the next action', async () => {
+    const points = await pages.open('points.html');
+    await points.do('click({Colour})');
+    await points.do('clickAt({hues}, 77, 12)');
+    expect(await points.page.locator('#picker').count()).toBe(1);
+    await points.do('click({Apply})');
+    expect(await points.status()).toBe('Colour hue 77');
+    expect(await points.page.locator('#picker').count()).toBe(0);
   });
 
   test('a drag onto a neighbour ends in its middle', async () => {

@@ -49,7 +49,8 @@ const isReaction = ({ type, target, attributeName, addedNodes }: MutationRecord)
     ? SHOWING.test(attributeName ?? '') && (target as Element).firstElementChild !== null
     : [...addedNodes].some(isElement);
 
-const SHOWING = /^(?:class|style|hidden|open|aria-.*)$/;
+/** Classes change under the pointer as well, before a menu opens. */
+const SHOWING = /^(?:style|hidden|open|aria-hidden|aria-expanded)$/;
 
 /** The indicator, and marks of the pointer. */
 const isOurs = ({ target, attributeName, addedNodes, removedNodes }: MutationRecord): boolean =>

@@ -72,14 +72,28 @@ async function dragPointer({ target, at }: Place, destined: Destination): Promis
   await moveAndRelease(target, at, end);
 }
 
+/** Presses at the first point, moves through the others, and lets go at the last. */
+export async function drawThrough(target: Element, points: readonly Point[]): Promise<void> {
+  const [at = { x: 0, y: 0 }, ...others] = points;
+  moveTo(target, at);
+  sendMouse(target, 'pointerdown', { at });
+  sendMouse(target, 'mousedown', { at });
+  await frames(1);
+  await moveAlong(target, others);
+}
+
 /** Moves the pointer from where it is pressed, and lets go. */
-export async function moveAndRelease(target: Element, at: Point, end: Point): Promise<void> {
-  for (const point of between(at, end)) {
+export const moveAndRelease = (target: Element, at: Point, end: Point): Promise<void> =>
+  moveAlong(target, between(at, end));
+
+async function moveAlong(target: Element, points: readonly Point[]): Promise<void> {
+  for (const point of points) {
     const under = receiver(target, point);
     for (const type of ['pointermove', 'mousemove'])
       sendMouse(under, type, { at: point, detail: 0, held: true });
     await frames(1);
   }
+  const end = points.at(-1) ?? { x: 0, y: 0 };
   const under = receiver(target, end);
   sendMouse(under, 'pointerup', { at: end });
   sendMouse(under, 'mouseup', { at: end });

@@ -18,7 +18,7 @@ import {
 import { dragAndDrop } from './drag.ts';
 import { setValue } from './fill.ts';
 import { blur, focus } from './focus.ts';
-import { clickPoint, dragPoints, hoverPoint } from './points.ts';
+import { clickPoint, dragPoints, draw, hoverPoint } from './points.ts';
 import { getAttribute, getCookies, getLocalStorage, getText, isEnabled, isShown } from './read.ts';
 import { findText, scroll } from './scroll.ts';
 import { dropdownOptions, selectDropdown } from './select.ts';
@@ -80,6 +80,8 @@ async function execute(action: PageAction): Promise<unknown> {
       return await hoverPoint(action);
     case 'drag':
       return await dragPoints(action);
+    case 'draw':
+      return await draw(action);
     case 'selectText':
       return await selectText(action);
     case 'setValue':

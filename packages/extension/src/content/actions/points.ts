@@ -1,13 +1,13 @@
 /** Actions at a point of an element, for drawings, canvases and maps: clicks, hovering and dragging. */
 import { closest, contains } from '../dom/flat-tree.ts';
 import { isInput, isSelect } from '../dom/kinds.ts';
-import { clickTarget, elementAt, isInViewport, type Point } from '../dom/visibility.ts';
+import { clickTarget, elementAt, isInViewport, isVeil, type Point } from '../dom/visibility.ts';
 import { clickAt, moveTo } from '../events/pointer.ts';
 import { elementById, numberOf, subjectOf } from '../numbers.ts';
 import { PageFailure } from '../page-error.ts';
 import { expectReaction } from '../settle.ts';
 import { refuseSpecial } from './click.ts';
-import { dragFrom } from './drag.ts';
+import { dragFrom, drawThrough } from './drag.ts';
 import { moveHoverStyles, showHoverStyles } from './hover-styles.ts';
 import { covered, frames, rendered, usable } from './reach.ts';
 
@@ -57,6 +57,33 @@ export async function dragPoints({ from, fromX, fromY, to, toX, toY }: DragOffse
   }));
 }
 
+/** `10,20 30,40`: a line through these points of an element, for drawing areas. */
+export async function draw({ id, points }: { readonly id: number; readonly points: string }): Promise<void> {
+  const element = usable(id);
+  const path = points
+    .trim()
+    .split(/[\s;]+/)
+    .map((pair) => pair.split(',').map(Number));
+  if (
+    path.length < 2 ||
+    path.length > MAX_POINTS ||
+    path.some((pair) => pair.length !== 2 || pair.some(Number.isNaN))
+  )
+    throw new PageFailure(
+      'INVALID_VALUE',
+      `draw takes 2 to ${MAX_POINTS} points such as "10,20 30,40", not ${JSON.stringify(points.slice(0, 60))}.`,
+      id,
+    );
+  const [first, ...others] = path.map(([x = 0, y = 0]) => ({ x, y }));
+  const { target, at } = await pointIn(element, first ?? { x: 0, y: 0 });
+  const ends = others.map((offset) => place(element, offset));
+  if (!ends.every((end) => isInViewport(end, element.ownerDocument)))
+    throw new PageFailure('ELEMENT_HIDDEN', 'A point of the line is outside of the visible page.', id);
+  await drawThrough(target, [at, ...ends]);
+}
+
+const MAX_POINTS = 200;
+
 /** The control that a click at this point presses; the element itself if the point cannot be reached. */
 export async function pressedAt({ id, x, y }: Offset): Promise<Element> {
   const element = elementById(id);
@@ -97,7 +124,7 @@ async function pointIn(
   const { ownerDocument } = element;
   const reaches = (): Element | null => {
     const hit = elementAt(place(element, inside), ownerDocument);
-    return hit && (contains(element, hit) || contains(hit, element)) ? hit : null;
+    return hit && (contains(element, hit) || contains(hit, element) || isVeil(hit)) ? hit : null;
   };
   if (!reaches()) {
     (clickTarget(element) ?? element).scrollIntoView({

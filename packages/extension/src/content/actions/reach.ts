@@ -1,4 +1,5 @@
 /** Brings an element into reach as a user would, or says what is in the way. */
+import { sizeOf } from '../dom/appearance.ts';
 import { isDisabled, isInert } from '../dom/disabled.ts';
 import { activeElement, ancestorsOf, closest, contains } from '../dom/flat-tree.ts';
 import { pictureOf } from '../dom/image-maps.ts';
@@ -6,6 +7,7 @@ import { nameOf } from '../dom/names.ts';
 import { roleOf } from '../dom/roles.ts';
 import { textOf } from '../dom/text.ts';
 import { aimsOf, clickTarget, elementAt, inTab, openAim, type Point, reaches } from '../dom/visibility.ts';
+import { sendMouse } from '../events/pointer.ts';
 import { elementById, numberOf, subjectOf } from '../numbers.ts';
 import { PageFailure } from '../page-error.ts';
 
@@ -58,6 +60,7 @@ export async function reachElement(element: HTMLElement): Promise<Aim> {
       if (openAim(visible)) break;
     }
   }
+  if (!openAim(visible) && closePopup(element, aimsOf(visible)[0])) await frames(FRAMES);
   const at = openAim(visible);
   if (!at) throw covered(element, aimsOf(visible)[0]);
   const hit = elementAt(at, element.ownerDocument);
@@ -75,10 +78,39 @@ export function covered(element: HTMLElement, aim: Point | undefined): PageFailu
   );
 }
 
+function coverBox(cover: Element, element: Element): Element {
+  const dialog = closest(cover, '[role="dialog"], [role="alertdialog"], dialog, [aria-modal]');
+  if (dialog) return dialog;
+  let box = cover;
+  for (const ancestor of ancestorsOf(cover)) {
+    if (contains(ancestor, element)) break;
+    box = ancestor;
+  }
+  return box;
+}
+
 function coverAt(element: HTMLElement, aim: Point | undefined): Element | null {
   const current = aim && inTab(aim, element.ownerDocument);
   return current ? elementAt(current, document) : null;
 }
+
+/**
+ * A popup without text, such as the colours of a picker, has nothing that closes it: a user presses beside it. False if the
+ * element is not covered by one.
+ */
+function closePopup(element: HTMLElement, aim: Point | undefined): boolean {
+  const cover = coverAt(element, aim);
+  const box = cover && coverBox(cover, element);
+  if (!box || textOf(box, 20) !== '' || box.querySelector(USABLE) || contains(box, element)) return false;
+  const { body } = box.ownerDocument;
+  const { width, height } = box.getBoundingClientRect();
+  if (box === body || width * height > (window.innerWidth * window.innerHeight) / 2) return false;
+  for (const type of ['pointerdown', 'mousedown', 'pointerup', 'mouseup'])
+    sendMouse(body, type, { at: { x: 0, y: window.innerHeight - 1 } });
+  return true;
+}
+
+const USABLE = 'a[href], button, input, select, textarea, [role], [tabindex], iframe';
 
 /** What has come over a field that could be used before, such as a popup; null if nothing has. */
 export function newCover(field: HTMLElement): string | null {
@@ -90,13 +122,9 @@ export function newCover(field: HTMLElement): string | null {
 
 /** The dialog, or the whole box that lies over the element. */
 function coverName(cover: Element, element: Element): string {
-  let box = cover;
-  for (const ancestor of ancestorsOf(cover)) {
-    if (contains(ancestor, element)) break;
-    box = ancestor;
-  }
-  box = closest(cover, '[role="dialog"], [role="alertdialog"], dialog, [aria-modal]') ?? box;
-  const text = box.getAttribute('aria-label') || textOf(box, 100) || nameOf(box);
+  const box = coverBox(cover, element);
+  const text =
+    box.getAttribute('aria-label') || textOf(box, 100) || nameOf(box) || `a box of ${sizeOf(box)} pixels`;
   const role = roleOf(box) === 'generic' ? 'another element' : `a ${roleOf(box)}`;
   return text ? `${role} (${JSON.stringify(text)})` : role;
 }

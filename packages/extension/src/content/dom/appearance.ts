@@ -60,9 +60,7 @@ const classesOf = (element: Element): string[] =>
 function prefixed(element: Element): string {
   for (const name of classesOf(element)) {
     const found =
-      /^(?:icon|fa|bi|mdi|glyphicon|lucide|ui-icon|octicon|codicon|feather|ti|ri|ql)-([a-z-]{2,30})$/.exec(
-        name,
-      );
+      /^(?:icon|fa|bi|mdi|glyphicon|lucide|ui-icon|octicon|codicon|feather|ti|ri)-([a-z-]{2,30})$/.exec(name);
     if (found?.[1] && !/^(?:fw|lg|xs|sm|solid|regular|brands|spin|picker|button)$/.test(found[1]))
       return found[1].replaceAll('-', ' ');
   }
@@ -71,13 +69,13 @@ function prefixed(element: Element): string {
 
 /** Says how something looks or is placed, not what it is. */
 const UTILITY =
-  /^(?:btn|button|icon|icons|link|control|item|clickable|active|hover|focus|selected|disabled|visible|hidden|show|hide|small|large|sm|md|lg|xl|left|right|top|bottom|center|clear(?:fix)?|pull|float|flex|grid|block|inline|relative|absolute|fixed|sticky|rounded|shadow|items|justify|self|text|font|bg|border|cursor|transition|duration|opacity|overflow|z|gap|space|leading|tracking|min|max|size|order|col|row|container|wrapper|inner|outer|box|card|content|ui|sc|css|jsx|svelte|ng|v|js|fa|fas|far|fab|bi|mdi|material|glyphicon)$/;
+  /^(?:btn|button|icon|icons|link|control|item|clickable|active|hover|focus|selected|disabled|visible|hidden|show|hide|small|large|sm|md|lg|xl|left|right|top|bottom|center|clear(?:fix)?|pull|float|flex|grid|block|inline|relative|absolute|fixed|sticky|rounded|shadow|items|justify|self|text|font|bg|border|cursor|transition|duration|opacity|overflow|z|gap|space|leading|tracking|min|max|size|order|col|row|container|wrapper|inner|outer|box|card|content|ui|corner|state|widget|helper|sc|css|jsx|svelte|ng|v|js|fa|fas|far|fab|bi|mdi|material|glyphicon)$/;
 
 /** Classes that are words, such as `trash` or `star clicked`. */
 function classWords(element: Element): string {
   const names = classesOf(element).filter((name) => /^[a-z]{2,20}(?:-[a-z]{1,20}){0,3}$/i.test(name));
   const words = names
-    .map((name) => name.replace(/^(?:ui|js|btn|icon)-/, ''))
+    .map((name) => name.replace(/^(?:ui|js|ql|btn|icon)-/, ''))
     .filter((name) => !UTILITY.test(name.split('-', 1)[0] ?? ''))
     .map((name) => name.replaceAll('-', ' '));
   return [...new Set(words)].slice(0, 3).join(' ');

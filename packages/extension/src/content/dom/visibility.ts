@@ -111,6 +111,9 @@ export function aimsOf(element: Element): Point[] {
   ];
 }
 
+/** Transparent, on top of something that it takes the pointer for. */
+export const isVeil = (element: Element): boolean => isTransparent(element);
+
 /** Whether a click at the point reaches the element. */
 export function reaches(element: Element, hit: Element | null): boolean {
   if (!hit) return false;

@@ -1,8 +1,9 @@
 /** Which elements a user can operate, beyond links and form controls: widgets, clickable boxes, drag and drop. */
 import { isDrawing } from '../dom/appearance.ts';
+import { contains } from '../dom/flat-tree.ts';
 import { isControl, isEditingHost, isInput, isLink, isTickedInput } from '../dom/kinds.ts';
 import { isWidget, roleOf } from '../dom/roles.ts';
-import { aimsOf, isInViewport, openAim } from '../dom/visibility.ts';
+import { aimsOf, elementAt, isInViewport, isVeil } from '../dom/visibility.ts';
 import { isOpener, isPressable, isPressableInside } from './clues.ts';
 import type { Hints } from './hints.ts';
 
@@ -91,20 +92,27 @@ export function interactionOf(
 const holdsFocused = (element: Element): boolean =>
   element.querySelector('[tabindex]:not(a, button, input, select, textarea)') !== null;
 
-const MIN_DRAWING = 30;
+/** Smaller ones are icons. */
+const MIN_SIDE = 10;
+const MIN_AREA = 900;
 
 /** A canvas, or an SVG that listens itself. */
 export function isUsedDrawing(element: Element, { pressable }: Hints): boolean {
   if (!isDrawing(element)) return false;
   const { width, height } = element.getBoundingClientRect();
-  if (width < MIN_DRAWING || height < MIN_DRAWING) return false;
+  if (Math.min(width, height) < MIN_SIDE || width * height < MIN_AREA) return false;
   if (element.localName === 'canvas') return !isBehind(element);
   return pressable.has(element) || element.hasAttribute('onclick');
 }
 
 /** In view, but everything of it is covered. */
-const isBehind = (element: Element): boolean =>
-  aimsOf(element).every((aim) => isInViewport(aim, element.ownerDocument)) && openAim(element) === null;
+function isBehind(element: Element): boolean {
+  const { ownerDocument } = element;
+  const hits = aimsOf(element).map((aim) =>
+    isInViewport(aim, ownerDocument) ? elementAt(aim, ownerDocument) : element,
+  );
+  return hits.every((hit) => hit !== null && !contains(element, hit) && !isVeil(hit));
+}
 
 const BUTTON_CLASS =
   /(?:^|[-_\s])(?:btn|button|clickable|close|toggle|dropdown-?item|menu-?item|nav-?link|selectable)(?:$|[-_\s])/i;
