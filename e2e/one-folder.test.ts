@@ -126,7 +126,7 @@ describe('a dialect that is added to the list', () => {
     const known: string[] = [];
     for (const path of paths) {
       if (path.startsWith(FOLDER) || join(ROOT, path) === import.meta.path) continue;
-      if (/\btoy\b/i.test(await Bun.file(join(ROOT, path)).text())) known.push(path);
+      if (/\b[Tt]oy\b/.test(await Bun.file(join(ROOT, path)).text())) known.push(path);
     }
     expect(known).toEqual([]);
     expect(paths.length).toBeGreaterThan(500);

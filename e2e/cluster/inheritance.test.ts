@@ -83,6 +83,39 @@ describe.skipIf(missing !== null)(`a closed socket${missing ? ` (not here: ${mis
     for (const client of [next, later]) client.close();
   });
 
+  test('and another one of the user on another node: the answer continues where it is named', async () => {
+    const other = await open(1);
+    const idle = await started(other);
+    const id = await cutAfter('one ');
+    await cut(other, idle, 1);
+    const [second, first] = [await open(0), await open(2)];
+    for (const tab of [first, second])
+      expect(await settled(tab)).toEqual([
+        expect.objectContaining({
+          type: 'error',
+          payload: expect.objectContaining({ code: 'stream_error' }),
+        }),
+      ]);
+    model.say('two');
+    model.end();
+    await followed({ ...nodes[0], headers: headers() }, id, (so) =>
+      so.some(({ type }) => type === 'turn.ended'),
+    );
+    write(first, id);
+    const frames = await first.until('workflow_step_complete');
+    expect(textOf(frames)).toBe('two');
+    expect(payloadOf(frames.find(({ type }) => type === 'message_complete')).content).toBe('one two');
+    model.say('three');
+    model.end();
+    expect(textOf(await first.until('workflow_step_complete'))).toBe('three');
+    expect(await settled(second)).toEqual([]);
+    write(second, idle);
+    model.say('mine');
+    model.end();
+    expect(textOf(await second.until('workflow_step_complete'))).toBe('mine');
+    for (const client of [first, second]) client.close();
+  });
+
   test('twice: the answer continues each time', async () => {
     const id = await cutAfter('one ');
     const second = await open(1);
