@@ -133,6 +133,22 @@ describe('two tabs of one user', () => {
     expect(await settled(second)).toEqual([]);
   });
 
+  test('with a closing handshake, it is the same', async () => {
+    const [streaming, other] = [await server.open('dev'), await server.open('dev')];
+    const id = await started(streaming);
+    write(streaming, id);
+    model.say('one ');
+    await reads(streaming, 'one ');
+    for (const tab of [other, streaming]) {
+      tab.close();
+      await tab.closed;
+    }
+    const tabs = [await server.open('dev'), await server.open('dev')];
+    for (const tab of tabs) expect(await settled(tab)).toEqual([UNCLEAR] as never);
+    await end('dev', id, 'two');
+    for (const tab of tabs) expect(await settled(tab)).toEqual([]);
+  });
+
   test('a tab that its user has closed is not expected back: the other one continues', async () => {
     const [streaming, closed] = [await server.open('ada'), await server.open('ada')];
     await started(closed);
@@ -140,7 +156,8 @@ describe('two tabs of one user', () => {
     write(streaming, id);
     model.say('one ');
     await reads(streaming, 'one ');
-    closed.close();
+    // Browsers close the sockets of a page that is left with this code.
+    closed.socket.close(1001);
     await closed.closed;
     await server.cutAll([streaming]);
     const next = await server.open('ada');

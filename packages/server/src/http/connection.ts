@@ -82,10 +82,10 @@ export interface Connection {
    */
   established?(): boolean;
   /**
-   * Called after the socket has closed. Turns continue. `unsent` holds the buffered frames; `cut`: the connection
-   * broke without a closing handshake.
+   * Called after the socket has closed. Turns continue. `unsent` holds the buffered frames; `code` is the close
+   * code, 1006 if the connection broke.
    */
-  closed(unsent: readonly object[], cut: boolean): void;
+  closed(unsent: readonly object[], code: number): void;
   /** Called before the server closes the socket on shutdown. */
   draining(): void;
 }

@@ -116,7 +116,7 @@ export class InProcessSocket implements Socket {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.parts.ended();
-    this.#connection?.closed([], false);
+    this.#connection?.closed([], code);
     this.peer.closed(code, reason);
   }
 

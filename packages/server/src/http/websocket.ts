@@ -219,8 +219,7 @@ export function socketTransport(limits: SocketLimits, deps: SocketDeps): SocketT
       clearTimeout(ws.data.deadline);
       counts.leave(ws.data.place);
       if (ws.data.peer) anonymousSockets.leave(ws.data.peer, code !== ABNORMAL);
-      const cut = code === ABNORMAL;
-      ws.data.connection?.closed(ws.data.sendBuffer?.unsent(cut) ?? [], cut);
+      ws.data.connection?.closed(ws.data.sendBuffer?.unsent(code === ABNORMAL) ?? [], code);
     },
   };
 

@@ -175,8 +175,8 @@ function connectionOf(
     },
     onInvalidFrame: (reason) => sendFault(new Fault('invalid', `Invalid message: ${reason}`)),
     onRateLimited: (fault) => sendFault(fault),
-    closed(unsent, cut) {
-      left = inheritance.closed(peer, { unsent: unsent as Body[], writing, cut });
+    closed(unsent, code) {
+      left = inheritance.closed(peer, { unsent: unsent as Body[], writing, code });
       left.catch((thrown) => reported(thrown, ctx, { connection: socket.id }));
     },
     // The contract has no frame for it. An `error` would end a stream that continues after the reconnect.

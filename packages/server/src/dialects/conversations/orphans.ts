@@ -1,6 +1,5 @@
 /**
- * Sockets that closed while a client still expected frames, or without a closing handshake, and their
- * conversations. Everything is kept for a minute. A conversation continues on the successor of its socket, from
+ * Sockets that closed while a client still expected frames, or may come back, and their conversations. Everything is kept for a minute. A conversation continues on the successor of its socket, from
  * the frame after the last one sent. The contract has no id for a client, so a successor is known only if one
  * socket of the user was lost, or if a socket names a conversation that a lost one had.
  */
@@ -21,6 +20,8 @@ import { Mailbox } from './mailbox.ts';
 import { pieces, type State } from './projection.ts';
 
 export const KEPT_MS = 60_000;
+/** Close codes of a page that was left, and of a token that was revoked: nobody comes back. */
+const HAS_LEFT = new Set([1001, 1008]);
 /** for the conversations of a user, and for the lost sockets */
 const MAX_PER_USER = 32;
 
@@ -54,7 +55,7 @@ export const newPeer = (socket: Socket, principal: Principal, openedAt: number):
 export type Loss = {
   readonly unsent: readonly Body[];
   readonly writing: SessionRef | null;
-  readonly cut: boolean;
+  readonly code: number;
 };
 
 /** What is known of a lost socket, also on other nodes. Conversations are session keys. */
@@ -129,7 +130,7 @@ export class Orphans {
   ) {}
 
   /** The socket closed. Resolves when everything from now on is kept. */
-  async left(peer: Peer, { unsent, writing, cut }: Loss): Promise<void> {
+  async left(peer: Peer, { unsent, writing, code }: Loss): Promise<void> {
     const { socket, principal } = peer;
     const observed = this.hub.observed(socket).map((session) => ({ session, now: session.snapshot() }));
     const isWriting = (ref: SessionRef) => writing !== null && sessionKey(writing) === sessionKey(ref);
@@ -139,7 +140,7 @@ export class Orphans {
       return expected ? [{ session, ref: now.ref, missed }] : [];
     });
     const joining = writing !== null && !observed.some(({ now }) => isWriting(now.ref)) ? [writing] : [];
-    if (unfinished.length > 0 || joining.length > 0 || (cut && !this.#standsForLost(peer))) {
+    if (unfinished.length > 0 || joining.length > 0 || !(HAS_LEFT.has(code) || this.#standsForLost(peer))) {
       const lost = this.#add(principal.id, {
         id: socket.id,
         at: this.options.now(),

@@ -251,7 +251,7 @@ test('a client that disconnected during the token check receives no tool calls',
   const connection = extension.inbound(ctx, hub).open?.(socket);
   const received = connection?.receive(registration(['echo'], { sessionToken: 'token' }), 0);
   open = false;
-  connection?.closed([], true);
+  connection?.closed([], 1006);
   verified.resolve(LOCAL);
   await received;
   expect(present.size).toBe(0);

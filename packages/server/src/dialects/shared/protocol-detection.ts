@@ -46,7 +46,7 @@ function detected(candidates: readonly Candidate[], socket: Socket): Connection 
     onInvalidFrame: async (reason) => (await select(undefined)).onInvalidFrame(reason),
     onRateLimited: (fault) => chosen?.onRateLimited?.(fault),
     identified: () => chosen?.identified?.() ?? null,
-    closed: (unsent, cut) => chosen?.closed(unsent, cut),
+    closed: (unsent, code) => chosen?.closed(unsent, code),
     draining: () => chosen?.draining(),
   };
 }
