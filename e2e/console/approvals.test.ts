@@ -158,7 +158,7 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
     expect(await first.getAttribute('data-state')).toBe('pending');
   });
 
-  test('in the chat keys answer while the message is empty; the command is shown once', async () => {
+  test('in the chat a lone key answers while the message is empty; the command is shown once', async () => {
     await submitInput(app.server, 'chat-keys', 'run touch typed.txt');
     await goTo('/sessions/chat-keys');
     const field = page.getByRole('textbox', { name: 'Message' });
@@ -196,7 +196,7 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
     await visible(reason);
     await page.keyboard.press('Escape');
     await removed(reason);
-    await visible(page.locator('.approval:focus'));
+    await visible(page.locator('textarea:focus'));
     await page.keyboard.press('n');
     await visible(reason);
     await page.keyboard.type('an example');

@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DurableEvent } from '@parlance/protocol';
 import { type DictatedModel, dictatedModel } from '../../../../e2e/dictated-model.ts';
+import { connect } from '../../../sdk/src/index.ts';
 import { startTestServer, type TestServer } from '../../../server/src/testing/server.ts';
-import { hasTmux, openTerminal, type TerminalOptions } from '../testing/tmux.ts';
+import { hasTmux, openTerminal, type Terminal, type TerminalOptions } from '../testing/tmux.ts';
 
 let model: DictatedModel;
 let server: TestServer;
@@ -33,6 +34,20 @@ const chat = (args: readonly string[] = [], options: Partial<TerminalOptions> = 
 
 const READY = /Send a message/;
 const patch = (name: string) => ({ patch: `*** Begin Patch\n*** Add File: ${name}\n+x\n*** End Patch` });
+
+/** A longer pause is not that of a person who types on; the machine was busy. */
+const MAX_PAUSE_MS = 800;
+
+/** Presses the keys with this time between them. Returns the longest pause. */
+async function typed(terminal: Terminal, text: string, ms: number): Promise<number> {
+  const at: number[] = [];
+  for (const letter of text) {
+    await terminal.type(letter);
+    at.push(performance.now());
+    await Bun.sleep(ms);
+  }
+  return Math.max(...at.slice(1).map((time, index) => time - (at[index] ?? time)));
+}
 
 const inputsOf = async (session: string): Promise<DurableEvent<'input.accepted'>[]> => {
   const response = await fetch(`${server.http}/v1/sessions/${session}/events?limit=100`);
@@ -62,6 +77,76 @@ describe.skipIf(!hasTmux)('a conversation in the terminal', () => {
     await terminal.shows(/Input\n[\s\S]*Add File: first\.txt/);
     await terminal.press('C-o');
     await terminal.shows(/✻ Thinking\n {2}A long thought\./);
+  });
+
+  test.each([
+    ['after', 'you should use ls instead', 50],
+    ['after', 'and also hidden ones', 150],
+    ['after', 'no, use ls', 300],
+    ['after', 'every file', 200],
+    ['while', 'yay any', 300],
+    ['before', 'yes, but', 300],
+  ])('begun %s the question arrives, “%s” with %d ms a key is a message', async (begun, text, ms) => {
+    for (let attempt = 1; ; attempt++) {
+      const session = `typed-${crypto.randomUUID()}`;
+      await using terminal = await chat(['--session', session]);
+      await terminal.shows(READY);
+      await terminal.type('write a file');
+      await terminal.press('Enter');
+      await terminal.shows(/is working/);
+      if (begun === 'before') await terminal.type(text.slice(0, 1));
+      model.call('apply_patch', patch(`${session}.txt`));
+      if (begun !== 'while') await terminal.shows(/y Allow once/);
+      const pause = await typed(terminal, begun === 'before' ? text.slice(1) : text, ms);
+      if (pause <= MAX_PAUSE_MS) {
+        const screen = await terminal.shows(new RegExp(`y Allow once[\\s\\S]*❯ ${text}$`, 'm'));
+        expect(screen).not.toContain('is chosen');
+        // A lone letter answers later than everything that was typed before could.
+        await terminal.press('C-u');
+        await terminal.type('n');
+        await terminal.shows(/Reason \(optional\)/);
+        await terminal.press('Enter');
+        await terminal.shows(/✗ Denied by you\./);
+        expect(existsSync(join(server.root, `${session}.txt`))).toBe(false);
+      }
+      await connect({ url: server.http }).session(session).cancel();
+      if (pause <= MAX_PAUSE_MS) return;
+      if (attempt === 4) throw new Error('this machine is too slow to type');
+    }
+  });
+
+  test('shows a lone letter as chosen: Escape takes it back, Enter confirms it, and so does a pause', async () => {
+    await using terminal = await chat();
+    await terminal.shows(READY);
+    await terminal.type('write files');
+    await terminal.press('Enter');
+    model.call('apply_patch', patch('chosen.txt'));
+    await terminal.shows(/y Allow once/);
+    const question = /y Allow once[\s\S]*Answer the question above, or send a message/;
+    // Until it is seen, also on a slow machine.
+    for (let screen = ''; !screen.includes('is chosen'); ) {
+      await terminal.type('n');
+      screen = await terminal.shows(
+        /“Deny …” is chosen: Enter confirms it now, Esc takes it back\.\n─+\n❯ n$|Reason/m,
+      );
+      await terminal.shows(/Reason \(optional\)/);
+      await terminal.press('Escape');
+      await terminal.shows(question);
+    }
+    // At once, so that a slow machine does not answer first.
+    await terminal.press('y', 'Escape');
+    await terminal.paste('text');
+    await terminal.shows(/❯ text$/m);
+    await terminal.press('C-u', 'n', 'Enter');
+    await terminal.shows(/Reason \(optional\)/);
+    await terminal.press('Escape');
+    await terminal.shows(question);
+    expect(existsSync(join(server.root, 'chosen.txt'))).toBe(false);
+    await terminal.type('y');
+    await terminal.shows(/✓ Allowed once by you\.\n● apply_patch .*Done/);
+    model.end();
+    await terminal.shows(READY);
+    expect(existsSync(join(server.root, 'chosen.txt'))).toBe(true);
   });
 
   test('takes a queued message back, to change or to drop it', async () => {
@@ -162,6 +247,7 @@ describe.skipIf(!hasTmux)('a conversation in the terminal', () => {
     const shown = screen.slice(screen.indexOf('$ ')).replace(/\s/g, '');
     expect(shown).toContain(`$bash-c'touch${'long-name-'.repeat(12)}.txt'`);
     await terminal.type('n');
+    await terminal.shows(/Reason \(optional\)/);
     await terminal.press('Enter');
     await terminal.shows(/✗ Denied by you/);
     model.end();

@@ -9,7 +9,7 @@ import { wrapped } from '../terminal/layout.ts';
 import { safeText } from '../terminal/safe-text.ts';
 import { SecondPress } from '../terminal/second-press.ts';
 import { themeFor } from '../terminal/theme.ts';
-import { Approvals } from './approvals.ts';
+import { Approvals, type Letter } from './approvals.ts';
 import { withFiles } from './attach.ts';
 import { Composer } from './composer.ts';
 import { consoleNotice } from './console-link.ts';
@@ -118,7 +118,7 @@ export class ChatApp {
   #footer(): Footer {
     const { view, settings, state } = this.#conversation;
     const { draft, choices, chosen } = this.#composer;
-    const { isDenying, isExplaining } = this.#approvals;
+    const { held, isDenying, isExplaining } = this.#approvals;
     return {
       about: this.connection.about,
       view,
@@ -128,6 +128,7 @@ export class ChatApp {
       choices: isDenying ? [] : choices,
       chosen,
       denying: isDenying,
+      held,
       explaining: isExplaining,
       sending: this.#sending > 0,
       hint: this.#interruption.isArmed ? 'Press Ctrl-C again to leave' : '',
@@ -141,9 +142,20 @@ export class ChatApp {
   }
 
   #key(key: Key): void {
+    const name = key.kind === 'key' ? key.name : '';
+    // A letter that is followed by anything but Enter or Escape is text.
+    const held = this.#approvals.release();
     if (this.#picker) this.#pickerKey(key, this.#picker);
-    else if (key.kind !== 'key' || !this.#controlKey(key.name)) this.#fieldKey(key);
+    else if (held && name === 'enter') this.#choose(held);
+    else if (held && name === 'escape') this.#composer.set('');
+    else if (!this.#controlKey(name)) this.#fieldKey(key, name);
     this.#painter.now();
+  }
+
+  /** The letter stands alone in the field. */
+  #choose(letter: Letter): void {
+    this.#composer.set('');
+    this.#approvals.choose(letter);
   }
 
   /** True if the key was handled. */
@@ -174,10 +186,13 @@ export class ChatApp {
     }
   }
 
-  #fieldKey(key: Key): void {
-    // Letters answer an approval while the message field is empty.
-    if (key.kind === 'text' && this.#composer.isEmpty && this.#approvals.letter(key.text)) return;
-    const name = key.kind === 'key' ? key.name : '';
+  #fieldKey(key: Key, name: string): void {
+    if (key.kind === 'text' && this.#composer.isEmpty)
+      this.#approvals.hold(key.text, () => {
+        const letter = this.#approvals.release();
+        if (letter) this.#choose(letter);
+        this.#painter.now();
+      });
     if (name === 'escape' && this.#composer.choices.length === 0) this.#escape();
     else if (name === 'up' && this.#composer.isEmpty && this.#takeBack()) return;
     else if (name === 'enter' && this.#approvals.isDenying) this.#deny();

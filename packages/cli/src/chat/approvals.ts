@@ -1,9 +1,17 @@
 /** Answers approvals by key, or according to `--approve`. */
 import type { ApprovalView } from '@parlance/sdk';
+import { afterPause } from '@parlance/web/after-pause';
 import type { Approve } from '../approve.ts';
 import type { Conversation } from './conversation.ts';
 
+const LETTERS = ['y', 'a', 'n', 'e'] as const;
+export type Letter = (typeof LETTERS)[number];
+
+/** A letter that may be the beginning of a message: it answers if nothing follows it. */
+type Held = { readonly letter: Letter; readonly approval: string; readonly stop: () => void };
+
 export class Approvals {
+  #held: Held | null = null;
   /** the approval for which a reason to deny is being typed */
   #denying: string | null = null;
   /** the approval whose answer is being sent */
@@ -16,6 +24,11 @@ export class Approvals {
     /** Runs a server command and shows its error. */
     private readonly attempt: (act: () => Promise<unknown>) => void,
   ) {}
+
+  /** the letter that answers in a moment */
+  get held(): Letter | null {
+    return this.#held?.letter ?? null;
+  }
 
   get isDenying(): boolean {
     return this.#denying !== null;
@@ -36,19 +49,38 @@ export class Approvals {
   follow(): void {
     const pending = this.#pending;
     if (pending?.approval !== this.#denying) this.#denying = null;
+    if (pending?.approval !== this.#held?.approval) this.release();
     if (pending && this.approve !== 'ask') this.#answer(pending, this.approve === 'all' ? 'once' : 'deny');
   }
 
-  /** True if the letter is an answer. */
-  letter(letter: string): boolean {
+  /** Call it for the first text in an empty field. Calls `confirmed` if it is an answer and nothing follows for a second. */
+  hold(text: string, confirmed: () => void): void {
     const pending = this.#pending;
-    if (!pending || this.isDenying) return false;
+    const letter = LETTERS.find((each) => each === text);
+    if (!pending || letter === undefined || !this.#offers(letter, pending)) return;
+    this.#held = { letter, approval: pending.approval, stop: afterPause(confirmed) };
+  }
+
+  /** Stops waiting for what follows the letter, which is text then, unless it is chosen. */
+  release(): Letter | null {
+    const { held } = this;
+    this.#held?.stop();
+    this.#held = null;
+    return held;
+  }
+
+  choose(letter: Letter): void {
+    const pending = this.#pending;
+    if (!pending) return;
     if (letter === 'y') this.#answer(pending, 'once');
-    else if (letter === 'a' && pending.ask.grant !== undefined) this.#answer(pending, 'always');
+    else if (letter === 'a') this.#answer(pending, 'always');
     else if (letter === 'n') this.#denying = pending.approval;
-    else if (letter === 'e') this.#explain(pending);
-    else return false;
-    return true;
+    else this.#explain(pending);
+  }
+
+  #offers(letter: Letter, { approval, ask }: ApprovalView): boolean {
+    if (this.isDenying || this.#answered === approval) return false;
+    return (letter !== 'a' || ask.grant !== undefined) && (letter !== 'e' || !this.#explaining);
   }
 
   /** An empty reason counts as none. */

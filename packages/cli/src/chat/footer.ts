@@ -11,6 +11,7 @@ import { fieldFrame } from '../terminal/field.ts';
 import { cut, padded, spread, widthOf } from '../terminal/layout.ts';
 import { safeLine } from '../terminal/safe-text.ts';
 import type { Frame } from '../terminal/screen.ts';
+import type { Letter } from './approvals.ts';
 import type { MenuChoice } from './composer.ts';
 import type { ChatSettings } from './conversation.ts';
 import { questionLines } from './render-approval.ts';
@@ -28,6 +29,8 @@ export type Footer = {
   /** a reason for a denial is being typed */
   readonly denying: boolean;
   readonly explaining: boolean;
+  /** the letter that answers the question in a moment */
+  readonly held: Letter | null;
   /** a message is being sent */
   readonly sending: boolean;
   readonly hint: string;
@@ -72,10 +75,10 @@ function placeholder(
 }
 
 function activityLines(footer: Footer, context: RenderContext): string[] {
-  const { view, denying, explaining } = footer;
+  const { view, denying, explaining, held } = footer;
   const { theme, width, height } = context;
   const turn = currentTurn(view);
-  const question = view.pending && !denying ? questionLines(view.pending, context, explaining) : [];
+  const question = view.pending && !denying ? questionLines(view.pending, context, { explaining, held }) : [];
   const working = turn && !view.pending ? [cut(workingLine(footer, context), width)] : [];
   const sending = footer.sending && !turn ? [theme.dim('Sending …')] : [];
   const queue = view.queued.map((input) => cut(theme.dim(`Queued: ${queuedLine(input)}`), width));

@@ -7,7 +7,7 @@ const KEYS = [
   ['Enter', 'send; while a turn runs, queue'],
   ['Alt-Enter, Ctrl-J, \\ Enter', 'new line'],
   ['Esc, Ctrl-C', 'interrupt the turn; Ctrl-C twice leaves'],
-  ['y, a, n, e', 'allow once, always, deny with a reason, explain'],
+  ['y, a, n, e', 'allow once, always, deny with a reason, explain; typed on, a message'],
   ['↑ ↓', 'queued message, earlier messages'],
   ['@path', 'attach an image or a text file; Tab completes'],
   ['Ctrl-O', 'expand the last collapsed reasoning or output; again: the one before'],

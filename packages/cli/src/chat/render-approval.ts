@@ -5,6 +5,7 @@ import { lexed } from '@parlance/web/lex';
 import { broken, hanging, wrapped } from '../terminal/layout.ts';
 import { markdownLines } from '../terminal/markdown.ts';
 import { safeLine, safeText } from '../terminal/safe-text.ts';
+import type { Letter } from './approvals.ts';
 import type { RenderContext } from './render-context.ts';
 import { patchLines } from './render-patch.ts';
 
@@ -31,24 +32,41 @@ export function explanationLines(text: string, context: RenderContext): string[]
   return inner.map((line) => `  ${context.theme.dim('│')} ${line}`);
 }
 
-/** The question: keys, and what "always" would allow. */
+const ANSWERS: Readonly<Record<Letter, string>> = {
+  y: 'Allow once',
+  a: 'Always',
+  n: 'Deny …',
+  e: 'Explain',
+};
+
+type Question = {
+  readonly explaining: boolean;
+  /** the letter that answers in a moment */
+  readonly held: Letter | null;
+};
+
+/** The question: keys, and what "always" would allow, or what becomes of the letter that was typed. */
 export function questionLines(
   { ask }: ApprovalView,
-  context: RenderContext,
-  isExplaining: boolean,
+  { theme, width }: RenderContext,
+  { explaining, held }: Question,
 ): string[] {
-  const { theme, width } = context;
   // Keep a key on the same line as its label.
-  const key = (letter: string, text: string) =>
-    `${theme.bold(theme.yellow(letter))}${NO_BREAK}${text.replaceAll(' ', NO_BREAK)}`;
+  const key = (letter: Letter) => {
+    const label = `${NO_BREAK}${ANSWERS[letter].replaceAll(' ', NO_BREAK)}`;
+    return letter === held ? theme.inverse(letter + label) : `${theme.bold(theme.yellow(letter))}${label}`;
+  };
   const keys = [
-    key('y', 'Allow once'),
-    ...(ask.grant === undefined ? [] : [key('a', 'Always')]),
-    key('n', 'Deny …'),
-    isExplaining ? theme.dim('Asking the model for an explanation …') : key('e', 'Explain'),
+    key('y'),
+    ...(ask.grant === undefined ? [] : [key('a')]),
+    key('n'),
+    explaining ? theme.dim('Asking the model for an explanation …') : key('e'),
   ];
   const lines = wrapped(keys.join('   '), width).map((line) => line.replaceAll(NO_BREAK, ' '));
-  return [...lines, ...wrapped(theme.dim(grantLine(ask.grant)), width)];
+  const hint = held
+    ? theme.yellow(`“${ANSWERS[held]}” is chosen: Enter confirms it now, Esc takes it back.`)
+    : theme.dim(grantLine(ask.grant));
+  return [...lines, ...wrapped(hint, width)];
 }
 
 function grantLine(grant: string | undefined): string {

@@ -10,7 +10,12 @@ const KEYS = [
   ['↑ ↓', 'Recall earlier messages (empty field)'],
   ['Escape', 'Leave the message field, or go to the pending approval'],
 ] as const;
-const APPROVAL_KEYS = [['y a n e', 'Answer a pending approval: once, always, deny, explain']] as const;
+const APPROVAL_KEYS = [
+  [
+    'y a n e',
+    'Answer the pending approval: once, always, deny, explain. Not if more is typed within a second',
+  ],
+] as const;
 
 export function Shortcuts() {
   const keys = may(useServer(), 'tool:approve') ? [...KEYS, ...APPROVAL_KEYS] : KEYS;

@@ -1,5 +1,6 @@
 /** Questions of the extension itself: may it use a site, may it do what always needs a confirmation. */
 import { useRef } from 'react';
+import { HeldHint } from '../../../../web/src/components/approval/answers.tsx';
 import { useKeys } from '../../../../web/src/components/approval/use-keys.ts';
 import { Button } from '../../../../web/src/components/button.tsx';
 import { Icon } from '../../../../web/src/components/icon.tsx';
@@ -25,16 +26,20 @@ export function Asks({ session }: { session: string | null }) {
   );
 }
 
+const SITE_ANSWERS = { y: 'Allow once', a: 'Always allow', n: 'Never' } as const;
+const ACTION_ANSWERS = { y: 'Allow', n: 'Deny' } as const;
+
 const answer = ({ id }: Ask, given: SiteAnswer | ActionAnswer): void =>
   void sendToWorker({ kind: 'answer', id, answer: given });
 
 function SiteCard({ ask }: { ask: SiteAsk }) {
   const card = useRef<HTMLElement>(null);
-  useKeys(card, (key) => {
-    if (key === 'y') answer(ask, 'once');
-    if (key === 'a') answer(ask, 'always');
-    if (key === 'n') answer(ask, 'never');
-  });
+  const actions = {
+    y: () => answer(ask, 'once'),
+    a: () => answer(ask, 'always'),
+    n: () => answer(ask, 'never'),
+  };
+  const held = useKeys(card, actions, ask.id);
   return (
     <article
       className="card approval ask"
@@ -54,22 +59,25 @@ function SiteCard({ ask }: { ask: SiteAsk }) {
         {ask.purpose}
       </p>
       <div className="ask-answers">
-        <Button variant="primary" onClick={() => answer(ask, 'once')}>
-          Allow once
+        <Button variant="primary" data-held={held === 'y' || undefined} onClick={actions.y}>
+          {SITE_ANSWERS.y}
         </Button>
-        <Button onClick={() => answer(ask, 'always')}>Always allow</Button>
-        <Button onClick={() => answer(ask, 'never')}>Never</Button>
+        <Button data-held={held === 'a' || undefined} onClick={actions.a}>
+          {SITE_ANSWERS.a}
+        </Button>
+        <Button data-held={held === 'n' || undefined} onClick={actions.n}>
+          {SITE_ANSWERS.n}
+        </Button>
       </div>
+      {held && <HeldHint answer={SITE_ANSWERS[held]} />}
     </article>
   );
 }
 
 function ActionCard({ ask }: { ask: ActionAsk }) {
   const card = useRef<HTMLElement>(null);
-  useKeys(card, (key) => {
-    if (key === 'y') answer(ask, 'allow');
-    if (key === 'n') answer(ask, 'deny');
-  });
+  const actions = { y: () => answer(ask, 'allow'), n: () => answer(ask, 'deny') };
+  const held = useKeys(card, actions, ask.id);
   return (
     <article
       className="card approval ask"
@@ -90,11 +98,14 @@ function ActionCard({ ask }: { ask: ActionAsk }) {
       </ul>
       {ask.destination !== null && <p className="hint ask-what">{ask.destination}</p>}
       <div className="ask-answers">
-        <Button variant="primary" onClick={() => answer(ask, 'allow')}>
-          Allow
+        <Button variant="primary" data-held={held === 'y' || undefined} onClick={actions.y}>
+          {ACTION_ANSWERS.y}
         </Button>
-        <Button onClick={() => answer(ask, 'deny')}>Deny</Button>
+        <Button data-held={held === 'n' || undefined} onClick={actions.n}>
+          {ACTION_ANSWERS.n}
+        </Button>
       </div>
+      {held && <HeldHint answer={ACTION_ANSWERS[held]} />}
     </article>
   );
 }

@@ -1,5 +1,5 @@
 /** Buttons for the answers to an approval, each with its key. */
-import { type FormEvent, type KeyboardEvent, useEffect, useRef } from 'react';
+import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { Button } from '../button.tsx';
 import type { Key } from './use-keys.ts';
 
@@ -8,34 +8,51 @@ type AnswersProps = {
   readonly explaining: boolean;
   /** "always" is offered */
   readonly always: boolean;
+  /** the key that answers in a moment */
+  readonly held: Key | null;
   readonly onKey: (key: Key) => void;
 };
 
-export function Answers({ disabled, explaining, always, onKey }: AnswersProps) {
+export const ANSWERS: Readonly<Record<Key, string>> = {
+  y: 'Allow once',
+  a: 'Always',
+  n: 'Deny …',
+  e: 'Explain',
+};
+
+export function Answers({ disabled, explaining, always, held, onKey }: AnswersProps) {
+  const button = (key: Key) => ({
+    disabled,
+    'aria-keyshortcuts': key,
+    'data-held': held === key || undefined,
+    onClick: () => onKey(key),
+  });
   return (
     <div className="approval-answers">
-      <Button variant="primary" disabled={disabled} aria-keyshortcuts="y" onClick={() => onKey('y')}>
-        Allow once <Hint letter="y" />
+      <Button variant="primary" {...button('y')}>
+        {ANSWERS.y} <Hint letter="y" />
       </Button>
       {always && (
-        <Button disabled={disabled} aria-keyshortcuts="a" onClick={() => onKey('a')}>
-          Always <Hint letter="a" />
+        <Button {...button('a')}>
+          {ANSWERS.a} <Hint letter="a" />
         </Button>
       )}
-      <Button variant="danger" disabled={disabled} aria-keyshortcuts="n" onClick={() => onKey('n')}>
-        Deny … <Hint letter="n" />
+      <Button variant="danger" {...button('n')}>
+        {ANSWERS.n} <Hint letter="n" />
       </Button>
-      <Button
-        variant="quiet"
-        disabled={disabled || explaining}
-        aria-keyshortcuts="e"
-        onClick={() => onKey('e')}
-      >
-        Explain <Hint letter="e" />
+      <Button variant="quiet" {...button('e')} disabled={disabled || explaining}>
+        {ANSWERS.e} <Hint letter="e" />
       </Button>
     </div>
   );
 }
+
+/** Shown while a key waits for what follows it. */
+export const HeldHint = ({ answer }: { answer: string }) => (
+  <p className="hint" role="status">
+    “{answer}” is chosen: Enter confirms it now, Escape takes it back.
+  </p>
+);
 
 /** Visible hint only; `aria-keyshortcuts` covers screen readers. */
 const Hint = ({ letter }: { letter: Key }) => (
@@ -49,6 +66,7 @@ type DenyProps = { readonly onDeny: (reason: string) => void; readonly onClose: 
 /** The reason is passed to the model. */
 export function DenyForm({ onDeny, onClose }: DenyProps) {
   const field = useRef<HTMLInputElement>(null);
+  const [before] = useState(() => document.activeElement);
   useEffect(() => field.current?.focus(), []);
 
   function submit(event: FormEvent<HTMLFormElement>): void {
@@ -58,6 +76,12 @@ export function DenyForm({ onDeny, onClose }: DenyProps) {
   function onKeyDown(event: KeyboardEvent): void {
     if (event.key !== 'Escape') return;
     event.stopPropagation();
+    close();
+  }
+  /** Someone who was writing a message continues there; a key in the card answers at once. */
+  function close(): void {
+    const card = field.current?.closest<HTMLElement>('.approval');
+    (before instanceof HTMLTextAreaElement ? before : card)?.focus();
     onClose();
   }
 
@@ -71,7 +95,7 @@ export function DenyForm({ onDeny, onClose }: DenyProps) {
         <Button type="submit" variant="danger">
           Deny
         </Button>
-        <Button variant="quiet" onClick={onClose}>
+        <Button variant="quiet" onClick={close}>
           Back
         </Button>
       </div>

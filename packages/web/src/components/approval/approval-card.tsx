@@ -12,10 +12,10 @@ import { Chip } from '../chip.tsx';
 import { CopyButton } from '../copy-button.tsx';
 import { Icon } from '../icon.tsx';
 import { attempt } from '../toast.tsx';
-import { Answers, DenyForm } from './answers.tsx';
+import { ANSWERS, Answers, DenyForm, HeldHint } from './answers.tsx';
 import { answerText, commandLine, grantText, reasonText } from './approval-text.ts';
 import { PatchView } from './patch-view.tsx';
-import { type Key, useKeys } from './use-keys.ts';
+import { type KeyActions, useKeys } from './use-keys.ts';
 
 /** An `ApprovalView` of the SDK fits. */
 export type ShownApproval = Pick<
@@ -60,15 +60,14 @@ export function ApprovalCard({ session, approval, from }: CardProps) {
     setExplaining(false);
   }
 
-  function onKey(key: Key): void {
-    if (!mayAnswer) return;
-    if (key === 'y') void answer('once');
-    else if (key === 'a') {
-      if (ask.grant !== undefined) void answer('always');
-    } else if (key === 'n') setDoing('denying');
-    else void explain();
-  }
-  useKeys(card, onKey);
+  const isOpen = mayAnswer && state.status === 'pending' && doing === 'nothing';
+  const actions: KeyActions = {
+    y: () => void answer('once'),
+    ...(ask.grant !== undefined && { a: () => void answer('always') }),
+    n: () => setDoing('denying'),
+    ...(!explaining && { e: () => void explain() }),
+  };
+  const held = useKeys(card, isOpen ? actions : {}, isOpen ? hash : '');
 
   return (
     <article
@@ -103,9 +102,10 @@ export function ApprovalCard({ session, approval, from }: CardProps) {
             disabled={doing === 'answering'}
             explaining={explaining}
             always={ask.grant !== undefined}
-            onKey={onKey}
+            held={held}
+            onKey={(key) => actions[key]?.()}
           />
-          <Grant grant={ask.grant} />
+          {held === null ? <Grant grant={ask.grant} /> : <HeldHint answer={ANSWERS[held]} />}
         </>
       )}
     </article>

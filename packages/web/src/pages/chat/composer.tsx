@@ -10,7 +10,7 @@ import {
   useRef,
   useState,
 } from 'react';
-import { focusPendingCard } from '../../components/approval/use-keys.ts';
+import { focusPendingCard, useMessageField } from '../../components/approval/use-keys.ts';
 import { Button, IconButton } from '../../components/button.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Notice } from '../../components/notice.tsx';
@@ -82,6 +82,7 @@ export function Composer(props: ComposerProps) {
     setDismissed(false);
     writeDraft(draft, next);
   }
+  useMessageField(area, change);
 
   useHighlighterSoon(text !== '');
   const isNamingModel = namesModel(text);
@@ -199,7 +200,7 @@ export function Composer(props: ComposerProps) {
           rows={1}
           dir="auto"
           value={text}
-          data-empty={empty}
+          data-empty={text === '' && files.attached.length === 0}
           aria-label="Message"
           aria-autocomplete="list"
           aria-controls={choices.length > 0 ? menu : undefined}
