@@ -183,8 +183,22 @@ describe.skipIf(!isBuildable)('the C client', () => {
   });
 
   test('a tool that fails is reported to the model', async () => {
-    const { out } = await run(['-u', server.http, 'chat', 'read the selection']);
+    const missing = join(folder, 'missing.txt');
+    const { out } = await run(['-u', server.http, '-f', missing, 'chat', 'read the selection']);
     expect(out).toContain('There is no text.');
+  });
+
+  test('announces only the tools that have a file', async () => {
+    const offered = async (...args: string[]) => {
+      await run(['-u', server.http, 'chat', 'hello', ...args]);
+      return (model.requests.at(-1)?.tools ?? [])
+        .map((tool) => tool.function.name)
+        .filter((name) => ['get_selected_text', 'extract_page_content'].includes(name));
+    };
+    expect(await offered()).toEqual([]);
+    expect(await offered('-f', 'selection.txt')).toEqual(['get_selected_text']);
+    expect(await offered('-p', 'page.txt')).toEqual(['extract_page_content']);
+    expect(await offered('-f', 'selection.txt', '-p', 'page.txt')).toHaveLength(2);
   });
 
   test('clears a session', async () => {
@@ -208,10 +222,37 @@ describe.skipIf(!isBuildable)('the C client', () => {
   });
 
   test('wrong usage is explained', async () => {
-    for (const args of [[], ['dance'], ['-x', 'chat'], ['cha', 'hi']])
-      expect(await run(args)).toMatchObject({ code: 2, err: expect.stringContaining('usage:') });
+    const wrong = [
+      [],
+      ['dance'],
+      ['-x', 'chat'],
+      ['cha', 'hi'],
+      ['chat', '--session'],
+      ['chat', 'hi', '--verbose'],
+      ['--verbose', 'chat', 'hi'],
+      ['chat', '-x', 'hi'],
+      ['summarize', '-x'],
+      ['chat', 'hi', '-s'],
+      ['chat', 'two', 'words'],
+      ['clear', 'all'],
+    ];
+    const before = model.requests.length;
+    for (const args of wrong)
+      for (const env of [[], ['env', 'POSIXLY_CORRECT=1']])
+        expect([args, await run(['-u', server.http, ...args], '', [...env, ...client])]).toMatchObject([
+          args,
+          { code: 2, out: '', err: expect.stringContaining('usage:') },
+        ]);
+    expect(model.requests.length).toBe(before);
     for (const url of ['ftp://host', 'http://', 'http://host:0', 'http://host:99999', 'nonsense'])
       expect(await run(['-u', url, 'chat', 'hi'])).toMatchObject({ code: 2 });
+  });
+
+  test('--help is shown, also after a command, and -- ends the options', async () => {
+    for (const args of [['--help'], ['-h'], ['chat', '--help'], ['chat', 'hi', '-h']])
+      expect(await run(args)).toMatchObject({ code: 0, out: expect.stringContaining('usage:'), err: '' });
+    const { out } = await run(['chat', '-u', server.http, '--', '--help']);
+    expect(out).toBe('re: "--help"\n');
   });
 
   test('a token is needed if the server requires one', async () => {
@@ -289,7 +330,7 @@ describe.skipIf(!isBuildable)('the C client', () => {
     const options = ['--quiet', '--error-exitcode=99', '--leak-check=full'];
     const valgrind = ['valgrind', ...options, join(plain, 'parlance-c')];
     const [chat, summary] = await Promise.all([
-      run(['-u', server.http, 'chat'], 'one\nread the selection\n', valgrind),
+      run(['-u', server.http, '-f', 'missing.txt', 'chat'], 'one\nread the selection\n', valgrind),
       run(['-u', server.http, 'summarize'], 'Bees.', valgrind),
     ]);
     expect(chat).toMatchObject({ code: 0, out: expect.stringContaining('re: "one"') });

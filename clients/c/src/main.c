@@ -52,11 +52,6 @@ static cJSON *page_content(void *context, const cJSON *asked, unsigned timeout_m
   return file_result(((const program *)context)->page, "content", error, size);
 }
 
-static const parlance_tool TOOLS[] = {
-    {"get_selected_text", NULL, selected_text},
-    {"extract_page_content", "page_access", page_content},
-};
-
 static void show(void *context, const parlance_event *event) {
   program *self = context;
   const char *detail = event->detail ? event->detail : "";
@@ -83,14 +78,18 @@ static int stopped(void) {
   return sigtimedwait(&signals, NULL, &(struct timespec){0}) > 0;
 }
 
-static int usage(void) {
-  fputs("usage: parlance-c [-u URL] [-t TOKEN] [-s SESSION] [-f SELECTION] [-p PAGE] COMMAND\n"
-        "  chat [TEXT]        send a message, or each line of standard input\n"
-        "  serve              lend tools to the server until interrupted\n"
-        "  clear              clear the session\n"
-        "  summarize [TITLE]  summarize standard input\n",
-        stderr);
-  return 2;
+static int usage(FILE *to) {
+  fprintf(to, "usage: parlance-c [OPTION]... COMMAND\n"
+              "  chat [TEXT]        send a message, or each line of standard input\n"
+              "  serve              lend tools to the server until interrupted\n"
+              "  clear              clear the session\n"
+              "  summarize [TITLE]  summarize standard input\n"
+              "  -u URL, -t TOKEN   the server, and a token for it (PARLANCE_URL, PARLANCE_TOKEN)\n"
+              "  -s SESSION         the session to continue\n"
+              "  -f FILE            lend the tool get_selected_text, which returns this file\n"
+              "  -p FILE            lend the tool extract_page_content, which returns this file\n"
+              "  -h, --help         show this; put -- before a text that begins with a dash\n");
+  return to == stdout ? 0 : 2;
 }
 
 /* Sends the next line if there is one. Returns 0 at the end of the input. */
@@ -141,29 +140,32 @@ int main(int count, char **words) {
   parlance_options options = {
       .url = getenv("PARLANCE_URL"),
       .token = getenv("PARLANCE_TOKEN"),
-      .tools = TOOLS,
-      .tool_count = sizeof TOOLS / sizeof *TOOLS,
       .on_event = show,
       .context = &self,
   };
   if (!options.url) options.url = "http://127.0.0.1:3000";
-  for (int option; (option = getopt(count, words, "+u:t:s:f:p:")) != -1;) {
+  static const struct option LONG[] = {{"help", no_argument, NULL, 'h'}, {0}};
+  unsetenv("POSIXLY_CORRECT"); /* options are read after the command, too */
+  for (int option; (option = getopt_long(count, words, "u:t:s:f:p:h", LONG, NULL)) != -1;) {
     if (option == 'u') options.url = optarg;
     else if (option == 't') options.token = optarg;
     else if (option == 's') options.session = optarg;
     else if (option == 'f') self.selection = optarg;
     else if (option == 'p') self.page = optarg;
-    else return usage();
+    else return usage(option == 'h' ? stdout : stderr);
   }
   char **command = words + optind;
-  if (!*command) return usage();
+  int takes_text = *command && (strcmp(*command, "chat") == 0 || strcmp(*command, "summarize") == 0);
+  int is_command = takes_text || (*command && (strcmp(*command, "serve") == 0 || strcmp(*command, "clear") == 0));
+  if (takes_text && command[1] && command[2]) fputs("parlance-c: put the text in quotes\n", stderr);
+  if (!is_command || count - optind > 1 + takes_text) return usage(stderr);
+  parlance_tool tools[2];
+  options.tools = tools;
+  if (self.selection) tools[options.tool_count++] = (parlance_tool){"get_selected_text", NULL, selected_text};
+  if (self.page) tools[options.tool_count++] = (parlance_tool){"extract_page_content", "page_access", page_content};
   if (strcmp(*command, "summarize") == 0) return summarize(&options, command[1]);
-  if (strcmp(*command, "chat") && strcmp(*command, "serve") && strcmp(*command, "clear")) return usage();
   parlance_client *client = parlance_new(&options);
-  if (!client) {
-    fprintf(stderr, "parlance-c: cannot use %s\n", options.url);
-    return 2;
-  }
+  if (!client) return fprintf(stderr, "parlance-c: cannot use %s\n", options.url), 2;
   fprintf(stderr, "[session] %s\n", parlance_session(client));
   int failed = run(client, &self, command);
   parlance_free(client);
