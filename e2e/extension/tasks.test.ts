@@ -102,7 +102,18 @@ describe.skipIf(NO_BROWSER)('the panel', () => {
     await send(panel, 'click Pay now');
     const ask = panel.getByRole('article', { name: 'Confirm the action' });
     await ask.getByText('looks like a payment').waitFor();
-    await ask.getByRole('button', { name: 'Deny' }).click();
+    // The beginning of a message is no answer; a letter that stands alone is one.
+    const field = panel.getByRole('textbox', { name: 'Message' });
+    await field.focus();
+    await panel.clock.install();
+    await panel.clock.pauseAt(Date.now() + 1_000);
+    await panel.keyboard.type('you should not');
+    expect(await field.inputValue()).toBe('you should not');
+    await field.fill('');
+    await panel.keyboard.press('n');
+    await ask.getByText('“Deny” is chosen: Enter confirms it now').waitFor();
+    await panel.clock.resume();
+    await panel.keyboard.press('Enter');
     await ask.waitFor({ state: 'detached' });
     await panel.getByText('The user did not allow this action', { exact: false }).first().waitFor();
     expect(await page.locator('output').textContent()).toBe('');
