@@ -9,16 +9,31 @@ export type CuttingProxy = {
   /** Drops all connections and refuses new ones until restored. Returns the number of dropped ones. */
   cut(): number;
   restore(): void;
+  /** the number of connections that were refused */
+  refused(): number;
   stop(): Promise<void>;
 };
 
-export async function cuttingProxy(target: string): Promise<CuttingProxy> {
+/** `cutsAfter`: cuts itself instead of passing on the response to such a request. */
+export async function cuttingProxy(
+  target: string,
+  cutsAfter: (request: string) => boolean = () => false,
+): Promise<CuttingProxy> {
   const { hostname, port } = new URL(target);
   const ends = new Set<Socket>();
   let whole = true;
+  let refused = 0;
   const server = createServer((near) => {
-    if (!whole) return near.resetAndDestroy();
+    if (!whole) {
+      refused++;
+      return near.resetAndDestroy();
+    }
     const far = createConnection(Number(port), hostname);
+    let isLast = false;
+    near.on('data', (bytes) => {
+      isLast = cutsAfter(bytes.toString());
+    });
+    far.on('data', () => isLast && cut());
     for (const [one, other] of [
       [near, far],
       [far, near],
@@ -44,6 +59,7 @@ export async function cuttingProxy(target: string): Promise<CuttingProxy> {
   return {
     http: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     cut,
+    refused: () => refused,
     restore() {
       whole = true;
     },

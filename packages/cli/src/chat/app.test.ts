@@ -2,8 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { cuttingProxy } from '../../../../e2e/console/cutting-proxy.ts';
 import { type DictatedModel, dictatedModel } from '../../../../e2e/dictated-model.ts';
+import { durableOf, startProcess } from '../../../../e2e/server-process.ts';
 import { startTestServer, type TestServer } from '../../../server/src/testing/server.ts';
+import { until } from '../../../server/src/testing/until.ts';
 import { hasTmux, openTerminal } from '../testing/tmux.ts';
 
 let model: DictatedModel;
@@ -138,6 +141,37 @@ describe.skipIf(!hasTmux)('a conversation in the terminal', () => {
     await terminal.type('an important message');
     await terminal.press('Enter');
     await terminal.shows(/✗ Cannot reach the server\.\n─+\n❯ an important message/);
+  });
+
+  test('does not give a message back that the server accepted before it was killed', async () => {
+    const data = mkdtempSync(join(home, 'killed-'));
+    const killed = await startProcess(data, model.settings);
+    const { port } = new URL(killed.http);
+    let sent = 0;
+    const isFirst = (request: string) => request.includes('an accepted message') && sent++ === 0;
+    const proxy = await cuttingProxy(killed.http, isFirst);
+    await using terminal = await openTerminal({
+      args: ['chat', '--url', proxy.http, '--session', 'killed'],
+      cwd: home,
+      env: { HOME: home },
+    });
+    await terminal.shows(READY);
+    await terminal.type('an accepted message');
+    await terminal.press('Enter');
+    await terminal.shows(/Not connected|Reconnecting/);
+    await killed.kill();
+    // By then, sending it again has failed as often as it is tried.
+    await until(() => proxy.refused() >= 7);
+    expect(await terminal.screen()).not.toMatch(/─\n❯ an accepted message|Cannot reach/);
+    await using server = await startProcess(data, { ...model.settings, PORT: port });
+    proxy.restore();
+    model.say('The answer.');
+    model.end();
+    const screen = await terminal.shows(/❯ an accepted message[\s\S]*The answer\.[\s\S]*Send a message/);
+    expect(screen.match(/❯ an accepted message/g)).toHaveLength(1);
+    const accepted = (await durableOf(server, 'killed')).filter(({ type }) => type === 'input.accepted');
+    expect(accepted).toHaveLength(1);
+    await proxy.stop();
   });
 
   test('has no colours with NO_COLOR', async () => {

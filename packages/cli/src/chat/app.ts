@@ -245,7 +245,7 @@ export class ChatApp {
     else void this.#send(text);
   }
 
-  /** A message that could not be sent is put back into the input field. */
+  /** A message that was not accepted is put back into the input field. */
   async #send(text: string): Promise<void> {
     this.#sending++;
     try {

@@ -72,10 +72,27 @@ export class Conversation {
     this.events.changed();
   }
 
+  /**
+   * Accepted when it resolves. If the connection is lost meanwhile, the server may have accepted the message: it is sent again,
+   * with the same key, when the server is back. Throws if it was certainly not accepted.
+   */
   async send(parts: Part[], mode: 'queue' | 'supersede' = 'queue'): Promise<void> {
     await this.#opening;
     if (!this.#handle) this.#follow(await this.prepare(null));
-    await this.#handle?.submit(parts, { mode });
+    const [handle, live] = [this.#handle, this.#live];
+    if (!handle || !live) return;
+    const key = crypto.randomUUID();
+    const before = live.connection();
+    const wasConnected =
+      before.status === 'live' || (before.status === 'connecting' && before.failures === 0);
+    for (;;) {
+      try {
+        await handle.submit(parts, { mode, key });
+        return;
+      } catch (error) {
+        if (!wasConnected || !isLost(error) || !(await isConnected(live))) throw error;
+      }
+    }
   }
 
   /** The running turn, or only the named one, also if its message still waits. */
@@ -148,6 +165,24 @@ export class Conversation {
       if (error && live === this.#live) this.events.notice(error.message);
     });
   }
+}
+
+/** The response was lost, or a proxy says so. */
+const isLost = (error: unknown): boolean =>
+  error instanceof ParlanceError &&
+  (error.code === 'unreachable' || error.status === 502 || error.status === 504);
+
+/** Waits for the connection; false if it was closed. */
+function isConnected(live: LiveView): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const look = () => {
+    const { status } = live.connection();
+    if (status === 'live' || status === 'closed') resolve(status === 'live');
+  };
+  const unsubscribe = live.subscribe(look);
+  void live.closed.then(() => resolve(false));
+  look();
+  return promise.finally(unsubscribe);
 }
 
 async function configure(handle: SessionHandle, { agent, model, approval }: ChatSettings): Promise<void> {

@@ -80,7 +80,7 @@ function activityLines(footer: Footer, context: RenderContext): string[] {
   const turn = currentTurn(view);
   const question = view.pending && !denying ? questionLines(view.pending, context, { explaining, held }) : [];
   const working = turn && !view.pending ? [cut(workingLine(footer, context), width)] : [];
-  const sending = footer.sending && !turn ? [theme.dim('Sending …')] : [];
+  const sending = footer.sending && (!turn || footer.state.status !== 'live') ? [theme.dim('Sending …')] : [];
   const queue = view.queued.map((input) => cut(theme.dim(`Queued: ${queuedLine(input)}`), width));
   const more = queue.length > MAX_QUEUED ? [theme.dim(`… ${queue.length - MAX_QUEUED} more queued`)] : [];
   const plan = view.plan && turn ? planLines(view.plan, context, height >= 20) : [];
