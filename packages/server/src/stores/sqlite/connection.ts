@@ -66,6 +66,8 @@ const notOurs = (error: unknown, path: string): unknown =>
 export type ConnectionOptions = EventOptions & {
   /** for servers: the caller has locked the folder */
   readonly exclusive?: boolean;
+  /** called before anything is written */
+  readonly verify?: (database: Database) => void;
 };
 
 /**
@@ -79,6 +81,7 @@ export function openConnection(folder: string, options: ConnectionOptions = {}):
   try {
     database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
     database.run('PRAGMA foreign_keys = ON');
+    options.verify?.(database);
     upgrade(database, folder, options);
     database.run('PRAGMA journal_mode = WAL');
     database.run('PRAGMA synchronous = FULL');

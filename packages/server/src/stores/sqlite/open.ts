@@ -24,8 +24,8 @@ import { groupCommit } from './group-commit.ts';
 import { prepareHead } from './head.ts';
 import { prepareList } from './list.ts';
 import { prepareLoad } from './load.ts';
-import { lockFolder } from './lock.ts';
-import { type Log, openLog } from './log.ts';
+import { FolderInUse, lockFolder } from './lock.ts';
+import { checkAcknowledged, isNoted, type Log, openLog } from './log.ts';
 import { prepareLookup } from './lookup.ts';
 import { preparePairings } from './pairings.ts';
 import { preparePreferences } from './preferences.ts';
@@ -72,15 +72,33 @@ export function openSqliteStore(folder: string, options: SqliteOptions = {}): St
 }
 
 function opened(folder: string, unlock: () => void, options: SqliteOptions): Store {
-  const database = openConnection(folder, options);
+  const database = openVerified(folder, options);
   let log: Log | null = null;
   try {
     log = openLog(folder);
     return storeOn(database, { log, space: watchFreeSpace(folder), unlock, options });
   } catch (error) {
-    log?.close();
+    log?.close(false);
     database.close(false);
     throw error;
+  }
+}
+
+/** A server that runs has verified the log, which changes while it is read here. */
+function openVerified(folder: string, options: SqliteOptions): Database {
+  if (!isNoted(folder)) return openConnection(folder, options);
+  let unlock: () => void;
+  try {
+    unlock = options.exclusive ? () => undefined : lockFolder(folder);
+  } catch (error) {
+    if (error instanceof FolderInUse) return openConnection(folder, options);
+    throw error;
+  }
+  try {
+    const { lost } = checkAcknowledged(folder);
+    return openConnection(folder, { ...options, verify: lost, exclusive: true });
+  } finally {
+    unlock();
   }
 }
 
@@ -132,7 +150,10 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
       size.add(characters);
       const kept = appends.add(append, characters);
       kept.then(
-        () => space.kept(characters),
+        () => {
+          log.acknowledged(record.ref, record.head);
+          space.kept(characters);
+        },
         (error) => space.failed(error, characters),
       );
       return kept;
@@ -161,17 +182,20 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
       // Write earlier requests first.
       void appends.flush();
       size.forget();
+      log.forget(ref);
       return erase(ref);
     }),
     /** Writes the queue first. Closing twice does nothing. */
     async close() {
       if (!close()) return;
       writes.stop();
+      let isComplete = false;
       try {
         await appends.flush();
         closeConnection(database);
+        isComplete = options.exclusive === true;
       } finally {
-        log.close();
+        log.close(isComplete);
         unlock();
       }
     },
