@@ -175,7 +175,7 @@ async function startTask(
     path: '/api/agent/interact',
     body: {
       sessionId,
-      query: 'click the Submit button',
+      query: `click the Submit button, ${marker}`,
       url: `http://${site}/`,
       dom: `<p>${marker}</p><button id="4">Submit</button>`,
     },
