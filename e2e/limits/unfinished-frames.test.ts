@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from 'bun:test';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { slowness } from '../../packages/server/src/testing/until.ts';
 import { postJson, type ServerProcess, startProcess } from '../server-process.ts';
 import { type Shape, type Unfinished, unfinishedFrame } from './unfinished-frame.ts';
 
@@ -11,6 +12,9 @@ const PEERS = 300;
 const FRAME_BYTES = 1_048_575;
 /** The limit from docs/guides/limits.md with default settings, plus the cost of connections and requests. */
 const MAX_MEGABYTES = 64 + 16 + 32;
+
+/** Clients of a slow machine are not identified within the default. */
+const patient = () => ({ PARLANCE_IDENTIFY_WITHIN: String(Math.round(10_000 * slowness())) });
 
 const MESSAGE = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hello.' }] };
 
@@ -104,7 +108,7 @@ describe.each<[string, Shape]>([
 
 describe('300 legitimate clients that connect at once are all accepted', () => {
   test('extension clients', async () => {
-    const server = await serve();
+    const server = await serve(patient());
     const token = await login(server);
     await Promise.all(
       Array.from({ length: PEERS }, async () => {
@@ -117,7 +121,7 @@ describe('300 legitimate clients that connect at once are all accepted', () => {
   });
 
   test('pusher clients', async () => {
-    const server = await serve();
+    const server = await serve(patient());
     const headers = { authorization: `Bearer ${await login(server)}` };
     const channel = 'private-user-dev';
     await Promise.all(
@@ -136,7 +140,7 @@ describe('300 legitimate clients that connect at once are all accepted', () => {
 });
 
 test('a pusher client without a token stays on a public channel', async () => {
-  const server = await serve({ PARLANCE_IDENTIFY_WITHIN: '100' });
+  const server = await serve({ PARLANCE_IDENTIFY_WITHIN: String(Math.round(200 * slowness())) });
   const client = await server.connect(PUSHER);
   client.send({ event: 'pusher:subscribe', data: { channel: 'news' } });
   await client.next(({ event }) => event === 'pusher_internal:subscription_succeeded');
