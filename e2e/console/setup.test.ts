@@ -412,6 +412,28 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await page.context().close();
   });
 
+  test('in open mode an MCP server is added without a login, and shows why it does not start', async () => {
+    const page = await app.open('/admin?section=mcp');
+    await page.getByRole('button', { name: 'Add server' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add MCP server' });
+    await dialog.getByLabel('Name', { exact: true }).fill('broken');
+    await dialog.getByLabel('Command').fill('sh');
+    await dialog
+      .getByLabel('Arguments, one per line')
+      .fill('-c\necho "npm error 404 Not Found - missing" >&2; exit 4');
+    await dialog.getByRole('button', { name: 'Add' }).click();
+    const row = page.getByRole('listitem').filter({ hasText: 'broken' });
+    await visible(row.getByText('the program ended with exit code 4: npm error 404 Not Found - missing'));
+    expect(await problemsOn(page)).toEqual([]);
+    await row.getByRole('button', { name: 'Remove' }).click();
+    await page
+      .getByRole('dialog', { name: 'Remove broken?' })
+      .getByRole('button', { name: 'Remove' })
+      .click();
+    await removed(row);
+    await page.context().close();
+  });
+
   test('a refused origin is allowed with a click', async () => {
     const origin = 'https://chat.example.com';
     const visit = () => fetch(`${app.server.http}/v1/server`, { headers: { origin } });

@@ -4,7 +4,7 @@ import type { About } from '@parlance/sdk';
 
 export type Caller = Pick<About, 'auth' | 'principal'>;
 
-/** `setup`: models and agents. `account`: what belongs to a user who signs in. */
+/** `setup`: models, agents and MCP servers. `account`: what belongs to a user who signs in. */
 export type Needs = Permission | 'admin' | 'setup' | 'account';
 
 /** Whether the caller uses open mode without signing in. */

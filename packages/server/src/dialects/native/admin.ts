@@ -9,6 +9,7 @@ import { requestLimit } from '../shared/request-limit.ts';
 import type { Context } from './context.ts';
 import { body, checked } from './requests.ts';
 import { NewPassword, NewUser, PageQuery, UserChange } from './schemas.ts';
+import { isLocal } from './setup.ts';
 
 export function adminRoutes(api: Hono, ctx: Context): void {
   const { engine, authenticator } = ctx;
@@ -99,11 +100,11 @@ const nodeView = ({ release, startedAt, leaseAge, ...node }: NodeView) => ({
   leaseAgeMs: leaseAge,
 });
 
-function mcpView({ error, output, ...server }: McpServerView, { role }: Principal) {
+function mcpView({ error, output, ...server }: McpServerView, principal: Principal) {
   const lastError = error && { ...error, at: new Date(error.at).toISOString() };
   return {
     ...server,
-    output: role === 'admin' ? output : [],
+    output: principal.role === 'admin' || isLocal(principal) ? output : [],
     error: lastError,
     // The former name.
     trouble: lastError,

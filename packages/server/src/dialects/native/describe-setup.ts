@@ -45,7 +45,7 @@ export const setup: readonly Endpoint[] = [
   {
     method: 'post',
     path: '/v1/admin/mcp/{name}/restart',
-    summary: 'Stops an MCP server and starts it again; for admins',
+    summary: 'Stops an MCP server and starts it again; for admins, and for the local user in open mode',
     security: 'token',
     examples: () => [{ params: { name: 'files' } }],
     answers: { 204: { description: 'Restarted; the start may still fail' }, ...errors(401, 403, 404) },

@@ -252,14 +252,26 @@ describe('permission to change the setup', () => {
     }
   });
 
-  test('in open mode the local user may connect a model, but not configure programs or access', async () => {
+  test('in open mode the local user may connect a model and MCP servers, but not configure access', async () => {
     expect((await change({ model: 'offline' }, { token: null })).status).toBe(200);
     expect((await change({ model: null }, { token: null })).status).toBe(200);
     await change({ allowedOrigins: ['https://secret.example'] });
     expect((await settings(null)).stored).toEqual({});
-    for (const values of [{ mcpServers: {} }, { allowedOrigins: [] }])
-      expect((await change(values, { token: null })).status).toBe(403);
-    expect((await asked('POST', '/v1/admin/mcp/x/restart', { token: null })).status).toBe(403);
+    expect((await change({ allowedOrigins: [] }, { token: null })).status).toBe(403);
+    expect((await asked('POST', '/v1/admin/mcp/x/restart', { token: null })).status).toBe(404);
+    const mcpServers = {
+      x: { command: process.execPath, args: ['-e', 'console.error("why"); process.exit(3)'] },
+    };
+    expect((await change({ mcpServers }, { token: null })).status).toBe(200);
+    const listed = () => asked('GET', '/v1/admin/mcp', { token: null });
+    const failed = await until(async () => {
+      const [server] = (await listed()).body.servers as (Json & { error: { message: string } | null })[];
+      return server?.error?.message.includes('why') ? server : false;
+    });
+    expect(failed.error?.message).toBe('the program ended with exit code 3: why');
+    expect(failed.output).toContain('why');
+    expect((await asked('POST', '/v1/admin/mcp/x/restart', { token: null })).status).toBe(204);
+    expect((await change({ mcpServers: null }, { token: null })).status).toBe(200);
     await change({ allowedOrigins: null });
   });
 
@@ -267,6 +279,8 @@ describe('permission to change the setup', () => {
     const headers = { origin: 'http://localhost:5173' };
     expect((await asked('GET', '/v1/admin/settings', { token: null, headers })).status).toBe(403);
     expect((await change({ model: 'offline' }, { token: null, headers })).status).toBe(403);
+    expect((await change({ mcpServers: {} }, { token: null, headers })).status).toBe(403);
+    expect((await asked('POST', '/v1/admin/mcp/x/restart', { token: null, headers })).status).toBe(403);
     const own = { origin: server.http };
     expect((await asked('GET', '/v1/admin/settings', { token: null, headers: own })).status).toBe(200);
   });

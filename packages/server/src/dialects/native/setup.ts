@@ -8,10 +8,7 @@ import type { Context } from './context.ts';
 import { body, checked } from './requests.ts';
 import { SetupChange, VendorQuestion } from './schemas.ts';
 
-/**
- * In open mode the local user may change these without a login. The other settings run programs or grant
- * access.
- */
+/** In open mode the local user may change these without a login. The other settings grant access. */
 const CHANGED_BY_LOCAL = new Set([
   'provider',
   'model',
@@ -24,6 +21,7 @@ const CHANGED_BY_LOCAL = new Set([
   'googleBaseUrl',
   'agents',
   'domains',
+  'mcpServers',
 ]);
 
 export function setupRoutes(api: Hono, ctx: Context): void {
@@ -69,7 +67,7 @@ export function setupRoutes(api: Hono, ctx: Context): void {
   });
 
   api.post('/v1/admin/mcp/:name/restart', async (c) => {
-    await admin(c.req.raw);
+    await caller(c.req.raw);
     if (!(await setup().restartMcp(c.req.param('name'))))
       throw new Fault('not_found', 'There is no such MCP server.');
     return c.body(null, 204);
@@ -97,7 +95,7 @@ const agentView = ({ id, name, description, instructions, model, tools, starters
   starters: starters ?? [],
 });
 
-const isLocal = ({ id }: Principal): boolean => id === LOCAL.id;
+export const isLocal = ({ id }: Principal): boolean => id === LOCAL.id;
 
 /** Pages of other origins on the same machine are callers without a token as well. */
 function requireOwnOrigin(request: Request, { originOf }: Context): void {

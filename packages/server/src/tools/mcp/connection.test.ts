@@ -57,6 +57,33 @@ test('a server that dies during a call leaves the outcome unknown', async () => 
   expect(await eventually(() => said(use(mcp.named('mcp_bad_say'), { text: 'back' }, context)))).toBe('back');
 });
 
+test.each([
+  ['no output', '', 'the program ended with exit code 7'],
+  ['the last line', 'one\ntwo', 'the program ended with exit code 7: two'],
+  [
+    'the error of npm',
+    [
+      'npm error code E404',
+      'npm error 404 Not Found - GET https://registry.example/missing - Not found',
+      'npm error 404',
+      "npm error 404  'missing@*' is not in this registry.",
+      'npm error A complete log of this run can be found in: /root/.npm/_logs/debug-0.log',
+    ].join('\n'),
+    'the program ended with exit code 7: npm error 404 Not Found - GET https://registry.example/missing - Not found',
+  ],
+  [
+    'the error before the stack of Node',
+    "node:internal/modules/cjs/loader:1\n  throw err;\n\nError: Cannot find module '/x.js'\n    at x\n\nNode.js v20.20.2",
+    "the program ended with exit code 7: Error: Cannot find module '/x.js'",
+  ],
+])('the error of a server that does not start has its reason: %s', async (_, output, message) => {
+  const code = `process.stderr.write(process.env.OUTPUT ?? '', () => process.exit(7))`;
+  await using mcp = await opened({
+    bad: { command: process.execPath, args: ['-e', code], env: { OUTPUT: output } },
+  });
+  await eventually(() => mcp.servers()[0]?.error?.message === message);
+});
+
 test('a server that dies immediately is not restarted in a hot loop', async () => {
   await using place = await toolFixture();
   await place.write(

@@ -51,6 +51,14 @@ const STATES = {
 /** The last error of a server, without secrets. */
 export type McpError = { readonly at: number; readonly message: string };
 
+/** A process of a server, from its start to its end. */
+type Run = {
+  /** the latest lines of stderr; they may arrive after the end */
+  readonly lines: string[];
+  /** how it ended by itself, as the end of a sentence */
+  ending: string | null;
+};
+
 const START_MS = 30_000;
 const PAUSE_MS = 500;
 const MAX_PAUSE_MS = 60_000;
@@ -69,7 +77,9 @@ export class McpConnection {
   #state: State = { phase: 'new' };
   #failures = 0;
   #definitions: readonly Definition[] = [];
-  #lastError: McpError | null = null;
+  /** with the process that it is about, if it was lost or did not start */
+  #lastError: (McpError & { readonly run: Run | null }) | null = null;
+  #run: Run = { lines: [], ending: null };
   readonly #output: string[] = [];
   /** called when the list of tools changes */
   onChange: () => void = () => undefined;
@@ -90,7 +100,12 @@ export class McpConnection {
   }
 
   get lastError(): McpError | null {
-    return this.#lastError;
+    if (!this.#lastError) return null;
+    const { at, message, run } = this.#lastError;
+    if (!run) return { at, message };
+    const reason = reasonIn(run.lines);
+    const what = run.ending === null ? message : `the program ${run.ending}`;
+    return { at, message: cutText(reason === undefined ? what : `${what}: ${reason}`, 2_000) };
   }
 
   /** The latest lines of stderr, including those of earlier processes. */
@@ -106,7 +121,7 @@ export class McpConnection {
       await this.#connect(abort.signal);
     } catch (thrown) {
       if (this.#closed()) return;
-      const reason = this.#recordError(thrown);
+      const reason = this.#recordError(thrown, this.#run);
       this.#options.log.warn({ server: this.#name, reason }, 'failed to connect to MCP server');
       this.#pause();
     }
@@ -155,7 +170,18 @@ export class McpConnection {
   async #connect(signal: AbortSignal): Promise<void> {
     const { log } = this.#options;
     const client = await this.#newClient();
-    const way = { name: this.#name, server: this.#server, redact: this.#redact, keep: this.#keep };
+    const run: Run = { lines: [], ending: null };
+    this.#run = run;
+    let isClosing = false;
+    const way = {
+      name: this.#name,
+      server: this.#server,
+      redact: this.#redact,
+      keep: (line: string) => this.#keep(line, run),
+      ended: (ending: string) => {
+        if (!isClosing) run.ending = ending;
+      },
+    };
     try {
       await client.connect(await openTransport(way, log), { signal, timeout: START_MS });
       const { tools } = await client.listTools(undefined, { signal, timeout: START_MS });
@@ -165,16 +191,19 @@ export class McpConnection {
       this.#state = { phase: 'ready', client, since: Date.now() };
       this.#learn(tools);
     } catch (thrown) {
+      isClosing = true;
       await this.#end(client);
       throw thrown;
     }
     log.info({ server: this.#name, tools: this.#definitions.length }, 'MCP server is ready');
   }
 
-  readonly #keep = (line: string): void => {
-    this.#output.push(line);
-    if (this.#output.length > MAX_LINES) this.#output.shift();
-  };
+  #keep(line: string, { lines }: Run): void {
+    for (const kept of [this.#output, lines]) {
+      kept.push(line);
+      if (kept.length > MAX_LINES) kept.shift();
+    }
+  }
 
   async #newClient(): Promise<Client> {
     const { Client } = await import('@modelcontextprotocol/client');
@@ -221,7 +250,7 @@ export class McpConnection {
     if (state.phase !== 'ready' || state.client !== client) return;
     if (Date.now() - state.since > WELL_MS) this.#failures = 0;
     this.#options.log.warn({ server: this.#name }, 'MCP server lost');
-    this.#recordError('the server closed the connection');
+    this.#recordError('the server closed the connection', this.#run);
     this.#pause();
     await this.#end(client);
   }
@@ -251,15 +280,25 @@ export class McpConnection {
     return new Fault('tool_failed', `The MCP server ${this.#name} is not running${retryHint}.`);
   }
 
-  #recordError(thrown: unknown): string {
+  #recordError(thrown: unknown, run: Run | null = null): string {
     const message = this.#reason(thrown);
-    this.#lastError = { at: Date.now(), message };
-    return message;
+    this.#lastError = { at: Date.now(), message, run };
+    return this.lastError?.message ?? message;
   }
 
   #reason(thrown: unknown): string {
     return cutText(this.#redact(thrown instanceof Error ? thrown.message : String(thrown)), 2_000);
   }
+}
+
+/** The line that says why a program failed: the first error of npm, the last error of others, or the last line. */
+function reasonIn(lines: readonly string[]): string | undefined {
+  const npm = lines.find((line) => /^npm (?:error|ERR!) (?!code\b|errno\b|A complete log)\S/.test(line));
+  return (
+    npm ??
+    lines.findLast((line) => /^\W*(?:[\w.]*(?:error|exception)|fatal|panic)\b/i.test(line)) ??
+    lines.at(-1)
+  );
 }
 
 /** Passes results through without validating them against the server's own schema. */

@@ -1,4 +1,4 @@
-/** MCP servers: their state and tools; admins add, edit, restart and remove them. */
+/** MCP servers: their state and tools; those who may set up the server add, edit, restart and remove them. */
 import type { JsonObject } from '@parlance/protocol';
 import type { McpServer } from '@parlance/sdk';
 import { useState } from 'react';
@@ -7,6 +7,7 @@ import { Chip, type ChipVariant } from '../../components/chip.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { attempt, toast } from '../../components/toast.tsx';
+import { may } from '../../state/may.ts';
 import { parlance, useServer } from '../../state/server.ts';
 import { usePolled } from '../../state/use-polled.ts';
 import { McpQuestion } from './mcp-question.tsx';
@@ -29,8 +30,7 @@ type Asking =
   | { readonly what: 'remove'; readonly name: string };
 
 export function McpSection() {
-  const { principal } = useServer();
-  const isAdmin = principal.role === 'admin';
+  const maySetUp = may(useServer(), 'setup');
   const polled = usePolled(parlance.admin.mcp, EVERY_MS);
   const settings = useSettings();
   const [asking, setAsking] = useState<Asking | null>(null);
@@ -52,7 +52,7 @@ export function McpSection() {
       title="MCP servers"
       polled={polled}
       actions={
-        isAdmin && (
+        maySetUp && (
           <Button variant="primary" icon="plus" onClick={() => setAsking({ what: 'edit', name: null })}>
             Add server
           </Button>
@@ -63,7 +63,7 @@ export function McpSection() {
         <>
           {servers.length === 0 && (
             <Empty title="No MCP servers">
-              {isAdmin
+              {maySetUp
                 ? 'Add one, and agents can use its tools at once.'
                 : 'An admin can add them here. Agents can then use their tools.'}
             </Empty>
@@ -73,10 +73,10 @@ export function McpSection() {
               <Server
                 key={server.name}
                 server={server}
-                fixed={isAdmin && !!settings.polled.value && !(server.name in stored)}
-                restart={isAdmin ? () => void restart(server.name) : undefined}
+                fixed={maySetUp && !!settings.polled.value && !(server.name in stored)}
+                restart={maySetUp ? () => void restart(server.name) : undefined}
                 ask={
-                  isAdmin && server.name in stored
+                  maySetUp && server.name in stored
                     ? (what) => setAsking({ what, name: server.name })
                     : undefined
                 }
