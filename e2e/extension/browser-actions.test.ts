@@ -152,6 +152,16 @@ describe.skipIf(NO_BROWSER)('the browser', () => {
     await close(panel, page);
   });
 
+  test('finds icons in cards, and the entries of a menu one by one', async () => {
+    const { page, panel } = await run('/inbox', 'click(6)', 'setValue(7, "Ad")', 'click(9)');
+    await ended(panel, 'Completed');
+    const prompt = JSON.stringify(model.requests.at(-1)?.messages);
+    expect(prompt).toContain('[6] button \\"trash\\" near=\\"Grace: Build');
+    expect(prompt).toContain('[9] button \\"Adele\\"');
+    expect(await page.locator('output').textContent()).toBe('trash Gra; to Adele; ');
+    await close(panel, page);
+  });
+
   test('clicks, hovers and drags by offset, and selects text', async () => {
     const { page, panel } = await run(
       '/drawing',

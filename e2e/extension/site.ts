@@ -35,6 +35,18 @@ document.querySelector('output').textContent += what + ' ' + Math.round(event.cl
 for (const type of ['click', 'mouseup', 'mouseenter']) board.addEventListener(type, say(type));
 document.addEventListener('selectionchange', () => { document.title = String(getSelection()) || document.title; });</script>`;
 
+/** Cards with icons that have only listeners, and a field with suggestions. */
+const INBOX = `<title>Inbox</title><style>.mail { width: 300px; padding: 8px; cursor: pointer } .mail:hover { background: #eef }
+.mail span { display: inline-block; width: 16px; height: 16px; background: #ccc } .mail span:hover { background: #999 } ul { margin: 0 }</style>
+<div class="mail">Ada: Lunch? <span class="star"></span> <span class="trash"></span></div><div class="mail">Grace: Build <span class="star"></span> <span class="trash"></span></div>
+<label>To <input id="to" autocomplete="off"></label><ul tabindex="0" class="ui-menu" hidden></ul><output></output><script>
+const say = (text) => { document.querySelector('output').textContent += text + '; '; };
+for (const mail of document.querySelectorAll('.mail')) { mail.addEventListener('click', () => say('opened'));
+  for (const icon of mail.querySelectorAll('span')) icon.addEventListener('click', (event) => { event.stopPropagation(); say(icon.className + ' ' + mail.textContent.slice(0, 3)); }); }
+const menu = document.querySelector('ul'); to.addEventListener('input', () => setTimeout(() => { menu.hidden = false;
+  menu.innerHTML = ['Ada', 'Adele', 'Adam'].map((name) => '<li class="ui-menu-item"><div tabindex="-1">' + name + '</div></li>').join(''); }, 300));
+menu.addEventListener('click', (event) => say('to ' + event.target.textContent));</script>`;
+
 const PAGES: Readonly<Record<string, string>> = {
   '/': FORM,
   '/counter': COUNTER,
@@ -43,6 +55,7 @@ const PAGES: Readonly<Record<string, string>> = {
   '/popup': POPUP,
   '/opener': OPENER,
   '/drawing': DRAWING,
+  '/inbox': INBOX,
 };
 
 export type Site = { readonly http: string; stop(): Promise<void> };

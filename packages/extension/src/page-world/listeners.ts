@@ -69,15 +69,22 @@ function reacts(element: HTMLElement): boolean {
   );
 }
 
-/** React, Vue, jQuery, Angular (zone.js), Preact, Svelte and Solid. */
+/** React, Vue, jQuery, D3, Angular (zone.js), Preact, Svelte and Solid. */
 function keepsListener(key: string, value: unknown): boolean {
+  if (key.startsWith('__on')) return keptByD3(key, value);
   if (/^(?:__|\$\$)click$|^__zone_symbol__click/.test(key)) return true;
   if (/^__react(?:Props|EventHandlers)\$|^_vei$/.test(key))
     return PROPERTIES.some((name) => has(value, name));
   if (/^jQuery\d/.test(key))
-    return has(value, 'events') && has(Reflect.get(Object(value), 'events'), 'click');
+    return has(value, 'events') && PRESSES.some((type) => has(Reflect.get(Object(value), 'events'), type));
   return (key === 'l' || key === '_listeners') && (has(value, 'clickfalse') || has(value, 'Clickfalse'));
 }
+
+/** `__onclick` or `__onmousedown.drag`, and since version 4 a list in `__on`. */
+const keptByD3 = (key: string, value: unknown): boolean =>
+  key === '__on'
+    ? Array.isArray(value) && value.some((each) => PRESSES.includes(Reflect.get(Object(each), 'type')))
+    : PRESSES.includes(key.slice(4).split('.', 1)[0] ?? '');
 
 const has = (value: unknown, name: string): boolean =>
   typeof value === 'object' && value !== null && Boolean(Reflect.get(value, name));

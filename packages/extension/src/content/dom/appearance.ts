@@ -61,7 +61,10 @@ function prefixed(element: Element): string {
   for (const name of classesOf(element)) {
     const found =
       /^(?:icon|fa|bi|mdi|glyphicon|lucide|ui-icon|octicon|codicon|feather|ti|ri)-([a-z-]{2,30})$/.exec(name);
-    if (found?.[1] && !/^(?:fw|lg|xs|sm|solid|regular|brands|spin|picker|button)$/.test(found[1]))
+    if (
+      found?.[1] &&
+      !/^(?:fw|lg|xs|sm|solid|regular|brands|spin|btn|button|only|link|wrapper)$/.test(found[1])
+    )
       return found[1].replaceAll('-', ' ');
   }
   return '';

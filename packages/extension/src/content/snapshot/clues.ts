@@ -28,8 +28,18 @@ export function isPressable(element: Element, hints: Hints): boolean {
 /** The same for a part of such an element. */
 export const isPressableInside = (element: Element, hints: Hints): boolean =>
   (hints.pressable.has(element) && isBox(element) && (isNamed(element) || nameOf(element) !== '')) ||
+  (hints.reacts.has(element) && isIcon(element)) ||
   ((element as SVGElement).ownerSVGElement != null && isHandledAbove(element, hints) && isItem(element)) ||
   isEntry(element);
+
+const MAX_ICON = 48;
+
+/** A small picture of its own, which changes under the pointer. */
+function isIcon(element: Element): boolean {
+  if (textLength(element) > 0 || element.querySelector(CONTROLS) !== null) return false;
+  const { width, height } = element.getBoundingClientRect();
+  return width > 4 && height > 4 && width <= MAX_ICON && height <= MAX_ICON && nameOf(element) !== '';
+}
 
 /** Something appears while the pointer is over it: a menu, the actions of a row or card. */
 export const isOpener = (element: Element, hints: Hints): boolean =>
