@@ -3,13 +3,15 @@
  * was opened with; after registration it may also be asked to run tools. The contract has no frames for
  * streaming, approval or cancel: text is sent whole, and a cancelled turn ends with an `error`. A pending
  * approval is sent as `agent_status` using_tool and, for popups that render only responses, as an
- * `agent_response` with the question; a chat message that is just yes or no answers it. Messages of other users
+ * `agent_response` with the question; a chat message that is just yes or no answers it. A turn whose socket is
+ * lost continues on the socket that registers with the same `metadata.deviceId`. Messages of other users
  * in a session are not sent.
  */
 import { defineDialect } from '../shared/dialect.ts';
 import type { SubscriptionHub } from '../shared/subscription-hub.ts';
 import { Settings } from './context.ts';
 import { open } from './inbound.ts';
+import { LostTurns } from './lost-turns.ts';
 import { projection, type State } from './projection.ts';
 import { routes } from './routes.ts';
 
@@ -17,10 +19,14 @@ export const extension = defineDialect({
   name: 'extension',
   listen: [{ ws: '/extension' }, { ws: '/' }, { http: '/health' }, { http: '/api/summarize' }],
   settings: Settings,
-  inbound: (ctx, hub: SubscriptionHub<State>) => ({
-    open: (socket) => open(socket, ctx, hub),
-    routes: (app) => routes(app, ctx),
-  }),
+  inbound(ctx, hub: SubscriptionHub<State>) {
+    const lost = new LostTurns(hub, ctx);
+    return {
+      open: (socket) => open(socket, { ...ctx, lost }, hub),
+      routes: (app) => routes(app, ctx),
+      resume: () => lost.resume(),
+    };
+  },
   projection,
   describe: async () => (await import('./describe.ts')).description,
 });

@@ -1,6 +1,6 @@
 /** In: converts the frames of one socket to commands. */
-import { Fault, type Principal, SessionId } from '@parlance/protocol';
-import type { ToolClient } from '../../core/api/index.ts';
+import { Fault, isObject, type Principal, SessionId } from '@parlance/protocol';
+import type { SessionRef, ToolClient } from '../../core/api/index.ts';
 import type { Connection, Socket } from '../../http/connection.ts';
 import { sendChat } from '../shared/chat-input.ts';
 import { reported, socketIds } from '../shared/dialect.ts';
@@ -9,6 +9,7 @@ import { NOTHING, type SubscriptionHub } from '../shared/subscription-hub.ts';
 import { type Body, type Content, confirmation, stamped } from './bodies.ts';
 import type { Context } from './context.ts';
 import { refusal } from './faults.ts';
+import { DEVICE, type LostTurns } from './lost-turns.ts';
 import type { State } from './projection.ts';
 import {
   ChatMessage,
@@ -24,8 +25,12 @@ import {
 } from './schemas.ts';
 import { answerOf, requestContent } from './tool-frames.ts';
 
-export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>): Connection {
-  const { engine, authenticator, log } = ctx;
+export function open(
+  socket: Socket,
+  ctx: Context & { readonly lost: LostTurns },
+  hub: SubscriptionHub<State>,
+): Connection {
+  const { engine, authenticator, log, lost } = ctx;
   const clientId = stampedId('socket', ctx.now(), socket.id);
   let { principal } = socket;
   let registered = false;
@@ -33,6 +38,8 @@ export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>):
   let endGuard = (): void => undefined;
   /** the running turn of the session it was opened with has been shown */
   let shown = false;
+  /** identifies the client across reconnects */
+  let device: string | null = null;
   /** the session of messages without a session id */
   let latest = SessionId.safeParse(socket.session).data;
 
@@ -69,11 +76,12 @@ export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>):
   }
 
   async function register(frame: object): Promise<void> {
-    const { capabilities, sessionToken } = read(ClientRegistration, frame);
+    const { capabilities, sessionToken, metadata } = read(ClientRegistration, frame);
     const claimed = sessionToken ? await authenticator.verify(sessionToken) : principal;
     if (!claimed) throw new Fault('unauthenticated', 'A token is required.');
     switchTo(claimed);
     registered = true;
+    device = deviceOf(metadata);
     // A socket that closed in the meantime is already unregistered, and must not receive tool requests.
     if (!socket.open) return;
     if (sessionToken) {
@@ -90,6 +98,25 @@ export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>):
     });
     reply(confirmation(clientId, claimed));
     await showOpened();
+    await inherit(claimed);
+  }
+
+  /** Continues what an earlier socket of the device has left unfinished. */
+  async function inherit(user: Principal): Promise<void> {
+    if (device === null) return;
+    for (const ref of await lost.of(user, device)) {
+      latest ??= ref.id;
+      await hub.subscribe(ref, socket, { cursor: lost.take(ref, { user: user.id, device, socket }) });
+    }
+  }
+
+  /** A session is found by its device after a restart. */
+  async function labelled(ref: SessionRef, as: ReturnType<typeof caller>): Promise<void> {
+    if (device === null) return;
+    const { created, labels } = await engine.snapshot(ref);
+    if (labels[DEVICE] === device) return;
+    const type = created ? 'session.label' : 'session.create';
+    await engine.send(ref, { type, labels: { [DEVICE]: device } }, as);
   }
 
   /** Frames that are still queued must not be handled for the user. */
@@ -121,7 +148,9 @@ export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>):
     latest = ref.id;
     // The message may answer the pending approval. If it does not, it is queued, and the approval is shown
     // again.
-    await hub.subscribe(ref, socket, { shown: isThinking });
+    await labelled(ref, as);
+    const cursor = lost.take(ref, { user: as.principal.id, device, socket });
+    await hub.subscribe(ref, socket, { shown: isThinking, cursor });
     if (await sendChat(engine, { ref, text: content, arrivedAt }, as)) await hub.show(ref, socket);
   }
 
@@ -196,10 +225,19 @@ export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>):
     closed() {
       endGuard();
       engine.clients.unregister(socket.id);
+      if (registered && principal) lost.left(socket, principal.id, device);
       hub.leave(socket);
     },
     draining: () => reply({ type: 'server_shutdown', message: 'The server is shutting down.' }),
   };
+}
+
+const MAX_DEVICE_LENGTH = 200;
+
+/** Null if the client does not name its device. */
+function deviceOf(metadata: unknown): string | null {
+  const id = isObject(metadata) ? metadata.deviceId : undefined;
+  return typeof id === 'string' && id !== '' && id.length <= MAX_DEVICE_LENGTH ? id : null;
 }
 
 const isThinking = (body: object): boolean => 'status' in body && body.status === 'thinking';
