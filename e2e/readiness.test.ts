@@ -2,8 +2,9 @@ import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../packages/server/src/testing/free-port.ts';
 import { until } from '../packages/server/src/testing/until.ts';
-import { type ServerProcess, startProcess, submit } from './server-process.ts';
+import { type ServerProcess, spawnProcess, startProcess, submit } from './server-process.ts';
 import { mountDisk, noDisk } from './small-disk.ts';
 
 /** Polls until the status is the expected one. */
@@ -67,3 +68,31 @@ test.skipIf(noDisk)(
     rmSync(folder, { recursive: true, force: true });
   },
 );
+
+test('a server that answers has applied AUTH_USERS', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'parlance-users-'));
+  const port = String(freePort());
+  const http = `http://127.0.0.1:${port}`;
+  const statusOf = async (password: string) => {
+    const body = JSON.stringify({ username: 'dev', password });
+    const headers = { 'content-type': 'application/json' };
+    return (await fetch(`${http}/v1/auth/login`, { method: 'POST', headers, body })).status;
+  };
+  const users = (password: string) => ({ PORT: port, AUTH_USERS: `dev:${password}:developer` });
+  const first = await startProcess(folder, users('first-password'));
+  await first.terminate();
+  const second = spawnProcess(folder, users('second-password'));
+  try {
+    await until(() =>
+      fetch(`${http}/health`).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
+    );
+    expect(await Promise.all([statusOf('second-password'), statusOf('first-password')])).toEqual([200, 401]);
+    await second.listening;
+  } finally {
+    await second.kill();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});

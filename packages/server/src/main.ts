@@ -25,10 +25,13 @@ export async function startServer(
   await using resources = new AsyncDisposableStack();
   const backend = await openBackend(config, dialects, resources);
   const front = await openFront(config, { backend, dialects }, resources);
+  const { store, oneAtATime } = backend.storage;
+  const applyUsers = () => oneAtATime(() => ensureUsers(store, config.authUsers));
+  // Before the ports answer: until then former passwords would count, and new ones would not.
+  if (config.authUsers.length > 0) await applyUsers();
   openListeners(config, { backend, front }, resources);
   // Only after the ports are bound: a failed start must not create a user whose password nobody has seen.
-  const { store, oneAtATime } = backend.storage;
-  const adminPassword = await oneAtATime(() => ensureUsers(store, config.authUsers));
+  const adminPassword = config.authUsers.length > 0 ? null : await applyUsers();
   return runServer(config, { backend, front, adminPassword }, resources.move());
 }
 
