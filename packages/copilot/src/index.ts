@@ -8,7 +8,14 @@ export type { ActionReport } from './evidence.ts';
 export { lastPage } from './last-page.ts';
 export { line } from './page/clean.ts';
 export { findElements } from './page/find.ts';
-export { elementOf, hasMoreOptions, isSelect, type Page, type PageElement } from './page/page.ts';
+export {
+  elementOf,
+  hasMoreOptions,
+  isSelect,
+  optionWithin,
+  type Page,
+  type PageElement,
+} from './page/page.ts';
 export { parsePage } from './page/parse-page.ts';
 export { renderPage, renderReturned } from './page/render.ts';
 export { isTicked } from './page/roles.ts';

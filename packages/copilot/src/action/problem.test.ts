@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { type FixtureName, fixture } from '../fixtures/pages.ts';
 import { parsePage } from '../page/parse-page.ts';
+import { renderPage } from '../page/render.ts';
 import { parseAction } from './parse.ts';
 import { actionProblem } from './problem.ts';
 
@@ -103,4 +104,14 @@ describe('actions of our own extension', () => {
       actionProblem({ name: 'clickAt', id: 99, x: 1, y: 1 }, { ...fixture('form'), extended: true }),
     ).toBe('There is no element 99 on the page.');
   });
+});
+
+test('an option of a list that came as one text is a run of its words', () => {
+  const dom = '<select id="12">Red Sky Blue Green </select>';
+  const page = parsePage({ dom, url: 'https://a.example/' }, 1_000);
+  const problemOf = (value: string) => actionProblem({ name: 'selectDropdown', id: 12, value }, page);
+  for (const value of ['Red', 'sky blue', 'Green']) expect(problemOf(value)).toBeNull();
+  for (const value of ['Pink', 'Re', 'Blue Sky', '']) expect(problemOf(value)).toContain('has no option');
+  expect(actionProblem({ name: 'click', id: 12 }, page)).toContain('use selectDropdown');
+  expect(renderPage(page)).toContain('options in one text="Red Sky Blue Green"');
 });

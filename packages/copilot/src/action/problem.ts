@@ -1,6 +1,6 @@
 /** Checks whether an action is possible on a page before it is sent. */
 import type { Page, PageElement } from '../page/page.ts';
-import { elementOf, hasMoreOptions, isSelect } from '../page/page.ts';
+import { elementOf, hasMoreOptions, isSelect, optionWithin } from '../page/page.ts';
 import { isTicked } from '../page/roles.ts';
 import { folded } from '../page/words.ts';
 import { type Action, isExtended } from './action.ts';
@@ -125,12 +125,14 @@ const isList = (element: PageElement): boolean =>
 /** If a list was truncated, an unknown option may exist. */
 function optionProblem(element: PageElement, value: string): string | null {
   if (!isList(element)) return `${describe(element)} is not a list to choose from.`;
-  const { options } = element;
+  const { options, optionText } = element;
+  const none = `${describe(element)} has no option ${JSON.stringify(value.slice(0, 100))}.`;
+  if (optionText !== undefined) return optionWithin(optionText, value) === null ? none : null;
   if (!options) return null;
   const wanted = folded(value);
   const option = options.find((each) => each.value === value || folded(each.text) === wanted);
   if (!option && hasMoreOptions(element)) return null;
-  if (!option) return `${describe(element)} has no option ${JSON.stringify(value.slice(0, 100))}.`;
+  if (!option) return none;
   return option.disabled ? `The option ${JSON.stringify(option.text)} is disabled.` : null;
 }
 

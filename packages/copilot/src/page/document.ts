@@ -20,6 +20,8 @@ export type ElementDraft = Range & {
   readonly raw: string;
   readonly disabled: boolean;
   readonly options: OptionDraft[] | null;
+  /** of a select: its text outside of options, which some clients send without tags */
+  readonly loose: { text: string } | null;
   /** text of an option, which is not part of the page's text */
   readonly choice: OptionDraft | null;
   /** of an option: the number of its select */
@@ -59,6 +61,7 @@ const LINES = /[\n\t\r\f]/;
 const BLANKS = /[ \n\t\r\f]+/g;
 const OPTIONS_READ = 2_000;
 const OPTION_TEXT = 400;
+const LOOSE_TEXT = 2_000;
 
 export function readDocument(html: string): Document {
   const elements: ElementDraft[] = [];
@@ -71,6 +74,8 @@ export function readDocument(html: string): Document {
   let broken = true;
   let options: OptionDraft[] | null = null;
   let option: OptionDraft | null = null;
+  /** the text of the open select outside of its options */
+  let loose: { text: string } | null = null;
   /** number of the open select */
   let list: number | null = null;
 
@@ -102,6 +107,7 @@ export function readDocument(html: string): Document {
       if (option) option.text = (option.text + part).slice(0, OPTION_TEXT);
       else if (options === null && inside?.asWritten) say(part);
       else if (options === null) flow(part);
+      else if (loose) loose.text = (loose.text + part).slice(0, LOOSE_TEXT);
     },
     close(tag) {
       if (tag !== 'br') open.end(open.kind(tag));
@@ -121,6 +127,7 @@ export function readDocument(html: string): Document {
       const own: OptionDraft[] | null = tag === 'select' && !hidden ? [] : null;
       if (own) {
         options = own;
+        loose = { text: '' };
         list = null;
       }
       if (tag === 'option' && !hidden) option = optionOf(attributes, options);
@@ -148,6 +155,7 @@ export function readDocument(html: string): Document {
             raw,
             disabled,
             options: own,
+            loose: own && loose,
             choice: tag === 'option' ? option : null,
             list: tag === 'option' && options ? list : null,
             wrapper: outer?.wrapper ?? null,

@@ -6,7 +6,9 @@ import {
   type ElementOption,
   type ElementState,
   HIDDEN_VALUE,
+  MAX_OPTION_TEXT,
   MAX_OPTIONS,
+  OPEN_SELECT,
   type PageElement,
 } from './page.ts';
 import { isTicked } from './roles.ts';
@@ -18,7 +20,8 @@ const MAX_ADDRESS_LENGTH = 500;
 export function elementFrom(document: Document, draft: ElementDraft, previous?: ElementDraft): PageElement {
   const { attributes, tag, role } = draft;
   const type = tag === 'input' || tag === 'button' ? attributes.get('type')?.trim().toLowerCase() : undefined;
-  const options = draft.options?.slice(0, MAX_OPTIONS).map(optionFrom);
+  const loose = draft.options?.length === 0 ? line(draft.loose?.text ?? '', MAX_OPTION_TEXT) : '';
+  const options = loose === '' ? draft.options?.slice(0, MAX_OPTIONS).map(optionFrom) : undefined;
   const value = elementValue(document, draft, type);
   const href = tag === 'a' || tag === 'area' ? attributes.get('href') : undefined;
   return {
@@ -28,6 +31,7 @@ export function elementFrom(document: Document, draft: ElementDraft, previous?: 
     ...(type !== undefined && type !== '' && { type: line(type, 30) }),
     ...(value !== undefined && { value }),
     state: stateOf(draft),
+    ...(loose !== '' && { ...OPEN_SELECT, optionText: loose }),
     ...(options && { options }),
     ...(draft.list !== null && { list: draft.list }),
     ...(href !== undefined && { href: line(href, MAX_ADDRESS_LENGTH) }),

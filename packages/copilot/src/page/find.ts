@@ -122,7 +122,7 @@ const sharesPrefix = (one: string, other: string): boolean =>
   (one.startsWith(other) || other.startsWith(one)) &&
   Math.abs(one.length - other.length) <= 3;
 
-function surroundingWords({ label, type, value, role, options }: PageElement): string[] {
+function surroundingWords({ label, type, value, role, options, optionText = '' }: PageElement): string[] {
   const hints = [
     label ?? '',
     type ?? '',
@@ -130,5 +130,5 @@ function surroundingWords({ label, type, value, role, options }: PageElement): s
     role === 'button' ? '' : (value ?? ''),
   ];
   const optionTexts = options ? options.map(({ text }) => text) : [];
-  return wordsOf([...hints, ...optionTexts.slice(0, 10)].join(' '));
+  return wordsOf([...hints, ...optionTexts.slice(0, 10), optionText.slice(0, 200)].join(' '));
 }

@@ -32,6 +32,8 @@ export type PageElement = {
   readonly state: ElementState;
   /** of a native select, also an empty one; at most MAX_OPTIONS */
   readonly options?: readonly ElementOption[];
+  /** of a select whose options came as one text: an option is a run of its words */
+  readonly optionText?: string;
   /** of an option in a native select: the number of the select */
   readonly list?: number;
   readonly href?: string;
@@ -57,6 +59,7 @@ export type Page = {
 export type Pages = { readonly before: Page | null; readonly after: Page };
 
 export const MAX_OPTIONS = 50;
+export const MAX_OPTION_TEXT = 1_000;
 export const MAX_NAME_LENGTH = 200;
 export const HIDDEN_VALUE = '••••••••';
 
@@ -71,6 +74,16 @@ export const isSelect = ({ options, type }: PageElement): boolean => options !==
 /** A select that may have unknown options. */
 export const hasMoreOptions = ({ options, type }: PageElement): boolean =>
   type === SELECT || (options?.length ?? 0) >= MAX_OPTIONS;
+
+/** The words of an option in a text of options, as they are written there; null if they are not in it. */
+export function optionWithin(text: string, wanted: string): string | null {
+  const words = wanted
+    .trim()
+    .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+    .replace(/\s+/g, '\\s+');
+  if (words === '') return null;
+  return new RegExp(`(?<![\\p{L}\\p{N}])${words}(?![\\p{L}\\p{N}])`, 'iu').exec(text)?.[0] ?? null;
+}
 
 export const OPEN_SELECT = { type: SELECT } as const;
 

@@ -38,7 +38,7 @@ const SHOWN_OPTIONS = 20;
 
 /** One line: `[12] textbox "Search" type=search value="tea" required`. */
 export function renderElement(element: PageElement): string {
-  const { id, role, name, type, label, value, state, options, href } = element;
+  const { id, role, name, type, label, value, state, options, optionText, href } = element;
   const parts = [`[${id}] ${role} ${quoted(name)}`];
   if (type !== undefined && type !== role && type !== 'text' && type !== 'button')
     parts.push(`type=${harmless(type).replace(/\s/g, '')}`);
@@ -46,6 +46,7 @@ export function renderElement(element: PageElement): string {
   for (const [flag, on] of Object.entries(state)) parts.push(on ? flag : `not ${flag}`);
   if (label !== undefined) parts.push(`near=${quoted(label, 80)}`);
   if (options) parts.push(`options=${optionsShown(options.map(({ text }) => text))}`);
+  if (optionText !== undefined) parts.push(`options in one text=${quoted(optionText, 500)}`);
   if (href !== undefined && href !== '') parts.push(`href=${quoted(href, 100)}`);
   return parts.join(' ');
 }

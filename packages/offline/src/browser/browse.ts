@@ -47,7 +47,11 @@ function nextStep(steps: readonly BrowserStep[], actions: readonly FinishedCall[
     return callAnswer(request('browser_read', { reason: 'I read the whole page to answer that.' }));
   const next = nextAction(step, page);
   if ('answer' in next) return finish('completed', next.answer);
-  if ('missing' in next) return finish('failed', `I cannot continue: ${next.missing}`);
+  if ('missing' in next) {
+    const isUnread = step.reads && page.textMissing !== undefined;
+    const reason = isUnread ? 'the browser did not send the text of the page.' : next.missing;
+    return finish('failed', `I cannot continue: ${reason}`);
+  }
   const sent = sendAction(next.action);
   if (!sent) return finish('failed', 'I cannot continue: this text cannot be sent to the browser.');
   const { text: action, note } = sent;

@@ -5,6 +5,7 @@ import {
   hasMoreOptions,
   isSelect,
   isTicked,
+  optionWithin,
   type Page,
   type PageElement,
   wordsOf,
@@ -63,28 +64,31 @@ export function enter(element: PageElement, text: string): Action | { missing: s
 }
 
 function optionIn(element: PageElement, wanted: string): Action | { missing: string } {
-  const value = optionOf(element, wanted) ?? (hasMoreOptions(element) ? wanted : null);
+  const isOpen = hasMoreOptions(element) && element.optionText === undefined;
+  const value = optionOf(element, wanted) ?? (isOpen ? wanted : null);
   if (value !== null) return { name: 'selectDropdown', id: element.id, value };
-  const known = (element.options ?? []).slice(0, 8).map((each) => `“${each.text}”`);
+  const texts = element.options?.map(({ text }) => text) ?? [element.optionText ?? ''];
+  const known = texts.slice(0, 8).map((text) => `“${text}”`);
   return { missing: `“${wanted}” in ${describeElement(element)}, which has ${known.join(', ')}` };
 }
 
 /** The matching option, as the page names it; null if it is not among the known ones. */
-function optionOf({ options = [], value, name }: PageElement, wanted: string): string | null {
+function optionOf(element: PageElement, wanted: string): string | null {
+  const { options = [], optionText, value, name } = element;
   const text = folded(wanted);
   const option =
     options.find((each) => folded(each.text) === text || folded(each.value) === text) ??
     options.find((each) => folded(each.text).startsWith(text));
   if (option) return option.value;
   // A list whose options run together: the words are in its text.
-  const words = wanted.trim().replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  const within = new RegExp(`(?<![\\p{L}\\p{N}])${words}(?![\\p{L}\\p{N}])`, 'iu');
-  return (options.length === 0 && words !== '' && within.exec(`${value ?? ''}\n${name}`)?.[0]) || null;
+  if (options.length > 0) return null;
+  return optionWithin(optionText ?? `${value ?? ''}\n${name}`, wanted);
 }
 
 /** The option that a description names, alone or with the name of the select. */
-function optionNamed({ options = [], name }: PageElement, target: string): string | null {
+function optionNamed({ options = [], optionText, name }: PageElement, target: string): string | null {
   const exact = folded(target).replace(/^(?:the |a |an )?(?:option )?| option$/g, '');
+  if (optionText !== undefined) return optionWithin(optionText, exact);
   const same = options.find(({ text }) => folded(text) === exact);
   if (same) return same.text;
   const [said, own] = [wordsOf(target), wordsOf(name)];
