@@ -99,6 +99,44 @@ describe('a question about the text of the page', () => {
     expect(messages.map(({ sequenceNumber }) => sequenceNumber)).toEqual(messages.map((_, index) => index));
   });
 
+  const SHELL = '<html><head></head><body><div></div></body></html>';
+  const sessions = async () => {
+    const response = await fetch(`${server.http}/api/session?limit=100`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    return ((await response.json()) as { data: { pagination: { total: number } } }).data.pagination.total;
+  };
+
+  test.each([
+    ['the page', DOM, { action: 'finish()', status: 'completed' }],
+    ['an empty document', SHELL, { action: 'fail()', status: 'failed' }],
+  ])('continues with %s, without any id, in the same tab', async (_name, dom, expected) => {
+    const tab = { tabId: Math.floor(Math.random() * 1e9) };
+    const { taskId, sessionId } = (await post(server, token, { query, ...SEMANTIC, ...tab })).data;
+    const count = await sessions();
+    const again = { query, url, dom, domMode: 'full' };
+    const { data } = await post(server, token, { ...again, ...tab });
+    expect(data).toMatchObject({ taskId, sessionId, ...expected });
+    expect(await sessions()).toBe(count);
+    // It has been answered: another call is another task.
+    expect((await post(server, token, { ...again, ...tab })).data.taskId).not.toBe(taskId);
+  });
+
+  test('says that the text is missing if the client sends an empty document', async () => {
+    const { taskId, sessionId } = (await asked()).data;
+    const { data } = await post(server, token, { query, url, dom: SHELL, taskId, sessionId });
+    expect(data).toMatchObject({ taskId, action: 'fail()' });
+    expect(data.thought).toContain('did not send the text of the page');
+  });
+
+  test('is not continued from another tab, page or query', async () => {
+    for (const other of [{ tabId: 2 }, { url: 'https://other.example/' }, { query: 'what does it cost?' }]) {
+      const { taskId } = (await post(server, token, { query, ...SEMANTIC, tabId: 1 })).data;
+      const { data } = await post(server, token, { query, url, dom: DOM, tabId: 1, ...other });
+      expect(data.taskId).not.toBe(taskId);
+    }
+  });
+
   test('ends if a client sends the tree again', async () => {
     const { taskId, sessionId } = (await asked()).data;
     const { data } = await post(server, token, { query, ...SEMANTIC, taskId, sessionId });
@@ -118,6 +156,57 @@ describe('a question about the text of the page', () => {
       const { status } = (await post(server, token, { query, ...page })).data;
       expect(status).not.toBe('needs_full_dom');
     }
+  });
+});
+
+test('a model that sees images gets a picture of a page whose text is missing', async () => {
+  let step = 0;
+  const answers: Answer[] = [
+    { call: 'browser_read', input: { reason: 'I need the price.' } },
+    { call: 'browser_act', input: { thought: 'I look at it.', action: 'screenshot()' } },
+    { call: 'browser_finish', input: { outcome: 'completed', message: '$21.00' } },
+  ];
+  const model = fakeModel(() => answers[step++] ?? { say: 'done' });
+  const other = await startTestServer({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' });
+  try {
+    const bearer = await other.login('dev', 'dev-password');
+    const query = 'what is the price?';
+    const first = await post(other, bearer, { query, ...SEMANTIC });
+    expect(first.data.status).toBe('needs_full_dom');
+    const dom = '<html><head/><body><div/></body></html>';
+    const second = await post(other, bearer, { query, url, dom });
+    const wanted = { action: 'screenshot()', needsScreenshot: true, taskId: first.data.taskId };
+    expect(second).toMatchObject({ needsScreenshot: true, data: wanted });
+    expect(JSON.stringify(model.requests.at(-1)?.messages.at(-1))).toContain('screenshot()');
+    const { taskId, sessionId } = second.data;
+    const third = await post(other, bearer, {
+      ...{ query, url, dom, taskId, sessionId, lastActionStatus: 'success' },
+      screenshot: 'iVBORw0KGgo=',
+    });
+    expect(third.data).toMatchObject({ action: 'finish()', thought: '$21.00' });
+    expect(JSON.stringify(model.requests.at(-1)?.messages)).toContain('iVBORw0KGgo=');
+  } finally {
+    await other.stop();
+    model.stop();
+  }
+});
+
+describe('a select whose options are bare text in HTML', () => {
+  const dom =
+    '<label for="12">Colour</label><select name="c" id="12">Red Sky Blue Green </select><button id="4">Go</button>';
+
+  test.each([
+    ['select Blue from the colour list', 'selectDropdown(12, "Blue")'],
+    ['select sky blue from the colour list', 'selectDropdown(12, "Sky Blue")'],
+    ['set the colour to Green', 'selectDropdown(12, "Green")'],
+  ])('is used by the offline model: %s', async (query, action) => {
+    const { actions } = await run(query, { url, dom });
+    expect(actions).toEqual([action, 'finish()']);
+  });
+
+  test('has no other options', async () => {
+    const { data } = await run('select Pink from the colour list', { url, dom });
+    expect(data.status).toBe('needs_user_input');
   });
 });
 

@@ -76,11 +76,18 @@ function reportIn(request: InteractRequest, after: Page): ActionReport {
   };
 }
 
-/** The page that the client was asked for. A client that sends no text is not asked again. */
-export function pageResult(page: Page | null): ReportedResult {
+const NO_TEXT =
+  'The client cannot send the text of the page. Read elements with getText(number); if you can see images, look at the page with screenshot(). Otherwise tell the user that the text is missing.';
+
+/**
+ * The page that the client was asked for. A client that sends no text is not asked again: the page is then the
+ * one `before`.
+ */
+export function pageResult(page: Page | null, before: Page | null): ReportedResult {
   if (page && !page.textMissing)
     return { failed: false, parts: [textPart('The whole page:'), ...pageParts(page)], data: pageData(page) };
-  const still: Page | null = page && { ...page, textMissing: 'unavailable' };
-  const parts = [textPart('The client did not send the text of the page.'), ...pageParts(still)];
+  const known = page && page.elements.length > 0 ? page : (before ?? page);
+  const still: Page | null = known && { ...known, textMissing: 'unavailable' };
+  const parts = [textPart(NO_TEXT), ...pageParts(still)];
   return { failed: true, parts, data: pageData(still) };
 }

@@ -76,7 +76,7 @@ const sessions: readonly Endpoint[] = [
   {
     method: 'get',
     path: '/api/session',
-    summary: 'Lists the sessions of the caller by last change, latest first',
+    summary: 'Lists the sessions of the caller whose id is a UUID, by last change, latest first',
     security: 'token',
     examples: () => [
       { title: 'List sessions' },

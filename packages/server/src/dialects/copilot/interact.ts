@@ -19,6 +19,13 @@ import { type Task, taskView } from './task.ts';
 import { finishedIn, overTask, withApproval } from './task-outcome.ts';
 
 const PAGE = 1_000;
+const MAX_WAITING = 20;
+
+const labelOf = (url: string): string => url.slice(0, 2_000);
+
+/** Empty if the client does not name the tab. */
+const tabOf = ({ tabId }: InteractRequest): string =>
+  typeof tabId === 'string' || typeof tabId === 'number' ? String(tabId).slice(0, 100) : '';
 
 export type Interaction = {
   readonly sessionId: string;
@@ -92,6 +99,8 @@ export function interactions(ctx: Context) {
     principal: Principal,
     known: TurnId | null,
   ): Promise<{ ref: SessionRef; began: boolean }> {
+    const repeated = await repeatedIn(request, principal);
+    if (repeated) return { ref: repeated, began: false };
     const sessionId = request.sessionId ?? ctx.newId();
     if (await engine.foreign(principal, sessionId))
       throw new Fault('forbidden', 'The session belongs to another user.');
@@ -133,7 +142,10 @@ export function interactions(ctx: Context) {
   async function name({ ref, request, caller }: Call, now: SessionSnapshot): Promise<void> {
     const domain = request.url ? rootDomain(request.url) : (now.labels.domain ?? '');
     const title = `${domain ? `${domain}: ` : ''}${request.query}`.trim().slice(0, 500);
-    const labels = request.url ? { url: request.url.slice(0, 2_000), domain } : undefined;
+    const tab = tabOf(request);
+    const labels = request.url
+      ? { url: labelOf(request.url), domain, ...(tab !== '' && { tab }) }
+      : undefined;
     if (!now.created) {
       await engine.send(ref, { type: 'session.create', title, automatic: true, labels }, caller);
       return;
@@ -186,10 +198,33 @@ export function interactions(ctx: Context) {
    * A client that was asked for the whole page may repeat its first call, without the task id that it was
    * given.
    */
-  async function hasNewPage({ ref, request, page }: Call, now: SessionSnapshot): Promise<boolean> {
-    const [deferred] = now.deferred;
-    if (deferred?.tool !== 'browser_read' || !page || page.textMissing) return false;
-    return (await activeTask(ctx.hub, ref))?.query === request.query;
+  async function hasNewPage({ ref, request }: Call, now: SessionSnapshot): Promise<boolean> {
+    return request.dom !== undefined && (await waitsForPage(request, now, ref));
+  }
+
+  /** The task of the session was asked for the whole page, and has the query of this call. */
+  async function waitsForPage(
+    { query }: InteractRequest,
+    { deferred: [deferred] }: SessionSnapshot,
+    ref: SessionRef,
+  ): Promise<boolean> {
+    return deferred?.tool === 'browser_read' && (await activeTask(ctx.hub, ref))?.query === query;
+  }
+
+  /** The session of a first call that the client repeats with the whole page, and without any id. */
+  async function repeatedIn(request: InteractRequest, principal: Principal): Promise<SessionRef | null> {
+    const { dom, url, sessionId, taskId } = request;
+    if (dom === undefined || url === undefined || sessionId || taskId) return null;
+    // Listed with the role of a user: an admin's list would include all users.
+    const { sessions } = await engine.list(
+      { ...principal, role: 'user' },
+      { status: ['waiting'], label: { name: 'url', value: labelOf(url) }, limit: MAX_WAITING },
+    );
+    for (const { ref, labels } of sessions) {
+      if ((labels.tab ?? '') !== tabOf(request)) continue;
+      if (await waitsForPage(request, await engine.snapshot(ref), ref)) return ref;
+    }
+    return null;
   }
 
   /** The report is about an earlier action: it was processed before, and its response was lost. */
@@ -208,7 +243,7 @@ export function interactions(ctx: Context) {
       const before = lastPage(await engine.events(ref, Math.max(0, began - 2), PAGE));
       const report =
         deferred.tool === 'browser_read'
-          ? pageResult(page)
+          ? pageResult(page, before)
           : reportedAction(deferred.input, request, { before, page });
       // Another device may have reported already: this call then only returns the state of the task.
       await unless(['not_found'], () =>

@@ -23,13 +23,23 @@ export function noticeOf(
     event.type === 'tool.ended' && event.final ? (event.outcome === 'ok' ? 'completed' : 'failed') : null;
   const plan = planOf(progress, ended);
   const messageType = state.plan?.turn === taskId ? 'plan_update' : 'plan_preview';
-  return { ...base, content: planWords(plan), metadata: { taskId, messageType, plan } };
+  const isNew = event.type === 'tool.ended' && !event.final;
+  const content = isNew ? planWords(plan, messageType) : progressWords(plan, ended);
+  return { ...base, content, metadata: { taskId, messageType, plan } };
 }
 
-const MARKS = { pending: '', active: '', completed: ' (done)', failed: ' (failed)' } as const;
+const TITLES = { plan_preview: 'Plan:', plan_update: 'New plan:' } as const;
 
-const planWords = ({ steps }: Plan): string =>
-  [
-    'The plan:',
-    ...steps.map(({ index, description, status }) => `${index + 1}. ${description}${MARKS[status]}`),
-  ].join('\n');
+/** Clients that do not know plans show these as messages: the whole plan only if it is new. */
+function planWords({ steps }: Plan, messageType: keyof typeof TITLES): string {
+  const title = TITLES[messageType];
+  const [only] = steps;
+  if (steps.length === 1) return `${title} ${only?.description}`;
+  return [title, ...steps.map(({ index, description }) => `${index + 1}. ${description}`)].join('\n');
+}
+
+function progressWords({ steps, currentStepIndex }: Plan, ended: 'completed' | 'failed' | null): string {
+  const step = `step ${currentStepIndex + 1} of ${steps.length}: ${steps[currentStepIndex]?.description}`;
+  if (ended === 'completed') return steps.length === 1 ? 'Plan done.' : `Plan done: ${steps.length} steps.`;
+  return ended === 'failed' ? `Stopped at ${step}` : step.replace('step', 'Step');
+}

@@ -24,8 +24,17 @@ export function pageOf(request: InteractRequest): Page | null {
     { dom, interactiveTree, semanticNodes, skeletonDom, url, title, wholeOnRequest },
     PAGE_TOKENS,
   );
-  return kept(request.actionGrammar === 'extended' ? { ...page, extended: true } : page);
+  const hasTree = interactiveTree !== undefined || semanticNodes !== undefined;
+  return kept({
+    ...page,
+    ...(isShell(page, hasTree) && { textMissing: 'unavailable' as const }),
+    ...(request.actionGrammar === 'extended' && { extended: true }),
+  });
 }
+
+/** An empty document, which clients send that cannot read the page, alone or with its tree. */
+const isShell = ({ elements, text, textMissing }: Page, hasTree: boolean): boolean =>
+  textMissing === undefined && text.trim() === '' && (hasTree || elements.length === 0);
 
 /** Of a page with thousands of elements, stores those that the model receives and some more buttons. */
 function kept(page: Page): Page {

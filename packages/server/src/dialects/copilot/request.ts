@@ -27,6 +27,8 @@ export const interactRequest = (maxDom: number) =>
     title: text(1_000).optional(),
     pageTitle: text(1_000).optional(),
     domMode: text(100).nullish(),
+    /** with the URL and the query, it identifies a first call that is repeated with the whole page */
+    tabId: JsonValue.optional(),
     lastActionStatus: z.enum(['success', 'failure', 'pending']).nullish(),
     lastActionError: z
       .looseObject({

@@ -92,6 +92,7 @@ const Interaction = named(
     verification: Verification.optional(),
     correction: Correction.optional(),
     expectedOutcome: Data.optional(),
+    needsScreenshot: z.literal(true).optional(),
     toolAction: z.object({ toolName: z.string(), toolType: z.literal('DOM'), parameters: Data }).optional(),
     webSearchPerformed: z.literal(true).optional(),
     webSearchSummary: z.string().optional(),

@@ -61,7 +61,11 @@ function toolAction({ action, status }: Task): object {
   const parsed = parseAction(action);
   if (!parsed || status === 'completed' || status === 'failed') return {};
   const { name, ...parameters } = parsed;
-  return { toolAction: { toolName: name, toolType: 'DOM', parameters } };
+  return {
+    toolAction: { toolName: name, toolType: 'DOM', parameters },
+    // Some clients send a picture only if they are asked in this way.
+    ...(name === 'screenshot' && { needsScreenshot: true }),
+  };
 }
 
 /** Published before the call is answered. */

@@ -40,9 +40,12 @@ describe('the list', () => {
     await init(two, 'https://example.org/two');
     await init(three, 'https://other.net');
     const command = { type: 'session.create' };
+    const native = nowhere();
+    await own.post('uma', `/v1/sessions/${native}/commands`, command);
+    // Clients reject a list with an id that is not a UUID.
     await own.post('uma', '/v1/sessions/by-native/commands', command);
 
-    expect(idsOf(await list())).toEqual(['by-native', three, two, one]);
+    expect(idsOf(await list())).toEqual([native, three, two, one]);
     const page = await list('?limit=2&offset=1');
     expect(idsOf(page)).toEqual([three, two]);
     expect(page.pagination).toEqual({ total: 4, limit: 2, offset: 1, hasMore: true });
@@ -53,20 +56,20 @@ describe('the list', () => {
 
     const archived = await own.post('uma', '/api/session', { sessionId: three });
     expect(archived.body).toMatchObject({ success: true, data: { sessionId: three, status: 'archived' } });
-    expect(idsOf(await list())).toEqual(['by-native', two, one]);
-    expect(idsOf(await list('?includeArchived=true'))).toEqual(['by-native', three, two, one]);
+    expect(idsOf(await list())).toEqual([native, two, one]);
+    expect(idsOf(await list('?includeArchived=true'))).toEqual([native, three, two, one]);
     expect(idsOf(await list('?status=archived'))).toEqual([three]);
-    expect(idsOf(await list('?status=active'))).toEqual(['by-native', two, one]);
+    expect(idsOf(await list('?status=active'))).toEqual([native, two, one]);
     expect(idsOf(await list('?status=failed'))).toEqual([]);
     expect(dataOf(await own.get('uma', `/api/session/${three}`)).status).toBe('archived');
     const twice = await own.post('uma', '/api/session', { sessionId: three });
     expect(twice.status).toBe(200);
 
     const latest = await own.get('uma', '/api/session/latest');
-    expect(latest.body).toMatchObject({ sessionId: two, url: 'https://example.org/two' });
+    expect(latest.body).toMatchObject({ sessionId: native, url: '' });
     expect(latest.body).not.toHaveProperty('success');
     expect(idsOf(dataOf(await own.get('dev', '/api/session')))).toEqual([]);
-    expect(idsOf(dataOf(await own.get('ada', '/api/session')))).toEqual(['by-native', two, one]);
+    expect(idsOf(dataOf(await own.get('ada', '/api/session')))).toEqual([native, two, one]);
 
     const byDomain = async (domain: string) =>
       dataOf(await own.get('uma', `/api/session/by-domain/${domain}`));

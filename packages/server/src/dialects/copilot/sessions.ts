@@ -32,6 +32,9 @@ type SessionContext = Pick<
   'authenticator' | 'engine' | 'hub' | 'log' | 'newId' | 'now' | 'readBody'
 >;
 
+const LIST_PAGE = 200;
+const MAX_COUNTED = 2_000;
+
 export function sessionRoutes(app: Hono, ctx: SessionContext): void {
   const { engine, authenticator } = ctx;
   const api = new Hono();
@@ -49,9 +52,8 @@ export function sessionRoutes(app: Hono, ctx: SessionContext): void {
     const principal = await caller(c);
     const { status, includeArchived, limit, offset } = checked(ListQuery, c.req.query());
     const filter = filterOf(status, includeArchived);
-    const total = await engine.count(principal, filter);
-    const { sessions } = await engine.list(principal, { ...filter, limit, offset });
-    const pagination = { total, limit, offset, hasMore: offset + sessions.length < total };
+    const { sessions, total, hasMore } = await listed(principal, filter, { limit, offset });
+    const pagination = { total, limit, offset, hasMore };
     return c.json({ success: true, data: { sessions: sessions.map(sessionObject), pagination } });
   });
 
@@ -153,6 +155,33 @@ export function sessionRoutes(app: Hono, ctx: SessionContext): void {
     const record = await engine.record(ref);
     if (!record) throw new Fault('not_found', 'There is no such session.');
     return record;
+  }
+
+  /**
+   * Sessions with an id that is valid here: clients reject a list with any other id. Of a long list, `total`
+   * also counts the others.
+   */
+  async function listed(
+    principal: Principal,
+    filter: SessionFilter,
+    { limit, offset }: { readonly limit: number; readonly offset: number },
+  ): Promise<{ sessions: SessionRecord[]; total: number; hasMore: boolean }> {
+    const sessions: SessionRecord[] = [];
+    let count = 0;
+    let read = 0;
+    let cursor: string | undefined;
+    do {
+      const page = await engine.list(principal, { ...filter, limit: LIST_PAGE, cursor });
+      for (const record of page.sessions) {
+        if (!Uuid.safeParse(record.ref.id).success) continue;
+        if (count >= offset && sessions.length < limit) sessions.push(record);
+        count++;
+      }
+      read += page.sessions.length;
+      cursor = page.next ?? undefined;
+    } while (cursor !== undefined && (count <= offset + limit || read < MAX_COUNTED));
+    const total = cursor === undefined ? count : await engine.count(principal, filter);
+    return { sessions, total, hasMore: count > offset + sessions.length };
   }
 
   /** The last changed session with an id that is valid here: other dialects allow other ids. */

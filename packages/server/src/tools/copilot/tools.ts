@@ -148,7 +148,10 @@ const read = defineTool({
     const missing = lastPage(eventsSinceIdle)?.textMissing;
     if (missing === undefined) throw new Fault('tool_failed', 'The text of the page has already been sent.');
     if (missing === 'unavailable')
-      throw new Fault('tool_failed', 'This client does not send the text of the page: use getText(number).');
+      throw new Fault(
+        'tool_failed',
+        'This client does not send the text of the page: use getText(number), or screenshot() if you can see images.',
+      );
     return { parts: [] };
   },
 });
