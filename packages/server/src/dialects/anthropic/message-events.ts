@@ -101,9 +101,7 @@ export class MessageEvents {
     const block = this.#begin(kind);
     this.#open = block;
     const content =
-      kind === 'text'
-        ? { type: 'text', text: '', citations: null }
-        : { type: 'thinking', thinking: '', signature: '' };
+      kind === 'text' ? { type: 'text', text: '' } : { type: 'thinking', thinking: '', signature: '' };
     return [block, [...closed, started(block, content)]];
   }
 

@@ -64,7 +64,8 @@ const contentOf = ({ showsThinking }: Head, { reasoning: thinking, text, calls }
   ...(showsThinking && thinking !== ''
     ? [{ type: 'thinking' as const, thinking, signature: signatureOf(thinking) }]
     : []),
-  ...(text === '' ? [] : [{ type: 'text' as const, text, citations: null }]),
+  // Without `citations: null`, which the AI SDK refuses.
+  ...(text === '' ? [] : [{ type: 'text' as const, text }]),
   ...calls.map(({ call, tool, input }) => ({
     type: 'tool_use' as const,
     id: toolUseId(call),

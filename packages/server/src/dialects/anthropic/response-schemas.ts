@@ -38,7 +38,7 @@ export const TokenCount = named('AnthropicTokenCount', z.object({ input_tokens: 
 
 const Block = z.discriminatedUnion('type', [
   z.object({ type: z.literal('thinking'), thinking: z.string(), signature: z.string() }),
-  z.object({ type: z.literal('text'), text: z.string(), citations: z.null() }),
+  z.object({ type: z.literal('text'), text: z.string() }),
   z.object({
     type: z.literal('tool_use'),
     id: z.string(),
