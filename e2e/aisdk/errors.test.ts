@@ -56,6 +56,16 @@ describe('an invalid request is refused with 400, and nothing is stored', () => 
     ['no message of the user', { id: 'bad', messages: [{ id: 's', role: 'system', parts: hello.parts }] }],
     ['an invalid trigger', { id: 'bad', messages: [hello], trigger: 'guess' }],
     ['invalid tools', { id: 'bad', messages: [hello], tools: [{ name: 'no spaces' }] }],
+    ['invalid tools by name', { id: 'bad', messages: [hello], tools: { 'no spaces': {} } }],
+    ['tools that are a word', { id: 'bad', messages: [hello], tools: 'all' }],
+    [
+      'too many tools by name',
+      {
+        id: 'bad',
+        messages: [hello],
+        tools: Object.fromEntries(Array.from({ length: 1_001 }, (_, index) => [`tool${index}`, {}])),
+      },
+    ],
     ['too many tools', { id: 'bad', messages: [hello], tools: Array(1_001).fill({ name: 'a' }) }],
   ])('%s', async (_, body) => {
     expect(await refused(await post(server.http, body))).toBe(400);

@@ -78,6 +78,26 @@ describe('tools of the page', () => {
     expect(await eventsOf(id, 'turn.started')).toHaveLength(1);
   });
 
+  test('may be given by name, with instructions, as assistant-ui sends them', async () => {
+    const parameters = { type: 'object', properties: { precise: { type: 'boolean' } } };
+    const messages = [userMessage('locate')];
+    const body = { id, messages, callSettings: {}, config: {}, metadata: {} };
+    const tools = { locate: { description: 'Where the user is', parameters } };
+    const chunks = await chunksOf(
+      await post(server.http, { ...body, tools, system: 'Use the metric system.' }),
+    );
+    expect(chunks).toContainEqual(
+      expect.objectContaining({ type: 'tool-input-available', toolName: 'locate' }),
+    );
+    const request = model.requests.at(-1);
+    expect(request?.tools?.find((tool) => tool.function.name === 'locate')).toMatchObject({
+      function: { description: 'Where the user is', parameters },
+    });
+    expect(JSON.stringify(request?.messages)).toContain('Use the metric system.');
+    const none = { ...body, id: `${id}-none`, messages: [userMessage('hello')], tools: {} };
+    expect((await chunksOf(await post(server.http, none))).at(-1)).toMatchObject({ type: 'finish' });
+  });
+
   test('are not marked as server tools; the stream ends with tool-calls, and the next starts with the same id and a new step', async () => {
     const asked = userMessage('locate');
     const first = await chunksOf(await post(server.http, { id, messages: [asked], tools: TOOLS }));

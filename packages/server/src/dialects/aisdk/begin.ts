@@ -41,14 +41,17 @@ type NewMessage = {
   readonly terms: TurnTerms;
 };
 
-function termsOf({ tools, messages }: ChatRequest): TurnTerms {
-  const instructions = instructionsOf(messages);
+function termsOf({ tools, system, messages }: ChatRequest): TurnTerms {
+  const instructions = instructionsOf(messages, system);
+  const named = Array.isArray(tools)
+    ? tools
+    : tools && Object.entries(tools).map(([name, tool]) => ({ name, ...tool }));
   return {
-    ...(tools && {
-      tools: tools.map(({ name, description, inputSchema }) => ({
+    ...(named && {
+      tools: named.map(({ name, description, inputSchema, parameters }) => ({
         name,
         description: description ?? '',
-        parameters: inputSchema ?? {},
+        parameters: inputSchema ?? parameters ?? {},
       })),
     }),
     ...(instructions !== undefined && { instructions }),

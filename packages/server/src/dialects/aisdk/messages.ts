@@ -32,8 +32,9 @@ function userPart(part: Message['parts'][number]): Part | null {
 }
 
 /** Instructions of the page, which replace those of the agent; undefined if there are none. */
-export function instructionsOf(messages: readonly Message[]): string | undefined {
+export function instructionsOf(messages: readonly Message[], system?: string | null): string | undefined {
   const texts = messages.filter(({ role }) => role === 'system').map(textsOf);
+  if (system) texts.unshift(system);
   return texts.length > 0 ? texts.join('\n\n') : undefined;
 }
 

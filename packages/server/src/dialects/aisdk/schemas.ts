@@ -12,18 +12,32 @@ export const Message = z.object({
 });
 export type Message = z.output<typeof Message>;
 
+const MAX_TOOLS = 1_000;
+
+const JsonSchema = z.record(z.string(), JsonValue).nullish();
+
 const PageTool = z.object({
-  name: CallerTool.shape.name,
   description: z.string().max(20_000).nullish(),
-  inputSchema: z.record(z.string(), JsonValue).nullish().describe('JSON Schema'),
+  inputSchema: JsonSchema.describe('JSON Schema'),
+  parameters: JsonSchema.describe('the same as inputSchema'),
 });
+
+const PageTools = z.union([
+  z.array(PageTool.extend({ name: CallerTool.shape.name })).max(MAX_TOOLS),
+  z
+    .record(CallerTool.shape.name, PageTool)
+    .refine((tools) => Object.keys(tools).length <= MAX_TOOLS, `At most ${MAX_TOOLS} tools are allowed`),
+]);
 
 export const ChatRequest = z.object({
   id: SessionId.describe('the session'),
   messages: z.array(Message).min(1).max(10_000),
   trigger: z.enum(['submit-message', 'regenerate-message']).nullish(),
   messageId: z.string().nullish().describe('a message of the user to edit, or an answer to continue'),
-  tools: z.array(PageTool).max(1_000).nullish().describe('run by the page, beside those of the agent'),
+  tools: PageTools.nullish().describe(
+    'run by the page, beside those of the agent: a list, or an object by name as assistant-ui sends it',
+  ),
+  system: z.string().nullish().describe('instructions, beside those in messages'),
 });
 export type ChatRequest = z.output<typeof ChatRequest>;
 
