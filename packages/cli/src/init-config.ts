@@ -17,6 +17,8 @@ export type Provider = {
   readonly urlSetting: string | null;
   /** environment variable that may contain the key */
   readonly variable: string | null;
+  /** environment variable that may contain the address */
+  readonly urlVariable: string | null;
   readonly needsKey: boolean;
   /** default model; null if there is none to choose */
   readonly model: string | null;
@@ -25,11 +27,11 @@ export type Provider = {
 };
 
 export const PROVIDERS: readonly Provider[] = [
-  vendor('openai', 'OPENAI_API_KEY', 'gpt-4o-mini'),
-  vendor('anthropic', 'ANTHROPIC_API_KEY', 'claude-opus-4-7'),
-  vendor('google', 'GOOGLE_API_KEY', 'gemini-2.5-flash'),
+  vendor('openai', 'gpt-4o-mini'),
+  vendor('anthropic', 'claude-opus-4-7'),
+  vendor('google', 'gemini-2.5-flash'),
   {
-    ...vendor('openai', 'OPENAI_API_KEY', 'llama3.3'),
+    ...vendor('openai', 'llama3.3'),
     name: 'self-hosted',
     needsKey: false,
     defaultUrl: 'http://127.0.0.1:11434/v1',
@@ -40,19 +42,21 @@ export const PROVIDERS: readonly Provider[] = [
     keySetting: null,
     urlSetting: null,
     variable: null,
+    urlVariable: null,
     needsKey: false,
     model: null,
     defaultUrl: null,
   },
 ];
 
-function vendor(name: 'openai' | 'anthropic' | 'google', variable: string, model: string): Provider {
+function vendor(name: 'openai' | 'anthropic' | 'google', model: string): Provider {
   return {
     name,
     setting: name,
     keySetting: `${name}Key`,
     urlSetting: `${name}BaseUrl`,
-    variable,
+    variable: `${name.toUpperCase()}_API_KEY`,
+    urlVariable: `${name.toUpperCase()}_BASE_URL`,
     needsKey: true,
     model,
     defaultUrl: null,

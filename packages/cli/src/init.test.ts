@@ -58,6 +58,45 @@ describe('parlance init', () => {
     expect((await run(cwd, ['chat', '-p', 'hello'])).stdout).toBe('OK\n');
   });
 
+  test('takes key and address from the environment', async () => {
+    const cwd = place('environment');
+    const env = { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: url() };
+    const { code, stderr } = await runParlance(['init', '--provider', 'openai', '--model', 'm'], {
+      cwd,
+      env,
+    });
+    expect(code).toBe(0);
+    expect(stderr).toContain(`using the address in OPENAI_BASE_URL: ${url()}\n`);
+    expect(JSON.parse(readFileSync(configIn(cwd), 'utf8'))).toEqual({
+      provider: 'openai',
+      model: 'm',
+      openaiKey: KEY,
+      openaiBaseUrl: url(),
+    });
+  });
+
+  test.each(['anthropic', 'google'])(
+    'takes the address of %s from the environment, unless one is given',
+    async (name) => {
+      const cwd = place(name);
+      const env = { [`${name.toUpperCase()}_BASE_URL`]: 'http://127.0.0.1:9/of-the-environment' };
+      const args = ['init', '--provider', name, '--key', 'k', '--no-test'];
+      await runParlance(args, { cwd, env });
+      const setting = `${name}BaseUrl`;
+      const written = () => JSON.parse(readFileSync(configIn(cwd), 'utf8'))[setting];
+      expect(written()).toBe('http://127.0.0.1:9/of-the-environment');
+      await runParlance([...args, '--base-url', 'http://127.0.0.1:9/given'], { cwd, env });
+      expect(written()).toBe('http://127.0.0.1:9/given');
+    },
+  );
+
+  test('proposes the address in the environment for a self-hosted model', async () => {
+    const cwd = place('self-hosted');
+    const args = ['init', '--provider', 'self-hosted', '--no-test'];
+    await runParlance(args, { cwd, env: { OPENAI_BASE_URL: url() }, input: '\n' });
+    expect(JSON.parse(readFileSync(configIn(cwd), 'utf8')).openaiBaseUrl).toBe(url());
+  });
+
   test('writes nothing if the key does not work, and does not repeat the key', async () => {
     const cwd = place('wrong');
     const args = ['init', '--provider', 'openai', '--base-url', url(), '--model', 'm'];

@@ -22,7 +22,8 @@ writes config.json in the data folder with mode 0600. Other settings in it stay.
 
   --provider NAME   ${PROVIDERS.map(({ name }) => name).join(', ')}; do not ask
   --key KEY         the API key. Safer: the variable of the provider, or standard input
-  --base-url URL    the address of a self-hosted model, or of a proxy
+  --base-url URL    the address of a self-hosted model, or of a proxy. Without it: the variable
+                    of the provider, such as OPENAI_BASE_URL
   --model NAME      the model
   --no-test         do not try it
   --data FOLDER     the data folder (PARLANCE_DATA), ./.parlance`;
@@ -72,9 +73,9 @@ type InitFlags = {
 };
 
 async function settingsFrom(provider: Provider, given: InitFlags): Promise<ModelSettings> {
-  const { keySetting, urlSetting, variable, model: fallback, defaultUrl } = provider;
+  const { keySetting, urlSetting, urlVariable, variable, model: fallback, defaultUrl } = provider;
   const isScript = !process.stdin.isTTY;
-  const baseUrl = given.baseUrl ?? (defaultUrl && (await ask(`Address [${defaultUrl}]: `, defaultUrl)));
+  const baseUrl = given.baseUrl ?? (await addressFrom(urlVariable, defaultUrl));
   const named = variable === null ? undefined : process.env[variable];
   const key =
     given.key ??
@@ -89,6 +90,14 @@ async function settingsFrom(provider: Provider, given: InitFlags): Promise<Model
     ...(keySetting && key?.trim() && { [keySetting]: key.trim() }),
     ...(urlSetting && baseUrl && { [urlSetting]: baseUrl }),
   };
+}
+
+/** The address in the environment is used with the key that is there, as by the server. */
+async function addressFrom(variable: string | null, fallback: string | null): Promise<string | null> {
+  const named = (variable && process.env[variable]?.trim()) || null;
+  if (fallback !== null) return ask(`Address [${named ?? fallback}]: `, named ?? fallback);
+  if (named !== null) printStderr(`using the address in ${variable}: ${safeLine(named)}`);
+  return named;
 }
 
 /** Throws if the model does not respond. */
