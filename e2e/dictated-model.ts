@@ -9,10 +9,14 @@ export type DictatedModel = {
   call(tool: string, input: object): void;
   /** ends the answer */
   end(): void;
+  /** ends the answer with an error that is retried */
+  fail(message: string): void;
   stop(): void;
 };
 
-type ModelChunk = { readonly delta: object; readonly ends: 'stop' | 'tool_calls' | null };
+type ModelChunk =
+  | { readonly delta: object; readonly ends: 'stop' | 'tool_calls' | null }
+  | { readonly error: string };
 
 const chunk = (delta: object, finish: string | null): string => {
   const choices = [{ index: 0, delta, finish_reason: finish }];
@@ -22,15 +26,18 @@ const chunk = (delta: object, finish: string | null): string => {
 export function dictatedModel(): DictatedModel {
   const dictated: ModelChunk[] = [];
   let wake: () => void = () => undefined;
-  const put = (delta: object, ends: ModelChunk['ends'] = null): void => {
-    dictated.push({ delta, ends });
+  const add = (next: ModelChunk): void => {
+    dictated.push(next);
     wake();
   };
+  const put = (delta: object, ends: 'stop' | 'tool_calls' | null = null): void => add({ delta, ends });
 
   async function* answer(signal: AbortSignal): AsyncGenerator<string> {
     signal.addEventListener('abort', () => wake());
     while (!signal.aborted) {
       const next = dictated.shift();
+      if (next && 'error' in next)
+        return yield `data: ${JSON.stringify({ error: { code: 503, message: next.error } })}\n\n`;
       if (next) yield chunk(next.delta, next.ends);
       if (next?.ends) return yield 'data: [DONE]\n\n';
       if (!next) {
@@ -70,6 +77,7 @@ export function dictatedModel(): DictatedModel {
       put({ tool_calls: [{ index: 0, id, type: 'function', function: named }] }, 'tool_calls');
     },
     end: () => put({}, 'stop'),
+    fail: (message) => add({ error: message }),
     stop: () => void server.stop(true),
   };
 }

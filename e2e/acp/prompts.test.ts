@@ -74,6 +74,7 @@ describe('the stop reason is', () => {
     const before = model.requests.length;
     expect(await editor.prompt(session, 'an endless story')).toEqual({ stopReason: 'max_turn_requests' });
     expect(model.requests).toHaveLength(before + MAX_STEPS);
+    expect(editor.text(session)).toEndWith('Send a message to continue.');
     expect(await editor.prompt(session, 'any story')).toEqual({ stopReason: 'end_turn' });
   });
 

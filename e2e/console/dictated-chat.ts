@@ -10,9 +10,9 @@ export class DictatedChat {
     readonly page: Page,
   ) {}
 
-  static async open(): Promise<DictatedChat> {
+  static async open(settings: Record<string, string> = {}): Promise<DictatedChat> {
     const model = dictatedModel();
-    const app = await openConsole(model.settings);
+    const app = await openConsole({ ...model.settings, ...settings });
     return new DictatedChat(model, app, await app.open());
   }
 

@@ -65,6 +65,47 @@ describe.skipIf(NO_BROWSER)('details of a turn', () => {
     await page.setViewportSize(chat.app.screen.viewport);
   });
 
+  test('retries of the model are one line with the text of the model API', async () => {
+    await chat.begin();
+    await chat.send('Try hard');
+    const lines = page.locator('.divider');
+    const { host } = new URL(chat.model.settings.OPENAI_BASE_URL ?? '');
+    for (const attempt of [2, 3]) {
+      chat.model.fail('The engine is cold');
+      await visible(lines.getByText(`attempt ${attempt}.`));
+      expect(await lines.allTextContents()).toEqual([
+        `${host} answered with error 503: The engine is cold. Trying again, attempt ${attempt}.`,
+      ]);
+    }
+    chat.model.say('Now it runs.');
+    chat.model.end();
+    await visible(chat.answer('Now it runs.'));
+    expect(await lines.count()).toBe(1);
+  });
+
+  test('a turn that reaches the limit of steps is continued by a button', async () => {
+    const limited = await DictatedChat.open({ MAX_ITERATIONS: '1' });
+    try {
+      await limited.begin();
+      await limited.send('Make a plan');
+      limited.model.call('update_plan', { steps: [{ step: 'Look around', status: 'completed' }] });
+      await visible(limited.answer('Paused after 1 step, the limit of one turn (maxSteps, MAX_ITERATIONS).'));
+      const goOn = limited.page.getByRole('button', { name: 'Continue' });
+      await visible(goOn);
+      for (const name of ['Try again', 'Regenerate'])
+        expect(await limited.page.getByRole('button', { name }).count()).toBe(0);
+      await goOn.click();
+      limited.model.say('All done.');
+      limited.model.end();
+      await visible(limited.answer('All done.'));
+      await removed(goOn);
+      const listed = await (await fetch(`${limited.app.server.http}/v1/sessions`)).json();
+      expect(listed).toMatchObject({ sessions: [{ status: 'idle' }] });
+    } finally {
+      await limited.stop();
+    }
+  });
+
   test('a call says what it is about at every width', async () => {
     await Bun.write(join(chat.app.server.root, LONG_PATH, 'file.txt'), 'content');
     await chat.begin();

@@ -28,7 +28,7 @@ ${SERVER_HELP}
 
 Without a running server, an agent works in this process with the settings of parlance serve.
 
-Exit codes: 0 answered, 1 the turn failed, 2 wrong usage, 3 a call needs approval, 4 the server cannot
+Exit codes: 0 answered, 1 the turn failed or reached its limit of steps, 2 wrong usage, 3 a call needs approval, 4 the server cannot
 be reached or needs a login, 130 interrupted, 141 nobody reads the output.`;
 
 export async function chat(argv: readonly string[]): Promise<number> {

@@ -109,7 +109,14 @@ export const EVENTS = {
   'turn.started': durable({ turn: TurnId, input: InputId, agent: AgentRef }),
   /** The process died during the turn, or the store was unavailable; the unfinished step is repeated. */
   'turn.resumed': durable({ turn: TurnId }),
-  'turn.ended': durable({ turn: TurnId, usage: Usage, durationMs: z.number(), context: ContextUse }),
+  'turn.ended': durable({
+    turn: TurnId,
+    usage: Usage,
+    durationMs: z.number(),
+    context: ContextUse,
+    /** the limit of model calls that the turn reached before the model was done; the next message continues */
+    paused: z.literal('max_steps').optional(),
+  }),
   'turn.failed': durable({
     turn: TurnId,
     fault: FaultData,

@@ -30,7 +30,7 @@ export const FaultCode = z.enum([
   'nothing_to_compact',
   /** the turn was cancelled or superseded */
   'cancelled',
-  /** the turn exceeded its maximum of steps */
+  /** the turn exceeded its maximum of steps; only in older logs, see `paused` of `turn.ended` */
   'too_many_steps',
   /** the model API is unreachable or returned a server error */
   'provider_unavailable',

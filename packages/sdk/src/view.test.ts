@@ -108,7 +108,12 @@ describe('a view', () => {
       fault,
       seq: seq + 1,
     } as const;
-    expect(items(fold(view, restarted))).toMatchObject([{ kind: 'restart' }]);
+    const once = fold(view, restarted);
+    expect(items(once)).toMatchObject([{ kind: 'restart' }]);
+    const again = fold(once, { ...restarted, attempt: 3, seq: seq + 2 });
+    expect(items(again)).toMatchObject([{ kind: 'restart', attempt: 3, seqs: [seq + 1, seq + 2] }]);
+    const shown = fold(again, { ...restarted, attempt: 4, shown: true, seq: seq + 3 });
+    expect(items(shown)).toMatchObject([{ kind: 'restart', attempt: 4, seqs: [seq + 3] }]);
   });
 
   test('shows queued inputs, and which turn an input superseded', () => {

@@ -137,8 +137,9 @@ function withEvent(view: SessionView, event: DurableEvent): SessionView {
         seqs: [...turn.seqs, event.seq],
       }));
     case 'turn.ended': {
-      const { durationMs, context, usage } = event;
-      const ended = withTurnState(view, event, { status: 'ended', durationMs, context });
+      const { durationMs, context, usage, paused } = event;
+      const state = { status: 'ended', durationMs, context, ...(paused && { paused }) } as const;
+      const ended = withTurnState(view, event, state);
       return { ...inTurn(ended, event, (turn) => ({ ...turn, usage })), context };
     }
     case 'turn.failed':
@@ -160,17 +161,15 @@ function withEvent(view: SessionView, event: DurableEvent): SessionView {
     case 'text.ended':
       return inTurn(view, event, (turn) => turns.withEndedBlock(turn, event));
     case 'step.restarted': {
-      const { attempt, delayMs, fault, at, seq } = event;
-      return inTurn(view, event, (turn) =>
-        turns.withItem(turns.withoutStep(turn), {
-          kind: 'restart',
-          attempt,
-          delayMs,
-          fault,
-          at,
-          seqs: [seq],
-        }),
-      );
+      const { attempt, delayMs, fault, shown, at, seq } = event;
+      return inTurn(view, event, (turn) => {
+        const before = turns.withoutStep(turn);
+        const last = before.items.at(-1);
+        const items = last?.kind === 'restart' ? before.items.slice(0, -1) : before.items;
+        // A new item if output was shown since: a terminal has printed the line above it.
+        const seqs = last?.kind === 'restart' && !shown ? [...last.seqs, seq] : [seq];
+        return turns.withItem({ ...before, items }, { kind: 'restart', attempt, delayMs, fault, at, seqs });
+      });
     }
     case 'step.ended':
       return inTurn({ ...view, usage: sum(view.usage, event.usage) }, event, (turn) => ({

@@ -60,6 +60,52 @@ describe.skipIf(!hasTmux)('a conversation in the terminal', () => {
     expect(colours).toContain('\x1b[32m"a"');
   });
 
+  test('retries of the model are one line with the text of the model API', async () => {
+    await using terminal = await chat();
+    await terminal.shows(READY);
+    await terminal.type('try hard');
+    await terminal.press('Enter');
+    await terminal.shows(/❯ try hard/);
+    const line = (attempt: number) =>
+      `› ${new URL(model.settings.OPENAI_BASE_URL ?? '').host} answered with error 503: The engine is cold. Trying again, attempt ${attempt}.`;
+    for (const attempt of [2, 3]) {
+      model.fail('The engine is cold');
+      const screen = await terminal.shows(new RegExp(`attempt ${attempt}\\.`));
+      expect(screen.match(/Trying again/g)).toHaveLength(1);
+      expect(screen.replace(/\n {2}/g, ' ')).toContain(line(attempt));
+    }
+    model.say('Now it runs.');
+    model.end();
+    const screen = await terminal.shows(/Now it runs\.[\s\S]*Send a message/);
+    expect(screen.match(/Trying again/g)).toHaveLength(1);
+    expect(screen.replace(/\n {2}/g, ' ')).toContain(line(3));
+  });
+
+  test('a turn that reaches the limit of steps says so, and a message continues it', async () => {
+    const limited = await startTestServer({ ...model.settings, MAX_ITERATIONS: '1' });
+    try {
+      await using terminal = await openTerminal({
+        args: ['chat'],
+        cwd: limited.root,
+        env: { HOME: home, PARLANCE_URL: limited.http },
+      });
+      await terminal.shows(READY);
+      await terminal.type('plan');
+      await terminal.press('Enter');
+      model.call('update_plan', { steps: [{ step: 'Look around', status: 'completed' }] });
+      const screen = await terminal.shows(/Paused after 1 step,[\s\S]*Send a message/);
+      expect(screen.replace(/\n/g, ' ')).toContain('MAX_ITERATIONS');
+      expect(screen).not.toContain('✗');
+      await terminal.type('go on');
+      await terminal.press('Enter');
+      model.say('All done.');
+      model.end();
+      await terminal.shows(/❯ go on\n\nAll done\./);
+    } finally {
+      await limited.stop();
+    }
+  });
+
   test('asks for approval: explain, deny with a reason, allow', async () => {
     await using terminal = await chat();
     await terminal.shows(READY);

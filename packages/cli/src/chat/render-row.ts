@@ -3,7 +3,7 @@ import type { HistoryItem, Part } from '@parlance/protocol';
 import type { CompactionView, InputView, Item, TurnView } from '@parlance/sdk';
 import { duration, shortNumber } from '@parlance/web/cost';
 import { lexed } from '@parlance/web/lex';
-import type { Row } from '@parlance/web/rows';
+import { type Row, restartText } from '@parlance/web/rows';
 import { hanging, wrapped } from '../terminal/layout.ts';
 import { markdownLines } from '../terminal/markdown.ts';
 import { safeLine, safeText } from '../terminal/safe-text.ts';
@@ -18,6 +18,7 @@ export function renderRow(row: Row, context: RenderContext): Rendered {
       return final(inputLines(row.input, context));
     case 'queued':
     case 'sending':
+    case 'paused':
     case 'working':
       return unfinished([]);
     case 'item':
@@ -53,12 +54,7 @@ function renderItem(item: Item, context: RenderContext): Rendered {
         ),
       );
     case 'restart':
-      return final(
-        divider(
-          `The answer was interrupted (${item.fault.message}). Retrying, attempt ${item.attempt}.`,
-          context,
-        ),
-      );
+      return final(divider(restartText(item), context));
     case 'resumed':
       return final(divider('The server restarted and resumed the turn.', context));
     case 'compaction':

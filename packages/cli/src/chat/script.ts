@@ -119,7 +119,7 @@ class ScriptRun {
     if (!('turn' in event) || event.turn !== this.#turn) return null;
     switch (event.type) {
       case 'turn.ended':
-        return 0;
+        return event.paused ? 1 : 0;
       case 'turn.failed':
         return this.#failed(event.fault.message);
       case 'turn.cancelled':

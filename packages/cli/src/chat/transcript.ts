@@ -4,9 +4,11 @@ import { type Row, rowsOf } from '@parlance/web/rows';
 import { counted } from '../counted.ts';
 import type { RenderContext } from './render-context.ts';
 import { renderRow } from './render-row.ts';
-import type { FinalPart } from './rendered.ts';
+import { type FinalPart, unfinished } from './rendered.ts';
 
 export type RenderedLines = { readonly final: string[]; readonly live: string[] };
+
+const SKIPPED: ReadonlySet<Row['kind']> = new Set(['queued', 'working', 'paused']);
 
 /** Number of turns printed when resuming a session. */
 const MAX_TURNS = 10;
@@ -23,9 +25,14 @@ export class Transcript {
     const live: string[] = [];
     this.#isFirst = false;
     let isHeld = false;
-    for (const row of rowsOf(view)) {
-      if (this.#complete.has(row.key) || row.kind === 'queued' || row.kind === 'working') continue;
-      const rendered = renderRow(row, context);
+    const rows = rowsOf(view);
+    for (const [index, row] of rows.entries()) {
+      if (this.#complete.has(row.key) || SKIPPED.has(row.kind)) continue;
+      const done = renderRow(row, context);
+      // The next attempt changes the line until the model answers.
+      const isRetrying =
+        row.kind === 'item' && row.item.kind === 'restart' && rows[index + 1]?.kind === 'working';
+      const rendered = isRetrying ? unfinished(done.parts.flatMap(({ lines }) => lines)) : done;
       const parts = rendered.parts.filter(({ key }) => !this.#parts.get(row.key)?.has(key));
       for (const part of parts) addPart(isHeld ? live : final, part);
       if (!isHeld) this.#remember(row, parts, rendered.complete);

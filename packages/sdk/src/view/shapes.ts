@@ -131,7 +131,13 @@ export type WritingView = { readonly call: CallId; readonly tool: string; readon
 
 export type TurnState =
   | { readonly status: 'running' }
-  | { readonly status: 'ended'; readonly durationMs: number; readonly context: ContextUse }
+  | {
+      readonly status: 'ended';
+      readonly durationMs: number;
+      readonly context: ContextUse;
+      /** the turn reached its limit of steps: the next message continues */
+      readonly paused?: 'max_steps';
+    }
   | { readonly status: 'failed'; readonly durationMs: number; readonly fault: FaultData }
   | { readonly status: 'cancelled'; readonly reason: 'cancelled' | 'superseded' | 'denied' };
 
@@ -221,7 +227,7 @@ export type HandoffView = Numbered & {
   readonly reason: string;
 };
 
-/** The model's answer was interrupted and requested again. */
+/** The model's answer was interrupted and requested again: the last attempt of its step. */
 export type RestartView = Numbered & {
   readonly kind: 'restart';
   readonly attempt: number;

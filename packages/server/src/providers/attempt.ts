@@ -234,7 +234,7 @@ export class Attempt<State> {
     // Only the error code of the system: its message contains the address.
     const code = (thrown as { code?: unknown } | null)?.code;
     if (code === 'BAD_ENCODING') return COMPRESSED;
-    return unavailable(`The model cannot be reached${typeof code === 'string' ? ` (${code})` : ''}.`);
+    return unavailable(`The model cannot be reached${typeof code === 'string' ? `: ${code}` : ''}.`);
   }
 }
 

@@ -63,7 +63,7 @@ describe('a failure', () => {
     const events = await ask(url);
     expect(types(events)).toEqual(['retrying', 'retrying', 'failed']);
     expect(events.at(-1)).toMatchObject({
-      fault: { code: 'provider_unavailable', message: 'The model cannot be reached (ECONNREFUSED).' },
+      fault: { code: 'provider_unavailable', message: 'The model cannot be reached: ECONNREFUSED.' },
     });
   });
 

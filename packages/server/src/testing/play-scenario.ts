@@ -5,17 +5,17 @@ import { calls, type Line, USAGE } from './scripted-provider.ts';
 
 export type Scenario = () => Promise<readonly SessionEvent[]>;
 
-type End = { readonly last?: SessionEvent['type']; readonly turns?: number };
+type End = { readonly last?: SessionEvent['type']; readonly turns?: number; readonly maxSteps?: number };
 
 /** Runs `act` on a stage with these answers until the last of `turns` turns has ended. */
 export const scenario =
   (
     answers: Line[][],
     act: (harness: Harness) => Promise<unknown>,
-    { last = 'turn.ended', turns = 1 }: End = {},
+    { last = 'turn.ended', turns = 1, maxSteps = 10 }: End = {},
   ): Scenario =>
   async () => {
-    const harness = await createHarness(answers);
+    const harness = await createHarness(answers, { parts: { maxSteps } });
     const ended = (async () => {
       for (let turn = 0; turn < turns; turn++) await harness.nextEvent(last);
     })();

@@ -106,6 +106,12 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     { last: 'turn.failed' },
   ),
 
+  'step-limit': scenario(
+    [calls('lookup', { word: 'parlance' })],
+    ({ engine }) => say(engine, 'What is parlance?'),
+    { maxSteps: 1 },
+  ),
+
   'retry-mid-stream': scenario(
     [
       [

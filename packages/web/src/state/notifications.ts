@@ -39,7 +39,7 @@ function textOf(event: NotifiedEvent): string {
     case 'approval.requested':
       return `Needs approval: ${event.ask.description}`;
     case 'turn.ended':
-      return 'The agent has finished.';
+      return event.paused ? 'Paused at the limit of steps.' : 'The agent has finished.';
     case 'turn.failed':
       return `Failed: ${event.fault.message}`;
   }

@@ -50,7 +50,8 @@ export const OPERATION = {
     argument: 'COUNT',
     fallback: 50,
     schema: () => wholeNumber(1, 10_000),
-    description: 'maximum number of model calls in one turn',
+    description:
+      'maximum number of model calls in one turn, which then pauses: the next message continues it',
   },
   parallelCalls: {
     env: ['PARLANCE_PARALLEL_CALLS'],

@@ -82,15 +82,26 @@ describe('turns', () => {
     expect(provider.prompts).toHaveLength(2);
   });
 
-  test('a turn that exceeds its limits fails with the reason', async () => {
+  test('a turn that reaches its limit of steps pauses, and the next message continues', async () => {
     const again = Array.from({ length: 5 }, (_, index) =>
       calls('lookup', { word: 'a' }, { call: `call_${index}` }),
     );
-    const { engine, nextEvent, events } = await createHarness(again, { parts: { maxSteps: 3 } });
-    const failed = nextEvent('turn.failed');
+    const { engine, nextEvent, provider } = await createHarness(again, { parts: { maxSteps: 3 } });
+    const said = nextEvent('text.ended');
+    const paused = nextEvent('turn.ended');
     await say(engine, 'Go on for ever');
-    expect((await failed).fault.code).toBe('too_many_steps');
-    expect(events.filter(({ type }) => type === 'step.ended')).toHaveLength(3);
+    expect(await paused).toMatchObject({ paused: 'max_steps' });
+    expect((await said).text).toBe(
+      'Paused after 3 steps, the limit of one turn (maxSteps, MAX_ITERATIONS). Send a message to continue.',
+    );
+    expect(provider.prompts).toHaveLength(3);
+    expect(await engine.snapshot(SESSION)).toMatchObject({ turn: null, finished: [{ ok: true }] });
+    const next = nextEvent('turn.ended');
+    await say(engine, 'Continue');
+    await next;
+    const items = provider.prompts[3]?.items ?? [];
+    expect(items.filter(({ kind }) => kind === 'result')).toHaveLength(3);
+    expect(items.at(-1)).toMatchObject({ kind: 'user', parts: [{ text: 'Continue' }] });
   });
 
   test('an empty model answer ends the turn, without a block', async () => {

@@ -33,11 +33,12 @@ type Step = {
  */
 export async function callModel(active: ActiveTurn): Promise<StartedCalls | null> {
   const { session, deps, turn, signal } = active;
-  if (turn.steps >= deps.maxSteps) {
-    throw new Fault('too_many_steps', `The turn was stopped after ${turn.steps} steps.`);
-  }
   if (signal.aborted) return null;
   session.voidStreamed();
+  if (turn.steps >= deps.maxSteps) {
+    await pauseTurn(active);
+    return null;
+  }
   const request = requestBy(turn.agent.id, session, deps);
   await compactIfFull(session, deps, { turn, request, signal });
   const prompt = await promptOf(session, request);
@@ -90,6 +91,17 @@ export async function callModel(active: ActiveTurn): Promise<StartedCalls | null
   }
   if (signal.aborted) return null;
   throw new Fault('provider_unavailable', "The model's stream ended before the answer was complete.");
+}
+
+const NO_USAGE = { inputTokens: 0, outputTokens: 0 };
+
+/** Ends the turn as an answer that says so: clients of every dialect show it, and the model sees it later. */
+async function pauseTurn(active: ActiveTurn): Promise<void> {
+  const { session, deps, turn } = active;
+  const text = `Paused after ${turn.steps} step${turn.steps === 1 ? '' : 's'}, the limit of one turn (maxSteps, MAX_ITERATIONS). Send a message to continue.`;
+  stream(active, 'text', text);
+  const step = { type: 'step.ended', turn: turn.id, usage: NO_USAGE, stop: 'done' } as const;
+  await endTurn(active, [...blockEnd(session.open, deps.now), step], { paused: 'max_steps' });
 }
 
 /** On the token path: no promise, no copy. */
@@ -155,7 +167,7 @@ async function endStep(
   const counted = request.provider.counts && (await countedStep(active, request, answer));
   const events = [...answer, { type: 'step.ended', turn: turn.id, usage, stop, ...counted } as const];
   if (calls.length > 0) return startCalls(active, calls, events);
-  await endTurn(active, events, addUsage(turn.usage, usage));
+  await endTurn(active, events, { usage: addUsage(turn.usage, usage) });
   return null;
 }
 

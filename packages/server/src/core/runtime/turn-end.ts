@@ -12,12 +12,20 @@ import { titleSession } from './titles.ts';
 export async function endTurn(
   active: ActiveTurn,
   events: readonly DurableEventBody[],
-  usage = active.turn.usage,
+  end: Partial<Pick<DurableEventBody<'turn.ended'>, 'usage' | 'paused'>> = {},
 ): Promise<void> {
   const { session, deps, turn } = active;
   const context = useOf(contextAfter(await session.context(), events), session, deps);
   const durationMs = deps.now() - turn.startedAt;
-  await record(active, [...events, { type: 'turn.ended', turn: turn.id, usage, durationMs, context }]);
+  const ended = {
+    type: 'turn.ended',
+    turn: turn.id,
+    usage: turn.usage,
+    durationMs,
+    context,
+    ...end,
+  } as const;
+  await record(active, [...events, ended]);
   void titleSession(session, deps, events);
 }
 

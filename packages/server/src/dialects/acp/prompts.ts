@@ -36,14 +36,11 @@ export async function submit(
   const sink = (event: SessionEvent): void => {
     if (!('turn' in event) || event.turn !== turn) return;
     if (event.type === 'step.ended') stop = event.stop;
-    else if (event.type === 'turn.ended') resolve(REASONS[stop]);
+    else if (event.type === 'turn.ended') resolve(event.paused ? 'max_turn_requests' : REASONS[stop]);
     else if (event.type === 'turn.cancelled' || event.type === 'input.cancelled') resolve('cancelled');
     else if (event.type === 'turn.failed') {
-      if (event.fault.code === 'too_many_steps') resolve('max_turn_requests');
-      else {
-        const { code } = event.fault;
-        reject(Fault.from({ ...event.fault, code: code === 'not_found' ? 'internal' : code }));
-      }
+      const { code } = event.fault;
+      reject(Fault.from({ ...event.fault, code: code === 'not_found' ? 'internal' : code }));
     }
   };
   let watch = await ctx.engine.watch(ref, sink);

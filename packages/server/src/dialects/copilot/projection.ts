@@ -63,10 +63,10 @@ function progress(event: DurableEvent, failed: boolean): Body[] {
       return [{ type: 'plan_update', sessionId, taskId: event.turn, steps: event.input.steps }];
     case 'turn.started':
       return [{ type: 'task_status', sessionId, taskId: event.turn, status: 'running' }];
-    case 'turn.ended':
-      return [
-        { type: 'task_status', sessionId, taskId: event.turn, status: failed ? 'failed' : 'completed' },
-      ];
+    case 'turn.ended': {
+      const status = failed || event.paused ? 'failed' : 'completed';
+      return [{ type: 'task_status', sessionId, taskId: event.turn, status }];
+    }
     case 'turn.failed':
       return [{ type: 'task_status', sessionId, taskId: event.turn, status: 'failed' }];
     case 'turn.cancelled':

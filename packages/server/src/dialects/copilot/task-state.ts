@@ -62,6 +62,7 @@ export function stepTask(before: TaskState, event: DurableEvent): TaskState {
     case 'tool.ended':
       return toolEnded(before, event);
     case 'turn.ended':
+      if (event.paused) return { ...before, ended: 'failed', reason: 'The task reached its limit of steps.' };
       return { ...before, ended: before.ended ?? 'completed' };
     case 'turn.failed':
       return { ...before, ended: 'failed', reason: event.fault.message };

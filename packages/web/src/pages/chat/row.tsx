@@ -1,14 +1,16 @@
 import type { CompactionView, Item, TurnView } from '@parlance/sdk';
 import { memo, type ReactNode } from 'react';
+import { Button } from '../../components/button.tsx';
 import { Icon, type IconName } from '../../components/icon.tsx';
+import { attempt } from '../../components/toast.tsx';
 import { Markdown } from '../../markdown/markdown.tsx';
-import { useServer } from '../../state/server.ts';
+import { parlance, useServer } from '../../state/server.ts';
 import { CallCard } from './call-card.tsx';
 import { Collapsible } from './collapsible.tsx';
 import { duration, shortNumber } from './cost.ts';
 import { History } from './history.tsx';
 import { InputRow, SendingRow } from './input-row.tsx';
-import type { Row } from './rows.ts';
+import { type Row, restartText } from './rows.ts';
 import { TurnEnd } from './turn-end.tsx';
 
 /** Rendered again only if the row changes. */
@@ -28,6 +30,8 @@ export const RowView = memo(function RowView({ session, row }: { session: string
       return <Compaction compaction={row.entry} />;
     case 'end':
       return <TurnEnd session={session} turn={row.turn} />;
+    case 'paused':
+      return <Paused session={session} />;
     case 'working':
       return <Working turn={row.turn} />;
   }
@@ -58,11 +62,7 @@ function ItemView({ session, item }: { session: string; item: Item }) {
         </Divider>
       );
     case 'restart':
-      return (
-        <Divider icon="retry">
-          The answer was interrupted ({item.fault.message}). Retrying, attempt {item.attempt}.
-        </Divider>
-      );
+      return <Divider icon="retry">{restartText(item)}</Divider>;
     case 'resumed':
       return <Divider icon="retry">The server restarted and resumed the turn.</Divider>;
     case 'compaction':
@@ -105,6 +105,14 @@ function Divider({ icon, children }: DividerProps) {
     <p className="divider">
       <Icon name={icon} />
       <span>{children}</span>
+    </p>
+  );
+}
+
+function Paused({ session }: { session: string }) {
+  return (
+    <p className="paused">
+      <Button onClick={() => attempt(() => parlance.session(session).submit('Continue'))}>Continue</Button>
     </p>
   );
 }

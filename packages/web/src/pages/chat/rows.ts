@@ -3,7 +3,7 @@
  * the whole session.
  */
 import type { Part } from '@parlance/protocol';
-import type { Entry, InputView, Item, SessionView, TurnView } from '@parlance/sdk';
+import type { Entry, InputView, Item, RestartView, SessionView, TurnView } from '@parlance/sdk';
 import type { Shown } from './branches.ts';
 
 export type Row = { readonly key: string } & (
@@ -12,6 +12,8 @@ export type Row = { readonly key: string } & (
   | { readonly kind: 'between'; readonly entry: Exclude<Entry, TurnView> }
   /** the turn is over: outcome and usage */
   | { readonly kind: 'end'; readonly turn: TurnView }
+  /** the last turn reached its limit of steps: it can be continued */
+  | { readonly kind: 'paused' }
   /** the turn is running and no block is open */
   | { readonly kind: 'working'; readonly turn: TurnView }
   /** its turn has not started */
@@ -47,10 +49,17 @@ export function rowsOf(
     if (entry.kind === 'turn') for (const row of turnRows(entry)) rows.push(versioned(row, branches));
     else rows.push(rowFor(entry, () => ({ key: `${entry.kind} ${entry.seqs[0]}`, kind: 'between', entry })));
   }
+  const last = entries.at(-1);
+  if (isLatest && view.queued.length === 0 && last?.kind === 'turn' && isPaused(last)) rows.push(PAUSED);
   if (isLatest)
     for (const input of view.queued) rows.push({ key: `queued ${input.input}`, kind: 'queued', input });
   return rows;
 }
+
+const PAUSED: Row = { key: 'paused', kind: 'paused' };
+
+export const isPaused = ({ state }: TurnView): boolean =>
+  state.status === 'ended' && state.paused !== undefined;
 
 const versionedRows = new WeakMap<Row, Row>();
 
@@ -130,3 +139,7 @@ function isThinking({ open, items }: TurnView): boolean {
 /** The agent's text of a turn, as Markdown source. */
 export const saidIn = ({ items }: TurnView): string =>
   items.flatMap((item) => (item.kind === 'text' ? [item.text] : [])).join('\n\n');
+
+/** The reason is a sentence, the server's or the vendor's. */
+export const restartText = ({ attempt, fault }: RestartView): string =>
+  `${fault.message} Trying again${attempt > 1 ? `, attempt ${attempt}` : ''}.`;

@@ -19,6 +19,7 @@ const ESTIMATES: Readonly<Record<Row['kind'], number>> = {
   item: 110,
   between: 44,
   end: 48,
+  paused: 40,
   working: 40,
 };
 

@@ -11,7 +11,7 @@ import { usePrices } from '../../state/prices.ts';
 import { parlance, useServer } from '../../state/server.ts';
 import { IsLatest } from './branch-context.ts';
 import { costOf, dollars, duration, modelOf, shortNumber } from './cost.ts';
-import { saidIn } from './rows.ts';
+import { isPaused, saidIn } from './rows.ts';
 
 export const TurnEnd = memo(function TurnEnd({ session, turn }: { session: string; turn: TurnView }) {
   const about = useServer();
@@ -50,7 +50,7 @@ export const TurnEnd = memo(function TurnEnd({ session, turn }: { session: strin
       )}
       <div className="turn-end-line">
         {said !== '' && <CopyButton text={said} label="Copy answer" />}
-        {input && isLatest && !input.call && state.status !== 'failed' && (
+        {input && isLatest && !input.call && state.status !== 'failed' && !isPaused(turn) && (
           <IconButton icon="retry" label="Regenerate" onClick={again} />
         )}
         {state.status === 'cancelled' && <span>{CANCELLED[state.reason]}</span>}
