@@ -149,7 +149,7 @@ function project(
       if (text === null) return [state, say(...items(id, shown))];
       const texts = [...state.texts, { block: id, text }];
       const answered = { ...state, texts, settled: texts.length };
-      return [answered, say(...items(id, [...shown, assistantItem(id, text)]))];
+      return [answered, say(...items(id, [...shown, assistantItem(id, withLineBreak(text))]))];
     }
     case 'agent.changed': {
       const text = `${event.from.name} hands over to ${event.to.name}: ${event.reason}`;
