@@ -6,11 +6,11 @@ import { Button, IconButton } from '../../components/button.tsx';
 import { RowView } from './row.tsx';
 import { type Row, rowWith } from './rows.ts';
 
-/** Distance in pixels that counts as being at the end. */
-const NEAR = 60;
+/** Space below the last row. */
+const PADDING_END = 24;
 
-/** How long rows are measured again after the width has changed. */
-const SETTLING_MS = 400;
+/** Distance in pixels from the end at which the last line is in view. */
+const NEAR = PADDING_END + 16;
 
 const ESTIMATES: Readonly<Record<Row['kind'], number>> = {
   input: 84,
@@ -37,7 +37,8 @@ const isPending = (row: Row): boolean =>
 
 export function Transcript({ session, rows, target = 0, needsApproval = false }: TranscriptProps) {
   const scroller = useRef<HTMLElement>(null);
-  const begun = useRef(false);
+  /** the reader is at the end: what grows is followed */
+  const follows = useRef(true);
   const [away, setAway] = useState(false);
   // A new function makes the virtualizer compute the positions of all rows again.
   const getItemKey = useCallback((index: number) => rows[index]?.key ?? index, [rows]);
@@ -46,60 +47,64 @@ export function Transcript({ session, rows, target = 0, needsApproval = false }:
     getScrollElement: () => scroller.current,
     getItemKey,
     estimateSize: (index) => ESTIMATES[rows[index]?.kind ?? 'item'],
-    anchorTo: 'end',
-    followOnAppend: true,
-    scrollEndThreshold: NEAR,
     overscan: 8,
     paddingStart: 16,
-    paddingEnd: 24,
+    paddingEnd: PADDING_END,
   });
 
-  useLayoutEffect(() => {
-    if (begun.current || rows.length === 0) return;
-    begun.current = true;
-    list.scrollToEnd();
-  }, [rows.length, list]);
+  /** Rows that are measured on the way change where the end is: it is reached by following it. */
+  const toEnd = useCallback(() => {
+    list.cancelScroll();
+    follows.current = true;
+    if (scroller.current) scroller.current.scrollTop = scroller.current.scrollHeight;
+  }, [list]);
 
   // Who sends a message wants to see it and its answer.
   const last = rows.at(-1);
   const sent = last?.kind === 'sending' ? last.key : null;
   useLayoutEffect(() => {
-    if (sent !== null) list.scrollToEnd();
-  }, [sent, list]);
+    if (sent !== null) toEnd();
+  }, [sent, toEnd]);
 
+  const scrollToRow = (index: number, align: 'start' | 'end') => {
+    follows.current = false;
+    list.scrollToIndex(index, { align });
+  };
   const pending = needsApproval ? rows.findLastIndex(isPending) : -1;
-  const showPending = () => list.scrollToIndex(pending, { align: 'end' });
+  const showPending = () => scrollToRow(pending, 'end');
   useDistantCard(pending >= 0, showPending);
 
   const found = target > 0 ? rowWith(rows, target) : -1;
   const [shown, setShown] = useState(0);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each target
   useEffect(() => {
     if (found < 0 || shown === target) return;
     setShown(target);
-    list.scrollToIndex(found, { align: 'start' });
-  }, [found, target, shown, list]);
+    scrollToRow(found, 'start');
+  }, [found, target, shown]);
 
   useEffect(() => {
     const element = scroller.current;
     if (!element) return;
-    let below = 0;
-    let settledAt = 0;
-    const onScroll = () => {
-      below = element.scrollHeight - element.scrollTop - element.clientHeight;
-      setAway(below > 4 * NEAR);
+    let top = element.scrollTop;
+    const update = () => {
+      const below = element.scrollHeight - element.scrollTop - element.clientHeight;
+      // Whoever scrolls up reads. Content that becomes shorter moves the reader up, too, but leaves them at the end.
+      if (element.scrollTop < top && below > 1) follows.current = false;
+      else if (element.scrollTop > top && below <= NEAR) follows.current = true;
+      top = element.scrollTop;
+      setAway(below > NEAR);
     };
-    // What appears below the transcript makes it smaller, and in another width rows have other heights, which are measured
-    // one after the other: the end stays in view.
-    const resized = new ResizeObserver((changes) => {
-      const now = performance.now();
-      if (below <= NEAR && changes.some(({ target }) => target === element)) settledAt = now + SETTLING_MS;
-      if (now < settledAt) element.scrollTop = element.scrollHeight;
+    // Rows that are new, grow or are measured, and what appears below the transcript and makes it smaller.
+    const resized = new ResizeObserver(() => {
+      if (follows.current) element.scrollTop = element.scrollHeight;
+      update();
     });
-    element.addEventListener('scroll', onScroll, { passive: true });
+    element.addEventListener('scroll', update, { passive: true });
     resized.observe(element);
     if (element.firstElementChild) resized.observe(element.firstElementChild);
     return () => {
-      element.removeEventListener('scroll', onScroll);
+      element.removeEventListener('scroll', update);
       resized.disconnect();
     };
   }, []);
@@ -137,12 +142,7 @@ export function Transcript({ session, rows, target = 0, needsApproval = false }:
             Needs approval
           </Button>
         ) : (
-          <IconButton
-            className="to-end"
-            icon="down"
-            label="Jump to latest"
-            onClick={() => list.scrollToEnd({ behavior: 'smooth' })}
-          />
+          <IconButton className="to-end" icon="down" label="Jump to latest" onClick={toEnd} />
         ))}
     </div>
   );
