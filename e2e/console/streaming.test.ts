@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type DictatedModel, dictatedModel } from '../dictated-model.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, openConsole, visible } from './console.ts';
+import { type Console, holds, openConsole, visible } from './console.ts';
 
 const TOKENS = 400;
 
@@ -21,6 +21,37 @@ const WATCH = `(() => {
       if (row && row !== rows.lastElementChild) counted.elsewhere.push(row.textContent.slice(0, 80));
     }
   }).observe(rows, { subtree: true, childList: true, characterData: true });
+})()`;
+
+const section = (number: number): string => `## Section ${number}
+
+This is paragraph ${number} with **bold**, \`code\` and a [link](https://example.org/${number}).
+
+- one
+- two
+  - inner
+
+\`\`\`ts
+export const value${number} = (input: number): number => input * ${number};
+\`\`\`
+
+| a | b |
+|---|---|
+| ${number} | cell |
+
+`;
+/** More than 200 KB. */
+const SECTIONS = 1_000;
+/** All of them have more than 30,000. */
+const MAX_ELEMENTS = 4_000;
+const ELEMENTS = "document.querySelectorAll('.markdown *').length";
+
+/** Collects what a screen reader reads. */
+const LISTEN = `(() => {
+  const region = document.querySelector('.unseen[role=status]');
+  window.heard = [];
+  new MutationObserver(() => heard.push(region.textContent))
+    .observe(region, { subtree: true, childList: true, characterData: true });
 })()`;
 
 describe.skipIf(NO_BROWSER)('streaming', () => {
@@ -60,6 +91,46 @@ describe.skipIf(NO_BROWSER)('streaming', () => {
     expect(batches).toBeGreaterThan(2);
     expect(batches).toBeLessThan(TOKENS);
     model.end();
+    await page.context().close();
+  });
+
+  test('of an answer of 200 KB, only the parts in view are in the document', async () => {
+    const page = await app.open('/');
+    await page.getByRole('textbox', { name: 'Message' }).fill('Tell me everything');
+    await page.keyboard.press('Enter');
+    for (let number = 1; number <= SECTIONS; number += 20)
+      model.say(Array.from({ length: 20 }, (_, index) => section(number + index)).join(''));
+    model.say('The end.');
+    await visible(page.locator('.markdown').getByText('The end.'));
+    expect(await page.evaluate(ELEMENTS)).toBeLessThan(MAX_ELEMENTS);
+    model.end();
+    await visible(page.locator('.turn-end'));
+    await page.reload();
+    await visible(page.locator('.markdown').getByText('The end.'));
+    expect(await page.evaluate(ELEMENTS)).toBeLessThan(MAX_ELEMENTS);
+    await page.locator('.transcript').hover();
+    await page.evaluate("document.querySelector('.transcript').scrollTop = 0");
+    await visible(page.getByRole('heading', { name: 'Section 1', exact: true }));
+    await page.getByRole('button', { name: 'Jump to latest' }).click();
+    await visible(page.locator('.markdown').getByText('The end.'));
+    await page.context().close();
+  });
+
+  test('a screen reader reads each new sentence, without marks', async () => {
+    const page = await app.open('/');
+    await page.getByRole('textbox', { name: 'Message' }).fill('Speak');
+    await page.keyboard.press('Enter');
+    model.say('It ');
+    await visible(page.locator('.markdown').getByText('It'));
+    await page.evaluate(LISTEN);
+    model.say('**begins**. And');
+    await holds(page, "heard.at(-1) === 'It begins.'");
+    model.say(' then `continues`.\n\n- One');
+    await holds(page, "heard.at(-1) === 'And then continues.'");
+    model.say(' item\n- Another\n\nThe *end*');
+    model.end();
+    await holds(page, "heard.at(-1)?.endsWith('The end')");
+    expect((await page.evaluate('heard.join()')) as string).not.toMatch(/[*`]/);
     await page.context().close();
   });
 });

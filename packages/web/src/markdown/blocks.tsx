@@ -70,7 +70,7 @@ function List({ token }: { token: Tokens.List }) {
 
 /** Columns of short texts are not wrapped, and sentences have room: `md-short`, `md-long`. */
 function widthOf({ header, rows }: Tokens.Table, column: number): string {
-  const longest = Math.max(...[header, ...rows].map((row) => row[column]?.text.length ?? 0));
+  const longest = [header, ...rows].reduce((most, row) => Math.max(most, row[column]?.text.length ?? 0), 0);
   if (longest <= 24) return 'md-short';
   return longest > 60 ? 'md-long' : '';
 }

@@ -57,9 +57,31 @@ export const Code = memo(function Code({ code, language }: CodeProps) {
     // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
     <pre className="code" tabIndex={0}>
       <code>
-        {coloured === null ? code : coloured}
+        {coloured === null ? <PlainCode code={code} /> : coloured}
         {coloured !== null && code.startsWith(settled) && code.slice(settled.length)}
       </code>
     </pre>
   );
 });
+
+/** Lines per part of long code. */
+const PART_LINES = 200;
+
+/** Parts out of view are not laid out, and code that grows changes only its last part. */
+function PlainCode({ code }: { code: string }): ReactNode {
+  if (code.length <= MAX_HIGHLIGHTED_LENGTH) return code;
+  const lines = code.split('\n');
+  return Array.from({ length: Math.ceil(lines.length / PART_LINES) }, (_, index) => {
+    const part = lines.slice(index * PART_LINES, (index + 1) * PART_LINES);
+    return (
+      <span
+        // biome-ignore lint/suspicious/noArrayIndexKey: a growing part keeps its index
+        key={index}
+        className="code-part"
+        style={{ containIntrinsicBlockSize: `auto ${part.length}lh` }}
+      >
+        {`${part.join('\n')}\n`}
+      </span>
+    );
+  });
+}

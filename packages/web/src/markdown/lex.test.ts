@@ -72,3 +72,37 @@ test('a different text shares nothing with the previous one', () => {
   const first = lexed(null, 'one\n\ntwo', true);
   expect(lexed(first, 'other', true).blocks).toMatchObject([{ raw: 'other' }]);
 });
+
+const LONG = {
+  table: `| a | b |\n|---|---|\n${'| one | **two** |\n'.repeat(2_000)}`,
+  list: '1. some **words**\n'.repeat(2_000),
+  paragraph: 'some **words** and `code`\n'.repeat(2_000),
+  paragraphs: 'some **words** and `code`\n\n'.repeat(2_000),
+  'table in a quote': `> | a | b |\n> |---|---|\n${'> | one | **two** |\n'.repeat(2_000)}`,
+};
+
+test.each(Object.entries(LONG))('a long %s is divided, and nothing of it is lost', (_, text) => {
+  const { blocks } = lexed(null, text, true);
+  expect(blocks.map(({ raw }) => raw).join('')).toBe(text);
+  const parts = blocks[0]?.type === 'blockquote' ? (blocks[0].tokens ?? []) : blocks;
+  expect(parts.length).toBeGreaterThan(4);
+  expect(new Set(parts.map(({ type }) => type)).difference(new Set(['space']))).toHaveProperty('size', 1);
+  for (const { raw } of parts) expect(raw.length).toBeLessThan(4_000);
+});
+
+test.each(Object.entries(LONG))('a long %s that grows is the same as parsed at once', (kind, text) => {
+  if (kind === 'table in a quote') return;
+  let read: Lexed | null = null;
+  for (let end = 1_500; end < text.length + 1_500; end += 1_500)
+    read = lexed(read, text.slice(0, end), false);
+  expect(read?.blocks as unknown).toEqual(lexed(null, text, false).blocks);
+});
+
+test('a growing table of thousands of rows parses only its last part again', () => {
+  const before = lexed(null, LONG.table, false);
+  const after = lexed(before, `${LONG.table}| one | more |\n`, false);
+  const same = after.blocks.filter((block, index) => block === before.blocks[index]);
+  expect(same.length).toBeGreaterThan(after.blocks.length - 3);
+  const rows = after.blocks.flatMap((block) => (block.type === 'table' ? block.rows : []));
+  expect(rows).toHaveLength(2_001);
+});

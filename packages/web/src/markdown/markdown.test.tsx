@@ -29,6 +29,11 @@ test('renders thousands of tags without an end, or inside each other', () => {
   expect(html(`a ${'<sub>b</sub>'.repeat(10_000)}`).split('<sub>b</sub>')).toHaveLength(10_001);
 });
 
+test('renders a table of thousands of rows', () => {
+  const shown = html(`| a |\n|---|\n${'| b |\n'.repeat(5_000)}`);
+  expect(shown.split('<td').length - 1).toBe(5_000);
+});
+
 test('renders tables and task lists', () => {
   const shown = html('| a | b |\n|---|--:|\n| 1 | 2 |\n\n- [x] done\n- [ ] open');
   expect(shown).toContain('<td class="md-right md-short" dir="auto">2</td>');

@@ -19,7 +19,13 @@ export const Markdown = memo(function Markdown({ text, open = false }: MarkdownP
   const before = read.current;
   if (before?.lexed.text !== text || before.whole === open)
     read.current = { lexed: lexedWithMath(before?.lexed ?? null, text, !open), whole: !open };
-  const blocks = read.current?.lexed.blocks ?? [];
+  return <MarkdownBlocks blocks={read.current?.lexed.blocks ?? []} open={open} />;
+});
+
+type BlocksProps = { readonly blocks: readonly Token[]; readonly open: boolean };
+
+/** Markdown that is parsed already. */
+export const MarkdownBlocks = memo(function MarkdownBlocks({ blocks, open }: BlocksProps) {
   return (
     <div className="markdown" data-open={open || undefined}>
       {Array.from({ length: Math.ceil(blocks.length / CHUNK) }, (_, index) => (

@@ -1,5 +1,5 @@
 /** Markdown with formulas: `$x$`, `\\(x\\)`, `$$x$$` and `\\[x\\]`. */
-import { Marked, type Token, type TokenizerAndRendererExtension } from 'marked';
+import type { Token, TokenizerAndRendererExtension } from 'marked';
 import { lexedWith } from './lex.ts';
 
 export type MathToken = {
@@ -34,7 +34,9 @@ const block: TokenizerAndRendererExtension = {
   name: 'mathBlock',
   level: 'block',
   start: (text) => {
-    const at = text.search(/^ {0,3}(?:\$\$|\\\[)/m);
+    // It is asked for each paragraph, where a formula could interrupt it: no search through the rest of the answer.
+    const end = text.search(/\n[ \t]*\n/);
+    const at = (end < 0 ? text : text.slice(0, end)).search(/^ {0,3}(?:\$\$|\\\[)/m);
     return at < 0 ? undefined : at;
   },
   tokenizer(text) {
@@ -44,8 +46,6 @@ const block: TokenizerAndRendererExtension = {
   },
 };
 
-const marked = new Marked({ extensions: [inline, block] });
-
-export const lexedWithMath = lexedWith((text) => marked.lexer(text));
+export const lexedWithMath = lexedWith({ extensions: [inline, block] });
 
 export const isMath = (token: Token): token is MathToken & Token => token.type === 'math';

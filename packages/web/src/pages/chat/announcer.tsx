@@ -1,25 +1,54 @@
 import type { SessionView } from '@parlance/sdk';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
+import { plainText } from '../../markdown/plain-text.ts';
 import { saidIn } from './rows.ts';
 
-/** Maximum length of an answer that is announced. */
-const MOST = 600;
+/** Maximum length of the beginning of an answer that is read, as Markdown. */
+const MOST = 2_000;
 
-/** Announces finished events to screen readers, not every token. */
+/** The sentences that are complete. */
+function sentencesOf(text: string): string {
+  const end = [...text.matchAll(/[.!?…:]["')\]”’]*(?=\s)|\n/g)].at(-1);
+  return end ? text.slice(0, end.index + end[0].length) : '';
+}
+
+/** Reads to screen readers what happens, and the answer as it grows: each sentence once, without marks. */
 export function Announcer({ view }: { view: SessionView }) {
   const [message, setMessage] = useState('');
+  const read = useRef<{ readonly turn: string; readonly text: string } | null>(null);
   const last = view.entries.at(-1);
-  const status = last?.kind === 'turn' ? last.state.status : 'none';
+  const turn = last?.kind === 'turn' ? last : null;
+  const status = turn?.state.status ?? 'none';
   const pending = view.pending?.approval;
+  const said = turn ? saidIn(turn) : '';
+  const begun = said.slice(0, MOST);
+  const isLong = said.length > MOST;
+
   // biome-ignore lint/correctness/useExhaustiveDependencies: announce state changes, not every token
   useEffect(() => {
-    if (last?.kind !== 'turn') return;
+    if (!turn) return;
     if (view.pending) setMessage(`Approval needed: ${view.pending.ask.description}`);
-    else if (last.state.status === 'running') setMessage(`${last.agent.name} is working.`);
-    else if (last.state.status === 'failed') setMessage(`Turn failed: ${last.state.fault.message}`);
-    else if (last.state.status === 'ended') setMessage(`${last.agent.name}: ${saidIn(last).slice(0, MOST)}`);
-    else setMessage('Stopped.');
-  }, [status, pending, last?.kind === 'turn' ? last.turn : null]);
+    else if (turn.state.status === 'running') setMessage(`${turn.agent.name} is working.`);
+    else if (turn.state.status === 'failed') setMessage(`Turn failed: ${turn.state.fault.message}`);
+    else if (turn.state.status === 'cancelled') setMessage('Stopped.');
+  }, [status, pending, turn?.turn]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each sentence of the beginning
+  useEffect(() => {
+    if (!turn || begun === '') return;
+    const before = read.current?.turn === turn.turn ? read.current.text : '';
+    const isOver = status !== 'running' || isLong;
+    const text = isOver ? plainText(begun) : sentencesOf(plainText(begun));
+    if (text === before) return;
+    read.current = { turn: turn.turn, text };
+    // What a mark has changed is read from where it differs.
+    const next = text.startsWith(before)
+      ? text.slice(before.length)
+      : text.slice(Math.min(before.length, text.length));
+    const rest = isLong ? ' … The answer continues.' : '';
+    if (next.trim() !== '' || rest !== '') setMessage(`${next.trim()}${rest}`);
+  }, [turn?.turn, begun, isLong, status]);
+
   return (
     <div className="unseen" role="status" aria-live="polite">
       {message}

@@ -1,22 +1,30 @@
 /** Virtualised rows of a session. Follows the end while the reader is there. */
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useDistantCard } from '../../components/approval/use-keys.ts';
 import { Button, IconButton } from '../../components/button.tsx';
+import { MarkdownBlocks } from '../../markdown/markdown.tsx';
+import { divided, type PartRow } from './divided-text.ts';
 import { RowView } from './row.tsx';
 import { type Row, rowWith } from './rows.ts';
 
 /** Space below the last row. */
 const PADDING_END = 24;
 
+/** How long a scroll event may follow what the reader did. */
+const ACTING_MS = 1_000;
+const ACTS = ['wheel', 'touchmove', 'keydown', 'pointerdown'] as const;
+const SCROLL_KEYS: ReadonlySet<string> = new Set(['ArrowUp', 'PageUp', 'Home', ' ']);
+
 /** Distance in pixels from the end at which the last line is in view. */
 const NEAR = PADDING_END + 16;
 
-const ESTIMATES: Readonly<Record<Row['kind'], number>> = {
+const ESTIMATES: Readonly<Record<(Row | PartRow)['kind'], number>> = {
   input: 84,
   queued: 84,
   sending: 84,
   item: 110,
+  part: 900,
   between: 44,
   end: 48,
   paused: 40,
@@ -32,10 +40,11 @@ type TranscriptProps = {
   readonly needsApproval?: boolean;
 };
 
-const isPending = (row: Row): boolean =>
+const isPending = (row: Row | PartRow): boolean =>
   row.kind === 'item' && row.item.kind === 'call' && row.item.approval?.state.status === 'pending';
 
-export function Transcript({ session, rows, target = 0, needsApproval = false }: TranscriptProps) {
+export function Transcript({ session, rows: all, target = 0, needsApproval = false }: TranscriptProps) {
+  const rows = useMemo(() => divided(all), [all]);
   const scroller = useRef<HTMLElement>(null);
   /** the reader is at the end: what grows is followed */
   const follows = useRef(true);
@@ -47,8 +56,10 @@ export function Transcript({ session, rows, target = 0, needsApproval = false }:
     getScrollElement: () => scroller.current,
     getItemKey,
     estimateSize: (index) => ESTIMATES[rows[index]?.kind ?? 'item'],
-    overscan: 8,
+    overscan: 4,
     paddingStart: 16,
+    // The outline of a message that a search has found is in view.
+    scrollPaddingStart: 16,
     paddingEnd: PADDING_END,
   });
 
@@ -74,7 +85,8 @@ export function Transcript({ session, rows, target = 0, needsApproval = false }:
   const showPending = () => scrollToRow(pending, 'end');
   useDistantCard(pending >= 0, showPending);
 
-  const found = target > 0 ? rowWith(rows, target) : -1;
+  const wanted = target > 0 ? all[rowWith(all, target)] : undefined;
+  const found = wanted ? rows.findIndex(({ key }) => key === wanted.key) : -1;
   const [shown, setShown] = useState(0);
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each target
   useEffect(() => {
@@ -86,14 +98,24 @@ export function Transcript({ session, rows, target = 0, needsApproval = false }:
   useEffect(() => {
     const element = scroller.current;
     if (!element) return;
-    let top = element.scrollTop;
+    let { scrollTop: top, scrollHeight: height } = element;
+    let actedAt = Number.NEGATIVE_INFINITY;
     const update = () => {
-      const below = element.scrollHeight - element.scrollTop - element.clientHeight;
-      // Whoever scrolls up reads. Content that becomes shorter moves the reader up, too, but leaves them at the end.
-      if (element.scrollTop < top && below > 1) follows.current = false;
-      else if (element.scrollTop > top && below <= NEAR) follows.current = true;
-      top = element.scrollTop;
+      const { scrollTop, scrollHeight, clientHeight } = element;
+      const below = scrollHeight - scrollTop - clientHeight;
+      // Rows that shrink and grow move the view up, too: that is not a reader who leaves the end.
+      const byReader = scrollHeight === height || performance.now() < actedAt + ACTING_MS;
+      if (scrollTop > top && below <= NEAR) follows.current = true;
+      // What is at the end after rows have shrunk is followed again.
+      else if (scrollTop < top && (below <= 1 || byReader)) follows.current = below <= 1;
+      [top, height] = [scrollTop, scrollHeight];
       setAway(below > NEAR);
+    };
+    const act = (event: Event) => {
+      if (event instanceof KeyboardEvent && !SCROLL_KEYS.has(event.key)) return;
+      // The scroll bar, and nothing inside.
+      if (event.type === 'pointerdown' && event.target !== element) return;
+      actedAt = performance.now();
     };
     // Rows that are new, grow or are measured, and what appears below the transcript and makes it smaller.
     const resized = new ResizeObserver(() => {
@@ -101,10 +123,12 @@ export function Transcript({ session, rows, target = 0, needsApproval = false }:
       update();
     });
     element.addEventListener('scroll', update, { passive: true });
+    for (const type of ACTS) element.addEventListener(type, act, { passive: true });
     resized.observe(element);
     if (element.firstElementChild) resized.observe(element.firstElementChild);
     return () => {
       element.removeEventListener('scroll', update);
+      for (const type of ACTS) element.removeEventListener(type, act);
       resized.disconnect();
     };
   }, []);
@@ -127,8 +151,13 @@ export function Transcript({ session, rows, target = 0, needsApproval = false }:
                     ref={list.measureElement}
                     className="row"
                     data-found={index === found || undefined}
+                    data-continues={(row.kind === 'part' && !row.isFirst) || undefined}
                   >
-                    <RowView session={session} row={row} />
+                    {row.kind === 'part' ? (
+                      <MarkdownBlocks blocks={row.blocks} open={row.open} />
+                    ) : (
+                      <RowView session={session} row={row} />
+                    )}
                   </div>
                 )
               );
