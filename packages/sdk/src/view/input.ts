@@ -1,5 +1,5 @@
 /** An input as the view shows it. */
-import type { DurableEvent, Part } from '@parlance/protocol';
+import { type DurableEvent, type Part, titleFrom } from '@parlance/protocol';
 import type { InputView, SessionView, TurnView } from './shapes.ts';
 
 /** An interrupting input is stored directly after the end of the turn that it interrupted. */
@@ -26,10 +26,6 @@ export function inputOf(view: SessionView, event: DurableEvent<'input.accepted'>
   };
 }
 
-const TITLE_LENGTH = 80;
-
 /** Default title, like the server's: the beginning of the first input. */
-export function titleOf([first]: readonly Part[]): string {
-  const line = first?.type === 'text' ? first.text.replace(/\s+/g, ' ').trim() : '';
-  return line.length <= TITLE_LENGTH ? line : `${line.slice(0, TITLE_LENGTH - 1)}…`;
-}
+export const titleOf = ([first]: readonly Part[]): string =>
+  first?.type === 'text' ? titleFrom(first.text) : '';

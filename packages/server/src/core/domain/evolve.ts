@@ -5,6 +5,7 @@ import {
   type Part,
   type TurnId,
   textOf,
+  titleFrom,
   turnTermsOf,
   type Usage,
 } from '@parlance/protocol';
@@ -13,7 +14,6 @@ import { addUsage } from './usage.ts';
 
 /** Number of idempotency keys and finished turns to remember. */
 const REMEMBERED = 256;
-const TITLE_LENGTH = 80;
 const FIRST_INPUT_LENGTH = 2_000;
 const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
 
@@ -220,7 +220,4 @@ const withCall = (state: SessionState, id: CallId, change: (call: OpenCall) => O
 const firstLine = (parts: readonly Part[]): string => textOf(parts.slice(0, 1));
 
 /** The title of a session that starts with this input. */
-export const titleOf = (parts: readonly Part[]): string => {
-  const line = firstLine(parts).replace(/\s+/g, ' ').trim();
-  return line.length <= TITLE_LENGTH ? line : `${line.slice(0, TITLE_LENGTH - 1)}…`;
-};
+export const titleOf = (parts: readonly Part[]): string => titleFrom(firstLine(parts));
