@@ -70,6 +70,7 @@ describe.skipIf(NO_BROWSER)('chat', () => {
     await chat.turn('What is two and two?', 'Five.');
     await page.locator('.said').hover();
     await page.getByRole('button', { name: 'Edit' }).click();
+    await visible(page.getByText('What follows now stays as an earlier version.'));
     await page.getByRole('textbox', { name: 'Edited message' }).fill('What is 2 + 2?');
     await page.locator('.said-edit').getByRole('button', { name: 'Send' }).click();
     model.say('Four.');
@@ -80,7 +81,7 @@ describe.skipIf(NO_BROWSER)('chat', () => {
     expect(await page.locator('.said-bubble').textContent()).toBe('What is 2 + 2?');
     await removed(chat.stopButton);
 
-    await visible(page.getByText('Version 2/2'));
+    await visible(page.locator('.said').getByText('Version 2/2'));
     await page.getByRole('button', { name: 'Previous version' }).click();
     await visible(chat.answer('Five.'));
     await removed(chat.answer('Four.'));
@@ -106,10 +107,13 @@ describe.skipIf(NO_BROWSER)('chat', () => {
     await visible(chat.answer('Something bright.'));
     await removed(page.getByText('Something dull.'));
     expect(await page.locator('.said').count()).toBe(1);
-    await visible(page.getByText('Version 2/2'));
+    // The message is the same: the versions are those of its answer.
+    const end = page.locator('.turn-end');
+    await visible(end.getByText('Version 2/2'));
+    expect(await page.locator('.said .versions').count()).toBe(0);
     await page.getByRole('button', { name: 'Previous version' }).click();
     await visible(chat.answer('Something dull.'));
-    await visible(page.getByText('Version 1/2'));
+    await visible(end.getByText('Version 1/2'));
     // The buttons are still there for the keyboard.
     await page.getByRole('button', { name: 'Next version' }).focus();
     await page.keyboard.press('Enter');

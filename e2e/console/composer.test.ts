@@ -192,6 +192,25 @@ describe.skipIf(NO_BROWSER)('composer', () => {
     await removed(page.locator('.said[data-queued]'));
   });
 
+  test('stopping says that the next queued message starts', async () => {
+    await chat.begin();
+    await chat.send('One');
+    model.say('It begins.');
+    await visible(chat.answer('It begins.'));
+    expect(await chat.stopButton.getAttribute('title')).toBeNull();
+    await chat.send('Two');
+    await visible(page.locator('.said[data-queued]').getByText('Two'));
+    expect(await chat.stopButton.getAttribute('title')).toBe(
+      'Stops this turn. The next queued message starts then.',
+    );
+    await chat.stopButton.click();
+    await visible(page.locator('.toast').getByText('Stopped. The next queued message has started.'));
+    model.say('The second one.');
+    model.end();
+    await visible(chat.answer('The second one.'));
+    await removed(chat.stopButton);
+  });
+
   test('queued messages can be edited and removed', async () => {
     await chat.begin();
     await chat.send('First');

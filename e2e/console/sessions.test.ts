@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { readFile } from 'node:fs/promises';
 import type { Locator, Page } from 'playwright-core';
+import { until } from '../../packages/server/src/testing/until.ts';
 import { postJson } from '../server-process.ts';
 import { accessibilityProblems, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
@@ -160,7 +161,11 @@ describe.skipIf(NO_BROWSER)('sessions', () => {
     expect(await page.getByText(/^No /).count()).toBe(0);
     await messages.getByRole('link', { name: /You ·/ }).click();
     await page.waitForURL(/#\/sessions\/found\?event=\d+$/);
-    await visible(page.locator('.row[data-found]').getByText('the capybara sleeps'));
+    const hit = page.locator('.row[data-found]');
+    await visible(hit.getByText('the capybara sleeps'));
+    // With its outline.
+    const top = (await page.locator('.transcript').boundingBox())?.y ?? 0;
+    await until(async () => ((await hit.boundingBox())?.y ?? 0) >= top + 8);
     await openSidebar(page);
     await page.getByRole('searchbox').fill('"<img src=x onerror=alert(1)> OR *');
     await visible(page.getByText('No results for “"<img src=x onerror=alert(1)> OR *”.'));
@@ -203,6 +208,20 @@ describe.skipIf(NO_BROWSER)('sessions', () => {
     await visible(reader.getByRole('heading', { name: 'Link not found' }));
     await reader.context().close();
     await dialog.getByRole('button', { name: 'Done' }).click();
+  });
+
+  test('a dialog closes when its page is left', async () => {
+    await submitInput(app.server, 'left', '# A *title* of `the` session');
+    await goTo('/settings');
+    await goTo('/sessions/left');
+    // Titles are not rendered as Markdown.
+    await visible(page.getByRole('heading', { level: 1, name: 'A title of the session', exact: true }));
+    await choose(page, 'A title of the session', 'Rename');
+    const dialog = page.getByRole('dialog', { name: 'Rename session' });
+    await visible(dialog);
+    await page.goBack();
+    await removed(dialog);
+    await visible(page.getByRole('heading', { level: 1, name: 'Settings' }));
   });
 
   test('a dialog has room for a title without spaces', async () => {

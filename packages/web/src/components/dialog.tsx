@@ -1,9 +1,10 @@
 /** Modal dialog. The browser traps the focus and closes it with Escape. */
 import { ParlanceError } from '@parlance/sdk';
-import { type FormEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { type FormEvent, type ReactNode, useId, useState } from 'react';
 import { createPortal } from 'react-dom';
 import { Button } from './button.tsx';
 import { Notice } from './notice.tsx';
+import { useModal } from './use-modal.ts';
 
 type DialogProps = {
   readonly title: string;
@@ -20,13 +21,10 @@ type DialogProps = {
 
 export function Dialog(props: DialogProps) {
   const { title, children, confirm, danger = false, plain = false, onConfirm, onClose } = props;
-  const dialog = useRef<HTMLDialogElement>(null);
+  const dialog = useModal();
   const label = useId();
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
-  useEffect(() => {
-    dialog.current?.showModal();
-  }, []);
 
   function submit(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();

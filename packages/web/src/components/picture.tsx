@@ -1,5 +1,6 @@
-import { useEffect, useRef, useState } from 'react';
+import { useState } from 'react';
 import { createPortal } from 'react-dom';
+import { useModal } from './use-modal.ts';
 
 type PictureProps = { readonly src: string; readonly alt: string };
 
@@ -17,8 +18,7 @@ export function Picture({ src, alt }: PictureProps) {
 }
 
 function Zoomed({ src, alt, onClose }: PictureProps & { readonly onClose: () => void }) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  const dialog = useModal();
   return createPortal(
     <dialog ref={dialog} className="zoomed" aria-label={alt} onClose={onClose}>
       <button type="button" title="Close" onClick={() => dialog.current?.close()}>

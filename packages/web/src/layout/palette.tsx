@@ -3,6 +3,7 @@ import type { FoundMessage } from '@parlance/sdk';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
 import { Icon } from '../components/icon.tsx';
+import { useModal } from '../components/use-modal.ts';
 import { go, useLocation } from '../router.ts';
 import { useMessageSearch } from '../state/message-search.ts';
 import { useServer } from '../state/server.ts';
@@ -51,7 +52,7 @@ const messageTarget = ({ session, seq, title, excerpt }: FoundMessage): Target =
 type PaletteProps = { readonly onClose: () => void; readonly onHelp: () => void };
 
 export function Palette({ onClose, onHelp }: PaletteProps) {
-  const dialog = useRef<HTMLDialogElement>(null);
+  const dialog = useModal();
   const list = useRef<HTMLDivElement>(null);
   const id = useId();
   const [query, setQuery] = useState('');
@@ -59,7 +60,6 @@ export function Palette({ onClose, onHelp }: PaletteProps) {
   const targets = useTargets(query, onHelp);
   const at = Math.min(chosen, targets.length - 1);
 
-  useEffect(() => dialog.current?.showModal(), []);
   useEffect(() => {
     list.current?.children[at]?.scrollIntoView({ block: 'nearest' });
   }, [at]);

@@ -26,7 +26,7 @@ test('the latest version is shown, with the number of versions', () => {
   const view = viewOf(said('a'), said('b'), said('c'), said('B', 'b'));
   const { entries, branches, isLatest } = shownOf(view, {});
   expect(inputs(entries)).toEqual(['a', 'B']);
-  expect([...branches]).toEqual([['B', { latest: 'B' as InputId, index: 1, count: 2 }]]);
+  expect([...branches]).toEqual([['B', { latest: 'B' as InputId, index: 1, count: 2, at: 'message' }]]);
   expect(isLatest).toBe(true);
 });
 
@@ -34,7 +34,7 @@ test('an earlier version is shown to its end', () => {
   const view = viewOf(said('a'), said('b'), said('c'), said('B', 'b'));
   const { entries, branches, isLatest } = shownOf(view, { B: 0 });
   expect(inputs(entries)).toEqual(['a', 'b', 'c']);
-  expect([...branches]).toEqual([['b', { latest: 'B' as InputId, index: 0, count: 2 }]]);
+  expect([...branches]).toEqual([['b', { latest: 'B' as InputId, index: 0, count: 2, at: 'message' }]]);
   expect(isLatest).toBe(false);
 });
 
@@ -55,4 +55,12 @@ test('a version has versions of its own', () => {
   const inner = shownOf(view, { A: 0, B: 0 });
   expect(inputs(inner.entries)).toEqual(['a', 'b']);
   expect([...inner.branches.keys()]).toEqual(['a', 'b']);
+});
+
+test('the same message again is another version of its answer', () => {
+  const first = said('b');
+  const again = said('B', 'b').map((one) =>
+    one.type === 'input.accepted' ? { ...one, parts: [{ type: 'text' as const, text: 'b' }] } : one,
+  );
+  expect(shownOf(viewOf(first, again), {}).branches.get('B')).toMatchObject({ count: 2, at: 'answer' });
 });

@@ -14,6 +14,8 @@ export type Branch = {
   /** which version is shown, from 0 */
   readonly index: number;
   readonly count: number;
+  /** what is different in the latest version: the message, or only its answer */
+  readonly at: 'message' | 'answer';
 };
 
 export type Shown = {
@@ -26,6 +28,10 @@ export type Shown = {
 
 const inputIn = (entry: Entry): InputId | null =>
   entry.kind === 'turn' ? (entry.input?.input ?? null) : entry.kind === 'history' ? entry.input : null;
+
+/** Two messages with the same parts are equal. */
+const partsOf = (entry: Entry | undefined): string =>
+  JSON.stringify(entry?.kind === 'turn' ? entry.input?.parts : entry?.kind === 'history' && entry.items);
 
 export function shownOf(view: Pick<SessionView, 'entries' | 'versions'>, chosen: Chosen): Shown {
   const entries: Entry[] = [];
@@ -42,7 +48,8 @@ export function shownOf(view: Pick<SessionView, 'entries' | 'versions'>, chosen:
       continue;
     }
     const index = Math.min(chosen[latest] ?? versions.length, versions.length);
-    const branch = { latest, index, count: versions.length + 1 };
+    const place = partsOf(entry) === partsOf(versions.at(-1)?.[0]) ? 'answer' : 'message';
+    const branch: Branch = { latest, index, count: versions.length + 1, at: place };
     const version = versions[index];
     if (!version) {
       branches.set(latest, branch);

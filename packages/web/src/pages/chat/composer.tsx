@@ -42,6 +42,8 @@ type ComposerProps = {
   readonly onSend: (parts: Part[], mode: Mode) => Promise<boolean>;
   readonly onSlash: (slash: Slash) => Promise<boolean>;
   readonly onStop?: () => void;
+  /** messages that wait for the running turn */
+  readonly queued?: number;
   /** the line below: pickers and meters */
   readonly children: ReactNode;
 };
@@ -54,7 +56,17 @@ function usePlaceholder(running: boolean): string {
 }
 
 export function Composer(props: ComposerProps) {
-  const { draft, running, sendsOnce = false, earlier = [], onSend, onSlash, onStop, children } = props;
+  const {
+    draft,
+    running,
+    sendsOnce = false,
+    earlier = [],
+    queued = 0,
+    onSend,
+    onSlash,
+    onStop,
+    children,
+  } = props;
   const about = useServer();
   const [text, setText] = useState(() => readDraft(draft));
   const typed = useRef(text);
@@ -235,7 +247,11 @@ export function Composer(props: ComposerProps) {
             </Button>
           )}
           {running && onStop && (
-            <Button icon="stop" onClick={onStop}>
+            <Button
+              icon="stop"
+              title={queued > 0 ? 'Stops this turn. The next queued message starts then.' : undefined}
+              onClick={onStop}
+            >
               Stop
             </Button>
           )}

@@ -8,6 +8,7 @@ import { CopyButton } from '../../components/copy-button.tsx';
 import { attempt } from '../../components/toast.tsx';
 import { parlance } from '../../state/server.ts';
 import { Branches, IsLatest } from './branch-context.ts';
+import type { Branch } from './branches.ts';
 import { Parts } from './parts.tsx';
 import { textOf } from './rows.ts';
 
@@ -48,7 +49,7 @@ export const InputRow = memo(function InputRow({ session, input, queued = false 
         )}
         <time dateTime={new Date(input.at).toISOString()}>{TIME.format(input.at)}</time>
         {text !== '' && <CopyButton text={text} label="Copy message" />}
-        <Versions input={input} />
+        <Versions of={input.input} at="message" />
         {isLatest && !input.call && (!queued || input.turn) && (
           <IconButton
             icon="edit"
@@ -80,11 +81,13 @@ export const SendingRow = ({ parts }: { parts: readonly Part[] }) => (
   </div>
 );
 
-/** ‹ 1/2 › */
-function Versions({ input: { input } }: { input: InputView }) {
+type VersionsProps = { readonly of: string; readonly at: Branch['at'] };
+
+/** ‹ 1/2 › for the input with that id, unless it belongs elsewhere. */
+export function Versions({ of: input, at }: VersionsProps) {
   const { branches, choose } = useContext(Branches);
   const branch = branches.get(input);
-  if (!branch) return null;
+  if (branch?.at !== at) return null;
   const { latest, index, count } = branch;
   return (
     <span className="versions">
@@ -156,7 +159,7 @@ function Edit({ session, input, queued, onDone }: EditProps) {
       <p className="hint">
         {queued
           ? 'Sending moves the message to the end of the queue.'
-          : 'Sending replaces everything after this message.'}
+          : 'The conversation continues from here. What follows now stays as an earlier version.'}
       </p>
       <div className="said-edit-buttons">
         <Button onClick={onDone}>Cancel</Button>

@@ -7,7 +7,7 @@ import { Empty } from '../../components/empty.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { Page } from '../../components/page.tsx';
-import { attempt } from '../../components/toast.tsx';
+import { attempt, toast } from '../../components/toast.tsx';
 import { go, hrefOf, useLocation } from '../../router.ts';
 import { parlance, useServer } from '../../state/server.ts';
 import { type FollowedSession, useSession } from '../../state/session.ts';
@@ -110,6 +110,11 @@ function Chat({ id, view }: { id: string; view: SessionView }) {
   };
   const choose = ({ model, approval, agent }: Partial<Chosen>) =>
     handle.configure({ model, approval, agent: agent ?? undefined });
+  const stop = async () => {
+    const next = view.queued.length > 0;
+    if ((await attempt(() => handle.cancel())) && next)
+      toast('Stopped. The next queued message has started.');
+  };
   const running = view.status === 'running' || view.status === 'waiting';
   const model = modelOf({ model: view.model, agent: view.agent ?? { id: '', name: '' } }, about);
 
@@ -141,7 +146,8 @@ function Chat({ id, view }: { id: string; view: SessionView }) {
             setVersions({});
             return send(parts, (key) => attempt(() => handle.submit(parts, { mode, key })));
           }}
-          onStop={() => void attempt(() => handle.cancel())}
+          queued={view.queued.length}
+          onStop={() => void stop()}
           onSlash={(slash) =>
             attempted(() =>
               applySlash(slash, about, {

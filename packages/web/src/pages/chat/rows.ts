@@ -63,11 +63,12 @@ export const isPaused = ({ state }: TurnView): boolean =>
 
 const versionedRows = new WeakMap<Row, Row>();
 
-/** Versions of a message share a key: the focus stays on the buttons that switch between them. */
+/** Versions of a message or answer share a key: the focus stays on the buttons that switch between them. */
 function versioned(row: Row, branches: Shown['branches']): Row {
-  const branch = row.kind === 'input' ? branches.get(row.input.input) : undefined;
+  const input = row.kind === 'input' ? row.input : row.kind === 'end' ? row.turn.input : null;
+  const branch = input ? branches.get(input.input) : undefined;
   if (!branch) return row;
-  const known = versionedRows.get(row) ?? { ...row, key: `versions ${branch.latest}` };
+  const known = versionedRows.get(row) ?? { ...row, key: `versions ${row.kind} ${branch.latest}` };
   versionedRows.set(row, known);
   return known;
 }

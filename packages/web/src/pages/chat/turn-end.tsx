@@ -11,6 +11,7 @@ import { usePrices } from '../../state/prices.ts';
 import { parlance, useServer } from '../../state/server.ts';
 import { IsLatest } from './branch-context.ts';
 import { costOf, dollars, duration, modelOf, shortNumber } from './cost.ts';
+import { Versions } from './input-row.tsx';
 import { isPaused, saidIn } from './rows.ts';
 
 export const TurnEnd = memo(function TurnEnd({ session, turn }: { session: string; turn: TurnView }) {
@@ -53,6 +54,7 @@ export const TurnEnd = memo(function TurnEnd({ session, turn }: { session: strin
         {input && isLatest && !input.call && state.status !== 'failed' && !isPaused(turn) && (
           <IconButton icon="retry" label="Regenerate" onClick={again} />
         )}
+        {input && <Versions of={input.input} at="answer" />}
         {state.status === 'cancelled' && <span>{CANCELLED[state.reason]}</span>}
         {'durationMs' in state && <span>{duration(state.durationMs)}</span>}
         {tokens > 0 && (
