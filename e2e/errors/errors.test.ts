@@ -1,4 +1,4 @@
-/** Errors contain what a caller needs: no stack, no server path, no vendor text. Searches all responses. */
+/** Errors contain what a caller needs: no stack, no path, no internal address. Searches all responses. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { Command } from '../../packages/protocol/src/index.ts';
 import { DESCRIPTIONS } from '../../packages/server/src/describe/descriptions.ts';
@@ -171,7 +171,8 @@ describe.each(Object.entries(VENDORS))('a model that fails: %s', (_, settings) =
       type: 'input.submit',
       parts: [{ type: 'text', text: 'Hello' }],
     });
-    await failed;
+    const error = await failed;
+    if (refusal.isShown) expect(JSON.stringify(error)).toContain('The worker failed to load');
     for (const [name, client, dialect] of listeners) {
       await untilAnswered(client, dialect);
       haul.add(`${what}, ${name}`, JSON.stringify(client.frames));

@@ -1,7 +1,7 @@
 /** Collects all received text, and finds text that must never be in a response. */
 import { dirname, join } from 'node:path';
 
-/** Part of the errors of vendors and tools, but of no request. */
+/** Part of paths and codes in errors of vendors and tools, but of no request. */
 export const MARKER = 'quagmire-marker';
 
 const REPOSITORY = dirname(dirname(import.meta.dir));

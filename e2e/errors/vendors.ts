@@ -1,11 +1,16 @@
-/** Model APIs that refuse in every known way, with messages that must not leak. */
+/** Model APIs that refuse in every known way. Their sentences are shown; paths, stacks and addresses in them must not leak. */
 import { MARKER } from './leaks.ts';
 
-const WORDS = `${MARKER}: worker failed at /srv/vendor/engine.py:12, see https://vendor.example/${MARKER}`;
+const WORDS = `The worker failed at /srv/${MARKER}/engine.py:12, see http://vendor.internal/${MARKER}`;
 const ERROR = { error: { message: WORDS, type: MARKER, code: MARKER, status: MARKER, param: MARKER } };
-const STACK = `${MARKER}\n    at answer (/srv/vendor/node_modules/engine/index.js:12:7)`;
+const STACK = `The worker failed\n    at answer (/srv/${MARKER}/node_modules/engine/index.js:12:7)`;
 
-export type Refusal = { readonly what: string; readonly response: (request: Request) => Response };
+export type Refusal = {
+  readonly what: string;
+  /** whether its sentence reaches the user */
+  readonly isShown?: boolean;
+  readonly response: (request: Request) => Response;
+};
 
 const json = (status: number): Refusal => ({
   what: `${status} with an error in JSON`,
@@ -27,15 +32,16 @@ const event = (data: unknown, name?: string): string =>
   `${name ? `event: ${name}\n` : ''}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`;
 
 const line = (words: string): Refusal => ({
-  what: `400 with one line: ${words.replace(MARKER, '…')}`,
+  what: `400 with one line: ${words}`,
+  isShown: true,
   response: () =>
     Response.json({ error: { message: words, type: 'invalid_request_error' } }, { status: 400 }),
 });
 
 export const REFUSALS: readonly Refusal[] = [
-  line(`${MARKER} cannot load /srv/vendor/weights.bin`),
-  line(`${MARKER} cannot load "~/vendor/weights.bin"`),
-  line(`${MARKER} cannot load C:\\vendor\\weights.bin`),
+  line(`The worker failed to load /srv/${MARKER}/weights.bin`),
+  line(`The worker failed to load "~/${MARKER}/weights.bin"`),
+  line(`The worker failed to load C:\\${MARKER}\\weights.bin`),
 
   ...[400, 401, 402, 403, 404, 413, 422, 429, 500, 503].map(json),
   text(400, 'text/plain', STACK),
