@@ -35,7 +35,7 @@ function Chat({ id }: { id: string }) {
       {view.entries.map((entry) => {
         if (entry.kind !== 'turn') return null;
         const said = entry.input?.parts
-          .map((part) => (part.type === 'text' ? part.text : part.mime))
+          .map((part) => (part.type === 'text' ? part.text : part.type === 'page' ? part.title : part.mime))
           .join(' ');
         return (
           <article key={entry.turn}>

@@ -66,14 +66,16 @@ let letters: readonly [number, number] = [Number.NEGATIVE_INFINITY, Number.NEGAT
 const forgetLetters = (): void => {
   letters = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
 };
-globalThis.addEventListener?.(
-  'keydown',
-  ({ key, timeStamp }) => {
-    if (key.length === 1) letters = [letters[1], timeStamp];
-    else if (!MODIFIERS.has(key)) forgetLetters();
-  },
-  true,
-);
+// Not in the unit tests, which have no window.
+if (typeof window !== 'undefined')
+  window.addEventListener(
+    'keydown',
+    ({ key, timeStamp }) => {
+      if (key.length === 1) letters = [letters[1], timeStamp];
+      else if (!MODIFIERS.has(key)) forgetLetters();
+    },
+    true,
+  );
 
 /** Typed without a field that has the focus, the last letter of a word is not alone. */
 const endsWord = ({ target }: KeyboardEvent): boolean =>
