@@ -104,6 +104,12 @@ test('the page reader is included', async () => {
   });
 });
 
+test('the Markdown renderer is included', async () => {
+  const { code, stdout } = await run('renderer.js', [], '"*a*"\nnull\n');
+  expect(code).toBe(0);
+  expect(stdout).toBe('"<p><em>a</em></p>\\n"\nnull\n');
+});
+
 test('the search without ripgrep is included', async () => {
   writeFileSync(join(folder, 'found.txt'), 'one\ntwo needles\n');
   expect(await run('plain.js', ['needle', 'text', folder, 'found.txt'])).toEqual({

@@ -105,7 +105,7 @@ describe.each(Object.entries(programs))('%s', (_name, program) => {
 describe('the executable', () => {
   const program = programs['the executable'];
 
-  test('contains the page reader and the search without ripgrep', async () => {
+  test('contains the page reader, the Markdown renderer and the search without ripgrep', async () => {
     writeFileSync(join(folder, 'found.txt'), 'one\ntwo needles\n');
     const search = { ...clean(folder), PARLANCE_PROGRAM: 'plain' };
     expect(await run([program, 'needle', 'text', folder, 'found.txt'], folder, search)).toBe(
@@ -116,6 +116,11 @@ describe('the executable', () => {
       stdin: new Blob(['<title>Title</title><p>A paragraph.</p>']),
     });
     expect(await reader.stdout.json()).toMatchObject({ text: expect.stringContaining('A paragraph.') });
+    const renderer = Bun.spawn([program], {
+      env: { ...clean(folder), PARLANCE_PROGRAM: 'renderer' },
+      stdin: new Blob(['"*a*"\n']),
+    });
+    expect(await renderer.stdout.json()).toBe('<p><em>a</em></p>\n');
   });
 
   test('starts with the settings of the small profile', async () => {

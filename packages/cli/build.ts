@@ -14,9 +14,10 @@ try {
   await Bun.build({
     entrypoints: [
       join(ROOM, 'src/main.ts'),
-      // These run as separate processes; `tools/program.ts` finds them.
+      // These run as separate processes; `lib/program.ts` finds them.
       join(ROOM, '../server/src/tools/fetch/reader.ts'),
       join(ROOM, '../server/src/tools/search/plain.ts'),
+      join(ROOM, '../server/src/dialects/native/transcript/renderer.ts'),
     ],
     outdir: NEXT,
     target: 'bun',

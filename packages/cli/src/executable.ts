@@ -13,6 +13,9 @@ switch (process.env[PROGRAM_VARIABLE]) {
   case 'plain':
     await import('../../server/src/tools/search/plain.ts');
     break;
+  case 'renderer':
+    await import('../../server/src/dialects/native/transcript/renderer.ts');
+    break;
   default:
     await start();
 }

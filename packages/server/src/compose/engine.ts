@@ -1,5 +1,6 @@
 /** Opens the engine and its dependencies: store, users, tools, providers, telemetry. */
 import { withoutStalePages } from '@parlance/copilot';
+import { LOCAL } from '@parlance/protocol';
 import { openAuthenticator } from '../auth/authenticator.ts';
 import { openMemoryBus } from '../buses/memory/bus.ts';
 import type { Config } from '../config/config.ts';
@@ -79,6 +80,11 @@ export async function openBackend(
     search: store.search,
     turns: store.turns,
     shares: store.shares,
+    isOwner: async (name, since) => {
+      if (name === LOCAL.id) return config.auth === 'open';
+      const user = await store.find(name);
+      return user !== null && user.createdAt <= since;
+    },
     bus: openMemoryBus(log),
     leases: store.leases,
     cluster,

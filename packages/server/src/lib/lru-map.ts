@@ -1,8 +1,14 @@
-/** A map with a maximum size: evicts the least recently used entry when full. */
+/** A map with a maximum size: evicts the least recently used entries when full. */
 export class LruMap<Value> {
   readonly #entries = new Map<string, Value>();
 
-  constructor(private readonly maxEntries: number) {}
+  #size = 0;
+
+  /** `sizeOf` an entry is 1 by default, so that `maxSize` is the number of entries. */
+  constructor(
+    private readonly maxSize: number,
+    private readonly sizeOf: (value: Value) => number = () => 1,
+  ) {}
 
   /** Marks the entry as used. */
   get(key: string): Value | undefined {
@@ -12,11 +18,12 @@ export class LruMap<Value> {
   }
 
   set(key: string, value: Value): void {
-    this.#entries.delete(key);
+    this.delete(key);
     this.#entries.set(key, value);
+    this.#size += this.sizeOf(value);
     for (const oldest of this.#entries.keys()) {
-      if (this.#entries.size <= this.maxEntries) return;
-      this.#entries.delete(oldest);
+      if (this.#size <= this.maxSize) return;
+      this.delete(oldest);
     }
   }
 
@@ -26,6 +33,7 @@ export class LruMap<Value> {
   }
 
   delete(key: string): void {
-    this.#entries.delete(key);
+    const value = this.#entries.get(key);
+    if (value !== undefined && this.#entries.delete(key)) this.#size -= this.sizeOf(value);
   }
 }

@@ -55,6 +55,9 @@ export function commands(internals: EngineInternals, queries: Pick<Queries, 'loo
       try {
         const events = await execute(internals, session, { command, caller });
         if (!session.role.isRemote) queue.wake(session);
+        // Links must not come back with the session, which any message restores.
+        if (command.type === 'session.archive')
+          for (const { id } of (await parts.shares?.list(ref)) ?? []) await parts.shares?.remove(ref, id);
         return { seq: session.state.seq, events };
       } catch (thrown) {
         admission.failed(thrown);

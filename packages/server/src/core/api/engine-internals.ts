@@ -36,6 +36,8 @@ export type EngineParts = Omit<TurnDeps, 'clients' | 'meter' | 'tracer'> & {
   readonly turns?: TurnIndex;
   /** without it, sessions cannot be shared */
   readonly shares?: ShareStore;
+  /** whether someone has owned sessions under this name since that time; everyone has by default */
+  readonly isOwner?: (name: string, since: number) => Promise<boolean>;
   readonly bus: Bus<ObservedSession>;
   readonly leases: Leases;
   /** set if other nodes use the same store */

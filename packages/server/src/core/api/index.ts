@@ -40,4 +40,5 @@ export type { EngineParts } from './engine-internals.ts';
 export type { ApprovalPage, GrantPage } from './queries.ts';
 export { exportedLines } from './session-export.ts';
 export { checkSessions, type ReadSession, readSessions, writeSession } from './session-import.ts';
+export type { SharedSession } from './shares.ts';
 export type { Watch, WatchOptions } from './subscriptions.ts';

@@ -18,7 +18,7 @@ export type SharedSession = {
 
 export type Sharing = ReturnType<typeof sharing>;
 
-export function sharing({ parts: { store, shares, now, newId } }: EngineInternals) {
+export function sharing({ parts: { store, shares, isOwner, now, newId } }: EngineInternals) {
   const notFound = () => new Fault('not_found', 'There is no such link.');
 
   /** Admins can see and revoke links of other users; only owners create them. */
@@ -42,6 +42,8 @@ export function sharing({ parts: { store, shares, now, newId } }: EngineInternal
       if (ref.owner !== principal.id) throw new Fault('not_found', 'There is no such session.');
       const seq = await store.head(ref);
       if (seq === 0) throw new Fault('not_found', 'There is no such session.');
+      if ((await store.load(ref))?.archived)
+        throw new Fault('invalid', 'The session is archived. Restore it before sharing it.');
       const token = Buffer.from(crypto.getRandomValues(new Uint8Array(TOKEN_BYTES))).toString('base64url');
       const share = { id: newId(), ref, hash: hashOf(token), seq, createdAt: now() };
       const added = await kept.add(share, MAX_SHARES);
@@ -60,13 +62,14 @@ export function sharing({ parts: { store, shares, now, newId } }: EngineInternal
     },
 
     /**
-     * The shared session of a token. Throws `not_found` if the token is unknown or revoked, or the session is
-     * gone.
+     * The shared session of a token. Throws `not_found` if the token is unknown or revoked, the session was
+     * erased or archived, or its owner was removed.
      */
     async shared(token: string): Promise<SharedSession> {
       const share = TOKEN.test(token) ? await shares?.find(hashOf(token)) : null;
       const record = share && (await store.load(share.ref));
-      if (!share || !record) throw notFound();
+      if (!share || !record || record.archived) throw notFound();
+      if (isOwner && !(await isOwner(share.ref.owner, share.createdAt))) throw notFound();
       return { share, record, events: eventsUntil(share.ref, share.seq) };
     },
   };

@@ -43,7 +43,11 @@ export const shares: readonly Endpoint[] = [
     examples: ({ key }) => [{ params: { token: key } }],
     answers: {
       200: { description: 'The messages', type: 'text/html', schema: z.string() },
-      404: { description: 'Unknown or revoked', type: 'text/html', schema: z.string() },
+      404: {
+        description: 'Unknown, revoked, or its session was archived',
+        type: 'text/html',
+        schema: z.string(),
+      },
     },
   },
 ];

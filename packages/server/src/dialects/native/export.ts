@@ -1,10 +1,9 @@
 /** A session as a file: lines of JSON, which can be imported, or a document. */
 import type { Engine, SessionRecord } from '../../core/api/index.ts';
 import { exportedLines } from '../../core/api/index.ts';
-import { documentOf } from './shares.ts';
-import { entriesOf } from './transcript/fold.ts';
+import { transcriptOf } from './transcript/fold.ts';
 import { htmlOf } from './transcript/html.ts';
-import { markdownOf } from './transcript/markdown.ts';
+import { documentOf, markdownOf } from './transcript/markdown.ts';
 
 type Format = 'jsonl' | 'markdown' | 'html';
 
@@ -29,7 +28,7 @@ export async function exportAnswer(engine: Engine, record: SessionRecord, format
 }
 
 async function textOf(engine: Engine, record: SessionRecord, format: 'markdown' | 'html'): Promise<string> {
-  const document = documentOf(record, await entriesOf(engine.allEvents(record.ref)));
+  const document = documentOf(record, await transcriptOf(engine.allEvents(record.ref)));
   return format === 'markdown' ? markdownOf(document) : htmlOf(document, { shared: false });
 }
 

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { readdirSync, readFileSync } from 'node:fs';
 import { connect, type Parlance } from '@parlance/sdk';
 import { startTestServer, type TestServer } from '../../testing/server.ts';
+import { until } from '../../testing/until.ts';
+import { markdownOf } from './transcript/markdown.ts';
+import { renderMarkdown } from './transcript/render.ts';
 
 let server: TestServer;
 let dev: Parlance;
@@ -66,6 +70,42 @@ describe('a link', () => {
     expect((await page(path)).status).toBe(404);
   });
 
+  test('has the title of its moment', async () => {
+    await talk('titled', 'say hello');
+    const before = await dev.session('titled').share();
+    await dev.session('titled').rename('Secret project');
+    const after = await dev.session('titled').share();
+    expect(await (await page(before.path)).text()).toContain('<h1>say hello</h1>');
+    expect(await (await page(after.path)).text()).toContain('<h1>Secret project</h1>');
+  });
+
+  test('ends when its session is archived, and stays ended', async () => {
+    await talk('old', 'hello');
+    const { path } = await dev.session('old').share();
+    expect((await page(path)).status).toBe(200);
+    await dev.session('old').archive();
+    expect((await page(path)).status).toBe(404);
+    await expect(dev.session('old').share()).rejects.toMatchObject({ code: 'invalid' });
+    await talk('old', 'hello again');
+    expect((await page(path)).status).toBe(404);
+    expect((await page((await dev.session('old').share()).path)).status).toBe(200);
+  });
+
+  test('ends with its owner, also if the name is used again; a new password does not end it', async () => {
+    const admin = await as('ada');
+    const added = { name: 'tom', password: 'tom-password', role: 'user' as const };
+    await admin.admin.users.add(added);
+    const tom = (await as('tom')).session('of-tom');
+    await tom.create({ history: [{ type: 'text', text: 'by tom' }] });
+    const { path } = await tom.share();
+    await admin.admin.users.change('tom', { password: 'tom-password-2' });
+    expect((await page(path)).status).toBe(200);
+    await admin.admin.users.remove('tom');
+    expect((await page(path)).status).toBe(404);
+    await admin.admin.users.add(added);
+    expect((await page(path)).status).toBe(404);
+  });
+
   test('is created by the owner only; admins can list and revoke it', async () => {
     const { id } = await dev.session('shared').share();
     const session = uma.session('shared');
@@ -115,7 +155,103 @@ describe('hostile content', () => {
   });
 });
 
+/** Runs of backticks of many lengths: the parser looks for the end of each one. */
+const slow = (characters: number): string => {
+  let text = '';
+  for (let length = 1; text.length + length < characters; length++) text += `${'`'.repeat(length)}a`;
+  return text;
+};
+
+/** Running renderers of this process, which is the server as well. */
+const renderers = (): number =>
+  readdirSync('/proc/self/task')
+    .flatMap((task) => readFileSync(`/proc/self/task/${task}/children`, 'utf8').trim().split(' '))
+    .filter((pid) => pid !== '' && commandOf(pid).includes('renderer.ts')).length;
+
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return ''; // ended in the meantime
+  }
+}
+
+describe('Markdown that takes long', () => {
+  const texts = Array.from({ length: 8 }, (_, index) => ({
+    type: 'text' as const,
+    text: `answer ${index} ${slow(250_000)}`,
+  }));
+
+  test('delays no other request, and is rendered once', async () => {
+    const session = dev.session('slow');
+    await session.create({ history: [{ type: 'text', text: '**short**' }, ...texts] });
+    const { path } = await session.share();
+    let pages = 0;
+    const loads = [1, 2, 3].map(async () => {
+      const html = await (await page(path)).text();
+      pages++;
+      return html;
+    });
+    await until(() => renderers() > 0);
+    expect((await page('/health')).status).toBe(200);
+    expect(pages).toBe(0);
+    const [html = '', ...others] = await Promise.all(loads);
+    expect(others).toEqual([html, html]);
+    expect(html).toContain('<strong>short</strong>');
+    for (const { text } of texts) expect(html).toContain(text.slice(0, 30));
+    expect(renderers()).toBe(0);
+    expect(await (await page(path)).text()).toBe(html);
+    expect(renderers()).toBe(0);
+  });
+
+  test('delays no other request while it is exported', async () => {
+    await dev.session('slow-export').create({ history: texts });
+    let done = false;
+    const exported = dev.session('slow-export').export({ format: 'html' });
+    void exported.finally(() => (done = true));
+    await until(() => renderers() > 0);
+    expect((await page('/health')).status).toBe(200);
+    expect(done).toBe(false);
+    expect(await (await exported).text()).toContain('answer 7 `a``a');
+  });
+
+  test('is shown as plain text beyond the limit of size', async () => {
+    const text = `**long** ${slow(2_000_000)} <b>`;
+    const history = [
+      { type: 'text' as const, text },
+      { type: 'text' as const, text: '**short**' },
+    ];
+    await dev.session('long').create({ history });
+    const html = await (await page((await dev.session('long').share()).path)).text();
+    expect(html).toContain('<p class="plain">**long** `a``a');
+    expect(html).toContain(' &lt;b&gt;</p>');
+    expect(html).toContain('<strong>short</strong>');
+  });
+
+  test('is not rendered beyond the limit of time', async () => {
+    expect(await renderMarkdown(['*a*', slow(250_000)], 0)).toEqual([null, null]);
+    expect(await renderMarkdown(['*a*', 'b'])).toEqual(['<p><em>a</em></p>\n', '<p>b</p>\n']);
+  });
+
+  test('is refused if too many pages wait, and accepted afterwards', async () => {
+    const all = await Promise.allSettled(Array.from({ length: 20 }, () => renderMarkdown(['*a*'])));
+    expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(16);
+    expect(all.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'overloaded' } });
+    expect(await renderMarkdown(['*a*'])).toEqual(['<p><em>a</em></p>\n']);
+  });
+});
+
 describe('an export', () => {
+  test('has output with any number of backticks', () => {
+    const result = {
+      outcome: 'ok' as const,
+      parts: [{ type: 'text' as const, text: '`a'.repeat(1_000_000) }],
+    };
+    const call = { seq: 1, at: 0, kind: 'call' as const, call: 'c', tool: 'echo', input: {}, result };
+    const text = markdownOf({ title: 'a', agent: 'b', createdAt: 0, entries: [call] });
+    expect(text).toContain('\n```\n`a`a');
+  });
+
   test('is a document or lines of JSON', async () => {
     await talk('exported', 'list files');
     const exported = async (format: 'jsonl' | 'markdown' | 'html') => {

@@ -1,15 +1,44 @@
 /** Links to a session for people without an account, and the page they open. */
 import { Fault } from '@parlance/protocol';
 import type { Hono } from 'hono';
+import type { SharedSession } from '../../core/api/index.ts';
+import { LruMap } from '../../lib/lru-map.ts';
 import { requestLimit } from '../shared/request-limit.ts';
 import type { Context } from './context.ts';
 import { sessionOf } from './requests.ts';
-import { entriesOf } from './transcript/fold.ts';
+import { transcriptOf } from './transcript/fold.ts';
 import { htmlOf, PAGE_POLICY } from './transcript/html.ts';
+import { documentOf } from './transcript/markdown.ts';
 import { STYLE } from './transcript/style.ts';
 
+/** Of all pages that are kept; what a link shows never changes. */
+const KEPT_BYTES = 64 * 1024 * 1024;
+
+/** The page of a link: rendered once, also for concurrent requests, and kept while there is room. */
+function sharedPages(): (shared: SharedSession) => Promise<Uint8Array<ArrayBuffer>> {
+  const kept = new LruMap<Uint8Array<ArrayBuffer>>(KEPT_BYTES, ({ byteLength }) => byteLength);
+  const started = new Map<string, Promise<Uint8Array<ArrayBuffer>>>();
+
+  async function render({ share, record, events }: SharedSession): Promise<Uint8Array<ArrayBuffer>> {
+    const html = await htmlOf(documentOf(record, await transcriptOf(events)), { shared: true });
+    const page = new TextEncoder().encode(html);
+    kept.set(share.id, page);
+    return page;
+  }
+
+  return (shared) => {
+    const { id } = shared.share;
+    const page = kept.get(id);
+    if (page) return Promise.resolve(page);
+    const rendering = started.get(id) ?? render(shared).finally(() => started.delete(id));
+    started.set(id, rendering);
+    return rendering;
+  };
+}
+
 export function shareRoutes(api: Hono, ctx: Context): void {
-  const { engine } = ctx;
+  const { engine, log } = ctx;
+  const pageOf = sharedPages();
   api.use('/shared/*', requestLimit(ctx));
 
   api.get('/v1/sessions/:id/shares', async (c) => {
@@ -20,6 +49,11 @@ export function shareRoutes(api: Hono, ctx: Context): void {
   api.post('/v1/sessions/:id/shares', async (c) => {
     const { principal, ref } = await sessionOf(ctx, c.req.raw, c.req.param('id'));
     const { share, token } = await engine.share(ref, principal);
+    // So that the first reader does not wait.
+    void engine
+      .shared(token)
+      .then(pageOf)
+      .catch((cause) => log.warn({ err: cause }, 'failed to render a shared page in advance'));
     c.header('cache-control', 'no-store');
     return c.json({ ...shareView(share), path: `/shared/${token}` }, 201);
   });
@@ -34,9 +68,7 @@ export function shareRoutes(api: Hono, ctx: Context): void {
   // here.
   api.get('/shared/:token', async (c) => {
     try {
-      const { record, events } = await engine.shared(c.req.param('token'));
-      const document = documentOf(record, await entriesOf(events));
-      return c.body(htmlOf(document, { shared: true }), 200, PAGE_HEADERS);
+      return c.body(await pageOf(await engine.shared(c.req.param('token'))), 200, PAGE_HEADERS);
     } catch (thrown) {
       if (!(thrown instanceof Fault) || thrown.code !== 'not_found') throw thrown;
       return c.body(GONE, 404, PAGE_HEADERS);
@@ -50,18 +82,6 @@ const shareView = ({ id, seq, createdAt }: ShareFields) => ({
   id,
   seq,
   createdAt: new Date(createdAt).toISOString(),
-});
-
-type SharedTitle = { readonly title: string; readonly createdAt: number };
-
-export const documentOf = (
-  { title, createdAt }: SharedTitle,
-  entries: Awaited<ReturnType<typeof entriesOf>>,
-) => ({
-  title: title || 'Untitled',
-  agent: 'Assistant',
-  createdAt,
-  entries,
 });
 
 const PAGE_HEADERS = {

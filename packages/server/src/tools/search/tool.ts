@@ -4,10 +4,10 @@ import { normalize, relative } from 'node:path';
 import { Fault, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineTool, type Tool } from '../../core/ports/tool.ts';
+import { programIn } from '../../lib/program.ts';
 import { resolvePath } from '../confined-path.ts';
 import type { Guard } from '../guard.ts';
 import { type Bounds, exists } from '../paths.ts';
-import { programIn } from '../program.ts';
 import { CheckedLines } from './checked-lines.ts';
 import { matchesOf, type SearchCommand } from './matches.ts';
 

@@ -1,6 +1,7 @@
 /** A session as a list of messages, for documents. Pure. */
 
 import type { DurableEvent, HistoryItem, JsonObject, Outcome, Part } from '@parlance/protocol';
+import { titleOf } from '../../../core/api/index.ts';
 import { finalAnswer } from '../../shared/calls.ts';
 
 export type Entry = { readonly seq: number; readonly at: number } & (
@@ -18,9 +19,12 @@ export type Entry = { readonly seq: number; readonly at: number } & (
 
 type Result = { readonly outcome: Outcome; readonly parts: readonly Part[] };
 
-/** Replaced messages and discarded steps are left out, as in the chat. */
-export async function entriesOf(events: AsyncIterable<DurableEvent>): Promise<Entry[]> {
-  let entries: Entry[] = [];
+/** Title and messages as of the last event. Replaced messages and discarded steps are left out, as in the chat. */
+export async function transcriptOf(
+  events: AsyncIterable<DurableEvent>,
+): Promise<{ title: string; entries: Entry[] }> {
+  const entries: Entry[] = [];
+  let title = '';
   /** the entries before the current step */
   let settled = 0;
   for await (const event of events) {
@@ -28,10 +32,15 @@ export async function entriesOf(events: AsyncIterable<DurableEvent>): Promise<En
     const add = (entry: DistributiveOmit<Entry, 'seq' | 'at'>) =>
       entries.push({ seq, at, ...entry } as Entry);
     switch (event.type) {
+      case 'session.renamed':
+        title = event.title;
+        break;
       case 'input.accepted':
+        title ||= titleOf(event.parts);
         if (!event.call && event.parts.length > 0) add({ kind: 'user', parts: event.parts });
         break;
       case 'history.imported':
+        if (event.items[0]?.type === 'user') title ||= titleOf(event.items[0].parts);
         for (const entry of event.items.flatMap(imported)) add(entry);
         break;
       case 'text.ended':
@@ -43,9 +52,9 @@ export async function entriesOf(events: AsyncIterable<DurableEvent>): Promise<En
         break;
       case 'tool.ended': {
         const { call, outcome, parts } = event;
-        entries = entries.map((entry) =>
-          entry.kind === 'call' && entry.call === call ? { ...entry, result: { outcome, parts } } : entry,
-        );
+        const index = entries.findLastIndex((entry) => entry.kind === 'call' && entry.call === call);
+        const entry = entries[index];
+        if (entry?.kind === 'call') entries[index] = { ...entry, result: { outcome, parts } };
         const answer = finalAnswer(event);
         if (answer !== null) add({ kind: 'agent', text: answer, interrupted: false });
         settled = entries.length;
@@ -57,7 +66,7 @@ export async function entriesOf(events: AsyncIterable<DurableEvent>): Promise<En
         break;
       case 'step.restarted':
       case 'turn.resumed':
-        entries = entries.filter(({ kind }, index) => index < settled || kind === 'user');
+        for (const entry of entries.splice(settled)) if (entry.kind === 'user') entries.push(entry);
         break;
       case 'turn.failed':
         add({ kind: 'note', text: event.fault.message });
@@ -66,11 +75,11 @@ export async function entriesOf(events: AsyncIterable<DurableEvent>): Promise<En
         add({ kind: 'note', text: 'The context was cleared.' });
         break;
       case 'session.rewound':
-        entries = entries.filter((entry) => entry.seq < event.from);
+        while ((entries.at(-1)?.seq ?? 0) >= event.from) entries.pop();
         break;
     }
   }
-  return entries;
+  return { title, entries };
 }
 
 type DistributiveOmit<Of, Key extends PropertyKey> = Of extends unknown ? Omit<Of, Key> : never;

@@ -2,6 +2,7 @@
 import { type Link, type Part, textOf } from '@parlance/protocol';
 import type { Entry } from './fold.ts';
 import { type Document, timeOf } from './markdown.ts';
+import { renderMarkdown } from './render.ts';
 import { STYLE } from './style.ts';
 
 export type HtmlOptions = {
@@ -20,7 +21,14 @@ export const PAGE_POLICY = [
   "form-action 'none'",
 ].join('; ');
 
-export function htmlOf({ title, agent, createdAt, entries }: Document, options: HtmlOptions): string {
+/** Markdown beyond the limits of `render.ts` is shown as plain text. */
+export async function htmlOf(document: Document, options: HtmlOptions): Promise<string> {
+  const { title, agent, createdAt, entries } = document;
+  const answers = entries.filter((entry) => entry.kind === 'agent');
+  const html = await renderMarkdown(answers.map(({ text }) => text));
+  const rendered = new Map(answers.map((entry, index) => [entry, html[index] ?? null]));
+  const content = (entry: Entry): string =>
+    entry.kind === 'agent' ? answer(entry, agent, rendered.get(entry) ?? null) : section(entry, options);
   const time = `<time datetime="${new Date(createdAt).toISOString()}">${timeOf(createdAt)}</time>`;
   const note = options.shared
     ? ' · Shared with a link, as it was then. Input and output of tools are not shown.'
@@ -39,7 +47,7 @@ export function htmlOf({ title, agent, createdAt, entries }: Document, options: 
 <body>
 <header><h1>${escaped(title)}</h1><p>${time}${note}</p></header>
 <main>
-${entries.map((entry) => section(entry, agent, options)).join('\n')}
+${entries.map(content).join('\n')}
 </main>
 <footer><p>Made with Parlance</p></footer>
 </body>
@@ -47,12 +55,15 @@ ${entries.map((entry) => section(entry, agent, options)).join('\n')}
 `;
 }
 
-function section(entry: Entry, agent: string, { shared }: HtmlOptions): string {
+type Answer = Extract<Entry, { kind: 'agent' }>;
+
+const answer = ({ text, interrupted }: Answer, agent: string, html: string | null): string =>
+  `<article><h2>${escaped(agent)}</h2>${html ?? plain(text)}${interrupted ? '<p>…</p>' : ''}</article>`;
+
+function section(entry: Exclude<Entry, Answer>, { shared }: HtmlOptions): string {
   switch (entry.kind) {
     case 'user':
       return `<article class="user"><h2>${shared ? 'User' : 'You'}</h2>${entry.parts.map(partOf).join('')}</article>`;
-    case 'agent':
-      return `<article><h2>${escaped(agent)}</h2>${rendered(entry.text)}${entry.interrupted ? '<p>…</p>' : ''}</article>`;
     case 'note':
       return `<p class="note">${escaped(entry.text)}</p>`;
     case 'call': {
@@ -68,9 +79,7 @@ function section(entry: Entry, agent: string, { shared }: HtmlOptions): string {
 function partOf(part: Part): string {
   switch (part.type) {
     case 'text':
-      return part.link
-        ? `<p class="plain">${anchor(part.link)}</p>`
-        : `<p class="plain">${escaped(part.text)}</p>`;
+      return part.link ? `<p class="plain">${anchor(part.link)}</p>` : plain(part.text);
     case 'image':
       return IMAGES.has(part.mime)
         ? `<img alt="Attached image" src="data:${part.mime};base64,${escaped(part.data)}">`
@@ -86,30 +95,6 @@ function partOf(part: Part): string {
 const anchor = ({ url, name }: Link): string =>
   `<a href="${escaped(url)}" rel="noopener noreferrer nofollow">${escaped(name ?? url)}</a>`;
 
-/**
- * Markdown of a model is untrusted: HTML in it is escaped, links may only point to the web, and images are not
- * loaded.
- */
-function rendered(markdown: string): string {
-  const html = Bun.markdown.html(markdown, {
-    noHtmlBlocks: true,
-    noHtmlSpans: true,
-    autolinks: { url: true },
-  });
-  return new HTMLRewriter()
-    .on('a', {
-      element(link) {
-        const href = link.getAttribute('href') ?? '';
-        if (!/^(https?:|mailto:)/i.test(href)) link.removeAttribute('href');
-        link.setAttribute('rel', 'noopener noreferrer nofollow');
-      },
-    })
-    .on('img', {
-      element(image) {
-        image.replace(`[image: ${image.getAttribute('alt') ?? ''}]`);
-      },
-    })
-    .transform(html);
-}
+const plain = (text: string): string => `<p class="plain">${escaped(text)}</p>`;
 
 const escaped = (text: string): string => Bun.escapeHTML(text.toWellFormed().replaceAll('\0', '\ufffd'));

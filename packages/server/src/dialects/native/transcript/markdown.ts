@@ -9,6 +9,11 @@ export type Document = {
   readonly entries: readonly Entry[];
 };
 
+export const documentOf = (
+  { createdAt }: { readonly createdAt: number },
+  { title, entries }: Pick<Document, 'title' | 'entries'>,
+): Document => ({ title: title || 'Untitled', agent: 'Assistant', createdAt, entries });
+
 export function markdownOf({ title, agent, createdAt, entries }: Document): string {
   const head = `# ${oneLine(title)}\n\n*${timeOf(createdAt)}*\n`;
   return [head, ...entries.map((entry) => section(entry, agent))].join('\n');
@@ -41,7 +46,7 @@ const attachments = ({ parts }: Extract<Entry, { kind: 'user' }>): string =>
 
 /** Uses a fence that is longer than any run of backticks in the text. */
 function fenced(text: string, language: string): string {
-  const longest = Math.max(0, ...(text.match(/`+/g) ?? []).map(({ length }) => length));
+  const longest = (text.match(/`+/g) ?? []).reduce((most, { length }) => Math.max(most, length), 0);
   const fence = '`'.repeat(Math.max(3, longest + 1));
   return `${fence}${language}\n${text}\n${fence}\n`;
 }
